@@ -1,0 +1,1 @@
+"""Metrics of text style transfer: plain functions, scorers, and ``evaluate`` modules."""

@@ -1,0 +1,1 @@
+"""The arithmetic of the metrics, as plain typed functions."""

@@ -1,0 +1,1 @@
+"""The models that metrics score with, behind small interfaces."""

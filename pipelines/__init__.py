@@ -1,0 +1,1 @@
+"""The protocol: prepare, transfer, evaluate, analyse, publish; the command line."""

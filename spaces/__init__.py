@@ -1,0 +1,1 @@
+"""What people look at: the leaderboard and the annotation page."""

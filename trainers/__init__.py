@@ -1,0 +1,1 @@
+"""Systems that transfer style, and the trainers of the scorers."""

@@ -1,0 +1,140 @@
+"""Reading and writing files so that nothing is ever half there.
+
+A file or folder appears under its final name only when it is complete: a crash, a full disk or a
+Ctrl-C leaves either the old content or the new, never a mixture.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from .errors import InputError, MissingFileError
+
+
+def home() -> Path:
+    """Where trained scorers, built datasets and downloads are kept: ``$TSTBENCH_HOME``."""
+    default = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "tstbench"
+    return Path(os.environ.get("TSTBENCH_HOME", default)).expanduser().resolve()
+
+
+def write_bytes(path: Path | str, content: bytes) -> None:
+    """Write a whole file atomically, creating its folder."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.chmod(name, 0o644)  # mkstemp makes private files; results are for sharing
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def write_text(path: Path | str, content: str) -> None:
+    """Write a whole UTF-8 file atomically."""
+    write_bytes(path, content.encode("utf-8"))
+
+
+def write_json(path: Path | str, value: Any) -> None:
+    """Write JSON atomically: sorted nowhere, indented, NaN refused (``ValueError``)."""
+    write_text(path, json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False) + "\n")
+
+
+def write_jsonl(path: Path | str, rows: Iterable[dict[str, Any]]) -> None:
+    """Write JSON Lines atomically, one object a row; NaN refused (``ValueError``)."""
+    lines = (json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in rows)
+    write_text(path, "".join(lines))
+
+
+@contextmanager
+def atomic_folder(path: Path | str) -> Iterator[Path]:
+    """A scratch folder that takes the name ``path`` when the block ends well.
+
+    An existing folder is replaced whole; when the block raises, it stays as it was.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    scratch = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
+    old = scratch.with_name(scratch.name + ".old")
+    try:
+        yield scratch
+        os.chmod(scratch, 0o755)
+        if path.exists():
+            os.replace(path, old)
+        os.replace(scratch, path)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+        shutil.rmtree(old, ignore_errors=True)
+
+
+def read_text(path: Path | str) -> str:
+    """Read a UTF-8 text file, refusing what is no such thing.
+
+    Raises:
+        MissingFileError: there is no such file.
+        InputError: a folder, binary content, or not UTF-8 (the line is named).
+    """
+    path = Path(path)
+    if path.is_dir():
+        raise InputError(f"{path} is a folder, a text file is needed")
+    if not path.exists():
+        raise MissingFileError(f"no such file: {path}")
+    content = path.read_bytes()
+    if b"\0" in content:
+        raise InputError(f"{path} is a binary file (it holds NUL bytes), UTF-8 text is needed")
+    try:
+        text = content.decode("utf-8-sig")  # Windows editors put a byte-order mark in front
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise InputError(
+            f"{path}, line {line}: byte 0x{content[error.start]:02x} is not UTF-8. Convert the "
+            f"file first, for instance: iconv -f latin1 -t utf-8 {path.name} > fixed.txt"
+        ) from error
+    return text
+
+
+def read_lines(path: Path | str) -> list[str]:
+    """The lines of a text file, with or without a final newline, ``\\r\\n`` or ``\\n``.
+
+    Only ``\\n`` ends a line: other Unicode line separators stay inside a sentence, as every
+    line-aligned corpus expects.
+    """
+    lines = read_text(path).split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    return [line.removesuffix("\r") for line in lines]
+
+
+def git_blob_id(content: bytes) -> str:
+    """The id git gives this content: SHA-1 of ``blob <size>\\0`` and the bytes.
+
+    >>> git_blob_id(b"hello\\n")  # as `git hash-object` prints
+    'ce013625030ba8dba906f756967f9e9ca394464a'
+    """
+    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+
+
+def folder_digest(folder: Path, *, skip: Iterable[str] = ()) -> str:
+    """SHA-256 over names and contents of all files below a folder, as 64 hex digits."""
+    digest = hashlib.sha256()
+    left_out = set(skip)
+    for file in sorted(p for p in folder.rglob("*") if p.is_file()):
+        name = file.relative_to(folder).as_posix()
+        if name in left_out:
+            continue
+        content = file.read_bytes()
+        digest.update(f"{name}\0{len(content)}\0".encode())
+        digest.update(content)
+    return digest.hexdigest()

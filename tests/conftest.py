@@ -1,0 +1,34 @@
+"""Shared fixtures. The environment is set before any Hub library is imported."""
+
+import os
+from pathlib import Path
+
+os.environ.update(
+    HF_HUB_OFFLINE="1",
+    HF_DATASETS_OFFLINE="1",
+    HF_EVALUATE_OFFLINE="1",
+    HF_HUB_DISABLE_TELEMETRY="1",
+    HF_HUB_DISABLE_XET="1",
+    GRADIO_ANALYTICS_ENABLED="False",
+    TOKENIZERS_PARALLELISM="false",
+    OMP_WAIT_POLICY="PASSIVE",
+)
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def tstbench_home(tmp_path, monkeypatch):
+    """A fresh, empty TSTBENCH_HOME for each test: nobody's cache is read or written."""
+    home = tmp_path / "tstbench-home"
+    monkeypatch.setenv("TSTBENCH_HOME", str(home))
+    return home
+
+
+@pytest.fixture(scope="session")
+def sources() -> Path:
+    """The mirror of upstream files; the test is skipped where there is none."""
+    folder = os.environ.get("TSTBENCH_SOURCES")
+    if not folder:
+        pytest.skip("TSTBENCH_SOURCES is not set: real upstream files are not here")
+    return Path(folder)

@@ -1,0 +1,74 @@
+"""Scoring many sentences cheaply: batches of like lengths, and each sentence once.
+
+Padding is the main waste of a transformer on short sentences, and scoring the same sources and
+references again for every system is the other. Neither changes a score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+
+from ...errors import InputError
+
+
+def length_sorted_batches(
+    lengths: Sequence[int] | np.ndarray, max_tokens: int
+) -> Iterator[np.ndarray]:
+    """Split N items into batches of like length, longest first, within a budget of padded tokens.
+
+    Longest first, so that a batch too big for the memory fails at once and not at the end. Items
+    of equal length keep their order: the same input gives the same batches.
+
+    Args:
+        lengths: tokens of each item, padding apart; an empty item counts as one token.
+        max_tokens: most padded tokens (items x longest) in a batch. A single item that is longer
+            than that makes a batch of its own.
+
+    Yields:
+        Indices into ``lengths``, shape (B,), int64; together each of the N indices exactly once.
+
+    Raises:
+        InputError: ``max_tokens`` is not positive.
+
+    Example:
+        >>> [batch.tolist() for batch in length_sorted_batches([2, 9, 3, 3], max_tokens=9)]
+        [[1], [2, 3, 0]]
+    """
+    if max_tokens < 1:
+        raise InputError(f"a batch needs room for at least one token, max_tokens is {max_tokens}")
+    widths = np.maximum(np.asarray(lengths, dtype=np.int64).reshape(-1), 1)
+    order = np.argsort(-widths, kind="stable")
+    start = 0
+    while start < len(order):
+        size = max(1, max_tokens // int(widths[order[start]]))
+        yield order[start : start + size]
+        start += size
+
+
+class SentenceMemo:
+    """Scores each distinct sentence once in its life, and keeps the rows.
+
+    Args:
+        score: gives one row per sentence, shape (N, ...), for N >= 1 distinct sentences.
+
+    Example:
+        >>> memo = SentenceMemo(lambda sentences: np.array([[float(len(s))] for s in sentences]))
+        >>> memo(["good", "bad", "good"]).tolist(), len(memo)
+        ([[4.0], [3.0], [4.0]], 2)
+    """
+
+    def __init__(self, score: Callable[[list[str]], np.ndarray]) -> None:
+        self._score = score
+        self._rows: dict[str, np.ndarray] = {}
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __call__(self, sentences: Sequence[str]) -> np.ndarray:
+        """One row per sentence, in order: shape (N, ...) for N >= 1, else shape (0,)."""
+        new = [s for s in dict.fromkeys(sentences) if s not in self._rows]
+        if new:
+            self._rows.update(zip(new, self._score(new), strict=True))
+        return np.array([self._rows[s] for s in sentences])

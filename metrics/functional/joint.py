@@ -1,0 +1,81 @@
+"""Joint: style strength, content preservation and fluency in one number.
+
+Joint = (ACC x BLEU x 1/ln PPL)^(1/3) with ACC and BLEU as fractions. Source: TSTBench paper,
+section 3.3.1 (equal weights; multi-BLEU where there are several references, else r-BLEU).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...errors import InputError
+from ..statistics import Statistics, concatenate
+
+
+@dataclass(frozen=True)
+class JointWeights:
+    """Exponents of the weighted geometric mean, before they are divided by their sum."""
+
+    acc: float = 1.0
+    bleu: float = 1.0
+    ppl: float = 1.0
+
+    def __post_init__(self) -> None:
+        values = (self.acc, self.bleu, self.ppl)
+        if any(not np.isfinite(w) or w < 0 for w in values) or sum(values) == 0:
+            raise InputError(f"weights must be finite, not negative, and not all 0: got {values}")
+
+    def __str__(self) -> str:
+        return ",".join(f"{w:g}" for w in (self.acc, self.bleu, self.ppl))
+
+
+EQUAL = JointWeights()
+
+
+def joint_score(
+    acc: np.ndarray | float,
+    bleu: np.ndarray | float,
+    ppl: np.ndarray | float,
+    weights: JointWeights = EQUAL,
+) -> np.ndarray:
+    """The weighted geometric mean of ACC, BLEU and 1/ln PPL, a fraction 0 to 1.
+
+    Args:
+        acc, bleu: percent, 0 to 100, any one shape.
+        ppl: perplexity.
+        weights: relative weights; the paper's are equal.
+
+    Returns:
+        0 where ACC or BLEU is 0 (and its weight is not). Fluency is 1 where PPL <= e: below that
+        1/ln PPL would pass 1 and then infinity, rewarding a degenerate repetition of one frequent
+        word over everything else. It is 0 where PPL is infinite. NaN where an input is NaN.
+
+    >>> round(float(joint_score(50.0, 26.2, 60.0)), 4)  # (.5 * .262 / ln 60) ** (1/3)
+    0.3175
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        fluency = 1 / np.log(np.maximum(ppl, np.e))
+    parts = (np.asarray(acc) / 100, np.asarray(bleu) / 100, fluency)
+    exponents = np.array([weights.acc, weights.bleu, weights.ppl])
+    exponents = exponents / exponents.sum()
+    return np.prod([p**e for p, e in zip(parts, exponents, strict=True)], axis=0)
+
+
+def joint_statistics(
+    acc: Statistics, bleu: Statistics, ppl: Statistics, weights: JointWeights = EQUAL
+) -> Statistics:
+    """Corpus Joint from the statistics of its three parts, so that its interval is exact too.
+
+    There is no per-sentence Joint: BLEU and PPL of one sentence are another scale than the
+    corpus's, and the cube root of their product is not a number anyone has validated.
+    """
+    parts = (acc, bleu, ppl)
+    rows, columns = concatenate(parts)
+
+    def aggregate(sums: np.ndarray) -> np.ndarray:
+        values = [part.aggregate(sums[..., c]) for part, c in zip(parts, columns, strict=True)]
+        return joint_score(*values, weights=weights)
+
+    return Statistics(rows, aggregate, None)

@@ -1,0 +1,121 @@
+"""What one metric says of one system on one direction: value, interval, unit, signature."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import unknown_name
+from .signature import Signature
+from .statistics import Interval, Statistics, interval
+
+
+@dataclass(frozen=True)
+class MetricFacts:
+    """What is fixed about a metric, whatever it is computed on."""
+
+    name: str
+    title: str
+    unit: str  # "percent", "fraction", "perplexity"
+    higher_is_better: bool
+    aspect: str  # "style", "content", "fluency", "overall"
+    meaning: str
+
+
+_FACTS = (
+    MetricFacts("acc", "ACC", "percent", True, "style", "share classified as the target style"),
+    MetricFacts("s_bleu", "s-BLEU", "percent", True, "content", "BLEU against the source"),
+    MetricFacts("r_bleu", "r-BLEU", "percent", True, "content", "BLEU against the first reference"),
+    MetricFacts(
+        "multi_bleu", "multi-BLEU", "percent", True, "content", "BLEU against all references"
+    ),
+    MetricFacts("s_bert", "s-BERT", "fraction", True, "content", "BERTScore against the source"),
+    MetricFacts(
+        "r_bert", "r-BERT", "fraction", True, "content", "BERTScore against the first reference"
+    ),
+    MetricFacts(
+        "multi_bert", "multi-BERT", "fraction", True, "content", "BERTScore against all references"
+    ),
+    MetricFacts(
+        "ppl", "PPL", "perplexity", False, "fluency", "perplexity under a target-style 5-gram model"
+    ),
+    MetricFacts("cola", "CoLA", "percent", True, "fluency", "share classified as acceptable"),
+    MetricFacts(
+        "joint", "Joint", "fraction", True, "overall", "geometric mean of ACC, BLEU and 1/ln PPL"
+    ),
+)
+METRICS: dict[str, MetricFacts] = {facts.name: facts for facts in _FACTS}
+
+
+def metric_facts(name: str) -> MetricFacts:
+    """The facts of the metric of that name; :class:`UnknownNameError` with near misses else."""
+    if name not in METRICS:
+        raise unknown_name("metric", name, METRICS)
+    return METRICS[name]
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One metric of one system on one direction, before and after its interval is computed."""
+
+    metric: str
+    statistics: Statistics
+    signature: Signature
+
+    @property
+    def facts(self) -> MetricFacts:
+        """Title, unit and direction of the metric."""
+        return METRICS[self.metric]
+
+    @property
+    def value(self) -> float:
+        """The corpus score."""
+        return self.statistics.value
+
+    def interval(self) -> Interval | None:
+        """95% bootstrap interval of the corpus score."""
+        return interval(self.statistics)
+
+    def per_sentence(self) -> list[float | None] | None:
+        """One score a sentence, ``None`` where undefined; ``None`` for a corpus-only metric."""
+        values = self.statistics.per_sentence
+        return None if values is None else [finite(v) for v in values]
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A metric that was asked for and has no meaning on this data, and why."""
+
+    metric: str
+    why: str
+
+
+Outcome = Measurement | LeftOut
+
+
+def finite(value: float) -> float | None:
+    """The value, or ``None`` for NaN and infinities, which JSON cannot hold."""
+    return float(value) if math.isfinite(value) else None
+
+
+def as_compute_result(outcomes: Mapping[str, Outcome]) -> dict[str, Any]:
+    """What an ``evaluate`` module returns: a flat score a metric, and ``details`` beside them."""
+    result: dict[str, Any] = {}
+    details: dict[str, Any] = {}
+    for name, outcome in outcomes.items():
+        if isinstance(outcome, LeftOut):
+            result[name] = None
+            details[name] = {"left_out": outcome.why}
+            continue
+        bounds = outcome.interval()
+        result[name] = finite(outcome.value)
+        details[name] = {
+            "unit": outcome.facts.unit,
+            "higher_is_better": outcome.facts.higher_is_better,
+            "interval": [bounds.low, bounds.high] if bounds else None,
+            "per_sentence": outcome.per_sentence(),
+            "signature": str(outcome.signature),
+        }
+    return {**result, "details": details}

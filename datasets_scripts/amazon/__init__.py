@@ -1,0 +1,1 @@
+"""Amazon: raw files, builder, card."""

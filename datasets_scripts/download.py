@@ -1,0 +1,111 @@
+"""One verified, resumable download with a progress bar."""
+
+from __future__ import annotations
+
+import time
+from http.client import HTTPException, HTTPResponse
+from pathlib import Path
+from urllib.error import HTTPError, URLError
+from urllib.parse import quote, urlsplit
+from urllib.request import Request, urlopen
+
+from filelock import FileLock
+from tqdm.auto import tqdm
+
+from ..errors import IntegrityError, MissingFileError
+from ..files import git_blob_id
+
+ATTEMPTS = 4
+TIMEOUT = 30.0  # seconds without a byte
+CHUNK = 1 << 16
+
+
+def download(url: str, path: Path, *, blob: str, label: str) -> None:
+    """Download ``url`` to ``path``; the file gets that name only when its content is verified.
+
+    An interrupted download stays beside it as ``.part`` and is resumed, within this call and by
+    the next one. Two processes that want the same file take turns.
+
+    Args:
+        url: ``http`` or ``https``.
+        path: the final name; its folder is created.
+        blob: the git blob id that the content must have.
+        label: what the progress bar and the errors call the file.
+
+    Raises:
+        MissingFileError: no such file on the server, no network, or it broke off every time.
+        IntegrityError: wrong content; nothing is kept.
+    """
+    parts = urlsplit(url)
+    if parts.scheme not in {"http", "https"}:
+        raise MissingFileError(f"{url} is no web address: http or https is needed")
+    url = parts._replace(path=quote(parts.path)).geturl()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(path.name + ".part")
+    with FileLock(path.with_name(path.name + ".lock")):
+        if path.exists():  # another process was faster, and verified it
+            return
+        resumed = part.exists()
+        _transfer(url, part, label)
+        got = git_blob_id(part.read_bytes())
+        if got != blob and resumed:  # what lay there may have been no beginning of this file
+            part.unlink()
+            _transfer(url, part, label)
+            got = git_blob_id(part.read_bytes())
+        if got != blob:
+            part.unlink()
+            raise IntegrityError(
+                f"{url} is not {label} as pinned: git blob id {got}, promised {blob}. "
+                f"Nothing was kept; a proxy or a captive portal may have answered instead"
+            )
+        part.replace(path)
+    path.with_name(path.name + ".lock").unlink(missing_ok=True)
+
+
+def _transfer(url: str, part: Path, label: str) -> None:
+    """Fill ``part``, resuming what is there; several attempts where the line breaks."""
+    for attempt in range(1, ATTEMPTS + 1):
+        try:
+            _attempt(url, part, label)
+            return
+        except HTTPError as error:
+            error.close()
+            if error.code == 416 and part.exists():
+                part.unlink()  # longer than the file upstream: not a beginning of it
+            elif error.code < 500 and error.code != 429:
+                raise MissingFileError(f"{url}: HTTP {error.code} {error.reason}") from error
+            problem: Exception = error
+        except (URLError, HTTPException, OSError) as error:
+            problem = error
+        if attempt < ATTEMPTS:
+            time.sleep(0.1 * 4 ** (attempt - 1))
+    kept = part.stat().st_size if part.exists() else 0
+    raise MissingFileError(
+        f"{url}: {problem} ({ATTEMPTS} attempts; {kept} bytes are kept and will be resumed)"
+    ) from problem
+
+
+def _attempt(url: str, part: Path, label: str) -> None:
+    done = part.stat().st_size if part.exists() else 0
+    request = Request(url, headers={"Range": f"bytes={done}-"} if done else {})  # noqa: S310
+    with urlopen(request, timeout=TIMEOUT) as answer:  # noqa: S310 - the scheme was checked
+        if not _continues(answer, done):
+            done = 0  # the server sends the whole file
+        length = answer.headers.get("Content-Length")
+        total = done + int(length) if length else None
+        with (
+            part.open("ab" if done else "wb") as stream,
+            tqdm(
+                total=total, initial=done, unit="B", unit_scale=True, desc=label.split("/")[-1]
+            ) as bar,
+        ):
+            while chunk := answer.read(CHUNK):
+                stream.write(chunk)
+                bar.update(len(chunk))
+    if total is not None and part.stat().st_size < total:  # read() does not say so itself
+        raise ConnectionError(f"the line broke after {part.stat().st_size} of {total} bytes")
+
+
+def _continues(answer: HTTPResponse, done: int) -> bool:
+    start = f"bytes {done}-"
+    return answer.status == 206 and answer.headers.get("Content-Range", "").startswith(start)

@@ -1,0 +1,1 @@
+"""GYAFC, entertainment and music: raw files, builder, card."""

@@ -1,0 +1,1 @@
+"""GYAFC, family and relationships: raw files, builder, card."""

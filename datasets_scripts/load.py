@@ -1,0 +1,183 @@
+"""Test sets and labelled sentences, straight from the raw files: what the other rooms call.
+
+No ``datasets`` cache is involved, so nothing stale can come back, and a test set is there in
+milliseconds. The builders and the published folders hold the same rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from ..errors import InputError, MissingFileError, unknown_name
+from .cleaning import match_key, parse_cleaning
+from .corpora import parse_dataset
+from .corpus import read_side, sentence_keys
+from .directions import Direction, parse_direction
+from .fingerprint import fingerprint, style_fingerprint
+from .rows import direction_rows, style_rows
+
+# Where scorers learn a style: the first of these that is there.
+TRAINING_ORDER = ("train", "mined", "validation")
+
+
+@dataclass(frozen=True)
+class TestSet:
+    """The sentences of one part of one direction, in upstream order."""
+
+    __test__: ClassVar[bool] = False  # not a pytest class, whatever its name
+
+    direction: Direction
+    part: str
+    ids: tuple[str, ...]  # ``yelp-test-0-00017``: dataset, part, style suffix, upstream line
+    sources: tuple[str, ...]
+    references: tuple[tuple[str, ...], ...]  # 0 to n rewrites of each source
+    fingerprint: str  # see fingerprint.py
+    cleaning: str
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+@dataclass(frozen=True)
+class StyleSplit:
+    """Labelled sentences of one split."""
+
+    name: str
+    texts: tuple[str, ...]
+    labels: tuple[int, ...]  # 0 or 1: index into the dataset's styles
+    fingerprint: str
+    excluded: int  # sentences left out because they are test sentences
+
+    def of(self, style: int) -> tuple[str, ...]:
+        """The sentences of one style, in order."""
+        return tuple(t for t, label in zip(self.texts, self.labels, strict=True) if label == style)
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+
+@dataclass(frozen=True)
+class StyleData:
+    """What there is to learn the two styles of a dataset from, and to be tested on."""
+
+    dataset: str
+    styles: tuple[str, str]
+    cleaning: str
+    splits: dict[str, StyleSplit]  # train, mined, validation, test: those whose files are there
+    missing: dict[str, str]  # split -> why it is not there
+
+    @property
+    def training(self) -> StyleSplit:
+        """The first that is there of train, mined, validation; its ``name`` says which.
+
+        Raises:
+            MissingFileError: none of them is there.
+        """
+        for name in TRAINING_ORDER:
+            if name in self.splits:
+                return self.splits[name]
+        raise MissingFileError(
+            f"{self.dataset} has no sentences to train on: " + " ".join(self.missing.values())
+        )
+
+
+def load_test_set(
+    direction: str | Direction,
+    part: str = "test",
+    *,
+    cleaning: str = "paper-v1",
+    data_dir: Path | str | None = None,
+) -> TestSet:
+    """The sources and human rewrites of a direction.
+
+    Args:
+        direction: ``yelp/negative-to-positive``.
+        part: ``test``, ``validation`` or ``train``.
+        cleaning: a name of :data:`~.cleaning.CLEANINGS`.
+        data_dir: the user's copy of a licensed corpus; see :class:`~.sources.UserFile`.
+
+    Raises:
+        UnknownNameError: no such direction, part or cleaning.
+        MissingFileError: a file is nowhere.
+        IntegrityError: a file has other content than pinned.
+        InputError: files that must be line-aligned are not.
+    """
+    if isinstance(direction, str):
+        direction = parse_direction(direction)
+    corpus = parse_dataset(direction.dataset)
+    known = [p.name for p in corpus.parts if p.transfer]
+    if part not in known:
+        raise unknown_name(f"part of {direction}", part, known)
+    side = read_side(corpus, part, direction.source_index, parse_cleaning(cleaning), data_dir)
+    rows = list(direction_rows(side, direction, part))
+    sources = tuple(row["source"] for row in rows)
+    references = tuple(tuple(row["references"]) for row in rows)
+    return TestSet(
+        direction=direction,
+        part=part,
+        ids=tuple(row["id"] for row in rows),
+        sources=sources,
+        references=references,
+        fingerprint=fingerprint(sources, references),
+        cleaning=cleaning,
+    )
+
+
+def load_styles(
+    dataset: str,
+    *,
+    cleaning: str = "paper-v1",
+    data_dir: Path | str | None = None,
+    exclude_test: bool = True,
+    exclude: Iterable[str] = (),
+) -> StyleData:
+    """The labelled sentences of a dataset, for classifiers and language models.
+
+    Args:
+        dataset: ``yelp``.
+        cleaning: a name of :data:`~.cleaning.CLEANINGS`.
+        data_dir: the user's copy of a licensed corpus.
+        exclude_test: leave out of every other split what occurs in the test part, as a sentence or
+            as a rewrite, whatever its case and spacing. Only the published view keeps them.
+        exclude: further sentences that a scorer must not have seen (another study's inputs).
+
+    Raises:
+        MissingFileError: the test part is not there, so that nothing could be excluded.
+        IntegrityError, InputError, UnknownNameError: as :func:`load_test_set`.
+    """
+    corpus = parse_dataset(dataset)
+    clean = parse_cleaning(cleaning)
+    forbidden = set(map(match_key, exclude))
+    if exclude_test:
+        forbidden |= sentence_keys(corpus, ["test"], data_dir, references=True)
+    splits, missing = {}, {}
+    for part in corpus.parts:
+        try:
+            sides = [read_side(corpus, part.name, style, clean, data_dir) for style in (0, 1)]
+        except MissingFileError as error:
+            missing[part.name] = str(error)
+            continue
+        pairs = [(row["text"], row["style"]) for row in style_rows(sides)]
+        if part.name == "test" or not forbidden:
+            kept = pairs
+        else:
+            kept = [pair for pair in pairs if match_key(pair[0]) not in forbidden]
+        if not kept:
+            raise InputError(f"{dataset}, {part.name}: no sentence is left")
+        texts, labels = zip(*kept, strict=True)
+        splits[part.name] = StyleSplit(
+            part.name, texts, labels, style_fingerprint(texts, labels), len(pairs) - len(kept)
+        )
+    return StyleData(corpus.name, corpus.facts.styles, cleaning, splits, missing)
+
+
+def training_split(dataset: str, **options: object) -> StyleSplit:
+    """The sentences to learn ``dataset``'s styles from: ``load_styles(...).training``.
+
+    Which split that is, is its ``name``: ``train``, or where that is not there ``mined``
+    (Amazon), or ``validation``.
+    """
+    return load_styles(dataset, **options).training  # type: ignore[arg-type]

@@ -1,0 +1,1 @@
+"""Mini: raw files, builder, card."""

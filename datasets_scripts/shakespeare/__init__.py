@@ -1,0 +1,1 @@
+"""Shakespeare: raw files, builder, card."""

@@ -1,0 +1,1 @@
+"""StylePTB, adjective and adverb removal: raw files, builder, card."""

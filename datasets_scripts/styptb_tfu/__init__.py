@@ -1,0 +1,1 @@
+"""StylePTB, to future tense: raw files, builder, card."""

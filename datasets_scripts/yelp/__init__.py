@@ -1,0 +1,1 @@
+"""Yelp: raw files, builder, card."""

@@ -1,0 +1,69 @@
+"""fastText style classifier (Joulin et al. 2017), through floret.
+
+floret is the one build of fastText that trains the same model twice from the same seed. Its file
+format is read by a C++ parser: load models of your own or of people you trust.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...errors import require
+from ...files import read_text, write_json
+from .words import words
+
+LABEL = "__label__"
+
+
+class FastTextModel:
+    """A trained floret model; its labels are the indices of the styles.
+
+    Args:
+        styles: S names.
+        model: what ``floret.train_supervised`` gave.
+    """
+
+    def __init__(self, styles: tuple[str, ...], model: Any) -> None:
+        self.styles = styles
+        self._model = model
+
+    def distribution(self, sentences: Sequence[str]) -> np.ndarray:
+        """P(style | sentence): shape (N, S), float64."""
+        rows = np.array([self._row(sentence) for sentence in sentences])
+        rows = rows.clip(0.0, 1.0)  # fastText gives up to 1.00001
+        return rows / rows.sum(axis=1, keepdims=True)
+
+    def _row(self, sentence: str) -> list[float]:
+        # One line at a time and below the wrapper: floret's predict(list) repeats the first
+        # label's probability for all of them, and its predict(str) breaks under numpy 2.
+        line = training_line(sentence) + "\n"  # the end of the line is a word too: never empty
+        row = [0.0] * len(self.styles)
+        for probability, label in self._model.f.predict(line, len(row), 0.0, "strict"):
+            row[int(label.removeprefix(LABEL))] = probability
+        return row
+
+    def save(self, folder: Path) -> None:
+        """Write ``model.json`` and ``model.bin``."""
+        write_json(folder / "model.json", {"styles": self.styles})
+        self._model.save_model(str(folder / "model.bin"))
+
+    @classmethod
+    def load(cls, folder: Path) -> FastTextModel:
+        """Read back what :meth:`save` wrote."""
+        floret = require("floret", "train")
+        styles = json.loads(read_text(folder / "model.json"))["styles"]
+        return cls(tuple(styles), floret.load_model(str(folder / "model.bin")))
+
+
+def training_line(sentence: str) -> str:
+    r"""The sentence as fastText reads it: words between blanks, never a label or a line break.
+
+    >>> training_line("__label__1 Great\nfood!")
+    '_label_1 great food !'
+    """
+    return " ".join(words(sentence)).replace(LABEL, LABEL[1:-1])

@@ -1,0 +1,105 @@
+"""Linear style classifier: TF-IDF of words and word pairs, multinomial logistic regression.
+
+Small, exact and fast; scoring needs numpy only, so the same files give the same distribution
+whatever scikit-learn is installed. The arithmetic is that of scikit-learn's ``TfidfTransformer``
+(sublinear, L2) and ``LogisticRegression``, which train it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from safetensors.numpy import load_file, save_file
+
+from ...files import read_text, write_json
+from .words import words
+
+
+def ngrams(sentence: str, longest: int) -> list[str]:
+    """All n-grams of words up to ``longest``, shortest first.
+
+    >>> ngrams("Not good!", 2)
+    ['not', 'good', '!', 'not good', 'good !']
+    """
+    tokens = words(sentence)
+    return [
+        " ".join(tokens[i : i + n])
+        for n in range(1, longest + 1)
+        for i in range(len(tokens) - n + 1)
+    ]
+
+
+def softmax(logits: np.ndarray) -> np.ndarray:
+    """Rows to distributions, in float64: shape (N, S)."""
+    shifted = np.asarray(logits, dtype=np.float64)
+    powers = np.exp(shifted - shifted.max(axis=1, keepdims=True))
+    return powers / powers.sum(axis=1, keepdims=True)
+
+
+class LinearModel:
+    """TF-IDF weights and one weight vector per style.
+
+    Args:
+        styles: S names.
+        vocabulary: V n-grams, in column order.
+        longest: length of the longest n-grams, in words.
+        idf: shape (V,), float32.
+        coefficients: shape (S, V), float32.
+        intercepts: shape (S,), float32.
+    """
+
+    def __init__(
+        self,
+        styles: tuple[str, ...],
+        vocabulary: Sequence[str],
+        longest: int,
+        idf: np.ndarray,
+        coefficients: np.ndarray,
+        intercepts: np.ndarray,
+    ) -> None:
+        self.styles = styles
+        self.longest = longest
+        self._columns = {ngram: column for column, ngram in enumerate(vocabulary)}
+        self._idf = idf.astype(np.float32)
+        self._coefficients = np.ascontiguousarray(coefficients, dtype=np.float32)
+        self._intercepts = intercepts.astype(np.float32)
+
+    def distribution(self, sentences: Sequence[str]) -> np.ndarray:
+        """P(style | sentence): shape (N, S), float64; without a known word: the prior."""
+        return softmax(np.array([self._logits(sentence) for sentence in sentences]))
+
+    def _logits(self, sentence: str) -> np.ndarray:
+        columns = self._columns
+        counts = Counter(
+            c for g in ngrams(sentence, self.longest) if (c := columns.get(g)) is not None
+        )
+        if not counts:
+            return self._intercepts.astype(np.float64)
+        known = np.fromiter(counts.keys(), dtype=np.int64, count=len(counts))
+        frequency = np.fromiter(counts.values(), dtype=np.float64, count=len(counts))
+        weights = (1.0 + np.log(frequency)) * self._idf[known]
+        weights /= np.linalg.norm(weights)
+        return self._coefficients[:, known] @ weights + self._intercepts
+
+    def save(self, folder: Path) -> None:
+        """Write ``model.json``, ``vocabulary.json`` and ``weights.safetensors``."""
+        write_json(folder / "model.json", {"styles": self.styles, "longest": self.longest})
+        write_json(folder / "vocabulary.json", list(self._columns))
+        arrays = {
+            "idf": self._idf,
+            "coefficients": self._coefficients,
+            "intercepts": self._intercepts,
+        }
+        save_file(arrays, folder / "weights.safetensors")
+
+    @classmethod
+    def load(cls, folder: Path) -> LinearModel:
+        """Read back what :meth:`save` wrote."""
+        settings = json.loads(read_text(folder / "model.json"))
+        vocabulary = json.loads(read_text(folder / "vocabulary.json"))
+        weights = load_file(folder / "weights.safetensors")
+        return cls(tuple(settings["styles"]), vocabulary, settings["longest"], **weights)

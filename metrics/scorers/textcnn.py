@@ -1,0 +1,131 @@
+"""Convolutional style classifier (Kim 2014): windows of 3, 4 and 5 words, maximum over time.
+
+A sentence's distribution does not depend on its batch: every sentence is padded by a window's
+width on both sides, and windows without a word of it take no part in the maximum.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+
+from ...files import read_text, write_json
+from .batching import length_sorted_batches
+from .linear import softmax
+from .words import words
+
+PAD, UNKNOWN = 0, 1  # ids; the vocabulary's first word has id 2
+MAX_TOKENS = 16_384  # padded words in a batch
+
+
+@dataclass(frozen=True)
+class TextCnnShape:
+    """What the network looks like."""
+
+    n_styles: int
+    n_words: int  # PAD and UNKNOWN included
+    dimension: int = 128
+    widths: tuple[int, ...] = (3, 4, 5)
+    filters: int = 100  # for each width
+    dropout: float = 0.5
+
+
+class TextCnn(nn.Module):
+    """Kim's network (2014, section 2), without the static copy of the word vectors."""
+
+    def __init__(self, shape: TextCnnShape) -> None:
+        super().__init__()
+        self.shape = shape
+        self.embedding = nn.Embedding(shape.n_words, shape.dimension, padding_idx=PAD)
+        self.convolutions = nn.ModuleList(
+            nn.Conv1d(shape.dimension, shape.filters, width, padding=width - 1)
+            for width in shape.widths
+        )
+        self.dropout = nn.Dropout(shape.dropout)
+        self.output = nn.Linear(shape.filters * len(shape.widths), shape.n_styles)
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """Logits of shape (B, S) for word ids of shape (B, T), right-padded with ``PAD``."""
+        lengths = (ids != PAD).sum(dim=1, keepdim=True).clamp(min=1)  # (B, 1)
+        vectors = self.embedding(ids).transpose(1, 2)  # (B, D, T)
+        strongest = []
+        for width, convolution in zip(self.shape.widths, self.convolutions, strict=True):
+            windows = F.relu(convolution(vectors))  # (B, F, T + width - 1)
+            ends = torch.arange(windows.shape[2], device=ids.device)
+            outside = ends >= lengths + width - 1  # (B, T + width - 1)
+            strongest.append(windows.masked_fill(outside.unsqueeze(1), 0.0).amax(dim=2))
+        logits: Tensor = self.output(self.dropout(torch.cat(strongest, dim=1)))
+        return logits
+
+
+class TextCnnModel:
+    """A trained network and its vocabulary.
+
+    Args:
+        styles: S names.
+        vocabulary: words, in id order from 2.
+        network: what :func:`~tstbench.trainers.classifiers.textcnn.fit` trained.
+    """
+
+    def __init__(
+        self, styles: tuple[str, ...], vocabulary: Sequence[str], network: TextCnn
+    ) -> None:
+        self.styles = styles
+        self._ids = {word: i for i, word in enumerate(vocabulary, start=UNKNOWN + 1)}
+        self._network = network.eval()
+
+    def distribution(self, sentences: Sequence[str]) -> np.ndarray:
+        """P(style | sentence): shape (N, S), float64."""
+        rows = [word_ids(self._ids, sentence) for sentence in sentences]
+        logits = np.empty((len(rows), len(self.styles)))
+        device = next(self._network.parameters()).device
+        with torch.inference_mode():
+            for batch in length_sorted_batches([len(row) for row in rows], MAX_TOKENS):
+                ids = pad_rows([rows[i] for i in batch]).to(device)
+                logits[batch] = self._network(ids).cpu().numpy()
+        return softmax(logits)
+
+    def save(self, folder: Path) -> None:
+        """Write ``model.json``, ``vocabulary.json`` and ``weights.safetensors``."""
+        shape = asdict(self._network.shape)
+        write_json(folder / "model.json", {"styles": self.styles, "shape": shape})
+        write_json(folder / "vocabulary.json", list(self._ids))
+        state = {name: tensor.contiguous() for name, tensor in self._network.state_dict().items()}
+        save_file(state, folder / "weights.safetensors")
+
+    @classmethod
+    def load(cls, folder: Path) -> TextCnnModel:
+        """Read back what :meth:`save` wrote."""
+        settings = json.loads(read_text(folder / "model.json"))
+        shape = TextCnnShape(**{**settings["shape"], "widths": tuple(settings["shape"]["widths"])})
+        network = TextCnn(shape)
+        network.load_state_dict(load_file(folder / "weights.safetensors"))
+        vocabulary = json.loads(read_text(folder / "vocabulary.json"))
+        return cls(tuple(settings["styles"]), vocabulary, network)
+
+
+def word_ids(ids: dict[str, int], sentence: str) -> list[int]:
+    """Ids of the sentence's words; an empty sentence is one unknown word.
+
+    >>> word_ids({"good": 2}, "Good food"), word_ids({"good": 2}, " ")
+    ([2, 1], [1])
+    """
+    return [ids.get(word, UNKNOWN) for word in words(sentence)] or [UNKNOWN]
+
+
+def pad_rows(rows: Sequence[Sequence[int]]) -> Tensor:
+    """Right-pad ids to one shape (B, T), int64.
+
+    >>> pad_rows([[5], [6, 7]]).tolist()
+    [[5, 0], [6, 7]]
+    """
+    width = max(map(len, rows))
+    return torch.tensor([[*row, *[PAD] * (width - len(row))] for row in rows])

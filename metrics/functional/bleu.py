@@ -22,6 +22,7 @@ from ...errors import InputError, MissingFileError, unknown_name
 from ..statistics import Statistics
 
 ORDER = 4
+COLUMNS = 2 + 2 * ORDER  # prediction length, closest reference length, matches, totals
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,8 @@ def bleu_statistics(
         protocol: a name in :data:`PROTOCOLS`, or a protocol.
 
     Returns:
-        Rows of shape (N, 10): prediction length, closest reference length, 4 matches, 4 totals.
+        Rows of shape (N, 11): prediction length, closest reference length, 4 matches, 4 totals,
+        and whether the sentence counts.
         Per-sentence values are smoothed (``exp``) and of effective order, as sacreBLEU's
         ``sentence_bleu``: unsmoothed, most single sentences would score 0.
 
@@ -94,16 +96,18 @@ def bleu_statistics(
             f"{len(predictions)} predictions but {len(references)} lists of references: "
             "one list a prediction, [] where there is none"
         )
-    rows = np.zeros((len(predictions), 2 + 2 * ORDER))
+    rows = np.zeros((len(predictions), COLUMNS + 1))  # the last: whether the sentence counts
     scored = [i for i, some in enumerate(references) if some]
     if scored:
         kept = tuple(tuple(references[i]) for i in scored)
-        rows[scored] = _count([predictions[i] for i in scored], kept, protocol)
+        rows[scored, :COLUMNS] = _count([predictions[i] for i in scored], kept, protocol)
     per_sentence = np.full(len(predictions), np.nan)
-    per_sentence[scored] = aggregate_bleu(rows[scored], smooth="exp", effective_order=True)
+    counts = rows[scored, :COLUMNS]
+    per_sentence[scored] = aggregate_bleu(counts, smooth="exp", effective_order=True)
     if protocol.short_totals == "one":
-        rows[scored, 2 + ORDER :] = np.maximum(rows[scored, 2 + ORDER :], 1)
-    return Statistics(rows, partial(aggregate_bleu, smooth=protocol.smooth), per_sentence)
+        rows[scored, 2 + ORDER : COLUMNS] = np.maximum(counts[:, 2 + ORDER :], 1)
+    rows[scored, COLUMNS] = 1
+    return Statistics(rows, partial(_corpus_bleu, smooth=protocol.smooth), per_sentence)
 
 
 def aggregate_bleu(
@@ -111,12 +115,11 @@ def aggregate_bleu(
 ) -> np.ndarray:
     """BLEU in percent from summed statistics: shape (..., 10) to (...).
 
-    NaN where nothing was counted at all; 0 where an n-gram order has no match and ``smooth`` is
-    ``none``. Equal to ``sacrebleu.BLEU.compute_bleu``, but over whole arrays of corpora at once.
+    0 where an n-gram order has no match and ``smooth`` is ``none``. Equal to ``sacrebleu.BLEU.compute_bleu``, but over whole arrays of corpora at once.
     """
     sums = np.asarray(sums, dtype=np.float64)
     length, closest = sums[..., 0], sums[..., 1]
-    matches, totals = sums[..., 2 : 2 + ORDER], sums[..., 2 + ORDER :]
+    matches, totals = sums[..., 2 : 2 + ORDER], sums[..., 2 + ORDER : COLUMNS]
     counted = np.cumprod(totals > 0, axis=-1).astype(bool)  # orders up to the first without n-grams
     missing = counted & (matches == 0)
     effective = np.where(missing, 0.5 ** np.cumsum(missing, axis=-1), matches)
@@ -131,8 +134,12 @@ def aggregate_bleu(
             orders = ORDER
         brevity = np.where(length < closest, np.exp(1 - closest / length), 1.0)
         score = 100 * brevity * np.exp(logs.sum(axis=-1) / orders)
-    score = np.where((length == 0) | ~matches.any(axis=-1), 0.0, score)
-    return np.where((length == 0) & (closest == 0) & ~totals.any(axis=-1), np.nan, score)
+    return np.where((length == 0) | ~matches.any(axis=-1), 0.0, score)
+
+
+def _corpus_bleu(sums: np.ndarray, smooth: str) -> np.ndarray:
+    """BLEU of resampled corpora; NaN for one in which no sentence has a reference."""
+    return np.where(sums[..., COLUMNS] > 0, aggregate_bleu(sums[..., :COLUMNS], smooth), np.nan)
 
 
 def _count(
@@ -149,9 +156,7 @@ def _count(
 
 
 @lru_cache(maxsize=32)
-def _counter(
-    references: tuple[tuple[str, ...], ...], protocol: BleuProtocol
-) -> BLEU:
+def _counter(references: tuple[tuple[str, ...], ...], protocol: BleuProtocol) -> BLEU:
     """A sacreBLEU object that has counted these references; every system shares it."""
     tokenize = _tokenizer(protocol)
     most = max(len(some) for some in references)

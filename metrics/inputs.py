@@ -1,0 +1,101 @@
+"""The texts a metric works on, checked once: aligned, complete, and really text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..datasets_scripts.directions import Direction
+from ..datasets_scripts.fingerprint import fingerprint
+from ..errors import InputError
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """N predictions and what they are measured against.
+
+    Attributes:
+        predictions: N texts; an empty one is a failed output, and counts.
+        sources: N texts, or ``None`` where no metric asked for them.
+        references: N tuples of 0 to n texts, or ``None``.
+        direction: needed by the metrics that score style.
+    """
+
+    predictions: tuple[str, ...]
+    sources: tuple[str, ...] | None = None
+    references: tuple[tuple[str, ...], ...] | None = None
+    direction: Direction | None = None
+
+    @property
+    def most_references(self) -> int:
+        """The largest number of references of one sentence."""
+        return max((len(r) for r in self.references or ()), default=0)
+
+    @property
+    def fewest_references(self) -> int:
+        """The smallest number of references of one sentence."""
+        return min((len(r) for r in self.references or ()), default=0)
+
+    @property
+    def data_fingerprint(self) -> str | None:
+        """SHA-256 over sources and references; ``None`` when both are not there."""
+        if self.sources is None or self.references is None:
+            return None
+        return fingerprint(self.sources, self.references)
+
+
+def check_inputs(
+    predictions: Sequence[str],
+    sources: Sequence[str] | None = None,
+    references: Sequence[str | Sequence[str]] | None = None,
+    direction: Direction | None = None,
+) -> Inputs:
+    """Check and freeze the texts.
+
+    Args:
+        predictions: N texts, one line each.
+        sources: N texts.
+        references: N texts, or N lists of texts.
+        direction: what is transferred.
+
+    Raises:
+        InputError: nothing to score, lengths that differ, a value that is no text (NaN, None,
+            a number), a prediction with a line break, or not one prediction that holds a word.
+    """
+    columns = {"predictions": predictions, "sources": sources, "references": references}
+    lengths = {name: len(column) for name, column in columns.items() if column is not None}
+    if not lengths["predictions"]:
+        raise InputError("nothing to score: 0 predictions")
+    if len(set(lengths.values())) > 1:
+        shown = ", ".join(f"{n} {name}" for name, n in lengths.items())
+        raise InputError(f"not aligned: {shown}. Write '' for a failed output, never drop it")
+    _check_texts("prediction", predictions)
+    for number, text in enumerate(predictions):
+        if "\n" in text or "\r" in text:
+            raise InputError(
+                f"prediction {number} holds a line break: {text[:60]!r}. One sentence is one line: "
+                "replace line breaks by blanks"
+            )
+    if not any(text.strip() for text in predictions):
+        raise InputError(f"all {len(predictions)} predictions are empty: is this the right file?")
+    if sources is not None:
+        _check_texts("source", sources)
+    listed = None if references is None else [_as_list(i, r) for i, r in enumerate(references)]
+    return Inputs(
+        tuple(predictions),
+        None if sources is None else tuple(sources),
+        None if listed is None else tuple(listed),
+        direction,
+    )
+
+
+def _as_list(number: int, some: str | Sequence[str]) -> tuple[str, ...]:
+    texts = (some,) if isinstance(some, str) else tuple(some)
+    _check_texts(f"a reference of sentence {number}, reference", texts)
+    return texts
+
+
+def _check_texts(what: str, texts: Sequence[object]) -> None:
+    for number, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise InputError(f"{what} {number} is {text!r} ({type(text).__name__}), not a text")

@@ -1,0 +1,150 @@
+"""n-gram language models: the log-probability of sentences, queried with KenLM."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+
+import kenlm
+import numpy as np
+
+from ...errors import InputError, MissingFileError
+
+MODEL_FILE = "model.arpa"  # the name under which a trained model lies in its folder
+
+
+def split_words(sentence: str) -> list[bytes]:
+    r"""The words of a sentence exactly as KenLM's query sees them, in UTF-8.
+
+    Only ASCII white space separates (space, ``\t``, ``\n``, ``\v``, ``\f``, ``\r``): a no-break
+    space is part of a word, unlike in ``str.split``. Training and querying split with this one
+    function, so that no word can be seen by one and not by the other.
+
+    Raises:
+        InputError: not a string, a NUL character (KenLM would silently drop what follows it), or
+            a lone surrogate, which is no Unicode text.
+
+    Example:
+        >>> split_words("The food\twas caf\u00e9\u00a0style .")
+        [b'The', b'food', b'was', b'caf\xc3\xa9\xc2\xa0style', b'.']
+    """
+    if not isinstance(sentence, str):
+        raise InputError(f"a sentence must be a string, got {type(sentence).__name__}")
+    try:
+        encoded = sentence.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise InputError(f"not valid Unicode text (a lone surrogate): {sentence!r}") from error
+    if b"\0" in encoded:
+        raise InputError(f"a NUL character in {sentence!r}: remove it")
+    return encoded.split()
+
+
+class NgramLanguageModel:
+    """A back-off n-gram model in ARPA or KenLM binary format.
+
+    Every distinct sentence is scored once in the life of the object. Text is scored as it comes:
+    lower-casing and tokenising like the training text is the caller's part.
+
+    Args:
+        path: the ``.arpa`` or ``.bin`` file, or a folder that holds ``model.arpa`` (or
+            ``model.bin``, tried first: it is the same model, faster to load).
+
+    Raises:
+        MissingFileError: there is no such file or no model in the folder.
+        InputError: the file is there and KenLM cannot read it, for instance an order above 6 or
+            a model of unigrams only.
+    """
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = _model_file(Path(path))
+        config = kenlm.Config()
+        config.show_progress = False
+        try:
+            self._model = kenlm.Model(str(self.path), config)
+        except OSError as error:
+            raise InputError(
+                f"KenLM cannot read the language model {self.path}: {error}"
+            ) from error
+        self._memo: dict[str, float] = {}
+
+    @property
+    def order(self) -> int:
+        """The length of the longest n-grams."""
+        return self._model.order
+
+    @property
+    def name(self) -> str:
+        """What signatures call this kind of model, such as ``kenlm-5gram``."""
+        return f"kenlm-{self.order}gram"
+
+    @cached_property
+    def hash(self) -> str:
+        """SHA-256 of the model file's content, 64 hex digits."""
+        return hashlib.sha256(self.path.read_bytes()).hexdigest()
+
+    def log10_probability(self, sentences: Sequence[str]) -> np.ndarray:
+        """log10 P(words, end of sentence | beginning of sentence) of each sentence.
+
+        Words the model has not seen count as ``<unk>``; an empty sentence has the probability of
+        ending at once. Special symbols written in the text (``</s>``) are scored as what they are.
+
+        Args:
+            sentences: N sentences.
+
+        Returns:
+            Shape (N,), float64, at most 0, log base 10, not divided by the length.
+
+        Raises:
+            InputError: not a sequence of strings, or a string that is no text.
+        """
+        _check_sequence(sentences)
+        for index, sentence in enumerate(sentences):
+            if sentence not in self._memo:
+                _split(sentence, index)  # refuses what KenLM would misread
+                self._memo[sentence] = self._model.score(sentence, bos=True, eos=True)
+        return np.fromiter((self._memo[s] for s in sentences), np.float64, len(sentences))
+
+    def words(self, sentences: Sequence[str]) -> np.ndarray:
+        """The number of words that the model scores in each sentence, ends not counted.
+
+        Args:
+            sentences: N sentences.
+
+        Returns:
+            Shape (N,), int64.
+
+        Raises:
+            InputError: not a sequence of strings, or a string that is no text.
+        """
+        _check_sequence(sentences)
+        counts = (len(_split(sentence, index)) for index, sentence in enumerate(sentences))
+        return np.fromiter(counts, np.int64, len(sentences))
+
+
+def _model_file(path: Path) -> Path:
+    """The model file that a path means."""
+    if not path.exists():
+        raise MissingFileError(f"no language model at {path}: train one first, or mend the path")
+    if not path.is_dir():
+        return path
+    for name in ("model.bin", MODEL_FILE):
+        if (path / name).is_file():
+            return path / name
+    raise MissingFileError(
+        f"no language model in {path}: it holds neither model.bin nor model.arpa"
+    )
+
+
+def _check_sequence(sentences: Sequence[str]) -> None:
+    """Refuse the classic slip of handing in one sentence, which is a sequence of characters."""
+    if isinstance(sentences, str):
+        raise InputError("a list of sentences is needed, got one string: put it into a list")
+
+
+def _split(sentence: str, index: int) -> list[bytes]:
+    try:
+        return split_words(sentence)
+    except InputError as error:
+        raise InputError(f"sentence {index}: {error}") from error

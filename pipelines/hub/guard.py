@@ -1,0 +1,256 @@
+"""What is never published: text of a licensed corpus, under whatever name it comes.
+
+GYAFC may be used by those who signed its licence and may not be passed on, so this module stands
+before every file that enters a repository of the hub folder. It does not know the corpus; it
+refuses by construction:
+
+1. A kind of file it cannot look into is not published, nor is a dataset of a licensed name.
+2. A record that belongs to a licensed direction may hold scores, names and signatures, no text.
+   It belongs there by its own fields, by the single-direction document that lies in its folder
+   (``report.json`` beside ``samples.jsonl``), by its path, or by styles that only licensed
+   datasets have (a renamed dataset still says informal and formal).
+3. Models trained on licensed text are not published: n-gram models and vocabularies quote it.
+4. Where the user's own copy is at hand (``TSTBENCH_GYAFC``), no file of any kind of text may
+   quote one of its sentences, whatever fields say.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from ...datasets_scripts.directions import DATASETS
+from ...errors import InputError, TSTBenchError
+from .quotes import QuotedSentences
+
+VARIABLE = "TSTBENCH_GYAFC"
+MARKER = "LICENSED"  # a file of this name in a folder says: not for publication
+
+TEXT = frozenset({".css", ".html", ".js", ".md", ".py", ".svg", ".toml", ".txt", ".yaml", ".yml", ""})
+RECORDS = frozenset({".csv", ".json", ".jsonl", ".parquet", ".tsv"})
+PICTURES = frozenset({".gif", ".ico", ".jpeg", ".jpg", ".png", ".webp"})
+WEIGHTS = frozenset({".arpa", ".bin", ".model", ".npy", ".npz", ".safetensors"})
+
+LICENSED = tuple(name for name, facts in DATASETS.items() if facts.licensed)
+_OPEN_STYLES = {s for facts in DATASETS.values() if not facts.licensed for s in facts.styles}
+LICENSED_STYLES = {s for n in LICENSED for s in DATASETS[n].styles} - _OPEN_STYLES
+
+# Fields that hold sentences, and fields whose prose is about the scores, not of the corpus.
+_SENTENCES = re.compile(
+    r"(?:.*_)?(?:sources?|references?|predictions?|hypothes[ie]s|outputs?|rewrites?|texts?|inputs?|"
+    r"sentences?|tokens?|candidates?|targets?|ref\d*)(?:_\d+)?"
+)
+_PROSE = {"citation", "command", "description", "note", "origin", "signature", "title", "why"}
+_MANY_WORDS = 4
+_LICENSED_NAME = re.compile("|".join(LICENSED) + "|gyafc", re.IGNORECASE)
+
+
+class LicensedTextError(TSTBenchError, ValueError):
+    """A file holds, or may hold, text that its licence forbids to pass on."""
+
+
+def check_publishable(
+    kind: str,
+    repo_id: str,
+    files: Mapping[str, Path | bytes],
+    *,
+    licensed_copy: Path | str | None = None,
+) -> None:
+    """Refuse a repository that would pass licensed text on.
+
+    Args:
+        kind: dataset, model or space.
+        repo_id: ``namespace/name``.
+        files: contents, or files that hold them, by path in the repository.
+        licensed_copy: the folder of the user's own GYAFC corpus; default ``$TSTBENCH_GYAFC``.
+
+    Raises:
+        LicensedTextError: naming the file, the place in it and the reason. Sentences are not
+            quoted in the message: it ends up in logs.
+        InputError: a kind of file that cannot be looked into, or a broken one.
+    """
+    _check_kinds_of_file(kind, repo_id, files)
+    if kind == "dataset" and _LICENSED_NAME.search(repo_id):
+        raise LicensedTextError(f"{repo_id} is a licensed dataset: it is built and used locally only")
+    if any(PurePosixPath(path).name == MARKER for path in files):
+        raise LicensedTextError(f"{repo_id}: the folder holds the marker {MARKER}, not for publication")
+    records = {
+        path: list(_documents(path, _content(content)))
+        for path, content in files.items()
+        if PurePosixPath(path).suffix in RECORDS | TEXT
+    }
+    if kind == "model":
+        _check_model(repo_id, files, records)
+    folders = _licensed_folders(records)
+    for path, documents in records.items():
+        inherited = _LICENSED_NAME.search(path) is not None or any(
+            folder in PurePosixPath(path).parents for folder in folders
+        )
+        if inherited and PurePosixPath(path).suffix == ".txt":
+            raise LicensedTextError(f"{repo_id}: {path} is text of a licensed dataset")
+        for where, document in documents:
+            _check_record(document, f"{repo_id}: {path}{where}", inherited)
+    copy = licensed_copy or os.environ.get(VARIABLE)
+    if copy:
+        _check_quotes(repo_id, files, QuotedSentences.of_folder(Path(copy).expanduser()))
+
+
+def _check_kinds_of_file(kind: str, repo_id: str, files: Mapping[str, Path | bytes]) -> None:
+    known = TEXT | RECORDS | PICTURES | (WEIGHTS if kind == "model" else frozenset())
+    for path in files:
+        suffix = PurePosixPath(path).suffix.lower()
+        if suffix not in known:
+            raise InputError(
+                f"{repo_id}: {path} is of a kind that cannot be checked for licensed text and is "
+                f"not published in a {kind} repository. Kinds that are: {', '.join(sorted(known)[1:])}"
+            )
+
+
+def _check_model(
+    repo_id: str,
+    files: Mapping[str, Path | bytes],
+    records: Mapping[str, list[tuple[str, Any]]],
+) -> None:
+    named = _LICENSED_NAME.search(repo_id) or any(_LICENSED_NAME.search(path) for path in files)
+    for documents in records.values():
+        named = named or any(_names_licensed(document) for _, document in documents)
+    if named:
+        raise LicensedTextError(
+            f"{repo_id} was trained on a licensed dataset: its vocabulary or n-grams may quote "
+            "the corpus, so it stays on this machine"
+        )
+
+
+def _licensed_folders(records: Mapping[str, list[tuple[str, Any]]]) -> list[PurePosixPath]:
+    """Folders whose one-document JSON file says that they are about a licensed direction."""
+    folders = []
+    for path, documents in records.items():
+        alone = path.endswith(".json") and len(documents) == 1
+        if alone and isinstance(documents[0][1], dict) and _is_licensed(documents[0][1]):
+            folders.append(PurePosixPath(path).parent)
+    return folders
+
+
+def _check_record(value: Any, where: str, licensed: bool, field: str = "") -> None:
+    if isinstance(value, Mapping):
+        licensed = licensed or _is_licensed(value)
+        for key, item in value.items():
+            _check_record(item, where, licensed, str(key).lower())
+    elif isinstance(value, list | tuple):
+        for item in value:
+            _check_record(item, where, licensed, field)
+    elif isinstance(value, str) and licensed and _reads_like_text(field, value):
+        raise LicensedTextError(
+            f"{where}: field {field or '(none)'!r} holds text of a licensed dataset. Publish the "
+            "scores without sources, references and predictions"
+        )
+
+
+def _reads_like_text(field: str, value: str) -> bool:
+    if not value.strip() or _LICENSED_NAME.fullmatch(value.split("/")[0]):
+        return False
+    if _SENTENCES.fullmatch(field):
+        return True
+    return field not in _PROSE and len(value.split()) >= _MANY_WORDS
+
+
+def _is_licensed(record: Mapping[str, Any]) -> bool:
+    """Whether a record's own fields put it into a licensed dataset."""
+    strings = [value for value in record.values() if isinstance(value, str)]
+    return any(_LICENSED_NAME.match(value) for value in strings) or any(
+        value in LICENSED_STYLES for value in strings
+    )
+
+
+def _names_licensed(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return any(_names_licensed(item) for item in [*value.keys(), *value.values()])
+    if isinstance(value, list | tuple):
+        return any(_names_licensed(item) for item in value)
+    return isinstance(value, str) and (
+        _LICENSED_NAME.match(value) is not None or value in LICENSED_STYLES
+    )
+
+
+def _documents(path: str, content: bytes) -> Iterator[tuple[str, Any]]:
+    """``(place in the file, value)`` for every record of a file, also in running text."""
+    suffix = PurePosixPath(path).suffix.lower()
+    try:
+        if suffix == ".parquet":
+            yield from _parquet_records(content)
+        elif suffix == ".json":
+            yield "", json.loads(content)
+        elif suffix == ".jsonl":
+            for number, line in enumerate(content.decode("utf-8").splitlines(), start=1):
+                if line.strip():
+                    yield f", line {number}", json.loads(line)
+        elif suffix in {".csv", ".tsv"}:
+            delimiter = "," if suffix == ".csv" else "\t"
+            rows = csv.DictReader(io.StringIO(content.decode("utf-8-sig")), delimiter=delimiter)
+            yield from ((f", line {rows.line_num}", row) for row in rows)
+        else:
+            for number, line in enumerate(content.decode("utf-8").splitlines(), start=1):
+                if line.lstrip().startswith("{") and line.rstrip().endswith("}"):
+                    yield from _example(number, line)
+    except (ValueError, csv.Error) as error:  # JSON and UTF-8 errors are ValueErrors
+        raise InputError(f"{path} cannot be read, so it is not published: {error}") from error
+
+
+def _example(number: int, line: str) -> Iterator[tuple[str, Any]]:
+    """A record that a card or a program gives as an example on one line."""
+    try:
+        yield f", line {number}", json.loads(line)
+    except ValueError:
+        return  # some other braces
+
+
+def _parquet_records(content: bytes) -> Iterator[tuple[str, Any]]:
+    import pyarrow.parquet as pq  # only here: the rest of this module starts at once
+
+    table = pq.read_table(io.BytesIO(content))
+    described = json.loads((table.schema.metadata or {}).get(b"huggingface", b"{}"))
+    styles = {name for name in _strings(described) if name in LICENSED_STYLES}
+    for number, row in enumerate(table.to_pylist()):
+        # A ClassLabel column holds numbers; the names of its classes are in the schema.
+        yield f", row {number}", {**row, "_class_names": next(iter(styles))} if styles else row
+
+
+def _strings(value: Any) -> Iterable[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from _strings(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _strings(item)
+
+
+def _check_quotes(
+    repo_id: str, files: Mapping[str, Path | bytes], sentences: QuotedSentences
+) -> None:
+    for path, content in files.items():
+        suffix = PurePosixPath(path).suffix.lower()
+        if suffix == ".parquet":
+            texts: Iterable[str] = (
+                text for _, row in _parquet_records(_content(content)) for text in _strings(row)
+            )
+        elif suffix in TEXT | RECORDS:
+            texts = [_content(content).decode("utf-8")]
+        else:
+            continue
+        if any(sentences.quoted_in(text) for text in texts):
+            raise LicensedTextError(
+                f"{repo_id}: {path} quotes a sentence of your copy of the licensed corpus "
+                f"(${VARIABLE})"
+            )
+
+
+def _content(content: Path | bytes) -> bytes:
+    return content if isinstance(content, bytes) else content.read_bytes()

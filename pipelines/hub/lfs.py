@@ -1,0 +1,111 @@
+"""Large files as the Hub keeps them: a small pointer in git, the content beside it.
+
+Format: https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md. The git-lfs program is not
+needed; where it is installed, it finds the content in ``.git/lfs/objects`` as its own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import re
+import shutil
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+SUFFIXES = (".arpa", ".arrow", ".bin", ".npy", ".npz", ".onnx", ".parquet", ".safetensors")
+REGULAR_LIMIT = 10 * 2**20  # bytes; the Hub refuses larger files outside LFS
+POINTER_LIMIT = 200  # bytes; a pointer is about 130
+
+_POINTER = re.compile(
+    rb"version https://git-lfs\.github\.com/spec/v1\noid sha256:([0-9a-f]{64})\nsize ([0-9]+)\n"
+)
+
+
+@dataclass(frozen=True)
+class Pointer:
+    """What git holds in place of a large file."""
+
+    sha256: str
+    size: int  # bytes of the content
+
+    def encode(self) -> bytes:
+        """The pointer file.
+
+        >>> Pointer("0" * 64, 12).encode().decode().splitlines()[2]
+        'size 12'
+        """
+        return (
+            "version https://git-lfs.github.com/spec/v1\n"
+            f"oid sha256:{self.sha256}\nsize {self.size}\n"
+        ).encode()
+
+
+def parse_pointer(content: bytes) -> Pointer | None:
+    """The pointer that these bytes are, if they are one.
+
+    >>> parse_pointer(Pointer("a" * 64, 5).encode()).size
+    5
+    >>> parse_pointer(b"some other file") is None
+    True
+    """
+    match = _POINTER.fullmatch(content)
+    return Pointer(match[1].decode(), int(match[2])) if match else None
+
+
+def is_large(path: str, size: int) -> bool:
+    """Whether a file of that name and size goes through LFS."""
+    return path.endswith(SUFFIXES) or size > REGULAR_LIMIT
+
+
+def attributes(large: list[str]) -> bytes:
+    """The ``.gitattributes`` that tells git-lfs which files are its own.
+
+    >>> print(attributes(["model.safetensors", "vocabulary.txt"]).decode().splitlines()[-1])
+    /vocabulary.txt filter=lfs diff=lfs merge=lfs -text
+    """
+    patterns = [f"*{suffix}" for suffix in SUFFIXES]
+    patterns += [f"/{path}" for path in sorted(large) if not path.endswith(SUFFIXES)]
+    return "".join(
+        f"{pattern} filter=lfs diff=lfs merge=lfs -text\n" for pattern in patterns
+    ).encode()
+
+
+def object_path(git_dir: Path, sha256: str) -> Path:
+    """Where the content lies: ``.git/lfs/objects/ab/cd/abcd...``."""
+    return git_dir / "lfs" / "objects" / sha256[:2] / sha256[2:4] / sha256
+
+
+def store(git_dir: Path, source: Path | bytes) -> Pointer:
+    """Put a file among the objects, under its own checksum, and return its pointer."""
+    digest, size = hashlib.sha256(), 0
+    with open_source(source) as reader:
+        while block := reader.read(2**20):
+            digest.update(block)
+            size += len(block)
+    pointer = Pointer(digest.hexdigest(), size)
+    target = object_path(git_dir, pointer.sha256)
+    if not target.exists():
+        copy_atomically(source, target)
+    return pointer
+
+
+def open_source(source: Path | bytes) -> BinaryIO:
+    """A reader of a file's content, wherever it is."""
+    return io.BytesIO(source) if isinstance(source, bytes) else source.open("rb")
+
+
+def copy_atomically(source: Path | bytes, target: Path) -> None:
+    """Copy content of any size to ``target``, which is never half there."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=".copy-")
+    try:
+        with open_source(source) as reader, os.fdopen(handle, "wb") as writer:
+            shutil.copyfileobj(reader, writer, 2**20)
+        Path(name).chmod(0o644)  # mkstemp makes private files; these are for sharing
+        Path(name).replace(target)
+    finally:
+        Path(name).unlink(missing_ok=True)

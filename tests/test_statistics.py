@@ -1,0 +1,127 @@
+"""Intervals, significance, and the small arithmetic, against scipy, kenlm's formula and by hand."""
+
+import numpy as np
+import pytest
+from scipy import stats as scipy_stats
+from tstbench.errors import InputError
+from tstbench.metrics.functional.bleu import bleu_statistics
+from tstbench.metrics.functional.joint import JointWeights, joint_score, joint_statistics
+from tstbench.metrics.functional.ppl import ppl_statistics
+from tstbench.metrics.functional.share import share_statistics
+from tstbench.metrics.signature import Signature
+from tstbench.metrics.statistics import (
+    interval,
+    mean_statistics,
+    paired_p_value,
+    resample,
+)
+
+RNG = np.random.RandomState(7)
+
+
+def test_interval_of_a_mean_agrees_with_scipys_bootstrap():
+    values = RNG.rand(300)
+    ours = interval(mean_statistics(values))
+    theirs = scipy_stats.bootstrap(
+        (values,), np.mean, n_resamples=5000, method="percentile", rng=np.random.default_rng(0)
+    ).confidence_interval
+    assert [ours.low, ours.high] == pytest.approx([theirs.low, theirs.high], abs=0.004)
+
+
+def test_replicates_of_bleu_equal_bleu_of_the_resampled_corpus():
+    predictions = ["the food was good here", "we love it", "bad bad place", "not good at all now"]
+    references = [
+        ["the food was bad here"],
+        ["we hate it"],
+        ["good good place"],
+        ["not bad at all now"],
+    ]
+    stats = bleu_statistics(predictions, references, "13a")
+    counts = resample(4, resamples=20)
+    for replicate, drawn in zip(stats.replicates(counts), counts, strict=True):
+        rows = np.repeat(np.arange(4), drawn.astype(int))
+        again = bleu_statistics(
+            [predictions[i] for i in rows], [references[i] for i in rows], "13a"
+        )
+        assert replicate == pytest.approx(again.value, abs=1e-9)
+
+
+def test_resampling_draws_n_each_time_and_never_changes():
+    counts = resample(50)
+    assert (counts.sum(axis=1) == 50).all()
+    draws = np.random.RandomState(12345).randint(0, 50, size=(1000, 50))
+    assert np.array_equal(np.bincount(draws[999], minlength=50), counts[999])
+
+
+def test_p_value_behaves_as_a_paired_test_does():
+    base = RNG.rand(400)
+    shifted = mean_statistics(base + 0.02 + 0.01 * RNG.randn(400))
+    same = mean_statistics(base + 0.3 * RNG.randn(400))
+    assert paired_p_value(shifted, mean_statistics(base)) < 0.01  # small but constant difference
+    assert paired_p_value(mean_statistics(base), mean_statistics(base)) == 1.0
+    ours = paired_p_value(same, mean_statistics(base))
+    theirs = scipy_stats.ttest_rel(same.per_sentence, base).pvalue
+    assert ours == pytest.approx(theirs, abs=0.05)
+
+
+def test_paired_comparison_needs_the_same_sentences():
+    with pytest.raises(InputError, match="3 and 4"):
+        paired_p_value(mean_statistics(np.ones(3)), mean_statistics(np.ones(4)))
+
+
+def test_accuracy_counts_the_most_probable_class():
+    stats = share_statistics(np.array([[0.6, 0.4], [0.1, 0.9], [0.5, 0.5]]), wanted=1)
+    assert stats.value == pytest.approx(100 / 3)
+    assert stats.per_sentence.tolist() == [0, 100, 0]
+
+
+def test_a_classifier_that_returns_nan_is_named():
+    with pytest.raises(InputError, match="NaN for sentence 1"):
+        share_statistics(np.array([[0.5, 0.5], [np.nan, 1]]), wanted=0)
+
+
+def test_perplexity_by_hand():
+    # Two sentences of 2 and 3 words: (4 + 5) / 5 digits a word; with the ends counted, 9 / 7.
+    log10, words = np.array([-4.0, -5.0]), np.array([2, 3])
+    assert ppl_statistics(log10, words).value == pytest.approx(10**1.8)
+    assert ppl_statistics(log10, words, "words+1").value == pytest.approx(10 ** (9 / 7))
+    assert ppl_statistics(log10, words).per_sentence == pytest.approx([100, 10 ** (5 / 3)])
+    assert np.isnan(ppl_statistics(np.array([-1.0]), np.array([0])).per_sentence[0])
+
+
+def test_joint_by_hand_and_at_its_edges():
+    assert joint_score(50, 20, np.e**4) == pytest.approx((0.5 * 0.2 / 4) ** (1 / 3))
+    assert joint_score(0, 20, 50) == 0
+    assert joint_score(50, 0, 50) == 0
+    assert joint_score(50, 20, np.inf) == 0
+    assert joint_score(50, 20, 1.5) == joint_score(50, 20, np.e)  # fluency never passes 1
+    assert np.isnan(joint_score(50, 20, np.nan))
+    only_acc = JointWeights(acc=1, bleu=0, ppl=0)
+    assert joint_score(25, 0, 50, only_acc) == pytest.approx(0.25)
+    with pytest.raises(InputError, match="weights"):
+        JointWeights(acc=-1)
+
+
+def test_joint_interval_comes_from_the_parts_resampled_together():
+    n = 120
+    acc = share_statistics(RNG.dirichlet([1, 1], n), 1)
+    ppl = ppl_statistics(-RNG.rand(n) * 20, RNG.randint(3, 12, n))
+    bleu = bleu_statistics(
+        ["a b c d e f"] * n, [["a b c d e g" if i % 2 else "a b c d e f"] for i in range(n)]
+    )
+    joint = joint_statistics(acc, bleu, ppl)
+    counts = resample(n)
+    parts = [p.replicates(counts) for p in (acc, bleu, ppl)]
+    assert joint.replicates(counts) == pytest.approx(joint_score(*parts))
+    bounds = interval(joint)
+    assert bounds.low < joint.value < bounds.high
+
+
+def test_signatures_read_back_and_refuse_what_would_break_them():
+    signature = Signature.of("acc", classifier="linear:yelp#12", n=500, data=None)
+    assert str(signature) == "acc|classifier:linear:yelp#12|n:500"
+    assert Signature.parse(str(signature)) == signature
+    with pytest.raises(InputError):
+        Signature.of("acc", text="two words")
+    with pytest.raises(InputError):
+        Signature.parse("acc|nonsense")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from functools import cached_property
 from pathlib import Path
 
 import kenlm
@@ -48,19 +47,24 @@ class NgramLanguageModel:
     lower-casing and tokenising like the training text is the caller's part.
 
     Args:
-        path: the ``.arpa`` or ``.bin`` file, or a folder that holds ``model.arpa`` (or
-            ``model.bin``, tried first: it is the same model, faster to load).
+        path: a file in either format, or a folder that holds ``model.arpa``.
+
+    Attributes:
+        path: the model file.
+        hash: SHA-256 of its content, 64 hex digits.
 
     Raises:
-        MissingFileError: there is no such file or no model in the folder.
+        MissingFileError: there is no such file, or no ``model.arpa`` in the folder.
         InputError: the file is there and KenLM cannot read it, for instance an order above 6 or
             a model of unigrams only.
     """
 
     def __init__(self, path: Path | str) -> None:
         self.path = _model_file(Path(path))
+        self.hash = hashlib.sha256(self.path.read_bytes()).hexdigest()
         config = kenlm.Config()
         config.show_progress = False
+        config.arpa_complain = kenlm.ARPALoadComplain.NONE  # "Loading the LM will be faster if..."
         try:
             self._model = kenlm.Model(str(self.path), config)
         except OSError as error:
@@ -79,11 +83,6 @@ class NgramLanguageModel:
         """What signatures call this kind of model, such as ``kenlm-5gram``."""
         return f"kenlm-{self.order}gram"
 
-    @cached_property
-    def hash(self) -> str:
-        """SHA-256 of the model file's content, 64 hex digits."""
-        return hashlib.sha256(self.path.read_bytes()).hexdigest()
-
     def log10_probability(self, sentences: Sequence[str]) -> np.ndarray:
         """log10 P(words, end of sentence | beginning of sentence) of each sentence.
 
@@ -101,7 +100,7 @@ class NgramLanguageModel:
         """
         _check_sequence(sentences)
         for index, sentence in enumerate(sentences):
-            if sentence not in self._memo:
+            if not isinstance(sentence, str) or sentence not in self._memo:
                 _split(sentence, index)  # refuses what KenLM would misread
                 self._memo[sentence] = self._model.score(sentence, bos=True, eos=True)
         return np.fromiter((self._memo[s] for s in sentences), np.float64, len(sentences))
@@ -129,12 +128,9 @@ def _model_file(path: Path) -> Path:
         raise MissingFileError(f"no language model at {path}: train one first, or mend the path")
     if not path.is_dir():
         return path
-    for name in ("model.bin", MODEL_FILE):
-        if (path / name).is_file():
-            return path / name
-    raise MissingFileError(
-        f"no language model in {path}: it holds neither model.bin nor model.arpa"
-    )
+    if not (path / MODEL_FILE).is_file():
+        raise MissingFileError(f"no language model in the folder {path}: it holds no {MODEL_FILE}")
+    return path / MODEL_FILE
 
 
 def _check_sequence(sentences: Sequence[str]) -> None:

@@ -9,14 +9,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from pathlib import Path
 
 from ...datasets_scripts.directions import Direction
-from ...errors import unknown_name
-from .artefacts import find
+from ...errors import InputError, unknown_name
+from ..functional.bertscore import bertscore_protocol
+from .artefacts import Role, find
 from .base import AcceptabilityClassifier, Encoder, LanguageModel, StyleClassifier
-from .classifiers import load_classifier
+from .classifiers import Classifier, load_classifier
 from .encoder import load_encoder
 from .language_model import NgramLanguageModel
+from .transformer import load_hub_acceptability
 
 COLA_MODEL = "cointegrated/roberta-large-cola-krishna2020"
 
@@ -93,17 +96,38 @@ class Scorers:
     def acceptability(self) -> AcceptabilityClassifier:
         """P(acceptable | sentence)."""
         if "/" in self.profile.acceptability:
-            return _hub_acceptability(self.profile.acceptability)
+            return load_hub_acceptability(self.profile.acceptability)
         corpus = acceptability_corpus(self.direction.dataset if self.direction else "")
         return _classifier("acceptability", corpus, self.profile.acceptability)
 
-    @property
+    @cached_property
     def encoder(self) -> Encoder:
         """The encoder of the profile's BERTScore protocol."""
-        return load_encoder_of(self.profile.bertscore)
+        protocol = bertscore_protocol(self.profile.bertscore)
+        return load_encoder(protocol.encoder, layer=protocol.layer)
 
     @property
     def _direction(self) -> Direction:
         if self.direction is None:
-            raise ValueError("a direction is needed to choose this scorer")
+            raise InputError("a direction is needed, such as 'yelp/negative-to-positive'")
         return self.direction
+
+
+def _classifier(role: Role, dataset: str, name: str) -> Classifier:
+    return _opened_classifier(find(role, dataset, name).folder)
+
+
+def _language_model(dataset: str, name: str) -> NgramLanguageModel:
+    return _opened_language_model(find("language_model", dataset, name).folder)
+
+
+# An artefact is found, and its checksum verified, each time a profile asks; but it is loaded, and
+# remembers what it has scored, once in the life of the process. Its folder names its content.
+@lru_cache(maxsize=16)
+def _opened_classifier(folder: Path) -> Classifier:
+    return load_classifier(folder)
+
+
+@lru_cache(maxsize=16)
+def _opened_language_model(folder: Path) -> NgramLanguageModel:
+    return NgramLanguageModel(folder)

@@ -1,0 +1,194 @@
+"""Reading a file of predictions, and saying exactly what is wrong with it when something is.
+
+Accepted: plain text (one line a source, in order), JSON Lines and CSV (a ``prediction`` column,
+and ``id`` where the order is not the test set's). A file is data: it is never executed.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+
+from ..datasets_scripts.load import TestSet
+from ..errors import InputError, MissingFileError
+from ..files import read_lines, read_text
+
+PREDICTION_COLUMNS = ("prediction", "output")
+SUFFIXES = (".txt", ".jsonl", ".csv", ".tsv", ".0", ".1", ".out")
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """The predictions of one system on one direction, aligned with its test set."""
+
+    system: str
+    predictions: tuple[str, ...]
+
+    @property
+    def sha256(self) -> str:
+        """SHA-256 over the predictions, one JSON string a line, in test-set order."""
+        lines = "".join(json.dumps(text, ensure_ascii=False) + "\n" for text in self.predictions)
+        return hashlib.sha256(lines.encode("utf-8")).hexdigest()
+
+
+@dataclass(frozen=True)
+class _Row:
+    line: int  # in the file, from 1
+    id: str | None
+    prediction: str
+
+
+def find_outputs(arguments: Sequence[str]) -> list[tuple[str, Path]]:
+    """Names and paths of the systems' files, from ``PATH``, ``NAME=PATH`` and folders.
+
+    A folder stands for the files in it that look like predictions; a system without a name is
+    called after its file.
+
+    Raises:
+        MissingFileError: no such file, or nothing in a folder.
+        InputError: two systems of one name.
+    """
+    found: list[tuple[str, Path]] = []
+    for argument in arguments:
+        name, _, rest = argument.partition("=")
+        named = bool(rest) and not Path(argument).exists()
+        path = Path(rest if named else argument)
+        if path.is_dir():
+            files = sorted(p for p in path.iterdir() if p.is_file() and p.suffix in SUFFIXES)
+            if not files:
+                raise MissingFileError(f"no predictions in {path}: a {', '.join(SUFFIXES)} file")
+            found += [(file.stem, file) for file in files]
+        elif not path.exists():
+            raise MissingFileError(f"no such file: {path}")
+        else:
+            found.append((name if named else path.stem, path))
+    names = [name for name, _ in found]
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f"two systems are called {name!r}: name them, NAME=PATH")
+    return found
+
+
+def read_outputs(path: Path | str, test_set: TestSet, system: str | None = None) -> Outputs:
+    """Read predictions and align them with the test set.
+
+    Raises:
+        MissingFileError: no such file.
+        InputError: not text; too few or too many; an id that is missing, unknown or there twice;
+            a prediction that is no text, spans lines, or is ``nan``; all predictions empty.
+    """
+    path = Path(path)
+    rows = _READERS.get(path.suffix.lower(), _read_plain)(path)
+    if not rows:
+        raise InputError(f"{path} is empty: {len(test_set)} predictions are needed")
+    for row in rows:
+        _check_prediction(path, row)
+    predictions = _aligned(path, rows, test_set)
+    if not any(text.strip() for text in predictions):
+        raise InputError(f"{path}: all {len(predictions)} predictions are empty")
+    return Outputs(system or path.stem, tuple(predictions))
+
+
+def _read_plain(path: Path) -> list[_Row]:
+    return [_Row(n, None, line) for n, line in enumerate(read_lines(path), start=1)]
+
+
+def _read_jsonl(path: Path) -> list[_Row]:
+    def no_constant(token: str) -> NoReturn:
+        raise ValueError(f"{token} is not a prediction")
+
+    rows = []
+    for number, line in enumerate(read_lines(path), start=1):
+        try:
+            record = json.loads(line, parse_constant=no_constant)
+        except ValueError as error:
+            raise InputError(f"{path}, line {number}: not JSON ({error})") from error
+        if isinstance(record, str):
+            record = {"prediction": record}
+        if not isinstance(record, dict):
+            raise InputError(f"{path}, line {number}: an object or a string is needed")
+        rows.append(_row(path, number, record))
+    return rows
+
+
+def _read_csv(path: Path) -> list[_Row]:
+    delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
+    reader = csv.DictReader(io.StringIO(read_text(path), newline=""), delimiter=delimiter)
+    try:
+        return [_row(path, reader.line_num, record) for record in reader]
+    except csv.Error as error:
+        raise InputError(f"{path}, line {reader.line_num}: not CSV ({error})") from error
+
+
+def _row(path: Path, line: int, record: dict[str, object]) -> _Row:
+    for column in PREDICTION_COLUMNS:
+        if column in record:
+            text = record[column]
+            if not isinstance(text, str):
+                raise InputError(f"{path}, line {line}: the prediction is {text!r}, not a text")
+            name = record.get("id")
+            return _Row(line, None if name is None else str(name), text)
+    columns = ", ".join(str(key) for key in record)
+    raise InputError(f"{path}, line {line}: no 'prediction' column; it has: {columns or 'nothing'}")
+
+
+_READERS = {".jsonl": _read_jsonl, ".csv": _read_csv, ".tsv": _read_csv}
+
+
+def _check_prediction(path: Path, row: _Row) -> None:
+    where = f"{path}, line {row.line}" + (f", id {row.id}" if row.id else "")
+    if "\n" in row.prediction or "\r" in row.prediction:
+        raise InputError(
+            f"{where}: the prediction holds a line break: {row.prediction[:60]!r}. One sentence is "
+            "one line: replace line breaks by blanks"
+        )
+    if "\0" in row.prediction:
+        raise InputError(f"{where}: the prediction holds a NUL character")
+    if row.prediction.strip().lower() == "nan":
+        raise InputError(
+            f"{where}: the prediction is {row.prediction.strip()!r}, which is what a failed join "
+            "in a data frame writes. Write an empty prediction for a failed output"
+        )
+
+
+def _aligned(path: Path, rows: list[_Row], test_set: TestSet) -> list[str]:
+    direction, wanted = test_set.direction, len(test_set)
+    with_id = [row for row in rows if row.id is not None]
+    if with_id and len(with_id) < len(rows):
+        bare = next(row for row in rows if row.id is None)
+        raise InputError(f"{path}, line {bare.line}: no id, though other lines have one")
+    if not with_id:
+        if len(rows) != wanted:
+            difference = wanted - len(rows)
+            verdict = f"{difference} too few" if difference > 0 else f"{-difference} too many"
+            raise InputError(
+                f"{path} has {len(rows)} predictions, {direction} has {wanted} sources: {verdict}. "
+                "One line a source, in order; an empty line for a failed output"
+            )
+        return [row.prediction for row in rows]
+    by_id: dict[str, _Row] = {}
+    known = set(test_set.ids)
+    for row in with_id:
+        assert row.id is not None  # noqa: S101 - narrowed above, for the type checker
+        if row.id not in known:
+            raise InputError(
+                f"{path}, line {row.line}: {direction} has no sentence {row.id!r}; its ids look "
+                f"like {test_set.ids[0]!r}"
+            )
+        if row.id in by_id:
+            first = by_id[row.id].line
+            raise InputError(f"{path}: id {row.id} is on line {first} and again on {row.line}")
+        by_id[row.id] = row
+    missing = [name for name in test_set.ids if name not in by_id]
+    if missing:
+        raise InputError(
+            f"{path} has {len(rows)} predictions, {direction} has {wanted} sources: "
+            f"{len(missing)} ids are missing, the first is {missing[0]}"
+        )
+    return [by_id[name].prediction for name in test_set.ids]

@@ -14,13 +14,14 @@ import sacrebleu
 
 from .. import __version__
 from ..errors import InputError
+from .facts import METRICS, metric_facts
 from .functional.bertscore import bertscore, bertscore_protocol
 from .functional.bleu import bleu_protocol, bleu_statistics
 from .functional.joint import EQUAL, JointWeights, joint_statistics
 from .functional.ppl import Normalisation, ppl_statistics
 from .functional.share import share_statistics
 from .inputs import Inputs
-from .result import METRICS, LeftOut, Measurement, Outcome, metric_facts
+from .result import LeftOut, Measurement, Outcome
 from .scorers.base import Scorer
 from .scorers.profile import Scorers
 from .signature import Signature

@@ -116,10 +116,6 @@ def paired_p_value(
 ) -> float:
     """Two-sided p-value of the difference between two systems on the same sentences.
 
-    Paired bootstrap: the replicates' differences are centred on the observed one, and the p-value
-    is the share of replicates that lie at least as far out as it does, counting the observation
-    itself once. Source: Koehn (2004), in the form of Riezler and Maxwell (2005, section 4).
-
     Raises:
         InputError: the systems were scored on different numbers of sentences.
     """
@@ -127,12 +123,21 @@ def paired_p_value(
         sizes = f"{len(first.rows)} and {len(second.rows)}"
         raise InputError(f"paired comparison needs the same sentences, got {sizes}")
     counts = resample(len(first.rows), resamples, seed)
-    observed = first.value - second.value
     differences = first.replicates(counts) - second.replicates(counts)
+    return p_value(first.value - second.value, differences)
+
+
+def p_value(observed: float, differences: np.ndarray) -> float:
+    """Two-sided paired-bootstrap p-value; NaN where the difference is undefined.
+
+    The replicates' differences, shape (R,), are centred on the observed one, and the p-value is
+    the share of them that lie at least as far out as it does, the observation itself counted once.
+    Source: Koehn (2004), in the form of Riezler and Maxwell (2005, section 4).
+    """
     if not np.isfinite(observed) or not np.isfinite(differences).all():
         return float("nan")
     extreme = np.abs(differences - observed) >= abs(observed) - 1e-12
-    return float((extreme.sum() + 1) / (resamples + 1))
+    return float((extreme.sum() + 1) / (len(differences) + 1))
 
 
 def concatenate(parts: Sequence[Statistics]) -> tuple[np.ndarray, list[slice]]:

@@ -10,6 +10,7 @@ import kenlm
 import numpy as np
 
 from ...errors import InputError, MissingFileError
+from .batching import SentenceMemo
 
 MODEL_FILE = "model.arpa"  # the name under which a trained model lies in its folder
 
@@ -71,7 +72,7 @@ class NgramLanguageModel:
             raise InputError(
                 f"KenLM cannot read the language model {self.path}: {error}"
             ) from error
-        self._memo: dict[str, float] = {}
+        self._scores = SentenceMemo(self._score)
 
     @property
     def order(self) -> int:
@@ -98,12 +99,8 @@ class NgramLanguageModel:
         Raises:
             InputError: not a sequence of strings, or a string that is no text.
         """
-        _check_sequence(sentences)
-        for index, sentence in enumerate(sentences):
-            if not isinstance(sentence, str) or sentence not in self._memo:
-                _split(sentence, index)  # refuses what KenLM would misread
-                self._memo[sentence] = self._model.score(sentence, bos=True, eos=True)
-        return np.fromiter((self._memo[s] for s in sentences), np.float64, len(sentences))
+        _check_strings(sentences)
+        return self._scores(sentences)
 
     def words(self, sentences: Sequence[str]) -> np.ndarray:
         """The number of words that the model scores in each sentence, ends not counted.
@@ -117,9 +114,13 @@ class NgramLanguageModel:
         Raises:
             InputError: not a sequence of strings, or a string that is no text.
         """
-        _check_sequence(sentences)
-        counts = (len(_split(sentence, index)) for index, sentence in enumerate(sentences))
-        return np.fromiter(counts, np.int64, len(sentences))
+        _check_strings(sentences)
+        return np.array([len(split_words(s)) for s in sentences], dtype=np.int64)
+
+    def _score(self, sentences: list[str]) -> np.ndarray:
+        for sentence in sentences:
+            split_words(sentence)  # refuses what KenLM would misread
+        return np.array([self._model.score(s, bos=True, eos=True) for s in sentences])
 
 
 def _model_file(path: Path) -> Path:
@@ -133,14 +134,9 @@ def _model_file(path: Path) -> Path:
     return path / MODEL_FILE
 
 
-def _check_sequence(sentences: Sequence[str]) -> None:
-    """Refuse the classic slip of handing in one sentence, which is a sequence of characters."""
-    if isinstance(sentences, str):
+def _check_strings(sentences: Sequence[str]) -> None:
+    if isinstance(sentences, str):  # a sequence of characters: the classic slip
         raise InputError("a list of sentences is needed, got one string: put it into a list")
-
-
-def _split(sentence: str, index: int) -> list[bytes]:
-    try:
-        return split_words(sentence)
-    except InputError as error:
-        raise InputError(f"sentence {index}: {error}") from error
+    for index, sentence in enumerate(sentences):
+        if not isinstance(sentence, str):
+            raise InputError(f"sentence {index} is no string but {type(sentence).__name__}")

@@ -1,0 +1,30 @@
+"""ACC: the share of predictions that a classifier takes for the target style."""
+
+import tstbench.metrics.module
+
+_DESCRIPTION = """
+ACC is the percentage of predictions that a style classifier assigns to the target style. Read it
+beside a content metric: a system that answers the same cheerful sentence to everything has 100.
+"""
+
+_ARGUMENTS = """
+    direction (str): such as "yelp/negative-to-positive".
+    profile (str): "embedded" or "paper".
+Returns:
+    acc (float): percent, 0 to 100, higher is better; details: interval, per_sentence, signature.
+Examples:
+    >>> acc = evaluate.load("tstbench/acc")
+    >>> acc.compute(predictions=["the soup was lovely."], direction="mini/negative-to-positive")
+"""
+
+
+class Acc(tstbench.metrics.module.StyleTransferMetric):
+    """Style accuracy, in percent."""
+
+    description = _DESCRIPTION
+    arguments = _ARGUMENTS
+
+    def _compute(self, predictions, direction=None, profile="embedded"):
+        return tstbench.metrics.module.compute(
+            ["acc"], predictions=predictions, direction=direction, profile=profile
+        )

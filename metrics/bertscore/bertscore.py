@@ -1,0 +1,47 @@
+"""s-BERT, r-BERT and multi-BERT: token similarity in the space of an encoder."""
+
+import tstbench.metrics.module
+
+_DESCRIPTION = """
+BERTScore F1 in three views: against the source, the first reference and all references. Each
+token is matched to the most similar token of the other text, so that a paraphrase counts.
+"""
+
+_ARGUMENTS = """
+    profile (str): "embedded" (all-MiniLM-L6-v2, layer 6, maximum over references) or "paper"
+        (roberta-large, layer 9, mean over references); neither is rescaled.
+Returns:
+    s_bert, r_bert, multi_bert (float or None): fraction, higher is better; None where no sentence
+        has a reference (r_bert) or several (multi_bert); details: interval, per_sentence, signature.
+Examples:
+    >>> bertscore = evaluate.load("tstbench/bertscore")
+    >>> bertscore.compute(predictions=["it was good."], sources=["it was bad."], references=[["it was great."]])
+"""
+
+_CITATION = """\
+@inproceedings{zhang2020bertscore,
+  title = {{BERTScore}: Evaluating Text Generation with {BERT}},
+  author = {Zhang, Tianyi and Kishore, Varsha and Wu, Felix and Weinberger, Kilian Q. and
+            Artzi, Yoav},
+  booktitle = {Proceedings of ICLR},
+  year = {2020}
+}
+"""
+
+
+class BertScore(tstbench.metrics.module.StyleTransferMetric):
+    """BERTScore F1 against the source, the first reference and all references."""
+
+    columns = ("sources", "references")
+    description = _DESCRIPTION
+    arguments = _ARGUMENTS
+    citation_text = _CITATION
+
+    def _compute(self, predictions, sources, references, profile="embedded"):
+        return tstbench.metrics.module.compute(
+            ["s_bert", "r_bert", "multi_bert"],
+            predictions=predictions,
+            sources=sources,
+            references=references,
+            profile=profile,
+        )

@@ -1,0 +1,55 @@
+"""s-BLEU, r-BLEU and multi-BLEU: n-gram overlap with the source and with human rewrites."""
+
+import tstbench.metrics.measure
+import tstbench.metrics.module
+
+_DESCRIPTION = """
+Corpus BLEU in three views: against the source (s-BLEU: how much was kept), against the first
+reference (r-BLEU) and against all references (multi-BLEU). The protocol, on which published
+numbers differ by a factor of two, is chosen by name and printed in the signature.
+"""
+
+_ARGUMENTS = """
+    protocol (str): "tstbench" (lower-case, nltk tokens, no smoothing), "tstbench-punkt",
+        "multi-bleu" (whitespace tokens, as multi-bleu.perl), or "13a" (sacreBLEU's default).
+Returns:
+    s_bleu, r_bleu, multi_bleu (float or None): percent, 0 to 100, higher is better; None where no
+        sentence has a reference (r_bleu) or several (multi_bleu); details: interval,
+        per_sentence, signature.
+Examples:
+    >>> bleu = evaluate.load("tstbench/bleu")
+    >>> bleu.compute(predictions=["it was good."], sources=["it was bad."], references=[["it was great."]])
+"""
+
+_CITATION = """\
+@inproceedings{papineni2002bleu,
+  title = {{BLEU}: a Method for Automatic Evaluation of Machine Translation},
+  author = {Papineni, Kishore and Roukos, Salim and Ward, Todd and Zhu, Wei-Jing},
+  booktitle = {Proceedings of ACL},
+  year = {2002}
+}
+@inproceedings{post2018call,
+  title = {A Call for Clarity in Reporting {BLEU} Scores},
+  author = {Post, Matt},
+  booktitle = {Proceedings of WMT},
+  year = {2018}
+}
+"""
+
+
+class Bleu(tstbench.metrics.module.StyleTransferMetric):
+    """BLEU against the source, the first reference and all references, in percent."""
+
+    columns = ("sources", "references")
+    description = _DESCRIPTION
+    arguments = _ARGUMENTS
+    citation_text = _CITATION
+
+    def _compute(self, predictions, sources, references, protocol="tstbench"):
+        return tstbench.metrics.module.compute(
+            ["s_bleu", "r_bleu", "multi_bleu"],
+            predictions=predictions,
+            sources=sources,
+            references=references,
+            options=tstbench.metrics.measure.Options(bleu=protocol),
+        )

@@ -1,0 +1,47 @@
+"""CoLA: the share of predictions that a classifier takes for acceptable English."""
+
+import tstbench.metrics.module
+
+_DESCRIPTION = """
+CoLA is the percentage of predictions that a classifier trained on the Corpus of Linguistic
+Acceptability finds acceptable.
+"""
+
+_ARGUMENTS = """
+    profile (str): "embedded" or "paper".
+    direction (str): only read by the embedded profile, which keeps a small classifier of its own
+        for the mini dataset.
+Returns:
+    cola (float): percent, 0 to 100, higher is better; details: interval, per_sentence, signature.
+Examples:
+    >>> cola = evaluate.load("tstbench/cola")
+    >>> cola.compute(predictions=["the soup was lovely."], direction="mini/negative-to-positive")
+"""
+
+_CITATION = """\
+@article{warstadt2019neural,
+  title = {Neural Network Acceptability Judgments},
+  author = {Warstadt, Alex and Singh, Amanpreet and Bowman, Samuel R.},
+  journal = {Transactions of the ACL},
+  year = {2019}
+}
+@inproceedings{krishna2020reformulating,
+  title = {Reformulating Unsupervised Style Transfer as Paraphrase Generation},
+  author = {Krishna, Kalpesh and Wieting, John and Iyyer, Mohit},
+  booktitle = {Proceedings of EMNLP},
+  year = {2020}
+}
+"""
+
+
+class Cola(tstbench.metrics.module.StyleTransferMetric):
+    """Share of acceptable predictions, in percent."""
+
+    description = _DESCRIPTION
+    arguments = _ARGUMENTS
+    citation_text = _CITATION
+
+    def _compute(self, predictions, direction=None, profile="embedded"):
+        return tstbench.metrics.module.compute(
+            ["cola"], predictions=predictions, direction=direction, profile=profile
+        )

@@ -1,0 +1,60 @@
+"""Joint: style, content and fluency in one number, with its three parts."""
+
+import tstbench.metrics.functional.joint
+import tstbench.metrics.measure
+import tstbench.metrics.module
+
+_DESCRIPTION = """
+Joint = (ACC x BLEU x 1/ln PPL)^(1/3), with ACC and BLEU as fractions, multi-BLEU where a sentence
+has several references and r-BLEU else. It is 0 where ACC or BLEU is 0; fluency counts as 1 where
+PPL is e or less.
+"""
+
+_ARGUMENTS = """
+    direction (str): such as "yelp/negative-to-positive".
+    profile (str): "embedded" or "paper".
+    weights (list of 3 floats): relative weights of ACC, BLEU and fluency; equal by default.
+    protocol (str): BLEU protocol, see tstbench/bleu.
+Returns:
+    joint (float or None): fraction 0 to 1, higher is better; None where no sentence has a
+        reference. acc, ppl, and multi_bleu or r_bleu: its parts. details: interval, signature.
+Examples:
+    >>> joint = evaluate.load("tstbench/joint")
+    >>> joint.compute(
+    ...     predictions=["the soup was lovely."],
+    ...     sources=["the soup was cold."],
+    ...     references=[["the soup was hot.", "lovely soup."]],
+    ...     direction="mini/negative-to-positive",
+    ... )
+"""
+
+
+class Joint(tstbench.metrics.module.StyleTransferMetric):
+    """The geometric mean of ACC, BLEU and 1/ln PPL, a fraction."""
+
+    columns = ("sources", "references")
+    description = _DESCRIPTION
+    arguments = _ARGUMENTS
+
+    def _compute(
+        self,
+        predictions,
+        sources,
+        references,
+        direction=None,
+        profile="embedded",
+        weights=(1.0, 1.0, 1.0),
+        protocol="tstbench",
+    ):
+        return tstbench.metrics.module.compute(
+            ["joint", "acc", "r_bleu", "multi_bleu", "ppl"],
+            predictions=predictions,
+            sources=sources,
+            references=references,
+            direction=direction,
+            profile=profile,
+            options=tstbench.metrics.measure.Options(
+                bleu=protocol,
+                weights=tstbench.metrics.functional.joint.JointWeights(*weights),
+            ),
+        )

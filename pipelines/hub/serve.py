@@ -1,0 +1,298 @@
+"""The Hub's reading protocol on loopback, straight from the git repositories of a hub folder.
+
+For laboratories without internet: the same lines of code, with ``HF_ENDPOINT`` set. Read-only;
+the standard library's HTTP server is enough for that. Why not an existing mirror: see
+``docs/decisions.md`` if present; in short, the one that exists (olah 0.5.4) ignores byte ranges
+for local repositories, so that streaming a Parquet file of several MB fails, and asks the real
+Hub for what it does not know.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import re
+import signal
+import sys
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from socketserver import TCPServer
+from types import FrameType
+from typing import IO, Any, cast
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from ...errors import TSTBenchError
+from . import answers
+from .answers import NotFound
+from .lfs import open_source
+from .repositories import Repository, list_repositories
+
+PORT = 8090
+HOST = "127.0.0.1"
+BODY_LIMIT = 2**20  # bytes of a request: lists of paths are all that is ever sent
+
+_API = re.compile(
+    r"/api/(?P<kind>dataset|model|space)s/(?P<id>[^/]+/[^/]+)"
+    r"(?:/(?P<what>revision|tree|paths-info|commits|refs)(?:/(?P<rev>[^/]+)(?:/(?P<path>.*))?)?)?/?"
+)
+_FILE = re.compile(
+    r"/(?:(?P<kind>dataset|space)s/)?(?P<id>[^/]+/[^/]+)/(?:resolve|raw)/(?P<rev>[^/]+)/(?P<path>.+)"
+)
+_LIST = re.compile(r"/api/(?P<kind>dataset|model|space)s/?")
+_RANGE = re.compile(r"bytes=(\d*)-(\d*)")
+
+
+class ServerError(TSTBenchError, OSError):
+    """The server cannot start, for a reason outside of it."""
+
+
+def serve(
+    root: Path | str,
+    *,
+    host: str = HOST,
+    port: int = PORT,
+    announce: Callable[[str], None] = print,
+) -> None:
+    """Serve a hub folder until Ctrl-C or SIGTERM.
+
+    Args:
+        root: the hub folder; repositories that are written meanwhile are served at once.
+        host: the address to listen on; other machines reach it only if this is changed.
+        port: the port, 0 for any free one.
+        announce: called once with the line to set ``HF_ENDPOINT`` with, when requests are taken.
+
+    Raises:
+        MissingFileError: there is no such folder.
+        ServerError: the port is taken or not allowed.
+    """
+    server = make_server(root, host=host, port=port)
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    previous = signal.signal(signal.SIGTERM, stop)
+    try:
+        announce(f"export HF_ENDPOINT={server.url}")
+        server.serve_forever()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        server.server_close()
+        signal.signal(signal.SIGTERM, previous)
+
+
+def make_server(root: Path | str, *, host: str = HOST, port: int = 0) -> HubServer:
+    """A server that listens already; ``serve_forever()`` and ``server_close()`` are the caller's."""
+    root = Path(root).expanduser().resolve()
+    list_repositories(root)  # no folder is an error now, not at the first request
+    try:
+        return HubServer(root, host, port)
+    except OverflowError as error:
+        raise ServerError(f"{port} is no port: 0 to 65535") from error
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            why = "is in use, perhaps by another `tstbench hub serve`. Choose another --port, or 0"
+        else:
+            why = f"cannot be listened on: {error.strerror}. Choose another --host or --port"
+        raise ServerError(f"{host}:{port} {why}") from error
+
+
+class HubServer(ThreadingHTTPServer):
+    """One thread per connection; threads end with the process."""
+
+    daemon_threads = True
+
+    def __init__(self, root: Path, host: str, port: int):
+        self.root = root
+        super().__init__((host, port), _Handler)
+
+    @property
+    def url(self) -> str:
+        """``http://127.0.0.1:8090``"""
+        return f"http://{self.server_address[0]!s}:{self.server_address[1]}"
+
+    def server_bind(self) -> None:
+        """Bind without the name look-up of the parent class, which can hang without a network."""
+        TCPServer.server_bind(self)
+        self.server_name, self.server_port = str(self.server_address[0]), self.server_address[1]
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that goes away is no error of ours."""
+        if not isinstance(sys.exc_info()[1], ConnectionError | TimeoutError):
+            super().handle_error(request, client_address)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # headers and body are two writes
+    timeout = 60  # seconds that an idle connection is kept
+    server_version = "tstbench"
+    sys_version = ""
+
+    @property
+    def root(self) -> Path:
+        return cast(HubServer, self.server).root
+
+    def do_GET(self) -> None:  # noqa: N802
+        self._handle(None)
+
+    def do_HEAD(self) -> None:  # noqa: N802
+        self._handle(None)
+
+    def do_POST(self) -> None:  # noqa: N802
+        try:
+            length = int(self.headers.get("content-length") or 0)
+        except ValueError:
+            length = -1
+        if not 0 <= length <= BODY_LIMIT or "chunked" in self.headers.get("transfer-encoding", ""):
+            self.close_connection = True  # the body is not read: this connection is of no more use
+            self._json(413, {"error": "This hub folder is read-only: publish with `tstbench hub push`"})
+            return
+        self._handle(self.rfile.read(length))
+
+    def do_PUT(self) -> None:  # noqa: N802
+        self.close_connection = True
+        self._json(405, {"error": "This hub folder is read-only: publish with `tstbench hub push`"})
+
+    do_DELETE = do_PATCH = do_PUT  # noqa: N815
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+        """No line per request: a model load makes dozens."""
+
+    def _handle(self, body: bytes | None) -> None:
+        url = urlsplit(self.path)
+        query = {key: values[0] for key, values in parse_qs(url.query).items()}
+        try:
+            if api := _API.fullmatch(url.path):
+                self._json(200, self._api(_unquoted(api), query, body))
+            elif body is not None:
+                self.do_PUT()
+            elif file := _FILE.fullmatch(url.path):
+                self._send_file(_unquoted(file))
+            elif wanted := _LIST.fullmatch(url.path):
+                author, search = query.get("author", ""), query.get("search", "")
+                self._json(200, answers.listing(self.root, wanted["kind"], author=author, search=search))
+            elif url.path == "/api/whoami-v2":
+                self._json(200, answers.whoami(self.root))
+            elif url.path == "/":
+                self._index()
+            else:
+                self._json(404, {"error": "The local hub does not know this address"})
+        except NotFound as error:
+            headers = {"X-Error-Code": error.code, "X-Error-Message": _header(str(error))}
+            self._json(404, {"error": str(error)}, headers)
+
+    def _api(self, at: dict[str, str], query: dict[str, str], body: bytes | None) -> Any:
+        repo = answers.repository(self.root, at["kind"], at["id"])
+        what = at["what"]
+        if what == "refs":
+            return answers.refs(repo)
+        commit = answers.commit_of(repo, at["rev"] or "main")
+        if what == "paths-info":
+            return answers.paths_info(repo, commit, self._paths(body or b""))
+        if what == "tree":
+            recursive = query.get("recursive", "").lower() in {"1", "true"}
+            return answers.tree(repo, commit, at["path"], recursive=recursive)
+        if what == "commits":
+            return answers.commits(repo, commit)
+        return answers.info(repo, commit, blobs=bool(query.get("blobs")))
+
+    def _paths(self, body: bytes) -> list[str]:
+        if "json" in self.headers.get("content-type", ""):
+            try:
+                paths = json.loads(body)["paths"]
+            except (ValueError, KeyError, TypeError):
+                return []
+        else:
+            paths = parse_qs(body.decode("utf-8", "replace")).get("paths", [])
+        return [paths] if isinstance(paths, str) else [str(path) for path in paths]
+
+    def _send_file(self, at: dict[str, str]) -> None:
+        repo = answers.repository(self.root, at["kind"] or "model", at["id"])
+        commit = answers.commit_of(repo, at["rev"])
+        entry = answers.entry_of(repo, commit, at["path"])
+        source = self._source(repo, entry)
+        headers = {
+            "Content-Type": "application/octet-stream",  # never interpreted, whatever it is
+            "X-Content-Type-Options": "nosniff",
+            "X-Repo-Commit": commit,
+            "ETag": f'"{entry.pointer.sha256 if entry.pointer else entry.blob}"',
+            "Accept-Ranges": "bytes",
+        }
+        span = _span(self.headers.get("range", ""), entry.size)
+        if span is None:
+            self._start(416, {**headers, "Content-Range": f"bytes */{entry.size}"}, 0)
+            return
+        first, last = span
+        status = 200
+        if (first, last) != (0, entry.size - 1):
+            status = 206
+            headers["Content-Range"] = f"bytes {first}-{last}/{entry.size}"
+        self._start(status, headers, last - first + 1)
+        if self.command != "HEAD":
+            with open_source(source) as stream:
+                stream.seek(first)
+                self._copy(cast(IO[bytes], stream), last - first + 1)
+
+    def _source(self, repo: Repository, entry: answers.Entry) -> Path | bytes:
+        large = repo.large_file(entry)
+        if large is not None and not large.exists():
+            raise NotFound("EntryNotFound", f"{entry.path}: its content is missing in {large.name}")
+        return repo.source(entry)
+
+    def _copy(self, stream: IO[bytes], length: int) -> None:
+        while length > 0 and (block := stream.read(min(length, 2**18))):
+            self.wfile.write(block)
+            length -= len(block)
+
+    def _index(self) -> None:
+        names = [f"{repo.kind:8}{repo.repo_id}\n" for repo in list_repositories(self.root)]
+        text = "A local hub, read-only. Repositories:\n\n" + "".join(names)
+        self._send(200, text.encode(), {"Content-Type": "text/plain; charset=utf-8"})
+
+    def _json(self, status: int, value: Any, headers: dict[str, str] | None = None) -> None:
+        body = json.dumps(value, default=str).encode()  # dates of a card are no JSON
+        self._send(status, body, {"Content-Type": "application/json", **(headers or {})})
+
+    def _send(self, status: int, body: bytes, headers: dict[str, str]) -> None:
+        self._start(status, headers, len(body))
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+    def _start(self, status: int, headers: dict[str, str], length: int) -> None:
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(length))
+        if self.close_connection:
+            self.send_header("Connection", "close")
+        self.end_headers()
+
+
+def _unquoted(match: re.Match[str]) -> dict[str, str]:
+    """The parts of an address. Unquoted after splitting: a ``%2F`` does not end a part."""
+    return {name: unquote(part or "") for name, part in match.groupdict().items()}
+
+
+def _header(text: str) -> str:
+    return re.sub(r"[^\x20-\x7e]", "?", text)
+
+
+def _span(header: str, size: int) -> tuple[int, int] | None:
+    """First and last byte of a Range header; None where nothing can satisfy it (RFC 9110, 14.1).
+
+    >>> _span("bytes=2-3", 10), _span("bytes=-4", 10), _span("bytes=8-99", 10), _span("", 10)
+    ((2, 3), (6, 9), (8, 9), (0, 9))
+    >>> _span("bytes=10-", 10) is None
+    True
+    """
+    match = _RANGE.fullmatch(header.strip())
+    if not match or match.groups() == ("", ""):
+        return 0, size - 1  # none, or several ranges: the whole file is a valid answer
+    first, last = match.groups()
+    if first == "":
+        start, end = max(0, size - int(last)), size - 1
+    else:
+        start, end = int(first), min(int(last or size - 1), size - 1)
+    return (start, end) if start <= end and start < size else None

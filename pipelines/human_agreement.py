@@ -1,0 +1,202 @@
+"""How far raters agree, and what each system scored with people.
+
+Fleiss' kappa (Fleiss 1971) is from statsmodels, Krippendorff's alpha (Krippendorff 2011,
+"Computing Krippendorff's Alpha-Reliability") from krippendorff; intervals are percentile
+bootstraps over items, because items, not single scores, are what was sampled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import InputError, require
+from ..metrics.statistics import LEVEL, RESAMPLES, SEED, Interval, interval, mean_statistics
+from .human import Judgment, parse_scale
+
+
+@dataclass(frozen=True)
+class Coefficient:
+    """An agreement coefficient: 1 is perfect, 0 is chance; ``None`` where it is undefined.
+
+    It is undefined when no item was scored twice, or when all scores are the same.
+    """
+
+    value: float | None
+    interval: Interval | None
+    items: int
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """The agreement of the raters on one aspect of one direction.
+
+    Attributes:
+        direction: ``None`` where the items of several directions are pooled.
+        aspect: what was judged.
+        scale: of the scores.
+        raters: pseudonyms of who scored at least one item.
+        kappa: Fleiss' kappa over the items that every rater scored, categories unordered; not
+            defined for scores that are no categories (``interval`` scales).
+        alpha: Krippendorff's alpha at the scale's level, over items with two scores or more.
+    """
+
+    direction: str | None
+    aspect: str
+    scale: str
+    raters: tuple[str, ...]
+    kappa: Coefficient
+    alpha: Coefficient
+
+
+@dataclass(frozen=True)
+class SystemMean:
+    """A system's mean human score: over items, of the mean over raters."""
+
+    direction: str
+    system: str
+    aspect: str
+    scale: str
+    mean: float
+    interval: Interval | None
+    items: int
+    raters: int
+
+
+def agreement(
+    judgments: Iterable[Judgment], *, pooled: bool = False, resamples: int = RESAMPLES
+) -> list[Agreement]:
+    """Agreement for each direction and aspect, in the order of first mention.
+
+    An item is one output: study, direction, system and sample id.
+
+    Args:
+        judgments: of one study or several; skipped ones (score null) count as missing.
+        pooled: put the items of all directions together.
+        resamples: bootstrap replicates for each interval; 0 for none.
+
+    Raises:
+        InputError: a judgment without a sample id, or one aspect on two scales.
+        MissingExtraError: statsmodels or krippendorff is not installed.
+    """
+    groups: dict[tuple[str | None, str], list[Judgment]] = {}
+    for judgment in judgments:
+        direction = None if pooled else judgment.direction
+        groups.setdefault((direction, judgment.aspect), []).append(judgment)
+    results = []
+    for (direction, aspect), group in groups.items():
+        scale = _only_scale(aspect, group)
+        table, raters = reliability_table(group)
+        level = parse_scale(scale).level
+        complete = table[~np.isnan(table).any(axis=1)]
+        if level == "interval" or len(raters) < 2:
+            kappa = Coefficient(None, None, len(complete))
+        else:
+            kappa = _coefficient(complete, fleiss_kappa, resamples)
+        pairable = table[(~np.isnan(table)).sum(axis=1) >= 2]
+        alpha = _coefficient(
+            pairable, lambda t, level=level: krippendorff_alpha(t, level), resamples
+        )
+        results.append(Agreement(direction, aspect, scale, raters, kappa, alpha))
+    return results
+
+
+def _only_scale(aspect: str, group: list[Judgment]) -> str:
+    scales = sorted({judgment.scale for judgment in group})
+    if len(scales) > 1:
+        message = f"{aspect} was judged on several scales ({', '.join(scales)})"
+        raise InputError(f"{message}: compute agreement for each study apart")
+    return scales[0]
+
+
+def reliability_table(judgments: Iterable[Judgment]) -> tuple[np.ndarray, tuple[str, ...]]:
+    """Scores as (items, raters), NaN where a rater gave none, and the raters' names, sorted.
+
+    Raises:
+        InputError: a judgment without a sample id, or two scores of a rater for one item.
+    """
+    rows: dict[tuple[str, ...], dict[str, float]] = {}
+    for judgment in judgments:
+        if judgment.key is None:
+            message = f"{judgment.study} has no sample ids: scores of different raters cannot be"
+            raise InputError(f"{message} matched, so no agreement can be computed")
+        *item, rater = judgment.key
+        scores = rows.setdefault(tuple(item), {})
+        if judgment.score is None:
+            continue
+        if rater in scores:
+            raise InputError(f"{rater} scored {judgment.aspect} of {' '.join(item)} twice")
+        scores[rater] = judgment.score
+    raters = tuple(sorted({rater for scores in rows.values() for rater in scores}))
+    table = np.array([[row.get(rater, np.nan) for rater in raters] for row in rows.values()])
+    return table.reshape(len(rows), len(raters)), raters
+
+
+def fleiss_kappa(table: np.ndarray) -> float:
+    """Fleiss' kappa of complete scores, shape (items, raters); NaN where it is undefined."""
+    if len(table) == 0 or len(np.unique(table)) < 2:
+        return float("nan")
+    inter_rater = require("statsmodels.stats.inter_rater", "space")
+    counts, _ = inter_rater.aggregate_raters(table)
+    return float(inter_rater.fleiss_kappa(counts, method="fleiss"))
+
+
+def krippendorff_alpha(table: np.ndarray, level: str) -> float:
+    """Krippendorff's alpha, shape (items, raters), NaN for no score; NaN where it is undefined."""
+    scores = table[~np.isnan(table)]
+    if len(np.unique(scores)) < 2 or ((~np.isnan(table)).sum(axis=1) < 2).all():
+        return float("nan")
+    library = require("krippendorff", "space")
+    return float(library.alpha(reliability_data=table.T, level_of_measurement=level))
+
+
+def _coefficient(
+    table: np.ndarray, compute: Callable[[np.ndarray], float], resamples: int
+) -> Coefficient:
+    value = compute(table)
+    if np.isnan(value):
+        return Coefficient(None, None, len(table))
+    if resamples == 0:
+        return Coefficient(value, None, len(table))
+    draws = np.random.RandomState(SEED).randint(0, len(table), size=(resamples, len(table)))
+    replicates = np.array([compute(table[rows]) for rows in draws])
+    replicates = replicates[~np.isnan(replicates)]
+    tail = 100 * (1 - LEVEL) / 2
+    low, high = np.percentile(replicates, [tail, 100 - tail])
+    return Coefficient(value, Interval(float(low), float(high), LEVEL, resamples, SEED), len(table))
+
+
+def system_means(judgments: Iterable[Judgment]) -> list[SystemMean]:
+    """Mean score of each system on each aspect of each direction, with a bootstrap interval.
+
+    Raters are averaged for each item first, so that an item with more raters weighs no more than
+    another. A judgment without a sample id is an item of its own.
+
+    Raises:
+        InputError: one aspect of a system on two scales.
+    """
+    groups: dict[tuple[str, str, str], list[Judgment]] = {}
+    for judgment in judgments:
+        key = (judgment.direction, judgment.system, judgment.aspect)
+        groups.setdefault(key, []).append(judgment)
+    means = []
+    for (direction, system, aspect), group in groups.items():
+        scale = _only_scale(aspect, group)
+        items: dict[object, list[float]] = {}
+        for number, judgment in enumerate(group):
+            if judgment.score is not None:
+                item = (judgment.study, judgment.sample_id) if judgment.sample_id else number
+                items.setdefault(item, []).append(judgment.score)
+        if not items:
+            continue
+        statistics = mean_statistics(np.array([np.mean(scores) for scores in items.values()]))
+        raters = {judgment.rater for judgment in group if judgment.score is not None}
+        bounds = interval(statistics) if len(items) > 1 else None
+        means.append(
+            SystemMean(
+                direction, system, aspect, scale, statistics.value, bounds, len(items), len(raters)
+            )
+        )
+    return means

@@ -7,7 +7,7 @@ never joined to a folder, so no address can lead out of the repositories.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from .repositories import EMPTY, Entry, Repository, find_repository, list_reposi
 Json = dict[str, Any]
 
 
-class NotFound(Exception):
+class NotFoundError(Exception):
     """What the Hub says with status 404: clients act on the code in its headers."""
 
     def __init__(self, code: str, message: str):
@@ -31,7 +31,7 @@ def repository(root: Path, kind: str, repo_id: str) -> Repository:
     """The repository, or ``RepoNotFound``."""
     found = find_repository(root, kind, repo_id)
     if found is None:
-        raise NotFound("RepoNotFound", f"Repository not found: {kind} {repo_id}")
+        raise NotFoundError("RepoNotFound", f"Repository not found: {kind} {repo_id}")
     return found
 
 
@@ -39,7 +39,7 @@ def commit_of(repo: Repository, revision: str) -> str:
     """The commit id, or ``RevisionNotFound``."""
     commit = repo.resolve(revision)
     if commit is None:
-        raise NotFound("RevisionNotFound", f"Invalid rev id: {revision}")
+        raise NotFoundError("RevisionNotFound", f"Invalid rev id: {revision}")
     return commit
 
 
@@ -47,7 +47,7 @@ def entry_of(repo: Repository, commit: str, path: str) -> Entry:
     """One file of a commit, or ``EntryNotFound``."""
     entry = repo.files(commit).get(path)
     if entry is None:
-        raise NotFound("EntryNotFound", f"Entry not found: {path}")
+        raise NotFoundError("EntryNotFound", f"Entry not found: {path}")
     return entry
 
 
@@ -55,7 +55,7 @@ def info(repo: Repository, commit: str, *, blobs: bool = False) -> Json:
     """``GET /api/{kind}s/{id}[/revision/{rev}]``."""
     entries = repo.files(commit)
     history = repo.history(commit)
-    card = _card(repo, entries)
+    card = card_of(repo, entries)
     siblings: list[Json] = [{"rfilename": path} for path in sorted(entries)]
     if blobs:
         siblings = [
@@ -101,7 +101,7 @@ def tree(repo: Repository, commit: str, folder: str, *, recursive: bool) -> list
     prefix = f"{folder.strip('/')}/" if folder.strip("/") else ""
     below = [e for path, e in sorted(repo.files(commit).items()) if path.startswith(prefix)]
     if prefix and not below:
-        raise NotFound("EntryNotFound", f"Entry not found: {folder}")
+        raise NotFoundError("EntryNotFound", f"Entry not found: {folder}")
     deep = [e for e in below if "/" in e.path[len(prefix) :]]
     folders = {
         prefix + "/".join(e.path[len(prefix) :].split("/")[:depth])
@@ -141,7 +141,13 @@ def refs(repo: Repository) -> Json:
 def commits(repo: Repository, commit: str) -> list[Json]:
     """``GET .../commits/{rev}``, newest first."""
     return [
-        {"id": c, "title": message, "message": "", "date": _time(date), "authors": [{"user": "tstbench"}]}
+        {
+            "id": c,
+            "title": message,
+            "message": "",
+            "date": _time(date),
+            "authors": [{"user": "tstbench"}],
+        }
         for c, date, message in repo.history(commit)
     ]
 
@@ -160,7 +166,13 @@ def whoami(root: Path) -> Json:
 
 
 def _file(entry: Entry) -> Json:
-    return {"type": "file", "path": entry.path, "size": entry.size, "oid": entry.blob, **_lfs(entry)}
+    return {
+        "type": "file",
+        "path": entry.path,
+        "size": entry.size,
+        "oid": entry.blob,
+        **_lfs(entry),
+    }
 
 
 def _lfs(entry: Entry) -> Json:
@@ -181,8 +193,8 @@ def _stand_in(path: str) -> str:
     return hashlib.sha1(path.encode(), usedforsecurity=False).hexdigest()
 
 
-def _card(repo: Repository, entries: dict[str, Entry]) -> Json:
-    """The YAML front matter of README.md; empty where there is none that can be read."""
+def card_of(repo: Repository, entries: Mapping[str, Entry]) -> Json:
+    """The YAML front matter of README.md as the Hub reads it; empty where there is none."""
     if "README.md" not in entries:
         return {}
     parts = repo.read(entries["README.md"]).decode("utf-8", "replace").split("---\n", 2)

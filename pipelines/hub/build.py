@@ -123,7 +123,7 @@ def model_artefacts(folders: Mapping[str, Path]) -> Iterator[Artefact]:
 
 
 def folders_in(folder: Path) -> dict[str, Path]:
-    """The sub-folders that have a card, by name: what ``--datasets DIR`` on a command line means."""
+    """The sub-folders that have a card, by name: what a ``--datasets DIR`` would mean."""
     return {card.parent.name: card.parent for card in sorted(_existing(folder).glob("*/README.md"))}
 
 
@@ -145,4 +145,3 @@ def _existing(folder: Path | str) -> Path:
     if not folder.is_dir():
         raise MissingFileError(f"no such folder: {folder}")
     return folder
-

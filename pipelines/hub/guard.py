@@ -32,7 +32,9 @@ from .quotes import QuotedSentences
 VARIABLE = "TSTBENCH_GYAFC"
 MARKER = "LICENSED"  # a file of this name in a folder says: not for publication
 
-TEXT = frozenset({".css", ".html", ".js", ".md", ".py", ".svg", ".toml", ".txt", ".yaml", ".yml", ""})
+TEXT = frozenset(
+    {".css", ".html", ".js", ".md", ".py", ".svg", ".toml", ".txt", ".yaml", ".yml", ""}
+)
 RECORDS = frozenset({".csv", ".json", ".jsonl", ".parquet", ".tsv"})
 PICTURES = frozenset({".gif", ".ico", ".jpeg", ".jpg", ".png", ".webp"})
 WEIGHTS = frozenset({".arpa", ".bin", ".model", ".npy", ".npz", ".safetensors"})
@@ -46,9 +48,9 @@ _SENTENCES = re.compile(
     r"(?:.*_)?(?:sources?|references?|predictions?|hypothes[ie]s|outputs?|rewrites?|texts?|inputs?|"
     r"sentences?|tokens?|candidates?|targets?|ref\d*)(?:_\d+)?"
 )
-_PROSE = frozenset(
-    "authors citation command description license method model name note origin paper signature "
-    "system title unit url why".split()
+_PROSE = re.compile(
+    "authors|citation|command|description|license|method|model|name|note|origin|paper|signature|"
+    "system|title|unit|url|why"
 )
 _MANY_WORDS = 4
 _STYLE_FIELD = re.compile("class|config|direction|label|split|style|task", re.IGNORECASE)
@@ -84,9 +86,13 @@ def check_publishable(
     """
     _check_kinds_of_file(kind, repo_id, files)
     if kind == "dataset" and _LICENSED_NAME.search(repo_id):
-        raise LicensedTextError(f"{repo_id} is a licensed dataset: it is built and used locally only")
+        raise LicensedTextError(
+            f"{repo_id} is a licensed dataset: it is built and used locally only"
+        )
     if any(PurePosixPath(path).name == MARKER for path in files):
-        raise LicensedTextError(f"{repo_id}: the folder holds the marker {MARKER}, not for publication")
+        raise LicensedTextError(
+            f"{repo_id}: the folder holds the marker {MARKER}, not for publication"
+        )
     if kind == "model":
         _check_model(repo_id, files)
     folders = _licensed_folders(files)
@@ -106,11 +112,11 @@ def check_publishable(
 def _check_kinds_of_file(kind: str, repo_id: str, files: Mapping[str, Path | bytes]) -> None:
     known = TEXT | RECORDS | PICTURES | (WEIGHTS if kind == "model" else frozenset())
     for path in files:
-        suffix = PurePosixPath(path).suffix.lower()
-        if suffix not in known:
+        if PurePosixPath(path).suffix.lower() not in known:
+            kinds = ", ".join(sorted(known)[1:])
             raise InputError(
                 f"{repo_id}: {path} is of a kind that cannot be checked for licensed text and is "
-                f"not published in a {kind} repository. Kinds that are: {', '.join(sorted(known)[1:])}"
+                f"not published in a {kind} repository. Kinds that are: {kinds}"
             )
 
 
@@ -156,7 +162,7 @@ def _reads_like_text(field: str, value: str) -> bool:
         return False
     if _SENTENCES.fullmatch(field):
         return True
-    return field not in _PROSE and len(value.split()) >= _MANY_WORDS
+    return not _PROSE.fullmatch(field) and len(value.split()) >= _MANY_WORDS
 
 
 def _is_licensed(record: Mapping[str, Any]) -> bool:

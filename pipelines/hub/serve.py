@@ -1,10 +1,10 @@
 """The Hub's reading protocol on loopback, straight from the git repositories of a hub folder.
 
 For laboratories without internet: the same lines of code, with ``HF_ENDPOINT`` set. Read-only;
-the standard library's HTTP server is enough for that. Why not an existing mirror: see
-``docs/decisions.md`` if present; in short, the one that exists (olah 0.5.4) ignores byte ranges
-for local repositories, so that streaming a Parquet file of several MB fails, and asks the real
-Hub for what it does not know.
+the standard library's HTTP server is enough for that. The existing mirror, olah 0.5.4, was tried
+first: for local repositories it ignores byte ranges, so that streaming a Parquet file of some MB
+fails; ``repo_exists`` and ``dataset_info`` find nothing; and ``whoami`` goes to the real Hub with
+the caller's token.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from ...errors import TSTBenchError
 from . import answers
-from .answers import NotFound
+from .answers import NotFoundError
 from .lfs import open_source
 from .repositories import Repository, list_repositories
 
@@ -68,7 +68,7 @@ def serve(
     """
     server = make_server(root, host=host, port=port)
 
-    def stop(number: int, frame: FrameType | None) -> None:
+    def stop(_number: int, _frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
     previous = signal.signal(signal.SIGTERM, stop)
@@ -83,7 +83,7 @@ def serve(
 
 
 def make_server(root: Path | str, *, host: str = HOST, port: int = 0) -> HubServer:
-    """A server that listens already; ``serve_forever()`` and ``server_close()`` are the caller's."""
+    """A server that listens already; the caller runs ``serve_forever`` and ``server_close``."""
     root = Path(root).expanduser().resolve()
     list_repositories(root)  # no folder is an error now, not at the first request
     try:
@@ -134,24 +134,26 @@ class _Handler(BaseHTTPRequestHandler):
     def root(self) -> Path:
         return cast(HubServer, self.server).root
 
-    def do_GET(self) -> None:  # noqa: N802
+    def do_GET(self) -> None:
         self._handle(None)
 
-    def do_HEAD(self) -> None:  # noqa: N802
+    def do_HEAD(self) -> None:
         self._handle(None)
 
-    def do_POST(self) -> None:  # noqa: N802
+    def do_POST(self) -> None:
         try:
             length = int(self.headers.get("content-length") or 0)
         except ValueError:
             length = -1
         if not 0 <= length <= BODY_LIMIT or "chunked" in self.headers.get("transfer-encoding", ""):
             self.close_connection = True  # the body is not read: this connection is of no more use
-            self._json(413, {"error": "This hub folder is read-only: publish with `tstbench hub push`"})
+            self._json(
+                413, {"error": "This hub folder is read-only: publish with `tstbench hub push`"}
+            )
             return
         self._handle(self.rfile.read(length))
 
-    def do_PUT(self) -> None:  # noqa: N802
+    def do_PUT(self) -> None:
         self.close_connection = True
         self._json(405, {"error": "This hub folder is read-only: publish with `tstbench hub push`"})
 
@@ -172,16 +174,21 @@ class _Handler(BaseHTTPRequestHandler):
                 self._send_file(_unquoted(file))
             elif wanted := _LIST.fullmatch(url.path):
                 author, search = query.get("author", ""), query.get("search", "")
-                self._json(200, answers.listing(self.root, wanted["kind"], author=author, search=search))
+                self._json(
+                    200, answers.listing(self.root, wanted["kind"], author=author, search=search)
+                )
             elif url.path == "/api/whoami-v2":
                 self._json(200, answers.whoami(self.root))
             elif url.path == "/":
                 self._index()
             else:
                 self._json(404, {"error": "The local hub does not know this address"})
-        except NotFound as error:
+        except NotFoundError as error:
             headers = {"X-Error-Code": error.code, "X-Error-Message": _header(str(error))}
             self._json(404, {"error": str(error)}, headers)
+        except TSTBenchError as error:  # a broken repository: said to the client and on stderr
+            print(f"tstbench: {error}", file=sys.stderr)  # noqa: T201
+            self._json(500, {"error": str(error)})
 
     def _api(self, at: dict[str, str], query: dict[str, str], body: bytes | None) -> Any:
         repo = answers.repository(self.root, at["kind"], at["id"])
@@ -238,7 +245,9 @@ class _Handler(BaseHTTPRequestHandler):
     def _source(self, repo: Repository, entry: answers.Entry) -> Path | bytes:
         large = repo.large_file(entry)
         if large is not None and not large.exists():
-            raise NotFound("EntryNotFound", f"{entry.path}: its content is missing in {large.name}")
+            raise NotFoundError(
+                "EntryNotFound", f"{entry.path}: its content is missing in {large.name}"
+            )
         return repo.source(entry)
 
     def _copy(self, stream: IO[bytes], length: int) -> None:

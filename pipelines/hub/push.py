@@ -1,0 +1,284 @@
+"""The repositories of a hub folder on the real Hub: created, updated, tagged; nothing else.
+
+What is on the Hub is compared with what is here by content, so that an unchanged repository gets
+no commit and an interrupted push is taken up again by running it again. One repository gets at
+most one commit: ``create_commit`` is used instead of ``upload_folder``, which cuts a large folder
+into several commits where hf_xet is installed.
+
+Files on the Hub that no commit here has ever held are left alone: somebody else put them there
+(a submission that was merged into the results, for instance).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ...errors import InputError, TSTBenchError, unknown_name
+from ...files import git_blob_id
+from . import lfs
+from .answers import card_of
+from .build import NAMESPACE
+from .repositories import ATTRIBUTES, Entry, Kind, Repository, list_repositories
+
+if TYPE_CHECKING:
+    from huggingface_hub import HfApi
+
+
+class PushError(TSTBenchError):
+    """The Hub refused, or cannot be reached; the message names the repository and the remedy."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What differs between one repository here and on the Hub."""
+
+    kind: Kind
+    repo_id: str
+    create: bool  # there is no such repository on the Hub yet
+    added: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    deleted: tuple[str, ...] = ()
+    left_alone: tuple[str, ...] = ()  # on the Hub only, and never ours
+    tags: tuple[str, ...] = ()  # to be set on the Hub's newest commit
+    commit: str | None = None  # the Hub's commit id, where one was made
+
+    @property
+    def has_files(self) -> bool:
+        """Whether a commit is needed."""
+        return bool(self.added or self.changed or self.deleted)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the Hub has all of it already."""
+        return not (self.create or self.has_files or self.tags)
+
+    def __str__(self) -> str:
+        head = f"{self.kind} {self.repo_id}"
+        if self.is_empty:
+            return f"{head}: up to date"
+        lines = [f"{head}:{' new repository' if self.create else ''}"]
+        lines += [f"  + {path}" for path in self.added]
+        lines += [f"  ~ {path}" for path in self.changed]
+        lines += [f"  - {path}" for path in self.deleted]
+        lines += [f"  tag {tag}" for tag in self.tags]
+        return "\n".join(lines)
+
+
+def push(
+    root: Path | str,
+    *,
+    namespace: str = NAMESPACE,
+    only: Collection[str] = (),
+    private: bool = False,
+    dry_run: bool = False,
+    token: str | None = None,
+    endpoint: str | None = None,
+    report: Callable[[Plan], None] | None = None,
+) -> list[Plan]:
+    """Create and update the repositories of a hub folder on the Hub.
+
+    Args:
+        root: the hub folder.
+        namespace: the organisation or user on the Hub; names are kept.
+        only: names of repositories (``yelp``, ``joint``); default all.
+        private: make new repositories private; existing ones stay as they are.
+        dry_run: change nothing, only say what would change.
+        token: default: ``HF_TOKEN``, else the hub login. It is in no message.
+        endpoint: default: ``HF_ENDPOINT``, else huggingface.co.
+        report: called after each repository, for progress.
+
+    Returns:
+        One plan per repository: what was done, or what would be.
+
+    Raises:
+        PushError: no token, no permission, no quota, no connection: naming the repository.
+        UnknownNameError: ``only`` names what is not there.
+        MissingFileError: there is no such folder.
+    """
+    from huggingface_hub import HfApi, get_token
+
+    repositories = _chosen(Path(root).expanduser().resolve(), only)
+    token = token or get_token()
+    if not (token or dry_run):
+        raise PushError(
+            "no Hub token: set HF_TOKEN or run `hf auth login`; it needs the right to write to "
+            f"{namespace}"
+        )
+    api = HfApi(endpoint=endpoint, token=token or False)
+    plans = []
+    for repository in repositories:
+        repo_id = f"{namespace}/{repository.name}"
+        try:
+            plan = _push_one(api, repository, repo_id, private=private, dry_run=dry_run)
+        except Exception as error:
+            known = _explained(error, f"{repository.kind} {repo_id}", token)
+            if known is None:
+                raise
+            # From None: the client's own message may quote the request.
+            raise known from None
+        plans.append(plan)
+        if report:
+            report(plan)
+    return plans
+
+
+def _chosen(root: Path, only: Collection[str]) -> list[Repository]:
+    repositories = list_repositories(root)
+    names = [repository.name for repository in repositories]
+    for name in only:
+        if name not in names:
+            raise unknown_name("repository", name, names)
+    if not repositories:
+        raise InputError(f"{root} holds no repositories: fill it with `tstbench hub build`")
+    chosen = [r for r in repositories if not only or r.name in only]
+    seen: set[tuple[str, str]] = set()
+    for repository in chosen:
+        key = (repository.kind, repository.name)
+        if key in seen:
+            raise InputError(
+                f"{root} holds {repository.name} in two namespaces: push one with `only`"
+            )
+        seen.add(key)
+    return chosen
+
+
+def _push_one(
+    api: HfApi, repository: Repository, repo_id: str, *, private: bool, dry_run: bool
+) -> Plan:
+    commit = repository.resolve()
+    if commit is None:
+        raise PushError(f"{repository.path} holds no commit: run `tstbench hub build` again")
+    files = {p: e for p, e in repository.files(commit).items() if p != ATTRIBUTES}
+    plan, head = _compare(api, repository, repo_id, files)
+    if dry_run or plan.is_empty:
+        return plan
+    if plan.create:
+        sdk = card_of(repository, files).get("sdk", "gradio") if plan.kind == "space" else None
+        api.create_repo(repo_id, repo_type=plan.kind, private=private, exist_ok=True, space_sdk=sdk)
+        again, head = _compare(api, repository, repo_id, files)  # the Hub puts files of its own in
+        plan = replace(again, create=True)
+    if plan.has_files:
+        head = _commit(api, repository, plan, files, head)
+        plan = replace(plan, commit=head)
+    existing = _remote_tags(api, plan) if plan.tags else {}
+    for tag in plan.tags:
+        if tag in existing:
+            api.delete_tag(repo_id, tag=tag, repo_type=plan.kind)
+        api.create_tag(repo_id, tag=tag, revision=head, repo_type=plan.kind)
+    return plan
+
+
+def _compare(
+    api: HfApi, repository: Repository, repo_id: str, files: Mapping[str, Entry]
+) -> tuple[Plan, str | None]:
+    """The plan, and the Hub's newest commit id."""
+    from huggingface_hub import RepoFile
+    from huggingface_hub.errors import RepositoryNotFoundError
+
+    wanted = {tag for tag, commit in repository.tags().items() if commit == repository.resolve()}
+    plan = Plan(repository.kind, repo_id, create=False)
+    try:
+        head = api.repo_info(repo_id, repo_type=repository.kind).sha
+    except RepositoryNotFoundError:
+        new = tuple(sorted(files))
+        return replace(plan, create=True, added=new, tags=tuple(sorted(wanted))), None
+    listing = api.list_repo_tree(repo_id, recursive=True, revision=head, repo_type=repository.kind)
+    remote = {item.path: item for item in listing if isinstance(item, RepoFile)}
+    absent = remote.keys() - files.keys() - {ATTRIBUTES}
+    ours = repository.paths_ever() if absent else set()
+    plan = replace(
+        plan,
+        added=tuple(sorted(files.keys() - remote.keys())),
+        changed=tuple(
+            path
+            for path in sorted(files.keys() & remote.keys())
+            if not _same_content(repository, files[path], remote[path])
+        ),
+        deleted=tuple(sorted(absent & ours)),
+        left_alone=tuple(sorted(absent - ours)),
+    )
+    if wanted:
+        there = _remote_tags(api, plan)
+        stale = wanted if plan.has_files else {tag for tag in wanted if there.get(tag) != head}
+        plan = replace(plan, tags=tuple(sorted(stale)))
+    return plan, head
+
+
+def _same_content(repository: Repository, entry: Entry, remote: Any) -> bool:
+    """Whether the Hub holds this content; it may keep as large what git keeps here, or not."""
+    if remote.lfs is not None:
+        checksum = entry.pointer.sha256 if entry.pointer else None
+        if checksum is None and remote.lfs.size == entry.size:
+            checksum = hashlib.sha256(repository.read(entry)).hexdigest()
+        return checksum == remote.lfs.sha256
+    if entry.pointer is None:
+        return entry.blob == remote.blob_id
+    if entry.size != remote.size:
+        return False
+    with lfs.open_source(repository.source(entry)) as stream:
+        return git_blob_id(stream.read()) == remote.blob_id
+
+
+def _remote_tags(api: HfApi, plan: Plan) -> dict[str, str]:
+    refs = api.list_repo_refs(plan.repo_id, repo_type=plan.kind)
+    return {tag.name: tag.target_commit for tag in refs.tags}
+
+
+def _commit(
+    api: HfApi,
+    repository: Repository,
+    plan: Plan,
+    files: Mapping[str, Entry],
+    parent: str | None,
+) -> str:
+    from huggingface_hub import CommitOperationAdd, CommitOperationDelete
+
+    operations: list[Any] = [
+        CommitOperationAdd(path_in_repo=path, path_or_fileobj=repository.source(files[path]))
+        for path in (*plan.added, *plan.changed)
+    ]
+    operations += [CommitOperationDelete(path_in_repo=path) for path in plan.deleted]
+    info = api.create_commit(
+        plan.repo_id,
+        operations,
+        commit_message=repository.history()[0][2],
+        repo_type=plan.kind,
+        parent_commit=parent,
+    )
+    return info.oid
+
+
+_REMEDIES = {
+    401: "the token is not valid: make one at https://huggingface.co/settings/tokens, then set "
+    "HF_TOKEN or run `hf auth login`",
+    402: "the Hub wants a payment plan for this: see https://huggingface.co/settings/billing",
+    403: "the token may not write here: it needs the role `write` for this namespace, and you must "
+    "be a member of it",
+    409: "the Hub has a repository of that name in another state: look at it, then run again",
+    412: "somebody changed the repository meanwhile: run again",
+    413: "a file is too large for the Hub",
+    429: "the Hub wants fewer requests: wait some minutes, then run again; what is done stays done",
+    507: "the storage quota of the namespace is used up: delete something or ask for more",
+}
+
+
+def _explained(error: Exception, what: str, token: str | None) -> PushError | None:
+    """The error for people, without the token; None where it is a bug of ours."""
+    from huggingface_hub import errors
+
+    if isinstance(error, errors.HfHubHTTPError):
+        status = getattr(error.response, "status_code", 0)
+        said = getattr(error, "server_message", None) or str(error).split("\n")[0]
+        remedy = _REMEDIES.get(status, "run again; if it stays, the Hub's own words say more")
+        text = f"{what}: the Hub answered {status} ({said}): {remedy}"
+    elif isinstance(error, FileNotFoundError):
+        text = f"{what}: {error.filename} is missing: run `tstbench hub build` again"
+    elif isinstance(error, errors.HTTPError | OSError):  # whichever HTTP library the client has
+        text = f"{what}: the Hub cannot be reached ({error}). What is done stays done: run again"
+    else:
+        return None
+    return PushError(text.replace(token, "***") if token else text)

@@ -15,7 +15,7 @@ import evaluate
 
 from ..datasets_scripts.directions import Direction, parse_direction
 from .inputs import check_inputs
-from .measure import Options, measure
+from .measure import BENCHMARK, Options, measure
 from .result import as_compute_result
 from .scorers.profile import Scorers, parse_profile
 
@@ -63,7 +63,9 @@ class StyleTransferMetric(evaluate.Metric):
 
     def _features(self) -> datasets.Features | list[datasets.Features]:
         text = datasets.Value("string")
-        plain = {"predictions": text} | dict.fromkeys((c for c in self.columns if c == "sources"), text)
+        plain = {"predictions": text} | dict.fromkeys(
+            (c for c in self.columns if c == "sources"), text
+        )
         if "references" not in self.columns:
             return datasets.Features(plain)
         several = datasets.Sequence(text)
@@ -89,7 +91,7 @@ def compute(
     references: Sequence[str | Sequence[str]] | None = None,
     direction: str | Direction | None = None,
     profile: str = "embedded",
-    options: Options = Options(),
+    options: Options = BENCHMARK
 ) -> dict[str, Any]:
     """Score predictions: one flat value a metric, and ``details`` with interval and signature.
 

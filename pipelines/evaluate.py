@@ -6,7 +6,6 @@ references are the same for every system, and systems repeat them and one anothe
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,14 +14,13 @@ from pathlib import Path
 from .. import __version__
 from ..datasets_scripts.load import TestSet
 from ..errors import InputError
-from ..files import write_json
-from ..metrics.inputs import Inputs, check_inputs
-from ..metrics.measure import Options, measure
 from ..metrics.facts import metric_facts
+from ..metrics.inputs import Inputs, check_inputs
+from ..metrics.measure import BENCHMARK, Options, measure
 from ..metrics.result import LeftOut, Measurement, Outcome, finite
 from ..metrics.scorers.profile import Profile, Scorers
 from .outputs import Outputs
-from .ranking import Rank, rank, significance_record
+from .ranking import Bootstrapped, Rank, rank
 from .report import (
     DataInfo,
     IntervalInfo,
@@ -31,8 +29,8 @@ from .report import (
     Sample,
     Score,
     SystemInfo,
-    write_report,
 )
+from .results import direction_folder, folder_name, write_significance, write_system
 from .warm import warm
 
 
@@ -44,6 +42,12 @@ class Evaluated:
     outputs: Outputs
     inputs: Inputs
     outcomes: dict[str, Outcome]
+
+    @cached_property
+    def bootstrapped(self) -> dict[str, Bootstrapped]:
+        """Value and replicates of each metric that has a value."""
+        measured = (o for o in self.outcomes.values() if isinstance(o, Measurement))
+        return {m.metric: Bootstrapped.of(m) for m in measured}
 
 
 @dataclass(frozen=True)
@@ -64,8 +68,11 @@ class Evaluation:
         """The ranking by each metric that has a value."""
         found = {}
         for metric in self.metrics:
-            measured = {s.info.name: s.outcomes[metric] for s in self.systems}
-            usable = {n: m for n, m in measured.items() if isinstance(m, Measurement)}
+            usable = {
+                s.info.name: s.bootstrapped[metric]
+                for s in self.systems
+                if metric in s.bootstrapped
+            }
             if ranks := rank(metric, usable):
                 found[metric] = ranks
         return found
@@ -85,21 +92,24 @@ class Evaluation:
                 references_max=system.inputs.most_references,
             ),
             outputs_sha256=system.outputs.sha256,
-            scores=tuple(_score(m) for m in system.outcomes.values() if isinstance(m, Measurement)),
-            left_out=tuple(
-                Omission(metric=o.metric, why=o.why)
-                for o in system.outcomes.values()
-                if isinstance(o, LeftOut)
-            ),
+            scores=tuple(_score(m) for m in self.measurements(system)),
+            left_out=tuple(Omission(metric=o.metric, why=o.why) for o in self.left_out(system)),
         )
+
+    def measurements(self, system: Evaluated) -> list[Measurement]:
+        """The metrics that have a value for this system."""
+        return [o for o in system.outcomes.values() if isinstance(o, Measurement)]
+
+    def left_out(self, system: Evaluated) -> list[LeftOut]:
+        """The metrics that have no meaning on this data."""
+        return [o for o in system.outcomes.values() if isinstance(o, LeftOut)]
 
     def samples(self, system: Evaluated) -> list[Sample]:
         """One sample a sentence, with every metric that has a value for one sentence."""
         columns = {
             name: values
             for name, outcome in system.outcomes.items()
-            if isinstance(outcome, Measurement)
-            and (values := outcome.per_sentence()) is not None
+            if isinstance(outcome, Measurement) and (values := outcome.per_sentence()) is not None
         }
         return [
             Sample(
@@ -118,7 +128,7 @@ def evaluate(
     test_set: TestSet,
     profile: Profile,
     metrics: Sequence[str],
-    options: Options = Options(),
+    options: Options = BENCHMARK,
     infos: dict[str, SystemInfo] | None = None,
 ) -> Evaluation:
     """Measure systems on one direction.
@@ -136,11 +146,10 @@ def evaluate(
         UnknownNameError: no such metric.
         MissingScorerError: a scorer is not there yet.
     """
-    names = [o.system for o in outputs]
-    if not names or len(set(names)) < len(names):
-        raise InputError(f"one name a system is needed, got {names}")
-    for metric in metrics:
-        metric_facts(metric)
+    folders = [folder_name(o.system) for o in outputs]
+    if not folders or len(set(folders)) < len(folders):
+        raise InputError(f"a name of its own is needed for each system, got {folders}")
+    check_metrics(metrics)
     scorers = Scorers(profile, test_set.direction)
     inputs = [
         check_inputs(o.predictions, test_set.sources, test_set.references, test_set.direction)
@@ -163,33 +172,36 @@ def evaluate(
     )
 
 
-def write_evaluation(evaluation: Evaluation, folder: Path) -> list[Path]:
-    """Write ``<direction>/<system>/{report.json,samples.jsonl}`` and ``significance.json``."""
-    direction = folder / evaluation.test_set.direction.dataset / evaluation.test_set.direction.config
-    written = []
-    for system in evaluation.systems:
-        target = direction / folder_name(system.info.name)
-        write_report(target, evaluation.report(system), evaluation.samples(system))
-        written.append(target)
-    write_json(direction / "significance.json", significance_record(evaluation.ranks))
+def check_metrics(metrics: Sequence[str]) -> None:
+    """Raise :class:`UnknownNameError` for a metric that is none, :class:`InputError` for none."""
+    if not metrics:
+        raise InputError("no metric to compute")
+    for metric in metrics:
+        metric_facts(metric)
+
+
+def write_evaluation(evaluation: Evaluation, root: Path) -> list[Path]:
+    """Write each system's folder below ``root``, and compare all systems that are there."""
+    direction = evaluation.test_set.direction
+    written = [
+        write_system(
+            root,
+            direction,
+            evaluation.report(system),
+            evaluation.samples(system),
+            system.bootstrapped,
+        )
+        for system in evaluation.systems
+    ]
+    write_significance(direction_folder(root, direction))
     return written
-
-
-def folder_name(system: str) -> str:
-    """A system's name as a folder name: it never leaves its parent.
-
-    >>> folder_name("GPT-4 (few shot)"), folder_name("../../etc")
-    ('GPT-4_few_shot', 'etc')
-    """
-    name = re.sub(r"[^A-Za-z0-9.+-]+", "_", system).strip("._")
-    if not name:
-        raise InputError(f"system {system!r} needs a letter or a digit in its name")
-    return name[:100]
 
 
 def _score(measurement: Measurement) -> Score:
     bounds = measurement.interval()
-    usable = bounds is not None and finite(bounds.low) is not None and finite(bounds.high) is not None
+    usable = (
+        bounds is not None and finite(bounds.low) is not None and finite(bounds.high) is not None
+    )
     return Score(
         metric=measurement.metric,
         value=finite(measurement.value),

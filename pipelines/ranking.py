@@ -6,16 +6,35 @@ is a range: one more than the systems significantly better, to all but those sig
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+
+import numpy as np
 
 from ..metrics.facts import metric_facts
 from ..metrics.result import Measurement
 from ..metrics.statistics import p_value, resample
 
 ALPHA = 0.05
+
+
+@dataclass(frozen=True)
+class Bootstrapped:
+    """A corpus score and its replicates, shape (R,): all that a paired comparison needs.
+
+    Replicate r of every system of a direction drew the same sentences, also in another process:
+    the draws depend on nothing but their number and the seed.
+    """
+
+    value: float
+    replicates: np.ndarray
+
+    @classmethod
+    def of(cls, measurement: Measurement) -> Bootstrapped:
+        """The replicates of a measurement."""
+        statistics = measurement.statistics
+        return cls(statistics.value, statistics.replicates(resample(len(statistics.rows))))
 
 
 @dataclass(frozen=True)
@@ -34,51 +53,31 @@ class Rank:
         return not self.p_best < ALPHA
 
 
-def rank(metric: str, measured: Mapping[str, Measurement]) -> list[Rank]:
+def rank(metric: str, systems: Mapping[str, Bootstrapped]) -> list[Rank]:
     """Rank systems by one metric, best first; equal values in the order given.
 
-    Args:
-        metric: its name.
-        measured: the metric's measurement of each system, all on the same sentences. Systems
-            whose value is undefined are left out.
+    Systems whose value is undefined are left out.
     """
     sign = 1 if metric_facts(metric).higher_is_better else -1
-    systems = [name for name, m in measured.items() if m.value == m.value]
-    order = sorted(systems, key=lambda name: -sign * measured[name].value)
-    if not order:
-        return []
-    counts = resample(len(measured[order[0]].statistics.rows))
-    replicates = {name: measured[name].statistics.replicates(counts) for name in order}
-    p_values = {}
+    defined = [name for name, one in systems.items() if np.isfinite(one.value)]
+    order = sorted(defined, key=lambda name: -sign * systems[name].value)
+    p_values: dict[tuple[str, str], float] = {}
     better = dict.fromkeys(order, 0)
     worse = dict.fromkeys(order, 0)
     for first, second in combinations(order, 2):
-        difference = measured[first].value - measured[second].value
-        p = p_value(difference, replicates[first] - replicates[second])
+        one, other = systems[first], systems[second]
+        p = p_value(one.value - other.value, one.replicates - other.replicates)
         p_values[first, second] = p
         if p < ALPHA:
             better[second] += 1
             worse[first] += 1
-    best = order[0]
     return [
         Rank(
             system=name,
-            value=measured[name].value,
+            value=systems[name].value,
             low=1 + better[name],
             high=len(order) - worse[name],
-            p_best=1.0 if name == best else p_values[best, name],
+            p_best=p_values.get((order[0], name), 1.0),
         )
         for name in order
     ]
-
-
-def significance_record(ranks: Mapping[str, Sequence[Rank]]) -> dict[str, Any]:
-    """The ranks of every metric as JSON values: what ``significance.json`` holds."""
-    return {
-        metric: {
-            "test": "paired bootstrap, two-sided, alpha 0.05, uncorrected",
-            "ranks": {r.system: [r.low, r.high] for r in some},
-            "p_best": {r.system: r.p_best if r.p_best == r.p_best else None for r in some},
-        }
-        for metric, some in ranks.items()
-    }

@@ -14,6 +14,7 @@ from ..metrics.facts import METRICS
 
 if TYPE_CHECKING:
     from .evaluate import Evaluation
+    from .ranking import Rank
 
 DECIMALS = {"percent": 1, "fraction": 3, "perplexity": 1}
 
@@ -30,6 +31,13 @@ def print_rows(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     for row in rows:
         table.add_row(*(escape(cell) for cell in row))
     Console().print(table)
+
+
+def print_table(table: Table) -> None:
+    """Print a table whole: it is not squeezed to a narrow terminal, nor to a pipe's 80 columns."""
+    console = Console()
+    needed = Console(width=1000).measure(table).maximum
+    Console(width=max(console.width, needed)).print(table)
 
 
 def ranking_table(evaluation: Evaluation) -> Table:
@@ -69,10 +77,8 @@ def ranking_metric(evaluation: Evaluation) -> str:
     return "joint" if "joint" in ranks else next(iter(ranks), evaluation.metrics[0])
 
 
-def _cell(metric: str, place: object) -> str:
-    from .ranking import Rank
-
-    if not isinstance(place, Rank):
+def _cell(metric: str, place: Rank | None) -> str:
+    if place is None:
         return "–"
     text = f"{place.value:.{DECIMALS[METRICS[metric].unit]}f}"
     if place.low == 1 and place.p_best == 1.0:

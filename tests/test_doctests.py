@@ -5,6 +5,7 @@ import importlib
 import pkgutil
 
 import pytest
+
 import tstbench
 
 SKIP = (".app",)  # pages for people: they start servers

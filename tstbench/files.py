@@ -35,8 +35,8 @@ def write_bytes(path: Path | str, content: bytes) -> None:
             stream.write(content)
             stream.flush()
             os.fsync(stream.fileno())
-        os.chmod(name, 0o644)  # mkstemp makes private files; results are for sharing
-        os.replace(name, path)
+        Path(name).chmod(0o644)  # mkstemp makes private files; results are for sharing
+        Path(name).replace(path)
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
@@ -70,10 +70,10 @@ def atomic_folder(path: Path | str) -> Iterator[Path]:
     old = scratch.with_name(scratch.name + ".old")
     try:
         yield scratch
-        os.chmod(scratch, 0o755)
+        scratch.chmod(0o755)  # noqa: S103 - mkdtemp makes private folders; results are for sharing
         if path.exists():
-            os.replace(path, old)
-        os.replace(scratch, path)
+            path.replace(old)
+        scratch.replace(path)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
         shutil.rmtree(old, ignore_errors=True)
@@ -106,9 +106,9 @@ def read_text(path: Path | str) -> str:
 
 
 def read_lines(path: Path | str) -> list[str]:
-    """The lines of a text file, with or without a final newline, ``\\r\\n`` or ``\\n``.
+    r"""The lines of a text file, with or without a final newline, ``\r\n`` or ``\n``.
 
-    Only ``\\n`` ends a line: other Unicode line separators stay inside a sentence, as every
+    Only ``\n`` ends a line: other Unicode line separators stay inside a sentence, as every
     line-aligned corpus expects.
     """
     lines = read_text(path).split("\n")
@@ -118,9 +118,9 @@ def read_lines(path: Path | str) -> list[str]:
 
 
 def git_blob_id(content: bytes) -> str:
-    """The id git gives this content: SHA-1 of ``blob <size>\\0`` and the bytes.
+    r"""The id git gives this content: SHA-1 of ``blob <size>\0`` and the bytes.
 
-    >>> git_blob_id(b"hello\\n")  # as `git hash-object` prints
+    >>> git_blob_id(b"hello\n")  # as `git hash-object` prints
     'ce013625030ba8dba906f756967f9e9ca394464a'
     """
     return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()

@@ -43,7 +43,8 @@ def joint_score(
     """The weighted geometric mean of ACC, BLEU and 1/ln PPL, a fraction 0 to 1.
 
     Args:
-        acc, bleu: percent, 0 to 100, any one shape.
+        acc: percent, 0 to 100, of any shape.
+        bleu: percent, 0 to 100, of the same shape.
         ppl: perplexity.
         weights: relative weights; the paper's are equal.
 

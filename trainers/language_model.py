@@ -9,7 +9,7 @@ from typing import Literal, get_args
 from ..errors import unknown_name
 from ..metrics.scorers.language_model import MODEL_FILE
 from .arpa import write_arpa
-from .kneser_ney import estimate
+from .kneser_ney import estimate, training_words
 from .lmplz import find_lmplz, run_lmplz
 
 Estimator = Literal["own", "lmplz", "auto"]
@@ -50,7 +50,7 @@ def train_language_model(
     if estimator == "auto":
         if not isinstance(sentences, str):
             sentences = list(sentences)
-        large = sum(len(sentence.split()) for sentence in sentences) > LARGE
+        large = sum(map(len, training_words(sentences))) > LARGE
         estimator = "lmplz" if large and find_lmplz() else "own"
     if estimator == "lmplz":
         run_lmplz(sentences, path, order)

@@ -32,7 +32,7 @@ class TextCnnShape:
 
     n_styles: int
     n_words: int  # PAD and UNKNOWN included
-    dimension: int = 128
+    dimension: int = 64
     widths: tuple[int, ...] = (3, 4, 5)
     filters: int = 100  # for each width
     dropout: float = 0.5
@@ -45,6 +45,8 @@ class TextCnn(nn.Module):
         super().__init__()
         self.shape = shape
         self.embedding = nn.Embedding(shape.n_words, shape.dimension, padding_idx=PAD)
+        with torch.no_grad():  # Kim's range; torch's unit normal would drown what is learned
+            self.embedding.weight.uniform_(-0.25, 0.25)[PAD] = 0.0
         self.convolutions = nn.ModuleList(
             nn.Conv1d(shape.dimension, shape.filters, width, padding=width - 1)
             for width in shape.widths

@@ -1,0 +1,90 @@
+"""Labelled sentences for a classifier: checked, without test sentences, with a held-out part."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from ...datasets_scripts.cleaning import match_key
+from ...errors import InputError
+
+
+@dataclass(frozen=True)
+class LabelledSentences:
+    """N sentences and their labels, indices into the styles."""
+
+    sentences: tuple[str, ...]
+    labels: tuple[int, ...]
+
+    def __len__(self) -> int:
+        return len(self.sentences)
+
+
+def labelled(
+    sentences: Sequence[str], labels: Sequence[int], styles: Sequence[str], *, what: str
+) -> LabelledSentences:
+    """Check and pair sentences with labels.
+
+    Args:
+        sentences: N texts.
+        labels: N indices into ``styles``.
+        styles: S names, S >= 2.
+        what: what the sentences are, for the messages.
+
+    Raises:
+        InputError: unequal lengths, a label that is no style, a style without a sentence.
+    """
+    if len(styles) < 2:
+        raise InputError(f"a classifier needs two styles or more, got {list(styles)}")
+    if len(sentences) != len(labels):
+        raise InputError(f"{what}: {len(sentences)} sentences and {len(labels)} labels")
+    for i, label in enumerate(labels):
+        if not 0 <= int(label) < len(styles):
+            raise InputError(
+                f"{what}, sentence {i}: label {label} is none of the {len(styles)} styles"
+            )
+    present = {int(label) for label in labels}
+    absent = [style for i, style in enumerate(styles) if i not in present]
+    if absent:
+        raise InputError(f"{what}: no sentence is {' or '.join(absent)}")
+    return LabelledSentences(tuple(sentences), tuple(int(label) for label in labels))
+
+
+def without(data: LabelledSentences, forbidden: Collection[str]) -> LabelledSentences:
+    """Leave out the sentences that are forbidden, whatever their case and spacing.
+
+    >>> data = LabelledSentences(("Good .", "bad"), (1, 0))
+    >>> without(data, ["good."])
+    LabelledSentences(sentences=('bad',), labels=(0,))
+    """
+    keys = set(map(match_key, forbidden))
+    kept = [i for i, sentence in enumerate(data.sentences) if match_key(sentence) not in keys]
+    return _take(data, kept)
+
+
+def split_held_out(
+    data: LabelledSentences, share: float = 0.1
+) -> tuple[LabelledSentences, LabelledSentences]:
+    """Training and held-out sentences, chosen by the hash of each sentence.
+
+    The choice depends on nothing but the sentence: it is the same on every machine and in every
+    order, and copies of a sentence fall on the same side.
+    """
+    limit = round(share * 2**32)
+    held = [_draw(sentence) < limit for sentence in data.sentences]
+    return (
+        _take(data, [i for i, out in enumerate(held) if not out]),
+        _take(data, [i for i, out in enumerate(held) if out]),
+    )
+
+
+def _draw(sentence: str) -> int:
+    """A number below 2**32 that looks random and depends on the sentence only."""
+    return int.from_bytes(hashlib.sha256(match_key(sentence).encode()).digest()[:4], "big")
+
+
+def _take(data: LabelledSentences, indices: Sequence[int]) -> LabelledSentences:
+    return LabelledSentences(
+        tuple(data.sentences[i] for i in indices), tuple(data.labels[i] for i in indices)
+    )

@@ -1,0 +1,57 @@
+"""Train the linear classifier with scikit-learn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
+from sklearn.linear_model import LogisticRegression
+
+from ...errors import InputError
+from ...metrics.scorers.linear import LinearModel, ngrams
+from .config import ClassifierConfig
+from .data import LabelledSentences
+
+LIBRARIES = ("scikit-learn", "numpy")
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinearConfig(ClassifierConfig):
+    """TF-IDF and logistic regression. The seed plays no part: the problem is convex."""
+
+    longest_ngram: int = 2  # words
+    min_count: int = 2  # sentences an n-gram must occur in
+    inverse_penalty: float = 10.0  # scikit-learn's C
+    max_iterations: int = 1000
+
+
+def fit(data: LabelledSentences, styles: Sequence[str], config: LinearConfig) -> LinearModel:
+    """Train on labelled sentences.
+
+    Raises:
+        InputError: no n-gram is frequent enough.
+    """
+    counter = CountVectorizer(
+        analyzer=partial(ngrams, longest=config.longest_ngram), min_df=config.min_count
+    )
+    try:
+        counts = counter.fit_transform(data.sentences)
+    except ValueError as error:  # "After pruning, no terms remain."
+        raise InputError(
+            f"no word occurs in {config.min_count} of the {len(data)} sentences: lower min_count"
+        ) from error
+    tfidf = TfidfTransformer(sublinear_tf=True)
+    features = tfidf.fit_transform(counts)
+    regression = LogisticRegression(C=config.inverse_penalty, max_iter=config.max_iterations)
+    regression.fit(features, data.labels)
+    coefficients, intercepts = regression.coef_, regression.intercept_
+    if len(styles) == 2:  # scikit-learn keeps the logit of the second style only
+        coefficients = np.concatenate([-coefficients / 2, coefficients / 2])
+        intercepts = np.concatenate([-intercepts / 2, intercepts / 2])
+    vocabulary = list(counter.get_feature_names_out())
+    return LinearModel(
+        tuple(styles), vocabulary, config.longest_ngram, tfidf.idf_, coefficients, intercepts
+    )

@@ -1,0 +1,120 @@
+"""Fine-tune a pretrained transformer as a classifier, with ``transformers.Trainer``."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from pydantic import JsonValue
+
+from ...files import folder_digest
+from ...metrics.scorers.transformer import TransformerModel, fetch, longest_input
+from .config import ClassifierConfig
+from .data import LabelledSentences
+
+LIBRARIES = ("torch", "transformers")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TransformerConfig(ClassifierConfig):
+    """The paper's settings (section 4.1), with those of its published code where it is silent.
+
+    Attributes:
+        base: Hub id or local folder of the pretrained model.
+        revision: commit of the Hub repository; None takes its newest.
+        checkpoints: folder for a checkpoint after each epoch, from which an interrupted training
+            goes on; None keeps none.
+    """
+
+    base: str = "FacebookAI/roberta-base"
+    revision: str | None = None
+    epochs: int = 3
+    batch_size: int = 64
+    learning_rate: float = 2e-5  # constant
+    betas: tuple[float, float] = (0.9, 0.98)
+    epsilon: float = 1e-9
+    weight_decay: float = 0.01
+    max_tokens: int = 128  # longer training sentences are cut
+    checkpoints: str | None = None
+
+    def settings(self) -> dict[str, JsonValue]:
+        """Without places on this machine: a local base is named by its content."""
+        settings = super().settings()
+        del settings["checkpoints"]
+        folder = Path(self.base)
+        if folder.is_dir():
+            settings["base"] = f"{folder.resolve().name}@{folder_digest(folder)}"
+        return settings
+
+
+def fit(
+    data: LabelledSentences, styles: Sequence[str], config: TransformerConfig
+) -> TransformerModel:
+    """Fine-tune on labelled sentences, in float32, on the GPU where there is one.
+
+    Raises:
+        MissingScorerError: the pretrained weights are not in the Hub's cache and cannot be fetched.
+    """
+    from transformers import (
+        AutoModelForSequenceClassification,
+        AutoTokenizer,
+        DataCollatorWithPadding,
+        Trainer,
+        TrainingArguments,
+        set_seed,
+    )
+    from transformers.trainer_utils import get_last_checkpoint
+
+    folder = fetch(config.base, config.revision)
+    set_seed(config.seed)  # the new head is drawn before the trainer sets its own seed
+    tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+    model = AutoModelForSequenceClassification.from_pretrained(
+        folder,
+        num_labels=len(styles),
+        id2label=dict(enumerate(styles)),
+        label2id={style: i for i, style in enumerate(styles)},
+        dtype=torch.float32,
+        use_safetensors=True,
+        ignore_mismatched_sizes=True,  # the base may carry the head of another task
+        local_files_only=True,
+    )
+    longest = min(config.max_tokens, longest_input(model, tokenizer))
+    encoded = tokenizer(list(data.sentences), truncation=True, max_length=longest)
+    examples = [
+        {**{name: values[i] for name, values in encoded.items()}, "labels": label}
+        for i, label in enumerate(data.labels)
+    ]
+    with tempfile.TemporaryDirectory() as scratch:
+        work = config.checkpoints or scratch
+        arguments = TrainingArguments(
+            output_dir=work,
+            num_train_epochs=config.epochs,
+            per_device_train_batch_size=config.batch_size,
+            learning_rate=config.learning_rate,
+            lr_scheduler_type="constant",
+            adam_beta1=config.betas[0],
+            adam_beta2=config.betas[1],
+            adam_epsilon=config.epsilon,
+            weight_decay=config.weight_decay,
+            max_grad_norm=0.0,  # no clipping, as in the paper's code
+            seed=config.seed,
+            data_seed=config.seed,
+            save_strategy="epoch" if config.checkpoints else "no",
+            save_total_limit=1,
+            logging_strategy="epoch",
+            report_to="none",
+            use_cpu=not torch.cuda.is_available(),
+        )
+        trainer = Trainer(
+            model=model,
+            args=arguments,
+            train_dataset=examples,
+            processing_class=tokenizer,
+            data_collator=DataCollatorWithPadding(tokenizer),
+        )
+        last = get_last_checkpoint(work) if Path(work).is_dir() else None
+        trainer.train(resume_from_checkpoint=last)
+    return TransformerModel(tuple(styles), model, tokenizer, range(len(styles)))

@@ -6,8 +6,10 @@ references are the same for every system, and systems repeat them and one anothe
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -41,6 +43,7 @@ class Evaluated:
     info: SystemInfo
     outputs: Outputs
     inputs: Inputs
+    recipe: str
     outcomes: dict[str, Outcome]
 
     @cached_property
@@ -91,6 +94,7 @@ class Evaluation:
                 references_min=system.inputs.fewest_references,
                 references_max=system.inputs.most_references,
             ),
+            recipe=system.recipe,
             outputs_sha256=system.outputs.sha256,
             scores=tuple(_score(m) for m in self.measurements(system)),
             left_out=tuple(Omission(metric=o.metric, why=o.why) for o in self.left_out(system)),
@@ -157,19 +161,45 @@ def evaluate(
     ]
     warm(scorers, inputs, metrics)
     infos = infos or {}
-    return Evaluation(
-        test_set,
-        profile,
-        tuple(
-            Evaluated(
-                infos.get(o.system, SystemInfo(name=o.system)),
-                o,
-                one,
-                measure(metrics, one, scorers, options),
-            )
-            for o, one in zip(outputs, inputs, strict=True)
-        ),
-    )
+    systems = [
+        Evaluated(
+            info=infos.get(o.system, SystemInfo(name=o.system)),
+            outputs=o,
+            inputs=one,
+            recipe=recipe(o, test_set, scorers, metrics, options),
+            outcomes=measure(metrics, one, scorers, options),
+        )
+        for o, one in zip(outputs, inputs, strict=True)
+    ]
+    return Evaluation(test_set, profile, tuple(systems))
+
+
+def recipe(
+    outputs: Outputs,
+    test_set: TestSet,
+    scorers: Scorers,
+    metrics: Sequence[str],
+    options: Options = BENCHMARK,
+) -> str:
+    """SHA-256 hex over all that determines the scores: the same recipe gives the same report."""
+    wanted = set(metrics)
+    used = {
+        "classifier": wanted & {"acc", "joint"},
+        "language_model": wanted & {"ppl", "joint"},
+        "acceptability": wanted & {"cola"},
+        "encoder": wanted & {"s_bert", "r_bert", "multi_bert"},
+    }
+    parts = {
+        "tstbench": __version__,
+        "outputs": outputs.sha256,
+        "data": test_set.fingerprint,
+        "direction": test_set.direction.name,
+        "profile": scorers.profile.name,
+        "metrics": list(metrics),
+        "options": asdict(options),
+        "scorers": {role: getattr(scorers, role).hash for role, needed in used.items() if needed},
+    }
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
 def check_metrics(metrics: Sequence[str]) -> None:

@@ -84,6 +84,7 @@ class Report(Strict):
     profile: str
     system: SystemInfo
     data: DataInfo
+    recipe: Sha256 | None = None  # over all that determined the scores: same recipe, same scores
     outputs_sha256: Sha256  # over the predictions as JSON lines: two people scored the same text
     scores: tuple[Score, ...]
     left_out: tuple[Omission, ...] = ()

@@ -1,0 +1,33 @@
+"""Evaluate a whole suite, systems x directions, from one TOML file.
+
+What is done is on disk and is not done again: interrupt and start again as you like.
+
+example (suite.toml):
+  out = "results"
+  [[system]]
+  baseline = "copy"
+  directions = ["mini/negative-to-positive", "mini/positive-to-negative"]
+  [[system]]
+  info = { name = "mine", family = "fpft", date = "2026-01" }
+  outputs = { "mini/negative-to-positive" = "mine.txt" }
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from ..talk import say
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The file."""
+    parser.add_argument("suite", type=Path, metavar="SUITE.toml")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Run it."""
+    from ..suite import run_suite
+
+    root = run_suite(arguments.suite)
+    say(f"results are in {root}; look at them with: tstbench leaderboard {root}")

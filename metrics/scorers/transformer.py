@@ -5,7 +5,6 @@ Weights are read from safetensors only: a pickled checkpoint can run code.
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -116,9 +115,14 @@ class TransformerModel:
         return cls(styles, model, tokenizer, range(len(styles)))
 
 
+def load_hub_acceptability(model: str | Path) -> Classifier:
+    """A published acceptability classifier; see :func:`load_hub_classifier`."""
+    return load_hub_classifier(model, ACCEPTABILITY_STYLES)
+
+
 def load_hub_classifier(
     model: str | Path,
-    styles: Sequence[str] = ACCEPTABILITY_STYLES,
+    styles: Sequence[str],
     *,
     labels: Mapping[str, str] | None = None,
     revision: str | None = None,
@@ -226,12 +230,6 @@ def longest_input(model: Any, tokenizer: Any) -> int:
     if config.model_type in ("roberta", "xlm-roberta", "camembert"):
         positions -= config.pad_token_id + 1  # their positions start after the padding's
     return int(min(positions, tokenizer.model_max_length))
-
-
-def copy_model_files(source: Path, target: Path) -> None:
-    """Copy configuration, weights and tokenizer, and nothing else."""
-    for file in _files(source):
-        shutil.copyfile(file, target / file.name)
 
 
 def _files(folder: Path) -> list[Path]:

@@ -1,0 +1,123 @@
+"""Which kind of classifier is good enough to score with: all of them side by side.
+
+The same split, the same test sentences, one process. Human references are classified as the
+target style less often than test sources as the source style; how often is the ceiling that
+ACC of a good system meets, and it differs by kind. After Table 4 of the TSTBench paper.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from rich.table import Table
+
+from ...datasets_scripts.load import TestSet
+from ...errors import InputError
+from ...metrics.scorers.classifiers import StyleModel
+from .config import ClassifierConfig
+from .data import LabelledSentences, labelled, split_held_out, without
+from .train import accuracy, default_config, fit
+
+
+@dataclass(frozen=True)
+class DirectionAccuracy:
+    """What a classifier makes of a direction's test set, fractions.
+
+    Attributes:
+        direction: ``yelp/negative-to-positive``.
+        sources: share of the sources classified as the source style.
+        references: share of all human references classified as the target style; None without.
+    """
+
+    direction: str
+    sources: float
+    references: float | None
+
+
+@dataclass(frozen=True)
+class KindResult:
+    """One kind of classifier, trained and measured."""
+
+    kind: str
+    held_out: float  # accuracy, a fraction
+    directions: tuple[DirectionAccuracy, ...]
+    seconds: float  # of training, wall clock
+
+
+def compare_kinds(
+    kinds: Sequence[str],
+    sentences: Sequence[str],
+    labels: Sequence[int],
+    styles: Sequence[str],
+    tests: Sequence[TestSet],
+    configs: Mapping[str, ClassifierConfig] | None = None,
+) -> list[KindResult]:
+    """Train each kind on the same sentences and measure it; nothing is kept.
+
+    Args:
+        kinds: keys of :data:`~.train.TRAINERS`.
+        sentences: N sentences; those that occur in ``tests`` are left out, a tenth is held out.
+        labels: N indices into ``styles``.
+        styles: S names.
+        tests: one test set per direction.
+        configs: kind -> settings, where they are not the kind's own.
+
+    Raises:
+        InputError: no kind given; sentences and labels as :func:`~.train.train_classifier`.
+        UnknownNameError: no such kind.
+    """
+    if not kinds:
+        raise InputError("no kind of classifier to compare")
+    settings = {kind: (configs or {}).get(kind) or default_config(kind) for kind in kinds}
+    data = labelled(sentences, labels, styles, what="training sentences")
+    seen = {text for test in tests for text in (*test.sources, *_flat(test))}
+    train, held = split_held_out(without(data, seen))
+    results = []
+    for kind, config in settings.items():
+        start = time.perf_counter()
+        model = fit(kind, train, styles, config)
+        seconds = time.perf_counter() - start
+        directions = tuple(_measure(model, test) for test in tests)
+        results.append(KindResult(kind, accuracy(model, held), directions, seconds))
+    return results
+
+
+def comparison_table(results: Sequence[KindResult]) -> Table:
+    """The results for people: accuracies in percent, training time as a ratio to the fastest."""
+    table = Table(title="Style classifiers: accuracy in percent")
+    table.add_column("kind")
+    table.add_column("held out", justify="right")
+    for direction in results[0].directions:
+        table.add_column(f"{direction.direction}\nsources", justify="right")
+        table.add_column("references\nas target", justify="right")
+    table.add_column("training time\nfastest = 1", justify="right")
+    fastest = min(result.seconds for result in results)
+    for result in results:
+        cells = [_percent(result.held_out)]
+        for direction in result.directions:
+            cells += [_percent(direction.sources), _percent(direction.references)]
+        table.add_row(result.kind, *cells, f"{result.seconds / fastest:.1f}")
+    return table
+
+
+def _measure(model: StyleModel, test: TestSet) -> DirectionAccuracy:
+    direction, references = test.direction, _flat(test)
+    return DirectionAccuracy(
+        direction.name,
+        _share(model, test.sources, direction.source_index),
+        _share(model, references, direction.target_index) if references else None,
+    )
+
+
+def _flat(test: TestSet) -> tuple[str, ...]:
+    return tuple(text for texts in test.references for text in texts)
+
+
+def _share(model: StyleModel, sentences: tuple[str, ...], style: int) -> float:
+    return accuracy(model, LabelledSentences(sentences, (style,) * len(sentences)))
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:.1f}"

@@ -7,7 +7,7 @@ rescaling. Values equal those of the bert-score package 0.3.13 for the same mode
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,11 +16,12 @@ import torch
 
 from ...errors import InputError, unknown_name
 from ..scorers.base import Encoder, TokenVectors
+from ..scorers.batching import length_sorted_batches
 
 Reduce = Literal["max", "mean"]
 
 _PAIRS_AT_ONCE = 32_768  # whose token vectors are in memory together
-_BATCH_CELLS = 1 << 17  # padded token pairs in one batched product
+_BATCH_TOKENS = 2_048  # of each side, in one batched product
 
 
 @dataclass(frozen=True)
@@ -173,7 +174,7 @@ def match(vectors: TokenVectors, pairs: np.ndarray) -> np.ndarray:
     lengths = np.diff(vectors.offsets)
     scores = np.zeros((len(pairs), 3))
     with torch.inference_mode():
-        for batch in _batches(lengths[pairs]):
+        for batch in length_sorted_batches(lengths[pairs].max(axis=1), _BATCH_TOKENS):
             sides = []
             for side in (0, 1):
                 sentences = pairs[batch, side]
@@ -181,8 +182,8 @@ def match(vectors: TokenVectors, pairs: np.ndarray) -> np.ndarray:
                 positions = torch.arange(int(length.max()))
                 real = positions < length
                 index = starts[sentences][:, None] + positions.clamp(max=length - 1)
-                sides.append((tokens[index], real, content[index] & real))
-            (candidate, _, candidate_content), (reference, _, reference_content) = sides
+                sides.append((tokens[index], content[index] & real))
+            (candidate, candidate_content), (reference, reference_content) = sides
             # Padding repeats a sentence's last token, which cannot raise a maximum.
             cosines = torch.bmm(candidate, reference.transpose(1, 2))
             precision = _mean_over(cosines.amax(2), candidate_content)
@@ -190,18 +191,10 @@ def match(vectors: TokenVectors, pairs: np.ndarray) -> np.ndarray:
             f1 = 2 * precision * recall / (precision + recall)
             one = torch.stack([precision, recall, f1], dim=1)
             empty = ~(candidate_content.any(1) & reference_content.any(1))
-            scores[batch] = one.masked_fill(empty[:, None], 0.0).numpy()
-    return np.nan_to_num(scores, nan=0.0)
+            scores[batch] = one.masked_fill(empty[:, None] | one.isnan(), 0.0).numpy()
+    return scores
 
 
 def _mean_over(best: torch.Tensor, content: torch.Tensor) -> torch.Tensor:
     """Mean of each row over its content tokens: (B, L), (B, L) -> (B,)."""
     return (best * content).sum(1, dtype=torch.float64) / content.sum(1)
-
-
-def _batches(lengths: np.ndarray) -> Iterator[np.ndarray]:
-    """Batches of pairs of like lengths: (M, 2) tokens of each pair -> indices."""
-    order = np.lexsort((lengths[:, 1], lengths[:, 0]))[::-1]
-    start = 0
-    while start < len(order):
-        ...

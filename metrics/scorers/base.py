@@ -8,6 +8,7 @@ person, ``hash`` (SHA-256 hex over its files) proves that two labs used the same
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -52,6 +53,32 @@ class LanguageModel(Scorer, Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class TokenVectors:
+    """The tokens of N sentences, laid end to end: T in all.
+
+    Attributes:
+        vectors: shape (T, D), float32, rows of unit length.
+        content: shape (T,), bool: False for the special tokens that open and close a sentence.
+        offsets: shape (N + 1,), int64: sentence i is ``vectors[offsets[i]:offsets[i + 1]]``.
+    """
+
+    vectors: np.ndarray
+    content: np.ndarray
+    offsets: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, sentence: int) -> np.ndarray:
+        """The vectors of one sentence: shape (its tokens, D)."""
+        return self.vectors[self.offsets[sentence] : self.offsets[sentence + 1]]
+
+    def words(self, sentences: Sequence[str]) -> np.ndarray:
+        """How many words each sentence has to the model: shape (N,), integers."""
+        ...
+
+
 class Encoder(Scorer, Protocol):
     """Gives each token of a sentence a vector, at one chosen layer."""
 
@@ -60,8 +87,8 @@ class Encoder(Scorer, Protocol):
         """The hidden layer that is read, 0 being the embedding layer."""
         ...
 
-    def token_vectors(self, sentences: Sequence[str]) -> Sequence[np.ndarray]:
-        """One array per sentence: shape (T, D), float32, unit rows, special tokens first and last."""
+    def token_vectors(self, sentences: Sequence[str]) -> TokenVectors:
+        """The vectors of all tokens of N sentences, special tokens first and last in each."""
         ...
 
     def sentence_vectors(self, sentences: Sequence[str]) -> np.ndarray:

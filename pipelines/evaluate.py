@@ -16,7 +16,7 @@ from pathlib import Path
 from .. import __version__
 from ..datasets_scripts.load import TestSet
 from ..errors import InputError
-from ..metrics.facts import metric_facts
+from ..metrics.facts import metric_facts, scorers_needed
 from ..metrics.inputs import Inputs, check_inputs
 from ..metrics.measure import BENCHMARK, Options, measure
 from ..metrics.result import LeftOut, Measurement, Outcome, finite
@@ -182,13 +182,6 @@ def recipe(
     options: Options = BENCHMARK,
 ) -> str:
     """SHA-256 hex over all that determines the scores: the same recipe gives the same report."""
-    wanted = set(metrics)
-    used = {
-        "classifier": wanted & {"acc", "joint"},
-        "language_model": wanted & {"ppl", "joint"},
-        "acceptability": wanted & {"cola"},
-        "encoder": wanted & {"s_bert", "r_bert", "multi_bert"},
-    }
     parts = {
         "tstbench": __version__,
         "outputs": outputs.sha256,
@@ -197,7 +190,7 @@ def recipe(
         "profile": scorers.profile.name,
         "metrics": list(metrics),
         "options": asdict(options),
-        "scorers": {role: getattr(scorers, role).hash for role, needed in used.items() if needed},
+        "scorers": {role: getattr(scorers, role).hash for role in scorers_needed(metrics)},
     }
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from tqdm import tqdm
 
 from ..metrics.inputs import Inputs
+from ..metrics.facts import scorers_needed
 from ..metrics.scorers.profile import Scorers
 from ..metrics.text import classifier_texts, clean_texts, language_model_texts
 
@@ -20,15 +21,16 @@ CHUNK = 1024  # sentences between two steps of the progress bar
 def warm(scorers: Scorers, inputs: Sequence[Inputs], metrics: Iterable[str]) -> None:
     """Have every scorer that the metrics need score every distinct text."""
     wanted = set(metrics)
+    needed = scorers_needed(wanted)
     predictions = [text for one in inputs for text in one.predictions]
-    if wanted & {"s_bert", "r_bert", "multi_bert"}:
+    if "encoder" in needed:
         texts = predictions + [text for one in inputs for text in _compared(one, wanted)]
         _in_chunks("encoding", clean_texts(texts), scorers.encoder.token_vectors)
-    if wanted & {"acc", "joint"}:
+    if "classifier" in needed:
         _in_chunks("style", classifier_texts(predictions), scorers.classifier.distribution)
-    if "cola" in wanted:
+    if "acceptability" in needed:
         _in_chunks("acceptability", clean_texts(predictions), scorers.acceptability.distribution)
-    if wanted & {"ppl", "joint"}:
+    if "language_model" in needed:
         texts = language_model_texts(predictions)
         _in_chunks("perplexity", texts, scorers.language_model.log10_probability)
 

@@ -9,30 +9,11 @@ import pytest
 import sacrebleu
 from nltk.tokenize import NLTKWordTokenizer
 from nltk.translate.bleu_score import corpus_bleu
-from tstbench.metrics.functional.bleu import aggregate_bleu, bleu_statistics, tokenized
 
 from tstbench.errors import InputError, UnknownNameError
+from tstbench.metrics.functional.bleu import aggregate_bleu, bleu_statistics, tokenized
 
-WORDS = [
-    "the",
-    "a",
-    "food",
-    "was",
-    "good",
-    "bad",
-    ",",
-    ".",
-    "isn't",
-    "it's",
-    "place",
-    "we",
-    "love",
-    "hate",
-    "(really)",
-    "U.S.",
-    "9.50",
-    "not",
-]
+WORDS = "the a food was good bad , . isn't it's place we love hate (really) U.S. 9.50 not".split()
 
 
 def corpus(seed, n=60, references=(1, 4), shortest=0):

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 from scipy import stats as scipy_stats
+
+from tstbench.errors import InputError
 from tstbench.metrics.functional.bleu import bleu_statistics
 from tstbench.metrics.functional.joint import JointWeights, joint_score, joint_statistics
 from tstbench.metrics.functional.ppl import ppl_statistics
@@ -14,8 +16,6 @@ from tstbench.metrics.statistics import (
     paired_p_value,
     resample,
 )
-
-from tstbench.errors import InputError
 
 RNG = np.random.RandomState(7)
 

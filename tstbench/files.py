@@ -70,7 +70,7 @@ def atomic_folder(path: Path | str) -> Iterator[Path]:
     old = scratch.with_name(scratch.name + ".old")
     try:
         yield scratch
-        scratch.chmod(0o755)  # noqa: S103 - mkdtemp makes private folders; results are for sharing
+        scratch.chmod(0o755)
         if path.exists():
             path.replace(old)
         scratch.replace(path)

@@ -52,6 +52,10 @@ class LanguageModel(Scorer, Protocol):
         """log10 P(sentence, </s>): shape (N,), float64. Words are what whitespace separates."""
         ...
 
+    def words(self, sentences: Sequence[str]) -> np.ndarray:
+        """How many words each sentence has to the model: shape (N,), integers."""
+        ...
+
 
 @dataclass(frozen=True)
 class TokenVectors:
@@ -73,10 +77,6 @@ class TokenVectors:
     def __getitem__(self, sentence: int) -> np.ndarray:
         """The vectors of one sentence: shape (its tokens, D)."""
         return self.vectors[self.offsets[sentence] : self.offsets[sentence + 1]]
-
-    def words(self, sentences: Sequence[str]) -> np.ndarray:
-        """How many words each sentence has to the model: shape (N,), integers."""
-        ...
 
 
 class Encoder(Scorer, Protocol):

@@ -48,7 +48,7 @@ class ScorerCard:
         trained_on: the data, for people: ``yelp/validation without test``.
         data_fingerprint: SHA-256 of that data, see :func:`data_fingerprint`.
         n_sentences: training sentences, those held out apart.
-        n_excluded: sentences left out because they occur in test data.
+        n_excluded: sentences left out because they occur in data to be measured on.
         settings: the trainer's configuration.
         scores: what was measured with it, such as ``held_out_accuracy``, fractions.
         versions: the libraries that trained it, for people.
@@ -278,7 +278,7 @@ def _readme(card: ScorerCard, digest: str) -> str:
         f"- kind: {card.kind}",
         f"- styles, in the order of its columns: {', '.join(card.styles)}",
         f"- trained on: {card.trained_on}; {card.n_sentences:,} sentences, "
-        f"{card.n_excluded:,} left out because they occur in test data",
+        f"{card.n_excluded:,} left out because they occur in data to be measured on",
         f"- data fingerprint: `{card.data_fingerprint}`",
         f"- hash: `{digest}`",
         f"- made with: {', '.join(f'{k} {v}' for k, v in card.versions.items()) or 'tstbench'}",

@@ -1,0 +1,177 @@
+"""Train the acceptability classifier that the CoLA metric scores with.
+
+On the Corpus of Linguistic Acceptability (Warstadt, Singh and Bowman 2019), which reports
+Matthews' correlation (MCC), since two thirds of its sentences are acceptable; or, where that
+corpus is not at hand, on sentences of a dataset and corruptions of them.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import zipfile
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from sklearn.metrics import matthews_corrcoef
+
+from ..datasets_scripts.sources import COLA, upstream_file
+from ..errors import InputError
+from ..files import read_lines
+from ..metrics.scorers.artefacts import Artefact
+from ..metrics.scorers.classifiers import ACCEPTABILITY_STYLES, StyleModel
+from .classifiers.config import ClassifierConfig
+from .classifiers.data import LabelledSentences, labelled, split_held_out, without
+from .classifiers.train import train_classifier
+from .corruptions import corrupt
+
+COLA_ARCHIVE = "acceptability_corpus/cola_public.zip"
+COLA_FILES = {
+    "train": "in_domain_train.tsv",
+    "in_domain": "in_domain_dev.tsv",
+    "out_of_domain": "out_of_domain_dev.tsv",
+}
+
+
+@dataclass(frozen=True)
+class AcceptabilityCorpus:
+    """Sentences labelled 0 (unacceptable) or 1 (acceptable).
+
+    Attributes:
+        name: the corpus's name in the cache of scorers: ``cola`` or a dataset.
+        trained_on: for people.
+        train: to learn from.
+        dev: to be measured on, by name.
+    """
+
+    name: str
+    trained_on: str
+    train: LabelledSentences
+    dev: Mapping[str, LabelledSentences]
+
+
+def read_cola(file: Path) -> LabelledSentences:
+    """One file of the corpus: four columns, source, label, the author's mark, sentence.
+
+    Raises:
+        MissingFileError: no such file.
+        InputError: a line that is no such row; file and line are named.
+    """
+    sentences, labels = [], []
+    for number, line in enumerate(read_lines(file), start=1):
+        columns = line.split("\t")
+        if len(columns) != 4 or columns[1] not in ("0", "1"):
+            raise InputError(
+                f"{file}, line {number}: a row of CoLA has four tab-separated columns (source, "
+                f"label 0 or 1, mark, sentence), got {line[:60]!r}"
+            )
+        labels.append(int(columns[1]))
+        sentences.append(columns[3])
+    return labelled(sentences, labels, ACCEPTABILITY_STYLES, what=str(file))
+
+
+def cola_corpus(path: Path | str | None = None) -> AcceptabilityCorpus:
+    """CoLA: from its published archive, or from a folder that holds its three files.
+
+    Args:
+        path: ``cola_public.zip``, or the folder of ``in_domain_train.tsv`` and its like; None
+            takes the pinned archive from the local mirror or downloads it.
+
+    Raises:
+        MissingFileError: it is nowhere.
+        InputError: as :func:`read_cola`; or the archive is not that of CoLA.
+    """
+    place = Path(path) if path is not None else upstream_file(COLA, COLA_ARCHIVE).locate()
+    if place.is_file():
+        with tempfile.TemporaryDirectory() as folder:
+            _unpack(place, Path(folder))
+            return cola_corpus(folder)
+    parts = {part: read_cola(place / name) for part, name in COLA_FILES.items()}
+    train = parts.pop("train")
+    return AcceptabilityCorpus("cola", "CoLA, in-domain training part", train, parts)
+
+
+def corrupted_corpus(
+    name: str, sentences: Sequence[str], *, exclude: Collection[str] = (), seed: int = 0
+) -> AcceptabilityCorpus:
+    """Sentences, taken as acceptable, and one corruption of each, taken as unacceptable.
+
+    Args:
+        name: the dataset the sentences are from.
+        sentences: what people wrote.
+        exclude: test sentences, which must not be learned from.
+        seed: of the corruptions.
+
+    Raises:
+        InputError: no sentence, or all too short to be corrupted.
+    """
+    distinct = tuple(dict.fromkeys(sentences))
+    data = without(LabelledSentences(distinct, (1,) * len(distinct)), exclude)
+    train, held = split_held_out(data)
+    parts = [
+        labelled(*_with_corruptions(part.sentences, seed), ACCEPTABILITY_STYLES, what=name)
+        for part in (train, held)
+    ]
+    trained_on = f"{name}/training sentences and corruptions of them, seed {seed}"
+    return AcceptabilityCorpus(name, trained_on, parts[0], {"corrupted": parts[1]})
+
+
+def train_acceptability(
+    corpus: AcceptabilityCorpus, kind: str = "probe", config: ClassifierConfig | None = None
+) -> Artefact:
+    """Train an acceptability classifier and keep it, unless its recipe was trained before.
+
+    Args:
+        corpus: the first of its dev parts is the one whose accuracy is on the card.
+        kind: ``probe``, ``transformer``, or any other kind of style classifier.
+        config: of that kind; None for the kind's own.
+
+    Returns:
+        The artefact; ``card.scores["mcc_in_domain"]`` and its like are Matthews' correlations.
+    """
+    first = next(iter(corpus.dev.values()))
+    seen = {sentence for part in corpus.dev.values() for sentence in part.sentences}
+
+    def measure(model: StyleModel) -> dict[str, float]:
+        return {f"mcc_{name}": mcc(model, part) for name, part in corpus.dev.items()}
+
+    return train_classifier(
+        kind,
+        corpus.train.sentences,
+        corpus.train.labels,
+        ACCEPTABILITY_STYLES,
+        config,
+        dataset=corpus.name,
+        trained_on=corpus.trained_on,
+        exclude=seen,
+        held_out=(first.sentences, first.labels),
+        role="acceptability",
+        measure=measure,
+    )
+
+
+def _unpack(archive: Path, folder: Path) -> None:
+    try:
+        with zipfile.ZipFile(archive) as content:
+            for name in COLA_FILES.values():
+                (folder / name).write_bytes(content.read(f"cola_public/raw/{name}"))
+    except (zipfile.BadZipFile, KeyError) as error:
+        raise InputError(f"{archive} is not the archive of CoLA: {error}") from error
+
+
+def mcc(model: StyleModel, data: LabelledSentences) -> float:
+    """Matthews' correlation of the most probable label with the true one, -1 to 1."""
+    predicted = model.distribution(data.sentences).argmax(axis=1)
+    return float(matthews_corrcoef(np.asarray(data.labels), predicted))
+
+
+def _with_corruptions(sentences: Sequence[str], seed: int) -> tuple[list[str], list[int]]:
+    texts: list[str] = []
+    labels: list[int] = []
+    for sentence in sentences:
+        corrupted = corrupt(sentence, seed)
+        if corrupted is not None and corrupted[1] != sentence:
+            texts += [sentence, corrupted[1]]
+            labels += [1, 0]
+    return texts, labels

@@ -52,8 +52,14 @@ Outcome = Measurement | LeftOut
 
 
 def finite(value: float) -> float | None:
-    """The value, or ``None`` for NaN and infinities, which JSON cannot hold."""
-    return float(value) if math.isfinite(value) else None
+    """The value to six decimals, or ``None`` for NaN and infinities, which JSON cannot hold.
+
+    Six, because beyond that processors differ in the last bits of a float.
+
+    >>> finite(52.800000000000004), finite(float("inf"))
+    (52.8, None)
+    """
+    return round(float(value), 6) if math.isfinite(value) else None
 
 
 def as_compute_result(outcomes: Mapping[str, Outcome]) -> dict[str, Any]:
@@ -70,7 +76,7 @@ def as_compute_result(outcomes: Mapping[str, Outcome]) -> dict[str, Any]:
         details[name] = {
             "unit": outcome.facts.unit,
             "higher_is_better": outcome.facts.higher_is_better,
-            "interval": [bounds.low, bounds.high] if bounds else None,
+            "interval": [finite(bounds.low), finite(bounds.high)] if bounds else None,
             "per_sentence": outcome.per_sentence(),
             "signature": str(outcome.signature),
         }

@@ -21,6 +21,7 @@ from ..metrics.inputs import Inputs, check_inputs
 from ..metrics.measure import BENCHMARK, Options, measure
 from ..metrics.result import LeftOut, Measurement, Outcome, finite
 from ..metrics.scorers.profile import Profile, Scorers
+from ..metrics.statistics import Interval
 from .outputs import Outputs
 from .ranking import Bootstrapped, Rank, rank
 from .report import (
@@ -221,15 +222,22 @@ def write_evaluation(evaluation: Evaluation, root: Path) -> list[Path]:
 
 
 def _score(measurement: Measurement) -> Score:
-    bounds = measurement.interval()
-    usable = (
-        bounds is not None and finite(bounds.low) is not None and finite(bounds.high) is not None
-    )
     return Score(
         metric=measurement.metric,
         value=finite(measurement.value),
         unit=measurement.facts.unit,
         higher_is_better=measurement.facts.higher_is_better,
-        interval=IntervalInfo(**vars(bounds)) if bounds is not None and usable else None,
+        interval=_interval_info(measurement.interval()),
         signature=str(measurement.signature),
     )
+
+
+def _interval_info(bounds: Interval | None) -> IntervalInfo | None:
+    """The interval for a report; ``None`` where a bound is undefined or infinite."""
+    if (
+        bounds is None
+        or (low := finite(bounds.low)) is None
+        or (high := finite(bounds.high)) is None
+    ):
+        return None
+    return IntervalInfo(**{**vars(bounds), "low": low, "high": high})

@@ -13,6 +13,7 @@ from rich.table import Table
 from ..metrics.facts import METRICS
 
 if TYPE_CHECKING:
+    from ..metrics.statistics import Interval
     from .evaluate import Evaluation
     from .ranking import Rank
 
@@ -51,11 +52,16 @@ def ranking_table(evaluation: Evaluation) -> Table:
     order = [r.system for r in ranks.get(chosen, [])]
     order += [s.info.name for s in evaluation.systems if s.info.name not in order]
     places = {metric: {r.system: r for r in some} for metric, some in ranks.items()}
+    intervals = {
+        (system.info.name, measured.metric): measured.interval()
+        for system in evaluation.systems
+        for measured in evaluation.measurements(system)
+    }
     table = Table(
         title=f"{evaluation.test_set.direction} · {len(evaluation.test_set)} sentences · "
         f"profile {evaluation.profile.name}",
-        caption=f"ranked by {METRICS[chosen].title}; bold: best, =: not significantly different "
-        "from it (paired bootstrap, p >= 0.05)",
+        caption=f"ranked by {METRICS[chosen].title}; below each value its 95% interval; bold: best, "
+        "=: not significantly different from it (paired bootstrap, p >= 0.05)",
         title_justify="left",
         caption_justify="left",
     )
@@ -66,7 +72,10 @@ def ranking_table(evaluation: Evaluation) -> Table:
         table.add_column(f"{METRICS[metric].title} {arrow}", justify="right")
     for name in order:
         place = places.get(chosen, {}).get(name)
-        cells = [_cell(metric, places.get(metric, {}).get(name)) for metric in evaluation.metrics]
+        cells = [
+            _cell(metric, places.get(metric, {}).get(name), intervals.get((name, metric)))
+            for metric in evaluation.metrics
+        ]
         table.add_row(_range(place.low, place.high) if place else "–", escape(name), *cells)
     return table
 
@@ -77,13 +86,19 @@ def ranking_metric(evaluation: Evaluation) -> str:
     return "joint" if "joint" in ranks else next(iter(ranks), evaluation.metrics[0])
 
 
-def _cell(metric: str, place: Rank | None) -> str:
+def _cell(metric: str, place: Rank | None, interval: Interval | None) -> str:
+    """Value and mark, and below them the interval."""
     if place is None:
         return "–"
-    text = f"{place.value:.{DECIMALS[METRICS[metric].unit]}f}"
+    decimals = DECIMALS[METRICS[metric].unit]
+    text = f"{place.value:.{decimals}f}"
     if place.low == 1 and place.p_best == 1.0:
-        return f"[bold]{text}[/bold] "
-    return f"{text}=" if place.ties_best else f"{text} "
+        text = f"[bold]{text}[/bold] "
+    else:
+        text += "=" if place.ties_best else " "
+    if interval is None:
+        return text
+    return f"{text}\n[dim]{interval.low:.{decimals}f}–{interval.high:.{decimals}f}[/dim] "
 
 
 def _range(low: int, high: int) -> str:

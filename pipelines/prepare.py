@@ -99,7 +99,7 @@ def train_style_classifier(
     on a tenth held out.
     """
     training = data.training
-    say(f"style classifier of {data.dataset}: {kind}, {len(training)} sentences ({training.name})")
+    say(f"scorer: {kind} style classifier, {data.dataset}/{training.name}, {len(training)} sentences")
     held_out = None
     if training.name != "validation" and "validation" in data.splits:
         validation = data.splits["validation"]
@@ -136,7 +136,7 @@ def train_style_language_model(data: StyleData, style: str) -> Artefact:
     )
     if there := find_recipe(card):
         return there
-    say(f"language model of {data.dataset}, {style}: {len(sentences)} sentences")
+    say(f"scorer: 5-gram language model, {data.dataset}/{style}, {len(sentences)} sentences")
     return store(card, lambda folder: _write_language_model(sentences, folder))
 
 
@@ -148,13 +148,13 @@ def train_corpus_acceptability(corpus: str, kind: str) -> Artefact:
         kind: of classifier.
     """
     if corpus == "cola":
-        say(f"acceptability classifier: {kind}, on CoLA")
+        say(f"scorer: {kind} acceptability classifier, CoLA")
         files = [
             fetch(upstream_file(COLA, f"{COLA_FOLDER}/{name}")) for name in COLA_FILES.values()
         ]
         return train_acceptability(cola_corpus(files[0].parent), kind)
     data = load_styles(corpus)
-    say(f"acceptability classifier: {kind}, on {corpus} and corruptions of it")
+    say(f"scorer: {kind} acceptability classifier, {corpus} and corruptions of it")
     exclude = data.splits["test"].texts if "test" in data.splits else ()
     return train_acceptability(corrupted_corpus(corpus, data.training.texts, exclude=exclude), kind)
 

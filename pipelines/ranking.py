@@ -46,6 +46,7 @@ class Rank:
     low: int  # best rank that cannot be excluded
     high: int  # worst rank that cannot be excluded
     p_best: float  # p-value of the difference to the best system; 1 for the best itself
+    is_best: bool
 
     @property
     def ties_best(self) -> bool:
@@ -78,6 +79,7 @@ def rank(metric: str, systems: Mapping[str, Bootstrapped]) -> list[Rank]:
             low=1 + better[name],
             high=len(order) - worse[name],
             p_best=p_values.get((order[0], name), 1.0),
+            is_best=name == order[0],
         )
         for name in order
     ]

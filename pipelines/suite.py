@@ -7,7 +7,7 @@ test set, profile, metrics and signatures. Anything else is computed again.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -24,8 +24,9 @@ from ..metrics.scorers.profile import Profile, Scorers, parse_profile
 from .evaluate import check_metrics, evaluate, recipe, write_evaluation
 from .outputs import Outputs, read_outputs
 from .prepare import prepare
+from .ranking import Rank
 from .report import Report, Strict, SystemInfo, read_report
-from .results import direction_folder, folder_name, write_significance
+from .results import direction_folder, folder_name, read_direction, write_significance
 from .talk import say
 from .transfer import baseline_info, predict
 
@@ -48,6 +49,9 @@ class Suite(Strict):
     bleu: str = "tstbench"
     ppl: str = "words"
     system: Annotated[tuple[SuiteSystem, ...], Field(min_length=1)]
+
+
+Show = Callable[[list[Report], dict[str, list[Rank]]], None]
 
 
 @dataclass(frozen=True)
@@ -101,8 +105,12 @@ def cells(suite: Suite, folder: Path) -> list[Cell]:
     return found
 
 
-def run_suite(path: Path) -> Path:
+def run_suite(path: Path, show: Show) -> Path:
     """Evaluate what is not done yet; returns the results folder.
+
+    Args:
+        path: the TOML file.
+        show: called with the reports and ranks of each direction as it is done.
 
     Everything is read and checked before anything is scored. Cells of one direction are scored
     together, so that its scorers are loaded once; each is written as soon as its direction is.
@@ -115,13 +123,14 @@ def run_suite(path: Path) -> Path:
     for cell in cells(suite, path.parent):
         todo.setdefault(cell.direction, []).append(cell)
     for direction, some in todo.items():
-        _run_direction(suite, profile, direction, some, root)
+        folder = _run_direction(suite, profile, direction, some, root)
+        show([stored.report for stored in read_direction(folder)], write_significance(folder))
     return root
 
 
 def _run_direction(
     suite: Suite, profile: Profile, direction: str, some: list[Cell], root: Path
-) -> None:
+) -> Path:
     test_set = load_test_set(direction)
     options = Options(bleu=suite.bleu, ppl=suite.ppl)  # type: ignore[arg-type]
     outputs = {cell.info.name: cell.outputs(test_set) for cell in some}
@@ -144,8 +153,7 @@ def _run_direction(
             {cell.info.name: cell.info},
         )
         write_evaluation(evaluation, root)
-    if not pending:
-        write_significance(direction_folder(root, test_set.direction))
+    return direction_folder(root, test_set.direction)
 
 
 def _stored(folder: Path) -> Report | None:

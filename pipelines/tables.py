@@ -13,9 +13,8 @@ from rich.table import Table
 from ..metrics.facts import METRICS
 
 if TYPE_CHECKING:
-    from ..metrics.statistics import Interval
-    from .evaluate import Evaluation
     from .ranking import Rank
+    from .report import Report, Score
 
 DECIMALS = {"percent": 1, "fraction": 3, "perplexity": 1}
 
@@ -41,64 +40,52 @@ def print_table(table: Table) -> None:
     Console(width=max(console.width, needed)).print(table)
 
 
-def ranking_table(evaluation: Evaluation) -> Table:
-    """Systems x metrics, best first by the last metric that ranks them all.
+def ranking_table(reports: Sequence[Report], ranks: Mapping[str, Sequence[Rank]]) -> Table:
+    """The systems of one direction x their metrics, best first by Joint where there is one.
 
-    The best value of a column is bold; ``=`` marks values that a paired bootstrap cannot tell from
-    it. Rank ranges are those of the metric in the table's caption.
+    Args:
+        reports: one a system, of the same direction.
+        ranks: the ranking by each metric.
     """
-    ranks = evaluation.ranks
-    chosen = ranking_metric(evaluation)
-    order = [r.system for r in ranks.get(chosen, [])]
-    order += [s.info.name for s in evaluation.systems if s.info.name not in order]
+    metrics = [name for name in METRICS if any(r.score(name) for r in reports)]
+    chosen = "joint" if "joint" in ranks else next(iter(ranks), metrics[0])
     places = {metric: {r.system: r for r in some} for metric, some in ranks.items()}
-    intervals = {
-        (system.info.name, measured.metric): measured.interval()
-        for system in evaluation.systems
-        for measured in evaluation.measurements(system)
-    }
+    order = [r.system for r in ranks.get(chosen, ())]
+    by_name = {report.system.name: report for report in reports}
+    first = reports[0]
     table = Table(
-        title=f"{evaluation.test_set.direction} · {len(evaluation.test_set)} sentences · "
-        f"profile {evaluation.profile.name}",
-        caption=f"ranked by {METRICS[chosen].title}; below each value its 95% interval; bold: best, "
-        "=: not significantly different from it (paired bootstrap, p >= 0.05)",
+        title=f"{first.direction} · {first.data.sentences} sentences · profile {first.profile}",
+        caption=f"ranked by {METRICS[chosen].title}; below each value its 95% interval; "
+        "bold: best, =: not significantly different from it (paired bootstrap, p >= 0.05)",
         title_justify="left",
         caption_justify="left",
     )
     table.add_column("rank", justify="right")
     table.add_column("system", no_wrap=True)
-    for metric in evaluation.metrics:
+    for metric in metrics:
         arrow = "↑" if METRICS[metric].higher_is_better else "↓"
-        table.add_column(f"{METRICS[metric].title} {arrow}", justify="right")
-    for name in order:
+        table.add_column(f"{METRICS[metric].title} {arrow}", justify="right", no_wrap=True)
+    for name in [*order, *(n for n in by_name if n not in order)]:
         place = places.get(chosen, {}).get(name)
-        cells = [
-            _cell(metric, places.get(metric, {}).get(name), intervals.get((name, metric)))
-            for metric in evaluation.metrics
-        ]
+        cells = [_cell(by_name[name].score(m), places.get(m, {}).get(name)) for m in metrics]
         table.add_row(_range(place.low, place.high) if place else "–", escape(name), *cells)
     return table
 
 
-def ranking_metric(evaluation: Evaluation) -> str:
-    """The metric that orders the table: Joint where it was computed, else the first."""
-    ranks: Mapping[str, object] = evaluation.ranks
-    return "joint" if "joint" in ranks else next(iter(ranks), evaluation.metrics[0])
-
-
-def _cell(metric: str, place: Rank | None, interval: Interval | None) -> str:
+def _cell(score: Score | None, place: Rank | None) -> str:
     """Value and mark, and below them the interval."""
-    if place is None:
+    if score is None or score.value is None:
         return "–"
-    decimals = DECIMALS[METRICS[metric].unit]
-    text = f"{place.value:.{decimals}f}"
-    if place.low == 1 and place.p_best == 1.0:
+    decimals = DECIMALS[score.unit]
+    text = f"{score.value:.{decimals}f}"
+    if place is not None and place.is_best:
         text = f"[bold]{text}[/bold] "
     else:
-        text += "=" if place.ties_best else " "
-    if interval is None:
+        text += "=" if place is not None and place.ties_best else " "
+    if score.interval is None:
         return text
-    return f"{text}\n[dim]{interval.low:.{decimals}f}–{interval.high:.{decimals}f}[/dim] "
+    bounds = f"{score.interval.low:.{decimals}f}–{score.interval.high:.{decimals}f}"
+    return f"{text}\n[dim]{bounds}[/dim] "
 
 
 def _range(low: int, high: int) -> str:

@@ -3,7 +3,7 @@
 Upstream files come from TSTBENCH_SOURCES (a local mirror) or are downloaded, and are verified
 either way. GYAFC is licensed: it is built from your own copy, for yourself.
 
-examples:
+Examples:
   tstbench build mini yelp --out data
   tstbench build gyafc_fr --data-dir GYAFC_Corpus --accept-licence gyafc --out data
 """

@@ -78,11 +78,12 @@ def _print(evaluation, arguments: argparse.Namespace) -> None:  # type: ignore[n
 
     from ..tables import print_table, ranking_table
 
+    reports = [evaluation.report(system) for system in evaluation.systems]
     if arguments.json:
-        for system in evaluation.systems:
-            print(evaluation.report(system).model_dump_json())  # noqa: T201
+        for report in reports:
+            print(report.model_dump_json())  # noqa: T201
         return
-    print_table(ranking_table(evaluation))
+    print_table(ranking_table(reports, evaluation.ranks))
     left_out = {o.metric: o.why for s in evaluation.systems for o in evaluation.left_out(s)}
     for metric, why in left_out.items():
         say(f"{metric} is left out: {why}")

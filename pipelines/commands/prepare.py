@@ -2,7 +2,7 @@
 
 Scorers are kept in TSTBENCH_HOME; 'tstbench evaluate' does this by itself when it must.
 
-example:
+Example:
   tstbench prepare yelp shakespeare
 """
 
@@ -34,5 +34,6 @@ def run(arguments: argparse.Namespace) -> None:
         for artefact in prepare_dataset(dataset, profile, data_dir=arguments.data_dir):
             card = artefact.card
             scores = ", ".join(f"{name} {value:.3f}" for name, value in card.scores.items())
-            rows.append((dataset, f"{card.role} {card.name}", card.trained_on, scores, artefact.hash[:12]))
+            scorer = f"{card.role} {card.name}"
+            rows.append((dataset, scorer, card.trained_on, scores, artefact.hash[:12]))
     print_rows(("dataset", "scorer", "trained on", "measured", "hash"), rows)

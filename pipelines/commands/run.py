@@ -28,6 +28,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Run it."""
     from ..suite import run_suite
+    from ..tables import print_table, ranking_table
 
-    root = run_suite(arguments.suite)
+    root = run_suite(
+        arguments.suite, lambda reports, ranks: print_table(ranking_table(reports, ranks))
+    )
     say(f"results are in {root}; look at them with: tstbench leaderboard {root}")

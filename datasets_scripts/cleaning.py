@@ -14,12 +14,13 @@ from ..errors import unknown_name
 
 MAX_WORDS = 64
 
-# What tokenisers put a blank before (or, for opening brackets, after). A dot that starts a number
-# (".50") is no punctuation of the word before it.
-_DETACHED = re.compile(
-    r"\s+(?=[,!?;:)\]}]|\.(?!\d)|n['\u2019]t\b|['\u2019](?:s|re|ve|d|ll|m)\b)|(?<=[(\[{])\s+",
-    re.IGNORECASE,
+# A blank before what a tokeniser split off. A dot that starts a number (".50") is no punctuation of
+# the word before it.
+_SPLIT_OFF = re.compile(
+    r" (?=[,!?;:)\]}]|\.(?!\d)|[nN]['\u2019][tT]\b"
+    r"|['\u2019](?:[sSdDmM]|[rRvV][eE]|[lL][lL])\b)"
 )
+_OPENING = re.compile(r"(?<=[(\[{]) ")
 
 
 @dataclass(frozen=True)
@@ -43,8 +44,8 @@ def paper_v1(sentence: str) -> str:
     >>> paper_v1("it 's a shame ( really ) , they wo n't  come back .")
     "it's a shame (really), they won't come back."
     """
-    words = _DETACHED.sub("", sentence).split()
-    return " ".join(words[:MAX_WORDS])
+    text = _OPENING.sub("", _SPLIT_OFF.sub("", " ".join(sentence.split())))
+    return text if text.count(" ") < MAX_WORDS else " ".join(text.split(" ")[:MAX_WORDS])
 
 
 def raw(sentence: str) -> str:
@@ -52,10 +53,9 @@ def raw(sentence: str) -> str:
     return sentence
 
 
-CLEANINGS: dict[str, Cleaning] = {
-    "paper-v1": Cleaning("paper-v1", paper_v1),
-    "raw": Cleaning("raw", raw),
-}
+PAPER_V1 = Cleaning("paper-v1", paper_v1)
+RAW = Cleaning("raw", raw)
+CLEANINGS: dict[str, Cleaning] = {cleaning.name: cleaning for cleaning in (PAPER_V1, RAW)}
 
 
 def parse_cleaning(name: str) -> Cleaning:
@@ -66,9 +66,9 @@ def parse_cleaning(name: str) -> Cleaning:
 
 
 def match_key(sentence: str) -> str:
-    """What two sentences have in common when only spacing and case tell them apart.
+    """What two sentences have in common when only blanks and case tell them apart.
 
     >>> match_key("It 's fine .") == match_key("it's fine.")
     True
     """
-    return paper_v1(sentence).lower()
+    return "".join(sentence.lower().split())

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ..errors import InputError, unknown_name
 from ..files import read_lines
-from .cleaning import Cleaning, match_key
+from .cleaning import RAW, Cleaning, match_key
 from .directions import DatasetFacts
 from .sources import SourceFile
 
@@ -44,6 +44,7 @@ class Corpus:
     facts: DatasetFacts
     version: str  # of what we make of the files: raised when rows change
     parts: tuple[Part, ...]
+    agreement: str | None = None  # the licence whose acceptance must be named before building
 
     @property
     def name(self) -> str:
@@ -80,7 +81,8 @@ class Side:
     lines: tuple[int, ...]  # upstream line numbers from 0: they survive decontamination
     texts: tuple[str, ...]
     references: tuple[tuple[str, ...], ...]  # empty tuples where nobody rewrote the sentence
-    removed: int  # sentences that decontamination took away
+    removed: int  # sentences taken away because other parts have them
+    repeats: int  # further sentences taken away because they repeat an earlier one
 
 
 def read_side(
@@ -96,18 +98,20 @@ def read_side(
     layout = corpus.part(part)
     texts, references = _read_aligned(layout, style, data_dir)
     step = STEPS[layout.decontamination] if layout.decontamination else Step(())
-    kept = _kept(texts, sentence_keys(corpus, step.minus, data_dir), unique=step.unique)
+    kept, repeats = _kept(texts, sentence_keys(corpus, step.minus, RAW, data_dir), step.unique)
     return Side(
         lines=tuple(kept),
         texts=tuple(cleaning(texts[i]) for i in kept),
         references=tuple(tuple(cleaning(lines[i]) for lines in references) for i in kept),
-        removed=len(texts) - len(kept),
+        removed=len(texts) - len(kept) - repeats,
+        repeats=repeats,
     )
 
 
 def sentence_keys(
     corpus: Corpus,
     parts: Iterable[str],
+    cleaning: Cleaning,
     data_dir: Path | str | None = None,
     *,
     references: bool = False,
@@ -117,6 +121,7 @@ def sentence_keys(
     Args:
         corpus: the dataset.
         parts: names of its parts.
+        cleaning: how the sentences to compare were cleaned: cutting at 64 words matters.
         data_dir: the user's copy of a licensed corpus.
         references: the human rewrites too, not only the sentences.
     """
@@ -125,7 +130,7 @@ def sentence_keys(
         part = corpus.part(name)
         files = part.files if references else (*part.sentences[0], *part.sentences[1])
         for file in files:
-            keys.update(map(match_key, read_lines(file.locate(data_dir))))
+            keys.update(match_key(cleaning(line)) for line in read_lines(file.locate(data_dir)))
     return frozenset(keys)
 
 
@@ -147,16 +152,19 @@ def _read_aligned(
     return texts, references
 
 
-def _kept(texts: list[str], forbidden: frozenset[str], *, unique: bool) -> list[int]:
+def _kept(texts: list[str], forbidden: frozenset[str], unique: bool) -> tuple[list[int], int]:
+    """Indices of the sentences that stay, and how many went for repeating an earlier one."""
     if not forbidden and not unique:
-        return list(range(len(texts)))
-    seen = set(forbidden)
-    kept = []
+        return list(range(len(texts))), 0
+    seen: set[str] = set()
+    kept, repeats = [], 0
     for i, text in enumerate(texts):
         key = match_key(text)
-        if key in seen:
+        if key in forbidden:
+            continue
+        if unique and key in seen:
+            repeats += 1
             continue
         kept.append(i)
-        if unique:
-            seen.add(key)
-    return kept
+        seen.add(key)
+    return kept, repeats

@@ -16,6 +16,7 @@ from ..errors import IntegrityError, MissingFileError
 from ..files import git_blob_id
 
 ATTEMPTS = 4
+PAUSE = 0.1  # seconds before the second attempt, four times as long before each further one
 TIMEOUT = 30.0  # seconds without a byte
 CHUNK = 1 << 16
 
@@ -78,7 +79,7 @@ def _transfer(url: str, part: Path, label: str) -> None:
         except (URLError, HTTPException, OSError) as error:
             problem = error
         if attempt < ATTEMPTS:
-            time.sleep(0.1 * 4 ** (attempt - 1))
+            time.sleep(PAUSE * 4 ** (attempt - 1))
     kept = part.stat().st_size if part.exists() else 0
     raise MissingFileError(
         f"{url}: {problem} ({ATTEMPTS} attempts; {kept} bytes are kept and will be resumed)"

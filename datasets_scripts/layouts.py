@@ -54,4 +54,4 @@ def gyafc_corpus(name: str, domain: str) -> Corpus:
             tuple(file(f"{folder}/{other}.ref{k}") for k in range(4)) for other in reversed(styles)
         ]
         parts.append(Part(part, (sentences[0], sentences[1]), (rewrites[0], rewrites[1])))
-    return Corpus(DATASETS[name], "1.0.0", tuple(parts))
+    return Corpus(DATASETS[name], "1.0.0", tuple(parts), agreement="gyafc-research-only")

@@ -152,7 +152,7 @@ def load_styles(
     clean = parse_cleaning(cleaning)
     forbidden = set(map(match_key, exclude))
     if exclude_test:
-        forbidden |= sentence_keys(corpus, ["test"], data_dir, references=True)
+        forbidden |= sentence_keys(corpus, ["test"], clean, data_dir, references=True)
     splits, missing = {}, {}
     for part in corpus.parts:
         try:
@@ -174,10 +174,12 @@ def load_styles(
     return StyleData(corpus.name, corpus.facts.styles, cleaning, splits, missing)
 
 
-def training_split(dataset: str, **options: object) -> StyleSplit:
+def training_split(
+    dataset: str, *, cleaning: str = "paper-v1", data_dir: Path | str | None = None
+) -> StyleSplit:
     """The sentences to learn ``dataset``'s styles from: ``load_styles(...).training``.
 
     Which split that is, is its ``name``: ``train``, or where that is not there ``mined``
     (Amazon), or ``validation``.
     """
-    return load_styles(dataset, **options).training  # type: ignore[arg-type]
+    return load_styles(dataset, cleaning=cleaning, data_dir=data_dir).training

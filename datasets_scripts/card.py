@@ -1,0 +1,152 @@
+"""Dataset cards: each dataset's own words, then what the build knows.
+
+``<dataset>/README.md`` is written by hand: front matter, what it is, its traps, licence, citation.
+``card.md`` is the part all cards share, filled in by the build.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from string import Template
+from typing import Any
+
+import yaml
+
+from ..errors import MissingFileError
+from .corpus import Corpus
+from .quality import Quality
+
+_HERE = Path(__file__).parent
+_FRONT = re.compile(r"\A---\n(.*?)\n---\n(.*)\Z", re.DOTALL)
+_BIBTEX = re.compile(r"```bibtex\n(.*?)```", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Card:
+    """The hand-written card of one dataset."""
+
+    front: dict[str, Any]  # YAML front matter: licence, language, tags
+    body: str  # Markdown
+
+    @property
+    def citation(self) -> str:
+        """Its BibTeX entries."""
+        return "\n".join(_BIBTEX.findall(self.body)).strip()
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """What a build knows of where its rows come from."""
+
+    cleaning: str
+    rows_digest: str  # of all that the rows depend on, see views.py
+    fingerprints: Mapping[str, str]  # "negative-to-positive/test" -> 64 hex digits
+    steps: Sequence[tuple[str, str, int, int]]  # part, decontamination, removed, repeats
+    left_out: Mapping[str, str]  # part -> why
+    files: Sequence[tuple[str, str, str]]  # name, commit or "", git blob id
+    training: str  # the part that unseen words are counted against
+
+    def summary(self, corpus: Corpus) -> dict[str, Any]:
+        """What ``fingerprint.json`` says, for programs."""
+        return {
+            "dataset": corpus.name,
+            "version": corpus.version,
+            "cleaning": self.cleaning,
+            "decontamination": {part: step for part, step, _, _ in self.steps},
+            "publishable": not corpus.facts.licensed,
+            "rows_digest": self.rows_digest,
+            "fingerprints": dict(self.fingerprints),
+            "left_out": sorted(self.left_out),
+            "files": [
+                {"name": name, "commit": commit or None, "git_blob": blob}
+                for name, commit, blob in self.files
+            ],
+        }
+
+
+def read_card(dataset: str) -> Card:
+    """The hand-written card beside the builder."""
+    path = _HERE / dataset / "README.md"
+    if not path.exists():
+        raise MissingFileError(f"{path} is missing: the installation is incomplete")
+    match = _FRONT.match(path.read_text("utf-8"))
+    if match is None:
+        raise ValueError(f"{path} has no YAML front matter")
+    return Card(yaml.safe_load(match[1]), match[2])
+
+
+def write_card(
+    corpus: Corpus,
+    front: Mapping[str, Any],
+    quality: Sequence[Quality],
+    provenance: Provenance,
+) -> str:
+    """The whole card of a built folder.
+
+    Args:
+        corpus: the dataset.
+        front: YAML of ``configs`` and ``dataset_info``, after the hand-written front matter.
+        quality: one row of the statistics table each.
+        provenance: what the build knows.
+    """
+    card = read_card(corpus.name)
+    yaml_block = yaml.safe_dump(
+        {**card.front, **front}, sort_keys=False, allow_unicode=True, width=1000
+    )
+    shared = Template((_HERE / "card.md").read_text("utf-8")).substitute(
+        dataset=corpus.name,
+        version=corpus.version,
+        direction=corpus.facts.directions[0].config,
+        split=corpus.facts.directions[0].split("test"),
+        first=corpus.facts.styles[0],
+        second=corpus.facts.styles[1],
+        statistics=_table(quality),
+        training=provenance.training,
+        cleaning=provenance.cleaning,
+        steps=_steps(provenance.steps),
+        left_out=_left_out(provenance.left_out),
+        fingerprints=_rows(f"| `{k}` | `{v}` |" for k, v in provenance.fingerprints.items()),
+        files=_rows(
+            f"| `{name}` | `{commit[:12] or 'local'}` | `{blob}` |"
+            for name, commit, blob in provenance.files
+        ),
+    )
+    return f"---\n{yaml_block}---\n{card.body.rstrip()}\n\n{shared}"
+
+
+def _table(quality: Sequence[Quality]) -> str:
+    return _rows(
+        f"| {q.part} | {q.style} | {q.rows:,} | {q.removed:,} | {q.empty:,} | {q.duplicates:,} "
+        f"| {q.other_style:,} | {q.test_overlap:,} | {q.unchanged:,} "
+        f"| {q.words[0]} / {q.words[1]:.1f} / {q.words[2]:g} / {q.words[3]} "
+        f"| {_span(q.references)} | {100 * q.oov:.1f}% |"
+        for q in quality
+    )
+
+
+def _span(counts: tuple[int, int]) -> str:
+    low, high = counts
+    return str(low) if low == high else f"{low} to {high}"
+
+
+def _steps(steps: Sequence[tuple[str, str, int, int]]) -> str:
+    if not steps:
+        return "No decontamination step applies to this dataset."
+    return _rows(
+        f"- `{step}` on {part}: {removed:,} sentences removed that other parts have"
+        + (f", and {repeats:,} repetitions." if repeats else ".")
+        for part, step, removed, repeats in steps
+    )
+
+
+def _left_out(left_out: Mapping[str, str]) -> str:
+    if not left_out:
+        return "Nothing: every split is here."
+    return _rows(f"- **{part}** is not here: {why}" for part, why in left_out.items())
+
+
+def _rows(lines: Any) -> str:
+    return "\n".join(lines)

@@ -1,0 +1,97 @@
+"""The published views of a dataset: which splits each has, and which part a split comes from."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import MissingFileError
+from .corpus import Corpus, Part
+from .directions import Direction
+
+DEFAULT_VIEW = "default"
+STYLES_VIEW = "styles"
+
+_ROWS_VERSION = 1  # raised when the same files and cleaning make other rows
+
+
+@dataclass(frozen=True)
+class Split:
+    """One split of one view."""
+
+    name: str  # ``test``, or in the default view ``test_negative_to_positive``
+    part: str
+    direction: Direction | None  # None: labelled sentences of both styles
+
+    @property
+    def file(self) -> str:
+        """Where a built folder keeps it; the default view shows the directions' own files."""
+        return f"{self.direction.config if self.direction else STYLES_VIEW}/{self.part}.parquet"
+
+
+def views(corpus: Corpus, parts: Iterable[Part]) -> dict[str, tuple[Split, ...]]:
+    """View name -> its splits, for the parts that are there.
+
+    >>> from .corpora import CORPORA
+    >>> mini = CORPORA["mini"]
+    >>> list(views(mini, mini.parts))
+    ['default', 'negative-to-positive', 'positive-to-negative', 'styles']
+    """
+    parts = list(parts)
+    pairs = [p.name for p in parts if p.transfer]
+    found = {
+        DEFAULT_VIEW: tuple(
+            Split(d.split(part), part, d) for d in corpus.facts.directions for part in pairs
+        )
+    }
+    for d in corpus.facts.directions:
+        found[d.config] = tuple(Split(part, part, d) for part in pairs)
+    found[STYLES_VIEW] = tuple(Split(p.name, p.name, None) for p in parts)
+    return found
+
+
+def available_parts(
+    corpus: Corpus, data_dir: Path | str | None = None, *, allow_missing: bool = False
+) -> tuple[tuple[Part, ...], dict[str, str]]:
+    """The parts whose files are all there, and for each other part why it is not.
+
+    Raises:
+        MissingFileError: a file of a part is nowhere, and ``allow_missing`` is false or the part
+            is the test part: what could leak into it would not be known.
+    """
+    found, missing = [], {}
+    for part in corpus.parts:
+        try:
+            for file in part.files:
+                file.locate(data_dir)
+        except MissingFileError:
+            if not allow_missing or part.name == "test":
+                raise
+            # No message of an error: those name folders of this machine, and cards are public.
+            missing[part.name] = f"{file.name} was missing on the machine that built this"
+        else:
+            found.append(part)
+    return tuple(found), missing
+
+
+def rows_digest(
+    corpus: Corpus, parts: Iterable[Part], cleaning: str, data_dir: Path | str | None = None
+) -> str:
+    """SHA-256 of all that rows depend on: raw files, cleaning, decontamination, versions.
+
+    A cache keyed by it never returns stale rows (``datasets`` itself does not look at raw files).
+    """
+    facts = {
+        "dataset": corpus.name,
+        "version": corpus.version,
+        "rows": _ROWS_VERSION,
+        "cleaning": cleaning,
+        "parts": [
+            [p.name, p.decontamination, [[f.name, f.digest(data_dir)] for f in p.files]]
+            for p in parts
+        ],
+    }
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()

@@ -26,7 +26,9 @@ class MetricFacts:
     scorers: tuple[ScorerRole, ...] = ()  # the models it scores with
 
 
-_SOURCE, _FIRST, _ALL = "against the source", "against the first reference", "against all references"
+_SOURCE = "against the source"
+_FIRST = "against the first reference"
+_ALL = "against all references"
 _BERT: tuple[ScorerRole, ...] = ("encoder",)
 _FACTS = (
     MetricFacts(
@@ -37,7 +39,9 @@ _FACTS = (
     MetricFacts("multi_bleu", "multi-BLEU", "percent", True, "content", f"BLEU {_ALL}"),
     MetricFacts("s_bert", "s-BERT", "fraction", True, "content", f"BERTScore {_SOURCE}", _BERT),
     MetricFacts("r_bert", "r-BERT", "fraction", True, "content", f"BERTScore {_FIRST}", _BERT),
-    MetricFacts("multi_bert", "multi-BERT", "fraction", True, "content", f"BERTScore {_ALL}", _BERT),
+    MetricFacts(
+        "multi_bert", "multi-BERT", "fraction", True, "content", f"BERTScore {_ALL}", _BERT
+    ),
     MetricFacts(
         "ppl",
         "PPL",
@@ -48,7 +52,13 @@ _FACTS = (
         ("language_model",),
     ),
     MetricFacts(
-        "cola", "CoLA", "percent", True, "fluency", "share classified as acceptable", ("acceptability",)
+        "cola",
+        "CoLA",
+        "percent",
+        True,
+        "fluency",
+        "share classified as acceptable",
+        ("acceptability",),
     ),
     MetricFacts(
         "joint",

@@ -15,7 +15,6 @@ import sacrebleu
 from .. import __version__
 from ..errors import InputError
 from .facts import METRICS, metric_facts
-from .functional.bertscore import bertscore, bertscore_protocol
 from .functional.bleu import bleu_protocol, bleu_statistics
 from .functional.joint import EQUAL, JointWeights, joint_statistics
 from .functional.ppl import Normalisation, ppl_statistics
@@ -108,8 +107,10 @@ class Measuring:
         against = self._against(f"{view}_bert", view)
         if isinstance(against, LeftOut):
             return against
-        protocol = bertscore_protocol(self.scorers.profile.bertscore)
         encoder = self.scorers.encoder
+        from .functional.bertscore import bertscore, bertscore_protocol  # needs torch
+
+        protocol = bertscore_protocol(self.scorers.profile.bertscore)
         scores = bertscore(
             clean_texts(self.inputs.predictions),
             [clean_texts(some) for some in against],

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -90,15 +91,15 @@ def agreement(
         scale = _only_scale(aspect, group)
         table, raters = reliability_table(group)
         level = parse_scale(scale).level
-        complete = table[~np.isnan(table).any(axis=1)]
+        counts, values = value_counts(table)
+        rated = counts.sum(axis=1)
+        complete = counts[rated == len(raters)]
         if level == "interval" or len(raters) < 2:
             kappa = Coefficient(None, None, len(complete))
         else:
             kappa = _coefficient(complete, fleiss_kappa, resamples)
-        pairable = table[(~np.isnan(table)).sum(axis=1) >= 2]
-        alpha = _coefficient(
-            pairable, lambda t, level=level: krippendorff_alpha(t, level), resamples
-        )
+        compute = partial(krippendorff_alpha, values=values, level=level)
+        alpha = _coefficient(counts[rated >= 2], compute, resamples)
         results.append(Agreement(direction, aspect, scale, raters, kappa, alpha))
     return results
 
@@ -134,38 +135,63 @@ def reliability_table(judgments: Iterable[Judgment]) -> tuple[np.ndarray, tuple[
     return table.reshape(len(rows), len(raters)), raters
 
 
-def fleiss_kappa(table: np.ndarray) -> float:
-    """Fleiss' kappa of complete scores, shape (items, raters); NaN where it is undefined."""
-    if len(table) == 0 or len(np.unique(table)) < 2:
-        return float("nan")
-    inter_rater = require("statsmodels.stats.inter_rater", "space")
-    counts, _ = inter_rater.aggregate_raters(table)
-    return float(inter_rater.fleiss_kappa(counts, method="fleiss"))
+def value_counts(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """How many raters gave each value to each item: (items, values), and the values, ascending.
+
+    Raises:
+        InputError: more than 100 different values, with which the tables would fill the memory.
+    """
+    values = np.unique(table[~np.isnan(table)])
+    if len(values) > 100:
+        message = f"agreement needs scores on a scale of few steps, got {len(values)} values"
+        raise InputError(f"{message}: round them first")
+    return (table[:, :, None] == values).sum(axis=1), values
 
 
-def krippendorff_alpha(table: np.ndarray, level: str) -> float:
-    """Krippendorff's alpha, shape (items, raters), NaN for no score; NaN where it is undefined."""
-    scores = table[~np.isnan(table)]
-    if len(np.unique(scores)) < 2 or ((~np.isnan(table)).sum(axis=1) < 2).all():
+def fleiss_kappa(counts: np.ndarray) -> float:
+    """Fleiss' kappa; NaN where it is undefined.
+
+    Args:
+        counts: shape (items, values), every row with the same sum, as :func:`value_counts` gives.
+    """
+    if (counts.sum(axis=0) > 0).sum() < 2:
         return float("nan")
-    library = require("krippendorff", "space")
-    return float(library.alpha(reliability_data=table.T, level_of_measurement=level))
+    return float(require("statsmodels.stats.inter_rater", "space").fleiss_kappa(counts))
+
+
+def krippendorff_alpha(counts: np.ndarray, values: np.ndarray, level: str) -> float:
+    """Krippendorff's alpha; NaN where it is undefined.
+
+    Args:
+        counts: shape (items, values), rows of two scores or more.
+        values: shape (values,), ascending.
+        level: ``nominal``, ``ordinal`` or ``interval``.
+    """
+    used = counts.sum(axis=0) > 0
+    if used.sum() < 2:
+        return float("nan")
+    alpha = require("krippendorff", "space").alpha
+    return float(
+        alpha(value_counts=counts[:, used], value_domain=values[used], level_of_measurement=level)
+    )
 
 
 def _coefficient(
-    table: np.ndarray, compute: Callable[[np.ndarray], float], resamples: int
+    counts: np.ndarray, compute: Callable[[np.ndarray], float], resamples: int
 ) -> Coefficient:
-    value = compute(table)
+    value = compute(counts)
     if np.isnan(value):
-        return Coefficient(None, None, len(table))
+        return Coefficient(None, None, len(counts))
     if resamples == 0:
-        return Coefficient(value, None, len(table))
-    draws = np.random.RandomState(SEED).randint(0, len(table), size=(resamples, len(table)))
-    replicates = np.array([compute(table[rows]) for rows in draws])
-    replicates = replicates[~np.isnan(replicates)]
+        return Coefficient(value, None, len(counts))
+    draws = np.random.RandomState(SEED).randint(0, len(counts), size=(resamples, len(counts)))
+    replicates = np.array([compute(counts[rows]) for rows in draws])
+    replicates = replicates[~np.isnan(replicates)]  # one value only was drawn
     tail = 100 * (1 - LEVEL) / 2
     low, high = np.percentile(replicates, [tail, 100 - tail])
-    return Coefficient(value, Interval(float(low), float(high), LEVEL, resamples, SEED), len(table))
+    return Coefficient(
+        value, Interval(float(low), float(high), LEVEL, resamples, SEED), len(counts)
+    )
 
 
 def system_means(judgments: Iterable[Judgment]) -> list[SystemMean]:

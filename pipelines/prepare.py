@@ -99,7 +99,8 @@ def train_style_classifier(
     on a tenth held out.
     """
     training = data.training
-    say(f"scorer: {kind} style classifier, {data.dataset}/{training.name}, {len(training)} sentences")
+    source = f"{data.dataset}/{training.name}, {len(training)} sentences"
+    say(f"scorer: {kind} style classifier, {source}")
     held_out = None
     if training.name != "validation" and "validation" in data.splits:
         validation = data.splits["validation"]

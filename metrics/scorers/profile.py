@@ -12,14 +12,11 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 
 from ...datasets_scripts.directions import Direction
-from ...errors import InputError, unknown_name
-from ..functional.bertscore import bertscore_protocol
+from ...errors import InputError, require, unknown_name
 from .artefacts import Role, find
 from .base import AcceptabilityClassifier, Encoder, LanguageModel, StyleClassifier
-from .classifiers import Classifier, load_classifier
-from .encoder import load_encoder
+from .classifiers import ACCEPTABILITY_STYLES, Classifier, load_classifier
 from .language_model import NgramLanguageModel
-from .transformer import load_hub_acceptability
 
 COLA_MODEL = "cointegrated/roberta-large-cola-krishna2020"
 
@@ -96,13 +93,21 @@ class Scorers:
     def acceptability(self) -> AcceptabilityClassifier:
         """P(acceptable | sentence)."""
         if "/" in self.profile.acceptability:
-            return load_hub_acceptability(self.profile.acceptability)
+            require("transformers", "embedded")
+            from .transformer import load_hub_classifier
+
+            return load_hub_classifier(self.profile.acceptability, ACCEPTABILITY_STYLES)
         corpus = acceptability_corpus(self.direction.dataset if self.direction else "")
         return _classifier("acceptability", corpus, self.profile.acceptability)
 
     @cached_property
     def encoder(self) -> Encoder:
         """The encoder of the profile's BERTScore protocol."""
+        for module in ("torch", "transformers"):
+            require(module, "embedded")
+        from ..functional.bertscore import bertscore_protocol
+        from .encoder import load_encoder
+
         protocol = bertscore_protocol(self.profile.bertscore)
         return load_encoder(protocol.encoder, layer=protocol.layer)
 

@@ -26,11 +26,11 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from ...datasets_scripts.directions import DATASETS
+from ...datasets_scripts.publication import MARKER
 from ...errors import InputError, TSTBenchError
 from .quotes import QuotedSentences
 
 VARIABLE = "TSTBENCH_GYAFC"
-MARKER = "LICENSED"  # a file of this name in a folder says: not for publication
 
 TEXT = frozenset(
     {".css", ".html", ".js", ".md", ".py", ".svg", ".toml", ".txt", ".yaml", ".yml", ""}
@@ -90,9 +90,7 @@ def check_publishable(
             f"{repo_id} is a licensed dataset: it is built and used locally only"
         )
     if any(PurePosixPath(path).name == MARKER for path in files):
-        raise LicensedTextError(
-            f"{repo_id}: the folder holds the marker {MARKER}, not for publication"
-        )
+        raise LicensedTextError(f"{repo_id}: {MARKER} is in the folder, so it stays here")
     if kind == "model":
         _check_model(repo_id, files)
     folders = _licensed_folders(files)
@@ -137,7 +135,9 @@ def _licensed_folders(files: Mapping[str, Path | bytes]) -> list[PurePosixPath]:
     for path, content in files.items():
         if PurePosixPath(path).suffix.lower() == ".json":
             for _, document in _documents(path, content):
-                if isinstance(document, dict) and _is_licensed(document):
+                if isinstance(document, dict) and (
+                    _is_licensed(document) or document.get("publishable") is False
+                ):
                     folders.append(PurePosixPath(path).parent)
     return folders
 

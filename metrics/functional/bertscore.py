@@ -20,8 +20,8 @@ from ..scorers.batching import length_sorted_batches
 
 Reduce = Literal["max", "mean"]
 
-_PAIRS_AT_ONCE = 32_768  # whose token vectors are in memory together
-_BATCH_TOKENS = 2_048  # of each side, in one batched product
+_PAIRS_AT_ONCE = 1_024  # whose token vectors are in memory together
+_BATCH_TOKENS = 1_024  # of each side, in one batched product
 
 
 @dataclass(frozen=True)
@@ -117,8 +117,9 @@ def bertscore(
         InputError: unequal lengths, a string in place of a list of references, unknown reduction.
 
     Note:
-        bert-score pads with zeros, so that there a token all of whose cosines are negative scores
-        0 or not, depending on the batch it is in. Here its score is its best cosine.
+        A token all of whose cosines are negative scores 0. In bert-score that is so wherever the
+        other sentence is not the longest of its batch, because the padding enters the maximum as
+        0; so its value for such a pair depends on the batch. Here it does not.
     """
     if len(predictions) != len(references):
         raise InputError(
@@ -186,8 +187,8 @@ def match(vectors: TokenVectors, pairs: np.ndarray) -> np.ndarray:
             (candidate, candidate_content), (reference, reference_content) = sides
             # Padding repeats a sentence's last token, which cannot raise a maximum.
             cosines = torch.bmm(candidate, reference.transpose(1, 2))
-            precision = _mean_over(cosines.amax(2), candidate_content)
-            recall = _mean_over(cosines.amax(1), reference_content)
+            precision = _mean_over(cosines.amax(2).clamp_(min=0), candidate_content)
+            recall = _mean_over(cosines.amax(1).clamp_(min=0), reference_content)
             f1 = 2 * precision * recall / (precision + recall)
             one = torch.stack([precision, recall, f1], dim=1)
             empty = ~(candidate_content.any(1) & reference_content.any(1))

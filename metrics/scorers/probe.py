@@ -1,0 +1,94 @@
+"""A probe: multinomial logistic regression on what a frozen encoder says of a sentence.
+
+Its features are means over tokens at some layers, from the forward pass that BERTScore needs
+anyway: where both are wanted, scoring a sentence costs one matrix product.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from safetensors.numpy import load_file, save_file
+
+from ...errors import IntegrityError
+from ...files import read_text, write_json
+from .encoder import TransformerEncoder, load_encoder
+from .linear import softmax
+
+
+class ProbeModel:
+    """One weight vector per style over an encoder's layer means.
+
+    Args:
+        styles: S names.
+        encoder: gives the features; its files are not saved, its hash is.
+        layers: K layers whose means are read.
+        coefficients: shape (S, K x D), float32.
+        intercepts: shape (S,), float32.
+    """
+
+    def __init__(
+        self,
+        styles: tuple[str, ...],
+        encoder: TransformerEncoder,
+        layers: Sequence[int],
+        coefficients: np.ndarray,
+        intercepts: np.ndarray,
+    ) -> None:
+        self.styles = styles
+        self.encoder = encoder
+        self.layers = tuple(layers)
+        self._coefficients = np.ascontiguousarray(coefficients, dtype=np.float32)
+        self._intercepts = intercepts.astype(np.float32)
+        encoder.record_layers(self.layers)
+
+    def distribution(self, sentences: Sequence[str]) -> np.ndarray:
+        """P(style | sentence): shape (N, S), float64, rows sum to 1; an empty sentence too."""
+        features = probe_features(self.encoder, sentences, self.layers)
+        return softmax(features @ self._coefficients.T.astype(np.float64) + self._intercepts)
+
+    def save(self, folder: Path) -> None:
+        """Write ``model.json`` and ``weights.safetensors``."""
+        settings = {
+            "styles": self.styles,
+            "layers": self.layers,
+            "encoder": {
+                "model": self.encoder.source,
+                "layer": self.encoder.layer,
+                "hash": self.encoder.hash,
+            },
+        }
+        write_json(folder / "model.json", settings)
+        arrays = {"coefficients": self._coefficients, "intercepts": self._intercepts}
+        save_file(arrays, folder / "weights.safetensors")
+
+    @classmethod
+    def load(cls, folder: Path) -> ProbeModel:
+        """Read back what :meth:`save` wrote, with the encoder that BERTScore uses too.
+
+        Raises:
+            MissingScorerError: the encoder's weights are not there and cannot be fetched.
+            IntegrityError: they are not those that the probe was trained on.
+        """
+        settings = json.loads(read_text(folder / "model.json"))
+        wanted = settings["encoder"]
+        encoder = load_encoder(wanted["model"], wanted["layer"])
+        if encoder.hash != wanted["hash"]:
+            raise IntegrityError(
+                f"the probe in {folder} was trained on a {wanted['model']} with hash "
+                f"{wanted['hash'][:16]}..., the one found here has {encoder.hash[:16]}...: its "
+                "weights would mean nothing. Install that encoder or train the probe again"
+            )
+        weights = load_file(folder / "weights.safetensors")
+        return cls(tuple(settings["styles"]), encoder, settings["layers"], **weights)
+
+
+def probe_features(
+    encoder: TransformerEncoder, sentences: Sequence[str], layers: Sequence[int]
+) -> np.ndarray:
+    """Means over tokens at K layers, side by side: shape (N, K x D), float32."""
+    means = encoder.layer_means(sentences, layers)
+    return means.reshape(len(means), -1)

@@ -1,0 +1,214 @@
+"""Drawing a study's sample from report folders, and freezing it."""
+
+from __future__ import annotations
+
+import random
+import re
+import secrets
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
+
+from ...datasets_scripts.directions import Direction, parse_direction
+from ...errors import InputError, MissingFileError, unknown_name
+from ...files import atomic_folder
+from ...pipelines.human import pseudonyms
+from ...pipelines.report import Sample, read_report, read_samples
+from .study import STUDY_FILE, TASKS, Item, MaskedPair, Private, RaterSecret, Study, write_study
+
+MASK = "⟨style⟩"
+Mask = Callable[[str], str]
+
+
+def create_study(
+    results_root: Path | str,
+    directions: Sequence[str],
+    systems: Sequence[str] | None,
+    raters: Sequence[str],
+    out: Path | str,
+    *,
+    per_system: int = 50,
+    seed: int = 12345,
+    name: str | None = None,
+    tasks: Collection[str] = ("rating",),
+    masks: Mapping[str, Mask] | None = None,
+) -> Study:
+    """Draw and freeze a study: the same sources for every system of a direction.
+
+    The sample depends on the seed and the report folders alone, in whatever order they are
+    listed. The protocol's own study is ``per_system=50`` and three raters (TSTBench paper,
+    section 3.3.2).
+
+    Args:
+        results_root: holds ``<dataset>/<source>-to-<target>/<system>/`` report folders.
+        directions: names such as ``yelp/negative-to-positive``.
+        systems: names of the systems, as their reports or folders are called; ``None`` takes all
+            that a direction has.
+        raters: the raters' names; they stay in the folder's ``private.json``.
+        out: the study folder, which must not hold a study yet.
+        per_system: outputs drawn for each system and direction.
+        seed: of the draw and of every rater's order.
+        name: of the study, as the export calls it; the folder's name by default.
+        tasks: of :data:`.study.TASKS`: ``rating`` (style, content, fluency 1-5), ``naturalness``
+            (which of source and output is more natural) and ``content_masked`` (content 1-5 with
+            style words masked; needs ``masks``).
+        masks: for each direction a function that masks the style words of a text, such as
+            :func:`lexicon_mask` makes.
+
+    Raises:
+        UnknownNameError: no such direction, task or system; near misses are named.
+        MissingFileError: a direction without report folders.
+        InputError: too few common sentences, systems that disagree on a source, or a study that
+            is there already.
+    """
+    out = Path(out)
+    if (out / STUDY_FILE).exists():
+        message = f"{out} holds a study already, and a study is frozen"
+        raise InputError(f"{message}: serve it, or choose another folder")
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise InputError(f"{out} is there and not empty: a study needs a folder of its own")
+    if not raters:
+        raise InputError("a study needs at least one rater")
+    chosen = _in_order(tasks)
+    if "content_masked" in chosen and set(directions) - set(masks or {}):
+        lacking = ", ".join(d for d in directions if d not in (masks or {}))
+        raise InputError(
+            f"the task content_masked needs a mask for every direction; none: {lacking}"
+        )
+    if not directions or len(set(directions)) != len(directions):
+        raise InputError(f"name each direction once, at least one; got {list(directions)}")
+    items: list[Item] = []
+    for direction in sorted(directions):
+        outputs = _read_outputs(Path(results_root), parse_direction(direction), systems)
+        mask = masks[direction] if masks and "content_masked" in chosen else None
+        drawn = _draw(outputs, direction, per_system, seed)
+        items += _items(outputs, drawn, direction, mask, first=len(items) + 1)
+    salt = secrets.token_urlsafe(24)
+    alias = pseudonyms(raters, salt)
+    study = Study(
+        name=name or out.resolve().name,
+        seed=seed,
+        per_system=per_system,
+        tasks=chosen,
+        raters=tuple(f"rater-{i}" for i in range(1, len(raters) + 1)),
+        items=tuple(items),
+    )
+    private = Private(
+        salt=salt,
+        owner_token=secrets.token_urlsafe(24),
+        raters={
+            alias[rater]: RaterSecret(name=rater, token=secrets.token_urlsafe(24))
+            for rater in sorted(raters, key=alias.__getitem__)
+        },
+    )
+    with atomic_folder(out) as scratch:
+        write_study(scratch, study, private)
+    return study
+
+
+def _in_order(tasks: Collection[str]) -> tuple:
+    for task in tasks:
+        if task not in TASKS:
+            raise unknown_name("task", task, TASKS)
+    return tuple(task for task in TASKS if task in tasks)
+
+
+def _read_outputs(
+    root: Path, direction: Direction, systems: Sequence[str] | None
+) -> dict[str, dict[str, Sample]]:
+    """System name to sample id to sample, for the systems asked for, sorted by name."""
+    parent = root / direction.dataset / direction.config
+    folders = sorted(p.parent for p in parent.glob("*/report.json"))
+    if not folders:
+        raise MissingFileError(
+            f"no reports of {direction} below {parent}: evaluate some outputs first, with "
+            f"results in {root}"
+        )
+    named = {}
+    for folder in folders:
+        report = read_report(folder)
+        if report.direction != direction.name:
+            raise InputError(f"{folder} holds a report of {report.direction}, not {direction}")
+        if report.system.name in named:
+            raise InputError(f"two reports of {report.system.name!r} below {parent}")
+        named[report.system.name] = folder
+    by_folder = {folder.name: name for name, folder in named.items()}
+    wanted = []
+    for system in systems if systems is not None else named:
+        if system not in named and system not in by_folder:
+            raise unknown_name(f"system (of {direction})", system, named)
+        wanted.append(system if system in named else by_folder[system])
+    if len(set(wanted)) != len(wanted):
+        raise InputError(f"a system is named twice: {', '.join(wanted)}")
+    return {name: {s.id: s for s in read_samples(named[name])} for name in sorted(wanted)}
+
+
+def _draw(
+    outputs: dict[str, dict[str, Sample]], direction: str, per_system: int, seed: int
+) -> list[str]:
+    """Ids that every system has, drawn once for all of them."""
+    common = sorted(set.intersection(*(set(samples) for samples in outputs.values())))
+    if len(common) < per_system:
+        raise InputError(
+            f"{direction}: {per_system} outputs a system are wanted, but the systems "
+            f"({', '.join(outputs)}) have {len(common)} sentences in common. Ask for fewer, or "
+            "leave out the system that lacks some."
+        )
+    return random.Random(f"{seed}|sample|{direction}").sample(common, per_system)
+
+
+def _items(
+    outputs: dict[str, dict[str, Sample]],
+    drawn: list[str],
+    direction: str,
+    mask: Mask | None,
+    first: int,
+) -> list[Item]:
+    items: list[Item] = []
+    for sample_id in drawn:
+        samples = {system: by_id[sample_id] for system, by_id in outputs.items()}
+        given = next(iter(samples.values()))
+        for system, sample in samples.items():
+            if (sample.source, sample.references) != (given.source, given.references):
+                raise InputError(
+                    f"{direction}, sample {sample_id}: {system} was given another source or other "
+                    f"references than {next(iter(samples))}. Evaluate both on the same data."
+                )
+        shared: dict[str, list[str]] = {}
+        for system, sample in samples.items():
+            shared.setdefault(sample.prediction, []).append(system)
+        for output, systems in shared.items():
+            pair = (
+                None if mask is None else MaskedPair(source=mask(given.source), output=mask(output))
+            )
+            items.append(
+                Item(
+                    id=f"item-{first + len(items)}",
+                    direction=direction,
+                    sample_id=sample_id,
+                    source=given.source,
+                    references=given.references,
+                    output=output,
+                    systems=tuple(systems),
+                    masked=pair,
+                )
+            )
+    return items
+
+
+def lexicon_mask(words: Collection[str]) -> Mask:
+    """A function that replaces the lexicon's words, whole and in any case, by one mask.
+
+    Source: Mir et al. (2019), section 4.3, "style masking".
+
+    Raises:
+        InputError: the lexicon is empty.
+
+    >>> lexicon_mask(["great", "not bad"])("Great food , greater than not bad")
+    '⟨style⟩ food , greater than ⟨style⟩'
+    """
+    longest_first = sorted({w.strip() for w in words if w.strip()}, key=lambda w: (-len(w), w))
+    if not longest_first:
+        raise InputError("the style lexicon is empty: nothing would be masked")
+    either = "|".join(re.escape(word) for word in longest_first)
+    pattern = re.compile(rf"(?<!\w)(?:{either})(?!\w)", re.IGNORECASE)
+    return lambda text: pattern.sub(MASK, text)

@@ -1,0 +1,286 @@
+"""The annotation desk: who may see and say what. Knows nothing of HTTP."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from dataclasses import asdict
+from pathlib import Path
+from threading import RLock
+from typing import Any
+
+from filelock import FileLock, Timeout
+from pydantic import Field, ValidationError
+
+from ...errors import InputError, TSTBenchError
+from ...pipelines.human import RATED, Judgment
+from ...pipelines.human_agreement import agreement, system_means
+from ...pipelines.report import Strict
+from .answers import Answer, AnswerLog
+from .export import TASK_ASPECTS, judgments, open_logs
+from .order import Question, questions
+from .study import Study, load_private, load_study
+from .views import ScreenView, aspect_view, chose_output, screen_view, shown_aspects
+
+RESAMPLES = 200  # enough for the owner's page; the library's own default is finer
+
+
+class AccessError(TSTBenchError, PermissionError):
+    """No such link, or not a page of this link."""
+
+
+class Submission(Strict):
+    """What a browser sends: choices as shown on the screen."""
+
+    scores: dict[str, int] = Field(default_factory=dict)
+    skipped: bool = False
+    flagged: bool = False
+    comment: str = Field(default="", max_length=1900)
+
+
+class Desk:
+    """One study being annotated.
+
+    Answers go to one file a rater; a lock file keeps a second server away from the folder.
+    """
+
+    def __init__(self, folder: Path | str) -> None:
+        """Open a study folder.
+
+        Raises:
+            MissingFileError: there is no study.
+            InputError: the study or an answer file is damaged, or another server has it open.
+        """
+        self.folder = Path(folder)
+        self.study: Study = load_study(self.folder)
+        private = load_private(self.folder)
+        if set(private.raters) != set(self.study.raters):
+            raise InputError(f"{self.folder}: study.json and private.json name different raters")
+        self._file_lock = FileLock(self.folder / ".lock")
+        try:
+            self._file_lock.acquire(timeout=0)
+        except Timeout:
+            message = f"{self.folder} is being served by another process"
+            raise InputError(f"{message}: stop that one first") from None
+        self._logs: dict[str, AnswerLog] = open_logs(self.folder, self.study)
+        self._items = {item.id: item for item in self.study.items}
+        self._questions = {rater: questions(self.study, rater) for rater in self.study.raters}
+        self._raters = {_digest(s.token): rater for rater, s in private.raters.items()}
+        self._names = {rater: secret.name for rater, secret in private.raters.items()}
+        self._owner = _digest(private.owner_token)
+        self._lock = RLock()
+        self._agreement: tuple[int, dict[str, Any]] | None = None
+
+    def close(self) -> None:
+        """Let another process serve the folder."""
+        self._file_lock.release()
+
+    def enter(self, key: str) -> dict[str, Any]:
+        """Whose link this is: ``role``, ``study``, and for a rater where to resume and the guide.
+
+        Raises:
+            AccessError: nobody's.
+        """
+        if self._is_owner(key):
+            return {"role": "owner", "study": self.study.name}
+        rater = self._rater(key)
+        with self._lock:
+            started = bool(self._logs[rater].latest)
+            next_open = self._next_open(rater, -1)
+        return {
+            "role": "rater",
+            "study": self.study.name,
+            "started": started,
+            "total": len(self._questions[rater]),
+            "next_open": next_open,
+            "tasks": list(self.study.tasks),
+            "rated": [aspect_view(aspect).model_dump(mode="json") for aspect in RATED],
+        }
+
+    def screen(self, key: str, position: int) -> ScreenView:
+        """One screen of the rater whose key this is.
+
+        Raises:
+            AccessError: no rater's key.
+            InputError: no such position.
+        """
+        rater = self._rater(key)
+        question = self._question(rater, position)
+        with self._lock:
+            latest = self._logs[rater].latest
+            mine = [latest.get((q.task, q.item.id)) for q in self._questions[rater]]
+            return screen_view(
+                question,
+                mine[position],
+                position=position,
+                total=len(mine),
+                done=sum(answer is not None for answer in mine),
+                next_open=self._next_open(rater, position),
+                skipped=tuple(i for i, a in enumerate(mine) if a is not None and a.skipped),
+            )
+
+    def save(self, key: str, position: int, submission: Any) -> dict[str, Any]:
+        """Keep an answer; ``next_open`` says where to go on, ``None`` when all is answered.
+
+        Raises:
+            AccessError: no rater's key.
+            InputError: no such position, or scores that this screen does not ask for.
+        """
+        rater = self._rater(key)
+        question = self._question(rater, position)
+        answer = _answer(question, submission)
+        with self._lock:
+            self._logs[rater].append(answer)
+            return {"next_open": self._next_open(rater, position)}
+
+    def overview(self, key: str) -> dict[str, Any]:
+        """The owner's view of the study: progress of each rater, comments.
+
+        Raises:
+            AccessError: not the owner's key.
+        """
+        self._require_owner(key)
+        with self._lock:
+            progress = [self._progress(rater) for rater in self.study.raters]
+            remarks = [
+                self._remark(rater, answer)
+                for rater, log in self._logs.items()
+                for answer in log.latest.values()
+                if answer.skipped or answer.flagged
+            ]
+        return {
+            "study": self.study.name,
+            "fingerprint": self.study.fingerprint,
+            "seed": self.study.seed,
+            "per_system": self.study.per_system,
+            "items": len(self.study.items),
+            "directions": list(self.study.directions),
+            "systems": list(self.study.systems),
+            "tasks": list(self.study.tasks),
+            "progress": progress,
+            "remarks": remarks,
+        }
+
+    def statistics(self, key: str) -> dict[str, Any]:
+        """The owner's agreement and mean scores, kept until another answer arrives.
+
+        Raises:
+            AccessError: not the owner's key.
+            MissingExtraError: the statistics packages are not installed.
+        """
+        self._require_owner(key)
+        with self._lock:
+            outputs = judgments(self.study, self._logs, each_system=False)
+            rows = judgments(self.study, self._logs)
+        version = hash(tuple(row.model_dump_json() for row in rows))
+        if self._agreement is None or self._agreement[0] != version:
+            self._agreement = (version, _statistics(outputs, rows))
+        return self._agreement[1]
+
+    def export_lines(self, key: str) -> str:
+        """The owner's export, as :func:`.export.export` writes it.
+
+        Raises:
+            AccessError: not the owner's key.
+        """
+        self._require_owner(key)
+        with self._lock:
+            rows = judgments(self.study, self._logs)
+        dumped = (row.model_dump(mode="json") for row in rows)
+        return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in dumped)
+
+    def _progress(self, rater: str) -> dict[str, Any]:
+        answers = list(self._logs[rater].latest.values())
+        return {
+            "rater": rater,
+            "name": self._names[rater],
+            "done": len(answers),
+            "total": len(self._questions[rater]),
+            "skipped": sum(answer.skipped for answer in answers),
+            "flagged": sum(answer.flagged for answer in answers),
+            "last": max((answer.at for answer in answers), default=None),
+        }
+
+    def _remark(self, rater: str, answer: Answer) -> dict[str, Any]:
+        item = self._items[answer.item]
+        return {
+            "rater": rater,
+            "kind": "skipped" if answer.skipped else "flagged",
+            "comment": answer.comment,
+            "output": item.output,
+            "direction": item.direction,
+        }
+
+    def _is_owner(self, key: str) -> bool:
+        return _digest(key) == self._owner
+
+    def _require_owner(self, key: str) -> None:
+        if not self._is_owner(key):
+            raise AccessError("this page is for the study's owner: open the owner's link")
+
+    def _rater(self, key: str) -> str:
+        rater = self._raters.get(_digest(key))
+        if rater is None:
+            raise AccessError("this link is not known here: ask the study's owner for yours")
+        return rater
+
+    def _question(self, rater: str, position: int) -> Question:
+        mine = self._questions[rater]
+        if isinstance(position, bool) or not isinstance(position, int):
+            raise InputError("a position is a whole number")
+        if not 0 <= position < len(mine):
+            raise InputError(f"there is no item {position + 1}: the study has {len(mine)}")
+        return mine[position]
+
+    def _next_open(self, rater: str, position: int) -> int | None:
+        mine, latest = self._questions[rater], self._logs[rater].latest
+        order = [*range(position + 1, len(mine)), *range(position + 1)]
+        return next((i for i in order if (mine[i].task, mine[i].item.id) not in latest), None)
+
+
+def _digest(token: str) -> bytes:
+    """Tokens are compared as hashes, so that timing says nothing about them."""
+    return hashlib.sha256(str(token).encode("utf-8", "replace")).digest()
+
+
+def _answer(question: Question, submission: Any) -> Answer:
+    try:
+        said = Submission.model_validate(submission, strict=True)
+    except ValidationError as error:
+        problem = error.errors(include_input=False, include_url=False)[0]
+        where = ".".join(str(part) for part in problem["loc"])
+        raise InputError(f"this is not an answer: {where}: {problem['msg']}") from None
+    scores = dict(said.scores)
+    if said.skipped and scores:
+        raise InputError("an item is scored or skipped, not both")
+    if not said.skipped:
+        wanted = {aspect.name: aspect for aspect in shown_aspects(question.task)}
+        if scores.keys() != wanted.keys():
+            raise InputError(f"score each of: {', '.join(wanted)}; or skip the item")
+        for name, score in scores.items():
+            if score not in wanted[name].choices():
+                raise InputError(f"{name}: {score} is none of {list(wanted[name].choices())}")
+    if question.task == "naturalness" and scores:
+        name = TASK_ASPECTS["naturalness"][0].name
+        scores = {name: chose_output(scores[name], question.output_first)}
+    return Answer(
+        task=question.task,
+        item=question.item.id,
+        scores=scores,
+        skipped=said.skipped,
+        flagged=said.flagged,
+        comment=said.comment.strip(),
+        at=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+    )
+
+
+def _statistics(outputs: list[Judgment], rows: list[Judgment]) -> dict[str, Any]:
+    apart = agreement(outputs, resamples=RESAMPLES)
+    several = len({row.direction for row in outputs}) > 1
+    together = agreement(outputs, pooled=True, resamples=RESAMPLES) if several else []
+    return {
+        "agreement": [asdict(row) for row in (*apart, *together)],
+        "means": [asdict(row) for row in system_means(rows)],
+        "resamples": RESAMPLES,
+    }

@@ -1,0 +1,116 @@
+"""From answers to judgments: the schema that every human study shares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from ...datasets_scripts.directions import dataset_facts, parse_direction
+from ...errors import InputError
+from ...pipelines.human import (
+    ASPECTS,
+    CONTENT_MASKED,
+    NATURALNESS,
+    RATED,
+    Aspect,
+    Judgment,
+    overall_judgments,
+    write_judgments,
+)
+from .answers import Answer, AnswerLog
+from .study import ANSWERS_FOLDER, Item, Study, load_study
+
+TASK_ASPECTS: dict[str, tuple[Aspect, ...]] = {
+    "naturalness": (NATURALNESS,),
+    "content_masked": (CONTENT_MASKED,),
+    "rating": RATED,
+}
+
+
+def open_logs(folder: Path, study: Study) -> dict[str, AnswerLog]:
+    """The answers of each rater; file names come from pseudonyms, never from people's names.
+
+    Raises:
+        InputError: an answer that is not to a question of this study.
+    """
+    logs = {r: AnswerLog(folder / ANSWERS_FOLDER / f"{r}.jsonl") for r in study.raters}
+    items = {item.id for item in study.items}
+    for log in logs.values():
+        for (task, item), answer in log.latest.items():
+            asked = {aspect.name for aspect in TASK_ASPECTS.get(task, ())}
+            told = set(answer.scores) == asked or answer.skipped
+            if task not in study.tasks or item not in items or not told:
+                message = f"{log.path} holds an answer to {task} of {item}"
+                raise InputError(f"{message}, which this study does not ask")
+    return logs
+
+
+def judgments(
+    study: Study, logs: Mapping[str, AnswerLog], *, each_system: bool = True
+) -> list[Judgment]:
+    """All judgments, the overall score included, in the order of the study's items.
+
+    Args:
+        study: what was asked.
+        logs: each rater's answers.
+        each_system: one row for every system that wrote an output; else one for the output, under
+            the first system's name, so that agreement does not count one decision twice.
+    """
+    rows = []
+    for item in study.items:
+        systems = item.systems if each_system else item.systems[:1]
+        for task in study.tasks:
+            for rater, log in logs.items():
+                answer = log.latest.get((task, item.id))
+                if answer is not None:
+                    rows += [
+                        row
+                        for system in systems
+                        for row in _rows(study, item, answer, rater, system)
+                    ]
+    rows += overall_judgments(rows)
+    order = {name: number for number, name in enumerate(ASPECTS)}
+    rows.sort(key=lambda r: (r.direction, r.sample_id, r.system, order[r.aspect], r.rater))
+    return [_publishable(row) for row in rows]
+
+
+def _rows(study: Study, item: Item, answer: Answer, rater: str, system: str) -> Iterator[Judgment]:
+    marks = ["skipped"] * answer.skipped + ["flagged"] * answer.flagged
+    note = ": ".join([" ".join(marks)] * bool(marks) + [answer.comment] * bool(answer.comment))
+    for aspect in TASK_ASPECTS[answer.task]:
+        yield Judgment(
+            study=study.name,
+            dataset=parse_direction(item.direction).dataset,
+            direction=item.direction,
+            system=system,
+            sample_id=item.sample_id,
+            source=item.source,
+            output=item.output,
+            aspect=aspect.name,
+            scale=aspect.scale,
+            rater=rater,
+            score=answer.scores.get(aspect.name),
+            note=note or None,
+        )
+
+
+def _publishable(row: Judgment) -> Judgment:
+    """Leave a licensed dataset's texts out: what is exported may be published."""
+    if not dataset_facts(row.dataset).licensed:
+        return row
+    return row.model_copy(update={"source": None, "output": None})
+
+
+def export(study_folder: Path | str, path: Path | str) -> list[Judgment]:
+    """Write what was collected so far as judgments, raters under pseudonyms.
+
+    Texts of licensed datasets (GYAFC) are left out; their sample ids say which they are.
+
+    Returns:
+        What was written.
+    """
+    folder = Path(study_folder)
+    study = load_study(folder)
+    rows = judgments(study, open_logs(folder, study))
+    write_judgments(path, rows)
+    return rows

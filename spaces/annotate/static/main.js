@@ -1,0 +1,37 @@
+// Who is here? Shows the rater's screens or the owner's page.
+
+import { announce, call, complain, el, hasKey, show } from "./dom.js";
+import { startRating } from "./rate.js";
+import { showOwner } from "./owner.js";
+
+const theme = new URLSearchParams(location.search).get("__theme"); // Hugging Face pages send it
+if (theme === "dark" || theme === "light") document.documentElement.dataset.theme = theme;
+
+function message(title, text) {
+  show(el("section", { class: "sheet" }, el("h1", {}, title), el("p", {}, text)));
+  announce(`${title}. ${text}`);
+}
+
+async function start() {
+  if (!hasKey) {
+    try {
+      await call("enter");
+    } catch (error) {
+      const unset = error.message.startsWith("No study");
+      const link = "This page opens with a personal link. The study's owner has yours.";
+      message(unset ? "No study here yet" : "You need your link", unset ? error.message : link);
+    }
+    return;
+  }
+  try {
+    const who = await call("enter");
+    document.title = `${who.study} · TSTBench annotation`;
+    if (who.role === "owner") await showOwner();
+    else await startRating(who);
+  } catch (error) {
+    message("This did not work", error.message);
+  }
+}
+
+addEventListener("unhandledrejection", (event) => complain(event.reason));
+start();

@@ -1,0 +1,120 @@
+// The owner's page: progress, agreement, means, remarks, export.
+
+import { byId, call, complain, el, plural, show } from "./dom.js";
+
+const LABELS = {
+  style: "Style",
+  content: "Content",
+  fluency: "Fluency",
+  overall: "Overall",
+  content_masked: "Content, style masked",
+  naturalness_relative: "Output more natural than source",
+};
+const number = (value) => (value === null ? "–" : value.toFixed(2));
+const range = (interval) => (interval ? ` [${number(interval.low)}, ${number(interval.high)}]` : "");
+
+export async function showOwner() {
+  const study = await call("overview");
+  const statistics = el("div", {}, el("p", { class: "muted" }, "Computing…"));
+  show(
+    el(
+      "article",
+      { class: "owner" },
+      el(
+        "div",
+        { class: "head" },
+        el("div", {}, el("h1", {}, study.study), facts(study)),
+        el("button", { type: "button", class: "main", onclick: () => download(study.study).catch(complain) }, "Export judgments (JSONL)"),
+      ),
+      section("Progress", progress(study.progress)),
+      statistics,
+      section("Skipped, flagged and commented", remarks(study.remarks)),
+    ),
+  );
+  try {
+    statistics.replaceChildren(...statisticsSections(await call("statistics")));
+  } catch (error) {
+    statistics.replaceChildren(el("p", { class: "notice", role: "alert" }, error.message));
+  }
+}
+
+function facts(study) {
+  const size = `${plural(study.items, "output")} to judge, ${study.per_system} for each of ${plural(study.systems.length, "system")} and ${plural(study.directions.length, "direction")}`;
+  return el("p", { class: "facts" }, `${size}; seed ${study.seed}; frozen as `, el("code", {}, study.fingerprint.slice(0, 12)));
+}
+
+function section(title, content) {
+  return el("section", {}, el("h2", {}, title), content);
+}
+
+function table(caption, heads, rows) {
+  const cell = (tag, content, type) => el(tag, { class: type, scope: tag === "th" ? "col" : null }, content);
+  const head = heads.map(([text, type]) => cell("th", text, type));
+  const body = rows.map((row) => el("tr", {}, row.map((content, i) => cell("td", content, heads[i][1]))));
+  const node = el("table", {}, caption ? el("caption", {}, caption) : null, el("thead", {}, el("tr", {}, head)), el("tbody", {}, body));
+  return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption || "table" }, node);
+}
+
+function progress(rows) {
+  const heads = [["Rater"], ["Exported as"], ["Answered"], ["Skipped", "number"], ["Flagged", "number"], ["Last answer"]];
+  const bar = (row) => {
+    const fill = el("div", { class: "fill" });
+    fill.style.width = `${(100 * row.done) / row.total}%`;
+    return [el("span", { class: "track", "aria-hidden": "true" }, fill), ` ${row.done} of ${row.total}`];
+  };
+  const cells = rows.map((row) => [row.name, row.rater, bar(row), String(row.skipped), String(row.flagged), row.last ? row.last.replace("T", " ").replace("Z", " UTC") : "–"]);
+  return table("", heads, cells);
+}
+
+function coefficient({ value, interval }) {
+  return [number(value), el("span", { class: "range" }, range(interval))];
+}
+
+function statisticsSections(statistics) {
+  if (!statistics.agreement.length) return [section("Agreement", el("p", { class: "muted" }, "Nothing is answered yet."))];
+  const heads = [["Direction"], ["Aspect"], ["Fleiss’ κ", "number"], ["outputs", "number"], ["Krippendorff’s α", "number"], ["outputs", "number"]];
+  const rows = statistics.agreement.map((row) => [
+    row.direction ?? "all directions pooled",
+    LABELS[row.aspect],
+    coefficient(row.kappa),
+    String(row.kappa.items),
+    coefficient(row.alpha),
+    String(row.alpha.items),
+  ]);
+  const note = `95% intervals: bootstrap over outputs, ${statistics.resamples} resamples. κ: outputs scored by all raters, scores unordered. α: outputs scored by two or more, at the scale’s level.`;
+  return [section("Agreement", table(note, heads, rows)), ...means(statistics.means)];
+}
+
+function means(rows) {
+  const aspects = Object.keys(LABELS).filter((name) => rows.some((row) => row.aspect === name));
+  const directions = [...new Set(rows.map((row) => row.direction))];
+  return directions.map((direction) => {
+    const here = rows.filter((row) => row.direction === direction);
+    const systems = [...new Set(here.map((row) => row.system))].sort();
+    const cells = systems.map((system) => [
+      system,
+      ...aspects.map((aspect) => {
+        const row = here.find((r) => r.system === system && r.aspect === aspect);
+        return row ? [number(row.mean), el("span", { class: "range" }, range(row.interval))] : "–";
+      }),
+      String(Math.max(...here.filter((r) => r.system === system).map((r) => r.items))),
+    ]);
+    const heads = [["System"], ...aspects.map((aspect) => [LABELS[aspect], "number"]), ["outputs", "number"]];
+    return section(`Mean scores, ${direction}`, table("Mean over outputs of the mean over raters, 95% bootstrap interval.", heads, cells));
+  });
+}
+
+function remarks(rows) {
+  if (!rows.length) return el("p", { class: "muted" }, "None.");
+  const heads = [["Rater"], ["What"], ["Comment", "words"], ["Output", "words"], ["Direction"]];
+  return table("", heads, rows.map((row) => [row.rater, row.kind, row.comment || "–", row.output, row.direction]));
+}
+
+async function download(name) {
+  const jsonl = await call("export");
+  const url = URL.createObjectURL(new Blob([jsonl], { type: "application/jsonl" }));
+  const link = el("a", { href: url, download: `${name.replace(/[^\w-]+/g, "-")}.jsonl` });
+  link.click();
+  URL.revokeObjectURL(url);
+  byId("status").textContent = "The export is downloaded.";
+}

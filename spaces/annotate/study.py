@@ -1,0 +1,165 @@
+"""A study folder: what is asked is frozen in ``study.json``, who is asked is in ``private.json``.
+
+``study.json`` holds no name and no secret, so it can be published beside the results; the answers
+lie in ``answers/rater-1.jsonl`` and so on. ``private.json`` holds names, link tokens and the salt
+of the pseudonyms, is readable by its owner only and never leaves the folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal, TypeVar
+from urllib.parse import quote
+
+from pydantic import Field, ValidationError, model_validator
+
+from ...errors import InputError, MissingFileError
+from ...files import read_text, write_text
+from ...pipelines.human import is_copy
+from ...pipelines.report import Strict
+
+Task = Literal["naturalness", "content_masked", "rating"]
+# The order of the blocks: once a source has been seen as such, a rater knows it in the pair task.
+TASKS: tuple[Task, ...] = ("naturalness", "content_masked", "rating")
+STUDY_FILE, PRIVATE_FILE, ANSWERS_FOLDER = "study.json", "private.json", "answers"
+
+Rater = Annotated[str, Field(pattern=r"^rater-[1-9][0-9]{0,3}$")]
+Kind = TypeVar("Kind", bound=Strict)
+
+
+class MaskedPair(Strict):
+    """Source and output with their style words masked."""
+
+    source: str
+    output: str
+
+
+class Item(Strict):
+    """One output to judge; systems that wrote the very same text share it."""
+
+    id: Annotated[str, Field(pattern=r"^item-[0-9]+$")]
+    direction: str
+    sample_id: str
+    source: str
+    references: tuple[str, ...]
+    output: str
+    systems: Annotated[tuple[str, ...], Field(min_length=1)]
+    masked: MaskedPair | None = None
+
+    @property
+    def copied(self) -> bool:
+        """Whether the output is the source again."""
+        return is_copy(self.source, self.output)
+
+
+class Study(Strict):
+    """What is asked of whom: frozen when the study is made."""
+
+    schema_version: Literal[1] = 1
+    name: Annotated[str, Field(min_length=1, max_length=100)]
+    seed: int
+    per_system: Annotated[int, Field(ge=1)]
+    tasks: Annotated[tuple[Task, ...], Field(min_length=1)]
+    raters: Annotated[tuple[Rater, ...], Field(min_length=1)]
+    items: Annotated[tuple[Item, ...], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Study:
+        if len({item.id for item in self.items}) != len(self.items):
+            raise ValueError("two items have the same id")
+        if "content_masked" in self.tasks and any(item.masked is None for item in self.items):
+            raise ValueError("the task content_masked needs masked texts in every item")
+        return self
+
+    @property
+    def directions(self) -> tuple[str, ...]:
+        """The directions judged, in the order of the items."""
+        return tuple(dict.fromkeys(item.direction for item in self.items))
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """The systems judged, sorted."""
+        return tuple(sorted({system for item in self.items for system in item.systems}))
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of the frozen content: two raters answered the same questions."""
+        return hashlib.sha256(self.model_dump_json().encode()).hexdigest()
+
+
+class RaterSecret(Strict):
+    """Who a pseudonym is, and the token of their link."""
+
+    name: str
+    token: Annotated[str, Field(min_length=32)]
+
+
+class Private(Strict):
+    """What only the study's owner may know."""
+
+    salt: Annotated[str, Field(min_length=16)]
+    owner_token: Annotated[str, Field(min_length=32)]
+    raters: dict[Rater, RaterSecret]
+
+
+def load_study(folder: Path | str) -> Study:
+    """Read ``study.json`` of a study folder.
+
+    Raises:
+        MissingFileError: there is none.
+        InputError: it is no study; the message names the field.
+    """
+    return _load(Path(folder) / STUDY_FILE, Study)
+
+
+def load_private(folder: Path | str) -> Private:
+    """Read ``private.json``; raises as :func:`load_study` does, and never quotes its content."""
+    return _load(Path(folder) / PRIVATE_FILE, Private)
+
+
+def _load(path: Path, kind: type[Kind]) -> Kind:
+    if not path.exists():
+        message = f"no study in {path.parent}: {path.name} is missing"
+        raise MissingFileError(f"{message}. Make one first with create_study.")
+    try:
+        return kind.model_validate_json(read_text(path))
+    except ValidationError as error:
+        problem = error.errors(include_input=False, include_url=False)[0]
+        where = ".".join(str(part) for part in problem["loc"])
+        raise InputError(f"{path} is damaged: {where}: {problem['msg']}") from None
+
+
+def write_study(folder: Path, study: Study, private: Private) -> None:
+    """Write a new study's files; ``private.json`` is never readable by others, not for a moment."""
+    folder.mkdir(parents=True, exist_ok=True)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+    with os.fdopen(os.open(folder / PRIVATE_FILE, flags, 0o600), "w", encoding="utf-8") as stream:
+        stream.write(private.model_dump_json(indent=2) + "\n")
+    write_text(folder / STUDY_FILE, study.model_dump_json(indent=2) + "\n")
+
+
+@dataclass(frozen=True)
+class Links:
+    """Secret addresses: who holds one can answer in that rater's name. For the owner's eyes."""
+
+    owner: str
+    raters: dict[str, str]
+
+
+def links(folder: Path | str, base_url: str) -> Links:
+    """The secret link of the owner, and of each rater by name.
+
+    Args:
+        folder: the study folder.
+        base_url: where the study is served, such as ``http://127.0.0.1:7860/``.
+    """
+    private = load_private(folder)
+
+    def link(token: str) -> str:
+        return f"{base_url.rstrip('/')}/?key={quote(token)}"
+
+    raters = {secret.name: link(secret.token) for secret in private.raters.values()}
+    return Links(link(private.owner_token), raters)

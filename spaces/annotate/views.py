@@ -1,0 +1,169 @@
+"""What a browser is told: never a system, an item's id, or anything of another rater."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from ...datasets_scripts.directions import dataset_facts, parse_direction
+from ...pipelines.human import COPY_PENALTY, NATURALNESS, Aspect
+from ...pipelines.report import Strict
+from .answers import Answer
+from .export import TASK_ASPECTS
+from .order import Question
+
+Role = Literal["source", "reference", "output", "first", "second"]
+
+
+class TextView(Strict):
+    """One text on the screen."""
+
+    role: Role
+    text: str
+
+
+class AspectView(Strict):
+    """One question; ``choices`` lowest first, ``anchors`` by choice."""
+
+    name: str
+    title: str
+    question: str
+    choices: tuple[int, ...]
+    anchors: dict[int, str]
+
+
+class AnswerView(Strict):
+    """The rater's own earlier answer."""
+
+    scores: dict[str, int]
+    skipped: bool
+    flagged: bool
+    comment: str
+
+
+class ScreenView(Strict):
+    """One screen.
+
+    Attributes:
+        position: from 0.
+        total: screens of this rater.
+        done: how many are answered or skipped.
+        next_open: the first unanswered position after this one, or from the start; ``None`` when
+            all are answered.
+        skipped: positions that were skipped.
+        overall_factor: times the mean of the scores gives the overall score; ``None`` where the
+            task has none.
+    """
+
+    position: int
+    total: int
+    done: int
+    next_open: int | None
+    skipped: tuple[int, ...]
+    task: str
+    dataset: str | None
+    source_style: str | None
+    target_style: str | None
+    number: int
+    of: int
+    texts: tuple[TextView, ...]
+    aspects: tuple[AspectView, ...]
+    overall_factor: float | None
+    answer: AnswerView | None
+
+
+PAIR = Aspect(
+    NATURALNESS.name,
+    NATURALNESS.title,
+    NATURALNESS.question,
+    "nominal 1-2",
+    {1: "the first text", 2: "the second text"},
+)
+
+
+def shown_aspects(task: str) -> tuple[Aspect, ...]:
+    """The questions as a rater sees them: the pair task asks for a place, not for a role."""
+    return (PAIR,) if task == "naturalness" else TASK_ASPECTS[task]
+
+
+def place(score: int, output_first: bool) -> int:
+    """From "the output is the more natural" (1, else 0) to the place chosen, 1 or 2."""
+    return 1 if bool(score) == output_first else 2
+
+
+def chose_output(place: int, output_first: bool) -> int:
+    """From the place chosen back to 1 where that was the output.
+
+    >>> [chose_output(place(s, first), first) for s in (0, 1) for first in (True, False)]
+    [0, 0, 1, 1]
+    """
+    return int((place == 1) == output_first)
+
+
+def aspect_view(aspect: Aspect) -> AspectView:
+    """An aspect as the page shows it."""
+    return AspectView(
+        name=aspect.name,
+        title=aspect.title,
+        question=aspect.question,
+        choices=tuple(aspect.choices()),
+        anchors=aspect.anchors,
+    )
+
+
+def screen_view(
+    question: Question,
+    answer: Answer | None,
+    *,
+    position: int,
+    total: int,
+    done: int,
+    next_open: int | None,
+    skipped: tuple[int, ...],
+) -> ScreenView:
+    """The screen of a question; see :class:`ScreenView`."""
+    item, task = question.item, question.task
+    direction = parse_direction(item.direction)
+    rating = task == "rating"
+    # The styles would tell which text of a pair is the rewrite, and colour a masked comparison.
+    told = direction if rating else None
+    return ScreenView(
+        position=position,
+        total=total,
+        done=done,
+        next_open=next_open,
+        skipped=skipped,
+        task=task,
+        dataset=dataset_facts(direction.dataset).title if rating else None,
+        source_style=told.source_style if told else None,
+        target_style=told.target_style if told else None,
+        number=question.number,
+        of=question.of,
+        texts=_texts(question),
+        aspects=tuple(aspect_view(aspect) for aspect in shown_aspects(task)),
+        overall_factor=(COPY_PENALTY if item.copied else 1.0) if rating else None,
+        answer=None if answer is None else _answer_view(question, answer),
+    )
+
+
+def _texts(question: Question) -> tuple[TextView, ...]:
+    item = question.item
+    if question.task == "rating":
+        references = [TextView(role="reference", text=text) for text in item.references]
+        source = TextView(role="source", text=item.source)
+        return (source, *references, TextView(role="output", text=item.output))
+    if question.task == "content_masked":
+        assert item.masked is not None  # noqa: S101 - the study's validator made sure
+        pair = (item.masked.source, item.masked.output)
+    else:
+        pair = (item.source, item.output)
+        pair = pair[::-1] if question.output_first else pair
+    return (TextView(role="first", text=pair[0]), TextView(role="second", text=pair[1]))
+
+
+def _answer_view(question: Question, answer: Answer) -> AnswerView:
+    scores = dict(answer.scores)
+    if question.task == "naturalness" and not answer.skipped:
+        scores = {PAIR.name: place(scores[PAIR.name], question.output_first)}
+    return AnswerView(
+        scores=scores, skipped=answer.skipped, flagged=answer.flagged, comment=answer.comment
+    )

@@ -1,0 +1,76 @@
+"""The wheel holds the whole house, and imports from an empty environment."""
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+IMPORTS = (
+    "tstbench.datasets_scripts.load",
+    "tstbench.metrics.measure",
+    "tstbench.metrics.joint.joint",
+    "tstbench.trainers.kneser_ney",
+    "tstbench.pipelines.evaluate",
+)
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    source = folder / "source"  # a copy: setuptools leaves its build folder beside what it builds
+    leave = shutil.ignore_patterns(".*", "build", "docs", "tests", "*.egg-info", "__pycache__")
+    shutil.copytree(ROOT, source, ignore=leave)
+    command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation"]
+    subprocess.run([*command, "-w", str(folder), str(source)], check=True, capture_output=True)
+    return next(folder.glob("tstbench-*.whl"))
+
+
+def test_wheel_has_the_data_and_the_cards(wheel):
+    names = set(zipfile.ZipFile(wheel).namelist())
+    for name in (
+        "tstbench/py.typed",
+        "tstbench/metrics/joint/joint.py",
+        "tstbench/metrics/joint/README.md",
+        "tstbench/metrics/joint/app.py",
+        "tstbench/metrics/joint/requirements.txt",
+        "tstbench/datasets_scripts/mini/data/test.0",
+        "tstbench/datasets_scripts/mini/data/reference3.1",
+        "tstbench/datasets_scripts/yelp/README.md",
+        "tstbench/datasets_scripts/upstream.json",
+        "tstbench/spaces/leaderboard/app.py",
+    ):
+        assert name in names
+    assert not [n for n in names if n.startswith(("tests/", "benchmarks/", "metrics/"))]
+
+
+def test_wheel_imports_from_an_empty_environment(wheel, tmp_path):
+    venv.create(tmp_path / "venv", with_pip=True)
+    python = tmp_path / "venv" / "bin" / "python"
+    install = [python, "-m", "pip", "install", "-q", "--no-deps", "--no-index", wheel]
+    subprocess.run(list(map(str, install)), check=True, capture_output=True)
+    clean = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
+    tstbench = tmp_path / "venv" / "bin" / "tstbench"
+    shown = subprocess.run(
+        [tstbench, "--help"], check=True, capture_output=True, text=True, env=clean, cwd=tmp_path
+    )
+    assert "evaluate" in shown.stdout
+    # The dependencies come from this environment; PYTHONPATH reads no .pth file, so the editable
+    # install of this environment stays out of it.
+    code = "; ".join(f"import {name}" for name in IMPORTS)
+    code += "; import tstbench; print(tstbench.__file__)"
+    result = subprocess.run(
+        [python, "-c", code],
+        check=True,
+        capture_output=True,
+        text=True,
+        env={**clean, "PYTHONPATH": sysconfig.get_paths()["purelib"]},
+        cwd=tmp_path,
+    )
+    assert str(tmp_path) in result.stdout

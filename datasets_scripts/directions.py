@@ -73,13 +73,24 @@ class DatasetFacts:
         return (there, back) if self.both_ways else (there,)
 
 
-_FORMALITY = {"styles": ("informal", "formal"), "references": 4, "parallel": True, "licensed": True}
+def _gyafc(name: str, domain: str) -> DatasetFacts:
+    return DatasetFacts(
+        name,
+        f"GYAFC {domain}",
+        "formality",
+        ("informal", "formal"),
+        references=4,
+        parallel=True,
+        licensed=True,
+    )
+
+
 _FACTS = (
     DatasetFacts("mini", "Mini", "sentiment", ("negative", "positive"), references=4),
     DatasetFacts("yelp", "Yelp", "sentiment", ("negative", "positive"), references=4),
     DatasetFacts("amazon", "Amazon", "sentiment", ("negative", "positive")),
-    DatasetFacts("gyafc_em", "GYAFC Entertainment & Music", "formality", **_FORMALITY),
-    DatasetFacts("gyafc_fr", "GYAFC Family & Relationships", "formality", **_FORMALITY),
+    _gyafc("gyafc_em", "Entertainment & Music"),
+    _gyafc("gyafc_fr", "Family & Relationships"),
     DatasetFacts(
         "shakespeare", "Shakespeare", "ancient English", ("shakespearean", "modern"), parallel=True
     ),

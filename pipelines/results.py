@@ -14,6 +14,7 @@ import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -79,9 +80,8 @@ def write_system(
     """Write one system's folder, whole or not at all."""
     folder = direction_folder(root, direction) / folder_name(report.system.name)
     buffer = io.BytesIO()
-    np.savez_compressed(
-        buffer, **{name: one.replicates.astype(np.float32) for name, one in replicates.items()}
-    )
+    arrays: dict[str, Any] = {n: one.replicates.astype(np.float32) for n, one in replicates.items()}
+    np.savez_compressed(buffer, **arrays)
     with atomic_folder(folder) as scratch:
         write_bytes(scratch / REPLICATES_FILE, buffer.getvalue())
         write_report(scratch, report, samples)

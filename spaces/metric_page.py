@@ -41,7 +41,7 @@ def page(folder: Path | str) -> gr.Blocks:
     reads = ("sources", "references")
     with gr.Blocks(title=f"TSTBench: {name}", analytics_enabled=False) as demo:
         gr.Markdown(_heading(folder))
-        boxes = [gr.Textbox(example["predictions"], label="Predictions, one a line", lines=4)]
+        boxes: list[gr.Component] = [gr.Textbox(example["predictions"], label="Predictions, one a line", lines=4)]
         for column in (c for c in reads if c in metric.columns):
             hint = f", one line a sentence, {SEPARATOR} between several" * (column == "references")
             boxes.append(gr.Textbox(example[column], label=column.title() + hint, lines=4))

@@ -29,9 +29,8 @@ def main() -> int:
         command = [sys.executable, "-m", "mypy", "--config-file", str(ROOT / "pyproject.toml")]
         command += ["--exclude", LEFT_OUT, "-p", "tstbench"]
         cache = {"MYPY_CACHE_DIR": str(ROOT / ".mypy_cache"), "MYPYPATH": scratch}
-        return subprocess.run(
-            command, env={**os.environ, **cache}, cwd=scratch, check=False
-        ).returncode
+        environment = {**os.environ, **cache}
+        return subprocess.run(command, env=environment, cwd=scratch, check=False).returncode
 
 
 if __name__ == "__main__":

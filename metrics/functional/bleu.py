@@ -166,7 +166,7 @@ def _counter(references: tuple[tuple[str, ...], ...], protocol: BleuProtocol) ->
         lowercase=False,
         force=True,  # no warning about tokenised text: it is tokenised
         max_ngram_order=ORDER,
-        references=streams,
+        references=streams,  # type: ignore[arg-type]  # None: that sentence has fewer
     )
 
 

@@ -77,6 +77,6 @@ def joint_statistics(
 
     def aggregate(sums: np.ndarray) -> np.ndarray:
         values = [part.aggregate(sums[..., c]) for part, c in zip(parts, columns, strict=True)]
-        return joint_score(*values, weights=weights)
+        return joint_score(values[0], values[1], values[2], weights)
 
     return Statistics(rows, aggregate, None)

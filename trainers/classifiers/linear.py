@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from sklearn.linear_model import LogisticRegression
+from threadpoolctl import threadpool_limits
 
 from ...errors import InputError
 from ...metrics.scorers.linear import LinearModel, ngrams
@@ -20,12 +21,17 @@ LIBRARIES = ("scikit-learn", "numpy")
 
 @dataclass(frozen=True, kw_only=True)
 class LinearConfig(ClassifierConfig):
-    """TF-IDF and logistic regression. The seed plays no part: the problem is convex."""
+    """TF-IDF and logistic regression. The seed plays no part: the problem is convex.
+
+    It is solved to the end: where scikit-learn's default tolerance stops, probabilities on Yelp
+    are up to 0.24 from the optimum, and where exactly depends on the machine.
+    """
 
     longest_ngram: int = 2  # words
     min_count: int = 2  # sentences an n-gram must occur in
     inverse_penalty: float = 10.0  # scikit-learn's C
-    max_iterations: int = 1000
+    tolerance: float = 1e-10
+    max_iterations: int = 5000
 
 
 def fit(data: LabelledSentences, styles: Sequence[str], config: LinearConfig) -> LinearModel:
@@ -45,8 +51,11 @@ def fit(data: LabelledSentences, styles: Sequence[str], config: LinearConfig) ->
         ) from error
     tfidf = TfidfTransformer(sublinear_tf=True)
     features = tfidf.fit_transform(counts)
-    regression = LogisticRegression(C=config.inverse_penalty, max_iter=config.max_iterations)
-    regression.fit(features, data.labels)
+    regression = LogisticRegression(
+        C=config.inverse_penalty, tol=config.tolerance, max_iter=config.max_iterations
+    )
+    with threadpool_limits(1):  # sums do not depend on how many cores there are
+        regression.fit(features, data.labels)
     coefficients, intercepts = regression.coef_, regression.intercept_
     if len(styles) == 2:  # scikit-learn keeps the logit of the second style only
         coefficients = np.concatenate([-coefficients / 2, coefficients / 2])

@@ -1,0 +1,220 @@
+"""Built folders of mini: what load_dataset reads is what load_test_set gives."""
+
+import json
+import re
+
+import datasets
+import pytest
+from huggingface_hub import DatasetCard
+
+from tstbench.datasets_scripts.build import build
+from tstbench.datasets_scripts.builder import TransferBuilder
+from tstbench.datasets_scripts.card import read_card
+from tstbench.datasets_scripts.corpora import CORPORA
+from tstbench.datasets_scripts.directions import DATASETS
+from tstbench.datasets_scripts.fingerprint import fingerprint, style_fingerprint
+from tstbench.datasets_scripts.load import load_styles, load_test_set
+from tstbench.datasets_scripts.mini.mini import Mini
+from tstbench.datasets_scripts.publication import require_publishable
+from tstbench.errors import MissingFileError, UnknownNameError
+
+DIRECTIONS = DATASETS["mini"].directions
+PARTS = ("train", "validation", "test")
+COLUMNS = {
+    "id": datasets.Value("string"),
+    "source": datasets.Value("string"),
+    "references": datasets.List(datasets.Value("string")),
+    "source_style": datasets.Value("string"),
+    "target_style": datasets.Value("string"),
+}
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    return build("mini", tmp_path_factory.mktemp("built"))
+
+
+def load(report, *args, tmp_path, **options):
+    # A cache of its own: datasets does not notice every change of a local folder.
+    return datasets.load_dataset(str(report.folder), *args, cache_dir=str(tmp_path), **options)
+
+
+def rows_of(got):
+    return [
+        {
+            "id": i,
+            "source": source,
+            "references": list(references),
+            "source_style": got.direction.source_style,
+            "target_style": got.direction.target_style,
+        }
+        for i, source, references in zip(got.ids, got.sources, got.references, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS, ids=str)
+def test_direction_view(report, direction, tmp_path):
+    found = load(report, direction.config, tmp_path=tmp_path)
+    assert tuple(found) == PARTS
+    for part in PARTS:
+        got = load_test_set(direction, part)
+        assert found[part].features == COLUMNS
+        assert found[part].to_list() == rows_of(got)
+        assert report.fingerprints[f"{direction.config}/{part}"] == got.fingerprint
+
+
+def test_default_view_names_the_direction_in_the_split(report, tmp_path):
+    found = load(report, tmp_path=tmp_path)
+    assert set(found) == {d.split(part) for d in DIRECTIONS for part in PARTS}
+    for direction in DIRECTIONS:
+        assert found[direction.split("test")].to_list() == rows_of(load_test_set(direction))
+    sliced = load(report, split="test_negative_to_positive[:3]", tmp_path=tmp_path)
+    assert sliced.num_rows == 3
+
+
+def test_styles_view(report, tmp_path):
+    found = load(report, "styles", tmp_path=tmp_path)
+    data = load_styles("mini", exclude_test=False)
+    for part in PARTS:
+        assert found[part].features == {
+            "text": datasets.Value("string"),
+            "style": datasets.ClassLabel(names=["negative", "positive"]),
+        }
+        assert tuple(found[part]["text"][:]) == data.splits[part].texts
+        assert tuple(found[part]["style"][:]) == data.splits[part].labels
+        assert report.fingerprints[f"styles/{part}"] == data.splits[part].fingerprint
+
+
+def test_streaming(report, tmp_path):
+    for direction in DIRECTIONS:
+        stream = load(report, direction.config, split="test", streaming=True, tmp_path=tmp_path)
+        assert list(stream) == rows_of(load_test_set(direction))
+
+
+def test_discovery(report):
+    folder = str(report.folder)
+    names = ["default", *(d.config for d in DIRECTIONS), "styles"]
+    assert datasets.get_dataset_config_names(folder) == names
+    assert datasets.get_dataset_default_config_name(folder) == "default"
+    assert tuple(datasets.get_dataset_split_names(folder, "styles")) == PARTS
+
+
+def test_fingerprints_can_be_made_again_from_the_parquet(report, tmp_path):
+    for name, want in report.fingerprints.items():
+        view, part = name.split("/")
+        rows = load(report, view, split=part, tmp_path=tmp_path)
+        if view == "styles":
+            assert style_fingerprint(rows["text"][:], rows["style"][:]) == want
+        else:
+            assert fingerprint(rows["source"][:], rows["references"][:]) == want
+    on_disk = json.loads((report.folder / "fingerprint.json").read_text())
+    assert on_disk["fingerprints"] == report.fingerprints
+    assert on_disk["publishable"] is True
+
+
+def test_same_bytes_when_built_again(report, tmp_path):
+    again = build("mini", tmp_path)
+    first, second = (
+        {p.relative_to(r.folder): p.read_bytes() for r in [r] for p in r.folder.rglob("*.*")}
+        for r in (report, again)
+    )
+    assert first == second
+
+
+def test_no_script_in_the_folder(report):
+    assert not list(report.folder.rglob("*.py"))
+
+
+def test_card(report):
+    card = DatasetCard.load(report.folder / "README.md")
+    assert card.data.license == "apache-2.0"
+    assert [c["config_name"] for c in card.data.to_dict()["configs"] if c.get("default")] == [
+        "default"
+    ]
+    text = card.text
+    for quality in report.quality:
+        assert f"| {quality.part} | {quality.style} | {quality.rows:,} |" in text
+    for value in report.fingerprints.values():
+        assert value in text
+    assert "$" not in text  # every placeholder was filled
+    assert "xie2025tstbench" in text
+    assert str(report.folder.parent) not in card.content  # nothing of this machine
+
+
+def test_rebuild_with_another_cleaning_is_seen_through_the_same_cache(tmp_path):
+    cache, out = tmp_path / "cache", tmp_path / "out"
+
+    def first_source():
+        folder = str(out / "mini")
+        return datasets.load_dataset(
+            folder, "negative-to-positive", split="test", cache_dir=str(cache)
+        )
+
+    paper = build("mini", out)
+    assert first_source().num_rows == 40
+    raw = build("mini", out, cleaning="raw")
+    assert (raw.cleaning, paper.cleaning) == ("raw", "paper-v1")
+    assert first_source().to_list() == rows_of(
+        load_test_set("mini/negative-to-positive", cleaning="raw")
+    )
+    assert len(list(cache.glob("**/dataset_info.json"))) == 2  # not the first one's rows again
+
+
+def test_unknown_names_leave_nothing_behind(tmp_path):
+    with pytest.raises(UnknownNameError, match="Did you mean 'mini'"):
+        build("mimi", tmp_path)
+    with pytest.raises(UnknownNameError, match="cleaning"):
+        build("mini", tmp_path, cleaning="thorough")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_missing_files_stop_a_build_or_are_left_out_and_said(tmp_path, monkeypatch):
+    monkeypatch.delenv("TSTBENCH_SOURCES", raising=False)
+    with pytest.raises(MissingFileError, match="TSTBENCH_SOURCES"):
+        build("yelp", tmp_path)
+    with pytest.raises(MissingFileError):  # a dataset without its test part is none
+        build("yelp", tmp_path, allow_missing=True)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_builder_gives_the_same_rows(tmp_path):
+    for direction in DIRECTIONS:
+        builder = Mini(config_name=direction.config, cache_dir=str(tmp_path))
+        builder.download_and_prepare()
+        for part, split in builder.as_dataset().items():
+            assert split.to_list() == rows_of(load_test_set(direction, part))
+    styles = Mini(config_name="styles", cache_dir=str(tmp_path))
+    streamed = styles.as_streaming_dataset(split="test")
+    assert [row["text"] for row in streamed] == list(load_styles("mini").splits["test"].texts)
+    assert "mini" in Mini(cache_dir=str(tmp_path)).cache_dir.split("/")
+
+
+def test_builder_refuses_unknown_views(tmp_path):
+    with pytest.raises(ValueError, match="negative-to-positive"):
+        Mini(config_name="sideways", cache_dir=str(tmp_path))
+
+
+@pytest.mark.parametrize("name", sorted(CORPORA))
+def test_every_dataset_has_a_builder_and_a_card(name):
+    module = pytest.importorskip(f"tstbench.datasets_scripts.{name}.{name}")
+    builders = [
+        value
+        for value in vars(module).values()
+        if isinstance(value, type)
+        and issubclass(value, TransferBuilder)
+        and value is not TransferBuilder
+    ]
+    assert len(builders) == 1
+    assert builders[0].CORPUS is CORPORA[name]
+    assert builders[0].BUILDER_CONFIGS[0].name == builders[0].DEFAULT_CONFIG_NAME
+    card = read_card(name)
+    assert card.front["license"]
+    assert card.front["language"] == ["en"]
+    assert {"Licence"} <= set(re.findall(r"^## (.+)$", card.body, re.MULTILINE))
+    assert name == "mini" or card.citation.startswith("@")
+
+
+def test_only_built_folders_can_be_publishable(report, tmp_path):
+    require_publishable(report.folder)
+    with pytest.raises(MissingFileError, match=r"fingerprint\.json"):
+        require_publishable(tmp_path)

@@ -1,0 +1,146 @@
+"""GYAFC from a user's own copy: a small tree of our own sentences in its layout."""
+
+import json
+
+import datasets
+import pytest
+
+from tstbench.datasets_scripts.build import build
+from tstbench.datasets_scripts.gyafc_em.gyafc_em import GyafcEm
+from tstbench.datasets_scripts.load import load_styles, load_test_set
+from tstbench.datasets_scripts.publication import MARKER, require_publishable
+from tstbench.errors import InputError, MissingFileError
+
+I2F, F2I = "gyafc_em/informal-to-formal", "gyafc_em/formal-to-informal"
+LICENCE = "gyafc-research-only"
+
+FILES = {
+    "train/informal": ["luv that song", "who cares ?", "dunno"],
+    "train/formal": ["I love that song.", "It is not important .", "I do not know."],
+    "tune/informal": ["gotta see it"],
+    "tune/formal": ["The film is long .", "I enjoyed it."],
+    "test/informal": ["ur right", "its on tv 2nite"],
+    "test/formal": ["I agree with you.", "Please listen to it .", "It begins at nine."],
+}
+
+
+def write(path, lines):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+
+@pytest.fixture
+def corpus(tmp_path, monkeypatch):
+    monkeypatch.delenv("TSTBENCH_GYAFC", raising=False)
+    root = tmp_path / "GYAFC_Corpus"
+    for domain in ("Entertainment_Music", "Family_Relationships"):
+        for name, lines in FILES.items():
+            write(root / domain / name, lines)
+        for part in ("tune", "test"):
+            for source, target in (("informal", "formal"), ("formal", "informal")):
+                for k in range(4):
+                    lines = [f"{line} , {target} {k}" for line in FILES[f"{part}/{source}"]]
+                    write(root / domain / part / f"{target}.ref{k}", lines)
+    return root
+
+
+def test_sources_and_references_by_name(corpus):
+    there = load_test_set(I2F, data_dir=corpus)
+    assert there.sources == ("ur right", "its on tv 2nite")
+    assert there.references[0] == tuple(f"ur right, formal {k}" for k in range(4))
+    assert there.ids == ("gyafc_em-test-0-00000", "gyafc_em-test-0-00001")
+    back = load_test_set(F2I, data_dir=corpus)
+    assert back.sources == ("I agree with you.", "Please listen to it.", "It begins at nine.")
+    assert back.references[2] == tuple(f"It begins at nine., informal {k}" for k in range(4))
+
+
+def test_training_pairs_serve_both_directions(corpus):
+    there = load_test_set(I2F, "train", data_dir=corpus)
+    back = load_test_set(F2I, "train", data_dir=corpus)
+    assert there.references == tuple((text,) for text in back.sources)
+    assert back.references == tuple((text,) for text in there.sources)
+
+
+def test_the_copy_is_found_by_variable_or_argument(corpus, monkeypatch):
+    want = load_test_set(I2F, data_dir=corpus).fingerprint
+    assert load_test_set(I2F, data_dir=corpus.parent).fingerprint == want
+    with pytest.raises(MissingFileError, match="TSTBENCH_GYAFC"):
+        load_test_set(I2F)
+    monkeypatch.setenv("TSTBENCH_GYAFC", str(corpus))
+    assert load_test_set(I2F).fingerprint == want
+    assert load_styles("gyafc_fr").training.name == "train"
+
+
+def test_misaligned_files_are_named_with_their_counts(corpus):
+    write(corpus / "Entertainment_Music/test/formal.ref2", ["only one"])
+    with pytest.raises(InputError) as error:
+        load_test_set(I2F, data_dir=corpus)
+    for part in ("test/informal has 2 lines", "test/formal.ref2 has 1"):
+        assert part in str(error.value)
+
+
+def test_building_needs_the_licence_by_name(corpus, tmp_path):
+    for given in (None, "yes", "apache-2.0"):
+        with pytest.raises(InputError, match=LICENCE):
+            build("gyafc_em", tmp_path / "out", data_dir=corpus, accept_licence=given)
+    assert not (tmp_path / "out").exists()
+
+
+def test_built_folder_is_marked_and_cannot_be_published(corpus, tmp_path):
+    report = build("gyafc_em", tmp_path / "out", data_dir=corpus, accept_licence=LICENCE)
+    assert not report.publishable
+    assert LICENCE in (report.folder / MARKER).read_text()
+    card = (report.folder / "README.md").read_text()
+    assert "must not be published" in card
+    assert str(tmp_path) not in card + (report.folder / "fingerprint.json").read_text()
+    found = datasets.load_dataset(
+        str(report.folder), "informal-to-formal", cache_dir=str(tmp_path / "cache")
+    )
+    assert {name: split.num_rows for name, split in found.items()} == {
+        "train": 3,
+        "validation": 1,
+        "test": 2,
+    }
+    with pytest.raises(InputError, match="licensed"):
+        require_publishable(report.folder)
+    (report.folder / MARKER).unlink()  # the mark is in two places
+    with pytest.raises(InputError, match="licensed"):
+        require_publishable(report.folder)
+    facts = json.loads((report.folder / "fingerprint.json").read_text())
+    (report.folder / "fingerprint.json").write_text(json.dumps({**facts, "publishable": "no"}))
+    with pytest.raises(InputError, match="licensed"):
+        require_publishable(report.folder)
+
+
+def test_a_failed_build_leaves_the_old_folder(corpus, tmp_path):
+    out = tmp_path / "out"
+    build("gyafc_em", out, data_dir=corpus, accept_licence=LICENCE)
+    before = {p: p.read_bytes() for p in out.rglob("*.*") if p.is_file()}
+    write(corpus / "Entertainment_Music/train/formal", ["one line only"])
+    with pytest.raises(InputError):
+        build("gyafc_em", out, data_dir=corpus, accept_licence=LICENCE)
+    assert {p: p.read_bytes() for p in out.rglob("*.*") if p.is_file()} == before
+
+
+def test_a_missing_part_is_left_out_and_said(corpus, tmp_path):
+    (corpus / "Entertainment_Music/tune/formal.ref3").unlink()
+    options = {"data_dir": corpus, "accept_licence": LICENCE}
+    with pytest.raises(MissingFileError, match=r"tune/formal\.ref3"):
+        build("gyafc_em", tmp_path / "out", **options)
+    report = build("gyafc_em", tmp_path / "out", allow_missing=True, **options)
+    assert set(report.rows["informal-to-formal"]) == {"train", "test"}
+    assert "formal.ref3" in report.left_out["validation"]
+    assert "**validation** is not here" in (report.folder / "README.md").read_text()
+
+
+def test_builder_notices_edited_raw_files(corpus, tmp_path):
+    def sources():
+        builder = GyafcEm(
+            config_name="informal-to-formal", data_dir=str(corpus), cache_dir=str(tmp_path / "c")
+        )
+        builder.download_and_prepare()
+        return builder.as_dataset(split="test")["source"][:]
+
+    assert sources() == ["ur right", "its on tv 2nite"]
+    write(corpus / "Entertainment_Music/test/informal", ["u r right", "its on tv 2nite"])
+    assert sources() == ["u r right", "its on tv 2nite"]

@@ -1,0 +1,214 @@
+"""Test sets and labelled sentences: alignment, decontamination, fingerprints, on small corpora."""
+
+import hashlib
+import json
+from dataclasses import replace
+
+import pytest
+
+from tstbench.datasets_scripts import load as load_module
+from tstbench.datasets_scripts.cleaning import PAPER_V1, match_key
+from tstbench.datasets_scripts.corpora import CORPORA
+from tstbench.datasets_scripts.corpus import Corpus, Part, read_side
+from tstbench.datasets_scripts.directions import DATASETS, DIRECTIONS
+from tstbench.datasets_scripts.fingerprint import fingerprint, style_fingerprint
+from tstbench.datasets_scripts.load import load_styles, load_test_set, training_split
+from tstbench.datasets_scripts.sources import PackageFile, UserFile
+from tstbench.errors import InputError, MissingFileError, UnknownNameError
+from tstbench.files import read_lines
+
+N2P = "mini/negative-to-positive"
+
+
+def user_file(name):
+    return UserFile(name, "Ours", "TSTBENCH_TEST_CORPUS", "Write it.")
+
+
+@pytest.fixture
+def tiny(tmp_path, monkeypatch):
+    """A corpus of our own in a folder: Yelp's layout and its decontamination step."""
+    lines = {
+        "train.0": "bad soup .\nawful tea .",  # the test sentence again, other case and spacing
+        "train.1": "nice soup .\nGREAT Tea.\ngood jam .",  # and one of the references
+        "dev.0": "Awful tea.\nsad cake .\nawful tea .",
+        "dev.1": "fine cake .\n",
+        "test.0": "awful tea .\nrude cook .\n",
+        "test.1": "lovely tea .",
+        "reference.0": "great tea .\nkind cook .",
+        "reference.1": "nasty tea .\n",
+    }
+    for name, text in lines.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+
+    def pair(stem):
+        return ((user_file(f"{stem}.0"),), (user_file(f"{stem}.1"),))
+
+    corpus = Corpus(
+        replace(DATASETS["mini"], name="tiny"),
+        "1.0.0",
+        (
+            Part("train", pair("train")),
+            Part("validation", pair("dev"), decontamination="yelp-dev-minus-test-v1"),
+            Part("test", pair("test"), references=pair("reference")),
+        ),
+    )
+    monkeypatch.setitem(CORPORA, "tiny", corpus)
+    monkeypatch.setitem(DATASETS, "tiny", corpus.facts)
+    for direction in corpus.facts.directions:
+        monkeypatch.setitem(DIRECTIONS, direction.name, direction)
+    return tmp_path
+
+
+def test_test_set_is_the_raw_files_line_by_line():
+    got = load_test_set(N2P)
+    folder = PackageFile("mini/data/test.0").locate().parent
+    assert list(got.sources) == [PAPER_V1(line) for line in read_lines(folder / "test.0")]
+    columns = [read_lines(folder / f"reference{k}.0") for k in range(4)]
+    assert [list(refs) for refs in got.references] == [
+        [PAPER_V1(line) for line in row] for row in zip(*columns, strict=True)
+    ]
+    assert got.ids[17] == "mini-test-0-00017"
+    assert (got.part, got.cleaning, str(got.direction)) == ("test", "paper-v1", N2P)
+
+
+def test_the_two_directions_have_their_own_sources_and_ids():
+    there, back = load_test_set(N2P), load_test_set("mini/positive-to-negative")
+    assert not set(there.sources) & set(back.sources)
+    assert back.ids[0] == "mini-test-1-00000"
+    assert there.fingerprint != back.fingerprint
+
+
+def test_training_sentences_of_a_non_parallel_dataset_have_no_references():
+    assert set(load_test_set(N2P, "train").references) == {()}
+
+
+def test_fingerprint_is_sha256_of_json_lines():
+    rows = [["a b", "c"], ['d "q" é'], ["", "", "e"]]  # ragged, quotes, no ASCII, empty
+    text = '["a b","c"]\n["d \\"q\\" é"]\n["","","e"]\n'
+    want = hashlib.sha256(text.encode("utf-8")).hexdigest()
+    assert fingerprint([r[0] for r in rows], [r[1:] for r in rows]) == want
+    assert style_fingerprint(["é"], [1]) == hashlib.sha256('["é",1]\n'.encode()).hexdigest()
+    with pytest.raises(ValueError, match="zip"):
+        fingerprint(["a", "b"], [[]])
+
+
+def test_fingerprint_sees_order_and_cleaning():
+    got = load_test_set(N2P)
+    assert fingerprint(got.sources, got.references) == got.fingerprint
+    assert fingerprint(got.sources[::-1], got.references[::-1]) != got.fingerprint
+    raw = load_test_set(N2P, cleaning="raw")
+    assert (raw.fingerprint == got.fingerprint) == (raw.sources == got.sources)
+
+
+def test_decontamination_removes_every_copy_and_keeps_line_numbers(tiny):
+    got = load_test_set("tiny/negative-to-positive", "validation", data_dir=tiny)
+    assert got.sources == ("sad cake.",)
+    assert got.ids == ("tiny-validation-0-00001",)  # upstream's second line
+    side = read_side(CORPORA["tiny"], "validation", 0, PAPER_V1, tiny)
+    assert (side.removed, side.repeats) == (2, 0)
+
+
+def test_published_rows_keep_upstreams_overlap_but_scorers_never_see_it(tiny):
+    assert load_styles("tiny", data_dir=tiny, exclude_test=False).splits["train"].texts == (
+        "bad soup.",
+        "awful tea.",
+        "nice soup.",
+        "GREAT Tea.",
+        "good jam.",
+    )
+    data = load_styles("tiny", data_dir=tiny)
+    train = data.splits["train"]
+    assert train.texts == ("bad soup.", "nice soup.", "good jam.")
+    assert train.labels == (0, 1, 1)
+    assert train.excluded == 2  # a source and a reference
+    assert train.of(1) == ("nice soup.", "good jam.")
+    assert data.splits["test"].texts == ("awful tea.", "rude cook.", "lovely tea.")
+    assert load_styles("tiny", data_dir=tiny, exclude=["GOOD  jam ."]).splits["train"].texts == (
+        "bad soup.",
+        "nice soup.",
+    )
+
+
+@pytest.mark.parametrize("cleaning", ["paper-v1", "raw"])
+def test_nothing_to_train_on_is_in_the_test_set(cleaning):
+    """For every dataset whose files are here: mini always."""
+    data = load_styles("mini", cleaning=cleaning)
+    forbidden = set()
+    for direction in DATASETS["mini"].directions:
+        test = load_test_set(direction, cleaning=cleaning)
+        forbidden |= {match_key(text) for text in test.sources}
+        forbidden |= {match_key(text) for refs in test.references for text in refs}
+    for name in ("train", "validation"):
+        assert not forbidden & set(map(match_key, data.splits[name].texts))
+
+
+def test_training_split_is_the_first_that_is_there(tiny):
+    assert training_split("tiny", data_dir=tiny).name == "train"
+    (tiny / "train.1").unlink()
+    data = load_styles("tiny", data_dir=tiny)
+    assert data.training.name == "validation"
+    assert "train.1" in data.missing["train"]
+    (tiny / "dev.0").unlink()
+    with pytest.raises(MissingFileError, match=r"train\.1"):
+        _ = load_styles("tiny", data_dir=tiny).training
+    (tiny / "test.0").unlink()  # what must be excluded is not known any more
+    with pytest.raises(MissingFileError, match=r"test\.0"):
+        load_styles("tiny", data_dir=tiny)
+
+
+def test_line_count_mismatch_names_both_files_and_counts(tiny):
+    (tiny / "reference.0").write_text("great tea .\n")
+    with pytest.raises(InputError) as error:
+        load_test_set("tiny/negative-to-positive", data_dir=tiny)
+    for part in ("Ours/test.0", "2 lines", "Ours/reference.0", "1:"):
+        assert part in str(error.value)
+
+
+def test_missing_final_newline_and_windows_line_ends_are_read(tiny):
+    (tiny / "reference.0").write_bytes(b"great tea .\r\nkind cook .")
+    got = load_test_set("tiny/negative-to-positive", data_dir=tiny, cleaning="raw")
+    assert got.references == (("great tea .",), ("kind cook .",))
+
+
+def test_an_empty_line_is_a_line(tiny):
+    (tiny / "reference.0").write_text("\nkind cook .\n")
+    got = load_test_set("tiny/negative-to-positive", data_dir=tiny)
+    assert got.references == (("",), ("kind cook.",))
+
+
+def test_invalid_utf8_names_file_and_line(tiny):
+    (tiny / "reference.0").write_bytes(b"great tea .\nkind c\xffok .\n")
+    with pytest.raises(InputError, match=r"reference\.0, line 2"):
+        load_test_set("tiny/negative-to-positive", data_dir=tiny)
+
+
+def test_unknown_names():
+    with pytest.raises(UnknownNameError, match="Did you mean 'validation'"):
+        load_test_set(N2P, "valid")
+    with pytest.raises(UnknownNameError, match="direction"):
+        load_test_set("mini/negative-to-neutral")
+    with pytest.raises(UnknownNameError, match="Did you mean 'yelp'"):
+        load_styles("yepl")
+
+
+def test_mined_sentences_belong_to_no_direction():
+    with pytest.raises(UnknownNameError, match="train, validation, test"):
+        load_test_set("amazon/negative-to-positive", "mined")
+
+
+def test_every_dataset_has_a_corpus():
+    assert set(CORPORA) == set(DATASETS)
+    for name, corpus in CORPORA.items():
+        assert corpus.facts is DATASETS[name]
+        assert [p.name for p in corpus.parts if p.transfer] == ["train", "validation", "test"]
+        assert load_module.parse_dataset(name) is corpus
+        test = corpus.part("test")
+        assert {len(refs) for refs in test.references} == {corpus.facts.references}
+        assert bool(corpus.agreement) == corpus.facts.licensed
+
+
+def test_pinned_table_is_plain_json():
+    table = json.loads(PackageFile("upstream.json").locate().read_text("utf-8"))
+    for entry in table.values():
+        assert len(entry["commit"]) == 40
+        assert all(len(blob) == 40 for blob, _ in entry["files"].values())

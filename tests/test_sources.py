@@ -1,0 +1,232 @@
+"""Upstream files: the mirror, and downloads over real HTTP on loopback."""
+
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from tstbench.datasets_scripts import download as download_module
+from tstbench.datasets_scripts.sources import (
+    BENCHMARK,
+    COLA,
+    UpstreamFile,
+    UserFile,
+    fetch,
+    upstream_file,
+    upstream_files,
+)
+from tstbench.errors import IntegrityError, MissingFileError, UnknownNameError
+from tstbench.files import git_blob_id
+
+CONTENT = b"".join(b"our own line number %d\n" % i for i in range(20_000))
+FILE = UpstreamFile("owner/repository", "c" * 40, "data/a file.0", git_blob_id(CONTENT), None)
+
+
+class Server:
+    """Serves CONTENT under FILE's address; can break off, forget ranges, or lie."""
+
+    def __init__(self):
+        self.content, self.breaks, self.ranges, self.requests = CONTENT, [], True, []
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self):
+                outer.answer(self)
+
+            def log_message(self, *args):
+                pass
+
+        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.http.serve_forever, args=(0.01,), daemon=True).start()
+        self.url = f"http://127.0.0.1:{self.http.server_port}"
+
+    def answer(self, request):
+        asked = request.headers.get("Range")
+        self.requests.append((request.path, asked))
+        if request.path != f"/owner/repository/{'c' * 40}/data/a%20file.0":
+            request.send_error(404)
+            return
+        start = int(asked.removeprefix("bytes=").rstrip("-")) if asked and self.ranges else 0
+        if start >= len(self.content):
+            request.send_error(416)
+            return
+        request.send_response(206 if start else 200)
+        if start:
+            size = len(self.content)
+            request.send_header("Content-Range", f"bytes {start}-{size - 1}/{size}")
+        body = self.content[start:]
+        request.send_header("Content-Length", str(len(body)))
+        request.end_headers()
+        if self.breaks:
+            body = body[: self.breaks.pop(0)]
+        request.wfile.write(body)
+
+
+@pytest.fixture
+def server(monkeypatch):
+    monkeypatch.delenv("TSTBENCH_SOURCES", raising=False)
+    monkeypatch.setenv("HF_HUB_OFFLINE", "0")
+    monkeypatch.setattr(download_module, "PAUSE", 0.001)
+    server = Server()
+    monkeypatch.setenv("TSTBENCH_UPSTREAM_URL", server.url)
+    yield server
+    server.http.shutdown()
+    server.http.server_close()
+
+
+def kept(home):
+    return sorted(p.name for p in home.rglob("*") if p.is_file())
+
+
+def test_download_is_verified_and_kept(server, tstbench_home):
+    path = fetch(FILE)
+    assert path.read_bytes() == CONTENT
+    assert path.is_relative_to(tstbench_home / "downloads")
+    assert kept(tstbench_home) == ["a file.0"]
+    assert fetch(FILE) == path
+    assert len(server.requests) == 1  # the second time it was there
+
+
+def test_mirror_wins_over_download(server, tmp_path, monkeypatch):
+    mirror = tmp_path / "mirror"
+    place = mirror / "owner/repository/data/a file.0"
+    place.parent.mkdir(parents=True)
+    place.write_bytes(CONTENT)
+    monkeypatch.setenv("TSTBENCH_SOURCES", str(mirror))
+    assert fetch(FILE) == place
+    assert server.requests == []
+
+
+def test_wrong_mirror_content_is_refused_and_left_alone(server, tmp_path, monkeypatch):
+    place = tmp_path / "owner/repository/data/a file.0"
+    place.parent.mkdir(parents=True)
+    place.write_bytes(b"something else\n")
+    monkeypatch.setenv("TSTBENCH_SOURCES", str(tmp_path))
+    with pytest.raises(IntegrityError, match=r"a file\.0") as error:
+        fetch(FILE)
+    assert FILE.blob in str(error.value)
+    assert place.read_bytes() == b"something else\n"
+
+
+def test_broken_line_is_resumed_within_one_call(server, tstbench_home):
+    server.breaks = [100_000, 50_000]
+    assert fetch(FILE).read_bytes() == CONTENT
+    assert [asked for _, asked in server.requests] == [None, "bytes=100000-", "bytes=150000-"]
+    assert kept(tstbench_home) == ["a file.0"]
+
+
+def test_next_call_resumes_what_the_last_one_kept(server, tstbench_home):
+    server.breaks = [1000] * download_module.ATTEMPTS
+    with pytest.raises(MissingFileError, match="4000 bytes are kept"):
+        fetch(FILE)
+    assert "a file.0.part" in kept(tstbench_home)
+    assert "a file.0" not in kept(tstbench_home)
+    server.requests.clear()
+    assert fetch(FILE).read_bytes() == CONTENT
+    assert [asked for _, asked in server.requests] == ["bytes=4000-"]
+
+
+def test_server_without_ranges_sends_the_whole_again(server):
+    server.breaks, server.ranges = [1000], False
+    assert fetch(FILE).read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize("rubbish", [b"not a beginning of it", b"x" * (len(CONTENT) + 1)])
+def test_rubbish_in_the_way_is_thrown_away(server, tstbench_home, rubbish):
+    part = tstbench_home / "downloads/owner/repository" / ("c" * 40) / "data/a file.0.part"
+    part.parent.mkdir(parents=True)
+    part.write_bytes(rubbish)
+    assert fetch(FILE).read_bytes() == CONTENT
+    assert not part.exists()
+
+
+def test_wrong_content_is_refused_and_nothing_kept(server, tstbench_home):
+    server.content = b"<html>please log in</html>"
+    with pytest.raises(IntegrityError, match=r"owner/repository/data/a file\.0"):
+        fetch(FILE)
+    assert [name for name in kept(tstbench_home) if not name.endswith(".lock")] == []
+    server.content = CONTENT
+    assert fetch(FILE).read_bytes() == CONTENT
+
+
+def test_404_names_file_upstream_and_variable(server):
+    absent = UpstreamFile("owner/repository", "c" * 40, "data/none.0", "0" * 40, None)
+    with pytest.raises(MissingFileError) as error:
+        fetch(absent)
+    for part in ("data/none.0", "owner/repository", "TSTBENCH_SOURCES", "404"):
+        assert part in str(error.value)
+    assert len(server.requests) == 1  # asking again would not help
+
+
+def test_no_network(server, monkeypatch):
+    server.http.shutdown()
+    server.http.server_close()
+    with pytest.raises(MissingFileError, match="TSTBENCH_SOURCES"):
+        fetch(FILE)
+
+
+def test_offline_switch_is_obeyed(server, monkeypatch):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    with pytest.raises(MissingFileError, match="HF_HUB_OFFLINE"):
+        fetch(FILE)
+    assert server.requests == []
+
+
+def test_only_web_addresses(monkeypatch, tmp_path):
+    monkeypatch.delenv("TSTBENCH_SOURCES", raising=False)
+    monkeypatch.setenv("HF_HUB_OFFLINE", "0")
+    with pytest.raises(MissingFileError, match="http or https"):
+        fetch(FILE, base_url=f"file://{tmp_path}")
+
+
+def test_two_at_once_download_once(server):
+    results = []
+    threads = [threading.Thread(target=lambda: results.append(fetch(FILE))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [path.read_bytes() == CONTENT for path in results] == [True] * 4
+    assert len(server.requests) == 1
+
+
+def test_unknown_upstream_names_are_refused():
+    with pytest.raises(UnknownNameError, match=r"Dataprepro/datasets/yelp/test\.0"):
+        upstream_file(BENCHMARK, "Dataprepro/datasets/yelp/tests/test.0")
+    with pytest.raises(UnknownNameError, match="upstream repository"):
+        upstream_file("nobody/nothing", "a")
+
+
+def test_large_files_that_nobody_here_saw_are_pinned_too():
+    for name in ("yelp/train.0", "yelp/train.1", "amazon/train.0", "amazon/train.1"):
+        file = upstream_file(BENCHMARK, f"Dataprepro/datasets/{name}")
+        assert file.size is None
+        assert len(file.blob) == 40
+    assert [f.path.rsplit("/")[-1] for f in upstream_files(COLA, "acceptability_corpus/raw/")] == [
+        "in_domain_dev.tsv",
+        "in_domain_train.tsv",
+        "out_of_domain_dev.tsv",
+    ]
+
+
+def test_user_files_say_how_to_get_the_corpus(tmp_path, monkeypatch):
+    monkeypatch.delenv("OUR_CORPUS", raising=False)
+    file = UserFile("test/informal", "Our_Corpus", "OUR_CORPUS", "Ask its owner.")
+    with pytest.raises(MissingFileError, match=r"OUR_CORPUS.*Ask its owner"):
+        file.locate()
+    with pytest.raises(MissingFileError, match="test/informal is not in"):
+        file.locate(tmp_path)
+    place = tmp_path / "Our_Corpus/test/informal"
+    place.parent.mkdir(parents=True)
+    place.write_text("hey\n")
+    monkeypatch.setenv("OUR_CORPUS", str(tmp_path))
+    assert file.locate() == file.locate(tmp_path / "Our_Corpus") == place
+    assert file.digest() == git_blob_id(b"hey\n")
+
+
+@pytest.mark.realdata
+def test_the_mirror_holds_what_is_pinned(sources):
+    present = [f for name in (BENCHMARK, COLA) for f in upstream_files(name) if f.size is not None]
+    for file in present:
+        assert fetch(file).stat().st_size == file.size
+    assert len(present) > 100

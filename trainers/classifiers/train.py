@@ -30,6 +30,7 @@ TRAINERS: dict[str, str] = {
     "fasttext": "tstbench.trainers.classifiers.fasttext:FastTextConfig",
     "textcnn": "tstbench.trainers.classifiers.textcnn:TextCnnConfig",
     "transformer": "tstbench.trainers.classifiers.transformer:TransformerConfig",
+    "probe": "tstbench.trainers.classifiers.probe:ProbeConfig",
 }
 RECIPE_VERSION = 1  # raised when the same settings no longer give the same weights
 

@@ -1,0 +1,63 @@
+"""HTML that cannot be injected into: text becomes markup only through :func:`el`.
+
+``markupsafe`` keeps the two apart by type: a ``Markup`` is HTML of our own making, any other
+string is text and is escaped when it is put into one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from markupsafe import Markup, escape
+
+_VOID = frozenset({"br", "hr", "img", "input"})
+
+Child = object  # a Markup, a text or number to be escaped, None, or an iterable of these
+
+
+def el(tag: str, *children: Child, **attributes: object) -> Markup:
+    """One element.
+
+    Args:
+        tag: the element's name.
+        children: what is inside; ``None`` is nothing, iterables are flattened, text is escaped.
+        attributes: ``class_`` for ``class``, ``data_x`` for ``data-x``; ``None`` and ``False``
+            leave the attribute out, ``True`` writes it bare.
+
+    >>> el("a", "1 < 2", class_="x", data_value=3, hidden=True, title=None)
+    Markup('<a class="x" data-value="3" hidden>1 &lt; 2</a>')
+    """
+    opening = [tag]
+    for key, value in attributes.items():
+        if value is None or value is False:
+            continue
+        name = key.rstrip("_").replace("_", "-")
+        opening.append(name if value is True else f'{name}="{escape(value)}"')
+    start = f"<{' '.join(opening)}>"
+    return Markup(start if tag in _VOID else f"{start}{join(children)}</{tag}>")  # noqa: S704
+
+
+def join(children: Iterable[Child]) -> Markup:
+    """Escape what is text, flatten what is iterable, and put all of it side by side."""
+    return Markup("".join(_flat(children)))  # noqa: S704
+
+
+def _flat(children: Iterable[Child]) -> Iterable[str]:
+    for child in children:
+        if child is None:
+            continue
+        if isinstance(child, str) or not isinstance(child, Iterable):
+            yield escape(child)
+        else:
+            yield from _flat(child)
+
+
+def https_link(url: str | None, *children: Child, **attributes: object) -> Markup | None:
+    """A link out of the page; ``None`` unless it is plain https, whatever a report claims.
+
+    >>> https_link("javascript:alert(1)", "outputs") is None
+    True
+    """
+    if url is None or not url.startswith("https://"):
+        return None
+    return el("a", *children, href=url, rel="noopener noreferrer", target="_blank", **attributes)

@@ -1,0 +1,249 @@
+"""From entries to the rows of a table: one direction, one setting, systems x metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from ...metrics.result import METRICS
+from ...pipelines.report import Report
+from .data import Board, Entry
+from .groups import Setting
+from .human import HumanScore, fold
+from .significance import Ranks, plain_ranks
+
+ASPECTS = ("overall", "style", "content", "fluency", "other")
+Tested = Literal["significance.json", "sentence scores", "untested"]
+
+
+@dataclass(frozen=True)
+class Column:
+    """One comparable set of numbers.
+
+    Attributes:
+        key: ``joint``, or ``human:<study>:<aspect>``; unique in a table.
+        unit: percent, fraction, perplexity, or a human scale such as ``1-5``.
+        low, high: the range over all rows, intervals included, for drawing.
+        tested: where the ranks come from.
+        signature: of a metric; ``None`` of a human column.
+    """
+
+    key: str
+    title: str
+    meaning: str
+    aspect: str
+    unit: str
+    higher_is_better: bool
+    low: float
+    high: float
+    tested: Tested
+    signature: str | None = None
+    study: str | None = None
+
+    @property
+    def human(self) -> bool:
+        """Whether people gave these scores."""
+        return self.study is not None
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One number, or the reason why there is none."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    ranks: Ranks | None = None
+    best: bool = False  # first, or not shown to be worse than the first
+    note: str | None = None
+
+
+@dataclass(frozen=True)
+class Row:
+    """One system: a cell for each column."""
+
+    entry: Entry
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The table of one direction in one setting; rows in the order of the first column."""
+
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+
+
+ComputedRanks = Mapping[str, Mapping[str, Ranks]]  # metric -> label -> ranks
+
+
+def build_ranking(board: Board, setting: Setting, computed: ComputedRanks) -> Ranking:
+    """Columns, cells and order.
+
+    Args:
+        board: for human scores and the direction's ``significance.json``.
+        setting: whose entries become rows.
+        computed: rank ranges that were computed from sentence scores, if any were.
+    """
+    entries = setting.entries
+    built = [_metric_column(board, setting, metric, computed) for metric in _metrics(entries)]
+    overall = sum(column.aspect == "overall" for column, _ in built)
+    if entries:  # what people said stands right beside the number that sums up the metrics
+        human = board.human.get(entries[0].direction.name, ())
+        built[overall:overall] = _human_columns(human, entries)
+    order = sorted(range(len(entries)), key=lambda i: _place(built, entries, i))
+    rows = [Row(entries[i], tuple(cells[i] for _, cells in built)) for i in order]
+    return Ranking(tuple(column for column, _ in built), tuple(rows))
+
+
+def _metrics(entries: Sequence[Entry]) -> list[str]:
+    """The metrics measured, by aspect and then in the benchmark's order; Joint leads."""
+    found = {score.metric for entry in entries for score in entry.report.scores}
+    known = list(METRICS)
+
+    def place(metric: str) -> tuple[int, int, str]:
+        aspect = METRICS[metric].aspect if metric in METRICS else "other"
+        return ASPECTS.index(aspect), known.index(metric) if metric in METRICS else 0, metric
+
+    return sorted(found, key=place)
+
+
+def _metric_column(
+    board: Board, setting: Setting, metric: str, computed: ComputedRanks
+) -> tuple[Column, list[Cell]]:
+    entries = setting.entries
+    scores = [entry.report.score(metric) for entry in entries]
+    one = next(score for score in scores if score is not None)
+    values = {
+        entry.label: score.value
+        for entry, score in zip(entries, scores, strict=True)
+        if score is not None and score.value is not None
+    }
+    ranks, tested = _ranks(board, entries, metric, values, one.higher_is_better, computed)
+    cells = []
+    for entry, score in zip(entries, scores, strict=True):
+        if score is None:
+            cells.append(Cell(None, note=_why_missing(entry.report, metric)))
+        elif score.value is None:
+            cells.append(Cell(None, note="The value is infinite or undefined."))
+        else:
+            own, bounds = ranks[entry.label], score.interval
+            low, high = (bounds.low, bounds.high) if bounds else (None, None)
+            cells.append(Cell(score.value, low, high, own, own[0] == 1))
+    facts = METRICS.get(metric)
+    low, high = _extent(cells)
+    column = Column(
+        key=metric,
+        title=facts.title if facts else metric,
+        meaning=facts.meaning if facts else "a metric that this page does not know",
+        aspect=facts.aspect if facts else "other",
+        unit=one.unit,
+        higher_is_better=one.higher_is_better,
+        low=low,
+        high=high,
+        tested=tested,
+        signature=setting.signatures[metric],
+    )
+    return column, cells
+
+
+def _ranks(
+    board: Board,
+    entries: Sequence[Entry],
+    metric: str,
+    values: Mapping[str, float],
+    higher_is_better: bool,
+    computed: ComputedRanks,
+) -> tuple[Mapping[str, Ranks], Tested]:
+    """The direction's file where it covers exactly these systems, else what was computed."""
+    if not values:
+        return {}, "untested"
+    ranked = board.ranks.get(entries[0].direction.name, {}).get(metric, {})
+    names = {e.label: _name_in(ranked, e) for e in entries if e.label in values}
+    if len(set(names.values())) == len(names) and set(names.values()) == set(ranked):
+        return {label: ranked[name] for label, name in names.items() if name}, "significance.json"
+    own = computed.get(metric)
+    if own is not None and own.keys() == values.keys():
+        return own, "sentence scores"
+    return plain_ranks(values, higher_is_better), "untested"
+
+
+def _name_in(ranked: Mapping[str, Ranks], entry: Entry) -> str | None:
+    """What the significance file calls an entry: its label, its folder's name, or its own."""
+    names = (entry.label, entry.folder.name, entry.report.system.name)
+    return next((name for name in names if name in ranked), None)
+
+
+def _why_missing(report: Report, metric: str) -> str:
+    omission = next((o for o in report.left_out if o.metric == metric), None)
+    return f"Left out: {omission.why}." if omission else "Not measured for this system."
+
+
+def _human_columns(
+    scores: Iterable[HumanScore], entries: Sequence[Entry]
+) -> list[tuple[Column, list[Cell]]]:
+    """A column for each study and aspect that rated one of the systems."""
+    folded = {fold(entry.report.system.name) for entry in entries}
+    by_column: dict[tuple[str, str, str], dict[str, HumanScore]] = {}
+    for score in scores:
+        if score.system in folded:
+            key = (score.study, score.aspect, score.scale)
+            by_column.setdefault(key, {})[score.system] = score
+    order = {aspect: place for place, aspect in enumerate(ASPECTS)}
+    built = []
+    for key in sorted(by_column, key=lambda k: (k[0], order.get(k[1], len(order)), k)):
+        study, aspect, scale = key
+        cells = _human_cells(by_column[key], entries)
+        low, high = _extent(cells)
+        column = Column(
+            key=f"human:{study}:{aspect}:{scale}",
+            title=aspect.capitalize(),
+            meaning=f"mean score given by people in {study}",
+            aspect="human",
+            unit=scale or "points",
+            higher_is_better=True,
+            low=low,
+            high=high,
+            tested="untested",
+            study=study,
+        )
+        built.append((column, cells))
+    return built
+
+
+def _human_cells(found: Mapping[str, HumanScore], entries: Sequence[Entry]) -> list[Cell]:
+    """A cell for each entry, ranked by mean alone."""
+    own = [found.get(fold(entry.report.system.name)) for entry in entries]
+    values = {e.label: s.mean for e, s in zip(entries, own, strict=True) if s}
+    ranks = plain_ranks(values, higher_is_better=True)
+    cells = []
+    for entry, score in zip(entries, own, strict=True):
+        if score is None:
+            cells.append(Cell(None, note="Not rated in this study."))
+            continue
+        bounds = score.interval
+        low, high = (bounds.low, bounds.high) if bounds else (None, None)
+        note = f"{score.ratings} ratings of {score.items} outputs."
+        place = ranks[entry.label]
+        cells.append(Cell(score.mean, low, high, place, place[0] == 1, note))
+    return cells
+
+
+def _extent(cells: Iterable[Cell]) -> tuple[float, float]:
+    values = [v for c in cells for v in (c.value, c.low, c.high) if v is not None]
+    return (min(values), max(values)) if values else (0.0, 1.0)
+
+
+def _place(
+    built: Sequence[tuple[Column, Sequence[Cell]]], entries: Sequence[Entry], i: int
+) -> tuple[bool, float, str]:
+    """Best value of the first column first, missing ones last, then by name."""
+    label = entries[i].label.casefold()
+    if not built:
+        return True, 0.0, label
+    column, cells = built[0]
+    value = cells[i].value
+    if value is None:
+        return True, 0.0, label
+    return False, -value if column.higher_is_better else value, label

@@ -141,23 +141,27 @@ def train_style_language_model(data: StyleData, style: str) -> Artefact:
     return store(card, lambda folder: _write_language_model(sentences, folder))
 
 
-def train_corpus_acceptability(corpus: str, kind: str) -> Artefact:
+def train_corpus_acceptability(
+    corpus: str, kind: str, config: ClassifierConfig | None = None
+) -> Artefact:
     """Train the acceptability classifier of a corpus, unless it is there.
 
     Args:
         corpus: ``cola``, or a dataset whose sentences, and corruptions of them, are learned from.
         kind: of classifier.
+        config: of that kind; ``None`` for the kind's own.
     """
     if corpus == "cola":
         say(f"scorer: {kind} acceptability classifier, CoLA")
         files = [
             fetch(upstream_file(COLA, f"{COLA_FOLDER}/{name}")) for name in COLA_FILES.values()
         ]
-        return train_acceptability(cola_corpus(files[0].parent), kind)
+        return train_acceptability(cola_corpus(files[0].parent), kind, config)
     data = load_styles(corpus)
     say(f"scorer: {kind} acceptability classifier, {corpus} and corruptions of it")
     exclude = data.splits["test"].texts if "test" in data.splits else ()
-    return train_acceptability(corrupted_corpus(corpus, data.training.texts, exclude=exclude), kind)
+    corrupted = corrupted_corpus(corpus, data.training.texts, exclude=exclude)
+    return train_acceptability(corrupted, kind, config)
 
 
 def trained_on(data: StyleData, training: StyleSplit, text: str) -> str:

@@ -86,14 +86,15 @@ class TransformerEncoder:
         max_tokens: int = MAX_TOKENS,
         memory_bytes: int = MEMORY_BYTES,
     ) -> None:
-        self.source = str(model)
+        self.source = str(model)  # as it was asked for, so that it can be asked for again
         self.name = name or Path(self.source).name
-        self._folder = fetch(model)
-        network, self._tokenizer = _from_folder(self._folder)
+        self.folder = fetch(model)
+        network, self._tokenizer = _from_folder(self.folder)
         depth = network.config.num_hidden_layers
         self.layer = depth if layer is None else layer
         if not 0 <= self.layer <= depth:
             raise InputError(f"{self.name} has the layers 0 to {depth}, there is no {layer}")
+        self._width = network.config.hidden_size
         self._longest = longest_input(network, self._tokenizer)
         self._forward: Callable[[Sequence[Sequence[int]], Collection[int]], dict[int, Tensor]]
         if is_packable(network.config):
@@ -111,10 +112,10 @@ class TransformerEncoder:
     def hash(self) -> str:
         """SHA-256 hex over configuration, weights and tokenizer files."""
         if self._hash is None:
-            hashed = {file for pattern in _HASHED for file in self._folder.glob(pattern)}
-            others = {file for file in self._folder.rglob("*") if file not in hashed}
-            skip = [file.relative_to(self._folder).as_posix() for file in others]
-            self._hash = folder_digest(self._folder, skip=skip)
+            hashed = {file for pattern in _HASHED for file in self.folder.glob(pattern)}
+            others = {file for file in self.folder.rglob("*") if file not in hashed}
+            skip = [file.relative_to(self.folder).as_posix() for file in others]
+            self._hash = folder_digest(self.folder, skip=skip)
         return self._hash
 
     def token_vectors(self, sentences: Sequence[str]) -> TokenVectors:
@@ -122,11 +123,10 @@ class TransformerEncoder:
         encoded = self._encode(sentences)
         offsets = np.zeros(len(encoded) + 1, dtype=np.int64)
         np.cumsum([len(one.content) for one in encoded], out=offsets[1:])
-        if not encoded:
-            return TokenVectors(np.zeros((0, 0), np.float32), np.zeros(0, bool), offsets)
+        nothing = np.zeros((0, self._width), np.float32)
         return TokenVectors(
-            vectors=np.concatenate([one.vectors for one in encoded]),
-            content=np.concatenate([one.content for one in encoded]),
+            vectors=np.concatenate([nothing, *(one.vectors for one in encoded)]),
+            content=np.concatenate([nothing[:, 0] > 0, *(one.content for one in encoded)]),
             offsets=offsets,
         )
 
@@ -162,9 +162,8 @@ class TransformerEncoder:
         self.record_layers(layers)
         encoded = self._encode(sentences)
         columns = [self._recorded.index(layer) for layer in layers]
-        if not encoded:
-            return np.zeros((0, len(columns), 0), np.float32)
-        return np.stack([one.means[columns] for one in encoded])
+        means = [one.means[columns] for one in encoded]
+        return np.array(means, dtype=np.float32).reshape(-1, len(columns), self._width)
 
     def _encode(self, sentences: Sequence[str]) -> list[_Encoded]:
         wanted = [sentence.strip() for sentence in sentences]

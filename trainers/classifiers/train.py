@@ -31,7 +31,6 @@ TRAINERS: dict[str, str] = {
     "textcnn": "tstbench.trainers.classifiers.textcnn:TextCnnConfig",
     "transformer": "tstbench.trainers.classifiers.transformer:TransformerConfig",
     "probe": "tstbench.trainers.classifiers.probe:ProbeConfig",
-    "probe": "tstbench.trainers.classifiers.probe:ProbeConfig",
 }
 RECIPE_VERSION = 1  # raised when the same settings no longer give the same weights
 

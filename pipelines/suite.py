@@ -1,7 +1,7 @@
 """A suite: systems x directions from one TOML file, one resumable cell each.
 
-A cell is done when its report exists and answers to the same question: the same predictions,
-test set, profile, metrics and signatures. Anything else is computed again.
+A cell is done when its results are whole and answer to the same question: the same predictions,
+test set, profile, metrics and scorers. Anything else is computed again.
 """
 
 from __future__ import annotations
@@ -21,21 +21,31 @@ from ..files import read_text
 from ..metrics.facts import METRICS
 from ..metrics.measure import Options
 from ..metrics.scorers.profile import Profile, Scorers, parse_profile
-from .evaluate import check_metrics, evaluate, recipe, write_evaluation
+from .evaluate import check_metrics, evaluate, recipe, write_systems
 from .outputs import Outputs, read_outputs
 from .prepare import prepare
+from .published import published_directions, published_info, published_predictions
 from .ranking import Rank
 from .report import Report, Strict, SystemInfo, read_report
-from .results import direction_folder, folder_name, read_direction, write_significance
+from .results import (
+    REPLICATES_FILE,
+    Stored,
+    check_names,
+    direction_folder,
+    folder_name,
+    read_direction,
+    write_significance,
+)
 from .talk import say
 from .transfer import baseline_info, predict
 
 
 class SuiteSystem(Strict):
-    """One ``[[system]]`` table: a baseline with its directions, or files by direction."""
+    """One ``[[system]]`` table: a baseline, outputs that others published, or one's own files."""
 
     info: SystemInfo | None = None
     baseline: str | None = None
+    published: str | None = None
     directions: tuple[str, ...] = ()
     outputs: dict[str, str] = {}
 
@@ -62,11 +72,14 @@ class Cell:
     info: SystemInfo
     path: Path | None
     baseline: str | None = None  # computed, where there is no file
+    published: bool = False  # fetched, where there is no file
 
     def outputs(self, test_set: TestSet) -> Outputs:
         """Read the file, or have the baseline transfer."""
         if self.baseline is not None:
             return Outputs(self.info.name, tuple(predict(self.baseline, test_set)))
+        if self.published:
+            return Outputs(self.info.name, published_predictions(self.info.name, test_set))
         return read_outputs(str(self.path), test_set, self.info.name)
 
 
@@ -98,10 +111,11 @@ def cells(suite: Suite, folder: Path) -> list[Cell]:
         parse_direction(cell.direction)
         if cell.path is not None and not cell.path.is_file():
             raise InputError(f"{cell.info.name}, {cell.direction}: no such file: {cell.path}")
-    names = [(cell.direction, folder_name(cell.info.name)) for cell in found]
-    for name in names:
-        if names.count(name) > 1:
-            raise InputError(f"two systems called {name[1]!r} for {name[0]}")
+    for direction, some in _by_direction(found).items():
+        try:
+            check_names([cell.info.name for cell in some])
+        except InputError as error:
+            raise InputError(f"{direction}: {error}") from error
     return found
 
 
@@ -112,56 +126,66 @@ def run_suite(path: Path, show: Show) -> Path:
         path: the TOML file.
         show: called with the reports and ranks of each direction as it is done.
 
-    Everything is read and checked before anything is scored. Cells of one direction are scored
-    together, so that its scorers are loaded once; each is written as soon as its direction is.
+    Everything is read and checked before anything is scored, so that a mistake in the last file
+    costs no scoring. Directions follow each other; a system is written as soon as it is scored.
     """
     suite = read_suite(path)
     check_metrics(suite.metrics)
     profile = parse_profile(suite.profile)
+    options = Options(bleu=suite.bleu, ppl=suite.ppl)  # type: ignore[arg-type]
     root = path.parent / suite.out
-    todo: dict[str, list[Cell]] = {}
-    for cell in cells(suite, path.parent):
-        todo.setdefault(cell.direction, []).append(cell)
-    for direction, some in todo.items():
-        folder = _run_direction(suite, profile, direction, some, root)
+    read = []
+    for direction, some in _by_direction(cells(suite, path.parent)).items():
+        test_set = load_test_set(direction)
+        read.append((test_set, [(cell.info, cell.outputs(test_set)) for cell in some]))
+    for test_set, systems in read:
+        _run_direction(suite, profile, options, test_set, systems, root)
+        folder = direction_folder(root, test_set.direction)
         show([stored.report for stored in read_direction(folder)], write_significance(folder))
     return root
 
 
 def _run_direction(
-    suite: Suite, profile: Profile, direction: str, some: list[Cell], root: Path
-) -> Path:
-    test_set = load_test_set(direction)
-    options = Options(bleu=suite.bleu, ppl=suite.ppl)  # type: ignore[arg-type]
-    outputs = {cell.info.name: cell.outputs(test_set) for cell in some}
+    suite: Suite,
+    profile: Profile,
+    options: Options,
+    test_set: TestSet,
+    systems: list[tuple[SystemInfo, Outputs]],
+    root: Path,
+) -> None:
+    """Score and write the systems whose results are not there, one after the other."""
     prepare(test_set.direction, profile, suite.metrics)
     scorers = Scorers(profile, test_set.direction)
     pending = []
+    for info, outputs in systems:
+        wanted = recipe(outputs, test_set, scorers, suite.metrics, options)
+        report = _stored(direction_folder(root, test_set.direction) / folder_name(info.name))
+        if report is None or report.recipe != wanted or report.system != info:
+            pending.append((info, outputs))
+    say(f"{test_set.direction}: {len(pending)} of {len(systems)} systems to score")
+    for info, outputs in pending:
+        infos = {info.name: info}
+        evaluation = evaluate([outputs], test_set, profile, suite.metrics, options, infos)
+        write_systems(evaluation, root)
+
+
+def _by_direction(some: list[Cell]) -> dict[str, list[Cell]]:
+    groups: dict[str, list[Cell]] = {}
     for cell in some:
-        wanted = recipe(outputs[cell.info.name], test_set, scorers, suite.metrics, options)
-        report = _stored(direction_folder(root, test_set.direction) / folder_name(cell.info.name))
-        if report is None or report.recipe != wanted or report.system != cell.info:
-            pending.append(cell)
-    say(f"{direction}: {len(pending)} of {len(some)} systems to score")
-    for cell in pending:
-        evaluation = evaluate(
-            [outputs[cell.info.name]],
-            test_set,
-            profile,
-            suite.metrics,
-            options,
-            {cell.info.name: cell.info},
-        )
-        write_evaluation(evaluation, root)
-    return direction_folder(root, test_set.direction)
+        groups.setdefault(cell.direction, []).append(cell)
+    return groups
 
 
 def _stored(folder: Path) -> Report | None:
-    """The report in a folder; ``None`` when there is none, or one that cannot be trusted."""
+    """The report in a folder; ``None`` when there is none, or results that are not whole."""
+    if not all((folder / name).is_file() for name in (REPLICATES_FILE, "samples.jsonl")):
+        return None
     try:
-        return read_report(folder / "report.json")
+        stored = Stored(folder, read_report(folder))
+        stored.bootstrapped()
     except TSTBenchError:
         return None
+    return stored.report
 
 
 def _cells(suite: Suite, folder: Path) -> Iterator[Cell]:
@@ -173,8 +197,16 @@ def _cells(suite: Suite, folder: Path) -> Iterator[Cell]:
             for direction in system.directions:
                 info = system.info or baseline_info(system.baseline)
                 yield Cell(direction, info, None, system.baseline)
+        elif system.published:
+            for direction in system.directions or published_directions(system.published):
+                info = published_info(system.published, direction)
+                yield Cell(direction, info, None, published=True)
         elif system.info is None or not system.outputs:
-            raise InputError(f"{where}: 'info.name' and 'outputs', or 'baseline', are needed")
+            raise InputError(
+                f"{where}: 'info.name' and 'outputs', or 'baseline', or 'published', are needed"
+            )
+        elif system.directions:
+            raise InputError(f"{where}: 'outputs' has the directions; 'directions' is a baseline's")
         else:
             for direction, file in system.outputs.items():
                 yield Cell(direction, system.info, folder / file)

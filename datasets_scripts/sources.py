@@ -15,7 +15,6 @@ from pathlib import Path
 
 from ..errors import IntegrityError, MissingFileError, unknown_name
 from ..files import git_blob_id, home
-from .download import download
 
 MIRROR_VARIABLE = "TSTBENCH_SOURCES"
 BASE_URL = "https://raw.githubusercontent.com"
@@ -176,6 +175,8 @@ def fetch(file: UpstreamFile, *, base_url: str | None = None) -> Path:
     # HF_HUB_OFFLINE is what the libraries around us obey too: one switch for all of them.
     if os.environ.get("HF_HUB_OFFLINE", "").upper() in {"1", "TRUE", "YES", "ON"}:
         raise MissingFileError(f"{_absent(file, mirror)}. HF_HUB_OFFLINE is set: no download tried")
+    from .download import download  # only now: reading what is there needs no network stack
+
     base = (base_url or os.environ.get("TSTBENCH_UPSTREAM_URL") or BASE_URL).rstrip("/")
     url = f"{base}/{file.repository}/{file.commit}/{file.path}"
     try:

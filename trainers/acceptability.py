@@ -74,6 +74,9 @@ def read_cola(file: Path) -> LabelledSentences:
 def cola_corpus(path: Path | str | None = None) -> AcceptabilityCorpus:
     """CoLA: from its published archive, or from a folder that holds its three files.
 
+    The archive is the released corpus; the folder ``raw`` beside it in the authors' repository is
+    an older state, with mistakes in eight sentences and two labels that the release corrects.
+
     Args:
         path: ``cola_public.zip``, or the folder of ``in_domain_train.tsv`` and its like; None
             takes the pinned archive from the local mirror or downloads it.

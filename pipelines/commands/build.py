@@ -5,7 +5,7 @@ either way. GYAFC is licensed: it is built from your own copy, for yourself.
 
 Examples:
   tstbench build mini yelp --out data
-  tstbench build gyafc_fr --data-dir GYAFC_Corpus --accept-licence gyafc --out data
+  tstbench build gyafc_fr --data-dir GYAFC_Corpus --accept-licence gyafc-research-only --out data
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ import pytest
 from datasets import ClassLabel, Features, Value
 from hub_artefacts import dataset_folder, model_folder, write_parquet
 
+from tstbench.datasets_scripts.build import build as build_dataset
 from tstbench.datasets_scripts.publication import MARKER
 from tstbench.errors import InputError, MissingFileError, TSTBenchError
 from tstbench.pipelines.hub.guard import LicensedTextError, check_publishable
@@ -37,12 +38,17 @@ def lines(*rows):
 @pytest.fixture
 def corpus(tmp_path, monkeypatch):
     """A user's own copy, in the licensed corpus's layout, of sentences we wrote."""
-    folder = tmp_path / "GYAFC_Corpus/Entertainment_Music/test"
-    folder.mkdir(parents=True)
-    (folder / "informal").write_text(f"{SENTENCE}\nlol no\n")
-    (folder / "formal.ref0").write_text(f"{REWRITE}\nNo.\n")
-    monkeypatch.setenv("TSTBENCH_GYAFC", str(tmp_path / "GYAFC_Corpus"))
-    return tmp_path / "GYAFC_Corpus"
+    root = tmp_path / "GYAFC_Corpus"
+    folder = root / "Entertainment_Music"
+    for part in ("train", "tune", "test"):
+        (folder / part).mkdir(parents=True)
+        (folder / part / "informal").write_text(f"{SENTENCE}\nlol no\n")
+        (folder / part / "formal").write_text(f"{REWRITE}\nNo.\n")
+        for k in range(4 if part != "train" else 0):
+            (folder / part / f"formal.ref{k}").write_text(f"{REWRITE}\nNo {k}.\n")
+            (folder / part / f"informal.ref{k}").write_text(f"{SENTENCE}\nnope {k}\n")
+    monkeypatch.setenv("TSTBENCH_GYAFC", str(root))
+    return root
 
 
 def refuse(files, kind="dataset", repo_id="tstbench/outputs"):
@@ -70,6 +76,23 @@ def test_a_licensed_dataset_by_name(name):
 def test_a_marked_folder():
     refuse({MARKER: b""})
     refuse({"fingerprint.json": b'{"publishable": false}', "a.jsonl": lines({"text": SENTENCE})})
+
+
+def test_the_built_dataset_however_it_is_dressed_up(corpus, tmp_path, monkeypatch):
+    built = build_dataset("gyafc_em", tmp_path, accept_licence="gyafc-research-only").folder
+    monkeypatch.delenv("TSTBENCH_GYAFC")  # the machine that publishes may not have the corpus
+    files = {p.relative_to(built).as_posix(): p for p in built.rglob("*") if p.is_file()}
+    refuse(files, repo_id="tstbench/gyafc_em")
+    assert MARKER in refuse(files, repo_id="tstbench/formality")
+    del files[MARKER]
+    refuse(files, repo_id="tstbench/formality")
+    del files["fingerprint.json"]
+    files["README.md"] = CARD["README.md"]
+    refuse(files, repo_id="tstbench/formality")
+    neutral = {path.replace("formal", "x").replace("/", "_"): p for path, p in files.items()}
+    for path, content in neutral.items():
+        if path.endswith(".parquet"):
+            refuse({path: content}, repo_id="tstbench/formality")
 
 
 def test_a_renamed_dataset_folder(tmp_path):
@@ -138,6 +161,9 @@ def test_models_trained_on_licensed_text(tmp_path):
     files = {p.name: p for p in folder.iterdir()}
     passes(files, "model", "tstbench/classifier")
     refuse({**files, "scorer.json": b'{"trained_on": {"dataset": "gyafc_fr"}}'}, "model")
+    words = {"words.json": b'["formal", "informal", "gyafc"]', "map.json": b'{"formal": 3}'}
+    passes({**files, **words}, "model", "tstbench/classifier")  # a vocabulary names nothing
+    refuse({**files, "scorer.json": b'{"id2label": {"0": "informal"}}'}, "model")
     refuse({**files, "scorer.json": b'{"labels": ["informal", "formal"]}'}, "model")
     refuse(files, "model", "tstbench/gyafc_em-linear")
 

@@ -26,6 +26,9 @@ RESULTS = {"README.md": b"# Results\n", "a/report.json": b"{}", "a/scores.jsonl"
 MINI, WORDS = ("dataset", "tstbench/mini"), ("space", "tstbench/wordcount")
 MODEL = ("model", "tstbench/classifier")
 
+# The client's own HTTP library warns about how the client calls it.
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:httpx2")
+
 
 @pytest.fixture(autouse=True)
 def online(monkeypatch):

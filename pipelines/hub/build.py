@@ -6,8 +6,12 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
+from typing import cast
 
 from ...errors import InputError, MissingFileError, unknown_name
+from ...files import home
+from ...metrics.scorers.artefacts import Role, find
+from .guard import LICENSED
 from .repositories import Kind, find_repository, link_local_names, write_repository
 
 NAMESPACE = "tstbench"
@@ -125,6 +129,26 @@ def model_artefacts(folders: Mapping[str, Path]) -> Iterator[Artefact]:
 def folders_in(folder: Path) -> dict[str, Path]:
     """The sub-folders that have a card, by name: what a ``--datasets DIR`` would mean."""
     return {card.parent.name: card.parent for card in sorted(_existing(folder).glob("*/README.md"))}
+
+
+def trained_scorers() -> dict[str, Path]:
+    """The folders of the scorers trained on this machine, by the name of their repository.
+
+    ``classifier-yelp-linear``, ``language-model-yelp-kn5-positive``... Those of licensed datasets
+    are left out: they stay here.
+
+    Raises:
+        IntegrityError: a scorer was changed after it was made.
+    """
+    index = home() / "scorers" / "index"
+    folders = {}
+    for file in sorted(index.glob("*/*/*.json")):
+        role, dataset = file.parts[-3:-1]
+        if dataset in LICENSED:
+            continue
+        name = f"{role}-{dataset}-{file.stem}".replace("_", "-")
+        folders[name] = find(cast(Role, role), dataset, file.stem).folder
+    return folders
 
 
 def _write(root: Path, namespace: str, artefact: Artefact) -> Built:

@@ -174,14 +174,19 @@ def _is_licensed(record: Mapping[str, Any]) -> bool:
     )
 
 
-def _names_licensed(value: Any) -> bool:
+def _names_licensed(value: Any, field: str = "") -> bool:
+    """Whether a model's description names a licensed dataset or its styles.
+
+    A vocabulary may hold the word "formal": bare lists of words are no description.
+    """
     if isinstance(value, Mapping):
-        return _is_licensed(value) or any(_names_licensed(item) for item in value.values())
+        return any(_names_licensed(item, f"{field}.{key}") for key, item in value.items())
     if isinstance(value, list | tuple):
-        return any(_names_licensed(item) for item in value)
-    return isinstance(value, str) and (
-        _LICENSED_NAME.match(value) is not None or value in LICENSED_STYLES
-    )
+        return any(_names_licensed(item, field) for item in value)
+    if not (isinstance(value, str) and field):
+        return False
+    is_style = value in LICENSED_STYLES and _STYLE_FIELD.search(field) is not None
+    return is_style or _LICENSED_NAME.match(value) is not None
 
 
 def _documents(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ..datasets_scripts.directions import Direction
@@ -60,9 +60,13 @@ def check_inputs(
 
     Raises:
         InputError: nothing to score, lengths that differ, a value that is no text (NaN, None,
-            a number), a prediction with a line break, or not one prediction that holds a word.
+            a number), a prediction that :func:`prediction_fault` finds fault with, or not one
+            prediction that holds a word.
     """
     columns = {"predictions": predictions, "sources": sources, "references": references}
+    for name, column in columns.items():
+        if isinstance(column, str):  # a sequence of characters: the classic slip
+            raise InputError(f"{name} must be a list of texts, got one text: {column[:60]!r}")
     lengths = {name: len(column) for name, column in columns.items() if column is not None}
     if not lengths["predictions"]:
         raise InputError("nothing to score: 0 predictions")
@@ -71,11 +75,8 @@ def check_inputs(
         raise InputError(f"not aligned: {shown}. Write '' for a failed output, never drop it")
     _check_texts("prediction", predictions)
     for number, text in enumerate(predictions):
-        if "\n" in text or "\r" in text:
-            raise InputError(
-                f"prediction {number} holds a line break: {text[:60]!r}. One sentence is one line: "
-                "replace line breaks by blanks"
-            )
+        if fault := prediction_fault(text):
+            raise InputError(f"prediction {number} {fault}")
     if not any(text.strip() for text in predictions):
         raise InputError(f"all {len(predictions)} predictions are empty: is this the right file?")
     if sources is not None:
@@ -89,7 +90,30 @@ def check_inputs(
     )
 
 
+def prediction_fault(text: str) -> str | None:
+    """What keeps a text from being one line of one sentence; ``None`` when nothing does.
+
+    >>> prediction_fault("one line") is None
+    True
+    """
+    if "\n" in text or "\r" in text:
+        return (
+            f"holds a line break: {text[:60]!r}. One sentence is one line: replace line breaks "
+            "by blanks"
+        )
+    if "\0" in text:
+        return f"holds a NUL character: {text[:60]!r}. Remove it"
+    if not _is_unicode(text):
+        return f"is no valid Unicode (half of a surrogate pair): {text[:60]!r}. Write it anew"
+    return None
+
+
 def _as_list(number: int, some: str | Sequence[str]) -> tuple[str, ...]:
+    if not isinstance(some, Iterable):
+        raise InputError(
+            f"the references of sentence {number} are {some!r}, not a text or a list of texts; "
+            "[] where there is none"
+        )
     texts = (some,) if isinstance(some, str) else tuple(some)
     _check_texts(f"a reference of sentence {number}, reference", texts)
     return texts
@@ -99,3 +123,10 @@ def _check_texts(what: str, texts: Sequence[object]) -> None:
     for number, text in enumerate(texts):
         if not isinstance(text, str):
             raise InputError(f"{what} {number} is {text!r} ({type(text).__name__}), not a text")
+        if not _is_unicode(text):
+            raise InputError(f"{what} {number} is no valid Unicode: {text[:60]!r}")
+
+
+def _is_unicode(text: str) -> bool:
+    """Whether a text can be encoded: JSON may bring halves of surrogate pairs, which cannot."""
+    return text.isascii() or not any("\ud800" <= sign <= "\udfff" for sign in text)

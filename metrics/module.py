@@ -14,6 +14,8 @@ import datasets
 import evaluate
 
 from ..datasets_scripts.directions import Direction, parse_direction
+from ..errors import InputError
+from .functional.joint import JointWeights
 from .inputs import check_inputs
 from .measure import BENCHMARK, Options, measure
 from .result import as_compute_result
@@ -35,6 +37,12 @@ TSTBENCH_CITATION = """\
   year = {2025}
 }
 """
+
+
+_NEEDED = {
+    "sources": "one a prediction",
+    "references": "a list a prediction, [] where there is none",
+}
 
 
 class StyleTransferMetric(evaluate.Metric):
@@ -77,10 +85,22 @@ class StyleTransferMetric(evaluate.Metric):
     def compute(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> Any:
         """Check what was handed in, with our messages, before evaluate looks at its first row."""
         if predictions is not None:
+            missing = {"sources": kwargs.get("sources"), "references": references}
+            for name in self.columns:
+                if missing[name] is None:
+                    raise InputError(f"{name} are missing: this metric needs {_NEEDED[name]}")
             check_inputs(predictions, kwargs.get("sources"), references)
-        columns = {"predictions": predictions, "references": references}
+        elif self.writer is None:
+            raise InputError("nothing to score: predictions are missing")
+        columns = {"predictions": predictions, "references": _as_lists(references)}
         given = {name: column for name, column in columns.items() if column is not None}
         return super().compute(**given, **kwargs)
+
+    def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
+        """Add sentences; they are checked when the metric is computed."""
+        columns = {"predictions": predictions, "references": _as_lists(references)}
+        given = {name: column for name, column in columns.items() if column is not None}
+        super().add_batch(**given, **kwargs)
 
 
 def compute(
@@ -91,7 +111,7 @@ def compute(
     references: Sequence[str | Sequence[str]] | None = None,
     direction: str | Direction | None = None,
     profile: str = "embedded",
-    options: Options = BENCHMARK
+    options: Options = BENCHMARK,
 ) -> dict[str, Any]:
     """Score predictions: one flat value a metric, and ``details`` with interval and signature.
 
@@ -100,8 +120,28 @@ def compute(
         UnknownNameError: no such direction, metric, protocol or profile.
         MissingScorerError: a scorer has not been trained or fetched yet; the message says how.
     """
-    if isinstance(direction, str):
-        direction = parse_direction(direction)
+    if direction is not None and not isinstance(direction, Direction):
+        direction = parse_direction(str(direction))
     inputs = check_inputs(predictions, sources, references, direction)
     scorers = Scorers(parse_profile(profile), direction)
     return as_compute_result(measure(metrics, inputs, scorers, options))
+
+
+def joint_weights(weights: Sequence[float]) -> JointWeights:
+    """The weights of Joint's three parts.
+
+    Raises:
+        InputError: not three numbers, or weights that make no mean.
+    """
+    try:
+        acc, bleu, ppl = map(float, weights)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"three weights are needed (ACC, BLEU, PPL), got {weights!r}") from error
+    return JointWeights(acc, bleu, ppl)
+
+
+def _as_lists(references: Any) -> Any:
+    """A list of references a sentence, always: evaluate would judge all rows by the first."""
+    if references is None or isinstance(references, str):
+        return references
+    return [[some] if isinstance(some, str) else some for some in references]

@@ -14,7 +14,9 @@ Returns:
     acc (float): percent, 0 to 100, higher is better; details: interval, per_sentence, signature.
 Examples:
     >>> acc = evaluate.load("tstbench/acc")
-    >>> acc.compute(predictions=["the soup was lovely."], direction="mini/negative-to-positive")
+    >>> results = acc.compute(predictions=["the soup was lovely."], direction="mini/negative-to-positive")
+    >>> results["acc"]
+    100.0
 """
 
 

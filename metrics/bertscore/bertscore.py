@@ -15,7 +15,13 @@ Returns:
         has a reference (r_bert) or several (multi_bert); details: interval, per_sentence, signature.
 Examples:
     >>> bertscore = evaluate.load("tstbench/bertscore")
-    >>> bertscore.compute(predictions=["it was good."], sources=["it was bad."], references=[["it was great."]])
+    >>> results = bertscore.compute(
+    ...     predictions=["the soup was hot and good."],
+    ...     sources=["the soup was cold and bad."],
+    ...     references=[["the soup was hot and great.", "hot soup, and good."]],
+    ... )
+    >>> round(results["s_bert"], 3), round(results["r_bert"], 3), round(results["multi_bert"], 3)
+    (0.803, 0.962, 0.962)
 """
 
 _CITATION = """\

@@ -18,7 +18,13 @@ Returns:
         per_sentence, signature.
 Examples:
     >>> bleu = evaluate.load("tstbench/bleu")
-    >>> bleu.compute(predictions=["it was good."], sources=["it was bad."], references=[["it was great."]])
+    >>> results = bleu.compute(
+    ...     predictions=["the soup was hot and good."],
+    ...     sources=["the soup was cold and bad."],
+    ...     references=[["the soup was hot and great.", "hot soup, and good."]],
+    ... )
+    >>> results["s_bleu"], round(results["r_bleu"], 1), round(results["multi_bleu"], 1)
+    (0.0, 64.3, 79.5)
 """
 
 _CITATION = """\

@@ -15,7 +15,12 @@ Returns:
     cola (float): percent, 0 to 100, higher is better; details: interval, per_sentence, signature.
 Examples:
     >>> cola = evaluate.load("tstbench/cola")
-    >>> cola.compute(predictions=["the soup was lovely."], direction="mini/negative-to-positive")
+    >>> results = cola.compute(
+    ...     predictions=["the soup was lovely.", "soup the lovely was lovely and."],
+    ...     direction="mini/negative-to-positive",
+    ... )
+    >>> results["cola"]
+    50.0
 """
 
 _CITATION = """\

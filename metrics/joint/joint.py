@@ -1,6 +1,5 @@
 """Joint: style, content and fluency in one number, with its three parts."""
 
-import tstbench.metrics.functional.joint
 import tstbench.metrics.measure
 import tstbench.metrics.module
 
@@ -20,12 +19,17 @@ Returns:
         reference. acc, ppl, and multi_bleu or r_bleu: its parts. details: interval, signature.
 Examples:
     >>> joint = evaluate.load("tstbench/joint")
-    >>> joint.compute(
-    ...     predictions=["the soup was lovely."],
-    ...     sources=["the soup was cold."],
-    ...     references=[["the soup was hot.", "lovely soup."]],
+    >>> results = joint.compute(
+    ...     predictions=["the soup was hot and lovely."],
+    ...     sources=["the soup was cold and awful."],
+    ...     references=[["the soup was hot and great.", "the soup was hot and good."]],
     ...     direction="mini/negative-to-positive",
     ... )
+    >>> import math
+    >>> fluency = 1 / math.log(results["ppl"])
+    >>> by_hand = (results["acc"] / 100 * results["multi_bleu"] / 100 * fluency) ** (1 / 3)
+    >>> math.isclose(results["joint"], by_hand, abs_tol=1e-6)
+    True
 """
 
 
@@ -55,6 +59,6 @@ class Joint(tstbench.metrics.module.StyleTransferMetric):
             profile=profile,
             options=tstbench.metrics.measure.Options(
                 bleu=protocol,
-                weights=tstbench.metrics.functional.joint.JointWeights(*weights),
+                weights=tstbench.metrics.module.joint_weights(weights),
             ),
         )

@@ -17,7 +17,10 @@ Returns:
     ppl (float): perplexity, 1 upwards, lower is better; details: interval, per_sentence, signature.
 Examples:
     >>> ppl = evaluate.load("tstbench/ppl")
-    >>> ppl.compute(predictions=["the soup was lovely."], direction="mini/negative-to-positive")
+    >>> fluent = ppl.compute(predictions=["the soup was lovely."], direction="mini/negative-to-positive")
+    >>> clumsy = ppl.compute(predictions=["lovely the was soup."], direction="mini/negative-to-positive")
+    >>> fluent["ppl"] < clumsy["ppl"]
+    True
 """
 
 _CITATION = """\

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import get_args
 
 import numpy as np
 import sacrebleu
 
 from .. import __version__
-from ..errors import InputError
+from ..errors import InputError, unknown_name
 from .facts import METRICS, metric_facts
 from .functional.bleu import bleu_protocol, bleu_statistics
 from .functional.joint import EQUAL, JointWeights, joint_statistics
@@ -39,11 +40,20 @@ VIEWS = ("s", "r", "multi")  # against the source, the first reference, all refe
 
 @dataclass(frozen=True)
 class Options:
-    """The choices that a metric leaves open; the defaults are the benchmark's."""
+    """The choices that a metric leaves open; the defaults are the benchmark's.
+
+    Raises:
+        UnknownNameError: no such BLEU protocol, or no such normalisation.
+    """
 
     bleu: str = "tstbench"
     ppl: Normalisation = "words"
     weights: JointWeights = EQUAL
+
+    def __post_init__(self) -> None:
+        bleu_protocol(self.bleu)  # a slip is told before anything is trained or scored
+        if self.ppl not in get_args(Normalisation):
+            raise unknown_name("normalisation of ppl", self.ppl, get_args(Normalisation))
 
 
 BENCHMARK = Options()
@@ -235,4 +245,4 @@ def _named(scorer: Scorer) -> str:
 
 
 if set(_MEASURES) != set(METRICS):
-    raise RuntimeError("metrics/result.py and metrics/measure.py name different metrics")
+    raise RuntimeError("metrics/facts.py and metrics/measure.py name different metrics")

@@ -8,6 +8,7 @@ imported only when it is called, so that ``--help`` answers at once.
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -34,6 +35,9 @@ COMMANDS = {
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # no arrow may end a run on an ASCII terminal
+            stream.reconfigure(errors="backslashreplace")
     try:
         return _run(arguments)
     except TSTBenchError as error:
@@ -45,6 +49,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # `tstbench ... | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:  # no right to read, disk full, a folder where a file should be
+        print(f"tstbench: {error}", file=sys.stderr)  # noqa: T201
+        return 2
 
 
 def _run(arguments: list[str]) -> int:

@@ -33,7 +33,7 @@ from .report import (
     Score,
     SystemInfo,
 )
-from .results import direction_folder, folder_name, write_significance, write_system
+from .results import check_names, direction_folder, write_significance, write_system
 from .warm import warm
 
 
@@ -151,9 +151,9 @@ def evaluate(
         UnknownNameError: no such metric.
         MissingScorerError: a scorer is not there yet.
     """
-    folders = [folder_name(o.system) for o in outputs]
-    if not folders or len(set(folders)) < len(folders):
-        raise InputError(f"a name of its own is needed for each system, got {folders}")
+    if not outputs:
+        raise InputError("no system to evaluate")
+    check_names([o.system for o in outputs])
     check_metrics(metrics)
     scorers = Scorers(profile, test_set.direction)
     inputs = [
@@ -204,20 +204,24 @@ def check_metrics(metrics: Sequence[str]) -> None:
         metric_facts(metric)
 
 
-def write_evaluation(evaluation: Evaluation, root: Path) -> list[Path]:
-    """Write each system's folder below ``root``, and compare all systems that are there."""
-    direction = evaluation.test_set.direction
-    written = [
+def write_systems(evaluation: Evaluation, root: Path) -> list[Path]:
+    """Write each system's folder below ``root``."""
+    return [
         write_system(
             root,
-            direction,
+            evaluation.test_set.direction,
             evaluation.report(system),
             evaluation.samples(system),
             system.bootstrapped,
         )
         for system in evaluation.systems
     ]
-    write_significance(direction_folder(root, direction))
+
+
+def write_evaluation(evaluation: Evaluation, root: Path) -> list[Path]:
+    """Write each system's folder below ``root``, and compare all systems that are there."""
+    written = write_systems(evaluation, root)
+    write_significance(direction_folder(root, evaluation.test_set.direction))
     return written
 
 

@@ -18,6 +18,8 @@ from typing import NoReturn
 from ..datasets_scripts.load import TestSet
 from ..errors import InputError, MissingFileError
 from ..files import read_lines, read_text
+from ..metrics.inputs import prediction_fault
+from .results import check_names
 
 PREDICTION_COLUMNS = ("prediction", "output")
 SUFFIXES = (".txt", ".jsonl", ".csv", ".tsv", ".0", ".1", ".out")
@@ -52,7 +54,7 @@ def find_outputs(arguments: Sequence[str]) -> list[tuple[str, Path]]:
 
     Raises:
         MissingFileError: no such file, or nothing in a folder.
-        InputError: two systems of one name.
+        InputError: two systems of one name, a name that is none, or one name for a folder.
     """
     found: list[tuple[str, Path]] = []
     for argument in arguments:
@@ -60,19 +62,27 @@ def find_outputs(arguments: Sequence[str]) -> list[tuple[str, Path]]:
         named = bool(rest) and not Path(argument).exists()
         path = Path(rest if named else argument)
         if path.is_dir():
-            files = sorted(p for p in path.iterdir() if p.is_file() and p.suffix in SUFFIXES)
+            if named:
+                raise InputError(
+                    f"{argument}: the systems in a folder are called after their files; name "
+                    "files one by one, NAME=FILE"
+                )
+            files = sorted(p for p in path.iterdir() if p.is_file() and _is_output(p))
             if not files:
-                raise MissingFileError(f"no predictions in {path}: a {', '.join(SUFFIXES)} file")
+                raise MissingFileError(
+                    f"no predictions in {path}: no file there ends in {', '.join(SUFFIXES)}"
+                )
             found += [(file.stem, file) for file in files]
         elif not path.exists():
             raise MissingFileError(f"no such file: {path}")
         else:
             found.append((name if named else path.stem, path))
-    names = [name for name, _ in found]
-    for name in names:
-        if names.count(name) > 1:
-            raise InputError(f"two systems are called {name!r}: name them, NAME=PATH")
+    check_names([name for name, _ in found])
     return found
+
+
+def _is_output(path: Path) -> bool:
+    return path.suffix.lower() in SUFFIXES and not path.name.startswith(".")
 
 
 def read_outputs(path: Path | str, test_set: TestSet, system: str | None = None) -> Outputs:
@@ -81,7 +91,7 @@ def read_outputs(path: Path | str, test_set: TestSet, system: str | None = None)
     Raises:
         MissingFileError: no such file.
         InputError: not text; too few or too many; an id that is missing, unknown or there twice;
-            a prediction that is no text, spans lines, or is ``nan``; all predictions empty.
+            a prediction that is no text, not one line, or ``nan``; all predictions empty.
     """
     path = Path(path)
     rows = _READERS.get(path.suffix.lower(), _read_plain)(path)
@@ -107,8 +117,11 @@ def _read_jsonl(path: Path) -> list[_Row]:
     for number, line in enumerate(read_lines(path), start=1):
         try:
             record = json.loads(line, parse_constant=no_constant)
-        except ValueError as error:
-            raise InputError(f"{path}, line {number}: not JSON ({error})") from error
+        except (ValueError, RecursionError) as error:
+            raise InputError(
+                f"{path}, line {number}: not JSON ({error}). One object a line is needed, such as "
+                '{"id": "...", "prediction": "..."}'
+            ) from error
         if isinstance(record, str):
             record = {"prediction": record}
         if not isinstance(record, dict):
@@ -119,11 +132,16 @@ def _read_jsonl(path: Path) -> list[_Row]:
 
 def _read_csv(path: Path) -> list[_Row]:
     delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
-    reader = csv.DictReader(io.StringIO(read_text(path), newline=""), delimiter=delimiter)
+    text = io.StringIO(read_text(path), newline="")
+    # Strict: a sentence that begins with a quotation mark must not lose it without a word.
+    reader = csv.DictReader(text, delimiter=delimiter, strict=True)
     try:
         return [_row(path, reader.line_num, record) for record in reader]
     except csv.Error as error:
-        raise InputError(f"{path}, line {reader.line_num}: not CSV ({error})") from error
+        raise InputError(
+            f"{path}, line {reader.line_num}: not CSV ({error}). A field that holds a quotation "
+            'mark is written in quotation marks, the mark doubled: "a ""good"" one"'
+        ) from error
 
 
 def _row(path: Path, line: int, record: dict[str, object]) -> _Row:
@@ -138,18 +156,13 @@ def _row(path: Path, line: int, record: dict[str, object]) -> _Row:
     raise InputError(f"{path}, line {line}: no 'prediction' column; it has: {columns or 'nothing'}")
 
 
-_READERS = {".jsonl": _read_jsonl, ".csv": _read_csv, ".tsv": _read_csv}
+_READERS = {".jsonl": _read_jsonl, ".json": _read_jsonl, ".csv": _read_csv, ".tsv": _read_csv}
 
 
 def _check_prediction(path: Path, row: _Row) -> None:
     where = f"{path}, line {row.line}" + (f", id {row.id}" if row.id else "")
-    if "\n" in row.prediction or "\r" in row.prediction:
-        raise InputError(
-            f"{where}: the prediction holds a line break: {row.prediction[:60]!r}. One sentence is "
-            "one line: replace line breaks by blanks"
-        )
-    if "\0" in row.prediction:
-        raise InputError(f"{where}: the prediction holds a NUL character")
+    if fault := prediction_fault(row.prediction):
+        raise InputError(f"{where}: the prediction {fault}")
     if row.prediction.strip().lower() == "nan":
         raise InputError(
             f"{where}: the prediction is {row.prediction.strip()!r}, which is what a failed join "
@@ -174,16 +187,19 @@ def _aligned(path: Path, rows: list[_Row], test_set: TestSet) -> list[str]:
         return [row.prediction for row in rows]
     by_id: dict[str, _Row] = {}
     known = set(test_set.ids)
+    counts = "" if len(rows) == wanted else f". It has {len(rows)} predictions for {wanted} sources"
     for row in with_id:
         assert row.id is not None  # noqa: S101 - narrowed above, for the type checker
         if row.id not in known:
             raise InputError(
                 f"{path}, line {row.line}: {direction} has no sentence {row.id!r}; its ids look "
-                f"like {test_set.ids[0]!r}"
+                f"like {test_set.ids[0]!r}{counts}"
             )
         if row.id in by_id:
             first = by_id[row.id].line
-            raise InputError(f"{path}: id {row.id} is on line {first} and again on {row.line}")
+            raise InputError(
+                f"{path}: id {row.id} is on line {first} and again on {row.line}{counts}"
+            )
         by_id[row.id] = row
     missing = [name for name in test_set.ids if name not in by_id]
     if missing:

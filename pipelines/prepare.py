@@ -61,8 +61,12 @@ def prepare(
     """
     needed = scorers_needed(metrics)
     scorers = Scorers(profile, direction)
+    trained_here = "/" not in profile.acceptability
+    # What comes from the Hub first: better missed now than after an hour of training.
     if "encoder" in needed:
-        _ = scorers.encoder  # better missed now than after an hour of training
+        _ = scorers.encoder
+    if "acceptability" in needed and not trained_here:
+        _ = scorers.acceptability
     made = []
     if needed & {"classifier", "language_model"}:
         data = load_styles(direction.dataset, data_dir=data_dir)
@@ -70,12 +74,9 @@ def prepare(
             made.append(train_style_classifier(data, profile.classifier))
         if "language_model" in needed:
             made.append(train_style_language_model(data, direction.target_style))
-    if "acceptability" in needed:
-        if "/" in profile.acceptability:
-            _ = scorers.acceptability
-        else:
-            corpus = acceptability_corpus(direction.dataset)
-            made.append(train_corpus_acceptability(corpus, profile.acceptability))
+    if "acceptability" in needed and trained_here:
+        corpus = acceptability_corpus(direction.dataset)
+        made.append(train_corpus_acceptability(corpus, profile.acceptability))
     return made
 
 

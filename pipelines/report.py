@@ -18,6 +18,7 @@ from ..files import read_lines, read_text, write_jsonl, write_text
 SCHEMA_VERSION = 1
 Family = Literal["fpft", "peft", "prompted", "rule", "human", "unknown"]
 Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+MAX_NAME = 100  # characters of a system's name
 
 
 class Strict(BaseModel):
@@ -29,7 +30,7 @@ class Strict(BaseModel):
 class SystemInfo(Strict):
     """Who made the predictions."""
 
-    name: Annotated[str, Field(min_length=1, max_length=100)]
+    name: Annotated[str, Field(min_length=1, max_length=MAX_NAME)]
     family: Family = "unknown"
     needs_parallel: bool | None = None
     date: Annotated[str, Field(pattern=r"^\d{4}(-\d{2}(-\d{2})?)?$")] | None = None

@@ -1,9 +1,9 @@
 """The results folder: what evaluations write, and leaderboards read.
 
 Layout: ``<root>/<dataset>/<source>-to-<target>/<system>/`` with ``report.json`` (scores,
-intervals, signatures), ``samples.jsonl`` (one line a sentence) and ``replicates.npz`` (bootstrap
-replicates of every corpus score, so that systems scored in different years can still be compared
-pairwise); and beside the systems ``significance.json``.
+intervals, signatures), ``samples.jsonl`` (one line a sentence) and ``replicates.npz`` (every
+corpus score and its bootstrap replicates, so that systems scored in different years can still be
+compared pairwise); and beside the systems ``significance.json``.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,8 +21,9 @@ import numpy as np
 from ..datasets_scripts.directions import Direction
 from ..errors import InputError
 from ..files import atomic_folder, write_bytes, write_json
+from ..metrics.statistics import RESAMPLES
 from .ranking import Bootstrapped, Rank, rank
-from .report import Report, Sample, read_report, write_report
+from .report import MAX_NAME, Report, Sample, read_report, write_report
 
 REPLICATES_FILE = "replicates.npz"
 SIGNIFICANCE_FILE = "significance.json"
@@ -36,21 +37,19 @@ class Stored:
     report: Report
 
     def bootstrapped(self) -> dict[str, Bootstrapped]:
-        """The replicates of each metric; empty where the folder has none."""
+        """Value and replicates of each metric, unrounded; empty where the folder has none."""
         path = self.folder / REPLICATES_FILE
         if not path.is_file():
             return {}
         try:
             with np.load(path, allow_pickle=False) as arrays:
-                replicates = {name: arrays[name].astype(np.float64) for name in arrays.files}
-        except (ValueError, OSError, zipfile.BadZipFile) as error:
-            raise InputError(f"{path} is damaged: {error}") from error
-        values = {s.metric: s.value for s in self.report.scores}
-        return {
-            name: Bootstrapped(value, some)
-            for name, some in replicates.items()
-            if (value := values.get(name)) is not None
-        }
+                stored = {score.metric: arrays[score.metric] for score in self.report.scores}
+            for name, array in stored.items():
+                if array.shape != (1 + RESAMPLES,) or array.dtype != np.float64:
+                    raise ValueError(f"{name} is not a value and {RESAMPLES} replicates")
+        except (ValueError, TypeError, KeyError, OSError, zipfile.BadZipFile) as error:
+            raise InputError(f"{path} is damaged: {error}. Evaluate the system again") from error
+        return {name: Bootstrapped(float(a[0]), a[1:]) for name, a in stored.items()}
 
 
 def direction_folder(root: Path, direction: Direction) -> Path:
@@ -70,6 +69,24 @@ def folder_name(system: str) -> str:
     return name[:100]
 
 
+def check_names(systems: Sequence[str]) -> None:
+    """Check that each system has a name, and its results a folder, of its own.
+
+    Raises:
+        InputError: a name that is none, is too long, or is another system's too.
+    """
+    owners: dict[str, str] = {}
+    for name in systems:
+        if len(name) > MAX_NAME:
+            raise InputError(f"{name[:30]!r}... has {len(name)} characters; {MAX_NAME} are allowed")
+        folder = folder_name(name).casefold()  # some file systems do not tell A from a
+        if folder in owners:
+            both = f"{owners[folder]!r} and {name!r} would share a folder"
+            what = f"two systems are called {name!r}" if owners[folder] == name else both
+            raise InputError(f"{what}: give each a name of its own, such as NAME=PATH")
+        owners[folder] = name
+
+
 def write_system(
     root: Path,
     direction: Direction,
@@ -80,7 +97,10 @@ def write_system(
     """Write one system's folder, whole or not at all."""
     folder = direction_folder(root, direction) / folder_name(report.system.name)
     buffer = io.BytesIO()
-    arrays: dict[str, Any] = {n: one.replicates.astype(np.float32) for n, one in replicates.items()}
+    # Not rounded: where two systems tie in a replicate, a p-value hangs on the last digit.
+    arrays: dict[str, Any] = {
+        name: np.concatenate([[one.value], one.replicates]) for name, one in replicates.items()
+    }
     np.savez_compressed(buffer, **arrays)
     with atomic_folder(folder) as scratch:
         write_bytes(scratch / REPLICATES_FILE, buffer.getvalue())
@@ -91,7 +111,8 @@ def write_system(
 def read_direction(folder: Path) -> list[Stored]:
     """The systems of a direction, by name; a folder without a report is no system."""
     files = sorted(folder.glob("*/report.json"))
-    return [Stored(file.parent, read_report(file)) for file in files]
+    whole = [file for file in files if not file.parent.name.startswith(".")]  # not half-written
+    return [Stored(file.parent, read_report(file)) for file in whole]
 
 
 def write_significance(folder: Path) -> dict[str, list[Rank]]:

@@ -48,7 +48,7 @@ def ranking_table(reports: Sequence[Report], ranks: Mapping[str, Sequence[Rank]]
         ranks: the ranking by each metric.
     """
     metrics = [name for name in METRICS if any(r.score(name) for r in reports)]
-    chosen = "joint" if "joint" in ranks else next(iter(ranks), metrics[0])
+    chosen = "joint" if "joint" in ranks else next(iter(ranks), "")
     places = {metric: {r.system: r for r in some} for metric, some in ranks.items()}
     order = [r.system for r in ranks.get(chosen, ())]
     by_name = {report.system.name: report for report in reports}
@@ -56,7 +56,9 @@ def ranking_table(reports: Sequence[Report], ranks: Mapping[str, Sequence[Rank]]
     table = Table(
         title=f"{first.direction} · {first.data.sentences} sentences · profile {first.profile}",
         caption=f"ranked by {METRICS[chosen].title}; below each value its 95% interval; "
-        "bold: best, =: not significantly different from it (paired bootstrap, p >= 0.05)",
+        "bold: best, =: not significantly different from it (paired bootstrap, p >= 0.05)"
+        if chosen
+        else "no metric has a value here",
         title_justify="left",
         caption_justify="left",
     )

@@ -22,8 +22,13 @@ BASELINES = {
 }
 
 
-def predict(name: str, test_set: TestSet) -> list[str]:
+def predict(name: str, test_set: TestSet, *, data_dir: Path | None = None) -> list[str]:
     """The predictions of a baseline, trained on the spot where it needs to be.
+
+    Args:
+        name: a key of :data:`BASELINES`, or ``reference-2`` and so on.
+        test_set: what to rewrite.
+        data_dir: the user's copy of a licensed corpus, for those that learn from its sentences.
 
     Raises:
         UnknownNameError: no such baseline.
@@ -32,7 +37,7 @@ def predict(name: str, test_set: TestSet) -> list[str]:
     """
     if match := re.fullmatch(r"reference-(\d+)", name):
         return _reference(int(match[1]), test_set)
-    return _system(name, test_set).transfer(test_set.sources)
+    return _system(name, test_set, data_dir).transfer(test_set.sources)
 
 
 def baseline_info(name: str) -> SystemInfo:
@@ -48,13 +53,14 @@ def write_predictions(path: Path, test_set: TestSet, predictions: list[str]) -> 
     write_jsonl(path, ({"id": name, "prediction": text} for name, text in rows))
 
 
-def _system(name: str, test_set: TestSet) -> System:
+def _system(name: str, test_set: TestSet, data_dir: Path | None) -> System:
     if name == "copy":
         return Copy()
     if name not in BASELINES:
         raise unknown_name("baseline", name, BASELINES)
     direction = test_set.direction
-    training = load_styles(direction.dataset, cleaning=test_set.cleaning).training
+    styles = load_styles(direction.dataset, cleaning=test_set.cleaning, data_dir=data_dir)
+    training = styles.training
     source, target = training.of(direction.source_index), training.of(direction.target_index)
     if name == "random-target":
         return RandomTarget(target)

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 
 from tqdm import tqdm
 
-from ..metrics.inputs import Inputs
 from ..metrics.facts import scorers_needed
+from ..metrics.inputs import Inputs
 from ..metrics.scorers.profile import Scorers
 from ..metrics.text import classifier_texts, clean_texts, language_model_texts
 

@@ -26,7 +26,7 @@ from ..metrics.text import language_model_texts
 Ngram = tuple[str, ...]
 CONFIG_FILE, MODEL_FILE = "config.json", "lexicon.json"
 
-# From which salience an n-gram is a marker. Yelp and Amazon: Li et al. 2018, section 4.3; mini: so
+# Above which salience an n-gram is a marker. Yelp and Amazon: Li et al. 2018, section 4.3; mini: so
 # that a word seen three times in one style and never in the other is one.
 GAMMA = {"yelp": 15.0, "amazon": 5.5, "mini": 3.5}
 
@@ -36,7 +36,7 @@ class DeleteRetrieveConfig:
     """Settings, with the paper's names.
 
     Attributes:
-        gamma: salience from which an n-gram is a style marker; see :data:`GAMMA`.
+        gamma: salience above which an n-gram is a style marker; see :data:`GAMMA`.
         smoothing: lambda, added to both counts.
         max_ngram: longest marker, in words.
         min_salience: a sentence without any marker loses its most salient n-gram, if that is at
@@ -125,17 +125,22 @@ class DeleteRetrieve:
 
         Raises:
             MissingFileError: no such folder, or not one of ours.
+            InputError: a file that is not what was written.
         """
         folder = Path(folder)
-        if not (folder / CONFIG_FILE).is_file():
-            raise MissingFileError(f"{folder} holds no delete-retrieve system ({CONFIG_FILE})")
-        model = json.loads(read_text(folder / MODEL_FILE))
-        return cls(
-            DeleteRetrieveConfig(**json.loads(read_text(folder / CONFIG_FILE))),
-            {tuple(k.split(" ")): v for k, v in model["source"].items()},
-            {tuple(k.split(" ")): v for k, v in model["target"].items()},
-            tuple(model["memory"]),
-        )
+        for name in (CONFIG_FILE, MODEL_FILE):
+            if not (folder / name).is_file():
+                raise MissingFileError(f"{folder} holds no delete-retrieve system: no {name}")
+        try:
+            model = json.loads(read_text(folder / MODEL_FILE))
+            return cls(
+                DeleteRetrieveConfig(**json.loads(read_text(folder / CONFIG_FILE))),
+                {tuple(k.split(" ")): float(v) for k, v in model["source"].items()},
+                {tuple(k.split(" ")): float(v) for k, v in model["target"].items()},
+                tuple(model["memory"]),
+            )
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise InputError(f"{folder} holds no delete-retrieve system: {error!r}") from error
 
     def _delete(self, text: str) -> Deletion:
         words = tuple(text.split())

@@ -12,6 +12,7 @@ Examples:
 from __future__ import annotations
 
 import argparse
+import json
 from pathlib import Path
 
 from ...metrics.facts import METRICS
@@ -52,6 +53,7 @@ def run(arguments: argparse.Namespace) -> None:
     from ..evaluate import check_metrics, evaluate, write_evaluation
     from ..outputs import Outputs, find_outputs, read_outputs
     from ..prepare import prepare
+    from ..results import check_names
     from ..transfer import baseline_info, predict
 
     if not arguments.outputs and not arguments.baseline:
@@ -59,11 +61,15 @@ def run(arguments: argparse.Namespace) -> None:
     check_metrics(arguments.metrics)
     profile = parse_profile(arguments.profile)
     options = Options(bleu=arguments.bleu, ppl=arguments.ppl)
+    if arguments.out and arguments.out.exists() and not arguments.out.is_dir():
+        raise InputError(f"--out {arguments.out} is a file, a folder is needed")
     found = find_outputs(arguments.outputs)
+    check_names([*(name for name, _ in found), *arguments.baseline])
     test_set = load_test_set(arguments.direction, data_dir=arguments.data_dir)
     outputs = [read_outputs(path, test_set, name) for name, path in found]
     for name in arguments.baseline:
-        outputs.append(Outputs(name, tuple(predict(name, test_set))))
+        predictions = predict(name, test_set, data_dir=arguments.data_dir)
+        outputs.append(Outputs(name, tuple(predictions)))
     infos = {name: baseline_info(name) for name in arguments.baseline}
     prepare(test_set.direction, profile, arguments.metrics, data_dir=arguments.data_dir)
     evaluation = evaluate(outputs, test_set, profile, arguments.metrics, options, infos)
@@ -81,7 +87,7 @@ def _print(evaluation, arguments: argparse.Namespace) -> None:  # type: ignore[n
     reports = [evaluation.report(system) for system in evaluation.systems]
     if arguments.json:
         for report in reports:
-            print(report.model_dump_json())  # noqa: T201
+            print(json.dumps(report.model_dump(mode="json")))  # noqa: T201 - ASCII on any terminal
         return
     print_table(ranking_table(reports, evaluation.ranks))
     left_out = {o.metric: o.why for s in evaluation.systems for o in evaluation.left_out(s)}

@@ -28,5 +28,6 @@ def run(arguments: argparse.Namespace) -> None:
     from ..transfer import predict, write_predictions
 
     test_set = load_test_set(arguments.direction, data_dir=arguments.data_dir)
-    write_predictions(arguments.out, test_set, predict(arguments.system, test_set))
+    predictions = predict(arguments.system, test_set, data_dir=arguments.data_dir)
+    write_predictions(arguments.out, test_set, predictions)
     say(f"wrote {len(test_set)} predictions to {arguments.out}")

@@ -13,10 +13,11 @@ from pathlib import Path
 
 from ...datasets_scripts.directions import Direction
 from ...errors import InputError, require, unknown_name
-from .artefacts import Role, find
+from .artefacts import Role
 from .base import AcceptabilityClassifier, Encoder, LanguageModel, StyleClassifier
 from .classifiers import ACCEPTABILITY_STYLES, Classifier, load_classifier
 from .language_model import NgramLanguageModel
+from .published import find_or_fetch
 
 COLA_MODEL = "cointegrated/roberta-large-cola-krishna2020"
 
@@ -119,11 +120,11 @@ class Scorers:
 
 
 def _classifier(role: Role, dataset: str, name: str) -> Classifier:
-    return _opened_classifier(find(role, dataset, name).folder)
+    return _opened_classifier(find_or_fetch(role, dataset, name).folder)
 
 
 def _language_model(dataset: str, name: str) -> NgramLanguageModel:
-    return _opened_language_model(find("language_model", dataset, name).folder)
+    return _opened_language_model(find_or_fetch("language_model", dataset, name).folder)
 
 
 # An artefact is found, and its checksum verified, each time a profile asks; but it is loaded, and

@@ -176,8 +176,8 @@ def _compare(
     api: HfApi, repository: Repository, repo_id: str, files: Mapping[str, Entry]
 ) -> tuple[Plan, str | None]:
     """The plan, and the Hub's newest commit id."""
-    from huggingface_hub import RepoFile
     from huggingface_hub.errors import RepositoryNotFoundError
+    from huggingface_hub.hf_api import RepoFile
 
     wanted = {tag for tag, commit in repository.tags().items() if commit == repository.resolve()}
     plan = Plan(repository.kind, repo_id, create=False)

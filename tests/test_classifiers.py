@@ -21,6 +21,7 @@ from transformers import (
     PreTrainedTokenizerFast,
     RobertaConfig,
     RobertaForSequenceClassification,
+    Trainer,
     pipeline,
 )
 
@@ -392,19 +393,31 @@ def test_transformer_equals_the_pipeline_of_transformers(fitted, tmp_path):
     np.testing.assert_allclose(model.distribution(sentences), want, atol=1e-6)
 
 
-def test_an_interrupted_fine_tuning_goes_on(tiny_bert, configs, tmp_path):
+def test_an_interrupted_fine_tuning_goes_on(tiny_bert, configs, tstbench_home, monkeypatch):
     data = labelled(SENTENCES[::4], LABELS[::4], STYLES, what="toy")
     config = replace(configs["transformer"], epochs=2)
     whole = fit("transformer", data, STYLES, config)
-    checkpoints = replace(config, checkpoints=str(tmp_path / "run"))
-    fit("transformer", data, STYLES, replace(checkpoints, epochs=1))
-    assert [f.name for f in (tmp_path / "run").glob("checkpoint-*")] == ["checkpoint-7"]
-    resumed = fit("transformer", data, STYLES, checkpoints)
+    steps = []
+
+    def interrupted(*args):
+        steps.append(None)
+        if len(steps) == 10:
+            raise KeyboardInterrupt
+        return training_step(*args)
+
+    training_step = Trainer.training_step
+    with monkeypatch.context() as patch:
+        patch.setattr(Trainer, "training_step", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            fit("transformer", data, STYLES, config)
+    left = [folder.name for folder in tstbench_home.glob("training/*/*")]
+    assert left == ["checkpoint-7"]  # of 7 steps an epoch
+    resumed = fit("transformer", data, STYLES, config)
+    assert not list(tstbench_home.glob("training/*"))
     sentences = SENTENCES[::29]
     np.testing.assert_allclose(
         resumed.distribution(sentences), whole.distribution(sentences), atol=1e-6
     )
-    assert checkpoints.settings() == config.settings()
     assert str(tiny_bert) not in json.dumps(config.settings())
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-import tempfile
+import hashlib
+import json
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +12,8 @@ from pathlib import Path
 import torch
 from pydantic import JsonValue
 
-from ...files import folder_digest
+from ...files import folder_digest, home
+from ...metrics.scorers.artefacts import data_fingerprint
 from ...metrics.scorers.transformer import TransformerModel, fetch, longest_input
 from .config import ClassifierConfig
 from .data import LabelledSentences
@@ -25,8 +28,6 @@ class TransformerConfig(ClassifierConfig):
     Attributes:
         base: Hub id or local folder of the pretrained model.
         revision: commit of the Hub repository; None takes its newest.
-        checkpoints: folder for a checkpoint after each epoch, from which an interrupted training
-            goes on; None keeps none.
     """
 
     base: str = "FacebookAI/roberta-base"
@@ -38,12 +39,10 @@ class TransformerConfig(ClassifierConfig):
     epsilon: float = 1e-9
     weight_decay: float = 0.01
     max_tokens: int = 128  # longer training sentences are cut
-    checkpoints: str | None = None
 
     def settings(self) -> dict[str, JsonValue]:
         """Without places on this machine: a local base is named by its content."""
         settings = super().settings()
-        del settings["checkpoints"]
         folder = Path(self.base)
         if folder.is_dir():
             settings["base"] = f"{folder.resolve().name}@{folder_digest(folder)}"
@@ -54,6 +53,9 @@ def fit(
     data: LabelledSentences, styles: Sequence[str], config: TransformerConfig
 ) -> TransformerModel:
     """Fine-tune on labelled sentences, in float32, on the GPU where there is one.
+
+    Each epoch leaves a checkpoint below ``$TSTBENCH_HOME/training``: the same call after an
+    interruption goes on from there.
 
     Raises:
         MissingScorerError: the pretrained weights are not in the Hub's cache and cannot be fetched.
@@ -87,34 +89,40 @@ def fit(
         {**{name: values[i] for name, values in encoded.items()}, "labels": label}
         for i, label in enumerate(data.labels)
     ]
-    with tempfile.TemporaryDirectory() as scratch:
-        work = config.checkpoints or scratch
-        arguments = TrainingArguments(
-            output_dir=work,
-            num_train_epochs=config.epochs,
-            per_device_train_batch_size=config.batch_size,
-            learning_rate=config.learning_rate,
-            lr_scheduler_type="constant",
-            adam_beta1=config.betas[0],
-            adam_beta2=config.betas[1],
-            adam_epsilon=config.epsilon,
-            weight_decay=config.weight_decay,
-            max_grad_norm=0.0,  # no clipping, as in the paper's code
-            seed=config.seed,
-            data_seed=config.seed,
-            save_strategy="epoch" if config.checkpoints else "no",
-            save_total_limit=1,
-            logging_strategy="epoch",
-            report_to="none",
-            use_cpu=not torch.cuda.is_available(),
-        )
-        trainer = Trainer(
-            model=model,
-            args=arguments,
-            train_dataset=examples,
-            processing_class=tokenizer,
-            data_collator=DataCollatorWithPadding(tokenizer),
-        )
-        last = get_last_checkpoint(work) if Path(work).is_dir() else None
-        trainer.train(resume_from_checkpoint=last)
+    work = _work_folder(data, styles, config)
+    arguments = TrainingArguments(
+        output_dir=str(work),
+        num_train_epochs=config.epochs,
+        per_device_train_batch_size=config.batch_size,
+        learning_rate=config.learning_rate,
+        lr_scheduler_type="constant",
+        adam_beta1=config.betas[0],
+        adam_beta2=config.betas[1],
+        adam_epsilon=config.epsilon,
+        weight_decay=config.weight_decay,
+        max_grad_norm=0.0,  # no clipping, as in the paper's code
+        seed=config.seed,
+        data_seed=config.seed,
+        save_strategy="epoch",
+        save_total_limit=1,
+        logging_strategy="epoch",
+        report_to="none",
+        use_cpu=not torch.cuda.is_available(),
+    )
+    trainer = Trainer(
+        model=model,
+        args=arguments,
+        train_dataset=examples,
+        processing_class=tokenizer,
+        data_collator=DataCollatorWithPadding(tokenizer),
+    )
+    trainer.train(resume_from_checkpoint=get_last_checkpoint(str(work)) if work.is_dir() else None)
+    shutil.rmtree(work)
     return TransformerModel(tuple(styles), model, tokenizer, range(len(styles)))
+
+
+def _work_folder(data: LabelledSentences, styles: Sequence[str], config: TransformerConfig) -> Path:
+    """A place of its own for every training: no checkpoint of another is ever gone on from."""
+    what = [data_fingerprint(data.sentences, data.labels), list(styles), config.settings()]
+    key = hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()
+    return home() / "training" / key

@@ -1,31 +1,30 @@
 """The results folder: what evaluations write, and leaderboards read.
 
 Layout: ``<root>/<dataset>/<source>-to-<target>/<system>/`` with ``report.json`` (scores,
-intervals, signatures), ``samples.jsonl`` (one line a sentence) and ``replicates.npz`` (every
+intervals, signatures), ``samples.jsonl`` (one line a sentence) and ``replicates.parquet`` (every
 corpus score and its bootstrap replicates, so that systems scored in different years can still be
 compared pairwise); and beside the systems ``significance.json``.
 """
 
 from __future__ import annotations
 
-import io
 import re
-import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from ..datasets_scripts.directions import Direction
 from ..errors import InputError
-from ..files import atomic_folder, write_bytes, write_json
+from ..files import atomic_folder, write_json
 from ..metrics.statistics import RESAMPLES
 from .ranking import Bootstrapped, Rank, rank
 from .report import MAX_NAME, Report, Sample, read_report, write_report
 
-REPLICATES_FILE = "replicates.npz"
+REPLICATES_FILE = "replicates.parquet"
 SIGNIFICANCE_FILE = "significance.json"
 
 
@@ -42,12 +41,12 @@ class Stored:
         if not path.is_file():
             return {}
         try:
-            with np.load(path, allow_pickle=False) as arrays:
-                stored = {score.metric: arrays[score.metric] for score in self.report.scores}
+            table = pq.read_table(path)
+            stored = {s.metric: table[s.metric].to_numpy() for s in self.report.scores}
             for name, array in stored.items():
                 if array.shape != (1 + RESAMPLES,) or array.dtype != np.float64:
                     raise ValueError(f"{name} is not a value and {RESAMPLES} replicates")
-        except (ValueError, TypeError, KeyError, OSError, zipfile.BadZipFile) as error:
+        except (ValueError, TypeError, KeyError, OSError, pa.ArrowException) as error:
             raise InputError(f"{path} is damaged: {error}. Evaluate the system again") from error
         return {name: Bootstrapped(float(a[0]), a[1:]) for name, a in stored.items()}
 
@@ -96,14 +95,10 @@ def write_system(
 ) -> Path:
     """Write one system's folder, whole or not at all."""
     folder = direction_folder(root, direction) / folder_name(report.system.name)
-    buffer = io.BytesIO()
     # Not rounded: where two systems tie in a replicate, a p-value hangs on the last digit.
-    arrays: dict[str, Any] = {
-        name: np.concatenate([[one.value], one.replicates]) for name, one in replicates.items()
-    }
-    np.savez_compressed(buffer, **arrays)
+    columns = {n: np.concatenate([[one.value], one.replicates]) for n, one in replicates.items()}
     with atomic_folder(folder) as scratch:
-        write_bytes(scratch / REPLICATES_FILE, buffer.getvalue())
+        pq.write_table(pa.table(columns), scratch / REPLICATES_FILE)
         write_report(scratch, report, samples)
     return folder
 

@@ -11,6 +11,7 @@ from typing import cast
 from ...errors import InputError, MissingFileError, unknown_name
 from ...files import home
 from ...metrics.scorers.artefacts import Role, find
+from ...metrics.scorers.published import repository_name
 from .guard import LICENSED
 from .repositories import Kind, find_repository, link_local_names, write_repository
 
@@ -146,8 +147,8 @@ def trained_scorers() -> dict[str, Path]:
         role, dataset = file.parts[-3:-1]
         if dataset in LICENSED:
             continue
-        name = f"{role}-{dataset}-{file.stem}".replace("_", "-")
-        folders[name] = find(cast(Role, role), dataset, file.stem).folder
+        role = cast(Role, role)
+        folders[repository_name(role, dataset, file.stem)] = find(role, dataset, file.stem).folder
     return folders
 
 

@@ -16,16 +16,20 @@ from transformers import (
 )
 
 WORDS = "the a food staff was is not very good bad cold kind slow and but we they came back".split()
-SIZES = {"hidden_size": 32, "num_attention_heads": 4, "intermediate_size": 48}
+POSITIONS = 40
+SIZES = {
+    "hidden_size": 32,
+    "num_attention_heads": 4,
+    "intermediate_size": 48,
+    "max_position_embeddings": POSITIONS,
+}
 
 
 def make_bert(folder: Path, layers: int = 3) -> Path:
     folder.mkdir(parents=True)
     _save_wordpiece(folder)
     torch.manual_seed(0)
-    config = BertConfig(
-        vocab_size=64, num_hidden_layers=layers, max_position_embeddings=40, **SIZES
-    )
+    config = BertConfig(vocab_size=64, num_hidden_layers=layers, **SIZES)
     _scramble(BertModel(config)).save_pretrained(folder)
     return folder
 
@@ -36,7 +40,12 @@ def make_distilbert(folder: Path) -> Path:
     _save_wordpiece(folder)
     torch.manual_seed(0)
     config = DistilBertConfig(
-        vocab_size=64, dim=32, n_heads=4, hidden_dim=48, n_layers=2, max_position_embeddings=40
+        vocab_size=64,
+        dim=32,
+        n_heads=4,
+        hidden_dim=48,
+        n_layers=2,
+        max_position_embeddings=POSITIONS,
     )
     _scramble(DistilBertModel(config)).save_pretrained(folder)
     return folder
@@ -48,11 +57,9 @@ def make_roberta(folder: Path) -> Path:
     special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
     bpe.train_from_iterator([" ".join(WORDS)] * 50, vocab_size=300, special_tokens=special)
     bpe.save_model(str(folder))
-    RobertaTokenizer.from_pretrained(folder, model_max_length=38).save_pretrained(folder)
+    RobertaTokenizer.from_pretrained(folder, model_max_length=POSITIONS - 2).save_pretrained(folder)
     torch.manual_seed(0)
-    config = RobertaConfig(
-        vocab_size=bpe.get_vocab_size(), num_hidden_layers=3, max_position_embeddings=40, **SIZES
-    )
+    config = RobertaConfig(vocab_size=bpe.get_vocab_size(), num_hidden_layers=3, **SIZES)
     _scramble(RobertaModel(config)).save_pretrained(folder)
     return folder
 
@@ -61,7 +68,7 @@ def _save_wordpiece(folder: Path) -> None:
     letters = [chr(i) for i in range(97, 123)]
     vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", ".", ",", *WORDS, *letters]
     (folder / "vocab.txt").write_text("\n".join(vocabulary[:64]) + "\n")
-    BertTokenizer.from_pretrained(folder, model_max_length=40).save_pretrained(folder)
+    BertTokenizer.from_pretrained(folder, model_max_length=POSITIONS).save_pretrained(folder)
 
 
 def _scramble(model: torch.nn.Module) -> torch.nn.Module:

@@ -1,0 +1,246 @@
+"""The command line: names, exit codes, what goes where; a mistake never ends in a traceback."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from prepared import BACK, DIRECTION, command_line, prepared_home, refusal
+
+from tstbench.datasets_scripts.directions import DIRECTIONS
+from tstbench.datasets_scripts.load import load_test_set
+from tstbench.metrics.facts import METRICS
+from tstbench.pipelines.cli import COMMANDS
+from tstbench.pipelines.report import Report
+
+HEAVY = ("torch", "transformers", "datasets", "evaluate", "sklearn", "numpy", "scipy", "pyarrow")
+COPY = ("evaluate", "--baseline", "copy", "--direction", DIRECTION)
+
+
+def tstbench(*arguments, **environment):
+    """A real run in a process of its own, in pipes."""
+    return subprocess.run(
+        [sys.executable, "-m", "tstbench", *map(str, arguments)],
+        env={**os.environ, **environment},
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+
+
+# -- what there is ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--help"], ["--version"], ["directions"], ["metrics"], ["evaluate", "--help"], ["nonsense"]],
+    ids=" ".join,
+)
+def test_small_commands_import_nothing_heavy(arguments):
+    script = (
+        "import sys\nfrom tstbench.pipelines.cli import main\n"
+        f"try: main({arguments!r})\nexcept SystemExit: pass\n"
+        f"print([m for m in {HEAVY!r} if m in sys.modules], file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stderr.splitlines()[-1] == "[]"
+
+
+def test_help_names_every_command(capsys):
+    for arguments in ([], ["--help"], ["-h"]):
+        code, out, err = command_line(capsys, *arguments)
+        assert (code, err) == (0, "")
+        assert all(f"\n  {name} " in out for name in COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_explains_itself(name, capsys):
+    code, out, _ = command_line(capsys, name, "--help")
+    assert code == 0
+    assert out.startswith(f"usage: tstbench {name}")
+
+
+def test_lists_are_tables_that_other_programs_can_read(capsys):
+    for command, known in (("directions", DIRECTIONS), ("metrics", METRICS)):
+        code, out, err = command_line(capsys, command)
+        rows = [line.split("\t") for line in out.splitlines()]
+        assert (code, err) == (0, "")
+        assert [row[0] for row in rows[1:]] == list(known)
+        assert {len(row) for row in rows} == {len(rows[0])}
+
+
+# -- mistakes --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["evalute"], "unknown command 'evalute'. Did you mean 'evaluate'?"),
+        (
+            [*COPY[:3], "--direction", "yelp/negativ-to-positive"],
+            "unknown direction 'yelp/negativ-to-positive'. Did you mean 'yelp/negative-to-positi",
+        ),
+        ([*COPY[:3], "--direction", "mini"], f"one of: {DIRECTION}, {BACK}."),
+        ([*COPY, "--metrics", "acc", "selfbleu"], "unknown metric 'selfbleu'. Did you mean 's_ble"),
+        ([*COPY, "--profile", "papr"], "unknown profile 'papr'. Did you mean 'paper'?"),
+        ([*COPY, "--bleu", "tst-bench"], "unknown BLEU protocol 'tst-bench'. Did you mean 'tstben"),
+        ([*COPY, "--ppl", "word"], "unknown normalisation of ppl 'word'. Did you mean 'words'?"),
+        (
+            ["evaluate", "--baseline", "copi", "--direction", DIRECTION],
+            "unknown baseline 'copi'. Did you mean 'copy'?",
+        ),
+        (
+            ["evaluate", "--baseline", "reference-5", "--direction", DIRECTION],
+            f"{DIRECTION} has 4 references, there is no reference-5",
+        ),
+        ([*COPY, "--out", __file__], f"--out {__file__} is a file, a folder is needed"),
+        (["transfer", "copi", "--direction", DIRECTION, "--out", "x"], "unknown baseline 'copi'"),
+        (["prepare", "mni"], "unknown dataset 'mni'. Did you mean 'mini'?"),
+        (["prepare", "mini", "--profile", "papr"], "unknown profile 'papr'"),
+        (["run", "nowhere.toml"], "no such file: nowhere.toml"),
+    ],
+)
+def test_a_slip_is_told_with_its_near_miss_and_nothing_is_trained(
+    arguments, expected, capsys, tstbench_home
+):
+    assert expected in refusal(capsys, *arguments)
+    assert not tstbench_home.exists()
+
+
+@pytest.mark.parametrize("arguments", [["evaluate"], [*COPY, "--no-such"], ["run"], ["transfer"]])
+def test_a_wrong_call_shows_the_usage(arguments, capsys):
+    code, out, err = command_line(capsys, *arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"usage: tstbench {arguments[0]}")
+
+
+def test_a_refusal_of_the_system_is_told_without_a_traceback(tmp_path, capsys):
+    target = tmp_path / "folder"
+    target.mkdir()
+    for out in (target, Path(__file__) / "below"):
+        message = refusal(capsys, "transfer", "copy", "--direction", DIRECTION, "--out", out)
+        assert str(out.parent) in message
+
+
+def test_test_sets_that_cannot_be_fetched_are_told(capsys, monkeypatch):
+    monkeypatch.delenv("TSTBENCH_SOURCES", raising=False)
+    message = refusal(capsys, *COPY[:3], "--direction", "yelp/negative-to-positive")
+    assert "TSTBENCH_SOURCES" in message
+    message = refusal(capsys, *COPY[:3], "--direction", "gyafc_em/informal-to-formal")
+    assert "licensed" in message
+
+
+@pytest.mark.parametrize(
+    ("metrics", "model"),
+    [
+        ([], "FacebookAI/roberta-large"),
+        (["acc"], "FacebookAI/roberta-base"),
+        (["acc", "ppl", "cola"], "cointegrated/roberta-large-cola-krishna2020"),
+    ],
+)
+def test_weights_that_cannot_be_fetched_are_told_before_anything_is_trained(
+    metrics, model, capsys, tstbench_home, monkeypatch, tmp_path
+):
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "empty"))
+    options = ["--metrics", *metrics] if metrics else []
+    message = refusal(capsys, *COPY, "--profile", "paper", *options)
+    assert model in message
+    assert f"hf download {model}" in message
+    assert not (tstbench_home / "scorers" / "index").exists()
+
+
+def test_a_mistake_in_a_process_of_its_own(tmp_path):
+    path = tmp_path / "short.txt"
+    path.write_text("one\ntwo\n")
+    done = tstbench("evaluate", path, "--direction", DIRECTION, "--metrics", "s_bleu")
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.decode() == (
+        f"tstbench: {path} has 2 predictions, {DIRECTION} has 40 sources: 38 too few. One line a "
+        "source, in order; an empty line for a failed output\n"
+    )
+
+
+# -- what goes where -------------------------------------------------------------------------------
+
+
+def test_json_is_all_that_standard_output_gets(tmp_path, tmp_path_factory):
+    home = prepared_home(tmp_path_factory)
+    out = tmp_path / "results"
+    done = tstbench(
+        *(*COPY, "--baseline", "reference-1", "--json", "--signatures", "--out", out),
+        TSTBENCH_HOME=str(home),
+        PYTHONIOENCODING="ascii",
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    reports = [Report.model_validate_json(line) for line in done.stdout.decode().splitlines()]
+    assert [report.system.name for report in reports] == ["copy", "reference-1"]
+    assert [score.metric for score in reports[0].scores] == list(METRICS)
+    written = json.loads((out / DIRECTION / "copy/report.json").read_text())
+    assert reports[0].model_dump(mode="json") == written
+    assert b"wrote" in done.stderr
+
+
+def test_a_terminal_that_knows_no_arrow_gets_the_table_nevertheless():
+    done = tstbench(*COPY, "--metrics", "s_bleu", PYTHONIOENCODING="ascii")
+    assert done.returncode == 0, done.stderr.decode()
+    assert b"s-BLEU" in done.stdout
+    assert b"copy" in done.stdout
+
+
+def test_a_reader_that_goes_away_is_no_error():
+    script = f"{sys.executable} -m tstbench metrics | head -1; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(
+        ["bash", "-c", script], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.stdout.startswith("metric\t")
+    assert done.stderr == ""
+
+
+def test_control_c_ends_with_130_and_no_traceback(tmp_path):
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tstbench", *COPY, "--metrics", "acc"],
+        env={**os.environ, "TSTBENCH_HOME": str(tmp_path / "home")},
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        text=True,
+    )
+    first = process.stderr.readline()  # talk begins with the first scorer: imports are over
+    time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    _, rest = process.communicate(timeout=60)
+    assert process.returncode == 130, first + rest
+    assert "interrupted" in rest
+    assert "Traceback" not in rest
+
+
+def test_the_table_has_every_system_and_says_what_is_left_out(capsys):
+    code, out, err = command_line(
+        capsys, *COPY, "--baseline", "reference-2", "--metrics", "s_bleu", "r_bleu", "--signatures"
+    )
+    assert code == 0, err
+    assert out.count("s_bleu|") == out.count("r_bleu|") == 1
+    rows = [line for line in out.splitlines() if line.startswith("│")]
+    assert [row.split("│")[2].strip() for row in rows[::2]] == ["copy", "reference-2"]
+    assert "protocol:tstbench" in out
+
+
+def test_predictions_that_transfer_writes_are_predictions_that_evaluate_reads(tmp_path, capsys):
+    path = tmp_path / "copy.jsonl"
+    code, out, err = command_line(
+        capsys, "transfer", "copy", "--direction", DIRECTION, "--out", path
+    )
+    assert (code, out) == (0, "")
+    assert "wrote 40 predictions" in err
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    test_set = load_test_set(DIRECTION)
+    assert [row["prediction"] for row in rows] == list(test_set.sources)
+    code, out, _ = command_line(
+        capsys, "evaluate", path, "--direction", DIRECTION, "--metrics", "s_bleu", "--json"
+    )
+    assert json.loads(out)["scores"][0]["value"] == 100

@@ -1,0 +1,310 @@
+"""Reading predictions: every accepted form, and for every bad one its own message and exit code."""
+
+import csv
+import json
+import re
+
+import pytest
+from prepared import DIRECTION, command_line, refusal
+
+from tstbench.datasets_scripts.load import load_test_set
+from tstbench.errors import InputError
+from tstbench.pipelines.outputs import find_outputs, read_outputs
+from tstbench.pipelines.transfer import write_predictions
+
+N = 40
+TEXTS = [f"prediction number {i}" for i in range(N)]
+AWKWARD = [
+    'he said "fine", then left',
+    '"quoted" from the first word',
+    "a comma, a ; and a\ttab",
+    " blanks at the ends ",
+    "it\u2019s caf\u00e9, \u4e2d\u6587 and \U0001f600",
+    "a line separator\u2028inside, and a next-line\x85too",
+    "",
+    "null",
+]
+
+
+@pytest.fixture(scope="module")
+def test_set():
+    return load_test_set(DIRECTION)
+
+
+def as_jsonl(rows):
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def rows_with_ids(test_set, texts):
+    return [{"id": i, "prediction": t} for i, t in zip(test_set.ids, texts, strict=True)]
+
+
+# -- what is accepted ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "\n".join(TEXTS) + "\n",
+        "\n".join(TEXTS),
+        "\r\n".join(TEXTS) + "\r\n",
+        "\ufeff" + "\n".join(TEXTS) + "\n",
+    ],
+    ids=["final newline", "no final newline", "CRLF", "byte-order mark"],
+)
+def test_lines_are_lines_however_the_editor_ended_them(tmp_path, test_set, content):
+    path = tmp_path / "system.txt"
+    path.write_bytes(content.encode())
+    outputs = read_outputs(path, test_set)
+    assert outputs.system == "system"
+    assert list(outputs.predictions) == TEXTS
+
+
+def test_only_a_newline_ends_a_line(tmp_path, test_set):
+    texts = ["one\u2028sentence", "a\x0bb\x0cc\x85d", *TEXTS[2:]]
+    path = tmp_path / "system.txt"
+    path.write_text("\n".join(texts) + "\n", encoding="utf-8", newline="")
+    assert list(read_outputs(path, test_set).predictions) == texts
+
+
+def test_an_empty_line_is_a_failed_output_also_at_the_end(tmp_path, test_set):
+    path = tmp_path / "system.txt"
+    path.write_text("\n".join(["", *TEXTS[1:-1], ""]) + "\n")
+    predictions = read_outputs(path, test_set).predictions
+    assert (predictions[0], predictions[-1], len(predictions)) == ("", "", N)
+
+
+def test_awkward_text_survives_every_format(tmp_path, test_set):
+    texts = [*AWKWARD, *TEXTS[len(AWKWARD) :]]
+    rows = rows_with_ids(test_set, texts)
+    write_predictions(tmp_path / "ours.jsonl", test_set, texts)
+    (tmp_path / "escaped.jsonl").write_text(as_jsonl(rows))
+    (tmp_path / "strings.jsonl").write_text(as_jsonl(texts))
+    for suffix, delimiter in (("csv", ","), ("tsv", "\t")):
+        with (tmp_path / f"table.{suffix}").open("w", newline="", encoding="utf-8") as stream:
+            writer = csv.DictWriter(stream, ["id", "prediction"], delimiter=delimiter)
+            writer.writeheader()
+            writer.writerows(rows)
+    read = [read_outputs(path, test_set, "same") for path in sorted(tmp_path.iterdir())]
+    assert [list(outputs.predictions) for outputs in read] == [texts] * 5
+    assert len({outputs.sha256 for outputs in read}) == 1
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "csv"])
+def test_ids_in_another_order_are_put_in_order(tmp_path, test_set, suffix):
+    rows = rows_with_ids(test_set, TEXTS)[::-1]
+    path = tmp_path / f"system.{suffix}"
+    if suffix == "jsonl":
+        path.write_text(as_jsonl(rows))
+    else:
+        path.write_text("id,prediction\n" + "".join(f"{r['id']},{r['prediction']}\n" for r in rows))
+    assert list(read_outputs(path, test_set).predictions) == TEXTS
+
+
+def test_other_columns_are_not_looked_at(tmp_path, test_set):
+    path = tmp_path / "system.jsonl"
+    path.write_text(as_jsonl({"source": 1, "output": text, "score": 0.5} for text in TEXTS))
+    assert list(read_outputs(path, test_set).predictions) == TEXTS
+
+
+def test_json_lines_are_json_lines_also_when_the_file_ends_in_json(tmp_path, test_set):
+    path = tmp_path / "system.json"
+    path.write_text(as_jsonl({"prediction": text} for text in TEXTS))
+    assert list(read_outputs(path, test_set).predictions) == TEXTS
+
+
+def test_names_come_from_files_folders_and_the_command_line(tmp_path):
+    folder = tmp_path / "theirs"
+    folder.mkdir()
+    for name in ("b.jsonl", "A.TXT", "notes.md", ".hidden.txt"):
+        (folder / name).write_text("x\n")
+    odd = tmp_path / "a=b.txt"
+    odd.write_text("x\n")
+    found = find_outputs([str(folder), f"mine={odd}", str(odd)])
+    assert [name for name, _ in found] == ["A", "b", "mine", "a=b"]
+    assert found[2][1] == odd
+
+
+# -- what is refused -------------------------------------------------------------------------------
+
+
+def jsonl(change):
+    """A JSON Lines file in which one thing is wrong."""
+
+    def content(test_set):
+        rows = rows_with_ids(test_set, TEXTS)
+        return as_jsonl(change(rows) or rows).encode()
+
+    return content
+
+
+def set_text(value):
+    return jsonl(lambda rows: rows[4].update(prediction=value))
+
+
+def replace_line(line):
+    def content(test_set):
+        lines = as_jsonl(rows_with_ids(test_set, TEXTS)).splitlines()
+        return "\n".join([*lines[:4], line, *lines[5:]]).encode()
+
+    return content
+
+
+def table(*lines):
+    return "\n".join(["id,prediction", *lines]).encode()
+
+
+LINES = "\n".join(TEXTS).encode()
+BAD = {
+    "too few": ("few.txt", "\n".join(TEXTS[:-3]).encode(), "37 predictions.*40 sources: 3 too few"),
+    "too many": ("many.txt", LINES + b"\nx\ny\n", "42 predictions.*40 sources: 2 too many"),
+    "one missing id": (
+        "gap.jsonl",
+        jsonl(lambda rows: rows.pop(7) and None),
+        "39 predictions.*40 sources: 1 ids are missing, the first is mini-test-0-00007",
+    ),
+    "an id twice": (
+        "twice.jsonl",
+        jsonl(lambda rows: rows.append(rows[2])),
+        "id mini-test-0-00002 is on line 3 and again on 41. It has 41 predictions for 40",
+    ),
+    "an id instead of another": (
+        "swap.jsonl",
+        jsonl(lambda rows: rows[5].update(id=rows[6]["id"])),
+        "id mini-test-0-00006 is on line 6 and again on 7$",
+    ),
+    "unknown id": (
+        "unknown.jsonl",
+        jsonl(lambda rows: rows[9].update(id="yelp-test-0-00009")),
+        "line 10: .* has no sentence 'yelp-test-0-00009'; its ids look like 'mini-test-0-00000'",
+    ),
+    "some lines without id": (
+        "bare.jsonl",
+        jsonl(lambda rows: rows[3].pop("id") and None),
+        "line 4: no id, though other lines have one",
+    ),
+    "Latin-1": (
+        "latin.txt",
+        LINES.replace(b"number 3\n", "caf\u00e9\n".encode("latin-1")),
+        "latin.txt, line 4: byte 0xe9 is not UTF-8.*iconv",
+    ),
+    "UTF-16": ("wide.txt", LINES.decode().encode("utf-16"), "wide.txt is a binary file"),
+    "binary": ("weights.txt", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "is a binary file .*NUL"),
+    "empty": ("empty.txt", b"", "empty.txt is empty: 40 predictions are needed"),
+    "empty table": ("empty.csv", b"id,prediction\n", "empty.csv is empty"),
+    "all empty": ("blank.txt", b"\n \n" * 20, "all 40 predictions are empty"),
+    "line break": (
+        "break.jsonl",
+        set_text("two\nlines"),
+        r"line 5, id mini-test-0-00004: the prediction holds a line break: 'two\\nlines'",
+    ),
+    "line break in a table": (
+        "break.csv",
+        table('mini-test-0-00000,"two\nlines"'),
+        "line 3, id mini-test-0-00000: the prediction holds a line break",
+    ),
+    "old Macintosh line ends": ("mac.txt", b"\r".join([b"x"] * N), "line 1: .*holds a line break"),
+    "NaN token": ("token.jsonl", replace_line('{"prediction": NaN}'), "line 5.*NaN is not a pred"),
+    "null": ("null.jsonl", set_text(None), "line 5: the prediction is None, not a text"),
+    "nan as text": (
+        "nan.txt",
+        LINES.replace(b"prediction number 8\n", b"NaN\n"),
+        "line 9: the prediction is 'NaN', which is what a failed join",
+    ),
+    "a number": ("number.jsonl", set_text(3.5), "line 5: the prediction is 3.5, not a text"),
+    "NUL character": ("nul.jsonl", set_text("a\0b"), "line 5.*holds a NUL character"),
+    "half a surrogate pair": ("half.jsonl", set_text("\ud83d oh"), "line 5.*no valid Unicode"),
+    "not JSON": ("broken.jsonl", replace_line('{"prediction": "x"'), "line 5: not JSON"),
+    "deep JSON": ("deep.jsonl", replace_line("[" * 100_000), "line 5: not JSON"),
+    "a JSON array": ("array.json", b"[\n" + b'"x",\n' * N + b"]", "line 1: not JSON .*One object"),
+    "a list a line": ("list.jsonl", replace_line('["x"]'), "line 5: an object or a string"),
+    "no prediction column": (
+        "columns.csv",
+        b"id,text\nmini-test-0-00000,x\n",
+        "line 2: no 'prediction' column; it has: id, text",
+    ),
+    "a short row": ("short.csv", table("mini-test-0-00000"), "line 2: the prediction is None"),
+    "a stray quotation mark": (
+        "quote.csv",
+        table('mini-test-0-00000,"good" soup'),
+        "line 2: not CSV .*the mark doubled",
+    ),
+    "an open quotation mark": (
+        "open.csv",
+        table('mini-test-0-00000,"good soup', "mini-test-0-00001,x"),
+        "line 3: not CSV .*unexpected end",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_a_bad_file_is_told_and_nothing_is_trained(case, tmp_path, capsys, test_set, tstbench_home):
+    name, content, expected = BAD[case]
+    path = tmp_path / name
+    path.write_bytes(content(test_set) if callable(content) else content)
+    message = refusal(capsys, "evaluate", path, "--direction", DIRECTION)
+    assert re.search(expected, message)
+    assert str(path) in message
+    assert not tstbench_home.exists()
+
+
+def test_each_bad_file_has_a_message_of_its_own(tmp_path, test_set):
+    messages = {}
+    for case, (name, content, _) in BAD.items():
+        path = tmp_path / name
+        path.write_bytes(content(test_set) if callable(content) else content)
+        with pytest.raises(InputError) as caught:
+            read_outputs(path, test_set)
+        messages[case] = str(caught.value).removeprefix(str(path))
+    assert len(set(messages.values())) >= len(BAD) - 2  # both NUL files, both empty files
+
+
+def test_a_bad_file_among_good_ones_is_the_one_that_is_told(tmp_path, capsys):
+    (tmp_path / "good.txt").write_bytes(LINES)
+    (tmp_path / "worse.txt").write_bytes(b"x\n")
+    message = refusal(capsys, "evaluate", tmp_path, "--direction", DIRECTION)
+    assert "worse.txt has 1 predictions" in message
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["nowhere.txt"], "no such file: nowhere.txt"),
+        (["a=nowhere.txt"], "no such file: nowhere.txt"),
+        (["empty"], "no predictions in empty: no file there ends in .txt, .jsonl"),
+        (["a.txt", "sub/a.jsonl"], "two systems are called 'a': give each a name of its own"),
+        (["a.txt", "A=sub/a.jsonl"], "'a' and 'A' would share a folder"),
+        (["x y=a.txt", "x_y=a.txt"], "'x y' and 'x_y' would share a folder"),
+        (["copy=a.txt", "--baseline", "copy"], "two systems are called 'copy'"),
+        (["=a.txt"], "system '' needs a letter or a digit in its name"),
+        (["..=a.txt"], r"system '..' needs a letter or a digit in its name"),
+        ([f"{'n' * 101}=a.txt"], "has 101 characters; 100 are allowed"),
+        (["mine=sub"], "mine=sub: the systems in a folder are called after their files"),
+        ([], "nothing to score: give OUTPUTS files, or --baseline NAME"),
+    ],
+)
+def test_a_bad_argument_is_told(arguments, expected, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for folder in ("empty", "sub"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "a.txt").write_bytes(LINES)
+    (tmp_path / "sub" / "a.jsonl").write_text(as_jsonl({"prediction": t} for t in TEXTS))
+    assert expected in refusal(capsys, "evaluate", *arguments, "--direction", DIRECTION)
+
+
+def test_a_system_called_like_a_path_stays_in_the_folder(tmp_path, capsys):
+    (tmp_path / "a.txt").write_bytes(LINES)
+    out = tmp_path / "deep" / "out"
+    argument = f"../../../../x={tmp_path / 'a.txt'}"
+    before = set(tmp_path.iterdir())
+    code, _, err = command_line(
+        capsys,
+        *("evaluate", argument, "--direction", DIRECTION, "--metrics", "s_bleu", "--out", out),
+    )
+    assert code == 0, err
+    assert set(tmp_path.iterdir()) - before == {tmp_path / "deep"}
+    files = {p.relative_to(out).as_posix() for p in out.rglob("*") if p.is_file()}
+    assert {f"{DIRECTION}/x/report.json", f"{DIRECTION}/x/samples.jsonl"} <= files
+    assert json.loads((out / DIRECTION / "x/report.json").read_text())["system"]["name"] == (
+        "../../../../x"
+    )

@@ -17,6 +17,7 @@ import math
 import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -58,6 +59,7 @@ class Scale:
         return whole and self.low <= score <= self.high
 
 
+@lru_cache(maxsize=64)
 def parse_scale(text: str) -> Scale:
     """Read ``<level> <low>-<high>``.
 
@@ -261,7 +263,7 @@ def overall_score(style: float, content: float, fluency: float, *, copied: bool)
 
     A copy scores high on content and fluency although nothing was transferred, hence the penalty.
 
-    >>> overall_score(5, 4, 3, copied=False), overall_score(1, 5, 5, copied=True)
+    >>> overall_score(5, 4, 3, copied=False), round(overall_score(1, 5, 5, copied=True), 2)
     (4.0, 2.2)
     """
     mean = (style + content + fluency) / 3

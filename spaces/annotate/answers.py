@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, BinaryIO
 
 from pydantic import Field, ValidationError, model_validator
 
 from ...errors import InputError
-from ...files import read_lines
 from ...pipelines.report import Strict
 
 
@@ -42,26 +41,25 @@ class Answer(Strict):
         return self
 
 
+Answers = Mapping[tuple[str, str], Answer]  # by task and item
+
+
 class AnswerLog:
     """The answers of one rater, kept in a JSON Lines file; the latest for an item counts."""
 
     def __init__(self, path: Path) -> None:
-        """Read what is there; an append that a crash cut short was never confirmed and is dropped.
+        """Read what is there; an append that was cut short was never confirmed and is passed over.
 
         Raises:
             InputError: a whole line is no answer; the message names it.
         """
         self.path = path
         self.latest: dict[tuple[str, str], Answer] = {}
-        if not path.exists():
-            return
-        content = path.read_bytes()
-        if content and not content.endswith(b"\n"):
-            os.truncate(path, content.rfind(b"\n") + 1)
-        for number, line in enumerate(read_lines(path), start=1):
+        content = path.read_bytes() if path.exists() else b""
+        for number, line in enumerate(content.split(b"\n")[:-1], start=1):
             try:
-                self._count(Answer.model_validate(json.loads(line)))
-            except (ValidationError, json.JSONDecodeError) as error:
+                self._count(Answer.model_validate_json(line))
+            except ValidationError as error:
                 raise InputError(f"{path}, line {number}: not an answer: {error}") from error
 
     def _count(self, answer: Answer) -> None:
@@ -70,9 +68,9 @@ class AnswerLog:
     def append(self, answer: Answer) -> None:
         """Add an answer; it is on the disk, whole, when this returns, or not there at all."""
         line = (answer.model_dump_json() + "\n").encode()
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self.path.open("ab", buffering=0) as stream:
-            before = stream.seek(0, os.SEEK_END)
+        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with self.path.open("a+b", buffering=0) as stream:
+            before = _drop_torn_line(stream)
             try:
                 written = stream.write(line)
                 if written != len(line):
@@ -82,3 +80,17 @@ class AnswerLog:
                 os.truncate(self.path, before)
                 raise
         self._count(answer)
+
+
+def _drop_torn_line(stream: BinaryIO) -> int:
+    """Cut off what follows the last newline; the size that is left."""
+    size = stream.seek(0, os.SEEK_END)
+    if size == 0:
+        return 0
+    stream.seek(size - 1)
+    if stream.read(1) == b"\n":
+        return size
+    stream.seek(0)
+    whole = stream.read().rfind(b"\n") + 1
+    stream.truncate(whole)
+    return whole

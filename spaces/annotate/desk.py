@@ -17,7 +17,7 @@ from ...errors import InputError, TSTBenchError
 from ...pipelines.human import RATED, Judgment
 from ...pipelines.human_agreement import agreement, system_means
 from ...pipelines.report import Strict
-from .answers import Answer, AnswerLog
+from .answers import Answer, AnswerLog, Answers
 from .export import TASK_ASPECTS, judgments, open_logs
 from .order import Question, questions
 from .study import Study, load_private, load_study
@@ -63,14 +63,19 @@ class Desk:
         except Timeout:
             message = f"{self.folder} is being served by another process"
             raise InputError(f"{message}: stop that one first") from None
-        self._logs: dict[str, AnswerLog] = open_logs(self.folder, self.study)
+        try:
+            self._logs: dict[str, AnswerLog] = open_logs(self.folder, self.study)
+        except BaseException:
+            self.close()
+            raise
         self._items = {item.id: item for item in self.study.items}
         self._questions = {rater: questions(self.study, rater) for rater in self.study.raters}
         self._raters = {_digest(s.token): rater for rater, s in private.raters.items()}
         self._names = {rater: secret.name for rater, secret in private.raters.items()}
         self._owner = _digest(private.owner_token)
         self._lock = RLock()
-        self._agreement: tuple[int, dict[str, Any]] | None = None
+        self._saved = 0  # answers since the folder was opened
+        self._statistics: tuple[int, dict[str, Any]] | None = None  # and when they were computed
 
     def close(self) -> None:
         """Let another process serve the folder."""
@@ -132,6 +137,7 @@ class Desk:
         answer = _answer(question, submission)
         with self._lock:
             self._logs[rater].append(answer)
+            self._saved += 1
             return {"next_open": self._next_open(rater, position)}
 
     def overview(self, key: str) -> dict[str, Any]:
@@ -171,12 +177,13 @@ class Desk:
         """
         self._require_owner(key)
         with self._lock:
-            outputs = judgments(self.study, self._logs, each_system=False)
-            rows = judgments(self.study, self._logs)
-        version = hash(tuple(row.model_dump_json() for row in rows))
-        if self._agreement is None or self._agreement[0] != version:
-            self._agreement = (version, _statistics(outputs, rows))
-        return self._agreement[1]
+            saved = self._saved
+            if self._statistics is not None and self._statistics[0] == saved:
+                return self._statistics[1]
+            answers = self._answers()
+        rows = judgments(self.study, answers)
+        self._statistics = (saved, _statistics(self.study, rows))
+        return self._statistics[1]
 
     def export_lines(self, key: str) -> str:
         """The owner's export, as :func:`.export.export` writes it.
@@ -186,9 +193,14 @@ class Desk:
         """
         self._require_owner(key)
         with self._lock:
-            rows = judgments(self.study, self._logs)
+            answers = self._answers()
+        rows = judgments(self.study, answers)
         dumped = (row.model_dump(mode="json") for row in rows)
         return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in dumped)
+
+    def _answers(self) -> dict[str, Answers]:
+        """As of now: raters go on while the owner's numbers are computed."""
+        return {rater: dict(log.latest) for rater, log in self._logs.items()}
 
     def _progress(self, rater: str) -> dict[str, Any]:
         answers = list(self._logs[rater].latest.values())
@@ -275,10 +287,13 @@ def _answer(question: Question, submission: Any) -> Answer:
     )
 
 
-def _statistics(outputs: list[Judgment], rows: list[Judgment]) -> dict[str, Any]:
+def _statistics(study: Study, rows: list[Judgment]) -> dict[str, Any]:
+    # An output that several systems share was judged once, so it counts once.
+    first = {(i.direction, i.sample_id, i.systems[0]) for i in study.items}
+    outputs = [row for row in rows if (row.direction, row.sample_id, row.system) in first]
     apart = agreement(outputs, resamples=RESAMPLES)
     several = len({row.direction for row in outputs}) > 1
-    together = agreement(outputs, pooled=True, resamples=RESAMPLES) if several else []
+    together = agreement(outputs, pooled=True, resamples=0) if several else []
     return {
         "agreement": [asdict(row) for row in (*apart, *together)],
         "means": [asdict(row) for row in system_means(rows)],

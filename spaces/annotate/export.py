@@ -17,7 +17,7 @@ from ...pipelines.human import (
     overall_judgments,
     write_judgments,
 )
-from .answers import Answer, AnswerLog
+from .answers import Answer, AnswerLog, Answers
 from .study import ANSWERS_FOLDER, Item, Study, load_study
 
 TASK_ASPECTS: dict[str, tuple[Aspect, ...]] = {
@@ -45,27 +45,20 @@ def open_logs(folder: Path, study: Study) -> dict[str, AnswerLog]:
     return logs
 
 
-def judgments(
-    study: Study, logs: Mapping[str, AnswerLog], *, each_system: bool = True
-) -> list[Judgment]:
-    """All judgments, the overall score included, in the order of the study's items.
+def judgments(study: Study, answers: Mapping[str, Answers]) -> list[Judgment]:
+    """All judgments, the overall score included, by direction, sample, system, aspect and rater.
 
-    Args:
-        study: what was asked.
-        logs: each rater's answers.
-        each_system: one row for every system that wrote an output; else one for the output, under
-            the first system's name, so that agreement does not count one decision twice.
+    An output that several systems share gives a row for each of them.
     """
     rows = []
     for item in study.items:
-        systems = item.systems if each_system else item.systems[:1]
         for task in study.tasks:
-            for rater, log in logs.items():
-                answer = log.latest.get((task, item.id))
+            for rater, said in answers.items():
+                answer = said.get((task, item.id))
                 if answer is not None:
                     rows += [
                         row
-                        for system in systems
+                        for system in item.systems
                         for row in _rows(study, item, answer, rater, system)
                     ]
     rows += overall_judgments(rows)
@@ -111,6 +104,6 @@ def export(study_folder: Path | str, path: Path | str) -> list[Judgment]:
     """
     folder = Path(study_folder)
     study = load_study(folder)
-    rows = judgments(study, open_logs(folder, study))
+    rows = judgments(study, {r: log.latest for r, log in open_logs(folder, study).items()})
     write_judgments(path, rows)
     return rows

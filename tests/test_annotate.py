@@ -1,0 +1,470 @@
+"""The annotation study without a browser: sample, blindness, answers, access, export."""
+
+import doctest
+import json
+import socket
+import stat
+import urllib.error
+import urllib.request
+from itertools import pairwise
+
+import pytest
+from annotate_study import DIRECTION, SENTENCES, SYSTEMS, write_reports
+
+from tstbench.errors import InputError, MissingFileError, UnknownNameError
+from tstbench.pipelines.human import read_judgments
+from tstbench.spaces.annotate import (
+    create,
+    create_study,
+    export,
+    lexicon_mask,
+    links,
+    load_study,
+    serve,
+    views,
+)
+from tstbench.spaces.annotate.answers import Answer, AnswerLog
+from tstbench.spaces.annotate.desk import AccessError, Desk
+from tstbench.spaces.annotate.order import questions
+from tstbench.spaces.annotate.study import TASKS
+from tstbench.spaces.annotate.views import chose_output, place
+
+RATERS = ["Ann Archer", "Ben Baker", "Cleo Carr"]
+
+
+@pytest.fixture
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+GOOD = {"scores": {"style": 4, "content": 3, "fluency": 5}}
+
+
+@pytest.fixture
+def results(tmp_path):
+    return write_reports(tmp_path / "results", SYSTEMS)
+
+
+@pytest.fixture
+def folder(results, tmp_path):
+    create_study(results, [DIRECTION], None, RATERS, tmp_path / "study", per_system=6)
+    return tmp_path / "study"
+
+
+@pytest.fixture
+def desk(folder):
+    desk = Desk(folder)
+    yield desk
+    desk.close()
+
+
+def keys(folder):
+    """Rater name to key; the owner's under the empty name."""
+    all_links = links(folder, "http://x")
+    return {n: u.split("key=")[1] for n, u in {"": all_links.owner, **all_links.raters}.items()}
+
+
+def make(results, out, **changes):
+    settings = {"per_system": 6, "seed": 1, **changes}
+    return create_study(results, [DIRECTION], None, RATERS, out, **settings)
+
+
+@pytest.mark.parametrize("module", [create, views])
+def test_examples_in_docstrings(module):
+    result = doctest.testmod(module)
+    assert (result.failed, result.attempted > 0) == (0, True)
+
+
+class TestSample:
+    def test_every_system_is_judged_on_the_same_sources(self, folder):
+        study = load_study(folder)
+        drawn = {
+            system: sorted(item.sample_id for item in study.items if system in item.systems)
+            for system in SYSTEMS
+        }
+        assert len(set(map(tuple, drawn.values()))) == 1
+        assert len(drawn["Parrot"]) == len(set(drawn["Parrot"])) == 6
+        outputs = {item.output for item in study.items if item.sample_id == drawn["Parrot"][0]}
+        assert len(outputs) == sum(i.sample_id == drawn["Parrot"][0] for i in study.items)
+        assert any(item.systems == ("Oracle9", "Twin9") for item in study.items)
+
+    def test_the_draw_follows_the_seed(self, results, tmp_path):
+        first, again = (make(results, tmp_path / name) for name in "ab")
+        other = make(results, tmp_path / "c", seed=2)
+        assert first.items == again.items
+        assert first.model_copy(update={"name": "x"}).fingerprint != first.fingerprint
+        assert {i.sample_id for i in first.items} != {i.sample_id for i in other.items}
+
+    def test_systems_by_report_or_folder_name(self, results, tmp_path):
+        study = create_study(
+            results, [DIRECTION], ["parrot", "Silent"], RATERS, tmp_path / "s", per_system=2
+        )
+        assert study.systems == ("Parrot", "Silent")
+
+    @pytest.mark.parametrize(
+        ("changes", "error", "says"),
+        [
+            ({"per_system": 9}, InputError, "have 8 sentences in common"),
+            ({"systems": ["Parot"]}, UnknownNameError, "Did you mean 'Parrot'"),
+            ({"systems": ["../../etc"]}, UnknownNameError, "unknown system"),
+            ({"systems": ["Parrot", "parrot"]}, InputError, "named twice"),
+            ({"directions": ["mini/negative-to-postive"]}, UnknownNameError, "Did you mean"),
+            ({"directions": ["mini/positive-to-negative"]}, MissingFileError, "no reports"),
+            ({"directions": [DIRECTION, DIRECTION]}, InputError, "once"),
+            ({"raters": []}, InputError, "at least one rater"),
+            ({"raters": ["Ann", "Ann"]}, InputError, "named twice"),
+            ({"tasks": ["ratings"]}, UnknownNameError, "Did you mean 'rating'"),
+            ({"tasks": ["content_masked"]}, InputError, "needs a mask"),
+        ],
+    )
+    def test_mistakes_are_explained_and_leave_nothing(
+        self, results, tmp_path, changes, error, says
+    ):
+        settings = {"directions": [DIRECTION], "systems": None, "raters": RATERS, "per_system": 6}
+        with pytest.raises(error, match=says):
+            create_study(results, out=tmp_path / "s", **{**settings, **changes})
+        assert not (tmp_path / "s").exists()
+
+    def test_a_system_with_another_source_is_refused(self, results, tmp_path):
+        other = [(source.upper(), references) for source, references in SENTENCES]
+        write_reports(results, {"Odd": lambda source, _: source}, sentences=other)
+        with pytest.raises(InputError, match="given another source"):
+            make(results, tmp_path / "s")
+
+    def test_a_folder_in_use_is_never_replaced(self, results, tmp_path, folder):
+        with pytest.raises(InputError, match="frozen"):
+            make(results, folder)
+        (tmp_path / "mine").mkdir()
+        (tmp_path / "mine/thesis.txt").write_text("precious")
+        with pytest.raises(InputError, match="not empty"):
+            make(results, tmp_path / "mine")
+        assert (tmp_path / "mine/thesis.txt").read_text() == "precious"
+
+    def test_names_and_tokens_are_in_the_private_file_only(self, folder):
+        private = folder / "private.json"
+        assert stat.S_IMODE(private.stat().st_mode) == 0o600
+        public = (folder / "study.json").read_text()
+        secrets = [*RATERS, *keys(folder).values(), json.loads(private.read_text())["salt"]]
+        assert all(secret in private.read_text() for secret in secrets)
+        assert not any(secret in public for secret in secrets)
+        assert len(set(keys(folder).values())) == 4
+
+    def test_masking_replaces_whole_words_of_the_lexicon(self):
+        mask = lexicon_mask(["slow", "as slow as", "dull."])
+        assert mask("Slow food, slowly, as slow as ever") == "⟨style⟩ food, slowly, ⟨style⟩ ever"
+        with pytest.raises(InputError, match="empty"):
+            lexicon_mask([" "])
+
+
+class TestBlindness:
+    def test_each_rater_meets_everything_once_in_another_order(self, folder):
+        study = load_study(folder)
+        orders = [[q.item.id for q in questions(study, rater)] for rater in study.raters]
+        assert all(sorted(order) == sorted(i.id for i in study.items) for order in orders)
+        assert len({tuple(order) for order in orders}) == 3
+        assert orders[0] == [q.item.id for q in questions(study, study.raters[0])]
+
+    def test_outputs_of_a_source_come_together_in_no_fixed_order_of_systems(self, folder):
+        study = load_study(folder)
+        screens = questions(study, "rater-1")
+        changes = sum(a.item.sample_id != b.item.sample_id for a, b in pairwise(screens))
+        assert changes == 5  # six sources
+        first = {q.item.systems for q in screens if q.number == 1}
+        assert len(first) > 1
+        assert all(1 <= q.number <= q.of for q in screens)
+
+    def test_pairs_hide_the_order_and_leave_out_copies(self, results, tmp_path):
+        study = make(results, tmp_path / "s", tasks=["naturalness", "rating"])
+        pairs = [q for r in study.raters for q in questions(study, r) if q.task == "naturalness"]
+        assert {q.output_first for q in pairs} == {True, False}
+        assert not any("Parrot" in q.item.systems for q in pairs)
+        assert [chose_output(place(s, f), f) for s in (0, 1) for f in (True, False)] == [0, 0, 1, 1]
+
+    def test_no_answer_of_the_api_names_a_system_an_item_or_a_rater(self, results, tmp_path):
+        masks = {DIRECTION: lexicon_mask(["slow", "dull", "quick", "bright"])}
+        study = make(results, tmp_path / "s", tasks=TASKS, masks=masks)
+        desk, known = Desk(tmp_path / "s"), keys(tmp_path / "s")
+        told = json.dumps(desk.enter(known["Ann Archer"]))
+        for position in range(desk.enter(known["Ann Archer"])["total"]):
+            told += json.dumps(desk.screen(known["Ann Archer"], position).model_dump(mode="json"))
+        hidden = [*study.systems, *RATERS, *study.raters, "item-", '"s1"', "systems"]
+        assert not [name for name in hidden if name in told]
+        pair = desk.screen(known["Ann Archer"], 0)
+        assert (pair.task, pair.target_style, pair.dataset) == ("naturalness", None, None)
+        desk.close()
+
+
+class TestAnswers:
+    def answer(self, item="item-1", **changes):
+        return Answer(
+            task="rating", item=item, scores={"style": 3}, at="2026-01-01T00:00:00Z", **changes
+        )
+
+    def test_the_latest_answer_counts_and_the_earlier_one_stays(self, tmp_path):
+        log = AnswerLog(tmp_path / "a/rater-1.jsonl")
+        log.append(self.answer())
+        log.append(self.answer(comment="changed"))
+        again = AnswerLog(log.path)
+        assert again.latest == log.latest == {("rating", "item-1"): self.answer(comment="changed")}
+        assert len(log.path.read_text().splitlines()) == 2
+
+    def test_an_append_cut_short_is_dropped_and_the_file_goes_on(self, tmp_path):
+        log = AnswerLog(tmp_path / "rater-1.jsonl")
+        log.append(self.answer())
+        whole = log.path.read_bytes()
+        log.path.write_bytes(whole + whole[:20])  # a crash in the middle of a write
+        again = AnswerLog(log.path)
+        assert list(again.latest) == [("rating", "item-1")]
+        assert log.path.read_bytes() == whole + whole[:20]  # another process may be writing it
+        again.append(self.answer("item-2"))
+        assert list(AnswerLog(log.path).latest) == [("rating", "item-1"), ("rating", "item-2")]
+
+    def test_a_damaged_line_is_named(self, tmp_path):
+        log = AnswerLog(tmp_path / "rater-1.jsonl")
+        log.append(self.answer())
+        log.path.write_text(log.path.read_text() + '{"task": 1}\n' + log.path.read_text())
+        with pytest.raises(InputError, match="line 2: not an answer"):
+            AnswerLog(log.path)
+
+    def test_an_answer_is_scores_or_a_skip(self):
+        for scores, skipped in (({}, False), ({"style": 3}, True)):
+            with pytest.raises(ValueError, match="scores or is skipped"):
+                Answer(task="rating", item="item-1", scores=scores, skipped=skipped, at="")
+
+
+class TestDesk:
+    def test_resumes_where_the_rater_stopped(self, folder):
+        key = keys(folder)["Ann Archer"]
+        desk = Desk(folder)
+        assert [desk.save(key, n, GOOD)["next_open"] for n in (0, 1, 3)] == [1, 2, 4]
+        desk.close()
+        desk = Desk(folder)
+        assert desk.enter(key) | {"rated": None, "tasks": None} == {
+            "role": "rater",
+            "study": "study",
+            "started": True,
+            "total": len(load_study(folder).items),
+            "next_open": 2,
+            "rated": None,
+            "tasks": None,
+        }
+        assert desk.screen(key, 1).answer.scores == GOOD["scores"]
+        assert desk.screen(key, 2).answer is None
+        desk.close()
+
+    def test_the_last_open_item_is_the_end(self, desk, folder):
+        key = keys(folder)["Ann Archer"]
+        total = desk.enter(key)["total"]
+        followed = [desk.save(key, n, {"skipped": True})["next_open"] for n in range(total)]
+        assert followed == [*range(1, total), None]
+        assert desk.screen(key, 0).skipped == tuple(range(total))
+
+    def test_nobody_sees_anothers_answers(self, desk, folder):
+        known = keys(folder)
+        desk.save(known["Ann Archer"], 0, GOOD | {"flagged": True, "comment": "odd"})
+        total = desk.enter(known["Ben Baker"])["total"]
+        views = [desk.screen(known["Ben Baker"], n) for n in range(total)]
+        assert all(view.answer is None and view.done == 0 for view in views)
+        for page in (desk.overview, desk.statistics, desk.export_lines):
+            with pytest.raises(AccessError):
+                page(known["Ben Baker"])
+        with pytest.raises(AccessError):
+            desk.screen(known[""], 0)  # the owner rates nothing
+
+    @pytest.mark.parametrize("key", ["", "x", None, 5, "\ud800"])
+    def test_unknown_keys_open_nothing(self, desk, key):
+        for page in (desk.enter, desk.overview, lambda key: desk.save(key, 0, GOOD)):
+            with pytest.raises(AccessError):
+                page(key)
+
+    @pytest.mark.parametrize(
+        "submission",
+        [
+            {},
+            None,
+            [],
+            "5",
+            {"scores": {"style": 4}},
+            {"scores": GOOD["scores"] | {"style": 6}},
+            {"scores": GOOD["scores"] | {"style": 0}},
+            {"scores": GOOD["scores"] | {"style": "4"}},
+            {"scores": GOOD["scores"] | {"style": True}},
+            {"scores": GOOD["scores"] | {"style": 4.0}},
+            {"scores": GOOD["scores"] | {"overall": 5}},
+            GOOD | {"skipped": True},
+            GOOD | {"rater": "rater-2"},
+            GOOD | {"comment": "x" * 5000},
+            GOOD | {"comment": "\ud800"},
+        ],
+    )
+    def test_what_is_no_answer_is_not_kept(self, desk, folder, submission):
+        key = keys(folder)["Ann Archer"]
+        with pytest.raises(InputError):
+            desk.save(key, 0, submission)
+        assert desk.enter(key)["started"] is False
+        assert not (folder / "answers").exists()
+
+    @pytest.mark.parametrize("position", [-1, 10_000, "0", True, None, 0.0])
+    def test_positions_outside_the_study(self, desk, folder, position):
+        with pytest.raises(InputError):
+            desk.screen(keys(folder)["Ann Archer"], position)
+
+    def test_one_server_a_study(self, desk, folder):
+        with pytest.raises(InputError, match="another process"):
+            Desk(folder)
+
+    def test_a_study_that_was_changed_after_the_answers_is_refused(self, desk, folder):
+        desk.save(keys(folder)["Ann Archer"], 0, GOOD)
+        path = next((folder / "answers").iterdir())
+        path.write_text(path.read_text().replace('"item":"item-', '"item":"item-9'))
+        with pytest.raises(InputError, match="does not ask"):
+            export(folder, folder / "out.jsonl")
+
+
+class TestExport:
+    def rate_all(self, desk, key, scores):
+        for position in range(desk.enter(key)["total"]):
+            desk.save(key, position, {"scores": scores})
+
+    def test_the_export_is_complete_and_reads_back(self, desk, folder, tmp_path):
+        known = keys(folder)
+        self.rate_all(desk, known["Ann Archer"], {"style": 1, "content": 5, "fluency": 5})
+        desk.save(known["Ben Baker"], 0, {"skipped": True, "comment": "two languages"})
+        desk.save(known["Cleo Carr"], 0, GOOD | {"flagged": True, "comment": "odd"})
+        rows = export(folder, tmp_path / "j.jsonl")
+        assert read_judgments(tmp_path / "j.jsonl") == rows
+        assert desk.export_lines(known[""]) == (tmp_path / "j.jsonl").read_text()
+
+        names = {row["name"]: row["rater"] for row in desk.overview(known[""])["progress"]}
+        mine = [row for row in rows if row.rater == names["Ann Archer"]]
+        assert len(mine) == 5 * 6 * 4  # systems, sources, aspects with the overall one
+        overall = {row.system: row.score for row in mine if row.aspect == "overall"}
+        assert overall["Parrot"] == pytest.approx(11 / 3 * 0.6)
+        assert overall["Oracle9"] == overall["Twin9"] == pytest.approx(11 / 3)
+        skipped = [row for row in rows if row.score is None]
+        assert {row.note for row in skipped} == {"skipped: two languages"}
+        assert {row.aspect for row in skipped} == {"style", "content", "fluency"}
+        assert "flagged: odd" in {row.note for row in rows}
+
+        text = (tmp_path / "j.jsonl").read_text()
+        secrets = [
+            *RATERS,
+            *known.values(),
+            json.loads((folder / "private.json").read_text())["salt"],
+        ]
+        assert not any(secret in text for secret in secrets)
+
+    def test_the_owner_sees_progress_agreement_and_means(self, desk, folder):
+        known = keys(folder)
+        for name, style in zip(RATERS, (2, 2, 3), strict=True):
+            self.rate_all(desk, known[name], {"style": style, "content": 4, "fluency": 5})
+        progress = desk.overview(known[""])["progress"]
+        assert sorted(row["name"] for row in progress) == RATERS
+        assert all(row["done"] == row["total"] for row in progress)
+        statistics = desk.statistics(known[""])
+        by_aspect = {row["aspect"]: row for row in statistics["agreement"]}
+        outputs = len(load_study(folder).items)
+        # One decision shared by two systems is one item: six sources, two systems alike on each.
+        assert by_aspect["style"]["kappa"]["items"] == outputs
+        # Every item 2, 2, 3: P = 1/3, Pe = 4/9 + 1/9, kappa = (1/3 - 5/9) / (1 - 5/9) = -1/2.
+        assert by_aspect["style"]["kappa"]["value"] == pytest.approx(-0.5)
+        assert by_aspect["content"]["kappa"]["value"] is None  # all scores the same
+        means = {(row["system"], row["aspect"]): row["mean"] for row in statistics["means"]}
+        assert means["Twin9", "style"] == pytest.approx(7 / 3)
+        assert means["Parrot", "overall"] == pytest.approx((11 + 11 + 12) / 9 * 0.6)
+        json.dumps(statistics, allow_nan=False)
+
+    def test_naturalness_is_exported_as_whether_the_output_was_chosen(self, results, tmp_path):
+        make(results, tmp_path / "s", tasks=["naturalness"])
+        desk, key = Desk(tmp_path / "s"), keys(tmp_path / "s")["Ann Archer"]
+        sources = {source for source, _ in SENTENCES}
+        for position in range(desk.enter(key)["total"]):
+            shown = desk.screen(key, position).texts
+            output = next(i for i, text in enumerate(shown, start=1) if text.text not in sources)
+            desk.save(key, position, {"scores": {"naturalness_relative": output}})
+            answer = desk.screen(key, position).answer
+            assert answer.scores == {"naturalness_relative": output}
+        desk.close()
+        rows = export(tmp_path / "s", tmp_path / "j.jsonl")
+        assert {row.score for row in rows} == {1.0}
+        assert {row.scale for row in rows} == {"nominal 0-1"}
+        assert "Parrot" not in {row.system for row in rows}
+
+    def test_licensed_texts_stay_at_home(self, tmp_path):
+        direction = "gyafc_em/informal-to-formal"
+        results = write_reports(tmp_path / "results", SYSTEMS, direction=direction)
+        create_study(results, [direction], None, RATERS, tmp_path / "s", per_system=2)
+        desk = Desk(tmp_path / "s")
+        self.rate_all(desk, keys(tmp_path / "s")["Ann Archer"], GOOD["scores"])
+        desk.close()
+        rows = export(tmp_path / "s", tmp_path / "j.jsonl")
+        assert "overall" in {row.aspect for row in rows}
+        assert {(row.source, row.output) for row in rows} == {(None, None)}
+        assert not any(source in (tmp_path / "j.jsonl").read_text() for source, _ in SENTENCES)
+
+
+class TestServer:
+    @pytest.fixture
+    def running(self, folder, free_port):
+        running = serve(folder, port=free_port)
+        yield running
+        running.close()
+
+    @staticmethod
+    def get(url, data=None, **headers):
+        body = None if data is None else json.dumps({"data": data}).encode()
+        request = urllib.request.Request(
+            url, data=body, headers={"content-type": "application/json", **headers}
+        )
+        try:
+            with urllib.request.urlopen(request, timeout=20) as response:
+                return response.status, response.read().decode(), response.headers
+        except urllib.error.HTTPError as error:
+            return error.code, error.read().decode(), error.headers
+
+    def test_served_as_designed(self, running, folder, free_port, capfd):
+        pytest.importorskip("gradio")
+        key = keys(folder)["Ann Archer"]
+        api = running.url + "gradio_api/run/"
+        status, page, headers = self.get(running.url + f"?key={key}")
+        assert status == 200
+        assert key not in page
+        assert "script-src 'self'" in headers["content-security-policy"]
+        assert headers["referrer-policy"] == "no-referrer"
+
+        status, body, _ = self.get(api + "screen", [0], **{"x-annotation-key": key})
+        assert status == 200
+        assert json.loads(body)["data"][0]["position"] == 0
+        status, body, _ = self.get(api + "save", [0, GOOD], **{"x-annotation-key": key})
+        assert json.loads(body)["data"][0] == {"next_open": 1}
+        status, body, _ = self.get(api + "screen", [0])
+        assert status == 500
+        assert "link is not known" in json.loads(body)["error"]
+        for malformed in ([], ["x"], [0, 1, 2]):  # Gradio prints what it was sent
+            self.get(api + "screen", malformed, **{"x-annotation-key": key})
+
+        # Nothing of the folder is a file to fetch, nothing can be sent as one.
+        for name in ("private.json", "study.json"):
+            status, body, _ = self.get(running.url + f"gradio_api/file={folder / name}")
+            assert status in (403, 404)
+        assert self.get(running.url + "annotate/..%2Fprivate.json")[0] == 404
+        assert self.get(running.url + "gradio_api/upload", [])[0] == 413
+        assert self.get(api + "save", ["x" * 100_000])[0] == 413
+
+        make(folder.with_name("results"), folder.with_name("other"))
+        with pytest.raises(InputError, match="in use"):
+            serve(folder.with_name("other"), port=free_port)
+        assert key not in "".join(capfd.readouterr())
+
+    def test_without_a_study_the_page_says_what_to_do(self, free_port):
+        running = serve(None, port=free_port)
+        status, body, _ = self.get(running.url + "gradio_api/run/enter", [])
+        running.close()
+        assert status == 500
+        assert "No study is set up here yet" in json.loads(body)["error"]
+
+    def test_a_folder_without_a_study(self, tmp_path):
+        with pytest.raises(MissingFileError, match="Make one first"):
+            serve(tmp_path)

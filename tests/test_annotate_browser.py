@@ -1,0 +1,321 @@
+"""The annotation page in a real browser, by keyboard, as raters and the owner use it."""
+
+import json
+import re
+import shutil
+import socket
+
+import pytest
+from annotate_study import DIRECTION, SYSTEMS, write_reports
+
+from tstbench.pipelines.human import read_judgments
+from tstbench.spaces.annotate import create_study, lexicon_mask, links, serve
+
+CHROMIUM = shutil.which("chromium")
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="no chromium: apt-get install chromium"),
+]
+HOSTILE = (
+    "<script>window.hacked = 1</script><img src=x onerror='window.hacked = 2'>"
+    '"><svg onload=window.hacked=3> {{7*7}} ${7*7} http://evil.invalid/ ' + "w" * 200
+)
+TAG = "<b onclick=hacked()><img src=x onerror=hacked()>"
+
+
+@pytest.fixture(scope="module")
+def browser():
+    sync_api = pytest.importorskip("playwright.sync_api")
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    """A served study of 8 sentences and 5 systems; its url and links."""
+    pytest.importorskip("gradio")
+    root = tmp_path_factory.mktemp("annotate")
+    write_reports(root / "results", SYSTEMS)
+    create_study(
+        root / "results", [DIRECTION], None, ["Ann", "Ben", "Cleo"], root / "s", per_system=8
+    )
+    yield from served(root / "s")
+
+
+@pytest.fixture(scope="module")
+def relative_study(tmp_path_factory):
+    """The relative tasks on one system."""
+    root = tmp_path_factory.mktemp("relative")
+    write_reports(root / "results", {"Thesaurus": SYSTEMS["Thesaurus"]})
+    create_study(
+        root / "results",
+        [DIRECTION],
+        None,
+        ["Ann"],
+        root / "s",
+        per_system=2,
+        tasks=["naturalness", "content_masked"],
+        masks={DIRECTION: lexicon_mask(["slow", "quick", "dull", "bright"])},
+    )
+    yield from served(root / "s")
+
+
+@pytest.fixture(scope="module")
+def hostile_study(tmp_path_factory):
+    """Whatever a person can name or write is an attempt at HTML."""
+    root = tmp_path_factory.mktemp("hostile")
+    sentences = [(HOSTILE, (HOSTILE, "ok ."))]
+    write_reports(root / "results", {TAG: SYSTEMS["Parrot"]}, sentences=sentences)
+    create_study(
+        root / "results", [DIRECTION], None, [TAG], root / "s", per_system=1, name=f"study {TAG}"
+    )
+    yield from served(root / "s")
+
+
+def served(folder):
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    running = serve(folder, port=port)
+    yield running.url, links(folder, running.url)
+    running.close()
+
+
+@pytest.fixture
+def visit(browser):
+    """Opens a page of its own; fails on a script error or a request that leaves the machine."""
+    contexts, problems = [], []
+
+    def open_page(url, **options):
+        context = browser.new_context(**options)
+        context.set_default_timeout(30_000)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: problems.append(f"script error: {error}"))
+
+        def check(request):
+            if not re.match(
+                r"(http://127\.0\.0\.1:\d+/|blob:http://127\.0\.0\.1|data:)", request.url
+            ):
+                problems.append(f"request to {request.url}")
+
+        page.on("request", check)
+        page.on("dialog", lambda dialog: problems.append(f"dialog: {dialog.message}"))
+        page.goto(url)
+        page.wait_for_selector("h1")
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert problems == []
+
+
+def item(page):
+    """The number of the item shown."""
+    return int(re.search(r"Item (\d+) of", page.locator(".task").inner_text())[1])
+
+
+def wait_for_item(page, number):
+    page.wait_for_function(
+        "n => document.querySelector('.task')?.innerText.includes(`Item ${n} of`)", arg=number
+    )
+
+
+def begin(page):
+    """From the page just opened to an item, past the welcome of a first visit."""
+    if page.locator(".task").count() == 0:
+        page.keyboard.press("Enter")  # Start has the focus
+        wait_for_item(page, 1)
+
+
+def rate(page, keys="435"):
+    """Score the item shown and save it, all by keyboard; waits for the next screen."""
+    number = item(page)
+    page.keyboard.type(keys)
+    page.keyboard.press("Enter")
+    wait_for_item(page, number + 1)
+
+
+def fits(page):
+    """Whether nothing makes the page scroll sideways."""
+    return page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_annotate_reload_resume_and_go_back(study, visit):
+    _, links = study
+    page = visit(links.raters["Ann"])
+    assert "2 and 4 lie between" in page.inner_text("main")
+    begin(page)
+    for _ in range(5):
+        rate(page)
+    assert item(page) == 6
+    page.reload()
+    wait_for_item(page, 6)
+    assert "5 of " in page.inner_text(".count")
+
+    page.keyboard.press("b")
+    wait_for_item(page, 5)
+    checked = "[...document.querySelectorAll('input:checked')].map(i => i.name + i.value)"
+    assert page.evaluate(checked) == ["style4", "content3", "fluency5"]
+    assert page.inner_text("#overall") in ("4.00", "2.40")  # a copy is multiplied by 0.6
+    page.keyboard.press("ArrowDown")  # from style to content
+    page.keyboard.press("ArrowRight")  # one more
+    assert page.evaluate(checked) == ["style4", "content4", "fluency5"]
+    page.keyboard.press("Enter")
+    wait_for_item(page, 6)
+    page.keyboard.press("b")
+    wait_for_item(page, 5)
+    assert page.evaluate(checked) == ["style4", "content4", "fluency5"]
+    page.keyboard.press("n")
+    wait_for_item(page, 6)
+
+    page.keyboard.type("4")
+    page.keyboard.press("Enter")  # content and fluency are missing
+    assert item(page) == 6
+    assert "no score yet" in page.inner_text("#status")
+    assert page.evaluate("document.activeElement.name") == "content"
+
+    page.keyboard.press("s")
+    page.keyboard.type("two languages, not b n s f ?")  # letters are text here, no shortcuts
+    page.keyboard.press("Enter")
+    wait_for_item(page, 7)
+    page.keyboard.press("f")
+    page.keyboard.type("odd reference")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#remark-shown:not([hidden])")
+    rate(page)
+    page.keyboard.press("?")
+    assert page.locator("dialog#help").is_visible()
+    page.keyboard.press("Escape")
+    assert not page.locator("dialog#help").is_visible()
+
+
+def test_the_second_rater_sees_neither_scores_nor_systems(study, visit):
+    _, links = study
+    first = visit(links.raters["Cleo"])
+    begin(first)
+    rate(first)
+    page = visit(links.raters["Ben"])
+    told = []
+    page.on("response", lambda response: told.append(response))
+    begin(page)
+    seen = page.content()
+    for number in range(1, 6):
+        assert page.locator("input:checked").count() == 0
+        rate(page)
+        wait_for_item(page, number + 1)
+        seen += page.content()
+    seen += "".join(r.text() for r in told if "gradio_api" in r.url)
+    assert len(told) >= 10
+    names = [*SYSTEMS, "rater-", "Ann", "Cleo", "item-"]
+    assert [name for name in names if re.search(rf"\b{name}", seen)] == []
+
+
+def test_hostile_texts_stay_texts(hostile_study, visit):
+    _, links = hostile_study
+    page = visit(links.raters[TAG], viewport={"width": 390, "height": 844})
+    assert TAG in page.inner_text("h1")
+    begin(page)
+    texts = page.locator(".text").all_inner_texts()
+    assert sum(HOSTILE in text for text in texts) == 3  # source, references and output
+    assert fits(page)
+    page.keyboard.press("f")
+    page.keyboard.type(HOSTILE)
+    page.keyboard.press("Enter")
+    assert HOSTILE in page.inner_text("#remark-shown")
+    page.keyboard.type("111")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("text=All done")
+    owner = visit(links.owner)
+    owner.wait_for_selector("text=Mean scores")
+    shown = owner.inner_text("main")
+    assert shown.count(HOSTILE) == 2  # the comment and the output
+    assert shown.count(TAG) == 3  # study, rater, system
+    for tab in (page, owner):
+        assert tab.evaluate("window.hacked") is None
+        assert tab.locator("main img, main script, main svg, main b").count() == 0
+
+
+@pytest.mark.parametrize(
+    ("width", "scheme"), [(320, "light"), (390, "dark"), (768, "light"), (1440, "dark")]
+)
+def test_nothing_scrolls_sideways(study, visit, width, scheme):
+    url, links = study
+    page = visit(
+        links.raters["Cleo"], viewport={"width": width, "height": 800}, color_scheme=scheme
+    )
+    assert fits(page)
+    page.keyboard.press("?")
+    assert fits(page)
+    page.goto(links.owner)
+    page.wait_for_selector("h2")
+    assert fits(page)
+    page.goto(url)
+    page.wait_for_selector("text=You need your link")
+    assert fits(page)
+
+
+def test_the_owner_sees_agreement_and_exports(study, visit, tmp_path):
+    _, links = study
+    rater = visit(links.raters["Cleo"])
+    begin(rater)
+    rate(rater)
+    page = visit(links.owner)
+    page.wait_for_selector("text=Krippendorff")
+    text = page.inner_text("main")
+    assert "Ann" in text
+    assert "rater-1" in text
+    with page.expect_download() as download:
+        page.click("text=Export judgments")
+    download.value.save_as(tmp_path / "j.jsonl")
+    judgments = read_judgments(tmp_path / "j.jsonl")
+    assert {judgment.aspect for judgment in judgments} == {"style", "content", "fluency", "overall"}
+    assert "Ann" not in json.dumps([judgment.model_dump() for judgment in judgments])
+
+
+def test_relative_tasks_by_keyboard(relative_study, visit):
+    _, links = relative_study
+    page = visit(links.raters["Ann"])
+    page.keyboard.press("Enter")
+    wait_for_item(page, 1)
+    assert "more natural" in page.inner_text("h1")
+    assert "negative" not in page.inner_text("main")  # the styles would give the rewrite away
+    rate(page, "2")
+    rate(page, "1")
+    assert "style word" in page.inner_text("main")
+    assert "slow" not in page.inner_text("main")
+    rate(page, "5")
+    page.keyboard.type("4")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("text=All done")
+    page.reload()
+    page.wait_for_selector("text=All done")
+
+
+def test_a_wrong_link_and_a_lost_server_are_explained(study, relative_study, visit):
+    url, _ = study
+    page = visit(f"{url}?key=wrong")
+    assert "ask the study's owner" in page.inner_text("main")
+    _, links = study
+    page = visit(links.raters["Ann"])
+    begin(page)
+    page.context.set_offline(True)
+    before = item(page)
+    page.keyboard.type("333")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("text=cannot be reached")
+    page.context.set_offline(False)
+    page.keyboard.press("Enter")  # nothing was lost: the scores are still there
+    wait_for_item(page, before + 1)

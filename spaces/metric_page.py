@@ -15,16 +15,24 @@ import gradio as gr
 from ..datasets_scripts.directions import DIRECTIONS
 from ..datasets_scripts.load import load_test_set
 from ..errors import TSTBenchError
+from ..metrics.facts import METRICS
 
 EXAMPLE_DIRECTION = "mini/negative-to-positive"
 EXAMPLE_SENTENCES = 4
 SEPARATOR = "||"  # between the references of one sentence
 MAX_SENTENCES = 2000
 NEEDS_DIRECTION = ("acc", "ppl", "cola", "joint")
-COLUMNS = ["score", "value", "95% interval", "unit", "better", "signature"]
 CSS = """
-.gradio-container { max-width: 900px !important; margin: 0 auto; }
+.gradio-container { max-width: min(900px, 100vw) !important; margin: 0 auto; }
+.gradio-container * { min-width: 0; overflow-wrap: anywhere; }
 textarea { font-size: 0.95rem; line-height: 1.5; }
+pre, .prose table { overflow-x: auto; display: block; max-width: 100%; }
+.score { border: 1px solid var(--border-color-primary); border-radius: 8px; padding: 12px 16px;
+  margin-bottom: 8px; background: var(--background-fill-primary); }
+.score b { font-size: 1.5rem; font-variant-numeric: tabular-nums; margin-right: 8px; }
+.score h3 { margin: 0; font-size: 0.95rem; font-weight: 600; }
+.score p { margin: 4px 0 0; color: var(--body-text-color-subdued); font-size: 0.9rem; }
+.score code { font-size: 0.78rem; }
 """
 
 
@@ -41,22 +49,25 @@ def page(folder: Path | str) -> gr.Blocks:
     reads = ("sources", "references")
     with gr.Blocks(title=f"TSTBench: {name}", analytics_enabled=False) as demo:
         gr.Markdown(_heading(folder))
-        boxes: list[gr.Component] = [gr.Textbox(example["predictions"], label="Predictions, one a line", lines=4)]
+        boxes: list[gr.Component] = [
+            gr.Textbox(example["predictions"], label="Predictions, one a line", lines=4)
+        ]
         for column in (c for c in reads if c in metric.columns):
             hint = f", one line a sentence, {SEPARATOR} between several" * (column == "references")
             boxes.append(gr.Textbox(example[column], label=column.title() + hint, lines=4))
         if name in NEEDS_DIRECTION:
             boxes.append(gr.Dropdown(list(DIRECTIONS), value=EXAMPLE_DIRECTION, label="Direction"))
         button = gr.Button("Score", variant="primary")
-        table = gr.Dataframe(headers=COLUMNS, interactive=False, wrap=True, label="Scores")
+        shown, result = gr.HTML(label="Scores"), gr.JSON(visible=False)
 
-        def compute(*values: str) -> list[list[str]]:
+        def compute(*values: str) -> tuple[str, dict[str, Any]]:
             try:
-                return _rows(metric, _inputs(metric, name, values))
+                scores = metric.compute(**_inputs(metric, name, values))
+                return _scores_html(scores), scores
             except (TSTBenchError, ValueError, TypeError) as error:
                 raise gr.Error(html.escape(str(error)), print_exception=False) from error
 
-        button.click(compute, boxes, table, api_name="compute")
+        button.click(compute, boxes, [shown, result], api_name="compute")
         gr.Markdown(_card(folder))
     return demo
 
@@ -96,19 +107,24 @@ def _lines(text: str) -> list[str]:
     return lines
 
 
-def _rows(metric: Any, inputs: dict[str, Any]) -> list[list[str]]:
-    result = metric.compute(**inputs)
-    rows = []
+def _scores_html(result: dict[str, Any]) -> str:
+    """One panel a score; everything in it is escaped."""
+    panels = []
     for score, details in result["details"].items():
+        title = html.escape(METRICS[score].title)
         if "left_out" in details:
-            rows.append([score, "–", "–", "–", "–", details["left_out"]])
+            panels.append(f"<h3>{title}</h3><p>left out: {html.escape(details['left_out'])}</p>")
             continue
         value, interval = result[score], details["interval"]
-        shown = "–" if interval is None else f"{interval[0]:.3f} to {interval[1]:.3f}"
-        better = "higher" if details["higher_is_better"] else "lower"
         number = "undefined" if value is None else f"{value:.3f}"
-        rows.append([score, number, shown, details["unit"], better, details["signature"]])
-    return rows
+        bounds = "{:.3f} to {:.3f}".format(*interval) if interval else "undefined"
+        better = "higher" if details["higher_is_better"] else "lower"
+        panels.append(
+            f"<h3>{title}</h3><b>{number}</b>{html.escape(details['unit'])}"
+            f"<p>95% interval {bounds}; {better} is better</p>"
+            f"<p><code>{html.escape(details['signature'])}</code></p>"
+        )
+    return "".join(f'<div class="score">{panel}</div>' for panel in panels)
 
 
 def _example() -> dict[str, str]:

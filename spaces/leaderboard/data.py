@@ -124,7 +124,7 @@ class Results:
 
     def __init__(self, root: Path | str) -> None:
         self.root = Path(root)
-        self._reports: dict[Path, tuple[Stamp, Report | str]] = {}
+        self._reports: dict[str, tuple[Stamp, Report | str]] = {}
         self._board: Board | None = None
         self._lock = Lock()
 
@@ -132,13 +132,13 @@ class Results:
         """The results as they are now; what did not change is not read again."""
         with self._lock:
             files = _stamps(self.root)
-            revision = hashlib.sha256(repr(sorted(files.items())).encode()).hexdigest()[:16]
+            revision = hashlib.sha256(repr(files).encode()).hexdigest()[:16]
             if self._board is None or self._board.revision != revision:
                 self._board = self._read(files, revision)
             return self._board
 
-    def _read(self, files: Mapping[Path, Stamp], revision: str) -> Board:
-        reports = [path for path in files if path.name == "report.json"]
+    def _read(self, files: Mapping[str, Stamp], revision: str) -> Board:
+        reports = [path for path in files if path.endswith("/report.json")]
         stale = [p for p in reports if self._reports.get(p, (None,))[0] != files[p]]
         with ThreadPoolExecutor(_READERS) as pool:
             for path, result in zip(stale, pool.map(_read_one, stale), strict=True):
@@ -147,15 +147,14 @@ class Results:
         problems, found = [], []
         for path, (_, result) in self._reports.items():
             try:
-                found.append((path, _checked(path, self.root, result)))
+                found.append((Path(path), _checked(Path(path), self.root, result)))
             except TSTBenchError as error:
                 problems.append(str(error))
         by_direction = _by_direction(found, files)
         ranks = {}
-        for path in (p for p in files if p.name == "significance.json"):
+        for file in (Path(name) for name in files if name.endswith("/significance.json")):
             try:
-                name = "/".join(path.relative_to(self.root).parts[:2])
-                ranks[name] = _read_ranks(path)
+                ranks["/".join(file.relative_to(self.root).parts[:2])] = _read_ranks(file)
             except TSTBenchError as error:
                 problems.append(str(error))
         human, human_problems = read_human(self.root / "human.jsonl")
@@ -199,41 +198,43 @@ def fetch_results(results: Path | str) -> Path:
         ) from error
 
 
-def _stamps(root: Path) -> dict[Path, Stamp]:
-    """The files that the page shows something of, in a fixed order, with what tells a change."""
-    stamps: dict[Path, Stamp] = {}
+def _stamps(root: Path) -> dict[str, Stamp]:
+    """The files that the page shows something of, in a fixed order, with what tells a change.
 
-    def note(path: Path) -> None:
+    Plain strings, not paths: this runs for every view, over thousands of files.
+    """
+    stamps: dict[str, Stamp] = {}
+
+    def note(path: str) -> None:
         try:
-            facts = path.stat()
+            facts = os.stat(path)  # noqa: PTH116
         except FileNotFoundError:
             return
         if stat.S_ISREG(facts.st_mode):
             stamps[path] = (facts.st_mtime_ns, facts.st_size)
 
-    note(root / "human.jsonl")
-    for dataset in _folders(root):
+    note(f"{root}/human.jsonl")
+    for dataset in _folders(str(root)):
         for direction in _folders(dataset):
-            note(direction / "significance.json")
+            note(f"{direction}/significance.json")
             for system in _folders(direction):
-                note(system / "report.json")
-                note(system / "samples.jsonl")
+                note(f"{system}/report.json")
+                note(f"{system}/samples.jsonl")
     return stamps
 
 
-def _folders(parent: Path) -> list[Path]:
+def _folders(parent: str) -> list[str]:
     """The folders in a folder; hidden ones are half-written or none of ours."""
     try:
         with os.scandir(parent) as found:
-            names = [item.name for item in found if item.is_dir() and item.name[0] != "."]
+            return sorted(item.path for item in found if item.is_dir() and item.name[0] != ".")
     except FileNotFoundError:
         return []
-    return [parent / name for name in sorted(names)]
 
 
-def _read_one(path: Path) -> Report | str:
+def _read_one(path: str) -> Report | str:
     try:
-        return read_report(path)
+        return read_report(Path(path))
     except (TSTBenchError, OSError) as error:
         return str(error)
 
@@ -251,12 +252,12 @@ def _checked(path: Path, root: Path, result: Report | str) -> Report:
 
 
 def _by_direction(
-    found: Iterable[tuple[Path, Report]], files: Mapping[Path, object]
+    found: Iterable[tuple[Path, Report]], files: Mapping[str, object]
 ) -> dict[str, tuple[Entry, ...]]:
     """Entries by direction, in the order found."""
     grouped: dict[str, list[Entry]] = {}
     for path, report in found:
-        has_samples = path.with_name("samples.jsonl") in files
+        has_samples = f"{path.parent}/samples.jsonl" in files
         direction = _direction(report.direction)
         entry = Entry(report.system.name, direction, path.parent, report, has_samples)
         grouped.setdefault(report.direction, []).append(entry)
@@ -285,8 +286,8 @@ def _read_ranks(path: Path) -> RankFile:
         raise InputError(f"{path} is not of the form {shape}: {error}") from error
 
 
-def _range(pair: object) -> tuple[int, int]:
-    first, last = pair  # type: ignore[misc]
+def _range(pair: list[int]) -> tuple[int, int]:
+    first, last = pair
     if not (isinstance(first, int) and isinstance(last, int) and 1 <= first <= last):
         raise ValueError(f"{pair!r} is no range of ranks")
     return first, last

@@ -32,7 +32,7 @@ _SERIES = ("#3c7cc4", "#c9732b", "#2f9476", "#8f6bc9", "#c45590", "#80858d")
 _FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 MOST_BARS = 25
 MOST_ACROSS = len(_SERIES)
-_LABELLED = 14  # systems; above this their names would cover each other
+_LABELLED = 10  # systems; of more, only those at the frontier are named
 
 
 def trade_off(ranking: Ranking, across: Column, up: Column) -> go.Figure:
@@ -43,7 +43,9 @@ def trade_off(ranking: Ranking, across: Column, up: Column) -> go.Figure:
     ]
     rows.sort(key=lambda row: list(FAMILIES).index(row.entry.report.system.family))
     figure = _figure(height=420)
-    crowded = len(rows) > _LABELLED
+    labelled = (
+        set(map(id, rows)) if len(rows) <= _LABELLED else _undominated(rows, across, up, i, j)
+    )
     for family, some in groupby(rows, key=lambda row: row.entry.report.system.family):
         own = list(some)
         colour, symbol = COLOURS[family]
@@ -52,10 +54,10 @@ def trade_off(ranking: Ranking, across: Column, up: Column) -> go.Figure:
             y=[row.cells[j].value for row in own],
             error_x=_errors([row.cells[i] for row in own], colour),
             error_y=_errors([row.cells[j] for row in own], colour),
-            text=[_short(row.entry.label) for row in own],
+            text=[_short(row.entry.label) if id(row) in labelled else "" for row in own],
             customdata=[_hover(row, (i, j), ranking.columns) for row in own],
             hovertemplate="%{customdata}<extra></extra>",
-            mode="markers" if crowded else "markers+text",
+            mode="markers+text",
             textposition="top center",
             marker={"color": colour, "symbol": symbol, "size": 10},
             name=FAMILIES[family][0],
@@ -63,6 +65,21 @@ def trade_off(ranking: Ranking, across: Column, up: Column) -> go.Figure:
     figure.update_xaxes(**_axis(across))
     figure.update_yaxes(**_axis(up))
     return figure
+
+
+def _undominated(rows: Sequence[Row], across: Column, up: Column, i: int, j: int) -> set[int]:
+    """The systems that no other beats on both metrics at once, by ``id``."""
+
+    def place(row: Row) -> tuple[float, float]:
+        x, y = row.cells[i].value or 0.0, row.cells[j].value or 0.0
+        return x if across.higher_is_better else -x, y if up.higher_is_better else -y
+
+    best, found = float("-inf"), set()
+    for row in sorted(rows, key=place, reverse=True):
+        if place(row)[1] > best:
+            best = place(row)[1]
+            found.add(id(row))
+    return found
 
 
 def bars(ranking: Ranking, column: Column) -> go.Figure:

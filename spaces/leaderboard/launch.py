@@ -58,7 +58,7 @@ def launch(
         TSTBenchError: the port is taken.
     """
     require("gradio", "space")
-    from .page import build_page, serving_options
+    from .page import Page
     from .submit_page import Desk
 
     folder = fetch_results(results)
@@ -66,14 +66,14 @@ def launch(
     local = Path(results).expanduser().is_dir()
     publish = ToFolder(folder) if local else ToPullRequest(str(results))
     desk = Desk(board, score, publish, directions) if score else None
-    page = build_page(board, desk)
+    page = Page(board, desk)
     try:
-        _, url, _ = page.launch(
+        _, url, _ = page.blocks.launch(
             server_name=host,
             server_port=port or _free_port(host),
             prevent_thread_lock=True,
             max_file_size=2 * MAX_BYTES,  # above ours, so that it is ours that explains
-            **serving_options(),
+            **page.serving_options(),
         )
     except OSError as error:
         raise TSTBenchError(
@@ -83,8 +83,8 @@ def launch(
     threading.Thread(target=_warm_up, daemon=True).start()
     if block:
         print(f"Leaderboard: {url}  (Ctrl-C stops it)", file=sys.stderr)  # noqa: T201
-        page.block_thread()
-    return Running(url, page)
+        page.blocks.block_thread()
+    return Running(url, page.blocks)
 
 
 def _free_port(host: str) -> int:

@@ -27,29 +27,36 @@ def el(tag: str, *children: Child, **attributes: object) -> Markup:
     >>> el("a", "1 < 2", class_="x", data_value=3, hidden=True, title=None)
     Markup('<a class="x" data-value="3" hidden>1 &lt; 2</a>')
     """
-    opening = [tag]
+    opening = tag
     for key, value in attributes.items():
         if value is None or value is False:
             continue
         name = key.rstrip("_").replace("_", "-")
-        opening.append(name if value is True else f'{name}="{escape(value)}"')
-    start = f"<{' '.join(opening)}>"
-    return Markup(start if tag in _VOID else f"{start}{join(children)}</{tag}>")  # noqa: S704
+        opening += f" {name}" if value is True else f' {name}="{escape(value)}"'
+    if tag in _VOID:
+        return Markup(f"<{opening}>")  # noqa: S704
+    pieces: list[str] = []
+    _collect(children, pieces)
+    return Markup(f"<{opening}>{''.join(pieces)}</{tag}>")  # noqa: S704
 
 
 def join(children: Iterable[Child]) -> Markup:
     """Escape what is text, flatten what is iterable, and put all of it side by side."""
-    return Markup("".join(_flat(children)))  # noqa: S704
+    pieces: list[str] = []
+    _collect(children, pieces)
+    return Markup("".join(pieces))  # noqa: S704
 
 
-def _flat(children: Iterable[Child]) -> Iterable[str]:
+def _collect(children: Iterable[Child], pieces: list[str]) -> None:
     for child in children:
-        if child is None:
+        if type(child) is Markup:
+            pieces.append(child)
+        elif child is None:
             continue
-        if isinstance(child, str) or not isinstance(child, Iterable):
-            yield escape(child)
+        elif isinstance(child, str) or not isinstance(child, Iterable):
+            pieces.append(escape(child))
         else:
-            yield from _flat(child)
+            _collect(child, pieces)
 
 
 def https_link(url: str | None, *children: Child, **attributes: object) -> Markup | None:

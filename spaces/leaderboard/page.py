@@ -1,140 +1,99 @@
-"""The page: a shell, a stage that the views are put on, and the submit view below it."""
+"""The page: Gradio serves it, its API answers for the views, and its components take submissions.
+
+The shell and the first view are put into the HTML before Gradio's own script has loaded
+(prerender.py), so that nobody waits for a table.
+"""
 
 from __future__ import annotations
 
+import importlib.util
 import logging
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import gradio as gr
+from starlette.middleware import Middleware
 
 from ...errors import TSTBenchError
 from .controls import notice
 from .data import Results
 from .markup import el
+from .prerender import Prerender
 from .query import Query
 from .ranks import RankCache
 from .scene import View
-from .shell import footer, shell
 from .submit_page import Desk, submit_column
+from .theme import theme
 from .views import render
 
-_STATIC = Path(__file__).parent / "static"
 _LOG = logging.getLogger(__name__)
 
 
-def build_page(results: Results, desk: Desk | None = None) -> gr.Blocks:
-    """The page of a results folder; without a desk it takes no submissions."""
-    ranks = RankCache()
+class Page:
+    """Everything that is served of one results folder.
 
-    def view(query: Any) -> dict[str, Any]:
-        """Called by the script for every view, with the parameters of the link."""
-        return _answer(lambda: render(results.board(), Query.parse(query), ranks))
+    Args:
+        results: the folder.
+        desk: takes submissions; without one, the page says how to go without.
+    """
 
-    def style_map(query: Any) -> dict[str, Any]:
-        """Called by the script for the one picture that takes seconds."""
+    def __init__(self, results: Results, desk: Desk | None = None) -> None:
+        self._results = results
+        self._ranks = RankCache()
+        gr.set_static_paths([plotly_script()])
+        with gr.Blocks(
+            title="TSTBench leaderboard", analytics_enabled=False, delete_cache=(3600, 3600)
+        ) as self.blocks:
+            gr.api(self.view, api_name="view", queue=False, concurrency_limit=None)
+            gr.api(self.style_map, api_name="style_map", queue=False, concurrency_limit=None)
+            submit_column(desk)
+
+    def view(self, query: dict[str, Any]) -> dict[str, Any]:
+        """A view of the leaderboard as HTML and figures, for the query parameters of a link."""
+        shown = self.render(Query.parse(query))
+        return {**vars(shown), "html": str(shown.html)}
+
+    def style_map(self, query: dict[str, Any]) -> dict[str, Any]:
+        """The map of styles of one direction: the one picture that takes seconds."""
         from .picture_view import map_view
 
-        return _answer(lambda: map_view(results.board(), Query.parse(query), ranks))
+        shown = _safely(lambda: map_view(self._results.board(), Query.parse(query), self._ranks))
+        return {**vars(shown), "html": str(shown.html)}
 
-    gr.set_static_paths([plotly_script()])
-    with gr.Blocks(
-        title="TSTBench leaderboard", analytics_enabled=False, delete_cache=(3600, 3600)
-    ) as page:
-        gr.HTML(
-            shell(plotly_script()),
-            js_on_load=(_STATIC / "board.js").read_text("utf-8"),
-            server_functions=[view, style_map],
-            apply_default_css=False,
-            elem_id="board",
-        )
-        submit_column(desk)
-        gr.HTML(footer(), apply_default_css=False, elem_id="foot")
-    return page
+    def render(self, query: Query) -> View:
+        """The view of a query; an error becomes a view that says so."""
+        return _safely(lambda: render(self._results.board(), query, self._ranks))
 
-
-def serving_options() -> dict[str, Any]:
-    """What ``Blocks.launch`` needs beside an address."""
-    return {
-        "head": _head(),
-        "theme": _theme(),
-        "footer_links": [],
-        "quiet": True,
-        "show_error": False,
-        "ssr_mode": False,
-    }
-
-
-def _head() -> str:
-    """Meta tags and our style, in the page from its first byte.
-
-    Not as ``css``: Gradio would repeat every rule below a selector of its own, where rules about
-    the body match nothing and lose to their neighbours.
-    """
-    style = (_STATIC / "style.css").read_text("utf-8")
-    return f"{(_STATIC / 'head.html').read_text('utf-8')}<style>{style}</style>"
+    def serving_options(self) -> dict[str, Any]:
+        """What ``Blocks.launch`` needs beside an address."""
+        prerender = Middleware(Prerender, view=self.render, plotly=plotly_script())
+        return {
+            "app_kwargs": {"middleware": [prerender]},
+            "theme": theme(),
+            "footer_links": [],
+            "quiet": True,
+            "show_error": False,
+            "ssr_mode": False,
+        }
 
 
 @cache
 def plotly_script() -> Path:
     """The plotly.js that belongs to our plotly: no other would draw its figures surely."""
-    import importlib.util
-
     spec = importlib.util.find_spec("plotly")
     if spec is None or spec.origin is None:
         raise TSTBenchError("plotly is not installed: pip install 'tstbench[space]'")
     return Path(spec.origin).parent / "package_data" / "plotly.min.js"
 
 
-def _answer(make: Any) -> dict[str, Any]:
-    """A view as JSON; an error as a view that says so."""
+def _safely(make: Callable[[], View]) -> View:
     try:
-        view = make()
+        return make()
     except TSTBenchError as error:
-        view = View(notice(str(error), kind="warning"), "Error")
+        return View(notice(str(error), kind="warning"), "Error")
     except Exception:
         _LOG.exception("a view failed")
         text = "This view failed with an error of ours; it is in the log. The others still work."
-        view = View(notice(el("p", text), kind="warning"), "Error")
-    return {
-        "html": str(view.html),
-        "title": view.title,
-        "figures": view.figures,
-        "pending": view.pending,
-    }
-
-
-def _theme() -> gr.themes.Base:
-    """Gradio's own components in the page's colours; see the variables in style.css."""
-    font = ["system-ui", "-apple-system", "Segoe UI", "Roboto", "Helvetica Neue", "Arial"]
-    mono = ["ui-monospace", "SFMono-Regular", "Menlo", "Consolas", "Liberation Mono", "monospace"]
-    both = {
-        "body_background_fill": "var(--paper)",
-        "body_text_color": "var(--ink)",
-        "body_text_color_subdued": "var(--muted)",
-        "background_fill_primary": "var(--surface)",
-        "background_fill_secondary": "var(--surface)",
-        "block_background_fill": "var(--surface)",
-        "block_border_color": "var(--line)",
-        "block_label_background_fill": "var(--surface)",
-        "block_label_text_color": "var(--muted)",
-        "block_title_text_color": "var(--muted)",
-        "border_color_primary": "var(--line)",
-        "border_color_accent": "var(--accent)",
-        "color_accent_soft": "var(--accent-soft)",
-        "input_background_fill": "var(--surface)",
-        "input_border_color": "var(--line-strong)",
-        "input_border_color_focus": "var(--accent)",
-        "input_placeholder_color": "var(--muted)",
-        "button_primary_background_fill": "var(--accent)",
-        "button_primary_background_fill_hover": "var(--accent-strong)",
-        "button_primary_text_color": "var(--on-accent)",
-        "button_secondary_background_fill": "var(--surface)",
-        "button_secondary_background_fill_hover": "var(--accent-soft)",
-        "button_secondary_text_color": "var(--ink)",
-        "button_secondary_border_color": "var(--line-strong)",
-    }
-    values = {**both, **{f"{name}_dark": value for name, value in both.items()}}
-    theme = gr.themes.Base(font=font, font_mono=mono, radius_size="sm")
-    return theme.set(**values, block_shadow="none", block_border_width="1px")
+        return View(notice(el("p", text), kind="warning"), "Error")

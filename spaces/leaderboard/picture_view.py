@@ -93,7 +93,7 @@ def _trade_offs(
         title = f"Style against {key}"
         caption = (
             f"Better is right and up. Far up and left: style was reached at the cost of {loss}. "
-            "Lines are 95% intervals."
+            "Lines are 95% intervals; of many systems, those at the frontier are named."
         )
         boxes.append(figure_box(key, title, caption))
     return boxes

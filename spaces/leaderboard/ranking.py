@@ -11,10 +11,10 @@ from ...pipelines.report import Report
 from .data import Board, Entry
 from .groups import Setting
 from .human import HumanScore, fold
-from .significance import Ranks, plain_ranks
+from .significance import ComputedRanks, Ranks, plain_ranks, stored_ranks
 
 ASPECTS = ("overall", "style", "content", "fluency", "other")
-Tested = Literal["significance.json", "sentence scores", "untested"]
+Tested = Literal["tested", "untested"]
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Column:
         key: ``joint``, or ``human:<study>:<aspect>``; unique in a table.
         unit: percent, fraction, perplexity, or a human scale such as ``1-5``.
         low, high: the range over all rows, intervals included, for drawing.
-        tested: where the ranks come from.
+        tested: whether its ranks are ranges from a paired test.
         signature: of a metric; ``None`` of a human column.
     """
 
@@ -75,16 +75,13 @@ class Ranking:
     rows: tuple[Row, ...]
 
 
-ComputedRanks = Mapping[str, Mapping[str, Ranks]]  # metric -> label -> ranks
-
-
 def build_ranking(board: Board, setting: Setting, computed: ComputedRanks) -> Ranking:
     """Columns, cells and order.
 
     Args:
         board: for human scores and the direction's ``significance.json``.
         setting: whose entries become rows.
-        computed: rank ranges that were computed from sentence scores, if any were.
+        computed: rank ranges that were computed from replicates, if any were.
     """
     entries = setting.entries
     built = [_metric_column(board, setting, metric, computed) for metric in _metrics(entries)]
@@ -156,23 +153,13 @@ def _ranks(
     higher_is_better: bool,
     computed: ComputedRanks,
 ) -> tuple[Mapping[str, Ranks], Tested]:
-    """The direction's file where it covers exactly these systems, else what was computed."""
+    """The direction's file where it fits, else what was computed, else plain places."""
     if not values:
         return {}, "untested"
-    ranked = board.ranks.get(entries[0].direction.name, {}).get(metric, {})
-    names = {e.label: _name_in(ranked, e) for e in entries if e.label in values}
-    if len(set(names.values())) == len(names) and set(names.values()) == set(ranked):
-        return {label: ranked[name] for label, name in names.items() if name}, "significance.json"
-    own = computed.get(metric)
-    if own is not None and own.keys() == values.keys():
-        return own, "sentence scores"
+    found = stored_ranks(board, entries, metric) or computed.get(metric)
+    if found is not None and found.keys() == values.keys():
+        return found, "tested"
     return plain_ranks(values, higher_is_better), "untested"
-
-
-def _name_in(ranked: Mapping[str, Ranks], entry: Entry) -> str | None:
-    """What the significance file calls an entry: its label, its folder's name, or its own."""
-    names = (entry.label, entry.folder.name, entry.report.system.name)
-    return next((name for name in names if name in ranked), None)
 
 
 def _why_missing(report: Report, metric: str) -> str:
@@ -198,10 +185,10 @@ def _human_columns(
         low, high = _extent(cells)
         column = Column(
             key=f"human:{study}:{aspect}:{scale}",
-            title=aspect.capitalize(),
+            title=aspect.replace("_", " ").capitalize(),
             meaning=f"mean score given by people in {study}",
             aspect="human",
-            unit=scale or "points",
+            unit=scale,
             higher_is_better=True,
             low=low,
             high=high,
@@ -224,7 +211,7 @@ def _human_cells(found: Mapping[str, HumanScore], entries: Sequence[Entry]) -> l
             continue
         bounds = score.interval
         low, high = (bounds.low, bounds.high) if bounds else (None, None)
-        note = f"{score.ratings} ratings of {score.items} outputs."
+        note = f"{score.ratings} ratings."
         place = ranks[entry.label]
         cells.append(Cell(score.mean, low, high, place, place[0] == 1, note))
     return cells

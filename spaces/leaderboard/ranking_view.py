@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from markupsafe import Markup
 
 from .controls import bar, link, search, select
@@ -69,9 +71,24 @@ def _overview_pickers(overview: Overview) -> list[Markup]:
     metrics = [(metric, metric_title(metric)) for metric in overview.metrics]
     found = [select("metric", "Metric", metrics, overview.metric)]
     if len(overview.protocols) > 1:
-        options = [(protocol_key(p), p.replace("|", "  ")) for p in overview.protocols]
+        labels = _differences(overview.protocols)
+        options = [
+            (protocol_key(p), label) for p, label in zip(overview.protocols, labels, strict=True)
+        ]
         found.append(select("protocol", "Scored with", options, protocol_key(overview.protocol)))
     return found
+
+
+def _differences(protocols: Sequence[str]) -> list[str]:
+    """What tells protocols from one another: the fields that not all of them share.
+
+    >>> _differences(["acc|classifier:linear|text:v1", "acc|classifier:roberta|text:v1"])
+    ['classifier linear', 'classifier roberta']
+    """
+    fields = [protocol.split("|")[1:] for protocol in protocols]
+    shared = set(fields[0]).intersection(*fields[1:])
+    own = [[f.replace(":", " ", 1) for f in some if f not in shared] for some in fields]
+    return [", ".join(some) or "the rest" for some in own]
 
 
 def _about_means(overview: Overview) -> str:
@@ -91,7 +108,7 @@ def _how_to_read(scene: Scene) -> Markup:
         "Below each score is its 95% bootstrap interval. Bold: the best value, and every value "
         "that the test cannot tell from it.",
     ]
-    if tested - {"untested"}:
+    if "tested" in tested:
         lines.append(
             "A rank such as 2\N{EN DASH}5 means: on these sentences, paired bootstrap at the 5% "
             "level leaves places 2 to 5 open."

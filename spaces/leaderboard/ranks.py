@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from concurrent import futures
 from threading import Lock
 
 from .data import Board
 from .groups import Setting
-from .ranking import ComputedRanks
-from .significance import computed_ranks, sentence_scores
+from .significance import ComputedRanks, computed_ranks, stored_ranks
 
 _PATIENCE = 0.25  # seconds that a first view may wait; small boards are done by then
 _KEPT = 64
@@ -25,28 +23,23 @@ class RankCache:
 
     def get(self, board: Board, setting: Setting) -> tuple[ComputedRanks, bool]:
         """What is known by now, and whether more is on its way."""
-        if not self._worthwhile(board, setting):
+        if not _worthwhile(board, setting):
             return {}, False
         key = (board.revision, setting.entries[0].direction.name, setting.key)
         with self._lock:
             if key not in self._found:
                 while len(self._found) >= _KEPT:
                     self._found.pop(next(iter(self._found)))
-                self._found[key] = self._pool.submit(_compute, setting)
+                self._found[key] = self._pool.submit(computed_ranks, setting.entries)
             future = self._found[key]
         try:
             return future.result(timeout=_PATIENCE), False
         except futures.TimeoutError:  # before Python 3.11 not the built-in one
             return {}, True
 
-    @staticmethod
-    def _worthwhile(board: Board, setting: Setting) -> bool:
-        """Nothing to do where the file has every metric, or where there is nobody to compare."""
-        metrics = {score.metric for e in setting.entries for score in e.report.scores}
-        ranked = board.ranks.get(setting.entries[0].direction.name, {})
-        return len(setting.entries) > 1 and not metrics <= ranked.keys()
 
-
-def _compute(setting: Setting) -> Mapping[str, Mapping[str, tuple[int, int]]]:
-    scores = {entry.label: sentence_scores(entry) for entry in setting.entries}
-    return computed_ranks({entry.label: entry for entry in setting.entries}, scores)
+def _worthwhile(board: Board, setting: Setting) -> bool:
+    """Nothing to do where the file has every metric, or where there is nobody to compare."""
+    entries = setting.entries
+    metrics = {score.metric for entry in entries for score in entry.report.scores}
+    return len(entries) > 1 and any(stored_ranks(board, entries, m) is None for m in metrics)

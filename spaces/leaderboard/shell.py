@@ -7,27 +7,35 @@ from pathlib import Path
 from markupsafe import Markup
 
 from .markup import el, join
-from .query import VIEWS
+from .query import VIEWS, Query
 from .sample_view import diff_markup
+from .scene import View
 
 
-def shell(plotly: Path) -> Markup:
-    """Masthead, navigation, stage and the dialog that facts are shown in."""
+def shell(plotly: Path, query: Query, view: View | None) -> Markup:
+    """Masthead, navigation, stage and the dialog that facts are shown in.
+
+    Args:
+        plotly: the script that draws pictures.
+        query: of the link.
+        view: what stands on the stage already; ``None`` where it is yet to come.
+    """
     return el(
         "div",
         el("a", "Skip to the results", href="#stage", class_="skip"),
         _masthead(),
-        _navigation(),
+        _navigation(query.view),
         el(
             "main",
-            el("div", [el("i") for _ in range(8)], class_="skeleton", aria_hidden="true"),
+            view.html if view else _skeleton(),
             id="stage",
             tabindex="-1",
-            aria_busy="true",
+            aria_busy="false" if view else "true",
         ),
         _dialog(),
         class_="page",
         data_plotly=f"/gradio_api/file={plotly}",
+        data_view=query.view,
     )
 
 
@@ -82,9 +90,19 @@ def _example() -> Markup:
     )
 
 
-def _navigation() -> Markup:
+def _skeleton() -> Markup:
+    return el("div", [el("i") for _ in range(8)], class_="skeleton", aria_hidden="true")
+
+
+def _navigation(current: str) -> Markup:
     links = [
-        el("a", title, href=f"?view={key}", data_link=True, data_view=key)
+        el(
+            "a",
+            title,
+            href=f"?view={key}",
+            data_link=key,
+            aria_current="page" if key == current else None,
+        )
         for key, title in VIEWS.items()
     ]
     theme = el(

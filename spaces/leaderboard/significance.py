@@ -1,67 +1,25 @@
 """Rank ranges: which places a system could take, given the sentences that were drawn.
 
-A system's best possible rank is one more than the number of systems that are significantly
-better, its worst the number of systems minus those that are significantly worse (paired
-bootstrap, two-sided, 5%). Systems that cannot be told apart overlap instead of being put in an
-order that the next test set would turn round.
+They come from the direction's ``significance.json``, else from the bootstrap replicates beside the
+reports, compared as the pipeline compares them. Where neither is there, places are by value alone
+and are called untested.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import TypeVar
 
 import numpy as np
 
 from ...errors import InputError
-from ...files import read_lines
-from ...metrics.statistics import RESAMPLES, Statistics, mean_statistics, resample
-from .data import Entry
+from ...pipelines.ranking import Bootstrapped, rank
+from ...pipelines.results import Stored
+from .data import Board, Entry
 
-ALPHA = 0.05
-_SAME = 1e-6  # relative: how near the mean of sentence scores must be to the corpus score
-
-Ranks = tuple[int, int]
+Ranks = tuple[int, int]  # the first and the last place that cannot be excluded
+ComputedRanks = Mapping[str, Mapping[str, Ranks]]  # metric -> label -> ranks
 Name = TypeVar("Name", bound=Hashable)
-
-
-def rank_ranges(systems: Mapping[Name, Statistics], higher_is_better: bool) -> dict[Name, Ranks]:
-    """First and last possible rank of each system.
-
-    The test is that of :func:`tstbench.metrics.statistics.paired_p_value`, for all pairs at once.
-
-    Args:
-        systems: statistics over the same sentences in the same order.
-        higher_is_better: the metric's.
-
-    Raises:
-        InputError: numbers of sentences differ.
-    """
-    if not systems:
-        return {}
-    lengths = {len(statistics.rows) for statistics in systems.values()}
-    if len(lengths) > 1:
-        raise InputError(f"paired comparison needs the same sentences, got {sorted(lengths)}")
-    counts = resample(lengths.pop())
-    sign = 1.0 if higher_is_better else -1.0
-    values = sign * np.array([s.value for s in systems.values()])
-    replicates = sign * np.stack([s.replicates(counts) for s in systems.values()])
-    n = len(values)
-    better = np.zeros((n, n), dtype=bool)  # [i, j]: i is significantly better than j
-    for i in range(n - 1):
-        observed = values[i] - values[i + 1 :]
-        shifted = np.abs(replicates[i] - replicates[i + 1 :] - observed[:, None])
-        extreme = (shifted >= np.abs(observed)[:, None] - 1e-12).sum(axis=1)
-        defined = np.isfinite(observed) & np.isfinite(shifted).all(axis=1)
-        significant = defined & ((extreme + 1) / (RESAMPLES + 1) < ALPHA)
-        better[i, i + 1 :] = significant & (observed > 0)
-        better[i + 1 :, i] = significant & (observed < 0)
-    first, last = 1 + better.sum(axis=0), n - better.sum(axis=1)
-    return {
-        name: (int(a), int(b))
-        for name, a, b in zip(systems, first, last, strict=True)  # in the order of the rows above
-    }
 
 
 def plain_ranks(values: Mapping[Name, float], higher_is_better: bool) -> dict[Name, Ranks]:
@@ -77,62 +35,52 @@ def plain_ranks(values: Mapping[Name, float], higher_is_better: bool) -> dict[Na
     return {n: (int(a), int(b)) for n, a, b in zip(values, first, last, strict=True)}
 
 
-def sentence_scores(entry: Entry) -> dict[str, np.ndarray] | None:
-    """Per-sentence scores by metric, shape (N,) in the order of the ids; ``None`` without texts.
+def stored_ranks(board: Board, entries: Sequence[Entry], metric: str) -> Mapping[str, Ranks] | None:
+    """What the direction's ``significance.json`` says of these entries, by label.
 
-    Only the numbers are read, without checking the texts: this runs over every system of a
-    direction at once.
+    The file ranks each system among those of its own signature. ``None`` where it does not name
+    every entry that has a value, or counts more of them: then it is older than the reports.
     """
-    if not entry.has_samples:
+    valued = [e for e in entries if (s := e.report.score(metric)) and s.value is not None]
+    if not valued:
         return None
-    try:
-        rows = [json.loads(line) for line in read_lines(entry.folder / "samples.jsonl")]
-        rows.sort(key=lambda row: row["id"])
-        metrics = rows[0]["scores"] if rows else {}
-        return {
-            metric: np.array([_number(row["scores"].get(metric)) for row in rows])
-            for metric in metrics
-        }
-    except (ValueError, KeyError, TypeError, AttributeError):
-        return None  # the sample browser says which line is wrong
+    ranked = board.ranks.get(entries[0].direction.name, {}).get(metric, {})
+    names = {entry.label: _name_in(ranked, entry) for entry in valued}
+    if None in names.values() or len(set(names.values())) < len(names):
+        return None
+    found = {label: ranked[name] for label, name in names.items() if name is not None}
+    return found if max(last for _, last in found.values()) <= len(valued) else None
 
 
-def _number(value: float | None) -> float:
-    return float("nan") if value is None else float(value)
-
-
-def computed_ranks(
-    entries: Mapping[str, Entry], scores: Mapping[str, Mapping[str, np.ndarray] | None]
-) -> dict[str, dict[str, Ranks]]:
-    """Rank ranges for the metrics whose corpus score is the mean of its sentence scores.
-
-    That is checked, not assumed: where the two differ (BLEU, perplexity), the sentence scores
-    would test another quantity than the one shown, and the metric is left out.
-
-    Args:
-        entries: by label.
-        scores: :func:`sentence_scores` by label.
-
-    Returns:
-        Metric to label to ranks.
-    """
-    found = {}
-    metrics = {s.metric: s.higher_is_better for e in entries.values() for s in e.report.scores}
-    for metric, higher_is_better in metrics.items():
-        statistics = {}
-        for label, entry in entries.items():
-            score, own = entry.report.score(metric), scores.get(label)
+def computed_ranks(entries: Sequence[Entry]) -> ComputedRanks:
+    """Compare the replicates of all entries, for each metric whose every value has them."""
+    replicates = {entry.label: _replicates(entry) for entry in entries}
+    metrics = dict.fromkeys(score.metric for entry in entries for score in entry.report.scores)
+    found: dict[str, dict[str, Ranks]] = {}
+    for metric in metrics:
+        systems: dict[str, Bootstrapped] = {}
+        for entry in entries:
+            score = entry.report.score(metric)
             if score is None or score.value is None:
                 continue
-            if own is None or metric not in own or not _is_mean(own[metric], score.value):
+            if metric not in replicates[entry.label]:
                 break
-            statistics[label] = mean_statistics(own[metric])
+            systems[entry.label] = replicates[entry.label][metric]
         else:
-            if len({len(s.rows) for s in statistics.values()}) == 1:
-                found[metric] = rank_ranges(statistics, higher_is_better)
+            if len({one.replicates.shape for one in systems.values()}) == 1:
+                ranks = rank(metric, systems)
+                found[metric] = {one.system: (one.low, one.high) for one in ranks}
     return found
 
 
-def _is_mean(sentences: np.ndarray, corpus: float) -> bool:
-    defined = sentences[~np.isnan(sentences)]
-    return bool(len(defined)) and abs(defined.mean() - corpus) <= _SAME * max(1.0, abs(corpus))
+def _name_in(ranked: Mapping[str, Ranks], entry: Entry) -> str | None:
+    """What the significance file calls an entry: its name or its folder's."""
+    names = (entry.report.system.name, entry.folder.name)
+    return next((name for name in names if name in ranked), None)
+
+
+def _replicates(entry: Entry) -> Mapping[str, Bootstrapped]:
+    try:
+        return Stored(entry.folder, entry.report).bootstrapped()
+    except (InputError, OSError):
+        return {}  # a damaged file: these ranks stay untested

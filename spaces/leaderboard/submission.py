@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,19 +20,22 @@ from pydantic import ValidationError
 from ...datasets_scripts.directions import DATASETS
 from ...errors import InputError, TSTBenchError
 from ...files import atomic_folder, read_text
-from ...pipelines.report import Report, SystemInfo, read_report, read_samples, write_report
+from ...pipelines.report import Report, SystemInfo, read_report
+from ...pipelines.results import REPLICATES_FILE, write_significance
 from .data import Board
 from .human import fold
 
 MAX_BYTES = 1 << 20
 FILE_TYPES = (".txt", ".jsonl", ".csv", ".tsv")
+_TEXTS = "samples.jsonl"
+_FILES = (_TEXTS, REPLICATES_FILE, "report.json")  # the report last: it marks completion
 _NAME = re.compile(r"[A-Za-z0-9 ._+-]{1,100}")
 
 Progress = Callable[[float, str], None]  # share done, 0 to 1, and what is being done
 
 
 class ScoreSubmission(Protocol):
-    """Validates and scores one file of rewrites."""
+    """Validates and scores one file of rewrites; scoring.py has the pipeline's."""
 
     def __call__(
         self, path: Path, direction: str, system: SystemInfo, out: Path, progress: Progress
@@ -80,13 +84,16 @@ class ToFolder:
     action: str = "Add to the leaderboard"
 
     def __call__(self, folder: Path) -> Receipt:
-        """Copy report and samples under a name of our own making."""
-        report, samples = read_report(folder), read_samples(folder)
+        """Copy it under a name of our own making, and compare it with who is there."""
+        report = read_report(folder)
         target = self.root / place(report)
         if target.exists():
             raise InputError("this file was already submitted under this name")
         with atomic_folder(target) as scratch:
-            write_report(scratch, report, samples)
+            for name in _FILES:
+                if (folder / name).is_file():
+                    shutil.copyfile(folder / name, scratch / name)
+        write_significance(target.parent)
         return Receipt(f"{report.system.name} is on the leaderboard of {report.direction}.")
 
 
@@ -113,10 +120,10 @@ class ToPullRequest:
         report = read_report(folder)
         dataset = report.direction.split("/")[0]
         licensed = dataset not in DATASETS or DATASETS[dataset].licensed
-        names = ["report.json"] if licensed else ["report.json", "samples.jsonl"]
         operations = [
             CommitOperationAdd(f"{place(report)}/{name}", (folder / name).read_bytes())
-            for name in names
+            for name in _FILES
+            if (folder / name).is_file() and not (licensed and name == _TEXTS)
         ]
         try:
             info = HfApi(endpoint=self.endpoint).create_commit(

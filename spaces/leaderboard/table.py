@@ -214,30 +214,28 @@ def _parallel_flag(needs_parallel: bool | None) -> Markup | None:
 def _value_cell(cell: Cell, column: Column) -> Markup:
     if cell.value is None:
         return el("td", el("span", "\N{EN DASH}", title=cell.note, class_="none"), class_="value")
-    bounds = bar = None
+    bounds = None
     if cell.low is not None and cell.high is not None:
         bounds = el("small", interval_text(cell.low, cell.high, column.unit))
-        bar = _bar(cell, column)
     return el(
         "td",
-        el("b" if cell.best else "span", number(cell.value, column.unit), class_="n"),
+        el("b" if cell.best else "span", number(cell.value, column.unit)),
         bounds,
-        bar,
         class_="value human" if column.human else "value",
         data_value=f"{cell.value:.6g}",
         data_rank=rank_text(cell.ranks) if cell.ranks else None,
         title=cell.note,
+        style=_bar(cell, column),
     )
 
 
-def _bar(cell: Cell, column: Column) -> Markup | None:
-    """The interval as a short line on the column's range, as inline percentages."""
+def _bar(cell: Cell, column: Column) -> str | None:
+    """The interval as shares of the column's range, for the style sheet to draw as a line."""
     width = column.high - column.low
     if cell.low is None or cell.high is None or width <= 0:
         return None
-    left = 100 * (cell.low - column.low) / width
-    right = 100 * (column.high - cell.high) / width
-    return el("i", class_="bar", style=f"--l:{left:.1f}%;--r:{right:.1f}%", aria_hidden="true")
+    start, part = (cell.low - column.low) / width, (cell.high - cell.low) / width
+    return f"--from:{start:.2f};--part:{part:.2f}"
 
 
 # -- the overview ----------------------------------------------------------------------------------
@@ -276,7 +274,7 @@ def _overview_row(
         if value is None:
             cells.append(el("td", el("span", "\N{EN DASH}", class_="none"), class_="value"))
             continue
-        shown = el("b" if value == top else "span", number(value, overview.unit), class_="n")
+        shown = el("b" if value == top else "span", number(value, overview.unit))
         cells.append(el("td", shown, class_="value", data_value=f"{value:.6g}"))
     title, meaning = FAMILIES[system.family]
     return el(
@@ -306,7 +304,7 @@ def _mean_cell(row: OverviewRow, unit: str, present: int) -> Markup:
         note = f"{present} of {len(row.values)}"
         hint = "No mean: a mean over some of the directions would not compare."
         return el("td", el("span", note, class_="none", title=hint), class_="value mean")
-    shown = el("span", number(row.mean, unit), class_="n")
+    shown = el("span", number(row.mean, unit))
     return el("td", shown, class_="value mean", data_value=f"{row.mean:.6g}")
 
 

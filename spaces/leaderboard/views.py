@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from markupsafe import Markup
-
 from .about import about_view
 from .data import Board
+from .markup import el
 from .query import VIEWS, Query
 from .ranking_view import overview_view, ranking_view
 from .ranks import RankCache
@@ -18,7 +17,8 @@ def render(board: Board, query: Query, ranks: RankCache) -> View:
     if query.view == "about":
         return View(about_view(), VIEWS["about"])
     if query.view == "submit":  # made of Gradio's components, see submit_page.py
-        return View(Markup(""), VIEWS["submit"])
+        waiting = el("p", "The form is loading\N{HORIZONTAL ELLIPSIS}", class_="form-loading")
+        return View(waiting, VIEWS["submit"])
     if query.view == "pictures":
         from .picture_view import pictures_view  # plotly takes longer to import than a table takes
 

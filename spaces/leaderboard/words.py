@@ -59,7 +59,8 @@ def rank_text(ranks: Ranks) -> str:
 
 def unit_text(unit: str) -> str:
     """What stands under a column's title."""
-    return {"percent": "%", "fraction": f"0{DASH}1", "perplexity": "per word"}.get(unit, unit)
+    known = {"percent": "%", "fraction": f"0{DASH}1", "perplexity": "per word"}
+    return known.get(unit) or unit.split()[-1].replace("-", DASH)  # a scale: ordinal 1-5
 
 
 def metric_title(metric: str) -> str:

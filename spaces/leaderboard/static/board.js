@@ -1,19 +1,35 @@
 /* The page's behaviour. The server renders every view from the query parameters; sorting and
    filtering of rows happen here, on the rows that are there. Whatever comes from the server is
-   markup that it escaped; whatever this script writes is text.
-   Gradio runs this once with `element`, the shell, and `server`, the functions of page.py. */
+   markup that it escaped; whatever this script writes is text. */
 
-const LOCAL = ["q", "family", "parallel", "hide", "sort"]; // parameters the server never sees
+(() => {
+"use strict";
+
 const SHOWN = 50; // rows of a long table before "show all"; table.py hides the same ones
 const AGAIN = 1500; // ms before asking for ranks that are still being computed
 
-const page = element.querySelector(".page");
-const stage = element.querySelector("#stage");
-const dialog = element.querySelector("#facts");
+const page = document.querySelector(".page");
+const stage = document.querySelector("#stage");
+const dialog = document.querySelector("#facts");
+const root = (window.gradio_config?.root || location.origin).replace(/\/$/, "");
 let query = readUrl();
 let expanded = false;
 let turn = 0; // answers to older questions than this are dropped
 let plotly = null;
+let title = document.title;
+let dark = chosenTheme();
+
+/* -- the server -------------------------------------------------------------------------------- */
+
+async function ask(name) {
+  const answer = await fetch(`${root}/gradio_api/run/${name}`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ data: [query] }),
+  });
+  if (!answer.ok) throw new Error(`${name}: ${answer.status}`);
+  return (await answer.json()).data[0];
+}
 
 /* -- the link ---------------------------------------------------------------------------------- */
 
@@ -38,15 +54,16 @@ function set(changes, { push = false } = {}) {
 async function show({ focus = false, quiet = false } = {}) {
   const mine = ++turn;
   const view = query.view || "ranking";
-  document.body.dataset.view = view;
-  for (const link of page.querySelectorAll("[data-view]")) {
-    if (link.dataset.view === view) link.setAttribute("aria-current", "page");
+  page.dataset.view = document.body.dataset.view = view;
+  for (const link of page.querySelectorAll("nav [data-link]")) {
+    if (link.dataset.link === view) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
+  revealLink();
   if (!quiet) stage.setAttribute("aria-busy", "true");
   let answer;
   try {
-    answer = await server.view(query);
+    answer = await ask("view");
   } catch (error) {
     if (mine !== turn) return;
     stage.setAttribute("aria-busy", "false");
@@ -57,13 +74,26 @@ async function show({ focus = false, quiet = false } = {}) {
   purge();
   stage.innerHTML = answer.html;
   stage.setAttribute("aria-busy", "false");
-  document.title = `${answer.title} \u2013 TSTBench`;
-  applyLocal();
+  settle(answer);
   typing();
   if (focus) stage.focus({ preventScroll: true });
   draw(answer.figures);
   drawLazily();
-  if (answer.pending) setTimeout(() => mine === turn && show({ quiet: true }), AGAIN);
+}
+
+/* On a phone not all links fit: scroll the row, not the page, to the one of this view. */
+function revealLink() {
+  const link = page.querySelector("nav [aria-current]");
+  const row = link.parentElement;
+  row.scrollLeft = link.offsetLeft - row.offsetLeft - (row.clientWidth - link.offsetWidth) / 2;
+}
+
+/* What follows once a view is on the stage, whoever put it there. */
+function settle({ title: name, pending }) {
+  const mine = turn;
+  title = document.title = `${name} \u2013 TSTBench`;
+  applyLocal();
+  if (pending) setTimeout(() => mine === turn && show({ quiet: true }), AGAIN);
 }
 
 /* The field that somebody types in is replaced with the view: put the cursor back. */
@@ -225,7 +255,6 @@ function applyColumns() {
 function loadPlotly() {
   plotly ??= new Promise((resolve, reject) => {
     const script = document.createElement("script");
-    const root = (window.gradio_config?.root || location.origin).replace(/\/$/, "");
     script.src = root + page.dataset.plotly;
     script.onload = () => resolve(window.Plotly);
     script.onerror = () => reject(new Error("plotly.js is not there"));
@@ -263,7 +292,7 @@ async function drawLazily() {
   const place = stage.querySelector("[data-lazy=map]");
   if (!place) return;
   const mine = turn;
-  const answer = await server.style_map(query).catch(() => null);
+  const answer = await ask("style_map").catch(() => null);
   if (mine !== turn) return;
   if (!answer) failed("map");
   else if (answer.figures.map) draw(answer.figures);
@@ -315,7 +344,7 @@ function showSystem(row) {
     .filter((th) => th.dataset.column !== undefined)
     .map((th) => {
       const cell = row.cells[th.cellIndex];
-      const value = cell.querySelector(".n")?.textContent;
+      const value = cell.querySelector("b, span:not(.none)")?.textContent;
       const bounds = cell.querySelector("small")?.textContent;
       return [th.querySelector(".sort span").textContent, value && (bounds ? `${value}  (${bounds})` : value)];
     });
@@ -339,8 +368,7 @@ function afterTyping(action) {
   };
 }
 
-const ask = () => show();
-const askSoon = afterTyping(ask);
+const showSoon = afterTyping(() => show());
 
 function follow(link) {
   const to = new URLSearchParams(new URL(link.href).search);
@@ -387,7 +415,7 @@ const ACTIONS = {
     applyLocal();
   },
   theme() {
-    const dark = !document.body.classList.contains("dark");
+    dark = !document.body.classList.contains("dark");
     document.body.classList.toggle("dark", dark);
     localStorage.setItem("tstbench-theme", dark ? "dark" : "light");
   },
@@ -429,7 +457,7 @@ document.addEventListener("click", (event) => {
   }
 });
 
-element.addEventListener("input", ({ target }) => {
+document.addEventListener("input", ({ target }) => {
   if (target.dataset.local === "q" || target.dataset.local === "parallel") {
     set({ [target.dataset.local]: target.value });
     applyFilter();
@@ -443,22 +471,22 @@ element.addEventListener("input", ({ target }) => {
     const name = target.dataset.paramList;
     const boxes = stage.querySelectorAll(`[data-param-list="${name}"]:checked`);
     set({ [name]: [...boxes].map((box) => box.value).join("|"), page: "" });
-    reopen(ask);
+    reopen();
   } else if (target.dataset.param) {
     change(target.dataset.param, target.value);
-    if (target.type === "search") askSoon();
-    else ask();
+    if (target.type === "search") showSoon();
+    else show();
   }
 });
 
 /* A menu stays open while several of its boxes are ticked. */
-async function reopen(action) {
-  await action();
+async function reopen() {
+  await show();
   const menu = stage.querySelector("details.columns");
   if (menu) menu.open = true;
 }
 
-element.addEventListener("keydown", (event) => {
+document.addEventListener("keydown", (event) => {
   if (event.key !== "Escape") return;
   for (const menu of stage.querySelectorAll("details.columns[open]")) {
     menu.open = false;
@@ -471,7 +499,27 @@ window.addEventListener("popstate", () => {
   show();
 });
 
-const theme = localStorage.getItem("tstbench-theme");
-if (theme) document.body.classList.toggle("dark", theme === "dark");
+/* -- start ------------------------------------------------------------------------------------- */
+
+function chosenTheme() {
+  const stored = localStorage.getItem("tstbench-theme");
+  return stored ? stored === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+}
+
 document.documentElement.lang = "en";
-show();
+document.body.dataset.view = page.dataset.view;
+document.body.classList.toggle("dark", dark);
+
+/* Gradio, when it arrives, sets theme and title by its own lights. */
+new MutationObserver(() => {
+  if (document.body.classList.contains("dark") !== dark) document.body.classList.toggle("dark", dark);
+}).observe(document.body, { attributeFilter: ["class"] });
+new MutationObserver(() => {
+  if (document.title !== title) document.title = title;
+}).observe(document.head, { subtree: true, childList: true, characterData: true });
+
+revealLink();
+const first = JSON.parse(document.querySelector("#first").textContent);
+if (first) settle(first);
+else show();
+})();

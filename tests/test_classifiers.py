@@ -116,7 +116,9 @@ def configs(tiny_bert):
     return {
         "linear": LinearConfig(min_count=1),
         "fasttext": FastTextConfig(buckets=1000, epochs=10),
-        "textcnn": TextCnnConfig(batch_size=16, dimension=16, filters=16, learning_rate=1e-2),
+        "textcnn": TextCnnConfig(
+            batch_size=16, min_steps=0, dimension=16, filters=16, learning_rate=1e-2
+        ),
         "transformer": TransformerConfig(
             base=str(tiny_bert), epochs=4, batch_size=16, learning_rate=3e-3
         ),

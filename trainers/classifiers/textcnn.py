@@ -32,6 +32,7 @@ class TextCnnConfig(ClassifierConfig):
     """Kim's network, with word vectors learned here and Adam in place of Adadelta."""
 
     epochs: int = 3
+    min_steps: int = 200  # a small corpus is gone through more often
     batch_size: int = 128
     learning_rate: float = 1e-3
     min_count: int = 2
@@ -61,9 +62,12 @@ def fit(data: LabelledSentences, styles: Sequence[str], config: TextCnnConfig) -
         torch.manual_seed(config.seed)
         network = TextCnn(shape).to(device).train()
         optimizer = torch.optim.Adam(network.parameters(), lr=config.learning_rate)
-        total = config.epochs * -(-len(data) // config.batch_size)
-        with tqdm(total=total, desc="textcnn", unit="batch", leave=False) as progress:
-            for _ in range(config.epochs):
+        epoch_steps = -(-len(data) // config.batch_size)
+        epochs = max(config.epochs, -(-config.min_steps // epoch_steps))
+        with tqdm(
+            total=epochs * epoch_steps, desc="textcnn", unit="batch", leave=False
+        ) as progress:
+            for _ in range(epochs):
                 for batch in bucketed_batches([len(row) for row in rows], config.batch_size, order):
                     logits = network(pad_rows([rows[i] for i in batch]).to(device))
                     loss = F.cross_entropy(logits, labels[batch].to(device))

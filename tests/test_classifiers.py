@@ -30,10 +30,15 @@ from tstbench.datasets_scripts.load import TestSet, load_styles, load_test_set
 from tstbench.errors import InputError, IntegrityError, MissingScorerError, UnknownNameError
 from tstbench.metrics.scorers import transformer
 from tstbench.metrics.scorers.batching import length_sorted_batches
-from tstbench.metrics.scorers.classifiers import find_classifier, load_classifier, model_class
+from tstbench.metrics.scorers.classifiers import (
+    ACCEPTABILITY_STYLES,
+    find_classifier,
+    load_classifier,
+    model_class,
+)
 from tstbench.metrics.scorers.linear import ngrams
 from tstbench.metrics.scorers.textcnn import TextCnn, TextCnnModel, TextCnnShape
-from tstbench.metrics.scorers.transformer import load_hub_acceptability, load_hub_classifier
+from tstbench.metrics.scorers.transformer import load_hub_classifier
 from tstbench.trainers.classifiers import train
 from tstbench.trainers.classifiers.compare import compare_kinds, comparison_table
 from tstbench.trainers.classifiers.data import labelled, split_held_out
@@ -467,7 +472,7 @@ def test_the_published_cola_model_says_acceptable_with_its_first_label(tmp_path,
         favoured=0,
     )
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(cache))
-    classifier = load_hub_acceptability(COLA)
+    classifier = load_hub_classifier(COLA, ACCEPTABILITY_STYLES)
     assert classifier.styles == ("unacceptable", "acceptable")
     assert classifier.distribution(["the soup was warm .", ""])[:, 1].min() > 0.9
     assert classifier.name == COLA
@@ -509,7 +514,7 @@ def test_weights_that_are_not_there_say_how_to_fetch_them(tmp_path, monkeypatch)
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
     start = time.perf_counter()
     with pytest.raises(MissingScorerError, match=f"hf download {COLA} --revision [0-9a-f]{{40}}"):
-        load_hub_acceptability(COLA)
+        load_hub_classifier(COLA, ACCEPTABILITY_STYLES)
     with pytest.raises(MissingScorerError, match="hf download FacebookAI/roberta-base"):
         fit(
             "transformer",

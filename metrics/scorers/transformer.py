@@ -16,7 +16,7 @@ import torch
 from ...errors import InputError, MissingScorerError
 from ...files import folder_digest
 from .batching import length_sorted_batches
-from .classifiers import ACCEPTABILITY_STYLES, Classifier
+from .classifiers import Classifier
 from .linear import softmax
 
 MAX_TOKENS = 4_096  # padded tokens in a batch
@@ -113,11 +113,6 @@ class TransformerModel:
         labels = model.config.id2label
         styles = tuple(labels[i] for i in range(model.config.num_labels))
         return cls(styles, model, tokenizer, range(len(styles)))
-
-
-def load_hub_acceptability(model: str | Path) -> Classifier:
-    """A published acceptability classifier; see :func:`load_hub_classifier`."""
-    return load_hub_classifier(model, ACCEPTABILITY_STYLES)
 
 
 def load_hub_classifier(

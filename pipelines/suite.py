@@ -191,22 +191,24 @@ def _stored(folder: Path) -> Report | None:
 def _cells(suite: Suite, folder: Path) -> Iterator[Cell]:
     for number, system in enumerate(suite.system, start=1):
         where = f"system {number}"
+        if sum(map(bool, (system.baseline, system.published, system.outputs))) != 1:
+            raise InputError(f"{where}: one of 'baseline', 'published' and 'outputs' is needed")
         if system.baseline:
-            if system.outputs or not system.directions:
-                raise InputError(f"{where}: a baseline needs 'directions', and no 'outputs'")
+            if not system.directions:
+                raise InputError(f"{where}: a baseline needs 'directions'")
             for direction in system.directions:
                 info = system.info or baseline_info(system.baseline)
                 yield Cell(direction, info, None, system.baseline)
         elif system.published:
+            if system.info:
+                raise InputError(f"{where}: a published system has its own 'info'")
             for direction in system.directions or published_directions(system.published):
                 info = published_info(system.published, direction)
                 yield Cell(direction, info, None, published=True)
-        elif system.info is None or not system.outputs:
-            raise InputError(
-                f"{where}: 'info.name' and 'outputs', or 'baseline', or 'published', are needed"
-            )
-        elif system.directions:
-            raise InputError(f"{where}: 'outputs' has the directions; 'directions' is a baseline's")
         else:
+            if system.info is None:
+                raise InputError(f"{where}: 'outputs' need 'info.name'")
+            if system.directions:
+                raise InputError(f"{where}: 'outputs' has the directions, 'directions' has no use")
             for direction, file in system.outputs.items():
                 yield Cell(direction, system.info, folder / file)

@@ -169,7 +169,7 @@ def test_a_mistake_in_a_process_of_its_own(tmp_path):
 # -- what goes where -------------------------------------------------------------------------------
 
 
-def test_json_is_all_that_standard_output_gets(tmp_path, tmp_path_factory):
+def test_json_is_all_that_standard_output_gets(tmp_path, tmp_path_factory, capsys, monkeypatch):
     home = prepared_home(tmp_path_factory)
     out = tmp_path / "results"
     done = tstbench(
@@ -184,6 +184,12 @@ def test_json_is_all_that_standard_output_gets(tmp_path, tmp_path_factory):
     written = json.loads((out / DIRECTION / "copy/report.json").read_text())
     assert reports[0].model_dump(mode="json") == written
     assert b"wrote" in done.stderr
+    monkeypatch.setenv("TSTBENCH_HOME", str(home))  # another process, and alone: the same numbers
+    alone = json.loads(command_line(capsys, *COPY, "--json")[1])
+    assert alone["recipe"] == written["recipe"]
+    for one, other in zip(alone["scores"], written["scores"], strict=True):
+        assert one["signature"] == other["signature"]
+        assert one["value"] == pytest.approx(other["value"], abs=1e-6)
 
 
 def test_a_terminal_that_knows_no_arrow_gets_the_table_nevertheless():

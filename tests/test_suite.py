@@ -1,0 +1,274 @@
+"""Suites: one file, systems x directions; interrupted and started again, nothing is done twice."""
+
+import json
+import re
+import shutil
+import textwrap
+
+import pytest
+from prepared import BACK, DIRECTION, command_line, prepared_home, refusal
+
+from tstbench.datasets_scripts.load import load_test_set
+from tstbench.errors import InputError, TSTBenchError
+from tstbench.pipelines import results
+from tstbench.pipelines import suite as suite_module
+from tstbench.pipelines.report import read_report, read_samples
+from tstbench.pipelines.suite import read_suite, run_suite
+
+SUITE = """
+out = "results"
+metrics = ["acc", "s_bleu", "r_bleu"]
+
+[[system]]
+baseline = "copy"
+directions = ["mini/negative-to-positive", "mini/positive-to-negative"]
+
+[[system]]
+info = { name = "mine", family = "fpft", date = "2026-01" }
+outputs = { "mini/negative-to-positive" = "outputs/mine.txt" }
+
+[[system]]
+baseline = "reference-2"
+directions = ["mini/negative-to-positive"]
+"""
+
+
+@pytest.fixture
+def prepared(tmp_path_factory, monkeypatch):
+    monkeypatch.setenv("TSTBENCH_HOME", str(prepared_home(tmp_path_factory)))
+
+
+@pytest.fixture
+def path(tmp_path, prepared):
+    (tmp_path / "outputs").mkdir()
+    sources = load_test_set(DIRECTION).sources
+    (tmp_path / "outputs" / "mine.txt").write_text("\n".join(sources[1:] + sources[:1]) + "\n")
+    path = tmp_path / "suite.toml"
+    path.write_text(SUITE)
+    return path
+
+
+def run(path):
+    shown = []
+    run_suite(path, lambda reports, ranks: shown.append((reports, ranks)))
+    return shown
+
+
+def stamps(path):
+    """When each file of each system was written, by system and direction."""
+    found = {}
+    for report in (path.parent / "results").rglob("report.json"):
+        files = sorted(report.parent.iterdir())
+        name = report.parent.relative_to(path.parent / "results").as_posix()
+        found[name] = {file.name: (file.stat().st_mtime_ns, file.stat().st_ino) for file in files}
+    return found
+
+
+COPY, MINE, SECOND = (f"{DIRECTION}/{name}" for name in ("copy", "mine", "reference-2"))
+COPY_BACK = f"{BACK}/copy"
+
+
+def test_every_cell_is_written_and_every_direction_shown(path):
+    shown = run(path)
+    assert set(stamps(path)) == {COPY, MINE, SECOND, COPY_BACK}
+    assert [{r.system.name for r in reports} for reports, _ in shown] == [
+        {"copy", "mine", "reference-2"},
+        {"copy"},
+    ]
+    assert shown[0][1]["s_bleu"][0].system == "copy"
+    mine = read_report(path.parent / "results" / MINE)
+    assert (mine.system.family, mine.system.date) == ("fpft", "2026-01")
+    assert [score.metric for score in mine.scores] == ["acc", "s_bleu", "r_bleu"]
+    for direction in (DIRECTION, BACK):
+        assert (path.parent / "results" / direction / "significance.json").is_file()
+
+
+def test_a_suite_and_an_evaluation_give_the_same_samples(path, capsys):
+    run(path)
+    out = path.parent / "evaluated"
+    code, _, err = command_line(
+        capsys,
+        *("evaluate", path.parent / "outputs" / "mine.txt", "--baseline", "copy"),
+        *("--direction", DIRECTION, "--metrics", "acc", "s_bleu", "r_bleu", "--out", out),
+    )
+    assert code == 0, err
+    for name in (MINE, COPY):
+        assert (out / name / "samples.jsonl").read_bytes() == (
+            path.parent / "results" / name / "samples.jsonl"
+        ).read_bytes()
+        assert read_report(out / name).recipe == read_report(path.parent / "results" / name).recipe
+
+
+def test_what_is_done_is_not_done_again(path, capsys):
+    run(path)
+    before = stamps(path)
+    capsys.readouterr()
+    shown = run(path)
+    assert "0 of 3 systems to score" in capsys.readouterr().err
+    assert stamps(path) == before
+    assert len(shown) == 2
+
+
+def test_after_a_crash_the_finished_cells_are_kept(path, monkeypatch):
+    real, done = suite_module.evaluate, []
+
+    def crash_in_the_second(outputs, *rest):
+        if done:
+            raise RuntimeError("the machine is gone")
+        done.append(outputs[0].system)
+        return real(outputs, *rest)
+
+    monkeypatch.setattr(suite_module, "evaluate", crash_in_the_second)
+    with pytest.raises(RuntimeError, match="the machine is gone"):
+        run(path)
+    before = stamps(path)
+    assert list(before) == [COPY]
+    monkeypatch.setattr(suite_module, "evaluate", real)
+    run(path)
+    after = stamps(path)
+    assert after[COPY] == before[COPY]
+    assert set(after) == {COPY, MINE, SECOND, COPY_BACK}
+
+
+def test_control_c_leaves_whole_files_and_exit_code_130(path, monkeypatch, capsys):
+    real, calls = results.write_report, []
+
+    def interrupted_in_the_second(folder, report, samples):
+        calls.append(report)
+        if len(calls) == 2:
+            (folder / "samples.jsonl").write_text("{")
+            raise KeyboardInterrupt
+        real(folder, report, samples)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(results, "write_report", interrupted_in_the_second)
+        code, _, err = command_line(capsys, "run", path)
+    assert code == 130
+    assert "what was finished is kept" in err
+    assert "Traceback" not in err
+    folder = path.parent / "results" / DIRECTION
+    assert [p.name for p in folder.iterdir()] == ["copy"]
+    assert len(read_samples(folder / "copy")) == 40
+    before = stamps(path)
+    run(path)
+    assert stamps(path)[COPY] == before[COPY]
+    assert set(stamps(path)) == {COPY, MINE, SECOND, COPY_BACK}
+
+
+def test_changed_predictions_are_scored_again_and_nothing_else(path):
+    run(path)
+    before = stamps(path)
+    file = path.parent / "outputs" / "mine.txt"
+    file.write_text("the soup was lovely.\n" * 40)
+    run(path)
+    after = stamps(path)
+    assert {name for name in after if after[name] != before[name]} == {MINE}
+    assert read_samples(path.parent / "results" / MINE)[0].prediction == "the soup was lovely."
+
+
+def test_changed_facts_or_metrics_are_written_again(path):
+    run(path)
+    before = stamps(path)
+    path.write_text(SUITE.replace('date = "2026-01"', 'date = "2026-02"'))
+    run(path)
+    after = stamps(path)
+    assert {name for name in after if after[name] != before[name]} == {MINE}
+    path.write_text(SUITE.replace('"s_bleu", "r_bleu"', '"s_bleu"'))
+    run(path)
+    assert all(stamp != after[name] for name, stamp in stamps(path).items())
+
+
+@pytest.mark.parametrize("damage", ["report.json", "samples.jsonl", "replicates.parquet", "cut"])
+def test_a_damaged_cell_is_made_anew(path, damage):
+    run(path)
+    folder = path.parent / "results" / COPY
+    whole = {file.name: file.read_bytes() for file in folder.iterdir()}
+    if damage == "cut":
+        (folder / "report.json").write_text("{")
+    else:
+        (folder / damage).unlink()
+    run(path)
+    assert {file.name: file.read_bytes() for file in folder.iterdir()} == whole
+
+
+def test_a_run_prints_tables_and_says_where_the_results_are(path, capsys):
+    code, out, err = command_line(capsys, "run", path)
+    assert code == 0
+    assert out.count("ranked by") == 2
+    assert f"tstbench leaderboard {path.parent / 'results'}" in err
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ('out = "results"', "out = 3", "suite.toml: out: "),
+        ('out = "results"', "out = results", "suite.toml: not TOML: .*line 2"),
+        ('out = "results"', 'outt = "results"', "suite.toml: outt: Extra inputs"),
+        ('out = "results"', 'profile = "papr"', "unknown profile 'papr'. Did you mean 'paper'"),
+        ('out = "results"', 'bleu = "13b"', "unknown BLEU protocol '13b'. Did you mean '13a'"),
+        ('out = "results"', 'ppl = "wrds"', "unknown normalisation of ppl 'wrds'"),
+        ('"acc"', '"ac"', "unknown metric 'ac'. Did you mean 'acc'"),
+        ('["acc", "s_bleu", "r_bleu"]', "[]", "no metric to compute"),
+        ('family = "fpft"', 'family = "big"', r"suite.toml: system\.1\.info\.family: Input should"),
+        ('date = "2026-01"', 'date = "January"', r"suite.toml: system\.1\.info\.date: String sho"),
+        ('baseline = "copy"', 'baselin = "copy"', r"suite.toml: system\.0\.baselin: Extra inputs"),
+        ('baseline = "copy"', 'baseline = "copi"', "unknown baseline 'copi'. Did you mean 'copy'"),
+        ('"mini/positive-to-negative"', '"mini/postive"', "unknown direction 'mini/postive'"),
+        ("outputs/mine.txt", "outputs/no.txt", "mine, mini/negative-to-positive: no such file: "),
+        ('name = "mine"', 'name = "Copy"', "mini/negative-to-positive: 'copy' and 'Copy' would"),
+        ("[[system]]", "[[systems]]", "suite.toml: system"),
+        ("info = {", 'directions = ["mini/negative-to-positive"]\ninfo = {', "system 2: 'outputs'"),
+        ("info = {", 'published = "chatgpt"\ninfo = {', "system 2: one of 'baseline', 'publ"),
+        ("outputs = {", 'baseline = "copy"\noutputs = {', "system 2: one of 'baseline', 'publ"),
+        ('baseline = "copy"', 'published = "chatgp"', "unknown published system 'chatgp'. Did yo"),
+        ("outputs = {", "# ", "system 2: one of 'baseline', 'published' and 'outputs' is needed"),
+        ("info = { ", "# ", "system 2: 'outputs' need 'info.name'"),
+        ('directions = ["mini/negative-to-positive"]\n', "", "system 3: a baseline needs 'direc"),
+    ],
+)
+def test_a_mistake_in_the_file_names_the_field(old, new, expected, path, capsys):
+    assert old in SUITE
+    path.write_text(SUITE.replace(old, new))
+    message = refusal(capsys, "run", path)
+    assert re.search(expected, message)
+    assert not (path.parent / "results").exists()
+
+
+def test_a_suite_needs_a_system(tmp_path):
+    path = tmp_path / "suite.toml"
+    path.write_text('system = []\nout = "x"\n')
+    with pytest.raises(InputError, match=r"suite\.toml: system: "):
+        read_suite(path)
+
+
+def test_a_bad_file_in_the_last_direction_is_told_before_anything_is_scored(path, capsys):
+    (path.parent / "outputs" / "back.txt").write_text("too\nfew\n")
+    path.write_text(
+        SUITE
+        + textwrap.dedent("""
+            [[system]]
+            info = { name = "back" }
+            outputs = { "mini/positive-to-negative" = "outputs/back.txt" }
+            """)
+    )
+    assert "back.txt has 2 predictions" in refusal(capsys, "run", path)
+    assert not (path.parent / "results").exists()
+
+
+def test_systems_of_earlier_suites_stay_and_are_compared(path):
+    run(path)
+    shutil.rmtree(path.parent / "results" / COPY)
+    path.write_text(SUITE.replace('baseline = "copy"', 'baseline = "random-target"'))
+    shown = run(path)
+    assert {r.system.name for r in shown[0][0]} == {"mine", "reference-2", "random-target"}
+    ranks = json.loads((path.parent / "results" / BACK / "significance.json").read_text())
+    assert set(ranks["acc"]["ranks"]) == {"copy", "random-target"}
+
+
+def test_a_foreign_damaged_report_is_told_by_name(path, capsys):
+    run(path)
+    foreign = path.parent / "results" / DIRECTION / "foreign"
+    foreign.mkdir()
+    (foreign / "report.json").write_text('{"schema_version": 99}')
+    with pytest.raises(TSTBenchError, match=r"foreign/report\.json is no report: schema_version"):
+        run(path)

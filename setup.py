@@ -6,7 +6,8 @@ ROOMS = ("datasets_scripts", "metrics", "trainers", "pipelines", "spaces")
 
 packages = ["tstbench"]
 for room in ROOMS:
-    packages += [f"tstbench.{room}", *(f"tstbench.{room}.{p}" for p in find_namespace_packages(room))]
+    inner = (f"tstbench.{room}.{name}" for name in find_namespace_packages(room))
+    packages += [f"tstbench.{room}", *inner]
 
 setup(
     packages=packages,

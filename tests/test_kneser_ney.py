@@ -9,12 +9,12 @@ from pathlib import Path
 import kenlm
 import numpy as np
 import pytest
+
+from tstbench.errors import InputError, MissingFileError, TSTBenchError, UnknownNameError
 from tstbench.trainers.arpa import read_arpa, write_arpa
 from tstbench.trainers.kneser_ney import estimate, portable_log10
 from tstbench.trainers.language_model import train_language_model
 from tstbench.trainers.lmplz import find_lmplz, run_lmplz
-
-from tstbench.errors import InputError, MissingFileError, TSTBenchError, UnknownNameError
 
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "kneser_ney.json").read_text("utf-8"))
 YELP = "FayeXXX/A-Benchmark-of-Text-Style-Transfer/Dataprepro/datasets/yelp"

@@ -6,10 +6,10 @@ import math
 import kenlm
 import numpy as np
 import pytest
-from tstbench.metrics.scorers.language_model import NgramLanguageModel
-from tstbench.trainers.language_model import train_language_model
 
 from tstbench.errors import InputError, MissingFileError
+from tstbench.metrics.scorers.language_model import NgramLanguageModel
+from tstbench.trainers.language_model import train_language_model
 
 ARPA = """\\data\\
 ngram 1=5

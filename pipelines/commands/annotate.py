@@ -3,7 +3,7 @@
 The first call draws the sample and makes one secret link a rater; the study folder keeps every
 answer, so the page can be stopped and opened again.
 
-examples:
+For example::
   tstbench annotate study --results demo --direction mini/negative-to-positive --raters ann bo cem
   tstbench annotate study                      # open it again
   tstbench annotate study --export ratings.jsonl

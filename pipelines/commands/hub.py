@@ -1,6 +1,6 @@
 """Build, serve or push everything as Hub repositories.
 
-examples:
+For example::
   tstbench hub build hub --datasets mini yelp --results demo
   tstbench hub serve hub                 # prints the HF_ENDPOINT line
   tstbench hub push hub --dry-run
@@ -19,7 +19,7 @@ PUBLISHED = ("mini", "yelp", "amazon", "shakespeare", "styptb_tfu", "styptb_arr"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Three actions on one folder."""
     actions = parser.add_subparsers(dest="action", required=True)
-    build = actions.add_parser("build", help="write every artefact as the git repository it will be")
+    build = actions.add_parser("build", help="write every artefact as a git repository")
     build.add_argument("root", type=Path)
     build.add_argument("--datasets", nargs="*", default=list(PUBLISHED))
     build.add_argument("--results", type=Path, help="results folder, becomes tstbench/results")

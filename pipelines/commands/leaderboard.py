@@ -1,6 +1,6 @@
 """Open the leaderboard on a folder of results, or on the published ones.
 
-examples:
+For example::
   tstbench leaderboard demo
   tstbench leaderboard tstbench/results
 """

@@ -2,7 +2,7 @@
 
 What is done is on disk and is not done again: interrupt and start again as you like.
 
-example (suite.toml):
+For example, suite.toml::
   out = "results"
   [[system]]
   baseline = "copy"

@@ -1,6 +1,6 @@
 """Train one scorer and say how good it is.
 
-examples:
+For example::
   tstbench train classifier yelp --kind textcnn
   tstbench train classifier yelp --compare linear fasttext textcnn
   tstbench train cola

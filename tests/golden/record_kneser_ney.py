@@ -4,11 +4,10 @@ import hashlib
 import tempfile
 from pathlib import Path
 
+from tstbench.files import write_json
 from tstbench.trainers.arpa import write_arpa
 from tstbench.trainers.kneser_ney import estimate
 from tstbench.trainers.lmplz import run_lmplz
-
-from tstbench.files import write_json
 
 RESTAURANT = """\
 the food was good .

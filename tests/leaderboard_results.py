@@ -1,0 +1,102 @@
+"""Results folders for the tests of the leaderboard: made by hand, or by the pipeline itself."""
+
+from pathlib import Path
+
+from tstbench.datasets_scripts.load import load_test_set
+from tstbench.metrics.facts import METRICS
+from tstbench.metrics.scorers.profile import PROFILES
+from tstbench.pipelines.evaluate import evaluate, write_evaluation
+from tstbench.pipelines.outputs import Outputs
+from tstbench.pipelines.report import (
+    DataInfo,
+    IntervalInfo,
+    Omission,
+    Report,
+    Sample,
+    Score,
+    SystemInfo,
+    write_report,
+)
+from tstbench.pipelines.transfer import baseline_info, predict
+
+THERE = "mini/negative-to-positive"
+BACK = "mini/positive-to-negative"
+BLEU = ("s_bleu", "r_bleu", "multi_bleu")  # the metrics that need no scorer
+HOSTILE = '<script>window.hurt=1</script><img src=x onerror="window.hurt=2">&amp;{{1}}${2}'
+
+
+def signature(metric, direction=THERE, classifier="linear:mini#aaaaaaaaaaaa", version="1"):
+    fields = f"direction:{direction}|classifier:{classifier}|n:40|data:0123456789ab"
+    return f"{metric}|{fields}|tstbench:{version}"
+
+
+def score(metric, value, direction=THERE, **fields):
+    facts = METRICS[metric]
+    bounds = None
+    if value is not None:
+        bounds = IntervalInfo(low=value - 1, high=value + 1, level=0.95, resamples=1000, seed=1)
+    return Score(
+        metric=metric,
+        value=value,
+        unit=facts.unit,
+        higher_is_better=facts.higher_is_better,
+        interval=bounds,
+        signature=signature(metric, direction, **fields),
+    )
+
+
+def report(name, values, direction=THERE, *, fingerprint="0", left_out=(), info=None, **fields):
+    """A report; ``values`` maps metrics to values, ``fields`` go into the signatures."""
+    return Report(
+        tstbench="1",
+        direction=direction,
+        profile="embedded",
+        system=SystemInfo(name=name, **(info or {})),
+        data=DataInfo(
+            fingerprint=fingerprint * 64,
+            cleaning="paper-v1",
+            sentences=40,
+            references_min=1,
+            references_max=4,
+        ),
+        outputs_sha256="0" * 64,
+        scores=tuple(score(m, v, direction, **fields) for m, v in values.items()),
+        left_out=tuple(Omission(metric=m, why=why) for m, why in left_out),
+    )
+
+
+def write(root: Path, one: Report, samples=(), folder=None) -> Path:
+    """Write a report where it belongs; without samples, without ``samples.jsonl``."""
+    number = len(list((root / one.direction).glob("*"))) if (root / one.direction).exists() else 0
+    target = root / one.direction / (folder or f"system-{number}")
+    write_report(target, one, list(samples))
+    if not samples:
+        (target / "samples.jsonl").unlink()
+    return target
+
+
+def sample(number, source, prediction, references=(), **scores):
+    return Sample(
+        id=f"s-{number}",
+        source=source,
+        references=tuple(references),
+        prediction=prediction,
+        scores=scores,
+    )
+
+
+def real_results(root: Path, directions=(THERE, BACK), hostile=True) -> Path:
+    """What ``tstbench evaluate`` writes for baselines of ``mini``, by BLEU alone."""
+    for direction in directions:
+        test_set = load_test_set(direction)
+        names = ("copy", "random-target", "delete-retrieve", "reference-1")
+        outputs = [Outputs(name, tuple(predict(name, test_set))) for name in names]
+        infos = {name: baseline_info(name) for name in names}
+        if hostile and direction == THERE:
+            outputs.append(Outputs(HOSTILE, tuple(f"{HOSTILE} {s}" for s in test_set.sources)))
+            infos[HOSTILE] = SystemInfo(
+                name=HOSTILE, origin=HOSTILE, outputs_url=f"https://example.org/{HOSTILE}"
+            )
+        evaluation = evaluate(outputs, test_set, PROFILES["embedded"], BLEU, infos=infos)
+        write_evaluation(evaluation, root)
+    return root

@@ -1,0 +1,217 @@
+"""Submissions without a browser: what is refused, and what is published where."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hub_double import TOKEN, Handler, running
+from leaderboard_results import BACK, BLEU, THERE, real_results, report
+
+from tstbench.datasets_scripts.load import load_test_set
+from tstbench.errors import InputError, TSTBenchError
+from tstbench.metrics.scorers.profile import PROFILES
+from tstbench.pipelines.evaluate import evaluate, write_evaluation
+from tstbench.pipelines.outputs import Outputs
+from tstbench.pipelines.report import SystemInfo, read_report, read_samples, write_report
+from tstbench.spaces.leaderboard.data import Results
+from tstbench.spaces.leaderboard.scoring import PipelineScoring
+from tstbench.spaces.leaderboard.submission import (
+    MAX_BYTES,
+    ToFolder,
+    ToPullRequest,
+    check_system,
+    check_upload,
+    place,
+)
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    return real_results(tmp_path_factory.mktemp("results"), directions=(THERE,), hostile=False)
+
+
+@pytest.fixture
+def upload(tmp_path):
+    lines = [source.replace("never", "always") for source in load_test_set(THERE).sources]
+    path = tmp_path / "upload.txt"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.fixture
+def scored(upload, tmp_path):
+    out = tmp_path / "scored"
+    score = PipelineScoring(metrics=BLEU)
+    system = SystemInfo(name="New system", family="rule", date="2026-05")
+    return score(upload, THERE, system, out, lambda share, text: None)
+
+
+class TestForm:
+    @pytest.mark.parametrize(
+        "name",
+        ["", "   ", "...", "a/b", "../../etc", "<b>x</b>", "a\nb\x00", "naïve", "x" * 101, "{{x}}"],
+    )
+    def test_names_that_are_none(self, results, name):
+        with pytest.raises(InputError, match="the name needs 1 to 100"):
+            check_system(Results(results).board(), THERE, name)
+
+    @pytest.mark.parametrize("name", ["copy", "COPY", "c-o-p-y"])
+    def test_a_name_that_is_taken(self, results, name):
+        board = Results(results).board()
+        with pytest.raises(InputError, match=r"copy is on the leaderboard of .*already"):
+            check_system(board, THERE, name)
+        assert check_system(board, BACK, name).name == name
+
+    @pytest.mark.parametrize(
+        ("field", "message"),
+        [
+            ({"date": "17 May"}, "the date is written"),
+            ({"outputs_url": "http://example.org"}, "starts with https://"),
+            ({"outputs_url": "javascript:alert(1)"}, "starts with https://"),
+            ({"family": "wizard"}, "family is not as expected"),
+        ],
+    )
+    def test_other_fields(self, results, field, message):
+        with pytest.raises(InputError, match=message):
+            check_system(Results(results).board(), THERE, "x", **field)
+
+    def test_a_good_form(self, results):
+        system = check_system(
+            Results(results).board(),
+            THERE,
+            "  BART-large   v2 ",
+            family="fpft",
+            needs_parallel=True,
+            date="2026-05-17",
+            outputs_url="https://example.org/o",
+        )
+        assert system.name == "BART-large v2"
+        assert (system.family, system.needs_parallel, system.date) == ("fpft", True, "2026-05-17")
+
+
+class TestFile:
+    @pytest.mark.parametrize(
+        ("name", "content", "message"),
+        [
+            ("a.exe", b"x", "should end in"),
+            ("a.txt", b"", "is empty"),
+            ("a.txt", b" \n \n", "is empty"),
+            ("a.txt", b"\xff\xfe\x00a", "binary"),
+            ("a.txt", b"caf\xe9\n", "not UTF-8"),
+            ("a.txt", b"x" * (MAX_BYTES + 1), "1.0 MiB, at most 1 MiB"),
+        ],
+    )
+    def test_refused(self, tmp_path, name, content, message):
+        path = tmp_path / name
+        path.write_bytes(content)
+        with pytest.raises(InputError, match=message) as caught:
+            check_upload(path)
+        assert str(tmp_path) not in str(caught.value)
+
+    def test_none_at_all(self):
+        with pytest.raises(InputError, match="choose a file"):
+            check_upload(None)
+
+    def test_the_pipelines_own_checks_speak(self, tmp_path):
+        path = tmp_path / "short.txt"
+        path.write_text("one\ntwo\n")
+        score = PipelineScoring(metrics=BLEU)
+        with pytest.raises(InputError, match=r"40 sources: 38 too few"):
+            score(path, THERE, SystemInfo(name="x"), tmp_path / "out", lambda *_: None)
+
+
+class TestScoring:
+    def test_the_numbers_are_the_pipelines(self, scored, upload, tmp_path):
+        test_set = load_test_set(THERE)
+        outputs = Outputs("New system", tuple(upload.read_text().splitlines()))
+        by_hand = evaluate([outputs], test_set, PROFILES["embedded"], BLEU)
+        (folder,) = write_evaluation(by_hand, tmp_path / "by hand")
+        assert read_report(scored).scores == read_report(folder).scores
+        assert read_report(scored).system.family == "rule"
+
+
+class TestToFolder:
+    def test_the_page_shows_it_ranked(self, scored, tmp_path):
+        root = real_results(tmp_path / "results", directions=(THERE,), hostile=False)
+        receipt = ToFolder(root)(scored)
+        assert "New system is on the leaderboard" in receipt.message
+        (entry,) = [e for e in Results(root).board().of(THERE) if e.label == "New system"]
+        assert entry.folder.parent == root / THERE
+        assert entry.folder.name.startswith("submission-")
+        assert read_samples(entry.folder) == read_samples(scored)
+        ranks = json.loads((root / THERE / "significance.json").read_text())["r_bleu"]["ranks"]
+        assert "New system" in ranks
+
+    def test_twice_is_once_too_often(self, scored, tmp_path):
+        publish = ToFolder(tmp_path / "results")
+        publish(scored)
+        with pytest.raises(InputError, match="already submitted"):
+            publish(scored)
+
+    @pytest.mark.parametrize("name", ["..", "../../../etc/passwd", "a/b", "con", "-rf", " "])
+    def test_no_path_comes_from_a_name(self, name):
+        where = Path(place(report(name, {"acc": 1.0})))
+        assert where.parent == Path(THERE)
+        assert where.name.startswith("submission-")
+        assert where.name.removeprefix("submission-").isalnum()
+
+
+class PullRequests(Handler):
+    """As on the Hub, a pull request is a branch of its own: ``main`` stays as it is."""
+
+    def commit(self, kind, repo_id, revision):
+        repo = self.repo(kind, repo_id, writing=True)
+        main = repo.head
+        status, body, headers = super().commit(kind, repo_id, revision)
+        if self.query.get("create_pr") == "1":
+            repo.tags["refs/pr/1"], repo.head = repo.head, main
+            body["pullRequestUrl"] = f"{self.address(kind, repo_id)}/discussions/1"
+        return status, body, headers
+
+
+class TestToPullRequest:
+    @pytest.fixture
+    def hub(self, monkeypatch):
+        with running() as hub:
+            hub.RequestHandlerClass = PullRequests
+            monkeypatch.setenv("HF_TOKEN", TOKEN)
+            monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+            from huggingface_hub import HfApi
+
+            api = HfApi(endpoint=hub.url, token=TOKEN)
+            api.create_repo("tstbench/results", repo_type="dataset")
+            yield hub
+
+    @staticmethod
+    def proposed(hub):
+        repo = hub.repos["dataset", "tstbench/results"]
+        assert not any("submission-" in path for path in repo.files), "main is a person's to change"
+        return repo.commits[repo.tags["refs/pr/1"]]
+
+    def test_report_and_texts_arrive(self, hub, scored):
+        receipt = ToPullRequest("tstbench/results", endpoint=hub.url)(scored)
+        assert receipt.url == f"{hub.url}/datasets/tstbench/results/discussions/1"
+        files = self.proposed(hub)
+        where = place(read_report(scored))
+        assert {p for p in files if p.startswith(where)} == {
+            f"{where}/report.json",
+            f"{where}/samples.jsonl",
+            f"{where}/replicates.parquet",
+        }
+        assert files[f"{where}/report.json"] == (scored / "report.json").read_bytes()
+
+    def test_no_sentence_of_a_licensed_corpus_leaves(self, hub, scored, tmp_path):
+        samples = read_samples(scored)
+        licensed = report("ours", {"acc": 1.0}, "gyafc_fr/informal-to-formal")
+        write_report(tmp_path / "licensed", licensed, samples)
+        ToPullRequest("tstbench/results", endpoint=hub.url)(tmp_path / "licensed")
+        files = self.proposed(hub)
+        assert [p.rsplit("/")[-1] for p in files if p.startswith("gyafc_fr/")] == ["report.json"]
+        assert not any(samples[0].source.encode() in content for content in files.values())
+
+    @pytest.mark.parametrize("status", [401, 403])
+    def test_a_refusal_says_what_to_do(self, hub, scored, status):
+        hub.refuse["tstbench/results"] = (status, "no")
+        with pytest.raises(TSTBenchError, match=rf"HTTP {status}.*HF_TOKEN") as caught:
+            ToPullRequest("tstbench/results", endpoint=hub.url)(scored)
+        assert TOKEN not in str(caught.value)

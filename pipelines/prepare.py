@@ -12,7 +12,6 @@ from pathlib import Path
 from .. import __version__
 from ..datasets_scripts.directions import Direction, dataset_facts
 from ..datasets_scripts.load import StyleData, StyleSplit, load_styles
-from ..datasets_scripts.sources import COLA, fetch, upstream_file
 from ..metrics.facts import METRICS, scorers_needed
 from ..metrics.scorers.artefacts import Artefact, ScorerCard, data_fingerprint, find_recipe, store
 from ..metrics.scorers.profile import (
@@ -28,7 +27,6 @@ from ..metrics.text import (
     language_model_texts,
 )
 from ..trainers.acceptability import (
-    COLA_FILES,
     cola_corpus,
     corrupted_corpus,
     train_acceptability,
@@ -39,7 +37,6 @@ from ..trainers.language_model import train_language_model
 from .talk import say
 
 ORDER = 5
-COLA_FOLDER = "acceptability_corpus/raw"
 
 
 def prepare(

@@ -19,8 +19,6 @@ $(VENV)/.stamp: pyproject.toml setup.py constraints.txt
 
 demo: install
 	$(RUN)/tstbench run examples/demo.toml
-	$(RUN)/tstbench evaluate --baseline copy --baseline random-target --baseline delete-retrieve \
-	  --baseline reference-1 --direction mini/negative-to-positive --out demo/results
 
 test: install
 	$(RUN)/python -m pytest -q

@@ -151,10 +151,7 @@ def train_corpus_acceptability(
     """
     if corpus == "cola":
         say(f"scorer: {kind} acceptability classifier, CoLA")
-        files = [
-            fetch(upstream_file(COLA, f"{COLA_FOLDER}/{name}")) for name in COLA_FILES.values()
-        ]
-        return train_acceptability(cola_corpus(files[0].parent), kind, config)
+        return train_acceptability(cola_corpus(), kind, config)
     data = load_styles(corpus)
     say(f"scorer: {kind} acceptability classifier, {corpus} and corruptions of it")
     exclude = data.splits["test"].texts if "test" in data.splits else ()

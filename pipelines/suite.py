@@ -133,7 +133,7 @@ def run_suite(path: Path, show: Show) -> Path:
     check_metrics(suite.metrics)
     profile = parse_profile(suite.profile)
     options = Options(bleu=suite.bleu, ppl=suite.ppl)  # type: ignore[arg-type]
-    root = path.parent / suite.out
+    root = _near(path.parent / suite.out)
     read = []
     for direction, some in _by_direction(cells(suite, path.parent)).items():
         test_set = load_test_set(direction)
@@ -143,6 +143,13 @@ def run_suite(path: Path, show: Show) -> Path:
         folder = direction_folder(root, test_set.direction)
         show([stored.report for stored in read_direction(folder)], write_significance(folder))
     return root
+
+
+def _near(folder: Path) -> Path:
+    """The folder as a person would write it: relative where it lies below the current one."""
+    folder = folder.resolve()
+    here = Path.cwd()
+    return folder.relative_to(here) if folder.is_relative_to(here) else folder
 
 
 def _run_direction(

@@ -139,8 +139,8 @@ def _read_csv(path: Path) -> list[_Row]:
         return [_row(path, reader.line_num, record) for record in reader]
     except csv.Error as error:
         raise InputError(
-            f"{path}, line {reader.reader.line_num}: not CSV ({error}). A field that holds a quotation "
-            'mark is written in quotation marks, the mark doubled: "a ""good"" one"'
+            f"{path}, line {reader.reader.line_num}: not CSV ({error}). A field that holds a "
+            'quotation mark is written in quotation marks, the mark doubled: "a ""good"" one"'
         ) from error
 
 

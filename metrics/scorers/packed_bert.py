@@ -59,6 +59,11 @@ class _Layer:
     output: _Linear
     output_norm: _Norm
 
+    def after_attention(self, x: Tensor, attended: Tensor) -> Tensor:
+        """What follows the attention, token by token: two (T, D) -> (T, D)."""
+        x = self.attention_norm(self.attention_output(attended).add_(x))
+        return self.output_norm(self.output(F.gelu(self.intermediate(x))).add_(x))
+
 
 class PackedBert:
     """The weights of a BERT-like encoder, and its forward pass over packed sentences.
@@ -95,21 +100,37 @@ class PackedBert:
         Returns:
             For each layer, the vectors of all tokens, sentence after sentence: shape (T, D).
         """
+        x = self._embed(sentences)
+        runs = list(runs_of_equal_length([len(ids) for ids in sentences]))
+        states = {0: x} if 0 in layers else {}
+        for number, layer in enumerate(self._layers, start=1):
+            x = layer.after_attention(x, self._attend(layer.query_key_value(x), runs))
+            if number in layers:
+                states[number] = x
+        return states
+
+    def first_tokens(self, sentences: Sequence[Sequence[int]]) -> Tensor:
+        """The last layer's vectors of the first tokens, which classifiers read: shape (N, D).
+
+        That layer is computed for these tokens only: a sixth of MiniLM's work is saved.
+        ``sentences`` are as in :meth:`__call__`.
+        """
+        x = self._embed(sentences)
+        lengths = torch.tensor([len(ids) for ids in sentences], device=x.device)
+        first = lengths.cumsum(0) - lengths
+        runs = list(runs_of_equal_length(lengths.tolist()))
+        *below, last = self._layers
+        for layer in below:
+            x = layer.after_attention(x, self._attend(layer.query_key_value(x), runs))
+        attended = self._attend(last.query_key_value(x), runs, only_first=True)
+        return last.after_attention(x[first], attended)
+
+    def _embed(self, sentences: Sequence[Sequence[int]]) -> Tensor:
         ids = torch.tensor([token for ids in sentences for token in ids])
         positions = torch.tensor([p for ids in sentences for p in self._position_ids(ids)])
         device = self._words.device
         x = F.embedding(ids.to(device), self._words)
-        x = self._norm(x.add_(F.embedding(positions.to(device), self._positions)))
-        runs = list(runs_of_equal_length([len(ids) for ids in sentences]))
-        states = {0: x} if 0 in layers else {}
-        for number, layer in enumerate(self._layers, start=1):
-            attended = self._attend(layer.query_key_value(x), runs)
-            x = layer.attention_norm(layer.attention_output(attended).add_(x))
-            inner = F.gelu(layer.intermediate(x))
-            x = layer.output_norm(layer.output(inner).add_(x))
-            if number in layers:
-                states[number] = x
-        return states
+        return self._norm(x.add_(F.embedding(positions.to(device), self._positions)))
 
     def _position_ids(self, ids: Sequence[int]) -> Sequence[int]:
         if self._padding is None:
@@ -124,19 +145,28 @@ class PackedBert:
             positions.append(position if token != self._padding else self._padding)
         return positions
 
-    def _attend(self, projected: Tensor, runs: list[tuple[int, int]]) -> Tensor:
-        """Self-attention within each sentence: (T, 3 D) -> (T, D)."""
+    def _attend(
+        self, projected: Tensor, runs: list[tuple[int, int]], only_first: bool = False
+    ) -> Tensor:
+        """Self-attention within each sentence, of all its tokens or of its first only.
+
+        (T, 3 D) -> (T, D), or (N, D).
+        """
         width = projected.shape[1] // 3
-        attended = projected.new_empty(len(projected), width)
-        start = 0
+        n_queries = sum(count for count, _ in runs) if only_first else len(projected)
+        attended = projected.new_empty(n_queries, width)
+        start = done = 0
         for count, length in runs:
             stop = start + count * length
             shape = (count, length, 3, self._heads, width // self._heads)
             query, key, value = projected[start:stop].view(shape).permute(2, 0, 3, 1, 4)
-            heads = F.scaled_dot_product_attention(query, key, value)  # (count, heads, length, d)
-            target = attended[start:stop].view(count, length, self._heads, -1)
+            if only_first:
+                query = query[:, :, :1]
+            heads = F.scaled_dot_product_attention(query, key, value)  # (count, heads, queries, d)
+            queries = count * query.shape[2]
+            target = attended[done : done + queries].view(count, -1, self._heads, heads.shape[3])
             target.copy_(heads.transpose(1, 2))
-            start = stop
+            start, done = stop, done + queries
         return attended
 
 

@@ -18,8 +18,9 @@ from ...files import folder_digest
 from .batching import length_sorted_batches
 from .classifiers import Classifier
 from .linear import softmax
+from .packed_bert import PackedBert, is_packable
 
-MAX_TOKENS = 4_096  # padded tokens in a batch
+MAX_TOKENS = 4_096  # in a batch, padding included where there is any
 _MODEL_FILES = ("config.json", "*.safetensors", "*.safetensors.index.json")
 _TOKENIZER_FILES = (
     "tokenizer.json",
@@ -85,6 +86,9 @@ class TransformerModel:
         self._tokenizer = tokenizer
         self._columns = list(columns)
         self._longest = longest_input(model, tokenizer)
+        self._packed: PackedBert | None = None
+        if is_packable(model.config):
+            self._packed = PackedBert(model.base_model, model.config.num_hidden_layers)
 
     def distribution(self, sentences: Sequence[str]) -> np.ndarray:
         """P(style | sentence): shape (N, S), float64; over-long sentences are cut at the end."""
@@ -94,9 +98,18 @@ class TransformerModel:
         with torch.inference_mode():
             for batch in length_sorted_batches(lengths, MAX_TOKENS):
                 rows = {name: [values[i] for i in batch] for name, values in encoded.items()}
-                inputs = self._tokenizer.pad(rows, return_tensors="pt").to(self._model.device)
-                logits[batch] = self._model(**inputs).logits[:, self._columns].float().cpu().numpy()
+                logits[batch] = self._logits(rows)[:, self._columns].float().cpu().numpy()
         return softmax(logits)
+
+    def _logits(self, rows: dict[str, list[list[int]]]) -> torch.Tensor:
+        """Of sentences as the tokenizer gives them, longest first: shape (B, labels)."""
+        if self._packed is None:
+            inputs = self._tokenizer.pad(rows, return_tensors="pt").to(self._model.device)
+            return self._model(**inputs).logits
+        # BERT's head reads the first token through a pooler, RoBERTa's reads it itself.
+        first = self._packed.first_tokens(rows["input_ids"])[:, None]
+        pooler = getattr(self._model.base_model, "pooler", None)
+        return self._model.classifier(first if pooler is None else pooler(first))
 
     def save(self, folder: Path) -> None:
         """Write what ``save_pretrained`` writes; the labels are named after the styles."""

@@ -1,5 +1,6 @@
 """The command line: names, exit codes, what goes where; a mistake never ends in a traceback."""
 
+import io
 import json
 import os
 import signal
@@ -14,7 +15,7 @@ from prepared import BACK, DIRECTION, command_line, prepared_home, refusal
 from tstbench.datasets_scripts.directions import DIRECTIONS
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.metrics.facts import METRICS
-from tstbench.pipelines.cli import COMMANDS
+from tstbench.pipelines.cli import COMMANDS, main
 from tstbench.pipelines.report import Report
 
 HEAVY = ("torch", "transformers", "datasets", "evaluate", "sklearn", "numpy", "scipy", "pyarrow")
@@ -172,31 +173,33 @@ def test_a_mistake_in_a_process_of_its_own(tmp_path):
 def test_json_is_all_that_standard_output_gets(tmp_path, tmp_path_factory, capsys, monkeypatch):
     home = prepared_home(tmp_path_factory)
     out = tmp_path / "results"
+    some = ("--metrics", "acc", "s_bleu", "s_bert", "ppl", "joint")
     done = tstbench(
-        *(*COPY, "--baseline", "reference-1", "--json", "--signatures", "--out", out),
+        *(*COPY, "--baseline", "reference-1", *some, "--json", "--signatures", "--out", out),
         TSTBENCH_HOME=str(home),
         PYTHONIOENCODING="ascii",
     )
     assert done.returncode == 0, done.stderr.decode()
     reports = [Report.model_validate_json(line) for line in done.stdout.decode().splitlines()]
     assert [report.system.name for report in reports] == ["copy", "reference-1"]
-    assert [score.metric for score in reports[0].scores] == list(METRICS)
+    assert [score.metric for score in reports[0].scores] == list(some[1:])
     written = json.loads((out / DIRECTION / "copy/report.json").read_text())
     assert reports[0].model_dump(mode="json") == written
     assert b"wrote" in done.stderr
     monkeypatch.setenv("TSTBENCH_HOME", str(home))  # another process, and alone: the same numbers
-    alone = json.loads(command_line(capsys, *COPY, "--json")[1])
+    alone = json.loads(command_line(capsys, *COPY, *some, "--json")[1])
     assert alone["recipe"] == written["recipe"]
     for one, other in zip(alone["scores"], written["scores"], strict=True):
         assert one["signature"] == other["signature"]
         assert one["value"] == pytest.approx(other["value"], abs=1e-6)
 
 
-def test_a_terminal_that_knows_no_arrow_gets_the_table_nevertheless():
-    done = tstbench(*COPY, "--metrics", "s_bleu", PYTHONIOENCODING="ascii")
-    assert done.returncode == 0, done.stderr.decode()
-    assert b"s-BLEU" in done.stdout
-    assert b"copy" in done.stdout
+def test_a_terminal_that_knows_no_arrow_gets_the_table_nevertheless(monkeypatch):
+    terminal = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    monkeypatch.setattr(sys, "stdout", terminal)
+    assert main([*COPY, "--metrics", "s_bleu"]) == 0
+    terminal.flush()
+    assert "s-BLEU \\u2191" in terminal.buffer.getvalue().decode("ascii")
 
 
 def test_a_reader_that_goes_away_is_no_error():
@@ -234,6 +237,19 @@ def test_the_table_has_every_system_and_says_what_is_left_out(capsys):
     rows = [line for line in out.splitlines() if line.startswith("│")]
     assert [row.split("│")[2].strip() for row in rows[::2]] == ["copy", "reference-2"]
     assert "protocol:tstbench" in out
+
+
+@pytest.mark.realdata
+def test_a_metric_without_meaning_on_the_data_is_left_out_and_said(sources, capsys):
+    direction = "shakespeare/shakespearean-to-modern"
+    arguments = ("evaluate", "--baseline", "copy", "--direction", direction, "--metrics")
+    code, out, err = command_line(capsys, *arguments, "r_bleu", "multi_bleu")
+    assert code == 0
+    assert "multi_bleu is left out: no sentence has several references" in err
+    assert "multi" not in out
+    code, out, err = command_line(capsys, *arguments, "multi_bleu")
+    assert code == 0
+    assert "no metric has a value" in out
 
 
 def test_predictions_that_transfer_writes_are_predictions_that_evaluate_reads(tmp_path, capsys):

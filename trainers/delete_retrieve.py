@@ -99,6 +99,8 @@ class DeleteRetrieve:
 
     def transfer(self, sources: Sequence[str]) -> list[str]:
         """Delete, retrieve, fill; a sentence without any style word is copied."""
+        if not sources:
+            return []
         deletions = [self._delete(text) for text in language_model_texts(sources)]
         found = self._retrieve([" ".join(d.content) for d in deletions])
         return [

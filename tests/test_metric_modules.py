@@ -1,0 +1,318 @@
+"""The six evaluate modules, loaded from their folders as a user loads them."""
+
+import doctest
+import inspect
+import json
+import math
+import types
+from pathlib import Path
+
+import evaluate
+import numpy as np
+import pytest
+from prepared import DIRECTION, prepared_home
+
+from tstbench.datasets_scripts.load import load_test_set
+from tstbench.errors import InputError, MissingScorerError, UnknownNameError
+from tstbench.metrics.facts import METRICS
+from tstbench.metrics.scorers.profile import PROFILES
+from tstbench.pipelines.evaluate import evaluate as evaluate_systems
+from tstbench.pipelines.outputs import Outputs
+from tstbench.pipelines.transfer import predict
+
+ROOT = Path(__file__).parent.parent
+MODULES = {
+    "acc": ("acc",),
+    "bleu": ("s_bleu", "r_bleu", "multi_bleu"),
+    "bertscore": ("s_bert", "r_bert", "multi_bert"),
+    "ppl": ("ppl",),
+    "cola": ("cola",),
+    "joint": ("joint", "acc", "r_bleu", "multi_bleu", "ppl"),
+}
+ALIGNED = ("bleu", "bertscore", "joint")  # read sources and references
+DIRECTED = ("acc", "ppl", "cola", "joint")  # need a direction
+
+
+@pytest.fixture(autouse=True)
+def at_the_root(monkeypatch):
+    monkeypatch.chdir(ROOT)
+
+
+@pytest.fixture
+def prepared(tmp_path_factory, monkeypatch):
+    monkeypatch.setenv("TSTBENCH_HOME", str(prepared_home(tmp_path_factory)))
+
+
+@pytest.fixture(scope="module")
+def test_set():
+    return load_test_set(DIRECTION)
+
+
+def columns(name, test_set, predictions):
+    """Everything that a module can be given."""
+    given = {"predictions": list(predictions)}
+    if name in ALIGNED:
+        given["sources"] = list(test_set.sources)
+        given["references"] = [list(some) for some in test_set.references]
+    if name in DIRECTED:
+        given["direction"] = DIRECTION
+    return given
+
+
+def values(result):
+    return {name: value for name, value in result.items() if name != "details"}
+
+
+def test_the_modules_are_the_folders():
+    assert set(MODULES) == {p.parent.name for p in (ROOT / "metrics").glob("*/[a-z]*.py")} - {
+        "functional",
+        "scorers",
+    }
+    assert {metric for some in MODULES.values() for metric in some} == set(METRICS)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_module_and_the_pipeline_say_the_same(name, prepared, test_set):
+    predictions = predict("delete-retrieve", test_set)
+    evaluation = evaluate_systems(
+        [Outputs("dr", tuple(predictions))], test_set, PROFILES["embedded"], MODULES[name]
+    )
+    report = evaluation.report(evaluation.systems[0])
+    result = evaluate.load(f"metrics/{name}").compute(**columns(name, test_set, predictions))
+    assert tuple(values(result)) == MODULES[name]
+    samples = evaluation.samples(evaluation.systems[0])
+    for metric in MODULES[name]:
+        score, details = report.score(metric), result["details"][metric]
+        assert result[metric] == pytest.approx(score.value, abs=1e-6)
+        assert details["interval"] == pytest.approx([score.interval.low, score.interval.high])
+        assert (details["unit"], details["higher_is_better"]) == (
+            score.unit,
+            score.higher_is_better,
+        )
+        if metric != "joint":
+            assert details["per_sentence"] == [sample.scores[metric] for sample in samples]
+        ours, theirs = (set(s.split("|")) for s in (details["signature"], score.signature))
+        # A module that is not given the test set cannot say which it was.
+        unsaid = {item for item in theirs - ours if item.startswith(("data:", "direction:"))}
+        assert ours == theirs - unsaid
+    assert json.loads(json.dumps(result, allow_nan=False)) == result
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_every_argument_has_a_name(name, test_set):
+    """evaluate passes on whatever it is given: only a closed signature refuses a slip."""
+    module = evaluate.load(f"metrics/{name}")
+    parameters = inspect.signature(module._compute).parameters.values()
+    assert all(p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'profil'"):
+        module.compute(**columns(name, test_set, test_set.sources), profil="embedded")
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_the_examples_are_true(name, prepared):
+    module = evaluate.load(f"metrics/{name}")
+
+    def load(hub_name):
+        assert hub_name == f"tstbench/{name}"
+        return evaluate.load(f"metrics/{name}")
+
+    names = {"evaluate": types.SimpleNamespace(load=load)}
+    example = doctest.DocTestParser().get_doctest(
+        module.inputs_description, names, name, f"metrics/{name}/{name}.py", 0
+    )
+    assert example.examples
+    assert any(one.want for one in example.examples)
+    runner = doctest.DocTestRunner()
+    runner.run(example)
+    assert runner.summarize(verbose=False) == (0, len(example.examples))
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_every_argument_is_explained(name):
+    module = evaluate.load(f"metrics/{name}")
+    for parameter in inspect.signature(module._compute).parameters:
+        assert f"{parameter} (" in module.inputs_description
+    for metric in MODULES[name]:
+        assert metric in module.inputs_description
+    assert module.description.strip()
+    assert module.citation.startswith("@")
+
+
+# -- what may be handed in -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ALIGNED)
+def test_single_strings_are_lists_of_one(name, prepared, test_set):
+    given = columns(name, test_set, test_set.sources)
+    firsts = [some[0] for some in given["references"]]
+    module = evaluate.load(f"metrics/{name}")
+    as_strings = module.compute(**{**given, "references": firsts})
+    as_lists = module.compute(**{**given, "references": [[text] for text in firsts]})
+    mixed = [*firsts[:7], *([text] for text in firsts[7:])]
+    assert as_strings == as_lists
+    assert module.compute(**{**given, "references": mixed}) == as_lists
+    several = next(metric for metric in values(as_strings) if metric.startswith("multi_"))
+    assert as_strings[several] is None
+    assert as_strings["details"][several] == {"left_out": "no sentence has several references"}
+
+
+@pytest.mark.parametrize("name", ALIGNED)
+@pytest.mark.parametrize("first", [0, 1, 4])
+def test_references_may_be_ragged_also_in_the_first_row(name, first, prepared, test_set):
+    given = columns(name, test_set, test_set.sources)
+    given["references"] = [r[: (i + first) % 5] for i, r in enumerate(given["references"])]
+    result = evaluate.load(f"metrics/{name}").compute(**given)
+    several = next(metric for metric in values(result) if metric.startswith("multi_"))
+    assert "|refs:0-4|" in result["details"][several]["signature"]
+    undefined = [i for i, v in enumerate(result["details"][several]["per_sentence"]) if v is None]
+    assert undefined == [i for i, some in enumerate(given["references"]) if not some]
+    assert math.isfinite(result[several])
+
+
+@pytest.mark.parametrize("name", ALIGNED)
+def test_without_references_what_needs_them_is_left_out(name, prepared, test_set):
+    given = {**columns(name, test_set, test_set.sources), "references": [[]] * 40}
+    result = evaluate.load(f"metrics/{name}").compute(**given)
+    for metric, value in values(result).items():
+        needs = metric.startswith(("r_", "multi_")) or metric == "joint"
+        assert (value is None) == needs
+        if needs:
+            assert result["details"][metric] == {"left_out": "no sentence has a reference"}
+
+
+def test_tuples_and_arrays_are_columns_too(test_set):
+    given = columns("bleu", test_set, test_set.sources)
+    module = evaluate.load("metrics/bleu")
+    expected = module.compute(**given)
+    arrays = {
+        "predictions": np.array(given["predictions"]),
+        "sources": tuple(given["sources"]),
+        "references": tuple(tuple(some) for some in given["references"]),
+    }
+    assert module.compute(**arrays) == expected
+
+
+def test_batches_make_one_corpus(test_set):
+    given = columns("bleu", test_set, test_set.sources)
+    module = evaluate.load("metrics/bleu")
+    expected = module.compute(**given)
+    for part in (slice(0, 1), slice(1, 30), slice(30, 40)):
+        module.add_batch(**{name: column[part] for name, column in given.items()})
+    assert module.compute() == expected
+
+
+def test_options_are_options(prepared, test_set):
+    given = columns("joint", test_set, predict("delete-retrieve", test_set))
+    module = evaluate.load("metrics/joint")
+    equal, weighted = module.compute(**given), module.compute(**given, weights=[2, 1, 1])
+    acc, bleu = equal["acc"] / 100, equal["multi_bleu"] / 100
+    expected = (acc**2 * bleu / math.log(equal["ppl"])) ** (1 / 4)
+    assert weighted["joint"] == pytest.approx(expected, abs=1e-6)
+    assert "|weights:2,1,1|" in weighted["details"]["joint"]["signature"]
+    bleu_given = columns("bleu", test_set, given["predictions"])
+    other = evaluate.load("metrics/bleu").compute(**bleu_given, protocol="13a")
+    assert "|protocol:13a|" in other["details"]["r_bleu"]["signature"]
+    ppl_given = columns("ppl", test_set, given["predictions"])
+    longer = evaluate.load("metrics/ppl").compute(**ppl_given, normalisation="words+1")
+    assert longer["ppl"] < equal["ppl"]
+
+
+# -- what is refused -------------------------------------------------------------------------------
+
+
+def change(**changed):
+    return lambda given: {**given, **changed}
+
+
+def row(column, value):
+    return lambda given: {**given, column: [value, *given[column][1:]]}
+
+
+def drop(column):
+    return lambda given: {key: value for key, value in given.items() if key != column}
+
+
+REFUSED = {
+    "predictions missing": (drop("predictions"), "predictions are missing", MODULES),
+    "no predictions": (
+        lambda given: {k: v if k == "direction" else [] for k, v in given.items()},
+        "nothing to score: 0 predictions",
+        MODULES,
+    ),
+    "one text": (change(predictions="abc"), "must be a list of texts, got one text", MODULES),
+    "None": (row("predictions", None), "prediction 0 is None", MODULES),
+    "NaN": (row("predictions", math.nan), r"prediction 0 is nan \(float\)", MODULES),
+    "a number": (row("predictions", 3), r"prediction 0 is 3 \(int\)", MODULES),
+    "two lines": (row("predictions", "a\nb"), "prediction 0 holds a line break", MODULES),
+    "NUL": (row("predictions", "a\0b"), "prediction 0 holds a NUL", MODULES),
+    "half a pair": (row("predictions", "\ud83d"), "prediction 0 is no valid Unicode", MODULES),
+    "all empty": (change(predictions=[" "] * 40), "all 40 predictions are empty", MODULES),
+    "too few": (
+        change(predictions=["x"] * 39),
+        "not aligned: 39 predictions, 40 sources, 40 references",
+        ALIGNED,
+    ),
+    "sources missing": (drop("sources"), "sources are missing", ALIGNED),
+    "references missing": (drop("references"), r"references are missing.*\[\] where", ALIGNED),
+    "source None": (row("sources", None), "source 0 is None", ALIGNED),
+    "reference None": (row("references", None), "references of sentence 0 are None", ALIGNED),
+    "None in references": (
+        row("references", ["a", None]),
+        "a reference of sentence 0, reference 1 is None",
+        ALIGNED,
+    ),
+    "references one text": (change(references="abc"), "references must be a list", ALIGNED),
+    "direction missing": (drop("direction"), "a direction", ("acc", "ppl", "joint")),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "case"), [(name, case) for case, (_, _, some) in REFUSED.items() for name in some]
+)
+def test_bad_input_is_refused_and_the_module_still_works(name, case, prepared, test_set):
+    changed, message, _ = REFUSED[case]
+    given = columns(name, test_set, test_set.sources)
+    module = evaluate.load(f"metrics/{name}")
+    with pytest.raises(InputError, match=message):
+        module.compute(**changed(given))
+    assert values(module.compute(**given)) == values(
+        evaluate.load(f"metrics/{name}").compute(**given)
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong", "message"),
+    [
+        *(
+            (name, {"direction": "mini/negativ-to-positive"}, f"Did you mean '{DIRECTION}'")
+            for name in DIRECTED
+        ),
+        ("acc", {"direction": 3}, "unknown direction '3'"),
+        ("bleu", {"protocol": "tstbnch"}, "unknown BLEU protocol 'tstbnch'. Did you mean 'tstben"),
+        ("joint", {"protocol": "tstbnch"}, "unknown BLEU protocol"),
+        ("ppl", {"normalisation": "word"}, "unknown normalisation of ppl 'word'"),
+        ("bertscore", {"profile": "embeded"}, "unknown profile 'embeded'. Did you mean 'embedded"),
+    ],
+)
+def test_unknown_names_get_their_near_miss(name, wrong, message, prepared, test_set):
+    given = {**columns(name, test_set, test_set.sources), **wrong}
+    with pytest.raises(UnknownNameError, match=message):
+        evaluate.load(f"metrics/{name}").compute(**given)
+
+
+@pytest.mark.parametrize("weights", [[1, 2], [1, 2, 3, 4], 1, "abc", [1, -1, 1], [0, 0, 0]])
+def test_weights_that_make_no_mean_are_refused(weights, prepared, test_set):
+    given = columns("joint", test_set, test_set.sources)
+    with pytest.raises(InputError, match="weights"):
+        evaluate.load("metrics/joint").compute(**given, weights=weights)
+
+
+@pytest.mark.parametrize("name", DIRECTED)
+def test_a_missing_scorer_says_which_command_makes_it(name, test_set):
+    with pytest.raises(MissingScorerError, match="Make it with: tstbench prepare mini"):
+        evaluate.load(f"metrics/{name}").compute(**columns(name, test_set, test_set.sources))
+
+
+def test_acceptability_without_a_direction_is_that_of_the_cola_corpus(prepared):
+    with pytest.raises(MissingScorerError, match="Make it with: tstbench train cola"):
+        evaluate.load("metrics/cola").compute(predictions=["the soup was lovely."])

@@ -1,0 +1,276 @@
+"""Preparing scorers: nothing twice, nothing half, and never on a test sentence."""
+
+import dataclasses
+import re
+import shutil
+
+import pytest
+from prepared import BACK, DIRECTION, command_line, prepared_home, refusal
+
+from tstbench.datasets_scripts.cleaning import match_key
+from tstbench.datasets_scripts.directions import DATASETS, parse_direction
+from tstbench.datasets_scripts.load import load_styles, load_test_set
+from tstbench.metrics.facts import METRICS
+from tstbench.metrics.scorers.artefacts import find
+from tstbench.metrics.scorers.profile import PROFILES
+from tstbench.metrics.text import classifier_texts, language_model_texts
+from tstbench.pipelines import prepare as prepare_module
+from tstbench.pipelines.prepare import (
+    prepare,
+    train_corpus_acceptability,
+    train_style_classifier,
+    train_style_language_model,
+)
+
+EMBEDDED = PROFILES["embedded"]
+LIGHT = ("acc", "ppl")
+
+
+@pytest.fixture
+def prepared(tmp_path_factory, monkeypatch):
+    home = prepared_home(tmp_path_factory)
+    monkeypatch.setenv("TSTBENCH_HOME", str(home))
+    return home
+
+
+@pytest.fixture
+def own_copy(tmp_path_factory, tstbench_home):
+    """A prepared home that a test may damage."""
+    shutil.copytree(prepared_home(tmp_path_factory), tstbench_home)
+    return tstbench_home
+
+
+def stamps(home):
+    files = sorted(p for p in home.rglob("*") if p.is_file())
+    return {p.relative_to(home): (p.stat().st_mtime_ns, p.stat().st_ino) for p in files}
+
+
+def unigrams(arpa):
+    """The vocabulary of a language model, read from its file."""
+    text = arpa.read_text(encoding="utf-8")
+    section = text.split("\\1-grams:\n")[1].split("\n\n")[0]
+    return {line.split("\t")[1] for line in section.splitlines()}
+
+
+def keys_not_to_learn(dataset):
+    """Test sources and human rewrites of a dataset, blanks and case apart."""
+    keys = set()
+    for direction in DATASETS[dataset].directions:
+        test_set = load_test_set(direction)
+        keys.update(match_key(source) for source in test_set.sources)
+        keys.update(match_key(text) for some in test_set.references for text in some)
+    return keys
+
+
+@pytest.fixture
+def learned(monkeypatch):
+    """All sentences that the trainers are given, while they do their real work."""
+    sentences = []
+
+    def listening(trainer, argument):
+        def train(*arguments, **options):
+            sentences.extend(arguments[argument])
+            return trainer(*arguments, **options)
+
+        return train
+
+    for name, argument in (("train_classifier", 1), ("train_language_model", 0)):
+        real = getattr(prepare_module, name)
+        monkeypatch.setattr(prepare_module, name, listening(real, argument))
+    real = prepare_module.train_acceptability
+
+    def train_acceptability(corpus, *rest):
+        sentences.extend(corpus.train.sentences)
+        for part in corpus.dev.values():
+            sentences.extend(part.sentences)
+        return real(corpus, *rest)
+
+    monkeypatch.setattr(prepare_module, "train_acceptability", train_acceptability)
+    return sentences
+
+
+# -- what is made ----------------------------------------------------------------------------------
+
+
+def test_both_directions_share_a_classifier_and_have_a_model_each(prepared):
+    index = prepared / "scorers" / "index"
+    assert {p.relative_to(index).as_posix() for p in index.rglob("*.json")} == {
+        "classifier/mini/linear.json",
+        "language_model/mini/kn5-negative.json",
+        "language_model/mini/kn5-positive.json",
+        "acceptability/mini/probe.json",
+    }
+    assert len(list((prepared / "scorers" / "objects").iterdir())) == 4
+
+
+def test_cards_say_on_what_and_how_well(prepared):
+    data = load_styles("mini")
+    classifier = find("classifier", "mini", "linear").card
+    assert classifier.styles == ("negative", "positive")
+    assert classifier.trained_on == "mini/train without test sentences, paper-v1+lower"
+    assert classifier.n_sentences == len(data.splits["train"])
+    assert 0.8 < classifier.scores["held_out_accuracy"] <= 1
+    model = find("language_model", "mini", "kn5-positive").card
+    assert (model.styles, model.n_excluded) == (("positive",), 0)
+    assert model.n_sentences == len(data.splits["train"].of(1))
+    acceptability = find("acceptability", "mini", "probe").card
+    assert acceptability.styles == ("unacceptable", "acceptable")
+    assert acceptability.scores["mcc_corrupted"] > 0.3
+
+
+def test_another_machine_makes_the_same_scorers(prepared, monkeypatch, tmp_path):
+    first = {a.hash for a in prepare(parse_direction(DIRECTION), EMBEDDED, LIGHT)}
+    monkeypatch.setenv("TSTBENCH_HOME", str(tmp_path / "elsewhere"))
+    assert {a.hash for a in prepare(parse_direction(DIRECTION), EMBEDDED, LIGHT)} == first
+    assert len(first) == 2
+
+
+def test_only_what_the_metrics_need_is_made(tstbench_home):
+    assert prepare(parse_direction(DIRECTION), EMBEDDED, ["s_bleu", "multi_bleu"]) == []
+    assert not tstbench_home.exists()
+    made = prepare(parse_direction(BACK), EMBEDDED, ["ppl"])
+    assert [(a.card.role, a.card.name) for a in made] == [("language_model", "kn5-negative")]
+
+
+# -- nothing twice ---------------------------------------------------------------------------------
+
+
+def test_what_is_there_is_not_trained_again(prepared):
+    before = stamps(prepared)
+    for direction in (DIRECTION, BACK):
+        prepare(parse_direction(direction), EMBEDDED, METRICS)
+    assert stamps(prepared) == before
+
+
+def test_an_evaluation_trains_nothing_that_is_there(prepared, capsys):
+    before = stamps(prepared)
+    code, _, err = command_line(
+        capsys, "evaluate", "--baseline", "copy", "--direction", DIRECTION, "--metrics", *LIGHT
+    )
+    assert code == 0, err
+    assert stamps(prepared) == before
+
+
+def test_the_command_lists_what_is_there(prepared, capsys):
+    code, out, _ = command_line(capsys, "prepare", "mini")
+    rows = [line.split("\t") for line in out.splitlines()]
+    assert code == 0
+    assert rows[0] == ["dataset", "scorer", "trained on", "measured", "hash"]
+    assert {row[1]: row[4] for row in rows[1:]} == {
+        f"{role} {name}": find(role, "mini", name).hash[:12]
+        for role, name in (
+            ("classifier", "linear"),
+            ("language_model", "kn5-negative"),
+            ("language_model", "kn5-positive"),
+            ("acceptability", "probe"),
+        )
+    }
+
+
+def test_other_data_make_another_scorer(own_copy):
+    before = find("language_model", "mini", "kn5-positive").hash
+    data = load_styles("mini")
+    train = data.splits["train"]
+    fewer = dataclasses.replace(train, texts=train.texts[1:-1], labels=train.labels[1:-1])
+    other = dataclasses.replace(data, splits={**data.splits, "train": fewer})
+    made = train_style_language_model(other, "positive")
+    assert made.hash != before
+    assert made.card.n_sentences == len(train.of(1)) - 1
+    assert train_style_language_model(data, "positive").hash == before
+
+
+# -- never on a test sentence ----------------------------------------------------------------------
+
+
+def test_no_trainer_is_given_a_test_sentence(learned, tstbench_home):
+    for direction in (DIRECTION, BACK):
+        prepare(parse_direction(direction), EMBEDDED, LIGHT)
+    train_corpus_acceptability("mini", "linear")
+    assert len(learned) > 4 * 739
+    forbidden = keys_not_to_learn("mini")
+    assert len(forbidden) > 300
+    assert not forbidden & set(map(match_key, learned))
+    for text in ("tstbench", *load_styles("mini").splits["train"].texts[:3]):  # it does listen
+        assert (match_key(text) in set(map(match_key, learned))) == (text != "tstbench")
+
+
+def test_words_that_only_the_test_part_has_are_unknown_to_the_language_model(prepared):
+    training = load_styles("mini").training
+    test_set = load_test_set(DIRECTION)
+    tested = [*test_set.sources, *(text for some in test_set.references for text in some)]
+    only_tested = {word for text in language_model_texts(tested) for word in text.split()}
+    for style, name in enumerate(("negative", "positive")):
+        known = {w for text in language_model_texts(training.of(style)) for w in text.split()}
+        arpa = find("language_model", "mini", f"kn5-{name}").folder / "model.arpa"
+        assert unigrams(arpa) == known | {"<s>", "</s>", "<unk>"}
+        assert len(only_tested - known) > 10
+        assert not unigrams(arpa) & (only_tested - known)
+
+
+def test_sentences_of_another_study_can_be_kept_out_too(tstbench_home):
+    train = load_styles("mini").splits["train"]
+    secret = [train.of(1)[5], train.of(1)[6].upper(), train.of(0)[7].replace(" ", "  ")]
+    data = load_styles("mini", exclude=secret)
+    model = train_style_language_model(data, "positive")
+    assert model.card.n_excluded == 3
+    assert model.card.n_sentences == len(train.of(1)) - 2
+    vocabulary = unigrams(model.folder / "model.arpa")
+    kept = {w for text in language_model_texts(data.training.of(1)) for w in text.split()}
+    gone = {w for text in language_model_texts(secret[:2]) for w in text.split()} - kept
+    assert not gone & vocabulary
+
+
+@pytest.mark.realdata
+def test_real_leaks_are_kept_out(sources, learned, tstbench_home):
+    """StylePTB's training files hold test sentences of ARR: 35 of them, both styles together."""
+    (direction,) = DATASETS["styptb_arr"].directions
+    raw = load_styles("styptb_arr", exclude_test=False).splits["train"]
+    forbidden = keys_not_to_learn("styptb_arr")
+    leaks = [text for text in raw.texts if match_key(text) in forbidden]
+    assert len(leaks) == 35
+    classifier, model = prepare(direction, EMBEDDED, LIGHT)
+    assert len(learned) > 10_000
+    assert not forbidden & set(map(match_key, learned))
+    assert model.card.n_excluded == 35
+    assert classifier.card.n_sentences <= len(raw) - 35
+
+
+# -- nothing half ----------------------------------------------------------------------------------
+
+
+def test_an_interrupted_training_leaves_nothing(tstbench_home, monkeypatch, capsys):
+    real = prepare_module.train_language_model
+
+    def interrupted(sentences, folder, order):
+        real(sentences, folder, order)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(prepare_module, "train_language_model", interrupted)
+    arguments = ("evaluate", "--baseline", "copy", "--direction", DIRECTION, "--metrics", "ppl")
+    assert command_line(capsys, *arguments)[0] == 130
+    assert not [p for p in tstbench_home.rglob("*") if p.is_file()]
+    monkeypatch.undo()
+    monkeypatch.setenv("TSTBENCH_HOME", str(tstbench_home))
+    assert command_line(capsys, *arguments)[0] == 0
+
+
+def test_a_scorer_that_was_changed_is_refused(own_copy, capsys):
+    arpa = find("language_model", "mini", "kn5-positive").folder / "model.arpa"
+    arpa.write_bytes(arpa.read_bytes().replace(b"soup", b"soap"))
+    message = refusal(
+        capsys, "evaluate", "--baseline", "copy", "--direction", DIRECTION, "--metrics", "ppl"
+    )
+    assert re.search("was changed after it was made.*Delete the folder and make it again", message)
+
+
+def test_the_classifier_of_the_cache_is_the_one_that_was_measured(prepared):
+    """Its accuracy, counted again on the validation split, is the one on its card."""
+    from tstbench.metrics.scorers.classifiers import load_classifier
+
+    artefact = find("classifier", "mini", "linear")
+    validation = load_styles("mini").splits["validation"]
+    guesses = load_classifier(artefact).distribution(classifier_texts(validation.texts)).argmax(1)
+    hits = sum(int(g) == label for g, label in zip(guesses, validation.labels, strict=True))
+    expected = artefact.card.scores["held_out_accuracy"]
+    assert hits / len(validation) == pytest.approx(expected, abs=1e-6)
+    assert train_style_classifier(load_styles("mini"), "linear").hash == artefact.hash

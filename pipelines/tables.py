@@ -53,8 +53,10 @@ def ranking_table(reports: Sequence[Report], ranks: Mapping[str, Sequence[Rank]]
     order = [r.system for r in ranks.get(chosen, ())]
     by_name = {report.system.name: report for report in reports}
     first = reports[0]
+    title = f"{first.direction} · {first.data.sentences} sentences · profile {first.profile}"
     table = Table(
-        title=f"{first.direction} · {first.data.sentences} sentences · profile {first.profile}",
+        title=title,
+        min_width=len(title),  # a table of one metric would break it in the middle of a word
         caption=f"ranked by {METRICS[chosen].title}; below each value its 95% interval; "
         "bold: best, =: not significantly different from it (paired bootstrap, p >= 0.05)"
         if chosen

@@ -250,6 +250,7 @@ def test_a_metric_without_meaning_on_the_data_is_left_out_and_said(sources, caps
     code, out, err = command_line(capsys, *arguments, "multi_bleu")
     assert code == 0
     assert "no metric has a value" in out
+    assert out.startswith(f"{direction} · 1462 sentences")
 
 
 def test_predictions_that_transfer_writes_are_predictions_that_evaluate_reads(tmp_path, capsys):

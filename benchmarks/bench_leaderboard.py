@@ -170,11 +170,20 @@ def _measure_pages(browser, url: str, systems: int) -> None:
 
     def in_page(script: str) -> float:
         """Seconds from the event to the next painted frame, by the browser's own clock."""
-        wait = "await new Promise(r => requestAnimationFrame(() => setTimeout(r)));"
-        body = f"async () => {{ const t = performance.now(); {script}; {wait} return (performance.now() - t) / 1000; }}"
-        return page.evaluate(body)
+        return page.evaluate(
+            f"""async () => {{
+                const start = performance.now();
+                {script};
+                await new Promise(r => requestAnimationFrame(() => setTimeout(r)));
+                return (performance.now() - start) / 1000;
+            }}"""
+        )
 
-    typed = "const f = document.querySelector('[data-local=q]'); f.value = '{}'; f.dispatchEvent(new Event('input', {{bubbles: true}}))"
+    typed = """
+        const field = document.querySelector('[data-local=q]');
+        field.value = '{}';
+        field.dispatchEvent(new Event('input', {{bubbles: true}}))
+    """
     words = iter(["00", "laboratory 3", "1", "", "system 19"])
     tell("filter by name", median_of(5, lambda: in_page(typed.format(next(words)))))
     tell("show all rows", in_page("document.querySelector('.more')?.click()"))
@@ -191,9 +200,8 @@ def _measure_pages(browser, url: str, systems: int) -> None:
         name = next(directions)
         started = time.perf_counter()
         page.select_option("[data-param=direction]", name)
-        page.wait_for_function(
-            f"document.querySelector('[data-param=direction]').value === '{name}' && document.querySelector('#stage').getAttribute('aria-busy') === 'false'"
-        )
+        page.wait_for_selector(f"[data-param=direction]:has([value='{name}'][selected])")
+        page.wait_for_selector("#stage[aria-busy=false]")
         return time.perf_counter() - started
 
     tell("change the direction", median_of(5, change_direction))

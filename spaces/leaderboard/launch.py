@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import gradio
 
 PORT = 7860
+_WARM_UP_AFTER = 3.0  # seconds: importing must not slow down the first view
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,7 @@ def launch(
 
     folder = fetch_results(results)
     board = Results(folder)
+    board.board()  # thousands of files: read before anybody waits for them
     local = Path(results).expanduser().is_dir()
     publish = ToFolder(folder) if local else ToPullRequest(str(results))
     desk = Desk(board, score, publish, directions) if score else None
@@ -80,7 +82,9 @@ def launch(
             f"port {port} on {host} cannot be opened ({error}). Choose another, such as "
             f"--port {port + 1}."
         ) from error
-    threading.Thread(target=_warm_up, daemon=True).start()
+    warming = threading.Timer(_WARM_UP_AFTER, _warm_up)
+    warming.daemon = True
+    warming.start()
     if block:
         print(f"Leaderboard: {url}  (Ctrl-C stops it)", file=sys.stderr)  # noqa: T201
         page.blocks.block_thread()

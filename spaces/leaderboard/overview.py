@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -57,16 +58,16 @@ def build_overview(board: Board, metric: str = "", wanted: str = "") -> Overview
 
     Args:
         board: the results.
-        metric: Joint, else the first that there is, where this one is not there.
+        metric: Joint, else the one with most entries, where this one is not there.
         wanted: the key of a protocol; the one with most entries where this one is not there.
     """
-    found = {score.metric for entry in board.entries for score in entry.report.scores}
+    found = Counter(score.metric for entry in board.entries for score in entry.report.scores)
     if not found:
         return None
     known = list(METRICS)
     metrics = sorted(found, key=lambda m: (known.index(m) if m in METRICS else len(known), m))
     if metric not in found:
-        metric = "joint" if "joint" in found else metrics[0]
+        metric = "joint" if "joint" in found else max(metrics, key=lambda m: found[m])
     by_protocol: dict[str, list[Entry]] = {}
     for entry in board.entries:
         score = entry.report.score(metric)

@@ -58,9 +58,13 @@ def _masthead() -> Markup:
             el("h1", "Who rewrites style best?"),
             el(
                 "p",
-                "Text style transfer changes how a sentence is said and keeps what it says. Every "
-                "system here rewrites the same test sentences and is scored on style, content and "
-                "fluency; systems that cannot be told apart share a rank.",
+                "Text style transfer changes how a sentence is said and keeps what it says. ",
+                el(
+                    "span",
+                    "Every system here rewrites the same test sentences and is scored on style, "
+                    "content and fluency; systems that cannot be told apart share a rank.",
+                    class_="more-words",
+                ),
             ),
             class_="claim",
         ),

@@ -59,6 +59,7 @@ def submit_column(desk: Desk | None) -> None:
                     file_types=list(FILE_TYPES),
                     type="filepath",
                     height=130,
+                    elem_id="upload",
                 )
                 direction = gr.Dropdown(_choices(desk.directions), label="Direction")
                 name = gr.Textbox(
@@ -122,10 +123,13 @@ def submit_column(desk: Desk | None) -> None:
                 file, direction_name, system, scratch, lambda f, text: progress(f, desc=text)
             )
             shown = _preview(desk.results.board(), folder)
-            return shown, str(folder), gr.Button(interactive=True)
+            return shown, str(folder), gr.Button(interactive=True, variant="primary")
         except TSTBenchError as error:
             shutil.rmtree(scratch, ignore_errors=True)
-            return _refused(str(error)), None, gr.Button(interactive=False)
+            message = str(error)
+            if path:  # where uploads lie here is nobody's business
+                message = message.replace(f"{Path(path).parent}/", "")
+            return _refused(message), None, gr.Button(interactive=False)
         except Exception:
             _LOG.exception("scoring a submission failed")
             shutil.rmtree(scratch, ignore_errors=True)
@@ -258,7 +262,9 @@ def _preview(board: Board, folder: Path) -> Markup:
                 el("td", place, class_="value"),
             )
         )
-    head = [el("th", t, scope="col") for t in ("Metric", "Score", "95% interval", "Place by value")]
+    titles = ("Score", "95% interval", "Place by value")
+    numbers = [el("th", title, scope="col", class_="value") for title in titles]
+    head = [el("th", "Metric", scope="col"), numbers]
     others = len(ranking.rows) - 1
     return el(
         "div",

@@ -266,6 +266,10 @@ function loadPlotly() {
 async function draw(figures) {
   const keys = Object.keys(figures || {});
   if (!keys.length) return;
+  for (const key of keys) {
+    const place = stage.querySelector(`[data-figure="${key}"]`);
+    if (place) place.style.minHeight = `${figures[key].layout.height}px`; // nothing jumps later
+  }
   let library;
   try {
     library = await loadPlotly();
@@ -278,7 +282,6 @@ async function draw(figures) {
     const place = stage.querySelector(`[data-figure="${key}"]`);
     if (!place) continue;
     const { data, layout } = figures[key];
-    place.style.minHeight = `${layout.height}px`;
     place.replaceChildren();
     await library.newPlot(place, data, layout, {
       responsive: true,

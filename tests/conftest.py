@@ -1,6 +1,7 @@
 """Shared fixtures. The environment is set before any Hub library is imported."""
 
 import os
+import signal
 from pathlib import Path
 
 os.environ.update(
@@ -15,6 +16,10 @@ os.environ.update(
 )
 
 import pytest
+
+# A shell that starts the tests in the background has them ignore Ctrl-C, and what they start too:
+# the tests that interrupt a process of their own would then wait for ever.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

@@ -51,9 +51,10 @@ def test_wheel_has_the_data_and_the_cards(wheel):
 
 
 def test_wheel_imports_from_an_empty_environment(wheel, tmp_path):
-    venv.create(tmp_path / "venv", with_pip=True)
+    venv.create(tmp_path / "venv")
     python = tmp_path / "venv" / "bin" / "python"
-    install = [python, "-m", "pip", "install", "-q", "--no-deps", "--no-index", wheel]
+    pip = [sys.executable, "-m", "pip", "--python", python]
+    install = [*pip, "install", "-q", "--no-deps", "--no-index", wheel]
     subprocess.run(list(map(str, install)), check=True, capture_output=True)
     clean = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
     tstbench = tmp_path / "venv" / "bin" / "tstbench"

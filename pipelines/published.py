@@ -12,6 +12,7 @@ from .report import Family, SystemInfo
 
 _RATED = "the TSTBench authors' repository; the outputs that the paper's raters saw"
 _RELEASED = "released with Li et al. (2018), Delete, Retrieve, Generate"
+_HUMAN = f"{_RELEASED}; the first reference itself, but for a few words"
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,11 @@ def published_info(system: str, direction: str) -> SystemInfo:
         family=facts.family,
         needs_parallel=facts.needs_parallel,
         date=facts.date,
-        origin=_RATED if file.repository == BENCHMARK else _RELEASED,
+        origin=_HUMAN
+        if system == "human"
+        else _RATED
+        if file.repository == BENCHMARK
+        else _RELEASED,
         outputs_url=f"https://github.com/{file.repository}/blob/{file.commit}/{file.path}",
     )
 

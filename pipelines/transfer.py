@@ -40,10 +40,13 @@ def predict(name: str, test_set: TestSet, *, data_dir: Path | None = None) -> li
     return _system(name, test_set, data_dir).transfer(test_set.sources)
 
 
+_HUMAN = "the dataset's human rewrites, which reference metrics compare with themselves"
+
+
 def baseline_info(name: str) -> SystemInfo:
     """What a report says of a baseline."""
     if name.startswith("reference-"):
-        return SystemInfo(name=name, family="human", origin="the dataset's human rewrites")
+        return SystemInfo(name=name, family="human", origin=_HUMAN)
     return SystemInfo(name=name, family="rule", needs_parallel=False, origin="TSTBench baseline")
 
 

@@ -1,8 +1,12 @@
 """The leaderboard without a browser: what is compared, ranked, shown and refused."""
 
+import importlib.resources
 import itertools
 import json
 import random
+import re
+import urllib.parse
+import urllib.request
 from html.parser import HTMLParser
 
 import numpy as np
@@ -20,7 +24,7 @@ from leaderboard_results import (
 )
 
 from tstbench.datasets_scripts.load import load_test_set
-from tstbench.errors import InputError, MissingFileError
+from tstbench.errors import InputError, MissingFileError, TSTBenchError
 from tstbench.files import write_json
 from tstbench.pipelines.human import Judgment, write_judgments
 from tstbench.spaces.leaderboard.correlation import correlate
@@ -427,6 +431,15 @@ class TestHostileText:
         assert link["href"] == "https://example.org/\"onload='x'"
         assert "noopener" in link["rel"]
 
+    def test_a_metric_may_be_called_anything(self, root):
+        one = report("a", {"acc": 1.0})
+        odd = one.scores[0].model_copy(update={"metric": HOSTILE, "signature": f"{HOSTILE}|a:b"})
+        write(root, one.model_copy(update={"scores": (odd,)}))
+        for view in ("ranking", "overview"):
+            page = Page(show(root, view=view).html)
+            assert not page.all("script")
+            assert HOSTILE in page.text
+
     def test_text_cannot_become_markup(self):
         html = el("p", "<b>", ["&", None, 3], el("i", "<"), title='"><script>')
         assert html == ('<p title="&#34;&gt;&lt;script&gt;">&lt;b&gt;&amp;3<i>&lt;</i></p>')
@@ -558,3 +571,87 @@ class TestPictures:
         view = show(real, view="pictures", direction=THERE)
         assert {"bars", "lengths"} <= view.figures.keys()
         assert "No human scores of this direction" in view.html
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory):
+    """A page that is being served; one of its metrics has a hostile name."""
+    pytest.importorskip("gradio")
+    from tstbench.spaces.leaderboard import launch
+
+    root = tmp_path_factory.mktemp("served")
+    one = report("a", {"acc": 1.0})
+    odd = one.scores[0].model_copy(update={"metric": HOSTILE})
+    write(root, one.model_copy(update={"scores": (*one.scores, odd)}))
+    running = launch(root, port=0, block=False)
+    yield running.url
+    running.close()
+
+
+class TestServed:
+    """The page over HTTP, before any script has run."""
+
+    def get(self, url, **query):
+        with urllib.request.urlopen(f"{url}?{urllib.parse.urlencode(query)}") as answer:
+            assert int(answer.headers["content-length"]) > 0
+            return answer.read().decode()
+
+    def test_the_table_is_there_without_a_script(self, url):
+        page = Page(self.get(url, direction=THERE))
+        assert "Who rewrites style best?" in page.text
+        assert [a["data-name"] for a in page.all("tr") if "data-name" in a] == ["a"]
+        assert {"lang"} <= dict(page.elements)["html"].keys()
+
+    @pytest.mark.parametrize("view", [*VIEWS, HOSTILE])
+    def test_a_link_cannot_write_into_the_page(self, url, view):
+        plain = Page(self.get(url, view="ranking"))
+        page = Page(self.get(url, view=view, direction=HOSTILE, text=HOSTILE, metric=HOSTILE))
+        assert len(page.all("script")) == len(plain.all("script"))
+        assert not [a for a in page.all("img") if a.get("src") == "x"]
+
+    def test_views_are_an_api(self, url):
+        body = json.dumps({"data": [{"view": "overview", "metric": "acc"}]}).encode()
+        request = urllib.request.Request(
+            f"{url}gradio_api/run/view", body, {"Content-Type": "application/json"}
+        )
+        with urllib.request.urlopen(request) as answer:
+            (view,) = json.load(answer)["data"]
+        assert view["title"] == "ACC on all directions"
+        assert "1.0" in view["html"]
+
+    def test_a_port_in_use_is_said(self, url, root):
+        from tstbench.spaces.leaderboard import launch
+
+        port = urllib.parse.urlsplit(url).port
+        root.mkdir()
+        with pytest.raises(TSTBenchError, match=f"port {port}.*--port {port + 1}"):
+            launch(root, port=port, block=False)
+
+    def test_text_stands_out_in_light_and_dark(self):
+        """WCAG 2.2: 4.5 to 1 for text, 3 to 1 for the borders of what can be used."""
+        folder = importlib.resources.files("tstbench.spaces.leaderboard")
+        css = folder.joinpath("static/style.css").read_text("utf-8")
+        rules = re.findall(r"^(?::root|\.dark) \{(.*?)^\}", css, re.DOTALL | re.MULTILINE)
+        assert len(rules) == 2
+        for rule in rules:
+            colours = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", rule))
+            text = ("ink", "muted", "accent", "fpft", "peft", "prompted", "rule", "human")
+            pairs = [(t, b) for t in (*text, "unknown") for b in ("paper", "surface", "sunken")]
+            pairs += [("good", "good-soft"), ("bad", "bad-soft"), ("on-accent", "accent")]
+            pairs += [("ink", "warn-soft"), ("ink", "accent-soft"), ("muted", "accent-soft")]
+            low = [p for p in pairs if contrast(*(colours[name] for name in p)) < 4.5]
+            assert low == []
+            for behind in ("paper", "surface"):
+                assert contrast(colours["line-strong"], colours[behind]) >= 3
+
+
+def contrast(first, second):
+    """Ratio of relative luminances, as WCAG defines it."""
+
+    def luminance(colour):
+        parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    low, high = sorted((luminance(first), luminance(second)))
+    return (high + 0.05) / (low + 0.05)

@@ -295,6 +295,8 @@ def test_stored_replicates_give_the_p_values_of_the_table(written, evaluation):
         one = tables[best][metric].to_numpy()
         for place in ranks:
             other = tables[place.system][metric].to_numpy()
+            exact = of(evaluation, place.system).bootstrapped[metric]
+            assert other.tolist() == [exact.value, *exact.replicates]  # to the last digit
             observed, differences = one[0] - other[0], one[1:] - other[1:]
             extreme = np.abs(differences - observed) >= abs(observed) - 1e-12
             expected = (1 + extreme.sum()) / (1 + len(differences))

@@ -6,7 +6,7 @@ from tstbench.datasets_scripts.load import load_test_set
 from tstbench.metrics.facts import METRICS
 from tstbench.metrics.scorers.profile import PROFILES
 from tstbench.pipelines.evaluate import evaluate, write_evaluation
-from tstbench.pipelines.outputs import Outputs
+from tstbench.pipelines.outputs import Outputs, read_outputs
 from tstbench.pipelines.report import (
     DataInfo,
     IntervalInfo,
@@ -100,3 +100,13 @@ def real_results(root: Path, directions=(THERE, BACK), hostile=True) -> Path:
         evaluation = evaluate(outputs, test_set, PROFILES["embedded"], BLEU, infos=infos)
         write_evaluation(evaluation, root)
     return root
+
+
+def score_by_bleu(path, direction, system, out, progress):
+    """As ``tstbench.pipelines.submission.score_submission``, by the metrics that need no scorer."""
+    test_set = load_test_set(direction)
+    outputs = read_outputs(path, test_set, system.name)
+    progress(0.5, "scoring")
+    infos = {system.name: system}
+    evaluation = evaluate([outputs], test_set, PROFILES["embedded"], BLEU, infos=infos)
+    return write_evaluation(evaluation, out)[0]

@@ -5,7 +5,15 @@ import shutil
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from leaderboard_results import BACK, BLEU, HOSTILE, THERE, real_results, report, write
+from leaderboard_results import (
+    BACK,
+    HOSTILE,
+    THERE,
+    real_results,
+    report,
+    score_by_bleu,
+    write,
+)
 
 from tstbench.datasets_scripts.load import load_test_set
 
@@ -39,10 +47,8 @@ def root(tmp_path_factory):
 def url(root):
     pytest.importorskip("gradio")
     from tstbench.spaces.leaderboard import launch
-    from tstbench.spaces.leaderboard.scoring import PipelineScoring
 
-    score = PipelineScoring(metrics=BLEU)
-    running = launch(root, port=0, score=score, directions=(THERE, BACK), block=False)
+    running = launch(root, port=0, score=score_by_bleu, directions=(THERE, BACK), block=False)
     yield running.url
     running.close()
 

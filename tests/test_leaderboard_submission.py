@@ -1,22 +1,21 @@
 """Submissions without a browser: what is refused, and what is published where."""
 
+import inspect
 import json
 from pathlib import Path
 
 import pytest
 from hub_double import TOKEN, Handler, running
-from leaderboard_results import BACK, BLEU, THERE, real_results, report
+from leaderboard_results import BACK, THERE, real_results, report, score_by_bleu
 
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError, TSTBenchError
-from tstbench.metrics.scorers.profile import PROFILES
-from tstbench.pipelines.evaluate import evaluate, write_evaluation
-from tstbench.pipelines.outputs import Outputs
 from tstbench.pipelines.report import SystemInfo, read_report, read_samples, write_report
+from tstbench.pipelines.submission import score_submission
 from tstbench.spaces.leaderboard.data import Results
-from tstbench.spaces.leaderboard.scoring import PipelineScoring
 from tstbench.spaces.leaderboard.submission import (
     MAX_BYTES,
+    ScoreSubmission,
     ToFolder,
     ToPullRequest,
     check_system,
@@ -41,9 +40,8 @@ def upload(tmp_path):
 @pytest.fixture
 def scored(upload, tmp_path):
     out = tmp_path / "scored"
-    score = PipelineScoring(metrics=BLEU)
     system = SystemInfo(name="New system", family="rule", date="2026-05")
-    return score(upload, THERE, system, out, lambda share, text: None)
+    return score_by_bleu(upload, THERE, system, out, lambda share, text: None)
 
 
 class TestForm:
@@ -115,19 +113,14 @@ class TestFile:
     def test_the_pipelines_own_checks_speak(self, tmp_path):
         path = tmp_path / "short.txt"
         path.write_text("one\ntwo\n")
-        score = PipelineScoring(metrics=BLEU)
         with pytest.raises(InputError, match=r"40 sources: 38 too few"):
-            score(path, THERE, SystemInfo(name="x"), tmp_path / "out", lambda *_: None)
+            score_by_bleu(path, THERE, SystemInfo(name="x"), tmp_path / "out", lambda *_: None)
 
 
 class TestScoring:
-    def test_the_numbers_are_the_pipelines(self, scored, upload, tmp_path):
-        test_set = load_test_set(THERE)
-        outputs = Outputs("New system", tuple(upload.read_text().splitlines()))
-        by_hand = evaluate([outputs], test_set, PROFILES["embedded"], BLEU)
-        (folder,) = write_evaluation(by_hand, tmp_path / "by hand")
-        assert read_report(scored).scores == read_report(folder).scores
-        assert read_report(scored).system.family == "rule"
+    def test_the_pipelines_function_fits_the_seam(self):
+        wanted = inspect.signature(ScoreSubmission.__call__).parameters
+        assert ["self", *inspect.signature(score_submission).parameters] == list(wanted)
 
 
 class TestToFolder:

@@ -2,12 +2,12 @@
 
 import os
 
+from tstbench.pipelines.submission import score_submission
 from tstbench.spaces.leaderboard import launch
-from tstbench.spaces.leaderboard.scoring import PipelineScoring
 
 launch(
     os.environ.get("TSTBENCH_RESULTS", "tstbench/results"),
     host="0.0.0.0",  # noqa: S104
     port=7860,
-    score=PipelineScoring(),
+    score=score_submission,
 )

@@ -81,11 +81,6 @@ class Board:
         order = {name: place for place, name in enumerate(known)}
         return tuple(sorted(found, key=lambda d: (order.get(d.name, len(known)), d.name)))
 
-    @property
-    def systems(self) -> int:
-        """How many systems, counted by name."""
-        return len({entry.report.system.name for entry in self.entries})
-
 
 def distinct(entries: Iterable[Entry]) -> tuple[Entry, ...]:
     """The entries, those that carry the same name labelled apart by a short hash.

@@ -12,10 +12,11 @@ from .filters import filters
 from .groups import protocol_key
 from .markup import el, join
 from .overview import Overview, build_overview
+from .overview_table import overview_table
 from .query import VIEWS, Query
 from .ranks import RankCache
 from .scene import Scene, View, figure_box, nothing_yet, open_scene, plain, problems
-from .table import overview_table, ranking_table
+from .table import ranking_table
 from .words import metric_title
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -17,8 +17,6 @@ MOST_OF_A_GROUP = 150
 _FEWEST = 10
 _DIMENSIONS = 50
 
-Embedding = Callable[[Sequence[str]], np.ndarray]  # N texts to (N, D)
-
 
 @dataclass(frozen=True)
 class StyleMap:
@@ -29,16 +27,13 @@ class StyleMap:
     texts: tuple[str, ...]
 
 
-def style_map(
-    groups: Sequence[tuple[str, Sequence[str]]], embed: Embedding | None = None
-) -> StyleMap:
-    """Lay out the sentences of some groups together.
+def style_map(groups: Sequence[tuple[str, Sequence[str]]]) -> StyleMap:
+    """Lay out the sentences of some groups together, by TF-IDF over words and word pairs.
 
     Source: van der Maaten and Hinton (2008), as scikit-learn implements it; seeded.
 
     Args:
         groups: name and sentences; at most :data:`MOST_OF_A_GROUP`, evenly spaced, are taken.
-        embed: other vectors than TF-IDF over words and word pairs, reduced by SVD.
 
     Raises:
         InputError: too few sentences to lay out.
@@ -51,11 +46,7 @@ def style_map(
         texts += chosen
     if len(set(texts)) < _FEWEST:
         raise InputError(f"a map needs {_FEWEST} different sentences, there are {len(set(texts))}")
-    if embed is None:
-        points = _laid_out(tuple(texts))
-    else:
-        points = _tsne(np.asarray(embed(texts), dtype=np.float64))
-    return StyleMap(points, tuple(names), tuple(texts))
+    return StyleMap(_laid_out(tuple(texts)), tuple(names), tuple(texts))
 
 
 @lru_cache(maxsize=32)

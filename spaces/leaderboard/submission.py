@@ -35,7 +35,7 @@ Progress = Callable[[float, str], None]  # share done, 0 to 1, and what is being
 
 
 class ScoreSubmission(Protocol):
-    """Validates and scores one file of rewrites; scoring.py has the pipeline's."""
+    """Validates and scores one file of rewrites; pipelines/submission.py has the one."""
 
     def __call__(
         self, path: Path, direction: str, system: SystemInfo, out: Path, progress: Progress

@@ -5,7 +5,7 @@
 (() => {
 "use strict";
 
-const SHOWN = 50; // rows of a long table before "show all"; table.py hides the same ones
+const SHOWN = 50; // rows of a long table before "show all"; table_parts.py says the same
 const AGAIN = 1500; // ms before asking for ranks that are still being computed
 
 const page = document.querySelector(".page");

@@ -48,10 +48,8 @@ def ranking_table(reports: Sequence[Report], ranks: Mapping[str, Sequence[Rank]]
         ranks: the ranking by each metric.
     """
     metrics = [name for name in METRICS if any(r.score(name) for r in reports)]
-    chosen = "joint" if "joint" in ranks else next(iter(ranks), "")
+    chosen = ranking_metric(ranks)
     places = {metric: {r.system: r for r in some} for metric, some in ranks.items()}
-    order = [r.system for r in ranks.get(chosen, ())]
-    by_name = {report.system.name: report for report in reports}
     first = reports[0]
     title = f"{first.direction} · {first.data.sentences} sentences · profile {first.profile}"
     table = Table(
@@ -69,11 +67,24 @@ def ranking_table(reports: Sequence[Report], ranks: Mapping[str, Sequence[Rank]]
     for metric in metrics:
         arrow = "↑" if METRICS[metric].higher_is_better else "↓"
         table.add_column(f"{METRICS[metric].title} {arrow}", justify="right", no_wrap=True)
-    for name in [*order, *(n for n in by_name if n not in order)]:
+    for report in ordered(reports, ranks):
+        name = report.system.name
         place = places.get(chosen, {}).get(name)
-        cells = [_cell(by_name[name].score(m), places.get(m, {}).get(name)) for m in metrics]
+        cells = [_cell(report.score(m), places.get(m, {}).get(name)) for m in metrics]
         table.add_row(_range(place.low, place.high) if place else "–", escape(name), *cells)
     return table
+
+
+def ranking_metric(ranks: Mapping[str, Sequence[Rank]]) -> str:
+    """The metric that orders a table: Joint where it ranks, else the first; ``""`` for none."""
+    return "joint" if "joint" in ranks else next(iter(ranks), "")
+
+
+def ordered(reports: Sequence[Report], ranks: Mapping[str, Sequence[Rank]]) -> list[Report]:
+    """The reports, best first; those that the metric does not rank come last."""
+    order = [r.system for r in ranks.get(ranking_metric(ranks), ())]
+    by_name = {report.system.name: report for report in reports}
+    return [by_name[n] for n in [*order, *(n for n in by_name if n not in order)]]
 
 
 def _cell(score: Score | None, place: Rank | None) -> str:

@@ -40,6 +40,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--out", type=Path, metavar="DIR", help="write reports and samples here")
     parser.add_argument("--data-dir", type=Path, help="your copy of a licensed corpus (GYAFC)")
+    parser.add_argument(
+        "--format", choices=("table", "markdown", "latex"), default="table", help="of the ranking"
+    )
     parser.add_argument("--json", action="store_true", help="print reports as JSON lines")
     parser.add_argument("--signatures", action="store_true", help="print the signatures too")
 
@@ -82,14 +85,14 @@ def run(arguments: argparse.Namespace) -> None:
 def _print(evaluation, arguments: argparse.Namespace) -> None:  # type: ignore[no-untyped-def]
     from rich.console import Console
 
-    from ..tables import print_table, ranking_table
+    from ..rankings import print_ranking
 
     reports = [evaluation.report(system) for system in evaluation.systems]
     if arguments.json:
         for report in reports:
             print(json.dumps(report.model_dump(mode="json")))  # noqa: T201 - ASCII on any terminal
         return
-    print_table(ranking_table(reports, evaluation.ranks))
+    print_ranking(reports, evaluation.ranks, arguments.format)
     left_out = {o.metric: o.why for s in evaluation.systems for o in evaluation.left_out(s)}
     for metric, why in left_out.items():
         say(f"{metric} is left out: {why}")

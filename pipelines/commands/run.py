@@ -23,14 +23,17 @@ from ..talk import say
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The file."""
     parser.add_argument("suite", type=Path, metavar="SUITE.toml")
+    parser.add_argument(
+        "--format", choices=("table", "markdown", "latex"), default="table", help="of the rankings"
+    )
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Run it."""
+    from ..rankings import print_ranking
     from ..suite import run_suite
-    from ..tables import print_table, ranking_table
 
     root = run_suite(
-        arguments.suite, lambda reports, ranks: print_table(ranking_table(reports, ranks))
+        arguments.suite, lambda reports, ranks: print_ranking(reports, ranks, arguments.format)
     )
     say(f"results are in {root}; look at them with: tstbench leaderboard {root}")

@@ -1,0 +1,70 @@
+"""Tables for papers: marks, escapes, and the order of the ranking."""
+
+import pytest
+
+from tstbench.pipelines.rankings import paper_table
+from tstbench.pipelines.ranking import Rank
+from tstbench.pipelines.report import DataInfo, Report, Score, SystemInfo
+
+
+def report(name, acc, ppl):
+    def score(metric, value, unit, better):
+        return Score(
+            metric=metric,
+            value=value,
+            unit=unit,
+            higher_is_better=better,
+            interval=None,
+            signature=metric,
+        )
+
+    return Report(
+        tstbench="0",
+        direction="mini/negative-to-positive",
+        profile="embedded",
+        system=SystemInfo(name=name),
+        data=DataInfo(
+            fingerprint="0" * 64, cleaning="raw", sentences=2, references_min=1, references_max=1
+        ),
+        outputs_sha256="0" * 64,
+        scores=(
+            score("acc", acc, "percent", True),
+            score("ppl", ppl, "perplexity", False),
+        ),
+    )
+
+
+def ranked(name, value, low, high, p_best):
+    return Rank(name, value, low, high, p_best, is_best=p_best == 1.0)
+
+
+REPORTS = [report("worse_&_better", 10.04, None), report("best|*", 90.0, 50.25)]
+RANKS = {"acc": [ranked("best|*", 90.0, 1, 1, 1.0), ranked("worse_&_better", 10.04, 2, 2, 0.01)]}
+
+
+def test_markdown():
+    assert paper_table(REPORTS, RANKS, "markdown").split("\n") == [
+        "| system | ACC ↑ | PPL ↓ |",
+        "| --- | ---: | ---: |",
+        r"| best\|\* | **90.0** | 50.2 |",
+        r"| worse\_&\_better | 10.0 | – |",
+    ]
+
+
+def test_latex():
+    text = paper_table(REPORTS, RANKS, "latex")
+    assert r"best|* & \textbf{90.0} & 50.2 \\" in text
+    assert r"worse\_\&\_better & 10.0 & -- \\" in text
+    assert text.startswith(r"\begin{tabular}{lrr}")
+
+
+def test_what_is_not_significantly_worse_is_bold_too():
+    ties = {"acc": [ranked("best|*", 90.0, 1, 2, 1.0), ranked("worse_&_better", 10.04, 1, 2, 0.06)]}
+    assert "**10.0**" in paper_table(REPORTS, ties, "markdown")
+
+
+@pytest.mark.parametrize("form", ["markdown", "latex"])
+def test_systems_that_no_metric_ranks_come_last(form):
+    one = {"acc": RANKS["acc"][:1]}
+    text = paper_table(REPORTS, one, form)
+    assert text.index("best") < text.index("worse")

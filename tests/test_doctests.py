@@ -18,7 +18,7 @@ def modules():
 
 
 def rooms():
-    for room in ("datasets_scripts", "metrics", "trainers", "pipelines"):
+    for room in ("datasets_scripts", "metrics", "trainers", "pipelines", "spaces"):
         package = importlib.import_module(f"tstbench.{room}")
         for info in pkgutil.walk_packages(package.__path__, f"tstbench.{room}."):
             if not info.name.endswith(SKIP):

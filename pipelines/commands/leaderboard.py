@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import argparse
 
-from ..talk import say
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Results, host, port."""
@@ -35,5 +33,4 @@ def run(arguments: argparse.Namespace) -> None:
         require(module, "space")
     # The page is a room above this one: the command line only opens its door.
     launch = import_module("tstbench.spaces.leaderboard.launch").launch
-    say(f"leaderboard: http://{arguments.host}:{arguments.port} (Ctrl-C ends)")
     launch(arguments.results, host=arguments.host, port=arguments.port, score=score_submission)

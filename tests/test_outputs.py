@@ -283,13 +283,14 @@ def test_a_bad_file_among_good_ones_is_the_one_that_is_told(tmp_path, capsys):
         ([], "nothing to score: give OUTPUTS files, or --baseline NAME"),
     ],
 )
-def test_a_bad_argument_is_told(arguments, expected, tmp_path, capsys, monkeypatch):
+def test_a_bad_argument_is_told(arguments, expected, tmp_path, capsys, monkeypatch, tstbench_home):
     monkeypatch.chdir(tmp_path)
     for folder in ("empty", "sub"):
         (tmp_path / folder).mkdir()
     (tmp_path / "a.txt").write_bytes(LINES)
     (tmp_path / "sub" / "a.jsonl").write_text(as_jsonl({"prediction": t} for t in TEXTS))
     assert expected in refusal(capsys, "evaluate", *arguments, "--direction", DIRECTION)
+    assert not tstbench_home.exists()
 
 
 def test_a_system_called_like_a_path_stays_in_the_folder(tmp_path, capsys):

@@ -67,7 +67,8 @@ class TransformerEncoder:
         model: local folder or Hub id.
         layer: the hidden layer to read, 0 being the embeddings; None is the last. Layers above
             it are not computed.
-        name: for signatures; by default the last part of ``model``.
+        source: where it is from, when ``model`` is the folder that a Hub id was found in. Its
+            last part is the name in signatures.
         max_tokens: padded tokens in a batch.
         memory_bytes: most bytes kept of encoded sentences.
 
@@ -82,12 +83,12 @@ class TransformerEncoder:
         model: str | Path,
         layer: int | None = None,
         *,
-        name: str | None = None,
+        source: str | None = None,
         max_tokens: int = MAX_TOKENS,
         memory_bytes: int = MEMORY_BYTES,
     ) -> None:
-        self.source = str(model)  # as it was asked for, so that it can be asked for again
-        self.name = name or Path(self.source).name
+        self.source = source or str(model)
+        self.name = Path(self.source).name
         self.folder = fetch(model)
         network, self._tokenizer = _from_folder(self.folder)
         depth = network.config.num_hidden_layers
@@ -259,8 +260,7 @@ def load_encoder(
 
 @lru_cache(maxsize=8)
 def _load(folder: Path, source: str, layer: int) -> TransformerEncoder:
-    encoder = TransformerEncoder(folder, layer, name=Path(source).name)
-    encoder.source = source
+    encoder = TransformerEncoder(folder, layer, source=source)
     if source == EMBEDDED_ENCODER:
         encoder.record_layers([known for known in _EMBEDDED_MEANS if known <= layer])
     return encoder

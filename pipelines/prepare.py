@@ -112,6 +112,7 @@ def train_style_classifier(
         dataset=data.dataset,
         trained_on=trained_on(data, training, CLASSIFIER_TEXT),
         exclude=test_sentences(data),
+        n_excluded=training.excluded,
         held_out=held_out,
     )
 

@@ -206,3 +206,11 @@ def test_fingerprints_tell_sentence_borders_and_order_apart():
     texts = (["a b"], ["a", "b"], ["b", "a"], ["a\nb"], [])
     assert len({data_fingerprint(t) for t in texts}) == len(texts)
     assert data_fingerprint(["a"], [0]) != data_fingerprint(["a"], [1]) != data_fingerprint(["a"])
+
+
+def test_a_deleted_object_is_trained_again():
+    made = store(CARD, write)
+    assert find_recipe(CARD).hash == made.hash
+    shutil.rmtree(made.folder)
+    assert find_recipe(CARD) is None
+    assert store(CARD, write).hash == made.hash

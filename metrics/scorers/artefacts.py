@@ -153,9 +153,12 @@ def find(role: Role, dataset: str, name: str) -> Artefact:
 
 
 def find_recipe(card: ScorerCard) -> Artefact | None:
-    """The scorer in the cache that was trained by the card's recipe, or None: then train it."""
+    """The scorer in the cache that was trained by the card's recipe, or None: then train it.
+
+    Also None where its folder was deleted, as the message about a changed scorer advises.
+    """
     entry = _read_index(card.role, card.dataset, card.name)
-    if entry is None or entry[1] != card.recipe:
+    if entry is None or entry[1] != card.recipe or not _object(entry[0]).exists():
         return None
     return _open_indexed(entry[0], card.role, card.dataset, card.name)
 
@@ -193,7 +196,7 @@ def open_artefact(folder: Path | str, *, expected: str | None = None) -> Artefac
 
 
 def _open_indexed(digest: str, role: Role, dataset: str, name: str) -> Artefact:
-    artefact = open_artefact(home() / "scorers" / "objects" / digest, expected=digest)
+    artefact = open_artefact(_object(digest), expected=digest)
     card = artefact.card
     if (card.role, card.dataset, card.name) != (role, dataset, name):
         raise IntegrityError(
@@ -201,6 +204,10 @@ def _open_indexed(digest: str, role: Role, dataset: str, name: str) -> Artefact:
             f"{card.name!r} of {card.dataset}. Delete that file and run: {_command(role, dataset)}"
         )
     return artefact
+
+
+def _object(digest: str) -> Path:
+    return home() / "scorers" / "objects" / digest
 
 
 def _index_file(role: Role, dataset: str, name: str) -> Path:

@@ -49,6 +49,10 @@ class _Linear:
     def __call__(self, x: Tensor) -> Tensor:
         return F.linear(x, self.weight, self.bias)
 
+    def added_to(self, residual: Tensor, x: Tensor) -> Tensor:
+        """The sum of both, without an intermediate copy."""
+        return (residual + self.bias).addmm_(x, self.weight.t())
+
 
 @dataclass(frozen=True)
 class _Layer:
@@ -61,8 +65,8 @@ class _Layer:
 
     def after_attention(self, x: Tensor, attended: Tensor) -> Tensor:
         """What follows the attention, token by token: two (T, D) -> (T, D)."""
-        x = self.attention_norm(self.attention_output(attended).add_(x))
-        return self.output_norm(self.output(F.gelu(self.intermediate(x))).add_(x))
+        x = self.attention_norm(self.attention_output.added_to(x, attended))
+        return self.output_norm(self.output.added_to(x, F.gelu(self.intermediate(x))))
 
 
 class PackedBert:

@@ -94,10 +94,7 @@ class Scorers:
     def acceptability(self) -> AcceptabilityClassifier:
         """P(acceptable | sentence)."""
         if "/" in self.profile.acceptability:
-            require("transformers", "embedded")
-            from .transformer import load_hub_classifier
-
-            return load_hub_classifier(self.profile.acceptability, ACCEPTABILITY_STYLES)
+            return _hub_acceptability(self.profile.acceptability)
         corpus = acceptability_corpus(self.direction.dataset if self.direction else "")
         return _classifier("acceptability", corpus, self.profile.acceptability)
 
@@ -129,6 +126,14 @@ def _language_model(dataset: str, name: str) -> NgramLanguageModel:
 
 # An artefact is found, and its checksum verified, each time a profile asks; but it is loaded, and
 # remembers what it has scored, once in the life of the process. Its folder names its content.
+@lru_cache(maxsize=2)
+def _hub_acceptability(model: str) -> AcceptabilityClassifier:
+    require("transformers", "embedded")
+    from .transformer import load_hub_classifier
+
+    return load_hub_classifier(model, ACCEPTABILITY_STYLES)
+
+
 @lru_cache(maxsize=16)
 def _opened_classifier(folder: Path) -> Classifier:
     return load_classifier(folder)

@@ -83,6 +83,7 @@ def train_classifier(
     dataset: str,
     trained_on: str,
     exclude: Collection[str] = (),
+    n_excluded: int = 0,
     held_out: HeldOut | None = None,
     role: Role = "classifier",
     name: str | None = None,
@@ -100,6 +101,7 @@ def train_classifier(
         trained_on: the data, for people, such as ``yelp/validation without test``.
         exclude: test sources and references; no training sentence equals one of them, whatever
             its case and spacing.
+        n_excluded: how many the caller has left out already, for the card.
         held_out: sentences and labels to measure accuracy on, left out of training as well. None
             holds out a tenth, see :func:`~.data.split_held_out`.
         role: what metrics use it for.
@@ -115,7 +117,7 @@ def train_classifier(
     """
     config = config or default_config(kind)
     data = without(labelled(sentences, labels, styles, what=trained_on), exclude)
-    n_excluded = len(sentences) - len(data)
+    n_excluded += len(sentences) - len(data)
     if held_out is None:
         train, held = split_held_out(data)
     else:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tstbench.pipelines.rankings import paper_table
 from tstbench.pipelines.ranking import Rank
+from tstbench.pipelines.rankings import paper_table
 from tstbench.pipelines.report import DataInfo, Report, Score, SystemInfo
 
 

@@ -102,7 +102,7 @@ class TransformerEncoder:
             self._forward = PackedBert(network, self.layer)
         else:
             self._forward = _PaddedModel(network, self._tokenizer.pad_token_id or 0)
-        self._recorded = (self.layer,)
+        self._recorded: tuple[int, ...] = (self.layer,)
         self._max_tokens = max_tokens
         self._memory_bytes = memory_bytes
         self._memory: OrderedDict[str, _Encoded] = OrderedDict()

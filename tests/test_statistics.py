@@ -76,6 +76,17 @@ def test_accuracy_counts_the_most_probable_class():
     assert stats.per_sentence.tolist() == [0, 100, 0]
 
 
+def test_a_failed_prediction_is_a_miss_whatever_the_classifier_says():
+    distribution = np.array([[0.1, 0.9], [0.1, 0.9], [0.8, 0.2], [0.8, 0.2]])
+    failed = np.array([False, True, False, True])
+    stats = share_statistics(distribution, 1, failed)
+    assert stats.per_sentence.tolist() == [100, 0, 0, 0]
+    assert stats.value == 25
+    assert share_statistics(distribution, 1, np.zeros(4, bool)).value == 50
+    with pytest.raises(InputError, match="shape"):
+        share_statistics(distribution, 1, failed[:3])
+
+
 def test_a_classifier_that_returns_nan_is_named():
     with pytest.raises(InputError, match="NaN for sentence 1"):
         share_statistics(np.array([[0.5, 0.5], [np.nan, 1]]), wanted=0)

@@ -12,18 +12,25 @@ from ...errors import InputError
 from ..statistics import Statistics, mean_statistics
 
 
-def share_statistics(distribution: np.ndarray, wanted: int) -> Statistics:
+def share_statistics(
+    distribution: np.ndarray, wanted: int, failed: np.ndarray | None = None
+) -> Statistics:
     """Percentage of sentences whose most probable class is the wanted one.
 
     Args:
         distribution: P(class | sentence), shape (N, C).
         wanted: the column.
+        failed: booleans, shape (N,): sentences that count as a miss, whatever the classifier says.
+            An empty prediction is one: a classifier has a class for it all the same, which would
+            reward every failure of a system where that class is the wanted one.
 
     Raises:
-        InputError: no such column, or a probability that is NaN.
+        InputError: no such column, a probability that is NaN, or ``failed`` of another length.
 
     >>> share_statistics(np.array([[0.9, 0.1], [0.2, 0.8]]), wanted=1).value
     50.0
+    >>> share_statistics(np.array([[0.9, 0.1], [0.2, 0.8]]), 1, np.array([False, True])).value
+    0.0
     """
     distribution = np.asarray(distribution, dtype=np.float64)
     if distribution.ndim != 2 or not 0 <= wanted < distribution.shape[1]:
@@ -31,5 +38,10 @@ def share_statistics(distribution: np.ndarray, wanted: int) -> Statistics:
     if np.isnan(distribution).any():
         row = int(np.isnan(distribution).any(axis=1).argmax())
         raise InputError(f"the classifier returned NaN for sentence {row}")
-    hits = (distribution.argmax(axis=1) == wanted).astype(np.float64)
-    return mean_statistics(hits, scale=100.0)
+    hits = distribution.argmax(axis=1) == wanted
+    if failed is not None:
+        failed = np.asarray(failed, dtype=bool)
+        if failed.shape != hits.shape:
+            raise InputError(f"failed has shape {failed.shape}, {hits.shape} is needed")
+        hits &= ~failed
+    return mean_statistics(hits.astype(np.float64), scale=100.0)

@@ -27,6 +27,7 @@ COMMANDS = {
     "hub": "build, serve or push everything as Hub repositories",
     "leaderboard": "open the leaderboard on a folder of results",
     "annotate": "open the human-evaluation page for your raters",
+    "judgments": "write a published study's human ratings, for the leaderboard",
     "directions": "list the directions",
     "metrics": "list the metrics",
 }

@@ -91,7 +91,7 @@ def check_inputs(
 
 
 def prediction_fault(text: str) -> str | None:
-    """What keeps a text from being one line of one sentence; ``None`` when nothing does.
+    """What keeps a text from being a prediction, one line of text; ``None`` when nothing does.
 
     >>> prediction_fault("one line") is None
     True
@@ -105,6 +105,11 @@ def prediction_fault(text: str) -> str | None:
         return f"holds a NUL character: {text[:60]!r}. Remove it"
     if not _is_unicode(text):
         return f"is no valid Unicode (half of a surrogate pair): {text[:60]!r}. Write it anew"
+    if text.strip().lower() == "nan":
+        return (
+            f"is {text.strip()!r}, which is what a failed join in a data frame writes. Write an "
+            "empty prediction for a failed output"
+        )
     return None
 
 

@@ -7,9 +7,9 @@ and ``id`` where the order is not the test set's). A file is data: it is never e
 from __future__ import annotations
 
 import csv
-import hashlib
 import io
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +19,7 @@ from ..datasets_scripts.load import TestSet
 from ..errors import InputError, MissingFileError
 from ..files import read_lines, read_text
 from ..metrics.inputs import prediction_fault
+from .report import NAME_PATTERN, predictions_sha256
 from .results import check_names
 
 PREDICTION_COLUMNS = ("prediction", "output")
@@ -34,9 +35,8 @@ class Outputs:
 
     @property
     def sha256(self) -> str:
-        """SHA-256 over the predictions, one JSON string a line, in test-set order."""
-        lines = "".join(json.dumps(text, ensure_ascii=False) + "\n" for text in self.predictions)
-        return hashlib.sha256(lines.encode("utf-8")).hexdigest()
+        """See :func:`predictions_sha256`."""
+        return predictions_sha256(self.predictions)
 
 
 @dataclass(frozen=True)
@@ -77,6 +77,12 @@ def find_outputs(arguments: Sequence[str]) -> list[tuple[str, Path]]:
             raise MissingFileError(f"no such file: {path}")
         else:
             found.append((name if named else path.stem, path))
+    for name, _ in found:
+        if not re.fullmatch(NAME_PATTERN, name):
+            raise InputError(
+                f"the system's name {name!r} holds a control character or a line break: give it "
+                "another, NAME=PATH"
+            )
     check_names([name for name, _ in found])
     return found
 
@@ -134,14 +140,37 @@ def _read_csv(path: Path) -> list[_Row]:
     delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
     text = io.StringIO(read_text(path), newline="")
     # Strict: a sentence that begins with a quotation mark must not lose it without a word.
-    reader = csv.DictReader(text, delimiter=delimiter, strict=True)
+    reader = csv.reader(text, delimiter=delimiter, strict=True)
     try:
-        return [_row(path, reader.line_num, record) for record in reader]
+        header = next(reader, [])
+        for name in (*PREDICTION_COLUMNS, "id"):
+            if header.count(name) > 1:
+                raise InputError(f"{path}: {header.count(name)} columns are called {name!r}")
+        return [_csv_row(path, reader.line_num, header, fields) for fields in reader]
     except csv.Error as error:
         raise InputError(
-            f"{path}, line {reader.reader.line_num}: not CSV ({error}). A field that holds a "
+            f"{path}, line {reader.line_num}: not CSV ({error}). A field that holds a "
             'quotation mark is written in quotation marks, the mark doubled: "a ""good"" one"'
         ) from error
+
+
+def _csv_row(path: Path, line: int, header: list[str], fields: list[str]) -> _Row:
+    """One record; a blank line is an empty field where there is one column, else a mistake."""
+    if not fields and len(header) == 1:
+        fields = [""]
+    if not fields:
+        raise InputError(
+            f"{path}, line {line}: a blank line, where {len(header)} columns are needed. A failed "
+            "output is a row whose prediction is empty"
+        )
+    missing = [None] * (len(header) - len(fields))
+    row = _row(path, line, dict(zip(header, [*fields[: len(header)], *missing], strict=True)))
+    if len(fields) > len(header):
+        raise InputError(
+            f"{path}, line {line}: {len(fields)} fields, where the header has {len(header)}. A "
+            "field that holds the delimiter is written in quotation marks"
+        )
+    return row
 
 
 def _row(path: Path, line: int, record: dict[str, object]) -> _Row:
@@ -163,11 +192,6 @@ def _check_prediction(path: Path, row: _Row) -> None:
     where = f"{path}, line {row.line}" + (f", id {row.id}" if row.id else "")
     if fault := prediction_fault(row.prediction):
         raise InputError(f"{where}: the prediction {fault}")
-    if row.prediction.strip().lower() == "nan":
-        raise InputError(
-            f"{where}: the prediction is {row.prediction.strip()!r}, which is what a failed join "
-            "in a data frame writes. Write an empty prediction for a failed output"
-        )
 
 
 def _aligned(path: Path, rows: list[_Row], test_set: TestSet) -> list[str]:

@@ -6,7 +6,9 @@ sentence. A report holds no time and no path, so that the same work gives the sa
 
 from __future__ import annotations
 
+import hashlib
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -19,6 +21,8 @@ SCHEMA_VERSION = 1
 Family = Literal["fpft", "peft", "prompted", "rule", "human", "unknown"]
 Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 MAX_NAME = 100  # characters of a system's name
+# Neither control characters, which a terminal obeys, nor line breaks. An empty name is told apart.
+NAME_PATTERN = r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]*$"
 
 
 class Strict(BaseModel):
@@ -30,7 +34,7 @@ class Strict(BaseModel):
 class SystemInfo(Strict):
     """Who made the predictions."""
 
-    name: Annotated[str, Field(min_length=1, max_length=MAX_NAME)]
+    name: Annotated[str, Field(min_length=1, max_length=MAX_NAME, pattern=NAME_PATTERN)]
     family: Family = "unknown"
     needs_parallel: bool | None = None
     date: Annotated[str, Field(pattern=r"^\d{4}(-\d{2}(-\d{2})?)?$")] | None = None
@@ -103,6 +107,12 @@ class Sample(Strict):
     references: tuple[str, ...]
     prediction: str
     scores: dict[str, float | None]
+
+
+def predictions_sha256(predictions: Sequence[str]) -> str:
+    """SHA-256 over the predictions, one JSON string a line, in test-set order."""
+    lines = "".join(json.dumps(text, ensure_ascii=False) + "\n" for text in predictions)
+    return hashlib.sha256(lines.encode("utf-8")).hexdigest()
 
 
 def write_report(folder: Path, report: Report, samples: list[Sample]) -> None:

@@ -242,6 +242,7 @@ REFUSED = {
     "one text": (change(predictions="abc"), "must be a list of texts, got one text", MODULES),
     "None": (row("predictions", None), "prediction 0 is None", MODULES),
     "NaN": (row("predictions", math.nan), r"prediction 0 is nan \(float\)", MODULES),
+    "NaN as text": (row("predictions", "NaN"), "prediction 0 is 'NaN', which is", MODULES),
     "a number": (row("predictions", 3), r"prediction 0 is 3 \(int\)", MODULES),
     "two lines": (row("predictions", "a\nb"), "prediction 0 holds a line break", MODULES),
     "NUL": (row("predictions", "a\0b"), "prediction 0 holds a NUL", MODULES),

@@ -74,6 +74,12 @@ def test_an_empty_line_is_a_failed_output_also_at_the_end(tmp_path, test_set):
     assert (predictions[0], predictions[-1], len(predictions)) == ("", "", N)
 
 
+def test_a_blank_line_is_a_failed_output_in_a_table_of_one_column(tmp_path, test_set):
+    path = tmp_path / "system.csv"
+    path.write_text("\n".join(["prediction", TEXTS[0], "", *TEXTS[2:-1], ""]) + "\n")
+    assert list(read_outputs(path, test_set).predictions) == [TEXTS[0], "", *TEXTS[2:-1], ""]
+
+
 def test_awkward_text_survives_every_format(tmp_path, test_set):
     texts = [*AWKWARD, *TEXTS[len(AWKWARD) :]]
     rows = rows_with_ids(test_set, texts)
@@ -224,6 +230,21 @@ BAD = {
         "line 2: no 'prediction' column; it has: id, text",
     ),
     "a short row": ("short.csv", table("mini-test-0-00000"), "line 2: the prediction is None"),
+    "a blank line in a table": (
+        "hole.csv",
+        table("mini-test-0-00000,x", "", "mini-test-0-00001,x"),
+        "line 3: a blank line, where 2 columns are needed",
+    ),
+    "a long row": (
+        "long.csv",
+        table("mini-test-0-00000,good soup, bad bread"),
+        "line 2: 3 fields, where the header has 2",
+    ),
+    "a column twice": (
+        "columns.csv",
+        b"prediction,prediction\nx,y\n",
+        "columns.csv: 2 columns are called 'prediction'",
+    ),
     "a stray quotation mark": (
         "quote.csv",
         table('mini-test-0-00000,"good" soup'),
@@ -279,6 +300,9 @@ def test_a_bad_file_among_good_ones_is_the_one_that_is_told(tmp_path, capsys):
         (["=a.txt"], "system '' needs a letter or a digit in its name"),
         (["..=a.txt"], r"system '..' needs a letter or a digit in its name"),
         ([f"{'n' * 101}=a.txt"], "has 101 characters; 100 are allowed"),
+        (["\x1b[31mred=a.txt"], r"name '\x1b[31mred' holds a control character"),
+        (["two\nlines=a.txt"], r"name 'two\nlines' holds a control character or a line break"),
+        (["new\x85line=a.txt"], r"name 'new\x85line' holds a control"),
         (["mine=sub"], "mine=sub: the systems in a folder are called after their files"),
         ([], "nothing to score: give OUTPUTS files, or --baseline NAME"),
     ],

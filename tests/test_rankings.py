@@ -1,6 +1,7 @@
 """Tables for papers: marks, escapes, and the order of the ranking."""
 
 import pytest
+from pydantic import ValidationError
 
 from tstbench.pipelines.ranking import Rank
 from tstbench.pipelines.rankings import paper_table
@@ -40,6 +41,13 @@ def ranked(name, value, low, high, p_best):
 
 REPORTS = [report("worse_&_better", 10.04, None), report("best|*", 90.0, 50.25)]
 RANKS = {"acc": [ranked("best|*", 90.0, 1, 1, 1.0), ranked("worse_&_better", 10.04, 2, 2, 0.01)]}
+
+
+@pytest.mark.parametrize("name", ["", "x" * 101, "a\n", "\x1b[2Jgone", "a\x9bb", "a\u2028b"])
+def test_a_name_that_would_upset_a_terminal_is_none(name):
+    with pytest.raises(ValidationError, match="name"):
+        SystemInfo(name=name)
+    assert SystemInfo(name="caf\u00e9 \u4e2d\u6587 \U0001f600").name
 
 
 def test_markdown():

@@ -46,7 +46,10 @@ def ranking_table(reports: Sequence[Report], ranks: Mapping[str, Sequence[Rank]]
     Args:
         reports: one a system, of the same direction.
         ranks: the ranking by each metric.
+
+    The best value is bold, or starred where standard output shows no bold (a pipe, a file).
     """
+    has_bold = Console().color_system is not None
     metrics = [name for name in METRICS if any(r.score(name) for r in reports)]
     chosen = ranking_metric(ranks)
     places = {metric: {r.system: r for r in some} for metric, some in ranks.items()}
@@ -56,7 +59,8 @@ def ranking_table(reports: Sequence[Report], ranks: Mapping[str, Sequence[Rank]]
         title=title,
         min_width=len(title),  # a table of one metric would break it in the middle of a word
         caption=f"ranked by {METRICS[chosen].title}; below each value its 95% interval; "
-        "bold: best, =: not significantly different from it (paired bootstrap, p >= 0.05)"
+        f"{'bold' if has_bold else '*'}: best, =: not significantly different from it "
+        "(paired bootstrap, p >= 0.05)"
         if chosen
         else "no metric has a value here",
         title_justify="left",
@@ -70,7 +74,7 @@ def ranking_table(reports: Sequence[Report], ranks: Mapping[str, Sequence[Rank]]
     for report in ordered(reports, ranks):
         name = report.system.name
         place = places.get(chosen, {}).get(name)
-        cells = [_cell(report.score(m), places.get(m, {}).get(name)) for m in metrics]
+        cells = [_cell(report.score(m), places.get(m, {}).get(name), has_bold) for m in metrics]
         table.add_row(_range(place.low, place.high) if place else "–", escape(name), *cells)
     return table
 
@@ -87,14 +91,14 @@ def ordered(reports: Sequence[Report], ranks: Mapping[str, Sequence[Rank]]) -> l
     return [by_name[n] for n in [*order, *(n for n in by_name if n not in order)]]
 
 
-def _cell(score: Score | None, place: Rank | None) -> str:
+def _cell(score: Score | None, place: Rank | None, has_bold: bool) -> str:
     """Value and mark, and below them the interval."""
     if score is None or score.value is None:
         return "–"
     decimals = DECIMALS[score.unit]
     text = f"{score.value:.{decimals}f}"
     if place is not None and place.is_best:
-        text = f"[bold]{text}[/bold] "
+        text = f"[bold]{text}[/bold] " if has_bold else f"{text}*"
     else:
         text += "=" if place is not None and place.ties_best else " "
     if score.interval is None:

@@ -1,10 +1,12 @@
 """Tables for papers: marks, escapes, and the order of the ranking."""
 
+import re
+
 import pytest
 from pydantic import ValidationError
 
 from tstbench.pipelines.ranking import Rank
-from tstbench.pipelines.rankings import paper_table
+from tstbench.pipelines.rankings import paper_table, print_ranking
 from tstbench.pipelines.report import DataInfo, Report, Score, SystemInfo
 
 
@@ -57,6 +59,22 @@ def test_markdown():
         r"| best\|\* | **90.0** | 50.2 |",
         r"| worse\_&\_better | 10.0 | – |",
     ]
+
+
+def test_the_best_is_bold_in_a_terminal_and_starred_elsewhere(monkeypatch, capsys):
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+    print_ranking(REPORTS, RANKS, "table")
+    plain = capsys.readouterr().out
+    assert "90.0*" in plain
+    assert "10.0*" not in plain
+    assert "*: best, =: not" in " ".join(plain.split())
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    print_ranking(REPORTS, RANKS, "table")
+    terminal = capsys.readouterr().out
+    assert "\x1b[1m90.0\x1b[0m" in terminal
+    assert "90.0*" not in terminal
+    assert "bold: best, =: not" in " ".join(re.sub(r"\x1b\[[\d;]*m", "", terminal).split())
 
 
 def test_latex():

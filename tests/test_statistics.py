@@ -110,6 +110,10 @@ def test_joint_by_hand_and_at_its_edges():
     assert np.isnan(joint_score(50, 20, np.nan))
     only_acc = JointWeights(acc=1, bleu=0, ppl=0)
     assert joint_score(25, 0, 50, only_acc) == pytest.approx(0.25)
+    assert np.isnan(joint_score(np.nan, 50, 60, JointWeights(acc=0)))
+    assert np.isnan(joint_score(np.array([np.nan, 50]), 50, 60, JointWeights(acc=0))).tolist() == [
+        *(True, False)
+    ]
     with pytest.raises(InputError, match="weights"):
         JointWeights(acc=-1)
 

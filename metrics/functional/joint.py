@@ -58,10 +58,11 @@ def joint_score(
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         fluency = 1 / np.log(np.maximum(ppl, np.e))
-    parts = (np.asarray(acc) / 100, np.asarray(bleu) / 100, fluency)
+    parts = np.array(np.broadcast_arrays(np.asarray(acc) / 100, np.asarray(bleu) / 100, fluency))
     exponents = np.array([weights.acc, weights.bleu, weights.ppl])
     exponents = exponents / exponents.sum()
-    return np.prod([p**e for p, e in zip(parts, exponents, strict=True)], axis=0)
+    score = np.prod([p**e for p, e in zip(parts, exponents, strict=True)], axis=0)
+    return np.where(np.isnan(parts).any(axis=0), np.nan, score)  # NaN ** 0 is 1
 
 
 def joint_statistics(

@@ -21,8 +21,8 @@ from .errors import InputError, MissingFileError
 
 def home() -> Path:
     """Where trained scorers, built datasets and downloads are kept: ``$TSTBENCH_HOME``."""
-    default = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "tstbench"
-    return Path(os.environ.get("TSTBENCH_HOME", default)).expanduser().resolve()
+    default = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tstbench"
+    return Path(os.environ.get("TSTBENCH_HOME") or default).expanduser().resolve()
 
 
 def write_bytes(path: Path | str, content: bytes) -> None:

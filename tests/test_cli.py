@@ -14,6 +14,7 @@ from prepared import BACK, DIRECTION, command_line, prepared_home, refusal
 
 from tstbench.datasets_scripts.directions import DIRECTIONS
 from tstbench.datasets_scripts.load import load_test_set
+from tstbench.files import home
 from tstbench.metrics.facts import METRICS
 from tstbench.pipelines.cli import COMMANDS, main
 from tstbench.pipelines.report import Report
@@ -154,6 +155,36 @@ def test_weights_that_cannot_be_fetched_are_told_before_anything_is_trained(
     assert model in message
     assert f"hf download {model}" in message
     assert not (tstbench_home / "scorers" / "index").exists()
+
+
+def test_a_file_that_metrics_swallowed_is_told(tmp_path, capsys):
+    path = tmp_path / "out.txt"
+    path.write_text("a sentence\n" * 40)
+    arguments = ("evaluate", "--direction", DIRECTION, "--metrics", "s_bleu")
+    assert f"'{path}' is read as a metric: put OUTPUTS before" in refusal(capsys, *arguments, path)
+    code, out, err = command_line(capsys, *arguments, "--", path)
+    assert code == 0, err
+    assert "│ out " in out
+
+
+def test_what_is_built_is_told_in_words(tmp_path, capsys):
+    code, _, err = command_line(capsys, "build", "mini", "--out", tmp_path)
+    assert code == 0, err
+    assert f"wrote mini (paper-v1) to {tmp_path / 'mini'}; rows of " in err
+    assert "; negative-to-positive: train 739, validation 60, test 40; " in err
+    assert "BuildReport" not in err
+
+
+def test_an_empty_home_is_an_unset_one(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    for unset in (True, False):
+        if unset:
+            monkeypatch.delenv("TSTBENCH_HOME")
+        else:
+            monkeypatch.setenv("TSTBENCH_HOME", "")
+        assert home() == (tmp_path / "tstbench").resolve()
+    monkeypatch.setenv("XDG_CACHE_HOME", "")
+    assert home() == Path.home().resolve() / ".cache/tstbench"
 
 
 def test_a_mistake_in_a_process_of_its_own(tmp_path):

@@ -44,4 +44,10 @@ def run(arguments: argparse.Namespace) -> None:
             allow_missing=arguments.allow_missing,
             accept_licence=arguments.accept_licence,
         )
-        say(str(report))
+        rows = "; ".join(
+            f"{view}: " + ", ".join(f"{split} {number}" for split, number in splits.items())
+            for view, splits in report.rows.items()
+        )
+        say(f"wrote {dataset} ({report.cleaning}) to {report.folder}; rows of {rows}")
+        for part, why in report.left_out.items():
+            say(f"{part} is left out: {why}")

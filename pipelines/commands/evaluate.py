@@ -59,6 +59,11 @@ def run(arguments: argparse.Namespace) -> None:
     from ..results import check_names
     from ..transfer import baseline_info, predict
 
+    swallowed = [m for m in arguments.metrics if m not in METRICS and Path(m).exists()]
+    if swallowed and not arguments.outputs:
+        raise InputError(
+            f"{swallowed[0]!r} is read as a metric: put OUTPUTS before --metrics, or '--' between"
+        )
     if not arguments.outputs and not arguments.baseline:
         raise InputError("nothing to score: give OUTPUTS files, or --baseline NAME")
     check_metrics(arguments.metrics)

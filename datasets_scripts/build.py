@@ -89,7 +89,7 @@ def build(
     quality = measure(sides, corpus.facts.styles, training)
     folder = Path(out_dir) / corpus.name
     digest = rows_digest(corpus, parts, clean.name, data_dir)
-    with atomic_folder(folder) as scratch:
+    with atomic_folder(folder, ours=_is_built) as scratch:
         fingerprints, infos = _write_splits(corpus, parts, sides, scratch)
         provenance = Provenance(
             cleaning=clean.name,
@@ -127,6 +127,11 @@ def build(
         quality=quality,
         publishable=not corpus.facts.licensed,
     )
+
+
+def _is_built(folder: Path) -> bool:
+    """Whether a folder is one that :func:`build` wrote."""
+    return (folder / "fingerprint.json").is_file() and (folder / "README.md").is_file()
 
 
 def _check_licence(corpus: Corpus, accepted: str | None) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import get_args
 
+import nltk
 import numpy as np
 import sacrebleu
 
@@ -90,9 +91,13 @@ class Measuring:
         classifier = self.scorers.classifier
         wanted = classifier.styles.index(direction.target_style)
         distribution = classifier.distribution(classifier_texts(self.inputs.predictions))
-        statistics = share_statistics(distribution, wanted)
-        scorer = {"classifier": _named(classifier), "text": CLASSIFIER_TEXT}
+        statistics = share_statistics(distribution, wanted, self._failed())
+        scorer = {"classifier": _named(classifier), "text": CLASSIFIER_TEXT, "empty": "miss"}
         return self._measurement("acc", statistics, **scorer)
+
+    def _failed(self) -> np.ndarray:
+        """Which predictions are empty: shape (N,), bool."""
+        return np.array([not text.strip() for text in self.inputs.predictions])
 
     # -- content -------------------------------------------------------------------------------
 
@@ -110,6 +115,7 @@ class Measuring:
             case="lower" if protocol.lowercase else "mixed",
             smooth=protocol.smooth,
             refs=self._reference_count(view),
+            nltk=nltk.__version__ if protocol.tokenize.startswith("nltk") else None,
             sacrebleu=sacrebleu.__version__,
         )
 
@@ -170,14 +176,22 @@ class Measuring:
         texts = language_model_texts(self.inputs.predictions)
         log10 = model.log10_probability(texts)
         statistics = ppl_statistics(log10, model.words(texts), self.options.ppl)
-        scorer = {"lm": _named(model), "norm": self.options.ppl, "text": LANGUAGE_MODEL_TEXT}
-        return self._measurement("ppl", statistics, **scorer)
+        return self._measurement(
+            "ppl",
+            statistics,
+            lm=_named(model),
+            norm=self.options.ppl,
+            text=LANGUAGE_MODEL_TEXT,
+            sacrebleu=sacrebleu.__version__,  # whose 13a tokeniser it is
+        )
 
     def _cola(self) -> Outcome:
         classifier = self.scorers.acceptability
         distribution = classifier.distribution(clean_texts(self.inputs.predictions))
-        statistics = share_statistics(distribution, classifier.styles.index("acceptable"))
-        return self._measurement("cola", statistics, classifier=_named(classifier), text=CLEANING)
+        wanted = classifier.styles.index("acceptable")
+        statistics = share_statistics(distribution, wanted, self._failed())
+        scorer = {"classifier": _named(classifier), "text": CLEANING, "empty": "miss"}
+        return self._measurement("cola", statistics, **scorer)
 
     # -- overall -------------------------------------------------------------------------------
 
@@ -190,10 +204,12 @@ class Measuring:
         weights = self.options.weights
         statistics = joint_statistics(acc.statistics, bleu.statistics, ppl.statistics, weights)
         fields = {"bleu": chosen, "weights": str(weights)}
+        ends = {"direction", "n", "data", "tstbench"}  # what every signature has
         for part in (acc, bleu, ppl):
-            own = part.signature.as_dict()
-            keep = ("protocol", "refs", "classifier", "lm", "norm", "sacrebleu")
-            fields.update({key: own[key] for key in keep if key in own})
+            for key, value in part.signature:
+                if key not in ends:
+                    # Two parts prepare their texts differently: acc.text, ppl.text.
+                    fields[f"{part.metric}.text" if key == "text" else key] = value
         return self._measurement("joint", statistics, **fields)
 
     # -- signatures ----------------------------------------------------------------------------
@@ -205,7 +221,7 @@ class Measuring:
             direction=self.inputs.direction,
             **fields,
             n=len(self.inputs.predictions),
-            data=data[:12] if data else None,
+            data=data[:12] if data else "unknown",  # sources or references were not given
             tstbench=__version__,
         )
         return Measurement(metric, statistics, signature)

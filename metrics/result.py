@@ -76,6 +76,7 @@ def as_compute_result(outcomes: Mapping[str, Outcome]) -> dict[str, Any]:
         details[name] = {
             "unit": outcome.facts.unit,
             "higher_is_better": outcome.facts.higher_is_better,
+            "interval_method": None if bounds is None else str(bounds),
             "interval": [finite(bounds.low), finite(bounds.high)] if bounds else None,
             "per_sentence": outcome.per_sentence(),
             "signature": str(outcome.signature),

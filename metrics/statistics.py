@@ -58,6 +58,11 @@ class Interval:
     resamples: int = RESAMPLES
     seed: int = SEED
 
+    def __str__(self) -> str:
+        return (
+            f"bootstrap-percentile|level:{self.level}|resamples:{self.resamples}|seed:{self.seed}"
+        )
+
 
 def mean_statistics(values: np.ndarray, scale: float = 1.0) -> Statistics:
     """Statistics of a plain mean, ``scale`` times; NaN values are left out of it.

@@ -11,6 +11,8 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 
 from .. import __version__
@@ -35,6 +37,9 @@ from .report import (
 )
 from .results import check_names, direction_folder, write_significance, write_system
 from .warm import warm
+
+# Whose next release may move a number.
+LIBRARIES = ("kenlm", "nltk", "sacrebleu", "tokenizers", "torch", "transformers")
 
 
 @dataclass(frozen=True)
@@ -192,6 +197,7 @@ def recipe(
         "metrics": list(metrics),
         "options": asdict(options),
         "scorers": {role: getattr(scorers, role).hash for role in scorers_needed(metrics)},
+        "libraries": {name: version(name) for name in LIBRARIES if find_spec(name)},
     }
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 

@@ -20,6 +20,7 @@ from ..metrics.scorers.profile import (
     acceptability_corpus,
     language_model_name,
 )
+from ..metrics.scorers.published import fetch_recipe
 from ..metrics.text import (
     CLASSIFIER_TEXT,
     LANGUAGE_MODEL_TEXT,
@@ -134,7 +135,7 @@ def train_style_language_model(data: StyleData, style: str) -> Artefact:
         settings={"order": ORDER, "estimator": "own"},
         versions={"tstbench": __version__},
     )
-    if there := find_recipe(card):
+    if there := find_recipe(card) or fetch_recipe(card):
         return there
     say(f"scorer: 5-gram language model, {data.dataset}/{style}, {len(sentences)} sentences")
     return store(card, lambda folder: _write_language_model(sentences, folder))

@@ -20,12 +20,23 @@ import pyarrow.parquet as pq
 from ..datasets_scripts.directions import Direction
 from ..errors import InputError
 from ..files import atomic_folder, write_json
+from ..metrics.result import finite
 from ..metrics.statistics import RESAMPLES
 from .ranking import Bootstrapped, Rank, rank
-from .report import MAX_NAME, Report, Sample, read_report, write_report
+from .report import (
+    MAX_NAME,
+    Report,
+    Sample,
+    predictions_sha256,
+    read_report,
+    read_samples,
+    write_report,
+)
+from .talk import say
 
 REPLICATES_FILE = "replicates.parquet"
 SIGNIFICANCE_FILE = "significance.json"
+RESULT_FILES = {"report.json", "samples.jsonl", REPLICATES_FILE}
 
 
 @dataclass(frozen=True)
@@ -49,6 +60,23 @@ class Stored:
         except (ValueError, TypeError, KeyError, OSError, pa.ArrowException) as error:
             raise InputError(f"{path} is damaged: {error}. Evaluate the system again") from error
         return {name: Bootstrapped(float(a[0]), a[1:]) for name, a in stored.items()}
+
+    def check_whole(self) -> None:
+        """Check that report, samples and replicates are all there and tell of the same work.
+
+        Raises:
+            TSTBenchError: a file is missing, damaged, or was changed afterwards.
+        """
+        values = {name: finite(one.value) for name, one in self.bootstrapped().items()}
+        told = {score.metric: score.value for score in self.report.scores}
+        predictions = [sample.prediction for sample in read_samples(self.folder)]
+        if values != told or predictions_sha256(predictions) != self.report.outputs_sha256:
+            raise InputError(f"{self.folder} was changed after it was written")
+
+
+def is_result(folder: Path) -> bool:
+    """Whether a folder holds nothing but what :func:`write_system` writes."""
+    return {file.name for file in folder.iterdir()} <= RESULT_FILES
 
 
 def direction_folder(root: Path, direction: Direction) -> Path:
@@ -97,40 +125,61 @@ def write_system(
     folder = direction_folder(root, direction) / folder_name(report.system.name)
     # Not rounded: where two systems tie in a replicate, a p-value hangs on the last digit.
     columns = {n: np.concatenate([[one.value], one.replicates]) for n, one in replicates.items()}
-    with atomic_folder(folder) as scratch:
+    with atomic_folder(folder, ours=is_result) as scratch:
         pq.write_table(pa.table(columns), scratch / REPLICATES_FILE)
         write_report(scratch, report, samples)
     return folder
 
 
 def read_direction(folder: Path) -> list[Stored]:
-    """The systems of a direction, by name; a folder without a report is no system."""
-    files = sorted(folder.glob("*/report.json"))
-    whole = [file for file in files if not file.parent.name.startswith(".")]  # not half-written
-    return [Stored(file.parent, read_report(file)) for file in whole]
+    """The systems of a direction, by name; what cannot be read is said and left out."""
+    found = []
+    for file in sorted(folder.glob("*/report.json")):
+        if file.parent.name.startswith("."):  # half-written
+            continue
+        try:
+            found.append(Stored(file.parent, read_report(file)))
+        except InputError as error:
+            say(f"left out: {error}")
+    return found
 
 
-def write_significance(folder: Path) -> dict[str, list[Rank]]:
-    """Compare all systems of a direction pairwise and write ``significance.json``.
+def rank_stored(systems: Sequence[Stored]) -> dict[str, list[Rank]]:
+    """The ranking of a direction's systems by each metric.
 
-    Only numbers with equal signatures are compared; a system is ranked among its own.
+    Only numbers with equal signatures are compared: a system is ranked among its own.
     """
-    ranks: dict[str, list[Rank]] = {}
     groups: dict[tuple[str, str], dict[str, Bootstrapped]] = {}
-    for stored in read_direction(folder):
+    for stored in systems:
         signatures = {s.metric: s.signature for s in stored.report.scores}
         for metric, one in stored.bootstrapped().items():
             group = groups.setdefault((metric, signatures[metric]), {})
             group[stored.report.system.name] = one
-    for (metric, _), systems in groups.items():
-        ranks.setdefault(metric, []).extend(rank(metric, systems))
+    ranks: dict[str, list[Rank]] = {}
+    for (metric, _), some in groups.items():
+        ranks.setdefault(metric, []).extend(rank(metric, some))
+    return ranks
+
+
+def write_significance(folder: Path) -> None:
+    """Compare all systems of a direction pairwise and write ``significance.json``.
+
+    Beside each system's rank range stands the signature of the number it was ranked by: ranks of
+    different signatures are no ranking.
+    """
+    systems = read_direction(folder)
+    signatures = {
+        (stored.report.system.name, score.metric): score.signature
+        for stored in systems
+        for score in stored.report.scores
+    }
     record = {
         metric: {
             "test": "paired bootstrap, two-sided, alpha 0.05, uncorrected",
             "ranks": {r.system: [r.low, r.high] for r in some},
             "p_best": {r.system: r.p_best for r in some if np.isfinite(r.p_best)},
+            "signatures": {r.system: signatures[r.system, metric] for r in some},
         }
-        for metric, some in ranks.items()
+        for metric, some in rank_stored(systems).items()
     }
     write_json(folder / SIGNIFICANCE_FILE, record)
-    return ranks

@@ -33,6 +33,7 @@ from .results import (
     check_names,
     direction_folder,
     folder_name,
+    rank_stored,
     read_direction,
     write_significance,
 )
@@ -141,7 +142,10 @@ def run_suite(path: Path, show: Show) -> Path:
     for test_set, systems in read:
         _run_direction(suite, profile, options, test_set, systems, root)
         folder = direction_folder(root, test_set.direction)
-        show([stored.report for stored in read_direction(folder)], write_significance(folder))
+        write_significance(folder)
+        ours = {folder_name(info.name) for info, _ in systems}  # others may lie there too
+        stored = [one for one in read_direction(folder) if one.folder.name in ours]
+        show([one.report for one in stored], rank_stored(stored))
     return root
 
 
@@ -185,11 +189,11 @@ def _by_direction(some: list[Cell]) -> dict[str, list[Cell]]:
 
 def _stored(folder: Path) -> Report | None:
     """The report in a folder; ``None`` when there is none, or results that are not whole."""
-    if not all((folder / name).is_file() for name in (REPLICATES_FILE, "samples.jsonl")):
+    if not (folder / REPLICATES_FILE).is_file():
         return None
     try:
         stored = Stored(folder, read_report(folder))
-        stored.bootstrapped()
+        stored.check_whole()
     except TSTBenchError:
         return None
     return stored.report

@@ -11,10 +11,12 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from filelock import FileLock
 
 from .errors import InputError, MissingFileError
 
@@ -59,24 +61,60 @@ def write_jsonl(path: Path | str, rows: Iterable[dict[str, Any]]) -> None:
 
 
 @contextmanager
-def atomic_folder(path: Path | str) -> Iterator[Path]:
+def atomic_folder(
+    path: Path | str, *, ours: Callable[[Path], bool] | None = None
+) -> Iterator[Path]:
     """A scratch folder that takes the name ``path`` when the block ends well.
 
-    An existing folder is replaced whole; when the block raises, it stays as it was.
+    Args:
+        path: the final folder. One that we made is replaced whole; when the block raises, or the
+            process is interrupted, it stays as it was.
+        ours: tells a folder of our making, which may be replaced, from one of the user's, which is
+            never touched. Without it, only an empty folder is replaced.
+
+    Raises:
+        InputError: ``path`` is a file, or a folder of somebody else's making.
     """
     path = Path(path)
+    _check_replaceable(path, ours)
     path.parent.mkdir(parents=True, exist_ok=True)
     scratch = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
     old = scratch.with_name(scratch.name + ".old")
     try:
         yield scratch
         scratch.chmod(0o755)
-        if path.exists():
-            path.replace(old)
-        scratch.replace(path)
+        with _turn_taking(path):
+            _check_replaceable(path, ours)
+            try:
+                if path.exists():
+                    path.replace(old)
+                scratch.replace(path)
+            except BaseException:  # Ctrl-C between the two moves
+                if old.exists() and not path.exists():
+                    old.replace(path)
+                raise
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
-        shutil.rmtree(old, ignore_errors=True)
+        if path.exists():
+            shutil.rmtree(old, ignore_errors=True)
+
+
+def _check_replaceable(path: Path, ours: Callable[[Path], bool] | None) -> None:
+    if path.is_file():
+        raise InputError(f"{path} is a file, a folder is to be written there")
+    if not path.is_dir() or not any(path.iterdir()):
+        return
+    if ours is None or not ours(path):
+        raise InputError(
+            f"{path} holds files that TSTBench did not write: it is left as it is. Write "
+            "elsewhere, or move it away"
+        )
+
+
+def _turn_taking(path: Path) -> FileLock:
+    """One process at a time swaps a folder; the lock lies where nobody looks for results."""
+    name = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:32]
+    return FileLock(Path(tempfile.gettempdir()) / f"tstbench-{name}.lock")
 
 
 def read_text(path: Path | str) -> str:

@@ -8,6 +8,7 @@ token is matched to the most similar token of the other text, so that a paraphra
 """
 
 _ARGUMENTS = """
+    direction (str): such as "yelp/negative-to-positive"; only for the signature.
     profile (str): "embedded" (all-MiniLM-L6-v2, layer 6, maximum over references) or "paper"
         (roberta-large, layer 9, mean over references); neither is rescaled.
 Returns:
@@ -43,11 +44,12 @@ class BertScore(tstbench.metrics.module.StyleTransferMetric):
     arguments = _ARGUMENTS
     citation_text = _CITATION
 
-    def _compute(self, predictions, sources, references, profile="embedded"):
+    def _compute(self, predictions, sources, references, direction=None, profile="embedded"):
         return tstbench.metrics.module.compute(
             ["s_bert", "r_bert", "multi_bert"],
             predictions=predictions,
             sources=sources,
             references=references,
+            direction=direction,
             profile=profile,
         )

@@ -10,6 +10,7 @@ numbers differ by a factor of two, is chosen by name and printed in the signatur
 """
 
 _ARGUMENTS = """
+    direction (str): such as "yelp/negative-to-positive"; only for the signature.
     protocol (str): "tstbench" (lower-case, nltk tokens, no smoothing), "tstbench-punkt",
         "multi-bleu" (whitespace tokens, as multi-bleu.perl), or "13a" (sacreBLEU's default).
 Returns:
@@ -51,11 +52,12 @@ class Bleu(tstbench.metrics.module.StyleTransferMetric):
     arguments = _ARGUMENTS
     citation_text = _CITATION
 
-    def _compute(self, predictions, sources, references, protocol="tstbench"):
+    def _compute(self, predictions, sources, references, direction=None, protocol="tstbench"):
         return tstbench.metrics.module.compute(
             ["s_bleu", "r_bleu", "multi_bleu"],
             predictions=predictions,
             sources=sources,
             references=references,
+            direction=direction,
             options=tstbench.metrics.measure.Options(bleu=protocol),
         )

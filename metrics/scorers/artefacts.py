@@ -17,6 +17,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import shutil
 import tempfile
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
@@ -130,10 +131,18 @@ def store(card: ScorerCard, write: Callable[[Path], None]) -> Artefact:
         write_json(folder / CARD_FILE, {"hash": digest, **content})
         write_text(folder / "README.md", _readme(card, digest))
         final = objects / digest
-        if not final.exists():
+        try:
             folder.replace(final)
+        except OSError:  # the same content is there, perhaps since a moment: another process's
+            if not final.is_dir():
+                raise
     write_json(index, {"artefact": digest, "recipe": card.recipe})
     return open_artefact(final, expected=digest)
+
+
+def adopt(artefact: Artefact) -> Artefact:
+    """Keep a scorer that was made elsewhere, under its own name and hash."""
+    return store(artefact.card, lambda folder: _copy_files(artefact.folder, folder))
 
 
 def find(role: Role, dataset: str, name: str) -> Artefact:
@@ -204,6 +213,16 @@ def _open_indexed(digest: str, role: Role, dataset: str, name: str) -> Artefact:
             f"{card.name!r} of {card.dataset}. Delete that file and run: {_command(role, dataset)}"
         )
     return artefact
+
+
+def _copy_files(source: Path, target: Path) -> None:
+    """The model's own files: a download brings hidden ones, and links into the Hub's cache."""
+    for file in source.rglob("*"):
+        name = file.relative_to(source)
+        hidden = any(part.startswith(".") for part in name.parts)
+        if file.is_file() and not hidden and name.as_posix() not in (CARD_FILE, "README.md"):
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, target / name)
 
 
 def _object(digest: str) -> Path:

@@ -9,7 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ...errors import InputError, IntegrityError, unknown_name
+from ...errors import InputError, IntegrityError, require, unknown_name
 from .artefacts import Artefact, Role, find, open_artefact
 from .batching import SentenceMemo
 
@@ -72,6 +72,21 @@ class Classifier:
         return self._memo(sentences).reshape(-1, len(self.styles))
 
 
+# What a kind imports beyond the core, and the extra that brings it.
+LIBRARIES: dict[str, tuple[tuple[str, str], ...]] = {
+    "fasttext": (("floret", "train"),),
+    "textcnn": (("torch", "train"),),
+    "transformer": (("torch", "embedded"), ("transformers", "embedded")),
+    "probe": (("torch", "embedded"), ("transformers", "embedded")),
+}
+
+
+def require_libraries(kind: str) -> None:
+    """Raise :class:`MissingExtraError`, with the pip line, where a kind's library is not there."""
+    for module, extra in LIBRARIES.get(kind, ()):
+        require(module, extra)
+
+
 def model_class(kind: str) -> type[StyleModel]:
     """The class that reads and writes models of that kind.
 
@@ -81,6 +96,7 @@ def model_class(kind: str) -> type[StyleModel]:
     """
     if kind not in KINDS:
         raise unknown_name("kind of classifier", kind, KINDS)
+    require_libraries(kind)
     module, attribute = KINDS[kind].split(":")
     found: type[StyleModel] = getattr(import_module(module), attribute)
     return found

@@ -49,10 +49,12 @@ class NgramLanguageModel:
 
     Args:
         path: a file in either format, or a folder that holds ``model.arpa``.
+        name: for signatures, such as ``kn5-positive:yelp``.
+        hash: of the artefact that the file belongs to.
 
     Attributes:
         path: the model file.
-        hash: SHA-256 of its content, 64 hex digits.
+        hash: as given, else SHA-256 of the file's content, 64 hex digits.
 
     Raises:
         MissingFileError: there is no such file, or no ``model.arpa`` in the folder.
@@ -60,9 +62,16 @@ class NgramLanguageModel:
             a model of unigrams only.
     """
 
-    def __init__(self, path: Path | str) -> None:
+    def __init__(
+        self,
+        path: Path | str,
+        *,
+        name: str | None = None,
+        hash: str | None = None,  # noqa: A002 - as the scorers' interface calls it
+    ) -> None:
         self.path = _model_file(Path(path))
-        self.hash = hashlib.sha256(self.path.read_bytes()).hexdigest()
+        self.hash = hash or hashlib.sha256(self.path.read_bytes()).hexdigest()
+        self._name = name
         config = kenlm.Config()
         config.show_progress = False
         config.arpa_complain = kenlm.ARPALoadComplain.NONE  # "Loading the LM will be faster if..."
@@ -81,8 +90,8 @@ class NgramLanguageModel:
 
     @property
     def name(self) -> str:
-        """What signatures call this kind of model, such as ``kenlm-5gram``."""
-        return f"kenlm-{self.order}gram"
+        """What signatures call the model: as given, else its kind, such as ``kenlm-5gram``."""
+        return self._name or f"kenlm-{self.order}gram"
 
     def log10_probability(self, sentences: Sequence[str]) -> np.ndarray:
         """log10 P(words, end of sentence | beginning of sentence) of each sentence.

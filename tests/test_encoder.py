@@ -2,6 +2,7 @@
 
 import shutil
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -111,6 +112,15 @@ def test_a_sentence_is_encoded_once_and_forgotten_when_memory_is_short(folders):
     count = len(encoded)
     np.testing.assert_allclose(encoder.token_vectors(SENTENCES).vectors, first.vectors, atol=2e-6)
     assert len(encoded) > count
+
+
+def test_several_threads_and_little_memory(folders):
+    want = TransformerEncoder(folders["bert"]).token_vectors(SENTENCES).vectors
+    encoder = TransformerEncoder(folders["bert"], memory_bytes=5_000)
+    with ThreadPoolExecutor(4) as pool:
+        for got in pool.map(encoder.token_vectors, [SENTENCES] * 40):
+            np.testing.assert_allclose(got.vectors, want, atol=2e-6)
+    assert encoder._bytes_kept <= 5_000
 
 
 def test_layers_can_be_recorded_later_and_only_below_the_one_that_is_read(folders):

@@ -79,6 +79,9 @@ configs:
 
 One row a judgment: `study`, `dataset`, `direction`, `system`, `sample_id`, `source`, `output`,
 `aspect`, `scale`, `rater` (a pseudonym) and `score`.
+
+Rows of the study `li2018` are made from the ratings that Li, Jia, He and Liang published with
+"Delete, Retrieve, Generate" (2018) under CC BY-SA 4.0, which holds for these rows too.
 """
 
 

@@ -40,7 +40,8 @@ everything the value depends on. Only rows with equal signatures may be compared
 `scores.jsonl` is made from the folders beside it, `<dataset>/<direction>/<system>/`, which hold the
 whole reports (`report.json`), every sentence with its scores (`samples.jsonl`), the bootstrap
 replicates (`replicates.parquet`) and, a direction, the paired significance (`significance.json`).
-Each report names the origin of its outputs.
+Each report names the origin of its outputs. `human.jsonl`, where there is one, holds human judgments
+of the same outputs; each study has its own terms.
 """
 
 OUTPUTS_CARD = """\
@@ -152,6 +153,10 @@ def _stage_results(results: Path, staging: Path) -> Path:
         if significance.is_file():
             shutil.copy(significance, staging / parts.parent)
         rows += list(_score_rows(stored))
+    human = results / "human.jsonl"
+    if human.is_file():  # the leaderboard shows people's scores beside the automatic ones
+        read_judgments(human)
+        shutil.copy(human, staging)
     write_jsonl(staging / "scores.jsonl", rows)
     write_text(staging / "README.md", RESULTS_CARD)
     return staging

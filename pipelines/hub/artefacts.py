@@ -40,8 +40,8 @@ everything the value depends on. Only rows with equal signatures may be compared
 `scores.jsonl` is made from the folders beside it, `<dataset>/<direction>/<system>/`, which hold the
 whole reports (`report.json`), every sentence with its scores (`samples.jsonl`), the bootstrap
 replicates (`replicates.parquet`) and, a direction, the paired significance (`significance.json`).
-Each report names the origin of its outputs. `human.jsonl`, where there is one, holds human judgments
-of the same outputs; each study has its own terms.
+Each report names the origin of its outputs. `human.jsonl`, where there is one, holds human
+judgments of the same outputs; each study has its own terms.
 """
 
 OUTPUTS_CARD = """\

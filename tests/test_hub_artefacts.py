@@ -1,0 +1,79 @@
+"""Everything there is to publish: staged, written once, and never what is licensed."""
+
+import pytest
+from datasets import load_dataset
+from prepared import DIRECTION, prepared_home
+
+from tstbench.datasets_scripts.load import load_test_set
+from tstbench.errors import TSTBenchError
+from tstbench.files import write_jsonl
+from tstbench.metrics.scorers.profile import PROFILES
+from tstbench.pipelines.evaluate import evaluate, write_evaluation
+from tstbench.pipelines.hub.artefacts import build_all
+from tstbench.pipelines.human import Judgment, read_judgments, write_judgments
+from tstbench.pipelines.outputs import Outputs
+
+
+@pytest.fixture
+def results(tmp_path, tmp_path_factory, monkeypatch):
+    """Two systems and one human judgment of mini."""
+    monkeypatch.setenv("TSTBENCH_HOME", str(prepared_home(tmp_path_factory)))
+    test_set = load_test_set(DIRECTION)
+    outputs = [
+        Outputs("copy", test_set.sources),
+        Outputs("second", tuple(some[1] for some in test_set.references)),
+    ]
+    evaluation = evaluate(outputs, test_set, PROFILES["embedded"], ["s_bleu", "r_bleu"])
+    write_evaluation(evaluation, tmp_path / "results")
+    judgment = Judgment(
+        study="ours",
+        dataset="mini",
+        direction=DIRECTION,
+        system="copy",
+        sample_id=test_set.ids[0],
+        source=test_set.sources[0],
+        output=test_set.sources[0],
+        aspect="style",
+        scale="ordinal 1-5",
+        rater="rater-1",
+        score=1,
+    )
+    write_judgments(tmp_path / "results" / "human.jsonl", [judgment])
+    return tmp_path / "results"
+
+
+def test_results_outputs_scorers_and_metrics_become_repositories(results, tmp_path):
+    root = tmp_path / "hub"
+    built = {one.repo_id: one for one in build_all(root, datasets=["mini"], results=results)}
+    for name in ("mini", "results", "outputs", "joint", "leaderboard", "classifier-mini-linear"):
+        assert built[f"tstbench/{name}"].changed
+    folder = root / "datasets" / "tstbench"
+    cache = str(tmp_path / "cache")
+    scores = load_dataset(str(folder / "results"), split="scores", cache_dir=cache)
+    assert scores.num_rows == 4  # two systems, two metrics
+    assert {row["system"] for row in scores} == {"copy", "second"}
+    assert scores.filter(lambda row: row["system"] == "copy")["value"][0] == 100
+    outputs = load_dataset(str(folder / "outputs"), split="test", cache_dir=cache)
+    assert outputs.num_rows == 2 * len(load_test_set(DIRECTION))
+    assert read_judgments(folder / "results" / "human.jsonl")[0].score == 1
+    report = folder / "results" / DIRECTION / "copy" / "report.json"
+    assert report.read_text() == (results / DIRECTION / "copy" / "report.json").read_text()
+
+    again = build_all(root, datasets=["mini"], results=results)
+    assert not any(one.changed for one in again)
+
+
+def test_gyafc_is_refused(tmp_path, results):
+    with pytest.raises(TSTBenchError, match="gyafc"):
+        build_all(tmp_path / "hub", datasets=["gyafc_fr"])
+    report = results / DIRECTION / "copy" / "report.json"
+    report.write_text(report.read_text().replace(DIRECTION, "gyafc_fr/informal-to-formal"))
+    with pytest.raises(TSTBenchError, match="licen"):
+        build_all(tmp_path / "hub", datasets=[], results=results, only=["results"])
+
+
+def test_judgments_that_are_none_are_refused(tmp_path, results):
+    (tmp_path / "judgments").mkdir()
+    write_jsonl(tmp_path / "judgments" / "study.jsonl", [{"score": 9}])
+    with pytest.raises(TSTBenchError, match=r"study\.jsonl, line 1"):
+        build_all(tmp_path / "hub", datasets=[], judgments=tmp_path / "judgments")

@@ -1,13 +1,15 @@
-# `make demo` and `make test` are all a newcomer needs; both install what they use into .venv.
-# Where torch would otherwise pull gigabytes of CUDA (an ordinary Linux machine without a GPU):
+# To get started: `make demo` and `make test`. Both install what they need into .venv.
+# On Linux without a GPU, to avoid downloading gigabytes of CUDA with torch:
 #   make demo PIP_TORCH="--extra-index-url https://download.pytorch.org/whl/cpu"
 PY ?= python3
 VENV ?= .venv
 PIP_TORCH ?=
 PIP := $(VENV)/bin/python -m pip --disable-pip-version-check
 RUN := $(VENV)/bin
+# Processes that share the tests.
+WORKERS ?= 2
 
-.PHONY: install demo test lint golden benchmarks clean
+.PHONY: install demo test lint docs golden benchmarks clean
 
 install: $(VENV)/.stamp
 $(VENV)/.stamp: pyproject.toml setup.py constraints.txt
@@ -21,12 +23,15 @@ demo: install
 	$(RUN)/tstbench run examples/demo.toml
 
 test: install
-	$(RUN)/python -m pytest -q
+	$(RUN)/python -m pytest -q -n $(WORKERS) --dist loadfile
 
 lint: install
 	$(RUN)/ruff check .
 	$(RUN)/ruff format --check .
 	$(RUN)/python tests/typecheck.py
+
+docs: install
+	$(RUN)/python -m mkdocs build --strict
 
 golden: install
 	for script in tests/golden/record_*.py; do $(RUN)/python $$script || exit 1; done
@@ -35,4 +40,4 @@ benchmarks: install
 	for script in benchmarks/bench_*.py; do $(RUN)/python $$script || exit 1; done
 
 clean:
-	rm -rf $(VENV) demo build dist *.egg-info
+	rm -rf $(VENV) demo build dist site *.egg-info

@@ -1,15 +1,22 @@
-"""Maps the rooms, which are top-level folders here, to the packages ``tstbench.<room>``."""
+"""The repository's root is the package ``tstbench``, and its folders are the packages below it."""
 
 from setuptools import find_namespace_packages, setup
+from setuptools.command.build_py import build_py
 
-ROOMS = ("datasets_scripts", "metrics", "trainers", "pipelines", "spaces")
+ROOMS = ("datasets_scripts", "metrics", "trainers", "pipelines", "spaces", "commands")
 
-packages = ["tstbench"]
-for room in ROOMS:
-    inner = (f"tstbench.{room}.{name}" for name in find_namespace_packages(room))
-    packages += [f"tstbench.{room}", *inner]
 
+class BuildPy(build_py):
+    """Leaves this script, which is in the package's folder, out of the package."""
+
+    def find_package_modules(self, package, package_dir):  # noqa: D102
+        found = super().find_package_modules(package, package_dir)
+        return [module for module in found if module[:2] != ("tstbench", "setup")]
+
+
+inside = [name for name in find_namespace_packages() if name.split(".")[0] in ROOMS]
 setup(
-    packages=packages,
-    package_dir={"tstbench": "tstbench", **{f"tstbench.{room}": room for room in ROOMS}},
+    packages=["tstbench", *(f"tstbench.{name}" for name in inside)],
+    package_dir={"tstbench": "."},
+    cmdclass={"build_py": BuildPy},
 )

@@ -4,16 +4,16 @@
         [--only job | growth] [--systems 8]
 
 All sides work on the same texts (job.py), with the same all-MiniLM-L6-v2 weights as encoder, as
-style classifier and as acceptability classifier (the two with a random head each: untrained, a
-model costs the same), with as many threads. Loading is not timed; every run starts with nothing
-remembered.
+style classifier and as acceptability classifier (the two with a random head each: an untrained
+model costs the same), with the same number of threads. Loading is not timed; every run starts with
+empty caches.
 
 - ours: ``evaluate`` with all ten metrics, the reports with their intervals, and the rankings.
 - usual: what usual_way.py does. The metrics' values only.
 - floor: what bare.py does: forward passes over the distinct sentences of each model.
 
-Then growth: what further systems cost, as a ratio to bare passes over the sentences that only
-they bring. README.md says how to read it. The exit code is 1 if a value differs, else 0.
+Then growth: the cost of further systems, as a ratio to bare passes over the sentences that only
+they have. README.md explains the output. The exit code is 1 if a value differs, otherwise 0.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import pairwise
 from typing import Any
 
@@ -33,14 +33,16 @@ import torch
 import transformers
 from bare import BareModel, Batch
 from job import SYSTEMS, Job, load_job
-from models import PROFILE, PROTOCOL, Models, make_models
+from models import LAYER, PROFILE, Models, make_models
 from timing import Seconds, Stopwatch, load_average
 from usual_way import UsualBertScore, UsualClassifier, UsualPerplexity, usual_bleu
 
-from tstbench.metrics.facts import METRICS
-from tstbench.metrics.scorers.profile import Scorers
-from tstbench.metrics.text import classifier_texts, clean_texts, language_model_texts
+from tstbench.metrics.measure import measure
+from tstbench.metrics.registry import METRICS
+from tstbench.metrics.result import Measurement
+from tstbench.metrics.text import preparation
 from tstbench.pipelines.evaluate import Evaluation, evaluate
+from tstbench.pipelines.scoring import scoring
 
 GROWTH = (1, 2, 4, 8, 16)
 TOLERANCES = {"acc": 0.0, "cola": 0.0, "bleu": 1e-9, "bert": 1e-5, "ppl": 1e-9}
@@ -61,12 +63,13 @@ def forget() -> None:
 
 def run_ours(job: Job, watch: Stopwatch) -> Evaluation:
     forget()
-    scorers = Scorers(PROFILE, job.test_set.direction)
+    how = replace(scoring(), profile=PROFILE)
+    scorers = how.scorers(job.test_set.direction)
     for role in ("encoder", "classifier", "acceptability", "language_model"):
-        getattr(scorers, role)  # loads it: not timed on any side
+        scorers.load(role)  # not timed on any side
 
     def work() -> Evaluation:
-        evaluation = evaluate(job.systems, job.test_set, PROFILE, list(METRICS))
+        evaluation = evaluate(job.systems, job.test_set, how)
         for system in evaluation.systems:
             evaluation.report(system)
         _ = evaluation.ranks
@@ -77,7 +80,16 @@ def run_ours(job: Job, watch: Stopwatch) -> Evaluation:
 
 def time_intervals(evaluation: Evaluation, watch: Stopwatch) -> None:
     """The intervals of all metrics: of one system, and of all."""
-    measured = [evaluation.measurements(system) for system in evaluation.systems]
+    how = replace(scoring(), profile=PROFILE)
+    scorers = how.scorers(evaluation.test_set.direction)
+    measured = [
+        [
+            one
+            for one in measure(METRICS, system.inputs, scorers).values()
+            if isinstance(one, Measurement)
+        ]
+        for system in evaluation.systems
+    ]
     for n in (1, len(measured)):
         forget()  # the draws too
         watch("intervals", n, lambda n=n: [m.interval() for some in measured[:n] for m in some])
@@ -94,7 +106,7 @@ class UsualWay:
         self._target = job.test_set.direction.target_style
         self._classifier = UsualClassifier(models.classifier)
         self._acceptability = UsualClassifier(models.acceptability)
-        self._bertscore = UsualBertScore(models.encoder, PROTOCOL.layer)
+        self._bertscore = UsualBertScore(models.encoder, LAYER)
         self._perplexity = UsualPerplexity.load(models.language_model)
 
     def run(self, watch: Stopwatch) -> Values:
@@ -107,8 +119,8 @@ class UsualWay:
     def _parts(self, predictions: tuple[str, ...]) -> dict[str, Callable[[], np.ndarray]]:
         """What is called for one system; preparing the texts is not timed."""
         test_set = self._job.test_set
-        clean, style = clean_texts(predictions), classifier_texts(predictions)
-        words = language_model_texts(predictions)
+        clean, style = preparation().clean(predictions), preparation().for_classifier(predictions)
+        words = preparation().for_language_model(predictions)
         against = {
             "s": [[source] for source in test_set.sources],
             "r": [list(some[:1]) for some in test_set.references],
@@ -120,7 +132,7 @@ class UsualWay:
             "ppl": lambda: np.array(self._perplexity.perplexity(words)),
         }
         for view, texts in against.items():
-            cleaned = [clean_texts(some) for some in texts]
+            cleaned = [preparation().clean(some) for some in texts]
             parts[f"{view}_bleu"] = lambda t=texts: np.array(usual_bleu(predictions, t))
             parts[f"{view}_bert"] = lambda t=cleaned: self._bertscore.f1(clean, t).mean()
         return parts
@@ -161,9 +173,9 @@ def _sentences(job: Job) -> list[dict[str, None]]:
     predictions = [text for system in job.systems for text in system.predictions]
     test_set = job.test_set
     compared = [*test_set.sources, *(text for some in test_set.references for text in some)]
-    clean = clean_texts(predictions)
-    encoded = dict.fromkeys([*clean, *clean_texts(compared)])
-    return [encoded, dict.fromkeys(classifier_texts(predictions)), dict.fromkeys(clean)]
+    clean = preparation().clean(predictions)
+    encoded = dict.fromkeys([*clean, *preparation().clean(compared)])
+    return [encoded, dict.fromkeys(preparation().for_classifier(predictions)), dict.fromkeys(clean)]
 
 
 # -- what is printed -----------------------------------------------------------------------------
@@ -177,10 +189,10 @@ def differences(evaluation: Evaluation, usual: Values) -> dict[str, float]:
     found = dict.fromkeys(TOLERANCES, 0.0)
     for (name, metric), theirs in usual.items():
         system = next(s for s in evaluation.systems if s.info.name == name)
-        measured = system.outcomes[metric]
-        ours = measured.statistics.per_sentence if theirs.ndim else measured.value
+        ours = next(one for one in system.results.scored if one.score.metric == metric)
+        values = np.array(ours.per_sentence if theirs.ndim else ours.bootstrapped.value)
         family = metric.split("_")[-1]
-        found[family] = max(found[family], float(np.abs(ours - theirs).max()))
+        found[family] = max(found[family], float(np.abs(values - theirs).max()))
     return found
 
 
@@ -211,8 +223,8 @@ def bench_job(job: Job, models: Models, repeat: int) -> dict[str, Any]:
         parts = [watch.unit("usual", (s.system, metric)) for s in job.systems]
         show(f"  usual, {metric}", sum(parts, Seconds(0, 0)), bare)
     speedup, above = usual / ours, ours / bare
-    print(f"usual / ours: {speedup.wall:.2f} (cpu {speedup.cpu:.2f}); wanted: at least 3.5")
-    print(f"ours / floor: {above.wall:.2f} (cpu {above.cpu:.2f}); wanted: at most 1.3")
+    print(f"usual / ours: {speedup.wall:.2f} (cpu {speedup.cpu:.2f}); target: at least 3.5")
+    print(f"ours / floor: {above.wall:.2f} (cpu {above.cpu:.2f}); target: at most 1.3")
     one, every = watch.unit("intervals", 1), watch.unit("intervals", len(job.systems))
     share = every.wall / ours.wall
     print(
@@ -250,7 +262,7 @@ def bench_growth(job: Job, models: Models, repeat: int) -> list[dict[str, Any]]:
         print(
             f"{n:3} systems {total.wall:8.2f} s {total.cpu:8.2f} s cpu; the last {n - n_before} "
             f"cost {ratio.wall:.2f} times (cpu {ratio.cpu:.2f}) the bare passes over the sentences "
-            "that only they bring"
+            "that only they have"
         )
         rows.append({"systems": n, "seconds": asdict(total), "marginal/floor": asdict(ratio)})
         before, n_before = total, n

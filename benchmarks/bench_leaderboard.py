@@ -2,9 +2,9 @@
 
     python benchmarks/bench_leaderboard.py [--systems 200] [--chromium /usr/bin/chromium]
 
-Results are generated (the numbers mean nothing, their number does): systems x 12 directions, each
+Results are generated (only their amount matters, not their values): systems x 12 directions, each
 a report of ten metrics with intervals and signatures, and sentences for one direction. Prints one
-JSON object a measurement. "Cold" is a browser that has never seen the page, "warm" one that has.
+JSON object per measurement. "Cold" is a browser's first visit to the page, "warm" a later one.
 """
 
 from __future__ import annotations
@@ -19,18 +19,11 @@ import time
 from pathlib import Path
 
 from tstbench import __version__
-from tstbench.datasets_scripts.directions import DIRECTIONS
+from tstbench.datasets_scripts.known import DIRECTIONS
 from tstbench.files import write_json
-from tstbench.metrics.result import METRICS
-from tstbench.pipelines.report import (
-    DataInfo,
-    IntervalInfo,
-    Report,
-    Sample,
-    Score,
-    SystemInfo,
-    write_report,
-)
+from tstbench.metrics.registry import METRICS
+from tstbench.pipelines.report import DataInfo, IntervalInfo, Report, Sample, Score, SystemInfo
+from tstbench.pipelines.report_files import write_report
 from tstbench.spaces.leaderboard import launch
 from tstbench.spaces.leaderboard.data import Results
 
@@ -50,7 +43,8 @@ def make_results(root: Path, systems: int, sentences: int, *, ranks: bool = True
         names = []
         for number in range(systems):
             report = make_report(direction, number, sentences)
-            names.append(report.system.name)
+            if not report.system.is_bound:
+                names.append(report.system.name)
             folder = root / direction / f"system-{number:03d}"
             with_texts = direction == "yelp/negative-to-positive"
             samples = make_samples(sentences) if with_texts else []
@@ -58,8 +52,8 @@ def make_results(root: Path, systems: int, sentences: int, *, ranks: bool = True
             if not with_texts:
                 (folder / "samples.jsonl").unlink()
         if ranks:
-            spans = {n: [max(1, i - 3), min(systems, i + 5)] for i, n in enumerate(names, 1)}
-            significance = {metric: {"ranks": spans} for metric in METRICS}
+            spans = {n: [max(1, i - 3), min(len(names), i + 5)] for i, n in enumerate(names, 1)}
+            significance = {score.signature: {"ranks": spans} for score in report.scores}
             write_json(root / direction / "significance.json", significance)
 
 
@@ -70,9 +64,10 @@ def make_report(direction: str, number: int, sentences: int) -> Report:
         low, high = MIDDLE[facts.unit]
         value = random.uniform(low, high)
         half = 0.03 * value
-        fields = f"protocol:tstbench|n:{sentences}|data:0123456789ab|tstbench:{__version__}"
+        fields = f"protocol:tstbench|n:{sentences}|data:0123456789ab"
         scores.append(
             Score(
+                key=facts.name,
                 metric=facts.name,
                 value=value,
                 unit=facts.unit,
@@ -80,13 +75,15 @@ def make_report(direction: str, number: int, sentences: int) -> Report:
                 interval=IntervalInfo(
                     low=value - half, high=value + half, level=0.95, resamples=1000, seed=12345
                 ),
-                signature=f"{facts.name}|direction:{direction}|{fields}",
+                signature=f"{facts.name}|v:1|direction:{direction}|{fields}",
+                made_with=f"tstbench:{__version__}",
+                recipe="0" * 64,
+                profile="embedded",
             )
         )
     return Report(
         tstbench=__version__,
         direction=direction,
-        profile="embedded",
         system=SystemInfo(
             name=f"System {number:03d} of laboratory {number % 17}",
             family=FAMILIES[number % len(FAMILIES)],
@@ -146,7 +143,7 @@ def measure(root: Path, chromium: str, systems: int) -> None:
 
 
 def _measure_pages(browser, url: str, systems: int) -> None:
-    row = "table.board tbody tr"
+    row = "table.board tbody tr:has(.name)"
 
     def first_view(page) -> float:
         started = time.perf_counter()
@@ -205,7 +202,7 @@ def _measure_pages(browser, url: str, systems: int) -> None:
         return time.perf_counter() - started
 
     tell("change the direction", median_of(5, change_direction))
-    for view, ready in (("overview", row), ("samples", ".sample"), ("pictures", ".js-plotly-plot")):
+    for view, ready in (("overview", row), ("samples", ".sample"), ("pictures", ".plot svg")):
         started = time.perf_counter()
         page.goto(f"{url}?view={view}&direction=yelp/negative-to-positive")
         page.wait_for_selector(ready)

@@ -31,7 +31,7 @@ def take(url: str, direction: str, out: Path, chromium: str) -> None:
             page.goto(f"{url}?{urlencode({'view': view, 'direction': direction})}")
             page.wait_for_selector("#stage[aria-busy=false]")
             if view == "pictures":
-                page.wait_for_selector("[data-figure=map].js-plotly-plot")
+                page.wait_for_selector(".plot svg")  # what is further down is drawn when seen
             page.wait_for_timeout(500)  # fonts and the last transition
             page.screenshot(path=out / f"leaderboard-{name}.png")
             print(out / f"leaderboard-{name}.png")

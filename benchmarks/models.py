@@ -10,16 +10,18 @@ from job import Job
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from tstbench.datasets_scripts.load import load_styles
-from tstbench.metrics.functional.bertscore import bertscore_protocol
-from tstbench.metrics.scorers.artefacts import Artefact, Role, ScorerCard, data_fingerprint, store
+from tstbench.metrics.scorers.artefacts import Artefact, ScorerCard, data_fingerprint, store
 from tstbench.metrics.scorers.classifiers import ACCEPTABILITY_STYLES
 from tstbench.metrics.scorers.encoder import load_encoder
+from tstbench.metrics.scorers.find import acceptability_corpus, split_layer
 from tstbench.metrics.scorers.language_model import MODEL_FILE
-from tstbench.metrics.scorers.profile import Profile, acceptability_corpus
+from tstbench.metrics.scorers.profile import PROFILES, Profile
 from tstbench.pipelines.prepare import train_style_language_model
 
-PROFILE = Profile("benchmark", "transformer", "transformer", bertscore="embedded")
-PROTOCOL = bertscore_protocol(PROFILE.bertscore)
+EMBEDDED = PROFILES["embedded"]
+ENCODER, LAYER = split_layer(EMBEDDED.scorers["encoder"])
+HEADS = {"classifier": "transformer", "acceptability": "transformer"}
+PROFILE = Profile("benchmark", {**EMBEDDED.scorers, **HEADS})
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ class Models:
 def make_models(job: Job) -> Models:
     """Put the scorers of the benchmark's profile where ``evaluate`` finds them."""
     direction = job.test_set.direction
-    encoder = load_encoder(PROTOCOL.encoder, PROTOCOL.layer).folder
+    encoder = load_encoder(ENCODER, LAYER).folder
     data = load_styles(direction.dataset)
     corpus = acceptability_corpus(direction.dataset)
     language_model = train_style_language_model(data, direction.target_style)
@@ -49,7 +51,7 @@ def make_models(job: Job) -> Models:
 
 
 def store_random_head(
-    encoder: Path, role: Role, dataset: str, styles: tuple[str, ...], seed: int
+    encoder: Path, role: str, dataset: str, styles: tuple[str, ...], seed: int
 ) -> Artefact:
     """A sequence classifier with the encoder's weights and a random head."""
     torch.manual_seed(seed)

@@ -1,7 +1,7 @@
 """Build a Hub-style folder: Parquet, a card with YAML configs, fingerprints.
 
-``datasets.load_dataset(<folder>)`` reads it, and so does the Hub once it is uploaded. No script is
-in it: a repository that holds ``<name>.py`` does not load at all.
+``datasets.load_dataset(<folder>)`` reads it, and so does the Hub once it is uploaded. It contains
+no script: a Hub repository that contains ``<name>.py`` does not load at all.
 """
 
 from __future__ import annotations
@@ -22,16 +22,15 @@ from .builder import direction_features, style_features
 from .card import Provenance, write_card
 from .cleaning import parse_cleaning
 from .corpora import parse_dataset
-from .corpus import Corpus, Part, Side, read_side
+from .corpus import Corpus, Part, Place, Side, read_place
 from .fingerprint import fingerprint, style_fingerprint
 from .load import TRAINING_ORDER
-from .publication import MARKER, MARKER_TEXT
+from .publication import MARKER, marker_text
 from .quality import Quality, measure
 from .rows import direction_rows, style_rows
-from .sources import UpstreamFile
 from .views import DEFAULT_VIEW, STYLES_VIEW, Split, available_parts, rows_digest, views
 
-Sides = dict[tuple[str, int], Side]  # (part, style index) -> sentences
+Sides = dict[Place, Side]
 
 
 @dataclass(frozen=True)
@@ -43,49 +42,48 @@ class BuildReport:
     cleaning: str
     rows: dict[str, dict[str, int]]  # view -> split -> number of rows
     fingerprints: dict[str, str]  # "negative-to-positive/test", "styles/train" -> 64 hex digits
-    left_out: dict[str, str]  # part -> why it is not there
+    left_out: dict[str, str]  # split -> why it is missing
     quality: tuple[Quality, ...]
-    publishable: bool  # False: a licensed corpus, for this user alone
+    publishable: bool  # False: a licensed corpus, for this user only
 
 
 def build(
     dataset: str,
     out_dir: Path | str,
     *,
-    cleaning: str = "paper-v1",
+    cleaning: str | None = None,
     data_dir: Path | str | None = None,
     allow_missing: bool = False,
     accept_licence: str | None = None,
 ) -> BuildReport:
-    """Write ``<out_dir>/<dataset>/``, replacing what is there when everything is complete.
+    """Write ``<out_dir>/<dataset>/``, replacing an earlier build once everything is complete.
 
-    The same raw files and library versions give the same bytes.
+    The same raw files and library versions give identical bytes.
 
     Args:
         dataset: ``yelp``.
-        out_dir: the folder that gets a folder per dataset.
-        cleaning: a name of :data:`~.cleaning.CLEANINGS`.
+        out_dir: the folder in which each dataset gets its own folder.
+        cleaning: a name of :data:`~.cleaning.CLEANINGS`; by default that of its language.
         data_dir: the user's copy of a licensed corpus.
-        allow_missing: leave out the parts whose raw files are missing, and say so in the card.
-        accept_licence: for a licensed corpus, the name of its licence: the build is refused
-            without it, and the folder is marked as not for publication.
+        allow_missing: leave out the splits whose raw files are missing, and say so in the card.
+        accept_licence: for a licensed corpus, the name of its licence; without it, the build is
+            refused. The folder is marked as not for publication.
 
     Raises:
         UnknownNameError: no such dataset or cleaning.
         InputError: a licence was not accepted, or raw files do not belong together.
-        MissingFileError: a raw file is nowhere.
-        IntegrityError: a raw file has other content than pinned.
+        MissingFileError: a raw file cannot be found.
+        IntegrityError: a raw file's content does not match the pinned one.
     """
     corpus = parse_dataset(dataset)
-    clean = parse_cleaning(cleaning)
+    clean = parse_cleaning(cleaning or corpus.cleaning)
     _check_licence(corpus, accept_licence)
     parts, left_out = available_parts(corpus, data_dir, allow_missing=allow_missing)
     sides: Sides = {
-        (part.name, style): read_side(corpus, part.name, style, clean, data_dir)
-        for part in parts
-        for style in (0, 1)
+        place: read_place(corpus, place, clean, data_dir) for place in _places(corpus, parts)
     }
-    training = next(name for name in TRAINING_ORDER if (name, 0) in sides)
+    with_sentences = {place.part for place, side in sides.items() if side.texts}
+    training = next((name for name in TRAINING_ORDER if name in with_sentences), "test")
     quality = measure(sides, corpus.facts.styles, training)
     folder = Path(out_dir) / corpus.name
     digest = rows_digest(corpus, parts, clean.name, data_dir)
@@ -99,8 +97,8 @@ def build(
                 (
                     p.name,
                     p.decontamination,
-                    sum(sides[p.name, style].removed for style in (0, 1)),
-                    sum(sides[p.name, style].repeats for style in (0, 1)),
+                    sum(side.removed for side in _of_styles(corpus, sides, p.name)),
+                    sum(side.repeats for side in _of_styles(corpus, sides, p.name)),
                 )
                 for p in parts
                 if p.decontamination
@@ -112,8 +110,8 @@ def build(
         write_json(scratch / "fingerprint.json", provenance.summary(corpus))
         front = _front_matter(corpus, parts, infos, digest)
         write_text(scratch / "README.md", write_card(corpus, front, quality, provenance))
-        if corpus.facts.licensed:
-            write_text(scratch / MARKER, MARKER_TEXT.format(licence=corpus.agreement))
+        if text := marker_text(corpus):
+            write_text(scratch / MARKER, text)
     return BuildReport(
         dataset=corpus.name,
         folder=folder,
@@ -125,12 +123,31 @@ def build(
         fingerprints=fingerprints,
         left_out=left_out,
         quality=quality,
-        publishable=not corpus.facts.licensed,
+        publishable=corpus.facts.publishable,
     )
 
 
+def _places(corpus: Corpus, parts: tuple[Part, ...]) -> list[Place]:
+    """The styles of each split, then the directions with sentences of their own."""
+    every = range(len(corpus.facts.styles))
+    of_styles = [Place(part.name, style) for part in parts for style in every]
+    of_directions = [
+        place
+        for part in parts
+        for direction in corpus.facts.directions
+        if part.serves(corpus.way(direction))
+        and (place := corpus.place(direction, part.name)).target is not None
+    ]
+    return [*of_styles, *of_directions]
+
+
+def _of_styles(corpus: Corpus, sides: Sides, part: str) -> list[Side]:
+    """The sentences of every style in a split, in the order of the styles."""
+    return [sides[Place(part, style)] for style in range(len(corpus.facts.styles))]
+
+
 def _is_built(folder: Path) -> bool:
-    """Whether a folder is one that :func:`build` wrote."""
+    """Whether :func:`build` wrote this folder."""
     return (folder / "fingerprint.json").is_file() and (folder / "README.md").is_file()
 
 
@@ -139,8 +156,8 @@ def _check_licence(corpus: Corpus, accepted: str | None) -> None:
         return
     given = f" (given: {accepted!r})" if accepted else ""
     raise InputError(
-        f"{corpus.name} is licensed: a folder of it is for you alone and must not be published. "
-        f"To build it all the same, name the licence: accept_licence={corpus.agreement!r}, or "
+        f"{corpus.name} is licensed: its folder is for you only and must not be published. "
+        f"To build it anyway, accept the licence by name: accept_licence={corpus.agreement!r}, or "
         f"--accept-licence {corpus.agreement}{given}"
     )
 
@@ -148,7 +165,7 @@ def _check_licence(corpus: Corpus, accepted: str | None) -> None:
 def _write_splits(
     corpus: Corpus, parts: tuple[Part, ...], sides: Sides, folder: Path
 ) -> tuple[dict[str, str], dict[str, datasets.DatasetInfo]]:
-    """Write one Parquet file a split; views that show the same rows share it."""
+    """Write one Parquet file per split; views that show the same rows share it."""
     fingerprints: dict[str, str] = {}
     tables: dict[str, pa.Table] = {}
     infos = {}
@@ -157,8 +174,12 @@ def _write_splits(
         found = datasets.SplitDict()
         for split in splits:
             if split.file not in tables:
-                tables[split.file] = _write_split(split, sides, features, folder / split.file)
-                fingerprints[split.file.removesuffix(".parquet")] = _fingerprint(split, sides)
+                tables[split.file] = _write_split(
+                    corpus, split, sides, features, folder / split.file
+                )
+                fingerprints[split.file.removesuffix(".parquet")] = _fingerprint(
+                    corpus, split, sides
+                )
             table = tables[split.file]
             found.add(datasets.SplitInfo(split.name, table.nbytes, table.num_rows))
         infos[view] = datasets.DatasetInfo(
@@ -171,13 +192,15 @@ def _write_splits(
     return fingerprints, infos
 
 
-def _write_split(split: Split, sides: Sides, features: datasets.Features, path: Path) -> pa.Table:
+def _write_split(
+    corpus: Corpus, split: Split, sides: Sides, features: datasets.Features, path: Path
+) -> pa.Table:
     rows: list[Any]
     if split.direction:
-        side = sides[split.part, split.direction.source_index]
+        side = sides[corpus.place(split.direction, split.part)]
         rows = list(direction_rows(side, split.direction, split.part))
     else:
-        rows = list(style_rows(sides[split.part, style] for style in (0, 1)))
+        rows = list(style_rows(_of_styles(corpus, sides, split.part)))
     # The schema carries the features (class names), so that no script is needed to read them.
     table = pa.Table.from_pylist(rows, schema=features.arrow_schema)
     path.parent.mkdir(exist_ok=True)
@@ -185,13 +208,12 @@ def _write_split(split: Split, sides: Sides, features: datasets.Features, path: 
     return table
 
 
-def _fingerprint(split: Split, sides: Sides) -> str:
+def _fingerprint(corpus: Corpus, split: Split, sides: Sides) -> str:
     if split.direction:
-        side = sides[split.part, split.direction.source_index]
+        side = sides[corpus.place(split.direction, split.part)]
         return fingerprint(side.texts, side.references)
     pairs = [
-        (row["text"], row["style"])
-        for row in style_rows(sides[split.part, style] for style in (0, 1))
+        (row["text"], row["style"]) for row in style_rows(_of_styles(corpus, sides, split.part))
     ]
     return style_fingerprint([text for text, _ in pairs], [style for _, style in pairs])
 
@@ -205,9 +227,10 @@ def _front_matter(
     configs: list[dict[str, Any]] = []
     for view, splits in views(corpus, parts).items():
         files = [{"split": split.name, "path": split.file} for split in splits]
-        # The cache of ``datasets`` looks at this text, not at the Parquet files: without the digest
-        # a folder built again with another cleaning could come back as it was.
-        configs.append({"config_name": view, "description": f"rows {digest}", "data_files": files})
+        # The cache of ``datasets`` looks at this text, not at the Parquet files. Without the
+        # digest, a folder built again with another cleaning could be read from a stale cache.
+        description = f"{_description(view, corpus)} (content {digest[:16]})"
+        configs.append({"config_name": view, "description": description, "data_files": files})
         if view == DEFAULT_VIEW:
             configs[-1]["default"] = True
     card = DatasetCardData(configs=configs)
@@ -215,8 +238,16 @@ def _front_matter(
     return card.to_dict()
 
 
+def _description(view: str, corpus: Corpus) -> str:
+    """What a view shows, for people."""
+    if view == DEFAULT_VIEW:
+        return "All directions: one split for each direction and part"
+    if view == STYLES_VIEW:
+        return f"Sentences labelled with their style: {', '.join(corpus.facts.styles)}"
+    (direction,) = (d for d in corpus.facts.directions if d.config == view)
+    return f"From {direction.source_style} to {direction.target_style}"
+
+
 def _files(parts: tuple[Part, ...], data_dir: Path | str | None) -> list[tuple[str, str, str]]:
     every = dict.fromkeys(file for part in parts for file in part.files)
-    return [
-        (f.name, f.commit if isinstance(f, UpstreamFile) else "", f.digest(data_dir)) for f in every
-    ]
+    return [(f.name, f.commit, f.digest(data_dir)) for f in every]

@@ -1,7 +1,7 @@
 """The base of all builders: views, features and rows for ``datasets``.
 
 ``datasets`` refuses scripts from the Hub, so builders run on the publisher's machine (or from this
-package) and the Hub gets the folder that :func:`tstbench.datasets_scripts.build.build` writes.
+package), and the Hub gets the folder that :func:`tstbench.datasets_scripts.build.build` writes.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import datasets
 
 from .card import read_card
 from .cleaning import parse_cleaning
-from .corpus import Corpus, read_side
+from .corpus import Corpus, Place, read_place
 from .directions import DatasetFacts, Direction
 from .rows import direction_rows, style_rows
 from .views import STYLES_VIEW, available_parts, rows_digest, views
@@ -24,7 +24,7 @@ from .views import STYLES_VIEW, available_parts, rows_digest, views
 class TransferConfig(datasets.BuilderConfig):
     """One view of a dataset."""
 
-    cleaning: str = "paper-v1"
+    cleaning: str | None = None  # default: that of the dataset's language
     allow_missing: bool = False  # leave out splits whose raw files are missing
 
 
@@ -53,7 +53,7 @@ def style_features(facts: DatasetFacts) -> datasets.Features:
 
 
 def transfer_configs(corpus: Corpus) -> list[TransferConfig]:
-    """One config a view."""
+    """One config per view."""
     version = datasets.Version(corpus.version)
     return [TransferConfig(name=name, version=version) for name in views(corpus, corpus.parts)]
 
@@ -61,30 +61,30 @@ def transfer_configs(corpus: Corpus) -> list[TransferConfig]:
 class TransferBuilder(datasets.GeneratorBasedBuilder):
     """Builds one dataset's views from its raw files.
 
-    A subclass sets ``CORPUS``, ``BUILDER_CONFIGS`` and ``DEFAULT_CONFIG_NAME``. Use it as any
-    builder: ``Yelp(config_name="styles").download_and_prepare()``, then ``as_dataset()``.
+    A subclass sets ``CORPUS``, ``BUILDER_CONFIGS`` and ``DEFAULT_CONFIG_NAME``. Use it like any
+    other builder: ``Yelp(config_name="styles").download_and_prepare()``, then ``as_dataset()``.
     """
 
     CORPUS: ClassVar[Corpus]
     BUILDER_CONFIG_CLASS = TransferConfig
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        """As ``datasets.DatasetBuilder``; ``hash`` and ``dataset_name`` are set here.
+        """Like ``datasets.DatasetBuilder``, but ``hash`` and ``dataset_name`` are set here.
 
         The cache of ``datasets`` is keyed by the module's name and not by the raw files, so both
-        are replaced by what the rows really depend on.
+        are replaced by what the rows actually depend on.
         """
         kwargs["dataset_name"] = self.CORPUS.name
         data_dir = kwargs.get("data_dir")
         self._parts, self._missing = available_parts(
             self.CORPUS, data_dir, allow_missing=kwargs.get("allow_missing", False)
         )
-        cleaning = parse_cleaning(kwargs.get("cleaning", "paper-v1"))
+        cleaning = parse_cleaning(kwargs.get("cleaning") or self.CORPUS.cleaning)
         kwargs["hash"] = rows_digest(self.CORPUS, self._parts, cleaning.name, data_dir)
         super().__init__(*args, **kwargs)
 
     def _info(self) -> datasets.DatasetInfo:
-        card = read_card(self.CORPUS.name)
+        card = read_card(self.CORPUS)
         styles = self.config.name == STYLES_VIEW
         return datasets.DatasetInfo(
             description=self.__doc__ or "",
@@ -105,11 +105,14 @@ class TransferBuilder(datasets.GeneratorBasedBuilder):
     def _generate_examples(
         self, part: str, direction: Direction | None
     ) -> Iterator[tuple[int, dict[str, Any]]]:
-        cleaning = parse_cleaning(self.config.cleaning)
-        styles = (0, 1) if direction is None else (direction.source_index,)
-        sides = [
-            read_side(self.CORPUS, part, style, cleaning, self.config.data_dir) for style in styles
-        ]
+        corpus = self.CORPUS
+        cleaning = parse_cleaning(self.config.cleaning or corpus.cleaning)
+        places = (
+            [Place(part, style) for style in range(len(corpus.facts.styles))]
+            if direction is None
+            else [corpus.place(direction, part)]
+        )
+        sides = [read_place(corpus, place, cleaning, self.config.data_dir) for place in places]
         rows = direction_rows(sides[0], direction, part) if direction else style_rows(sides)
         for key, row in enumerate(rows):
             yield key, dict(row)

@@ -1,7 +1,7 @@
-"""Dataset cards: each dataset's own words, then what the build knows.
+"""Dataset cards: each dataset's hand-written text, followed by the facts of the build.
 
-``<dataset>/README.md`` is written by hand: front matter, what it is, its traps, licence, citation.
-``card.md`` is the part all cards share, filled in by the build.
+``<dataset>/README.md`` is written by hand: front matter, description, traps, licence, citation.
+``card.md`` is the section that all cards share, filled in by the build.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 import yaml
 
-from ..errors import MissingFileError
+from ..errors import InputError, MissingFileError
 from .corpus import Corpus
 from .quality import Quality
 
@@ -39,24 +39,24 @@ class Card:
 
 @dataclass(frozen=True)
 class Provenance:
-    """What a build knows of where its rows come from."""
+    """What a build knows about where its rows come from."""
 
     cleaning: str
-    rows_digest: str  # of all that the rows depend on, see views.py
+    rows_digest: str  # of everything that the rows depend on, see views.py
     fingerprints: Mapping[str, str]  # "negative-to-positive/test" -> 64 hex digits
-    steps: Sequence[tuple[str, str, int, int]]  # part, decontamination, removed, repeats
-    left_out: Mapping[str, str]  # part -> why
+    steps: Sequence[tuple[str, str, int, int]]  # split, decontamination, removed, repeats
+    left_out: Mapping[str, str]  # split -> why
     files: Sequence[tuple[str, str, str]]  # name, commit or "", git blob id
-    training: str  # the part that unseen words are counted against
+    training: str  # the split that unseen words are counted against
 
     def summary(self, corpus: Corpus) -> dict[str, Any]:
-        """What ``fingerprint.json`` says, for programs."""
+        """The content of ``fingerprint.json``, for programs."""
         return {
             "dataset": corpus.name,
             "version": corpus.version,
             "cleaning": self.cleaning,
             "decontamination": {part: step for part, step, _, _ in self.steps},
-            "publishable": not corpus.facts.licensed,
+            "publishable": corpus.facts.publishable,
             "rows_digest": self.rows_digest,
             "fingerprints": dict(self.fingerprints),
             "left_out": sorted(self.left_out),
@@ -67,14 +67,21 @@ class Provenance:
         }
 
 
-def read_card(dataset: str) -> Card:
-    """The hand-written card beside the builder."""
-    path = _HERE / dataset / "README.md"
-    if not path.exists():
-        raise MissingFileError(f"{path} is missing: the installation is incomplete")
-    match = _FRONT.match(path.read_text("utf-8"))
+def read_card(corpus: Corpus) -> Card:
+    """The card that comes with a corpus, or else the hand-written one beside the builder.
+
+    Raises:
+        InputError: it has no front matter.
+    """
+    text = corpus.card
+    if text is None:
+        path = _HERE / corpus.name / "README.md"
+        if not path.exists():
+            raise MissingFileError(f"{path} is missing: the installation is incomplete")
+        text = path.read_text("utf-8")
+    match = _FRONT.match(text)
     if match is None:
-        raise ValueError(f"{path} has no YAML front matter")
+        raise InputError(f"the card of {corpus.name} has no YAML front matter between --- lines")
     return Card(yaml.safe_load(match[1]), match[2])
 
 
@@ -89,10 +96,10 @@ def write_card(
     Args:
         corpus: the dataset.
         front: YAML of ``configs`` and ``dataset_info``, after the hand-written front matter.
-        quality: one row of the statistics table each.
-        provenance: what the build knows.
+        quality: the rows of the statistics table.
+        provenance: what the build knows about its rows.
     """
-    card = read_card(corpus.name)
+    card = read_card(corpus)
     yaml_block = yaml.safe_dump(
         {**card.front, **front}, sort_keys=False, allow_unicode=True, width=1000
     )
@@ -101,8 +108,9 @@ def write_card(
         version=corpus.version,
         direction=corpus.facts.directions[0].config,
         split=corpus.facts.directions[0].split("test"),
-        first=corpus.facts.styles[0],
-        second=corpus.facts.styles[1],
+        repository=_repository(corpus),
+        labels=", ".join(f"{i} = {style}" for i, style in enumerate(corpus.facts.styles)),
+        command=f"tstbench build {corpus.name}" + (" --data FILE" if corpus.origin else ""),
         statistics=_table(quality),
         training=provenance.training,
         cleaning=provenance.cleaning,
@@ -115,6 +123,11 @@ def write_card(
         ),
     )
     return f"---\n{yaml_block}---\n{card.body.rstrip()}\n\n{shared}"
+
+
+def _repository(corpus: Corpus) -> str:
+    """The argument of load_dataset: one of our repositories, or the folder of a user's own data."""
+    return f"path/to/{corpus.name}" if corpus.origin else f"tstbench/{corpus.name}"
 
 
 def _table(quality: Sequence[Quality]) -> str:
@@ -136,7 +149,7 @@ def _steps(steps: Sequence[tuple[str, str, int, int]]) -> str:
     if not steps:
         return "No decontamination step applies to this dataset."
     return _rows(
-        f"- `{step}` on {part}: {removed:,} sentences removed that other parts have"
+        f"- `{step}` on {part}: {removed:,} sentences removed because they occur in other splits"
         + (f", and {repeats:,} repetitions." if repeats else ".")
         for part, step, removed, repeats in steps
     )
@@ -144,8 +157,8 @@ def _steps(steps: Sequence[tuple[str, str, int, int]]) -> str:
 
 def _left_out(left_out: Mapping[str, str]) -> str:
     if not left_out:
-        return "Nothing: every split is here."
-    return _rows(f"- **{part}** is not here: {why}" for part, why in left_out.items())
+        return "Nothing: all splits are included."
+    return _rows(f"- **{part}** is not included: {why}" for part, why in left_out.items())
 
 
 def _rows(lines: Any) -> str:

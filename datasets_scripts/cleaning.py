@@ -1,7 +1,7 @@
 """Cleaning: named and versioned, because every score depends on it.
 
-A cleaning is never changed once released: a better one gets a new name, so that a fingerprint
-made years ago can be made again.
+A released cleaning is never changed: a better one gets a new name, so that a fingerprint
+computed years ago can be reproduced.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ..errors import unknown_name
 
 MAX_WORDS = 64
 
-# A blank before what a tokeniser split off. A dot that starts a number (".50") is no punctuation of
+# A space before what a tokeniser split off. A dot that starts a number (".50") does not belong to
 # the word before it.
 _SPLIT_OFF = re.compile(
     r" (?=[,!?;:)\]}]|\.(?!\d)|[nN]['\u2019][tT]\b"
@@ -36,10 +36,10 @@ class Cleaning:
 
 
 def paper_v1(sentence: str) -> str:
-    """The paper's cleaning: re-attach what the tokeniser split off, fold blanks, keep 64 words.
+    """The paper's cleaning: re-attach what the tokeniser split off, fold spaces, keep 64 words.
 
-    Case is kept: whether a score looks at case is the metric's business. Applying it twice gives
-    the same as once. Source: TSTBench paper, section 3.2.
+    Case is kept: whether case matters is up to the metric. Applying it twice gives
+    the same result as once. Source: TSTBench paper, section 3.2.
 
     >>> paper_v1("it 's a shame ( really ) , they wo n't  come back .")
     "it's a shame (really), they won't come back."
@@ -48,25 +48,46 @@ def paper_v1(sentence: str) -> str:
     return text if text.count(" ") < MAX_WORDS else " ".join(text.split(" ")[:MAX_WORDS])
 
 
+def plain_v1(sentence: str) -> str:
+    """For any language that puts spaces between words: fold whitespace, keep 64 words.
+
+    Nothing else is touched, not even the Unicode form: how characters are encoded should not depend
+    on rules made for another language.
+
+    >>> plain_v1("Das   ist gut .")
+    'Das ist gut .'
+    """
+    return " ".join(sentence.split()[:MAX_WORDS])
+
+
+def unspaced_v1(sentence: str) -> str:
+    """For languages without spaces between words: fold whitespace, keep every word."""
+    return " ".join(sentence.split())
+
+
 def raw(sentence: str) -> str:
-    """The line as upstream wrote it; reading already took its line end away."""
+    """The line as upstream wrote it; its line ending was removed on reading."""
     return sentence
 
 
 PAPER_V1 = Cleaning("paper-v1", paper_v1)
+PLAIN_V1 = Cleaning("plain-v1", plain_v1)
+UNSPACED_V1 = Cleaning("unspaced-v1", unspaced_v1)
 RAW = Cleaning("raw", raw)
-CLEANINGS: dict[str, Cleaning] = {cleaning.name: cleaning for cleaning in (PAPER_V1, RAW)}
+CLEANINGS: dict[str, Cleaning] = {
+    cleaning.name: cleaning for cleaning in (PAPER_V1, PLAIN_V1, UNSPACED_V1, RAW)
+}
 
 
 def parse_cleaning(name: str) -> Cleaning:
-    """The cleaning of that name; :class:`UnknownNameError` with near misses else."""
+    """The cleaning with that name; raises :class:`UnknownNameError` with near misses."""
     if name not in CLEANINGS:
         raise unknown_name("cleaning", name, CLEANINGS)
     return CLEANINGS[name]
 
 
 def match_key(sentence: str) -> str:
-    """What two sentences have in common when only blanks and case tell them apart.
+    """A key that is equal for sentences that differ only in spaces and case.
 
     >>> match_key("It 's fine .") == match_key("it's fine.")
     True

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+
 from ..errors import unknown_name
+from .added import added
 from .amazon.corpus import CORPUS as AMAZON
 from .corpus import Corpus
 from .gyafc_em.corpus import CORPUS as GYAFC_EM
@@ -13,20 +16,33 @@ from .styptb_arr.corpus import CORPUS as STYPTB_ARR
 from .styptb_tfu.corpus import CORPUS as STYPTB_TFU
 from .yelp.corpus import CORPUS as YELP
 
-CORPORA: dict[str, Corpus] = {
-    "mini": MINI,
-    "yelp": YELP,
-    "amazon": AMAZON,
-    "gyafc_em": GYAFC_EM,
-    "gyafc_fr": GYAFC_FR,
-    "shakespeare": SHAKESPEARE,
-    "styptb_tfu": STYPTB_TFU,
-    "styptb_arr": STYPTB_ARR,
+_OURS: dict[str, Corpus] = {
+    corpus.name: corpus
+    for corpus in (
+        *(MINI, YELP, AMAZON, GYAFC_EM, GYAFC_FR),
+        *(SHAKESPEARE, STYPTB_TFU, STYPTB_ARR),
+    )
 }
 
 
+class _Corpora(Mapping[str, Corpus]):
+    """The benchmark's corpora, then those of other packages and the user: a live view."""
+
+    def __getitem__(self, name: str) -> Corpus:
+        return _OURS[name] if name in _OURS else added()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**_OURS, **added()})
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+
+CORPORA: Mapping[str, Corpus] = _Corpora()
+
+
 def parse_dataset(name: str) -> Corpus:
-    """The corpus of that name; :class:`UnknownNameError` with near misses else."""
+    """The corpus with that name; raises :class:`UnknownNameError` with near misses."""
     if name not in CORPORA:
         raise unknown_name("dataset", name, CORPORA)
     return CORPORA[name]

@@ -1,73 +1,158 @@
-"""How a dataset's raw files are laid out, and how they are read: line by line, aligned, counted.
+"""How a dataset's raw files are laid out, and how they are read: line by line and aligned.
 
-A :class:`Corpus` is data: which files hold the sentences of each style and which hold their human
-rewrites. One corpus a dataset, in ``<dataset>/corpus.py``; :data:`CORPORA <.corpora.CORPORA>` has
-them all.
+A :class:`Corpus` is data: which files contain the sentences of each style, and which their human
+rewrites. There is one corpus per dataset, in ``<dataset>/corpus.py``;
+:data:`CORPORA <.corpora.CORPORA>` lists them all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
 
 from ..errors import InputError, unknown_name
-from ..files import read_lines
 from .cleaning import RAW, Cleaning, match_key
-from .directions import DatasetFacts
+from .directions import DatasetFacts, Direction
+from .languages import language
 from .sources import SourceFile
 
 Files = tuple[SourceFile, ...]
+Way = tuple[int, int]  # a direction: indices of source and target style
+
+
+class Place(NamedTuple):
+    """A split and a style, or with a target, a direction that has sentences of its own."""
+
+    part: str
+    style: int
+    target: int | None = None
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """The sentences of one direction, if they are not simply all those of its source style."""
+
+    sources: Files  # several files are concatenated
+    references: Files = ()  # each with the rewrites of every source, line by line
+    ids: SourceFile | None = None  # the ids given by the data's owner
 
 
 @dataclass(frozen=True)
 class Part:
-    """One part of a dataset, before it is split into directions."""
+    """One split of a dataset, before it is divided into directions.
 
-    name: str  # train, validation, test, or mined
-    sentences: tuple[Files, Files]  # of style .0 and of style .1; several files follow each other
-    references: tuple[Files, Files] = ((), ())  # rewrites of the .0 and of the .1 sentences
-    decontamination: str | None = None  # a step of STEPS, taken while reading
-    transfer: bool = True  # False: sentences for scorers only, in the styles view alone
+    Attributes:
+        name: train, validation, test, or mined.
+        sentences: of each style; several files are concatenated.
+        references: rewrites of ``sentences`` by direction.
+        pairs: the directions with sentences of their own.
+        decontamination: a step of :data:`STEPS`, applied while reading.
+        transfer: false for sentences that only train scorers, and appear only in the styles view.
+    """
+
+    name: str
+    sentences: tuple[Files, ...]
+    references: Mapping[Way, Files] = field(default_factory=lambda: MappingProxyType({}))
+    pairs: Mapping[Way, Pairs] = field(default_factory=lambda: MappingProxyType({}))
+    decontamination: str | None = None
+    transfer: bool = True
+
+    @property
+    def texts(self) -> Files:
+        """Every file with sentences, once, in a fixed order."""
+        own = (pairs.sources for pairs in self.pairs.values())
+        return _once((*self.sentences, *own))
+
+    @property
+    def rewrites(self) -> Files:
+        """Every file with human rewrites, once."""
+        own = (pairs.references for pairs in self.pairs.values())
+        return _once((*self.references.values(), *own))
 
     @property
     def files(self) -> Files:
-        """Every file of the part once, in a fixed order."""
-        every = (*self.sentences, *self.references)
-        return tuple(dict.fromkeys(file for files in every for file in files))
+        """Every file of the split once, in a fixed order."""
+        ids = tuple(pairs.ids for pairs in self.pairs.values() if pairs.ids)
+        return _once((self.texts, self.rewrites, ids))
+
+    def serves(self, way: Way) -> bool:
+        """Whether there are sentences to transfer in this direction."""
+        return self.transfer and (way in self.pairs or bool(self.sentences[way[0]]))
+
+    def apart(self, way: Way) -> bool:
+        """Whether a direction's rows (sentences or rewrites) differ from its source style's."""
+        other_rewrites = any(one[0] == way[0] and one != way for one in self.references)
+        return way in self.pairs or other_rewrites
+
+
+def _once(groups: Iterable[Files]) -> Files:
+    return tuple(dict.fromkeys(file for files in groups for file in files))
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """A dataset's facts and files."""
+    """A dataset's facts and files.
+
+    Attributes:
+        version: of how rows are made from the files; raised when rows change.
+        agreement: the licence that must be accepted by name before building.
+        card: Markdown with YAML front matter; None means ``README.md`` beside the builder.
+        origin: the data file that describes it; empty if code does.
+        layout: digest of what that file says about the layout.
+    """
 
     facts: DatasetFacts
-    version: str  # of what we make of the files: raised when rows change
+    version: str
     parts: tuple[Part, ...]
-    agreement: str | None = None  # the licence whose acceptance must be named before building
+    agreement: str | None = None
+    card: str | None = None
+    origin: str = ""
+    layout: str = ""
 
     @property
     def name(self) -> str:
         """``yelp``"""
         return self.facts.name
 
+    @property
+    def cleaning(self) -> str:
+        """The cleaning of its language."""
+        return language(self.facts.language).cleaning
+
     def part(self, name: str) -> Part:
-        """The part of that name; :class:`UnknownNameError` else."""
+        """The split with that name; raises :class:`UnknownNameError`."""
         for part in self.parts:
             if part.name == name:
                 return part
-        raise unknown_name(f"part of {self.name}", name, [part.name for part in self.parts])
+        raise unknown_name(f"split of {self.name}", name, [part.name for part in self.parts])
+
+    def way(self, direction: Direction) -> Way:
+        """A direction as indices of styles."""
+        styles = self.facts.styles
+        return styles.index(direction.source_style), styles.index(direction.target_style)
+
+    def place(self, direction: Direction, part: str) -> Place:
+        """Where a direction's sentences in a split are: with its style's, or separate."""
+        source, target = way = self.way(direction)
+        return Place(part, source, target if self.part(part).apart(way) else None)
+
+    def ways(self) -> tuple[Way, ...]:
+        """The directions as indices of styles, in order."""
+        return tuple(map(self.way, self.facts.directions))
 
 
 @dataclass(frozen=True)
 class Step:
-    """A named decontamination: which other parts' sentences must not occur, and what else."""
+    """A named decontamination step: which other splits' sentences must not occur."""
 
     minus: tuple[str, ...]
     unique: bool = False  # keep only the first of equal sentences
 
 
-# Like a cleaning, a step is never changed once released: a better one gets a new name.
+# Like a cleaning, a released step is never changed: a better one gets a new name.
 STEPS: dict[str, Step] = {
     "yelp-dev-minus-test-v1": Step(minus=("test",)),
     "amazon-mined-v1": Step(minus=("validation", "test"), unique=True),
@@ -76,36 +161,72 @@ STEPS: dict[str, Step] = {
 
 @dataclass(frozen=True)
 class Side:
-    """The sentences of one style in one part, cleaned."""
+    """The cleaned sentences of one style in one split, or of one direction."""
 
+    place: str  # what ids call it: "0", the style; "0-1", a direction's own sentences
     lines: tuple[int, ...]  # upstream line numbers from 0: they survive decontamination
     texts: tuple[str, ...]
-    references: tuple[tuple[str, ...], ...]  # empty tuples where nobody rewrote the sentence
-    removed: int  # sentences taken away because other parts have them
-    repeats: int  # further sentences taken away because they repeat an earlier one
+    references: tuple[tuple[str, ...], ...]  # an empty tuple if nobody rewrote the sentence
+    removed: int  # sentences removed because other splits have them
+    repeats: int  # further sentences removed because they repeat an earlier one
+    names: tuple[str, ...] | None = None  # the owner's ids, if the data has any
 
 
 def read_side(
-    corpus: Corpus, part: str, style: int, cleaning: Cleaning, data_dir: Path | str | None = None
+    corpus: Corpus,
+    part: str,
+    style: int,
+    cleaning: Cleaning,
+    data_dir: Path | str | None = None,
+    *,
+    target: int | None = None,
 ) -> Side:
-    """Read the sentences of one style in one part: locate, align, decontaminate, clean.
+    """Read the sentences of one style in one split: locate, align, decontaminate, clean.
+
+    Args:
+        corpus: the dataset.
+        part: name of one of its splits.
+        style: index of the sentences' style.
+        cleaning: applied to sentences and rewrites.
+        data_dir: the user's copy of a licensed corpus.
+        target: index of the target style, for the sentences of that direction
+            with its references. ``None``: all sentences of the style, with the references of every
+            direction.
 
     Raises:
-        MissingFileError: a file is nowhere (named, with its upstream).
-        IntegrityError: a file has other content than pinned.
+        MissingFileError: a file cannot be found; the message names it and its upstream.
+        IntegrityError: a file's content does not match the pinned one.
         InputError: files that must be line-aligned are not, or one is not UTF-8 text.
     """
     layout = corpus.part(part)
-    texts, references = _read_aligned(layout, style, data_dir)
+    own = None if target is None else layout.pairs.get((style, target))
+    pairs = own or Pairs(layout.sentences[style], _references(layout, style, target))
+    try:
+        texts, references, names = _read_aligned(pairs, data_dir)
+    except InputError as error:
+        if not corpus.origin or str(error).startswith(corpus.origin):
+            raise
+        raise InputError(f"{corpus.origin}: {error}") from error
     step = STEPS[layout.decontamination] if layout.decontamination else Step(())
     kept, repeats = _kept(texts, sentence_keys(corpus, step.minus, RAW, data_dir), step.unique)
     return Side(
+        place=f"{style}-{target}" if own else str(style),
         lines=tuple(kept),
         texts=tuple(cleaning(texts[i]) for i in kept),
-        references=tuple(tuple(cleaning(lines[i]) for lines in references) for i in kept),
+        references=tuple(
+            tuple(cleaning(text) for some in references for text in some[i]) for i in kept
+        ),
         removed=len(texts) - len(kept) - repeats,
         repeats=repeats,
+        names=tuple(names[i] for i in kept) if names else None,
     )
+
+
+def read_place(
+    corpus: Corpus, place: Place, cleaning: Cleaning, data_dir: Path | str | None = None
+) -> Side:
+    """:func:`read_side` for the sentences in a place."""
+    return read_side(corpus, place.part, place.style, cleaning, data_dir, target=place.target)
 
 
 def sentence_keys(
@@ -116,44 +237,51 @@ def sentence_keys(
     *,
     references: bool = False,
 ) -> frozenset[str]:
-    """The sentences of some parts as :func:`~.cleaning.match_key` writes them.
+    """The :func:`~.cleaning.match_key` of every sentence in some splits.
 
     Args:
         corpus: the dataset.
-        parts: names of its parts.
-        cleaning: how the sentences to compare were cleaned: cutting at 64 words matters.
+        parts: names of its splits.
+        cleaning: how the sentences to compare were cleaned; truncation at 64 words matters.
         data_dir: the user's copy of a licensed corpus.
-        references: the human rewrites too, not only the sentences.
+        references: include the human rewrites as well as the sentences.
     """
     keys: set[str] = set()
-    for name in parts:
-        part = corpus.part(name)
-        files = part.files if references else (*part.sentences[0], *part.sentences[1])
-        for file in files:
-            keys.update(match_key(cleaning(line)) for line in read_lines(file.locate(data_dir)))
+    for part in map(corpus.part, parts):
+        for file in part.texts:
+            keys.update(match_key(cleaning(line)) for line in file.lines(data_dir))
+        for file in part.rewrites if references else ():
+            for some in file.rewrites(data_dir):
+                keys.update(match_key(cleaning(text)) for text in some)
     return frozenset(keys)
 
 
+def _references(part: Part, style: int, target: int | None) -> Files:
+    """Rewrites of the sentences of a style into one target style, or into all."""
+    ways = [way for way in part.references if way[0] == style and target in (None, way[1])]
+    return tuple(file for way in ways for file in part.references[way])
+
+
 def _read_aligned(
-    part: Part, style: int, data_dir: Path | str | None
-) -> tuple[list[str], list[list[str]]]:
-    """Sentences of one style and, per reference file, their rewrites; all of one length."""
-    names = " + ".join(file.name for file in part.sentences[style])
-    texts = [line for file in part.sentences[style] for line in read_lines(file.locate(data_dir))]
+    pairs: Pairs, data_dir: Path | str | None
+) -> tuple[list[str], list[list[tuple[str, ...]]], list[str] | None]:
+    """Sentences, their rewrites per reference file, and ids; all of the same length."""
+    name = " + ".join(file.name for file in pairs.sources)
+    texts = [line for file in pairs.sources for line in file.lines(data_dir)]
     references = []
-    for file in part.references[style]:
-        lines = read_lines(file.locate(data_dir))
-        if len(lines) != len(texts):
+    for file in pairs.references:
+        rewrites = file.rewrites(data_dir)
+        if len(rewrites) != len(texts):
             raise InputError(
-                f"{names} has {len(texts)} lines and {file.name} has {len(lines)}: line i of one "
-                f"must rewrite line i of the other. Restore the files from upstream"
+                f"{name} has {len(texts)} lines and {file.name} has {len(rewrites)}: line i of one "
+                "must rewrite line i of the other. One of them is incomplete"
             )
-        references.append(lines)
-    return texts, references
+        references.append(rewrites)
+    return texts, references, pairs.ids.lines(data_dir) if pairs.ids else None
 
 
 def _kept(texts: list[str], forbidden: frozenset[str], unique: bool) -> tuple[list[int], int]:
-    """Indices of the sentences that stay, and how many went for repeating an earlier one."""
+    """Indices of the sentences kept, and how many were dropped for repeating an earlier one."""
     if not forbidden and not unique:
         return list(range(len(texts))), 0
     seen: set[str] = set()

@@ -1,23 +1,27 @@
-"""The datasets, their two styles and their directions: the vocabulary of the benchmark.
+"""The datasets, their styles and their directions: the vocabulary of the benchmark.
 
 A direction such as ``yelp/negative-to-positive`` is the unit of every score. Source: the
-TSTBench paper, section 3.2 and Table 3; ``mini`` is our own.
+TSTBench paper, section 3.2 and Table 3; ``mini`` is our own. What other packages and the user add
+is in :mod:`.known`.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from itertools import permutations
 
-from ..errors import UnknownNameError, unknown_name
+# Names become folders, splits of ``datasets`` and Hub repositories: no capitals, no punctuation.
+NAME = re.compile(r"[a-z0-9][a-z0-9_]*")
 
 
 @dataclass(frozen=True)
 class Direction:
-    """One dataset, from one style to the other.
+    """One dataset, from one style to another.
 
-    >>> direction = parse_direction("yelp/negative-to-positive")
-    >>> direction.source_style, direction.target_style, direction.split("test")
-    ('negative', 'positive', 'test_negative_to_positive')
+    >>> direction = Direction("yelp", "negative", "positive")
+    >>> direction.name, direction.split("test")
+    ('yelp/negative-to-positive', 'test_negative_to_positive')
     """
 
     dataset: str
@@ -34,19 +38,14 @@ class Direction:
         """The dataset view of this direction: ``negative-to-positive``."""
         return f"{self.source_style}-to-{self.target_style}"
 
+    @property
+    def reverse(self) -> Direction:
+        """From the target style to the source style, whether or not the dataset has it."""
+        return Direction(self.dataset, self.target_style, self.source_style)
+
     def split(self, part: str) -> str:
         """The split of the ``default`` view: ``test_negative_to_positive``."""
         return f"{part}_{self.source_style}_to_{self.target_style}"
-
-    @property
-    def source_index(self) -> int:
-        """0 or 1: the suffix of the source style's upstream files."""
-        return DATASETS[self.dataset].styles.index(self.source_style)
-
-    @property
-    def target_index(self) -> int:
-        """0 or 1: the label that a style classifier should give a good prediction."""
-        return 1 - self.source_index
 
     def __str__(self) -> str:
         return self.name
@@ -54,23 +53,41 @@ class Direction:
 
 @dataclass(frozen=True)
 class DatasetFacts:
-    """What is fixed about a dataset before any file is read."""
+    """What is fixed about a dataset before any file is read.
+
+    Attributes:
+        name: lower-case letters, digits and underscores.
+        task: what differs between the styles, in one or two words.
+        styles: two or more names, written as ``name`` is; their order is that of the labels.
+        pairs: (source style, target style) of each direction; empty for every ordered pair.
+        references: the largest number of human rewrites of a test sentence.
+        parallel: whether training pairs exist.
+        licensed: whether it is never published, but built from the user's own copy.
+        language: BCP-47 code, see :mod:`.languages`.
+        licence: its name; empty if none is stated, in which case nothing is published.
+    """
 
     name: str
     title: str
     task: str
-    styles: tuple[str, str]  # upstream suffixes .0 and .1
-    both_ways: bool = True
-    references: int = 1  # human rewrites per test sentence
-    parallel: bool = False  # whether training pairs exist
-    licensed: bool = False  # never published, built from the user's own copy
+    styles: tuple[str, ...]
+    pairs: tuple[tuple[str, str], ...] = ()
+    references: int = 1
+    parallel: bool = False
+    licensed: bool = False
+    language: str = "en"
+    licence: str = ""
 
     @property
     def directions(self) -> tuple[Direction, ...]:
-        """One or two directions, ``.0`` to ``.1`` first."""
-        first, second = self.styles
-        there, back = Direction(self.name, first, second), Direction(self.name, second, first)
-        return (there, back) if self.both_ways else (there,)
+        """In the order of ``pairs``, or else of the styles."""
+        pairs = self.pairs or permutations(self.styles, 2)
+        return tuple(Direction(self.name, source, target) for source, target in pairs)
+
+    @property
+    def publishable(self) -> bool:
+        """Whether its sentences may be published."""
+        return bool(self.licence) and not self.licensed
 
 
 def _gyafc(name: str, domain: str) -> DatasetFacts:
@@ -82,56 +99,44 @@ def _gyafc(name: str, domain: str) -> DatasetFacts:
         references=4,
         parallel=True,
         licensed=True,
+        licence="gyafc-research-only",
     )
 
 
-_FACTS = (
-    DatasetFacts("mini", "Mini", "sentiment", ("negative", "positive"), references=4),
-    DatasetFacts("yelp", "Yelp", "sentiment", ("negative", "positive"), references=4),
-    DatasetFacts("amazon", "Amazon", "sentiment", ("negative", "positive")),
+_SENTIMENT = ("negative", "positive")
+_OURS = (
+    DatasetFacts("mini", "Mini", "sentiment", _SENTIMENT, references=4, licence="apache-2.0"),
+    DatasetFacts(
+        "yelp", "Yelp", "sentiment", _SENTIMENT, references=4, licence="yelp-dataset-terms"
+    ),
+    DatasetFacts("amazon", "Amazon", "sentiment", _SENTIMENT, licence="unknown"),
     _gyafc("gyafc_em", "Entertainment & Music"),
     _gyafc("gyafc_fr", "Family & Relationships"),
     DatasetFacts(
-        "shakespeare", "Shakespeare", "ancient English", ("shakespearean", "modern"), parallel=True
+        "shakespeare",
+        "Shakespeare",
+        "Early Modern English",
+        ("shakespearean", "modern"),
+        parallel=True,
+        licence="unknown",
     ),
     DatasetFacts(
         "styptb_tfu",
         "StylePTB, to future tense",
         "tense",
         ("present", "future"),
-        both_ways=False,
+        pairs=(("present", "future"),),
         parallel=True,
+        licence="cc-by-4.0",
     ),
     DatasetFacts(
         "styptb_arr",
         "StylePTB, adjective and adverb removal",
         "syntax",
         ("modified", "unmodified"),
-        both_ways=False,
+        pairs=(("modified", "unmodified"),),
         parallel=True,
+        licence="cc-by-4.0",
     ),
 )
-DATASETS: dict[str, DatasetFacts] = {facts.name: facts for facts in _FACTS}
-DIRECTIONS: dict[str, Direction] = {d.name: d for facts in _FACTS for d in facts.directions}
-
-
-def parse_direction(name: str) -> Direction:
-    """The direction of that name.
-
-    Raises:
-        UnknownNameError: naming the nearest direction, or the directions of that dataset.
-    """
-    if name in DIRECTIONS:
-        return DIRECTIONS[name]
-    dataset = name.split("/")[0]
-    if dataset in DATASETS and "/" not in name:
-        names = ", ".join(d.name for d in DATASETS[dataset].directions)
-        raise UnknownNameError(f"{name!r} is a dataset; a direction is needed, one of: {names}.")
-    raise unknown_name("direction", name, DIRECTIONS)
-
-
-def dataset_facts(name: str) -> DatasetFacts:
-    """The facts of the dataset of that name; :class:`UnknownNameError` with near misses else."""
-    if name not in DATASETS:
-        raise unknown_name("dataset", name, DATASETS)
-    return DATASETS[name]
+BENCHMARK_DATASETS: dict[str, DatasetFacts] = {facts.name: facts for facts in _OURS}

@@ -17,15 +17,15 @@ from ..files import git_blob_id
 
 ATTEMPTS = 4
 PAUSE = 0.1  # seconds before the second attempt, four times as long before each further one
-TIMEOUT = 30.0  # seconds without a byte
+TIMEOUT = 30.0  # seconds without any data
 CHUNK = 1 << 16
 
 
 def download(url: str, path: Path, *, blob: str, label: str) -> None:
     """Download ``url`` to ``path``; the file gets that name only when its content is verified.
 
-    An interrupted download stays beside it as ``.part`` and is resumed, within this call and by
-    the next one. Two processes that want the same file take turns.
+    An interrupted download is kept beside it as ``.part`` and resumed, within this call or by
+    the next one. Processes that want the same file take turns.
 
     Args:
         url: ``http`` or ``https``.
@@ -34,37 +34,37 @@ def download(url: str, path: Path, *, blob: str, label: str) -> None:
         label: what the progress bar and the errors call the file.
 
     Raises:
-        MissingFileError: no such file on the server, no network, or it broke off every time.
-        IntegrityError: wrong content; nothing is kept.
+        MissingFileError: no such file on the server, no network, or every attempt failed.
+        IntegrityError: the content is wrong; nothing is kept.
     """
     parts = urlsplit(url)
     if parts.scheme not in {"http", "https"}:
-        raise MissingFileError(f"{url} is no web address: http or https is needed")
+        raise MissingFileError(f"{url} is not a web address: http or https is needed")
     url = parts._replace(path=quote(parts.path)).geturl()
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(path.name + ".part")
     with FileLock(path.with_name(path.name + ".lock")):
-        if path.exists():  # another process was faster, and verified it
+        if path.exists():  # another process was faster and has verified it
             return
         resumed = part.exists()
         _transfer(url, part, label)
         got = git_blob_id(part.read_bytes())
-        if got != blob and resumed:  # what lay there may have been no beginning of this file
+        if got != blob and resumed:  # what was there may not have been the beginning of this file
             part.unlink()
             _transfer(url, part, label)
             got = git_blob_id(part.read_bytes())
         if got != blob:
             part.unlink()
             raise IntegrityError(
-                f"{url} is not {label} as pinned: git blob id {got}, promised {blob}. "
-                f"Nothing was kept; a proxy or a captive portal may have answered instead"
+                f"{url} is not the pinned version of {label}: git blob id {got}, expected {blob}. "
+                f"Nothing was kept. A proxy or captive portal may have answered instead"
             )
         part.replace(path)
     path.with_name(path.name + ".lock").unlink(missing_ok=True)
 
 
 def _transfer(url: str, part: Path, label: str) -> None:
-    """Fill ``part``, resuming what is there; several attempts where the line breaks."""
+    """Fill ``part``, resuming what is there; try again if the connection breaks."""
     for attempt in range(1, ATTEMPTS + 1):
         try:
             _attempt(url, part, label)
@@ -72,7 +72,7 @@ def _transfer(url: str, part: Path, label: str) -> None:
         except HTTPError as error:
             error.close()
             if error.code == 416 and part.exists():
-                part.unlink()  # longer than the file upstream: not a beginning of it
+                part.unlink()  # longer than the upstream file, so not the beginning of it
             elif error.code < 500 and error.code != 429:
                 raise MissingFileError(f"{url}: HTTP {error.code} {error.reason}") from error
             problem: Exception = error
@@ -104,7 +104,7 @@ def _attempt(url: str, part: Path, label: str) -> None:
                 stream.write(chunk)
                 bar.update(len(chunk))
     if total is not None and part.stat().st_size < total:  # read() does not say so itself
-        raise ConnectionError(f"the line broke after {part.stat().st_size} of {total} bytes")
+        raise ConnectionError(f"connection lost after {part.stat().st_size} of {total} bytes")
 
 
 def _continues(answer: HTTPResponse, done: int) -> bool:

@@ -1,4 +1,4 @@
-"""Fingerprints: the same 64 hex digits in two laboratories mean the same sentences in order."""
+"""Fingerprints: equal ones in two labs mean the same sentences in the same order."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ def _digest(rows: Iterable[list[str | int]]) -> str:
 
 
 def fingerprint(sources: Sequence[str], references: Sequence[Sequence[str]]) -> str:
-    r"""SHA-256 of one JSON array a line, ``[source, reference, reference...]``, in order.
+    r"""SHA-256 of one JSON array per line, ``[source, reference, reference...]``, in order.
 
-    The lines are UTF-8 with no blank after a comma, so that any language can make them again.
+    The lines are UTF-8 with no space after a comma, so that any language can reproduce them.
 
     Args:
         sources: N sentences.
@@ -35,7 +35,7 @@ def fingerprint(sources: Sequence[str], references: Sequence[Sequence[str]]) -> 
 
 
 def style_fingerprint(texts: Sequence[str], labels: Sequence[int]) -> str:
-    """The same for labelled sentences: SHA-256 of lines ``[text, label]``.
+    """The fingerprint of labelled sentences: SHA-256 of lines ``[text, label]``.
 
     Raises:
         ValueError: the lengths differ.

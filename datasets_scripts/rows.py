@@ -1,4 +1,4 @@
-"""Rows of the published views, made from the sentences of a part."""
+"""Rows of the published views, made from the sentences of a split."""
 
 from __future__ import annotations
 
@@ -27,11 +27,12 @@ class StyleRow(TypedDict):
 
 
 def direction_rows(side: Side, direction: Direction, part: str) -> Iterator[DirectionRow]:
-    """The rows of one direction in one part: ``side`` holds its source style."""
-    prefix = f"{direction.dataset}-{part}-{direction.source_index}"
-    for line, source, references in zip(side.lines, side.texts, side.references, strict=True):
+    """The rows of one direction in one split: ``side`` has its sentences."""
+    prefix = f"{direction.dataset}-{part}-{side.place}"
+    names = side.names or [f"{prefix}-{line:05d}" for line in side.lines]
+    for name, source, references in zip(names, side.texts, side.references, strict=True):
         yield {
-            "id": f"{prefix}-{line:05d}",
+            "id": name,
             "source": source,
             "references": list(references),
             "source_style": direction.source_style,
@@ -40,7 +41,7 @@ def direction_rows(side: Side, direction: Direction, part: str) -> Iterator[Dire
 
 
 def style_rows(sides: Iterable[Side]) -> Iterator[StyleRow]:
-    """The labelled sentences of one part, style 0 first."""
+    """The labelled sentences of one split, style 0 first."""
     for style, side in enumerate(sides):
         for sentence in side.texts:
             yield {"text": sentence, "style": style}

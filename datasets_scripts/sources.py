@@ -1,20 +1,22 @@
-"""Upstream files: pinned by git blob id, found in a local mirror, else downloaded and verified.
+"""Upstream files: pinned by git blob id, found in a local mirror or downloaded and verified.
 
-``upstream.json`` lists every file the benchmark reads: repository, commit, path, blob id and, where
-somebody has seen the file, its size. A blob id is the SHA-1 of ``blob <size>`` and the content, so
-it comes from the repository's tree and verifies a download that nobody here ever saw.
+``upstream.json`` lists every file the benchmark reads: repository, commit, path, blob id and, if
+known, its size. A blob id is the SHA-1 of ``blob <size>`` and the content, so
+it can be read from the repository's tree and verifies a download without a prior copy.
 """
 
 from __future__ import annotations
 
 import json
 import os
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import ClassVar, Protocol
 
 from ..errors import IntegrityError, MissingFileError, unknown_name
-from ..files import git_blob_id, home
+from ..files import file_state, git_blob_id, home, read_lines
 
 MIRROR_VARIABLE = "TSTBENCH_SOURCES"
 BASE_URL = "https://raw.githubusercontent.com"
@@ -25,15 +27,78 @@ MIR_2019 = "passeul/style-transfer-model-evaluation"
 COLA = "nyu-mll/CoLA-baselines"
 
 
+class SourceFile(Protocol):
+    """Where sentences come from: a text file, a column of a table, or a column of a Hub dataset."""
+
+    @property
+    def name(self) -> str:
+        """What messages and cards call it: the same on every machine."""
+
+    @property
+    def commit(self) -> str:
+        """The revision it is pinned to, empty if there is none."""
+
+    def require(self, data_dir: Path | str | None = None) -> None:
+        """Raise :class:`MissingFileError` if it does not exist."""
+
+    def state(self, data_dir: Path | str | None = None) -> str | None:
+        """What changes whenever its content does, not read; ``None`` if only reading can tell."""
+
+    def digest(self, data_dir: Path | str | None = None) -> str:
+        """The git blob id of its content."""
+
+    def lines(self, data_dir: Path | str | None = None) -> list[str]:
+        """Its sentences, in order."""
+
+    def rewrites(self, data_dir: Path | str | None = None) -> list[tuple[str, ...]]:
+        """Its rewrites of each sentence, in order; usually one."""
+
+
+class TextFile(ABC):
+    """A file with one sentence per line: what all kinds of them share."""
+
+    @abstractmethod
+    def locate(self, data_dir: Path | str | None = None) -> Path:
+        """Where the file is."""
+
+    def require(self, data_dir: Path | str | None = None) -> None:
+        """Raise :class:`MissingFileError` if it does not exist."""
+        self.locate(data_dir)
+
+    def state(self, data_dir: Path | str | None = None) -> str | None:
+        """Its place, size and times."""
+        try:
+            return file_state(self.locate(data_dir))
+        except MissingFileError:
+            return f"{self.name} absent"
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """What messages and cards call it."""
+
+    def digest(self, data_dir: Path | str | None = None) -> str:
+        """The git blob id of its current content."""
+        return git_blob_id(self.locate(data_dir).read_bytes())
+
+    def lines(self, data_dir: Path | str | None = None) -> list[str]:
+        """The lines of the file."""
+        return read_lines(self.locate(data_dir))
+
+    def rewrites(self, data_dir: Path | str | None = None) -> list[tuple[str, ...]]:
+        """One rewrite per line; an empty line is an empty rewrite."""
+        return [(line,) for line in self.lines(data_dir)]
+
+
 @dataclass(frozen=True)
-class UpstreamFile:
-    """One file of somebody's public git repository, at one commit."""
+class UpstreamFile(TextFile):
+    """One file of a public git repository, at one commit."""
 
     repository: str
     commit: str
     path: str
     blob: str  # git blob id, 40 hex digits
-    size: int | None  # bytes; None where nobody here has seen the file
+    size: int | None  # bytes; None if unknown
 
     @property
     def name(self) -> str:
@@ -41,8 +106,15 @@ class UpstreamFile:
         return f"{self.repository}/{self.path}"
 
     def locate(self, _data_dir: Path | str | None = None) -> Path:
-        """Where the verified file lies; see :func:`fetch`."""
+        """Where the verified file is; see :func:`fetch`."""
         return fetch(self)
+
+    def state(self, _data_dir: Path | str | None = None) -> str | None:
+        """Its place, size and times; ``None`` if it would be downloaded."""
+        there = next((path for path, _ in _places(self) if path.exists()), None)
+        if there is not None:
+            return file_state(there)
+        return f"{self.name} absent" if _offline() else None
 
     def digest(self, _data_dir: Path | str | None = None) -> str:
         """The git blob id, known without reading the file."""
@@ -50,10 +122,11 @@ class UpstreamFile:
 
 
 @dataclass(frozen=True)
-class PackageFile:
+class PackageFile(TextFile):
     """A file of our own writing that ships inside the package."""
 
     path: str  # below datasets_scripts/
+    commit: ClassVar[str] = ""
 
     @property
     def name(self) -> str:
@@ -61,25 +134,22 @@ class PackageFile:
         return f"tstbench/datasets_scripts/{self.path}"
 
     def locate(self, _data_dir: Path | str | None = None) -> Path:
-        """Where the file lies in this installation."""
+        """Where the file is in this installation."""
         path = Path(__file__).parent / self.path
         if not path.exists():
             raise MissingFileError(f"{self.name} is missing: the installation is incomplete")
         return path
 
-    def digest(self, _data_dir: Path | str | None = None) -> str:
-        """The git blob id of what is there now."""
-        return git_blob_id(self.locate().read_bytes())
-
 
 @dataclass(frozen=True)
-class UserFile:
+class UserFile(TextFile):
     """A file of a licensed corpus, in the user's own copy."""
 
     path: str  # below the corpus folder
     corpus: str  # the name of that folder
-    variable: str  # environment variable that holds the default place
-    howto: str  # how one gets the corpus
+    variable: str  # environment variable with the default folder
+    howto: str  # how to get the corpus
+    commit: ClassVar[str] = ""
 
     @property
     def name(self) -> str:
@@ -87,9 +157,9 @@ class UserFile:
         return f"{self.corpus}/{self.path}"
 
     def locate(self, data_dir: Path | str | None = None) -> Path:
-        """Where the file lies, below ``data_dir`` or the environment variable's folder.
+        """Where the file is, below ``data_dir`` or the environment variable's folder.
 
-        The folder may be the corpus or the folder that holds it.
+        The folder may be that of the corpus or its parent.
 
         Raises:
             MissingFileError: no folder given, or no such file in it.
@@ -109,13 +179,6 @@ class UserFile:
             f"{self.corpus} as its licensor ships it. {self.howto}"
         )
 
-    def digest(self, data_dir: Path | str | None = None) -> str:
-        """The git blob id of the user's file."""
-        return git_blob_id(self.locate(data_dir).read_bytes())
-
-
-SourceFile = UpstreamFile | PackageFile | UserFile
-
 
 @cache
 def _table() -> dict[str, dict]:
@@ -123,7 +186,7 @@ def _table() -> dict[str, dict]:
 
 
 def upstream_file(repository: str, path: str) -> UpstreamFile:
-    """The pinned file.
+    """The pinned file at a path of a repository.
 
     Raises:
         UnknownNameError: that repository or path is not pinned.
@@ -150,32 +213,27 @@ def upstream_files(repository: str, prefix: str = "") -> tuple[UpstreamFile, ...
 
 
 def fetch(file: UpstreamFile, *, base_url: str | None = None) -> Path:
-    """The path of a verified copy: local mirror, else earlier download, else a download now.
+    """The path of a verified copy: from the local mirror, an earlier download, or a new download.
 
     Args:
-        file: what is wanted.
-        base_url: where ``/<owner>/<repository>/<commit>/<path>`` is served; default
-            ``$TSTBENCH_UPSTREAM_URL``, else raw.githubusercontent.com.
+        file: the file.
+        base_url: the server of ``/<owner>/<repository>/<commit>/<path>``; default
+            ``$TSTBENCH_UPSTREAM_URL``, or else raw.githubusercontent.com.
 
     Raises:
-        MissingFileError: it is nowhere and cannot be downloaded.
-        IntegrityError: the content is not what the blob id promises. A wrong download is deleted;
-            a wrong file in the mirror is left for its owner to look at.
+        MissingFileError: it cannot be found or downloaded.
+        IntegrityError: the content does not match the blob id. A wrong download is deleted;
+            a wrong file in the mirror is left for its owner to check.
     """
-    mirror = os.environ.get(MIRROR_VARIABLE)
-    if mirror:
-        path = Path(mirror).expanduser() / file.repository / file.path
+    for path, advice in _places(file):
         if path.exists():
-            _verify(path, file, f"Replace it, or unset {MIRROR_VARIABLE} to download the file")
+            _verify(path, file, advice)
             return path
-    path = home() / "downloads" / file.repository / file.commit / file.path
-    if path.exists():
-        _verify(path, file, "Delete it and try again")
-        return path
-    # HF_HUB_OFFLINE is what the libraries around us obey too: one switch for all of them.
-    if os.environ.get("HF_HUB_OFFLINE", "").upper() in {"1", "TRUE", "YES", "ON"}:
-        raise MissingFileError(f"{_absent(file, mirror)}. HF_HUB_OFFLINE is set: no download tried")
-    from .download import download  # only now: reading what is there needs no network stack
+    mirror = os.environ.get(MIRROR_VARIABLE)
+    if _offline():
+        absent = _absent(file, mirror)
+        raise MissingFileError(f"{absent}. HF_HUB_OFFLINE is set, so it was not downloaded")
+    from .download import download  # imported here: reading existing files needs no network code
 
     base = (base_url or os.environ.get("TSTBENCH_UPSTREAM_URL") or BASE_URL).rstrip("/")
     url = f"{base}/{file.repository}/{file.commit}/{file.path}"
@@ -186,12 +244,36 @@ def fetch(file: UpstreamFile, *, base_url: str | None = None) -> Path:
     return path
 
 
+def pinned_places() -> frozenset[Path]:
+    """Where the pinned files are once they have been downloaded."""
+    files = (file for repository in _table() for file in upstream_files(repository))
+    return frozenset(_download_place(file) for file in files)
+
+
+def _download_place(file: UpstreamFile) -> Path:
+    return home() / "downloads" / file.repository / file.commit / file.path
+
+
+def _places(file: UpstreamFile) -> list[tuple[Path, str]]:
+    """Where a copy may be, the download last, and what to do if it is not the pinned one."""
+    places = [(_download_place(file), "Delete it and try again")]
+    if mirror := os.environ.get(MIRROR_VARIABLE):
+        advice = f"Replace it, or unset {MIRROR_VARIABLE} to download the file"
+        places.insert(0, (Path(mirror).expanduser() / file.repository / file.path, advice))
+    return places
+
+
+def _offline() -> bool:
+    """Whether nothing may be downloaded; the libraries we use obey the same switch."""
+    return os.environ.get("HF_HUB_OFFLINE", "").upper() in {"1", "TRUE", "YES", "ON"}
+
+
 def _verify(path: Path, file: UpstreamFile, advice: str) -> None:
     got = git_blob_id(path.read_bytes())
     if got != file.blob:
         raise IntegrityError(
             f"{path} is not {file.name} at commit {file.commit[:12]}: git blob id {got}, "
-            f"promised {file.blob}. {advice}"
+            f"expected {file.blob}. {advice}"
         )
 
 
@@ -199,5 +281,5 @@ def _absent(file: UpstreamFile, mirror: str | None) -> str:
     where = f"not in {MIRROR_VARIABLE}={mirror}" if mirror else f"{MIRROR_VARIABLE} is not set"
     return (
         f"{file.path} of https://github.com/{file.repository} (commit {file.commit}) is needed; "
-        f"{where} (a mirror is laid out <owner>/<repository>/<path>)"
+        f"{where} (files in a mirror are at <owner>/<repository>/<path>)"
     )

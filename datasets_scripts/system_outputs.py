@@ -1,4 +1,4 @@
-"""Public outputs of other people's systems, pinned as the datasets are.
+"""Public outputs of published systems, pinned like the datasets.
 
 Only those of ChatGPT are known to be what the benchmark paper's raters saw; the others are what the
 authors released, and may come from other checkpoints.
@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from ..errors import InputError
 from ..files import read_lines
 from .cleaning import match_key
-from .directions import DIRECTIONS, Direction
+from .directions import Direction
+from .known import parse_direction
 from .sources import BENCHMARK, LI_2018, UpstreamFile, fetch, upstream_file
 
 
@@ -55,12 +56,12 @@ def _table() -> tuple[SystemOutput, ...]:
             ("chatgpt-fs", "output_fewshot_cleaned.0"),
         ):
             file = upstream_file(BENCHMARK, f"Algorithms/CHATGPT/outputs/{folder}/{name}")
-            found.append(SystemOutput(system, DIRECTIONS[direction], file))
+            found.append(SystemOutput(system, parse_direction(direction), file))
     for style, direction in enumerate(("yelp/negative-to-positive", "yelp/positive-to-negative")):
         for suffix, system in _LI_2018.items():
             path = f"evaluation/outputs/yelp/sentiment.test.{style}.{suffix}"
             file = upstream_file(LI_2018, path)
-            found.append(SystemOutput(system, DIRECTIONS[direction], file, columns=True))
+            found.append(SystemOutput(system, parse_direction(direction), file, columns=True))
     return tuple(found)
 
 
@@ -68,15 +69,15 @@ SYSTEM_OUTPUTS: tuple[SystemOutput, ...] = _table()
 
 
 def read_output(output: SystemOutput, sources: Sequence[str]) -> tuple[str, ...]:
-    """A system's rewrites, line i for source i.
+    """A system's rewrites; line i belongs to source i.
 
     Args:
         output: an entry of :data:`SYSTEM_OUTPUTS`.
         sources: the test set's sources, any cleaning.
 
     Raises:
-        InputError: another number of lines, or a line that quotes another source than ours.
-        MissingFileError, IntegrityError: as :func:`~.sources.fetch`.
+        InputError: the number of lines differs, or a line quotes a different source.
+        MissingFileError, IntegrityError: see :func:`~.sources.fetch`.
     """
     lines = read_lines(fetch(output.file))
     name = output.file.name
@@ -90,6 +91,6 @@ def read_output(output: SystemOutput, sources: Sequence[str]) -> tuple[str, ...]
     for number, (line, source) in enumerate(zip(lines, sources, strict=True), start=1):
         quoted, _, rest = line.partition("\t")
         if match_key(quoted) != match_key(source):
-            raise InputError(f"{name}, line {number}: quotes {quoted!r}, the source is {source!r}")
+            raise InputError(f"{name}, line {number}: quotes {quoted!r}, not the source {source!r}")
         rewrites.append(rest.split("\t")[0].strip())
     return tuple(rewrites)

@@ -1,4 +1,4 @@
-"""The published views of a dataset: which splits each has, and which part a split comes from."""
+"""The published views of a dataset: which splits each has, and which files a split comes from."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .directions import Direction
 DEFAULT_VIEW = "default"
 STYLES_VIEW = "styles"
 
-_ROWS_VERSION = 1  # raised when the same files and cleaning make other rows
+_ROWS_VERSION = 1  # raised when the same files and cleaning give different rows
 
 
 @dataclass(frozen=True)
@@ -24,16 +24,16 @@ class Split:
 
     name: str  # ``test``, or in the default view ``test_negative_to_positive``
     part: str
-    direction: Direction | None  # None: labelled sentences of both styles
+    direction: Direction | None  # None: labelled sentences of every style
 
     @property
     def file(self) -> str:
-        """Where a built folder keeps it; the default view shows the directions' own files."""
+        """Its path in a built folder; the default view uses the directions' files."""
         return f"{self.direction.config if self.direction else STYLES_VIEW}/{self.part}.parquet"
 
 
 def views(corpus: Corpus, parts: Iterable[Part]) -> dict[str, tuple[Split, ...]]:
-    """View name -> its splits, for the parts that are there.
+    """View name -> its splits, for the given raw splits.
 
     >>> from .corpora import CORPORA
     >>> mini = CORPORA["mini"]
@@ -41,36 +41,39 @@ def views(corpus: Corpus, parts: Iterable[Part]) -> dict[str, tuple[Split, ...]]
     ['default', 'negative-to-positive', 'positive-to-negative', 'styles']
     """
     parts = list(parts)
-    pairs = [p.name for p in parts if p.transfer]
+    served = {
+        d: [p.name for p in parts if p.serves(way)]
+        for d, way in zip(corpus.facts.directions, corpus.ways(), strict=True)
+    }
     found = {
         DEFAULT_VIEW: tuple(
-            Split(d.split(part), part, d) for d in corpus.facts.directions for part in pairs
+            Split(d.split(part), part, d) for d, names in served.items() for part in names
         )
     }
-    for d in corpus.facts.directions:
-        found[d.config] = tuple(Split(part, part, d) for part in pairs)
-    found[STYLES_VIEW] = tuple(Split(p.name, p.name, None) for p in parts)
+    for d, names in served.items():
+        found[d.config] = tuple(Split(part, part, d) for part in names)
+    found[STYLES_VIEW] = tuple(Split(p.name, p.name, None) for p in parts if any(p.sentences))
     return found
 
 
 def available_parts(
     corpus: Corpus, data_dir: Path | str | None = None, *, allow_missing: bool = False
 ) -> tuple[tuple[Part, ...], dict[str, str]]:
-    """The parts whose files are all there, and for each other part why it is not.
+    """The splits whose files all exist, and for each other split why it is missing.
 
     Raises:
-        MissingFileError: a file of a part is nowhere, and ``allow_missing`` is false or the part
-            is the test part: what could leak into it would not be known.
+        MissingFileError: a file of a split cannot be found, and ``allow_missing`` is false or it
+            is the test split: without it, leaks could not be found.
     """
     found, missing = [], {}
     for part in corpus.parts:
         try:
             for file in part.files:
-                file.locate(data_dir)
+                file.require(data_dir)
         except MissingFileError:
             if not allow_missing or part.name == "test":
                 raise
-            # No message of an error: those name folders of this machine, and cards are public.
+            # Not the error's message: it names folders of this machine, and cards are public.
             missing[part.name] = f"{file.name} was missing on the machine that built this"
         else:
             found.append(part)
@@ -80,7 +83,7 @@ def available_parts(
 def rows_digest(
     corpus: Corpus, parts: Iterable[Part], cleaning: str, data_dir: Path | str | None = None
 ) -> str:
-    """SHA-256 of all that rows depend on: raw files, cleaning, decontamination, versions.
+    """SHA-256 of everything that rows depend on: raw files, cleaning, decontamination, versions.
 
     A cache keyed by it never returns stale rows (``datasets`` itself does not look at raw files).
     """
@@ -94,4 +97,6 @@ def rows_digest(
             for p in parts
         ],
     }
+    if corpus.origin:  # its data file may use the same files in another layout
+        facts["layout"] = corpus.layout
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()

@@ -1,21 +1,34 @@
-"""The ten metrics: titles, units, which way is better. Nothing heavy is imported here."""
+"""What is fixed about a metric, independent of the data. Nothing heavy is imported here."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
-from ..errors import unknown_name
+from ..errors import InputError, unknown_name
 
-ScorerRole = Literal["classifier", "language_model", "acceptability", "encoder"]
-Aspect = Literal["style", "content", "fluency", "overall"]
-Unit = Literal["percent", "fraction", "perplexity"]
+Aspect = Literal["style", "content", "fluency", "overall", "other"]
+Unit = Literal["percent", "fraction", "perplexity", "number"]
+Column = Literal["sources", "references", "direction"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MetricFacts:
-    """What is fixed about a metric, whatever it is computed on."""
+    """One metric of a family.
+
+    Attributes:
+        name: ``s_bleu``, used in tables, files and signatures.
+        title: ``s-BLEU``, shown to people.
+        unit: always declared, never inferred from a value.
+        higher_is_better: whether a higher value is better.
+        aspect: which aspect of a rewrite it measures.
+        meaning: one line for lists.
+        version: raised when the same texts and scorers no longer give the same number.
+        reads: the inputs it needs besides predictions.
+        compares_systems: whether its numbers depend on the direction's other systems; their
+            predictions (the cohort) are then part of its signature.
+    """
 
     name: str
     title: str
@@ -23,67 +36,23 @@ class MetricFacts:
     higher_is_better: bool
     aspect: Aspect
     meaning: str
-    scorers: tuple[ScorerRole, ...] = ()  # the models it scores with
+    version: int = 1
+    reads: tuple[Column, ...] = ()
+    compares_systems: bool = False
 
+    def __post_init__(self) -> None:
+        """Check what a report could not say.
 
-_SOURCE = "against the source"
-_FIRST = "against the first reference"
-_ALL = "against all references"
-_BERT: tuple[ScorerRole, ...] = ("encoder",)
-_FACTS = (
-    MetricFacts(
-        "acc", "ACC", "percent", True, "style", "share classified as target style", ("classifier",)
-    ),
-    MetricFacts("s_bleu", "s-BLEU", "percent", True, "content", f"BLEU {_SOURCE}"),
-    MetricFacts("r_bleu", "r-BLEU", "percent", True, "content", f"BLEU {_FIRST}"),
-    MetricFacts("multi_bleu", "multi-BLEU", "percent", True, "content", f"BLEU {_ALL}"),
-    MetricFacts("s_bert", "s-BERT", "fraction", True, "content", f"BERTScore {_SOURCE}", _BERT),
-    MetricFacts("r_bert", "r-BERT", "fraction", True, "content", f"BERTScore {_FIRST}", _BERT),
-    MetricFacts(
-        "multi_bert", "multi-BERT", "fraction", True, "content", f"BERTScore {_ALL}", _BERT
-    ),
-    MetricFacts(
-        "ppl",
-        "PPL",
-        "perplexity",
-        False,
-        "fluency",
-        "perplexity under a target-style 5-gram model",
-        ("language_model",),
-    ),
-    MetricFacts(
-        "cola",
-        "CoLA",
-        "percent",
-        True,
-        "fluency",
-        "share classified as acceptable",
-        ("acceptability",),
-    ),
-    MetricFacts(
-        "joint",
-        "Joint",
-        "fraction",
-        True,
-        "overall",
-        "geometric mean of ACC, BLEU and 1/ln PPL",
-        ("classifier", "language_model"),
-    ),
-)
-METRICS: dict[str, MetricFacts] = {facts.name: facts for facts in _FACTS}
-
-
-def metric_facts(name: str) -> MetricFacts:
-    """The facts of the metric of that name; :class:`UnknownNameError` with near misses else."""
-    if name not in METRICS:
-        raise unknown_name("metric", name, METRICS)
-    return METRICS[name]
-
-
-def scorers_needed(metrics: Iterable[str]) -> set[ScorerRole]:
-    """The roles of all scorers that these metrics use.
-
-    >>> sorted(scorers_needed(["joint", "s_bleu"]))
-    ['classifier', 'language_model']
-    """
-    return {role for metric in metrics for role in metric_facts(metric).scorers}
+        Raises:
+            InputError: a name, unit, aspect or direction that is not allowed.
+        """
+        if not re.fullmatch(r"[a-z][a-z0-9_]*", self.name):
+            raise InputError(f"metric {self.name!r}: lower-case letters, digits and '_' only")
+        if not isinstance(self.higher_is_better, bool):
+            raise InputError(f"metric {self.name}: higher_is_better must be True or False")
+        for field, value, known in (
+            ("unit", self.unit, get_args(Unit)),
+            ("aspect", self.aspect, get_args(Aspect)),
+        ):
+            if value not in known:
+                raise unknown_name(f"{field} of metric {self.name}", str(value), known)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
 
 from ..datasets_scripts.directions import Direction
 from ..datasets_scripts.fingerprint import fingerprint
@@ -15,16 +18,18 @@ class Inputs:
     """N predictions and what they are measured against.
 
     Attributes:
-        predictions: N texts; an empty one is a failed output, and counts.
-        sources: N texts, or ``None`` where no metric asked for them.
+        predictions: N texts; an empty one is a failed output, which still counts.
+        sources: N texts, or ``None`` if no metric needs them.
         references: N tuples of 0 to n texts, or ``None``.
         direction: needed by the metrics that score style.
+        language: of the texts, as a BCP-47 code; it determines how they are prepared.
     """
 
     predictions: tuple[str, ...]
     sources: tuple[str, ...] | None = None
     references: tuple[tuple[str, ...], ...] | None = None
     direction: Direction | None = None
+    language: str = "en"
 
     @property
     def most_references(self) -> int:
@@ -37,8 +42,13 @@ class Inputs:
         return min((len(r) for r in self.references or ()), default=0)
 
     @property
+    def failed(self) -> np.ndarray:
+        """Which predictions are empty: shape (N,), bool."""
+        return np.array([not text.strip() for text in self.predictions])
+
+    @cached_property
     def data_fingerprint(self) -> str | None:
-        """SHA-256 over sources and references; ``None`` when both are not there."""
+        """SHA-256 over sources and references; ``None`` unless both are given."""
         if self.sources is None or self.references is None:
             return None
         return fingerprint(self.sources, self.references)
@@ -49,6 +59,7 @@ def check_inputs(
     sources: Sequence[str] | None = None,
     references: Sequence[str | Sequence[str]] | None = None,
     direction: Direction | None = None,
+    language: str = "en",
 ) -> Inputs:
     """Check and freeze the texts.
 
@@ -56,16 +67,17 @@ def check_inputs(
         predictions: N texts, one line each.
         sources: N texts.
         references: N texts, or N lists of texts.
-        direction: what is transferred.
+        direction: the direction of the transfer.
+        language: of the texts.
 
     Raises:
-        InputError: nothing to score, lengths that differ, a value that is no text (NaN, None,
-            a number), a prediction that :func:`prediction_fault` finds fault with, or not one
-            prediction that holds a word.
+        InputError: nothing to score, lengths that differ, a value that is not a text (NaN, None,
+            a number), a prediction that :func:`prediction_fault` rejects, or no
+            prediction that contains a word.
     """
     columns = {"predictions": predictions, "sources": sources, "references": references}
     for name, column in columns.items():
-        if isinstance(column, str):  # a sequence of characters: the classic slip
+        if isinstance(column, str):  # a sequence of characters: the classic mistake
             raise InputError(f"{name} must be a list of texts, got one text: {column[:60]!r}")
     lengths = {name: len(column) for name, column in columns.items() if column is not None}
     if not lengths["predictions"]:
@@ -87,27 +99,28 @@ def check_inputs(
         None if sources is None else tuple(sources),
         None if listed is None else tuple(listed),
         direction,
+        language,
     )
 
 
 def prediction_fault(text: str) -> str | None:
-    """What keeps a text from being a prediction, one line of text; ``None`` when nothing does.
+    """Why a text cannot be a prediction (one line of text); ``None`` if it can.
 
     >>> prediction_fault("one line") is None
     True
     """
     if "\n" in text or "\r" in text:
         return (
-            f"holds a line break: {text[:60]!r}. One sentence is one line: replace line breaks "
-            "by blanks"
+            f"contains a line break: {text[:60]!r}. One sentence is one line: replace line breaks "
+            "with spaces"
         )
     if "\0" in text:
-        return f"holds a NUL character: {text[:60]!r}. Remove it"
+        return f"contains a NUL character: {text[:60]!r}. Remove it"
     if not _is_unicode(text):
-        return f"is no valid Unicode (half of a surrogate pair): {text[:60]!r}. Write it anew"
+        return f"is not valid Unicode (half of a surrogate pair): {text[:60]!r}. Write it again"
     if text.strip().lower() == "nan":
         return (
-            f"is {text.strip()!r}, which is what a failed join in a data frame writes. Write an "
+            f"is {text.strip()!r}, which a failed join in a data frame produces. Write an "
             "empty prediction for a failed output"
         )
     return None
@@ -117,7 +130,7 @@ def _as_list(number: int, some: str | Sequence[str]) -> tuple[str, ...]:
     if not isinstance(some, Iterable):
         raise InputError(
             f"the references of sentence {number} are {some!r}, not a text or a list of texts; "
-            "[] where there is none"
+            "use [] if there is none"
         )
     texts = (some,) if isinstance(some, str) else tuple(some)
     _check_texts(f"a reference of sentence {number}, reference", texts)
@@ -129,9 +142,9 @@ def _check_texts(what: str, texts: Sequence[object]) -> None:
         if not isinstance(text, str):
             raise InputError(f"{what} {number} is {text!r} ({type(text).__name__}), not a text")
         if not _is_unicode(text):
-            raise InputError(f"{what} {number} is no valid Unicode: {text[:60]!r}")
+            raise InputError(f"{what} {number} is not valid Unicode: {text[:60]!r}")
 
 
 def _is_unicode(text: str) -> bool:
-    """Whether a text can be encoded: JSON may bring halves of surrogate pairs, which cannot."""
+    """Whether a text can be encoded: JSON may contain lone surrogates, which cannot."""
     return text.isascii() or not any("\ud800" <= sign <= "\udfff" for sign in text)

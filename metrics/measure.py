@@ -1,264 +1,240 @@
-"""Measuring: from texts and scorers to statistics with signatures, for any of the ten metrics.
+"""Measuring: from texts and scorers to statistics with signatures, for every metric.
 
-The evaluate modules and the evaluation pipeline both come through here, so that a score computed
-in a notebook and one on the leaderboard cannot differ.
+The evaluate modules and the evaluation pipeline both use this module, so that a score computed
+in a notebook and one on the leaderboard cannot differ. :func:`plan` says which signature each
+score will have, without loading a scorer; :func:`measure` computes it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
-from typing import get_args
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import cache
+from importlib.metadata import version
+from importlib.util import find_spec
+from typing import Any
 
-import nltk
-import numpy as np
-import sacrebleu
-
-from .. import __version__
-from ..errors import InputError, unknown_name
-from .facts import METRICS, metric_facts
-from .functional.bleu import bleu_protocol, bleu_statistics
-from .functional.joint import EQUAL, JointWeights, joint_statistics
-from .functional.ppl import Normalisation, ppl_statistics
-from .functional.share import share_statistics
+from ..datasets_scripts.known import language_of
+from ..errors import InputError
+from ..version import __version__
+from .contract import Cohort, Context, Need
 from .inputs import Inputs
+from .options import BENCHMARK, Choices
+from .registry import family_of, metric_facts
 from .result import LeftOut, Measurement, Outcome
-from .scorers.base import Scorer
 from .scorers.profile import Scorers
+from .scorers.roles import role
 from .signature import Signature
-from .statistics import Statistics, mean_statistics
-from .text import (
-    CLASSIFIER_TEXT,
-    CLEANING,
-    LANGUAGE_MODEL_TEXT,
-    classifier_texts,
-    clean_texts,
-    language_model_texts,
-)
 
-VIEWS = ("s", "r", "multi")  # against the source, the first reference, all references
-
-
-@dataclass(frozen=True)
-class Options:
-    """The choices that a metric leaves open; the defaults are the benchmark's.
-
-    Raises:
-        UnknownNameError: no such BLEU protocol, or no such normalisation.
-    """
-
-    bleu: str = "tstbench"
-    ppl: Normalisation = "words"
-    weights: JointWeights = EQUAL
-
-    def __post_init__(self) -> None:
-        bleu_protocol(self.bleu)  # a slip is told before anything is trained or scored
-        if self.ppl not in get_args(Normalisation):
-            raise unknown_name("normalisation of ppl", self.ppl, get_args(Normalisation))
-
-
-BENCHMARK = Options()
+# The fields of every signature; a metric computed from others does not take these from its parts.
+_ENDS = ("v", "direction", "language", "n", "data", "cohort")
+# One sentence with every input a metric can read, to find the scorers when there are no texts.
+_SAMPLE = Inputs(("a",), ("a",), (("a", "b"),))
 
 
 @dataclass
-class Measuring:
-    """One system's measurements in the making: what Joint needs is not computed twice."""
+class Measuring(Context):
+    """The measurements of one system in progress: what Joint needs is computed once."""
 
     inputs: Inputs
     scorers: Scorers
-    options: Options = BENCHMARK
+    choices: Choices = BENCHMARK
+    systems: Cohort | None = None
     _done: dict[str, Outcome] = field(default_factory=dict)
+    _needed: dict[str, tuple[Need, ...]] = field(default_factory=dict)
+
+    @property
+    def cohort(self) -> Cohort:
+        """All systems of the direction.
+
+        Raises:
+            InputError: they were not given.
+        """
+        if self.systems is None:
+            raise InputError("a metric that compares systems needs all systems of the direction")
+        return self.systems
+
+    def scorer(self, role: str) -> Any:
+        """The scorer of that role, loaded.
+
+        Raises:
+            MissingScorerError: it has not been trained or downloaded yet.
+        """
+        return self.scorers.load(role)
 
     def outcome(self, metric: str) -> Outcome:
-        """Measure one metric, or say why it has no meaning here.
+        """Measure one metric, or say why it does not apply.
 
         Raises:
             UnknownNameError: no such metric.
             InputError: an input that the metric needs was not given.
-            MissingScorerError: a scorer is not there yet.
+            MissingScorerError: a scorer has not been trained or downloaded yet.
         """
-        metric_facts(metric)
         if metric not in self._done:
-            self._done[metric] = _MEASURES[metric](self)
+            self._done[metric] = self._measure(metric)
         return self._done[metric]
 
-    # -- style ---------------------------------------------------------------------------------
+    def signature(self, metric: str) -> Signature | LeftOut:
+        """What the metric's score will depend on, or why there will be no score.
 
-    def _acc(self) -> Outcome:
-        direction = self.inputs.direction
-        if direction is None:
-            raise InputError("acc needs a direction, such as 'yelp/negative-to-positive'")
-        classifier = self.scorers.classifier
-        wanted = classifier.styles.index(direction.target_style)
-        distribution = classifier.distribution(classifier_texts(self.inputs.predictions))
-        statistics = share_statistics(distribution, wanted, self._failed())
-        scorer = {"classifier": _named(classifier), "text": CLASSIFIER_TEXT, "empty": "miss"}
-        return self._measurement("acc", statistics, **scorer)
-
-    def _failed(self) -> np.ndarray:
-        """Which predictions are empty: shape (N,), bool."""
-        return np.array([not text.strip() for text in self.inputs.predictions])
-
-    # -- content -------------------------------------------------------------------------------
-
-    def _bleu(self, view: str) -> Outcome:
-        against = self._against(f"{view}_bleu", view)
-        if isinstance(against, LeftOut):
-            return against
-        protocol = bleu_protocol(self.options.bleu)
-        statistics = bleu_statistics(self.inputs.predictions, against, protocol)
-        return self._measurement(
-            f"{view}_bleu",
-            statistics,
-            protocol=protocol.name,
-            tok=protocol.tokenize,
-            case="lower" if protocol.lowercase else "mixed",
-            smooth=protocol.smooth,
-            refs=self._reference_count(view),
-            nltk=nltk.__version__ if protocol.tokenize.startswith("nltk") else None,
-            sacrebleu=sacrebleu.__version__,
-        )
-
-    def _bert(self, view: str) -> Outcome:
-        against = self._against(f"{view}_bert", view)
-        if isinstance(against, LeftOut):
-            return against
-        encoder = self.scorers.encoder
-        from .functional.bertscore import bertscore, bertscore_protocol  # needs torch
-
-        protocol = bertscore_protocol(self.scorers.profile.bertscore)
-        scores = bertscore(
-            clean_texts(self.inputs.predictions),
-            [clean_texts(some) for some in against],
-            encoder,
-            reduce=protocol.reduce,
-        )
-        return self._measurement(
-            f"{view}_bert",
-            mean_statistics(np.asarray(scores.f1, dtype=np.float64)),
-            protocol=protocol.name,
-            encoder=_named(encoder),
-            layer=encoder.layer,
-            reduce=protocol.reduce,
-            rescale="no",
-            text=CLEANING,
-            refs=self._reference_count(view),
-        )
-
-    def _against(self, metric: str, view: str) -> list[list[str]] | LeftOut:
-        """The texts that a view compares each prediction with."""
-        if view == "s":
-            if self.inputs.sources is None:
-                raise InputError(f"{metric} needs sources")
-            return [[source] for source in self.inputs.sources]
-        if self.inputs.references is None:
-            raise InputError(f"{metric} needs references")
-        most = self.inputs.most_references
-        if most == 0:
-            return LeftOut(metric, "no sentence has a reference")
-        if view == "multi" and most == 1:
-            return LeftOut(metric, "no sentence has several references")
-        keep = 1 if view == "r" else most
-        return [list(some[:keep]) for some in self.inputs.references]
-
-    def _reference_count(self, view: str) -> str:
-        if view == "s":
-            return "source"
-        if view == "r":
-            return "first"
-        fewest, most = self.inputs.fewest_references, self.inputs.most_references
-        return str(most) if fewest == most else f"{fewest}-{most}"
-
-    # -- fluency -------------------------------------------------------------------------------
-
-    def _ppl(self) -> Outcome:
-        model = self.scorers.language_model
-        texts = language_model_texts(self.inputs.predictions)
-        log10 = model.log10_probability(texts)
-        statistics = ppl_statistics(log10, model.words(texts), self.options.ppl)
-        return self._measurement(
-            "ppl",
-            statistics,
-            lm=_named(model),
-            norm=self.options.ppl,
-            text=LANGUAGE_MODEL_TEXT,
-            sacrebleu=sacrebleu.__version__,  # whose 13a tokeniser it is
-        )
-
-    def _cola(self) -> Outcome:
-        classifier = self.scorers.acceptability
-        distribution = classifier.distribution(clean_texts(self.inputs.predictions))
-        wanted = classifier.styles.index("acceptable")
-        statistics = share_statistics(distribution, wanted, self._failed())
-        scorer = {"classifier": _named(classifier), "text": CLEANING, "empty": "miss"}
-        return self._measurement("cola", statistics, **scorer)
-
-    # -- overall -------------------------------------------------------------------------------
-
-    def _joint(self) -> Outcome:
-        if self.inputs.most_references == 0:
-            return LeftOut("joint", "no sentence has a reference")
-        chosen = "multi_bleu" if self.inputs.most_references > 1 else "r_bleu"
-        parts = [self.outcome(name) for name in ("acc", chosen, "ppl")]
-        acc, bleu, ppl = (part for part in parts if isinstance(part, Measurement))
-        weights = self.options.weights
-        statistics = joint_statistics(acc.statistics, bleu.statistics, ppl.statistics, weights)
-        fields = {"bleu": chosen, "weights": str(weights)}
-        ends = {"direction", "n", "data", "tstbench"}  # what every signature has
-        for part in (acc, bleu, ppl):
-            for key, value in part.signature:
-                if key not in ends:
-                    # Two parts prepare their texts differently: acc.text, ppl.text.
+        Raises:
+            UnknownNameError, InputError, MissingScorerError: see :meth:`outcome`.
+        """
+        family, facts = family_of(metric), metric_facts(metric)
+        options = self.choices.of(family.name)
+        self._check_columns(metric)
+        if why := family.left_out(metric, self.inputs, options):
+            return LeftOut(metric, why)
+        parts = [self.signature(part) for part in family.parts(metric, self.inputs, options)]
+        if missing := [part for part in parts if isinstance(part, LeftOut)]:
+            return LeftOut(metric, f"{missing[0].metric}: {missing[0].why}")
+        signed = [part for part in parts if isinstance(part, Signature)]
+        data, direction = self.inputs.data_fingerprint, self.inputs.direction
+        fields: dict[str, object] = {}
+        for need in self._own_needs(metric):
+            fields.update(self._scorer_fields(need.role))
+        fields.update(family.fields(metric, self.inputs, options))
+        for part in signed:
+            for key, value in part:
+                if key not in _ENDS:
+                    # If two parts prepare their texts differently: acc.text, ppl.text.
                     fields[f"{part.metric}.text" if key == "text" else key] = value
-        return self._measurement("joint", statistics, **fields)
-
-    # -- signatures ----------------------------------------------------------------------------
-
-    def _measurement(self, metric: str, statistics: Statistics, **fields: object) -> Measurement:
-        data = self.inputs.data_fingerprint
-        signature = Signature.of(
+        cohort = self.cohort.hash[:12] if facts.compares_systems else None
+        return Signature.of(
             metric,
-            direction=self.inputs.direction,
+            _versions(
+                [*family.libraries, *(name for part in signed for name, _ in part.provenance)]
+            ),
+            v=facts.version,
+            direction=direction,
+            language=None if self.inputs.language == "en" else self.inputs.language,
             **fields,
+            cohort=cohort,
             n=len(self.inputs.predictions),
             data=data[:12] if data else "unknown",  # sources or references were not given
-            tstbench=__version__,
         )
-        return Measurement(metric, statistics, signature)
 
+    def needs(self, metric: str) -> Iterator[Need]:
+        """Which texts go to which scorers, for the metric and its parts."""
+        family = family_of(metric)
+        options = self.choices.of(family.name)
+        self._check_columns(metric)
+        if family.left_out(metric, self.inputs, options):
+            return
+        yield from self._own_needs(metric)
+        for part in family.parts(metric, self.inputs, options):
+            yield from self.needs(part)
 
-_MEASURES: dict[str, Callable[[Measuring], Outcome]] = {
-    "acc": Measuring._acc,
-    "s_bleu": lambda m: m._bleu("s"),
-    "r_bleu": lambda m: m._bleu("r"),
-    "multi_bleu": lambda m: m._bleu("multi"),
-    "s_bert": lambda m: m._bert("s"),
-    "r_bert": lambda m: m._bert("r"),
-    "multi_bert": lambda m: m._bert("multi"),
-    "ppl": Measuring._ppl,
-    "cola": Measuring._cola,
-    "joint": Measuring._joint,
-}
+    def _own_needs(self, metric: str) -> tuple[Need, ...]:
+        if metric not in self._needed:
+            family = family_of(metric)
+            options = self.choices.of(family.name)
+            self._needed[metric] = family.needs(metric, self.inputs, options)
+        return self._needed[metric]
+
+    def _measure(self, metric: str) -> Outcome:
+        signature = self.signature(metric)
+        if isinstance(signature, LeftOut):
+            return signature
+        family = family_of(metric)
+        options = self.choices.of(family.name)
+        statistics = family.measure(metric, self.inputs, options, self)
+        caution = family.caution(signature)
+        return Measurement(metric_facts(metric), statistics, signature, caution)
+
+    def _scorer_fields(self, name: str) -> dict[str, object]:
+        """A scorer in a signature: its name, and enough of its hash to identify it."""
+        found, placement = self.scorers.find(name), self.scorers.placement
+        dtype = placement.signed_dtype if found.on_device else None
+        fields = {role(name).key: f"{found.name}#{found.hash[:12]}", **found.fields}
+        return fields if dtype is None else {**fields, "dtype": dtype}
+
+    def _check_columns(self, metric: str) -> None:
+        for column in metric_facts(metric).reads:
+            if getattr(self.inputs, column) is None:
+                such = ", such as 'yelp/negative-to-positive'" if column == "direction" else ""
+                article = "a " if column == "direction" else ""
+                raise InputError(f"{metric} needs {article}{column}{such}")
 
 
 def measure(
-    metrics: Iterable[str], inputs: Inputs, scorers: Scorers, options: Options = BENCHMARK
+    metrics: Iterable[str],
+    inputs: Inputs,
+    scorers: Scorers,
+    choices: Choices = BENCHMARK,
+    cohort: Cohort | None = None,
 ) -> dict[str, Outcome]:
-    """Measure several metrics of one system on one direction, in the order asked for.
+    """Measure several metrics of one system on one direction, in the given order.
+
+    Args:
+        metrics: names of :data:`~.registry.METRICS`.
+        inputs: the system's predictions, and what they are measured against.
+        scorers: the direction's scorers.
+        choices: options by family.
+        cohort: all systems of the direction, for metrics that compare them.
 
     Raises:
         UnknownNameError: no such metric.
         InputError: an input that a metric needs was not given.
-        MissingScorerError: a scorer is not there yet.
+        MissingScorerError: a scorer has not been trained or downloaded yet.
     """
-    measuring = Measuring(inputs, scorers, options)
+    measuring = Measuring(inputs, scorers, choices, cohort)
     return {metric: measuring.outcome(metric) for metric in metrics}
 
 
-def _named(scorer: Scorer) -> str:
-    """A scorer in a signature: its name, and enough of its hash to tell it from any other."""
-    return f"{scorer.name}#{scorer.hash[:12]}"
+def plan(
+    metrics: Iterable[str],
+    inputs: Inputs,
+    scorers: Scorers,
+    choices: Choices = BENCHMARK,
+    cohort: Cohort | None = None,
+) -> dict[str, Signature | LeftOut]:
+    """The signature that each score will have; no scorer is loaded and no text scored.
+
+    Arguments and errors are the same as those of :func:`measure`.
+    """
+    measuring = Measuring(inputs, scorers, choices, cohort)
+    return {metric: measuring.signature(metric) for metric in metrics}
 
 
-if set(_MEASURES) != set(METRICS):
-    raise RuntimeError("metrics/facts.py and metrics/measure.py name different metrics")
+def needs(
+    metrics: Iterable[str], inputs: Inputs, scorers: Scorers, choices: Choices = BENCHMARK
+) -> list[Need]:
+    """Which texts the metrics give to which scorers, for one system."""
+    measuring = Measuring(inputs, scorers, choices)
+    return [need for metric in metrics for need in measuring.needs(metric)]
+
+
+def roles_needed(
+    metrics: Iterable[str],
+    scorers: Scorers,
+    choices: Choices = BENCHMARK,
+    inputs: Inputs | None = None,
+) -> tuple[str, ...]:
+    """The roles of all scorers that the metrics use on these texts, or could use on any texts.
+
+    Args:
+        metrics: names of metrics.
+        scorers: the direction's scorers.
+        choices: options by family.
+        inputs: the texts; by default, a sentence with every input that a metric can read.
+    """
+    if inputs is None:
+        language = language_of(scorers.direction)
+        inputs = replace(_SAMPLE, direction=scorers.direction, language=language)
+    return tuple(dict.fromkeys(n.role for n in needs(metrics, inputs, scorers, choices)))
+
+
+def _versions(libraries: Iterable[str]) -> dict[str, str]:
+    """Provenance: this package, and the libraries that computed the number."""
+    found = {"tstbench": __version__}
+    for name in libraries:
+        if name != "tstbench" and (known := _version(name)):
+            found[name] = known
+    return found
+
+
+@cache
+def _version(library: str) -> str | None:
+    """Of an installed library; asked for with every score, and read from a file."""
+    return version(library) if find_spec(library) else None

@@ -1,58 +1,52 @@
-"""What the six ``evaluate`` modules share: their columns, their checks, their result.
+"""What the six ``evaluate`` modules share: their columns, checks and result.
 
-A module is a thin script that can leave home (it becomes a Space on the Hub), so it imports this
-module absolutely, and never imports the class itself: ``evaluate`` takes the first metric class
-it finds in a script's namespace.
+A module is a thin script that is also used outside this package (as a Space on the Hub), so it
+imports this module absolutely, and never the class itself: ``evaluate`` takes the first metric
+class it finds in a script's namespace.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import datasets
 import evaluate
 
-from ..datasets_scripts.directions import Direction, parse_direction
-from ..errors import InputError
-from .functional.joint import JointWeights
+from ..citation import BIBTEX
+from ..datasets_scripts.directions import Direction
+from ..datasets_scripts.known import as_direction, language_of
+from ..errors import InputError, MissingScorerError
 from .inputs import check_inputs
-from .measure import BENCHMARK, Options, measure
+from .measure import measure
+from .options import choices
+from .registry import expand
 from .result import as_compute_result
+from .scorers import demand
+from .scorers.device import Placement
 from .scorers.profile import Scorers, parse_profile
 
 INPUTS = """
 Args:
-    predictions (list of str): N rewritten sentences; '' for a failed one.
+    predictions (list of str): N rewritten sentences; '' for a failed output.
     sources (list of str): the N sentences they rewrite, in the same order.
     references (list of list of str, or list of str): the human rewrites of each sentence, 0 to n.
 """
 
-TSTBENCH_CITATION = """\
-@article{xie2025tstbench,
-  title = {TSTBench: A Comprehensive Benchmark for Text Style Transfer},
-  author = {Xie, Yifei and Gui, Jiaping and Che, Zhengping and Zhu, Leqian and Hu, Yahao and
-            Pan, Zhisong},
-  journal = {Entropy},
-  year = {2025}
-}
-"""
-
-
 _NEEDED = {
-    "sources": "one a prediction",
-    "references": "a list a prediction, [] where there is none",
+    "sources": "one per prediction",
+    "references": "one list per prediction, [] if there is none",
 }
 
 
 class StyleTransferMetric(evaluate.Metric):
-    """An evaluate metric over predictions, and over sources and references where it reads them."""
+    """An evaluate metric over predictions, and over sources and references if it reads them."""
 
     #: which of ``sources`` and ``references`` the metric reads
     columns: tuple[str, ...] = ()
     description = ""
     arguments = ""
-    citation_text = TSTBENCH_CITATION
+    citation_text = BIBTEX
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -83,7 +77,7 @@ class StyleTransferMetric(evaluate.Metric):
         ]
 
     def compute(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> Any:
-        """Check what was handed in, with our messages, before evaluate looks at its first row."""
+        """Check the inputs, with our messages, before evaluate looks at their first row."""
         if predictions is not None:
             missing = {"sources": kwargs.get("sources"), "references": references}
             for name in self.columns:
@@ -111,37 +105,55 @@ def compute(
     references: Sequence[str | Sequence[str]] | None = None,
     direction: str | Direction | None = None,
     profile: str = "embedded",
-    options: Options = BENCHMARK,
+    language: str | None = None,
+    batch_size: int | None = None,
+    **options: Mapping[str, object],
 ) -> dict[str, Any]:
-    """Score predictions: one flat value a metric, and ``details`` with interval and signature.
+    """Score predictions: one flat value per metric, and ``details`` with interval and signature.
+
+    Scorers that do not exist yet are trained first, as by ``tstbench evaluate``.
+
+    Args:
+        metrics: names of metrics or families.
+        predictions: N texts.
+        sources: N texts, for the metrics that read them.
+        references: N texts or lists of texts, for the metrics that read them.
+        direction: ``yelp/negative-to-positive``; if only a label is needed, any
+            ``mine/rude-to-polite``.
+        profile: which scorers to use.
+        language: of the texts; by default the dataset's, or English.
+        batch_size: the most sentences that a model scores at once; it does not change a score.
+        options: by family: ``bleu={"protocol": "13a"}``. ``None`` values are ignored.
 
     Raises:
-        InputError: texts that are not aligned or not texts, or a direction that is missing.
-        UnknownNameError: no such direction, metric, protocol or profile.
-        MissingScorerError: a scorer has not been trained or fetched yet; the message says how.
+        InputError: texts that are not aligned or not texts, or a missing direction.
+        UnknownNameError: no such direction, metric, option or profile.
+        MissingScorerError: a scorer can neither be trained nor downloaded here; the message says
+            what to do.
     """
     if direction is not None and not isinstance(direction, Direction):
-        direction = parse_direction(str(direction))
-    inputs = check_inputs(predictions, sources, references, direction)
-    scorers = Scorers(parse_profile(profile), direction)
-    return as_compute_result(measure(metrics, inputs, scorers, options))
-
-
-def joint_weights(weights: Sequence[float]) -> JointWeights:
-    """The weights of Joint's three parts.
-
-    Raises:
-        InputError: not three numbers, or weights that make no mean.
-    """
+        direction = as_direction(str(direction))
+    chosen = parse_profile(profile)
+    placement = Placement(batch_size=batch_size)
+    given = {family: _given(values) for family, values in options.items()}
+    inputs = check_inputs(
+        predictions, sources, references, direction, language or language_of(direction)
+    )
+    settings, names = choices(chosen.options, given), expand(metrics)
     try:
-        acc, bleu, ppl = map(float, weights)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"three weights are needed (ACC, BLEU, PPL), got {weights!r}") from error
-    return JointWeights(acc, bleu, ppl)
+        outcomes = measure(names, inputs, Scorers(chosen, direction, placement), settings)
+    except MissingScorerError as missing:
+        demand.make(missing, direction, chosen, names, settings)
+        outcomes = measure(names, inputs, Scorers(chosen, direction, placement), settings)
+    return as_compute_result(outcomes)
+
+
+def _given(values: Mapping[str, object]) -> dict[str, object]:
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _as_lists(references: Any) -> Any:
-    """A list of references a sentence, always: evaluate would judge all rows by the first."""
+    """Always one list of references per sentence: evaluate would type all rows by the first."""
     if references is None or isinstance(references, str):
         return references
     return [[some] if isinstance(some, str) else some for some in references]

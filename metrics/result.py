@@ -1,4 +1,4 @@
-"""What one metric says of one system on one direction: value, interval, unit, signature."""
+"""The result of one metric for one system on one direction: value, interval, unit, signature."""
 
 from __future__ import annotations
 
@@ -7,23 +7,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .facts import METRICS, MetricFacts
+from .facts import MetricFacts
 from .signature import Signature
 from .statistics import Interval, Statistics, interval
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """One metric of one system on one direction, before and after its interval is computed."""
+    """One metric of one system on one direction; its interval is computed when needed."""
 
-    metric: str
+    facts: MetricFacts
     statistics: Statistics
     signature: Signature
+    caution: str | None = None  # a warning to show beside the number
 
     @property
-    def facts(self) -> MetricFacts:
-        """Title, unit and direction of the metric."""
-        return METRICS[self.metric]
+    def metric(self) -> str:
+        """The metric's name."""
+        return self.facts.name
 
     @property
     def value(self) -> float:
@@ -35,14 +36,14 @@ class Measurement:
         return interval(self.statistics)
 
     def per_sentence(self) -> list[float | None] | None:
-        """One score a sentence, ``None`` where undefined; ``None`` for a corpus-only metric."""
+        """One score per sentence, ``None`` if undefined; ``None`` for a corpus-only metric."""
         values = self.statistics.per_sentence
         return None if values is None else [finite(v) for v in values]
 
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A metric that was asked for and has no meaning on this data, and why."""
+    """A requested metric that does not apply to this data, and why."""
 
     metric: str
     why: str
@@ -52,9 +53,9 @@ Outcome = Measurement | LeftOut
 
 
 def finite(value: float) -> float | None:
-    """The value to six decimals, or ``None`` for NaN and infinities, which JSON cannot hold.
+    """The value to six decimals, or ``None`` for NaN and infinities, which JSON does not allow.
 
-    Six, because beyond that processors differ in the last bits of a float.
+    Six, because beyond that, processors differ in the last bits of a float.
 
     >>> finite(52.800000000000004), finite(float("inf"))
     (52.8, None)
@@ -63,7 +64,7 @@ def finite(value: float) -> float | None:
 
 
 def as_compute_result(outcomes: Mapping[str, Outcome]) -> dict[str, Any]:
-    """What an ``evaluate`` module returns: a flat score a metric, and ``details`` beside them."""
+    """What an ``evaluate`` module returns: one flat score per metric, plus ``details``."""
     result: dict[str, Any] = {}
     details: dict[str, Any] = {}
     for name, outcome in outcomes.items():
@@ -80,5 +81,7 @@ def as_compute_result(outcomes: Mapping[str, Outcome]) -> dict[str, Any]:
             "interval": [finite(bounds.low), finite(bounds.high)] if bounds else None,
             "per_sentence": outcome.per_sentence(),
             "signature": str(outcome.signature),
+            "made_with": outcome.signature.made_with,
+            **({"caution": outcome.caution} if outcome.caution else {}),
         }
     return {**result, "details": details}

@@ -1,55 +1,103 @@
-"""The signature: one line that says everything a score depends on, after sacreBLEU.
+"""The signature: one line that states everything a score depends on, after sacreBLEU.
 
-Two numbers may be compared when their signatures are equal, and only then.
+It has two parts. The *identity* (metric and its version, protocol, options, scorers, data) is what
+makes two numbers comparable: they may be compared if, and only if, their identities are equal.
+The *provenance* (package and library versions) says what computed a number; it plays no part in
+comparisons, since a library release that changes a number raises the metric's version.
+
 Source: Post (2018), "A Call for Clarity in Reporting BLEU Scores", section 5.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..errors import InputError
+
+Pairs = tuple[tuple[str, str], ...]
+
+# In report schema 1, these were among the other fields.
+_ONCE_INSIDE = ("nltk", "sacrebleu", "tstbench")
+# And BERTScore's named what encoder, layer and reduction now state.
+_ONCE_NAMED = ("s_bert", "r_bert", "multi_bert")
 
 
 @dataclass(frozen=True)
 class Signature:
-    """Ordered ``key:value`` pairs, the first being ``metric``.
+    """Ordered ``key:value`` pairs of a metric; two are equal if their identities are.
 
-    >>> signature = Signature.of("r_bleu", protocol="tstbench", case="lower")
-    >>> str(signature)
-    'r_bleu|protocol:tstbench|case:lower'
+    Attributes:
+        metric: its name.
+        fields: the identity, ``v`` (the metric's version) first.
+        provenance: versions of the libraries that computed the number.
+
+    >>> signature = Signature.of("r_bleu", {"nltk": "3.10.4"}, v=1, protocol="tstbench")
+    >>> str(signature), signature.made_with
+    ('r_bleu|v:1|protocol:tstbench', 'nltk:3.10.4')
     >>> Signature.parse(str(signature)) == signature
     True
     """
 
     metric: str
-    fields: tuple[tuple[str, str], ...]
+    fields: Pairs
+    provenance: Pairs = field(default=(), compare=False)
 
     @classmethod
-    def of(cls, metric: str, **fields: object) -> Signature:
-        """Build one; a field that is ``None`` is left out."""
-        pairs = tuple((k, str(v)) for k, v in fields.items() if v is not None)
-        for key, value in pairs:
-            if "|" in value or any(c.isspace() for c in value):
-                raise InputError(f"signature field {key}={value!r} may not hold blanks or '|'")
-        return cls(metric, pairs)
+    def of(
+        cls, metric: str, provenance: Mapping[str, object] | None = None, **fields: object
+    ) -> Signature:
+        """Build a signature; fields that are ``None`` are left out."""
+        return cls(metric, _pairs(fields), _pairs(provenance or {}))
 
     @classmethod
-    def parse(cls, text: str) -> Signature:
-        """Read back what ``str`` wrote."""
-        metric, *rest = text.split("|")
-        pairs = tuple(tuple(item.split(":", 1)) for item in rest)
-        if not metric or any(len(pair) != 2 for pair in pairs):
-            raise InputError(f"not a signature: {text!r}")
-        return cls(metric, pairs)  # type: ignore[arg-type]
+    def parse(cls, identity: str, made_with: str = "") -> Signature:
+        """Read back what ``str`` and ``made_with`` wrote.
+
+        Raises:
+            InputError: the text is not a signature.
+        """
+        metric, *rest = identity.split("|")
+        pairs = [tuple(item.split(":", 1)) for item in rest]
+        versions = [tuple(item.split(":", 1)) for item in made_with.split("|") if item]
+        if not metric or any(len(pair) != 2 for pair in (*pairs, *versions)):
+            raise InputError(f"not a signature: {identity!r}")
+        return cls(metric, tuple(pairs), tuple(versions))  # type: ignore[arg-type]
+
+    @classmethod
+    def parse_schema_1(cls, text: str) -> Signature:
+        """Read a signature of report schema 1: one part, without the metric's version.
+
+        >>> old = Signature.parse_schema_1("s_bleu|protocol:13a|sacrebleu:2.6.0|n:5|tstbench:0.1.0")
+        >>> str(old), old.made_with
+        ('s_bleu|v:1|protocol:13a|n:5', 'sacrebleu:2.6.0|tstbench:0.1.0')
+        """
+        old = cls.parse(text)
+        gone = (*_ONCE_INSIDE, "protocol") if old.metric in _ONCE_NAMED else _ONCE_INSIDE
+        kept = tuple(pair for pair in old.fields if pair[0] not in gone)
+        moved = tuple(pair for pair in old.fields if pair[0] in _ONCE_INSIDE)
+        return cls(old.metric, (("v", "1"), *kept), moved)
+
+    @property
+    def made_with(self) -> str:
+        """The provenance as one line."""
+        return "|".join(f"{key}:{value}" for key, value in self.provenance)
 
     def as_dict(self) -> Mapping[str, str]:
-        """The fields by name."""
+        """The fields of the identity by name."""
         return dict(self.fields)
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
         return iter(self.fields)
 
     def __str__(self) -> str:
+        """The identity as one line."""
         return "|".join([self.metric, *(f"{key}:{value}" for key, value in self.fields)])
+
+
+def _pairs(fields: Mapping[str, object]) -> Pairs:
+    pairs = tuple((k, str(v)) for k, v in fields.items() if v is not None)
+    for key, value in pairs:
+        if "|" in value or any(c.isspace() for c in value):
+            raise InputError(f"signature field {key}={value!r} may not contain spaces or '|'")
+    return pairs

@@ -25,13 +25,13 @@ SEED = 12345
 
 @dataclass(frozen=True)
 class Statistics:
-    """What a metric needs of every sentence, and how sums become a score.
+    """What a metric needs from every sentence, and how sums become a score.
 
     Attributes:
         rows: shape (N, K), float64; summed over sentences.
         aggregate: from sums of shape (..., K) to scores of shape (...).
-        per_sentence: shape (N,), one score a sentence, NaN where it is undefined; ``None`` for a
-            metric that has no meaning on one sentence.
+        per_sentence: shape (N,), one score per sentence, NaN where it is undefined; ``None`` for a
+            metric that is not defined for single sentences.
     """
 
     rows: np.ndarray
@@ -65,7 +65,7 @@ class Interval:
 
 
 def mean_statistics(values: np.ndarray, scale: float = 1.0) -> Statistics:
-    """Statistics of a plain mean, ``scale`` times; NaN values are left out of it.
+    """Statistics of a mean, multiplied by ``scale``; NaN values are left out.
 
     >>> mean_statistics(np.array([1.0, 0.0, np.nan]), scale=100).value
     50.0
@@ -105,7 +105,7 @@ def resample(n: int, resamples: int = RESAMPLES, seed: int = SEED) -> np.ndarray
 def interval(
     statistics: Statistics, resamples: int = RESAMPLES, level: float = LEVEL, seed: int = SEED
 ) -> Interval | None:
-    """Percentile bootstrap interval of the corpus score; ``None`` where that is undefined."""
+    """Percentile bootstrap interval of the corpus score; ``None`` if that is undefined."""
     counts = resample(len(statistics.rows), resamples, seed)
     replicates = statistics.replicates(counts)
     replicates = replicates[np.isfinite(replicates)]
@@ -136,7 +136,7 @@ def p_value(observed: float, differences: np.ndarray) -> float:
     """Two-sided paired-bootstrap p-value; NaN where the difference is undefined.
 
     The replicates' differences, shape (R,), are centred on the observed one, and the p-value is
-    the share of them that lie at least as far out as it does, the observation itself counted once.
+    the share of them that are at least as extreme, counting the observation itself once.
     Source: Koehn (2004), in the form of Riezler and Maxwell (2005, section 4).
     """
     if not np.isfinite(observed) or not np.isfinite(differences).all():

@@ -1,52 +1,126 @@
 """How a text is prepared before a scorer sees it; each preparation's name is in the signature.
 
-Systems write "it 's great ." or "It's great.": a scorer must not take the blanks for style or for
-disfluency, so every prediction, source and reference passes the benchmark's cleaning first.
+Systems write "it 's great ." or "It's great.": a scorer must not mistake the spaces for style or
+disfluency, so every prediction, source and reference is cleaned first. Which
+cleaning and tokeniser are used depends on the language: English rules are for English.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
-from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
-
-from ..datasets_scripts.cleaning import paper_v1
-
-CLEANING = "paper-v1"
-CLASSIFIER_TEXT = f"{CLEANING}+lower"
-LANGUAGE_MODEL_TEXT = f"{CLEANING}+lower+13a"
+from ..datasets_scripts.cleaning import CLEANINGS, Cleaning
+from ..datasets_scripts.languages import language as language_facts
+from ..errors import InputError
 
 
-def clean_texts(texts: Sequence[str]) -> list[str]:
-    """Cleaned, case kept: what encoders and acceptability classifiers read."""
-    return [paper_v1(text) for text in texts]
+@dataclass(frozen=True)
+class Preparation:
+    """The preparations of one language.
 
-
-def classifier_texts(texts: Sequence[str]) -> list[str]:
-    """Cleaned and lower-cased: what style classifiers are trained on and read.
-
-    >>> classifier_texts(["It 's great ."])
-    ["it's great."]
+    Attributes:
+        language: BCP 47.
+        cleaning: applied to every text.
+        tokenizer: the sacreBLEU tokeniser that suits the language.
+        lowercases: whether ``str.lower`` is correct for the language.
     """
-    return [paper_v1(text).lower() for text in texts]
+
+    language: str
+    cleaning: Cleaning
+    tokenizer: str
+    lowercases: bool = True
+
+    @property
+    def is_english(self) -> bool:
+        """Whether English-only preparations may be used."""
+        return self.language.split("-")[0] == "en"
+
+    @property
+    def clean_name(self) -> str:
+        """How signatures name :meth:`clean`."""
+        return self.cleaning.name
+
+    @property
+    def classifier_name(self) -> str:
+        """How signatures name :meth:`for_classifier`."""
+        return f"{self.cleaning.name}+lower" if self.lowercases else self.cleaning.name
+
+    @property
+    def language_model_name(self) -> str:
+        """How signatures name :meth:`for_language_model`."""
+        return f"{self.classifier_name}+{self.tokenizer}"
+
+    @property
+    def bleu_protocol(self) -> str:
+        """The default BLEU protocol."""
+        return "tstbench" if self.is_english else self.tokenizer
+
+    def check_bleu(self, protocol: str, *, english: bool) -> None:
+        """Refuse an English BLEU protocol for another language."""
+        if english and not self.is_english:
+            raise InputError(
+                f"BLEU protocol {protocol} is for English; these texts are {self.language!r}. Use "
+                f"{self.bleu_protocol}: --set bleu.protocol={self.bleu_protocol}"
+            )
+
+    def clean(self, texts: Sequence[str]) -> list[str]:
+        """Cleaned, case kept: what encoders and acceptability classifiers read."""
+        return [_cleaned(text, self.cleaning) for text in texts]
+
+    def for_classifier(self, texts: Sequence[str]) -> list[str]:
+        """Cleaned and lower-cased: what style classifiers are trained on and score.
+
+        >>> preparation("en").for_classifier(["It 's great ."])
+        ["it's great."]
+        """
+        return [self._lowered(_cleaned(text, self.cleaning)) for text in texts]
+
+    def for_language_model(self, texts: Sequence[str]) -> list[str]:
+        """Cleaned, lower-cased, tokenised: what n-gram models are trained on and score.
+
+        sacreBLEU's 13a tokeniser is used for English, because it separates a full stop in the
+        middle of a line from its word, as a system that writes two sentences on one line needs.
+
+        >>> preparation("en").for_language_model(["Great food . We won't leave!"])
+        ["great food . we won't leave !"]
+        """
+        return [
+            _separated(self._lowered(_cleaned(text, self.cleaning)), self.tokenizer)
+            for text in texts
+        ]
+
+    def _lowered(self, text: str) -> str:
+        return text.lower() if self.lowercases else text
 
 
-def language_model_texts(texts: Sequence[str]) -> list[str]:
-    """Cleaned, lower-cased, tokens apart: what n-gram models are trained on and read.
+@lru_cache(maxsize=64)
+def preparation(language: str = "en") -> Preparation:
+    """How texts of a language are prepared.
 
-    sacreBLEU's 13a tokeniser is used, because it separates a full stop in the middle of a line
-    from its word, as a system that writes two sentences on one line needs.
-
-    >>> language_model_texts(["Great food . We won't leave!"])
-    ["great food . we won't leave !"]
+    Raises:
+        InputError: the language code is malformed.
+        MissingExtraError: its tokeniser is not installed.
     """
-    return [_separated(text) for text in texts]
+    facts = language_facts(language)
+    cleaning = CLEANINGS[facts.cleaning]
+    return Preparation(language, cleaning, facts.require_tokenizer(), facts.lowercases)
+
+
+# The same sources and references come up for every system, and in several views.
+@lru_cache(maxsize=1 << 17)
+def _cleaned(text: str, cleaning: Cleaning) -> str:
+    return cleaning(text)
 
 
 @lru_cache(maxsize=1 << 17)
-def _separated(text: str) -> str:
-    return str(_TOKENIZER(paper_v1(text).lower()))
+def _separated(text: str, tokenizer: str) -> str:
+    return str(_tokenizer(tokenizer)(text))
 
 
-_TOKENIZER = Tokenizer13a()
+@lru_cache(maxsize=8)
+def _tokenizer(name: str):  # type: ignore[no-untyped-def]
+    from sacrebleu.metrics.bleu import BLEU
+
+    return BLEU(tokenize=name).tokenizer

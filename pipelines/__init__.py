@@ -1,1 +1,1 @@
-"""The protocol: prepare, transfer, evaluate, analyse, publish; the command line."""
+"""The protocol: prepare, transfer, evaluate, analyse, publish."""

@@ -1,29 +1,29 @@
 """The evaluation: systems in, reports and a ranking out.
 
-Scorers are loaded once for all systems, and every distinct text is scored once: sources and
-references are the same for every system, and systems repeat them and one another.
+Scorers are loaded once for all systems, and every distinct text is scored once: all systems share
+the sources and references, and often repeat them or one another. What a results folder already has
+is not computed again and does not need a scorer.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from importlib.metadata import version
-from importlib.util import find_spec
 from pathlib import Path
 
-from .. import __version__
+from ..datasets_scripts.known import dataset_facts
 from ..datasets_scripts.load import TestSet
 from ..errors import InputError
-from ..metrics.facts import metric_facts, scorers_needed
+from ..metrics.contract import Cohort
 from ..metrics.inputs import Inputs, check_inputs
-from ..metrics.measure import BENCHMARK, Options, measure
-from ..metrics.result import LeftOut, Measurement, Outcome, finite
+from ..metrics.measure import measure, plan
+from ..metrics.registry import metric_facts
+from ..metrics.result import LeftOut, Measurement, finite
 from ..metrics.scorers.profile import Profile, Scorers
+from ..metrics.signature import Signature
 from ..metrics.statistics import Interval
+from .growth import Scored, SystemResults, keep, merged, read_results
 from .outputs import Outputs
 from .ranking import Bootstrapped, Rank, rank
 from .report import (
@@ -34,29 +34,60 @@ from .report import (
     Sample,
     Score,
     SystemInfo,
+    omission_identity,
+    score_recipe,
 )
-from .results import check_names, direction_folder, write_significance, write_system
+from .results import check_names, direction_folder, folder_name, read_direction
+from .scoring import Scoring
+from .significance import write_significance
 from .warm import warm
-
-# Whose next release may move a number.
-LIBRARIES = ("kenlm", "nltk", "sacrebleu", "tokenizers", "torch", "transformers")
 
 
 @dataclass(frozen=True)
 class Evaluated:
-    """One system, measured."""
+    """One system, measured.
 
-    info: SystemInfo
+    Attributes:
+        asked: metric to the recipe of the score that was asked for.
+        computed: how many scores were computed; the others already existed.
+        results: everything known about the system: the requested scores and all earlier ones.
+    """
+
     outputs: Outputs
     inputs: Inputs
-    recipe: str
-    outcomes: dict[str, Outcome]
+    asked: Mapping[str, str]
+    computed: int
+    results: SystemResults
+
+    @property
+    def info(self) -> SystemInfo:
+        """Who made the predictions."""
+        return self.results.system
+
+    @property
+    def kept(self) -> int:
+        """How many scores there were already; all of them stay, asked for or not."""
+        return len(self.results.scored) - self.computed
 
     @cached_property
     def bootstrapped(self) -> dict[str, Bootstrapped]:
-        """Value and replicates of each metric that has a value."""
-        measured = (o for o in self.outcomes.values() if isinstance(o, Measurement))
-        return {m.metric: Bootstrapped.of(m) for m in measured}
+        """Value and replicates of each requested metric that has a value."""
+        by_recipe = {one.score.recipe: one.bootstrapped for one in self.results.scored}
+        return {m: by_recipe[recipe] for m, recipe in self.asked.items() if recipe in by_recipe}
+
+    @property
+    def report(self) -> Report:
+        """The report of the requested scores, in the order requested."""
+        whole = self.results.report
+        scores = {score.recipe: score for score in whole.scores}
+        omissions = {one.recipe: one for one in whole.left_out}
+        recipes = self.asked.values()
+        return whole.model_copy(
+            update={
+                "scores": tuple(scores[r] for r in recipes if r in scores),
+                "left_out": tuple(omissions[r] for r in recipes if r in omissions),
+            }
+        )
 
 
 @dataclass(frozen=True)
@@ -64,181 +95,244 @@ class Evaluation:
     """All systems of one direction, measured with the same scorers."""
 
     test_set: TestSet
-    profile: Profile
     systems: tuple[Evaluated, ...]
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        """The metrics that were asked for, in that order."""
-        return tuple(self.systems[0].outcomes)
+        """The requested metrics, in the order requested."""
+        return tuple(self.systems[0].asked)
 
     @cached_property
     def ranks(self) -> dict[str, list[Rank]]:
-        """The ranking by each metric that has a value."""
+        """The ranking by each requested metric that has a value; bounds are not ranked."""
         found = {}
         for metric in self.metrics:
             usable = {
                 s.info.name: s.bootstrapped[metric]
                 for s in self.systems
-                if metric in s.bootstrapped
+                if metric in s.bootstrapped and not s.info.is_bound
             }
             if ranks := rank(metric, usable):
                 found[metric] = ranks
         return found
 
     def report(self, system: Evaluated) -> Report:
-        """The report of one system."""
-        return Report(
-            tstbench=__version__,
-            direction=self.test_set.direction.name,
-            profile=self.profile.name,
-            system=system.info,
-            data=DataInfo(
-                fingerprint=self.test_set.fingerprint,
-                cleaning=self.test_set.cleaning,
-                sentences=len(self.test_set),
-                references_min=system.inputs.fewest_references,
-                references_max=system.inputs.most_references,
-            ),
-            recipe=system.recipe,
-            outputs_sha256=system.outputs.sha256,
-            scores=tuple(_score(m) for m in self.measurements(system)),
-            left_out=tuple(Omission(metric=o.metric, why=o.why) for o in self.left_out(system)),
-        )
-
-    def measurements(self, system: Evaluated) -> list[Measurement]:
-        """The metrics that have a value for this system."""
-        return [o for o in system.outcomes.values() if isinstance(o, Measurement)]
-
-    def left_out(self, system: Evaluated) -> list[LeftOut]:
-        """The metrics that have no meaning on this data."""
-        return [o for o in system.outcomes.values() if isinstance(o, LeftOut)]
+        """Everything known about one system."""
+        return system.results.report
 
     def samples(self, system: Evaluated) -> list[Sample]:
-        """One sample a sentence, with every metric that has a value for one sentence."""
-        columns = {
-            name: values
-            for name, outcome in system.outcomes.items()
-            if isinstance(outcome, Measurement) and (values := outcome.per_sentence()) is not None
-        }
-        return [
-            Sample(
-                id=self.test_set.ids[i],
-                source=self.test_set.sources[i],
-                references=self.test_set.references[i],
-                prediction=system.outputs.predictions[i],
-                scores={name: values[i] for name, values in columns.items()},
-            )
-            for i in range(len(self.test_set))
-        ]
+        """One sample per sentence, with every score that has per-sentence values."""
+        return system.results.samples
+
+    def summary(self) -> str:
+        """How many scores were kept and computed: ``kept 9 scores, computed 1``."""
+        kept, computed = (sum(getattr(s, n) for s in self.systems) for n in ("kept", "computed"))
+        return f"kept {kept} score{'s' * (kept != 1)}, computed {computed}"
+
+
+@dataclass(frozen=True)
+class _Job:
+    """One system, before anything is measured.
+
+    Attributes:
+        planned: metric to the signature that its score will have, or why there will be none.
+        recipes: metric to recipe.
+        pending: the metrics still to be computed.
+        there: what the results have.
+    """
+
+    info: SystemInfo
+    outputs: Outputs
+    inputs: Inputs
+    planned: Mapping[str, Signature | LeftOut]
+    recipes: Mapping[str, str]
+    pending: tuple[str, ...]
+    there: SystemResults | None
 
 
 def evaluate(
     outputs: Sequence[Outputs],
     test_set: TestSet,
-    profile: Profile,
-    metrics: Sequence[str],
-    options: Options = BENCHMARK,
-    infos: dict[str, SystemInfo] | None = None,
+    how: Scoring,
+    infos: Mapping[str, SystemInfo] | None = None,
+    root: Path | None = None,
+    systems: Cohort | None = None,
+    scorers: Scorers | None = None,
 ) -> Evaluation:
     """Measure systems on one direction.
 
     Args:
         outputs: the predictions of each system.
         test_set: sources and references.
-        profile: which scorers; they must be there (:func:`tstbench.pipelines.prepare.prepare`).
-        metrics: names of :data:`tstbench.metrics.result.METRICS`.
-        options: the choices that metrics leave open.
-        infos: what is known of each system, by name.
+        how: metrics, options and scorers, which must exist (:meth:`.scoring.Scoring.prepare`).
+        infos: what is known about each system, by name; by default what the results say.
+        root: a results folder to add to. Scores that are up to date are not computed again; each
+            system is written as soon as it is scored.
+        systems: all systems of the direction, for metrics that compare them with one another; by
+            default those given here and those in ``root``.
+        scorers: the direction's, if they have been looked up.
 
     Raises:
-        InputError: no system, or two of one name.
-        UnknownNameError: no such metric.
-        MissingScorerError: a scorer is not there yet.
+        InputError: no systems, two with the same name, or one whose folder in ``root`` is taken.
+        MissingScorerError: a scorer does not exist yet.
     """
     if not outputs:
-        raise InputError("no system to evaluate")
+        raise InputError("there are no systems to evaluate")
     check_names([o.system for o in outputs])
-    check_metrics(metrics)
-    scorers = Scorers(profile, test_set.direction)
-    inputs = [
-        check_inputs(o.predictions, test_set.sources, test_set.references, test_set.direction)
-        for o in outputs
-    ]
-    warm(scorers, inputs, metrics)
-    infos = infos or {}
-    systems = [
-        Evaluated(
-            info=infos.get(o.system, SystemInfo(name=o.system)),
-            outputs=o,
-            inputs=one,
-            recipe=recipe(o, test_set, scorers, metrics, options),
-            outcomes=measure(metrics, one, scorers, options),
-        )
-        for o, one in zip(outputs, inputs, strict=True)
-    ]
-    return Evaluation(test_set, profile, tuple(systems))
+    scorers = scorers or how.scorers(test_set.direction)
+    systems = systems or cohort(outputs, test_set, how, root)
+    jobs = [_job(o, test_set, scorers, how, infos or {}, root, systems) for o in outputs]
+    for pending in dict.fromkeys(job.pending for job in jobs):
+        some = [job.inputs for job in jobs if job.pending == pending]
+        warm(scorers, some, pending, how.choices)
+    return Evaluation(
+        test_set, tuple(_evaluated(job, test_set, scorers, how, root, systems) for job in jobs)
+    )
 
 
-def recipe(
-    outputs: Outputs,
-    test_set: TestSet,
-    scorers: Scorers,
-    metrics: Sequence[str],
-    options: Options = BENCHMARK,
-) -> str:
-    """SHA-256 hex over all that determines the scores: the same recipe gives the same report."""
-    parts = {
-        "tstbench": __version__,
-        "outputs": outputs.sha256,
-        "data": test_set.fingerprint,
-        "direction": test_set.direction.name,
-        "profile": scorers.profile.name,
-        "metrics": list(metrics),
-        "options": asdict(options),
-        "scorers": {role: getattr(scorers, role).hash for role in scorers_needed(metrics)},
-        "libraries": {name: version(name) for name in LIBRARIES if find_spec(name)},
+def cohort(
+    outputs: Sequence[Outputs], test_set: TestSet, how: Scoring, root: Path | None = None
+) -> Cohort | None:
+    """All systems of a direction, given or in ``root``; ``None`` if no metric needs them."""
+    if not any(metric_facts(metric).compares_systems for metric in how.metrics):
+        return None
+    stored = read_direction(direction_folder(root, test_set.direction)) if root else []
+    predictions = {
+        one.report.system.name: tuple(sample.prediction for sample in one.samples())
+        for one in stored
+        if one.report.data.fingerprint == test_set.fingerprint
     }
-    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
-
-
-def check_metrics(metrics: Sequence[str]) -> None:
-    """Raise :class:`UnknownNameError` for a metric that is none, :class:`InputError` for none."""
-    if not metrics:
-        raise InputError("no metric to compute")
-    for metric in metrics:
-        metric_facts(metric)
-
-
-def write_systems(evaluation: Evaluation, root: Path) -> list[Path]:
-    """Write each system's folder below ``root``."""
-    return [
-        write_system(
-            root,
-            evaluation.test_set.direction,
-            evaluation.report(system),
-            evaluation.samples(system),
-            system.bootstrapped,
-        )
-        for system in evaluation.systems
-    ]
+    predictions.update((one.system, one.predictions) for one in outputs)
+    return Cohort.of(predictions)
 
 
 def write_evaluation(evaluation: Evaluation, root: Path) -> list[Path]:
-    """Write each system's folder below ``root``, and compare all systems that are there."""
-    written = write_systems(evaluation, root)
-    write_significance(direction_folder(root, evaluation.test_set.direction))
-    return written
+    """Merge each system into the results in ``root``, and compare all systems found there.
+
+    Returns:
+        The systems' folders.
+    """
+    folder = direction_folder(root, evaluation.test_set.direction)
+    for system in evaluation.systems:
+        keep(root, system.results)
+    write_significance(folder)
+    return [folder / folder_name(system.info.name) for system in evaluation.systems]
 
 
-def _score(measurement: Measurement) -> Score:
-    return Score(
+def _job(
+    outputs: Outputs,
+    test_set: TestSet,
+    scorers: Scorers,
+    how: Scoring,
+    infos: Mapping[str, SystemInfo],
+    root: Path | None,
+    systems: Cohort | None,
+) -> _Job:
+    inputs = check_inputs(
+        outputs.predictions,
+        test_set.sources,
+        test_set.references,
+        test_set.direction,
+        dataset_facts(test_set.direction.dataset).language,
+    )
+    planned = plan(how.metrics, inputs, scorers, how.choices, systems)
+    recipes = {
+        metric: score_recipe(outputs.sha256, test_set.fingerprint, _identity(one))
+        for metric, one in planned.items()
+    }
+    there = read_results(root, test_set.direction, outputs.system) if root else None
+    done = there.recipes if there else frozenset()
+    known = there.system if there else SystemInfo(name=outputs.system)
+    return _Job(
+        info=infos.get(outputs.system, known),
+        outputs=outputs,
+        inputs=inputs,
+        planned=planned,
+        recipes=recipes,
+        pending=tuple(metric for metric in planned if recipes[metric] not in done),
+        there=there,
+    )
+
+
+def _evaluated(
+    job: _Job,
+    test_set: TestSet,
+    scorers: Scorers,
+    how: Scoring,
+    root: Path | None,
+    systems: Cohort | None,
+) -> Evaluated:
+    if job.there is not None and not job.pending and job.there.system == job.info:
+        return Evaluated(job.outputs, job.inputs, job.recipes, computed=0, results=job.there)
+    outcomes = measure(job.pending, job.inputs, scorers, how.choices, systems)
+    fresh = SystemResults(
+        direction=test_set.direction,
+        system=job.info,
+        data=DataInfo(
+            fingerprint=test_set.fingerprint,
+            cleaning=test_set.cleaning,
+            sentences=len(test_set),
+            references_min=job.inputs.fewest_references,
+            references_max=job.inputs.most_references,
+        ),
+        texts=tuple(
+            Sample(id=i, source=source, references=references, prediction=prediction, scores={})
+            for i, source, references, prediction in zip(
+                test_set.ids,
+                test_set.sources,
+                test_set.references,
+                job.outputs.predictions,
+                strict=True,
+            )
+        ),
+        scored=tuple(
+            _scored(outcome, job, scorers.profile)
+            for outcome in outcomes.values()
+            if isinstance(outcome, Measurement)
+        ),
+        left_out=tuple(
+            Omission(metric=outcome.metric, why=outcome.why, recipe=job.recipes[outcome.metric])
+            for outcome in outcomes.values()
+            if isinstance(outcome, LeftOut)
+        ),
+    )
+    return Evaluated(
+        outputs=job.outputs,
+        inputs=job.inputs,
+        asked=job.recipes,
+        computed=len(fresh.scored),
+        results=keep(root, fresh) if root else merged(None, fresh)[0],
+    )
+
+
+def _identity(planned: Signature | LeftOut) -> str:
+    if isinstance(planned, Signature):
+        return str(planned)
+    version = metric_facts(planned.metric).version
+    return omission_identity(planned.metric, version, planned.why)
+
+
+def _scored(measurement: Measurement, job: _Job, profile: Profile) -> Scored:
+    planned = job.planned[measurement.metric]
+    if planned != measurement.signature:  # else it would be computed again and again
+        raise RuntimeError(f"{planned} was planned, {measurement.signature} was measured")
+    per_sentence = measurement.per_sentence()
+    score = Score(
+        key=measurement.metric,
         metric=measurement.metric,
         value=finite(measurement.value),
         unit=measurement.facts.unit,
         higher_is_better=measurement.facts.higher_is_better,
         interval=_interval_info(measurement.interval()),
         signature=str(measurement.signature),
+        made_with=measurement.signature.made_with,
+        recipe=job.recipes[measurement.metric],
+        profile=profile.name,
+    )
+    return Scored(
+        score,
+        None if per_sentence is None else tuple(per_sentence),
+        Bootstrapped.of(measurement),
     )
 
 

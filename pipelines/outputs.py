@@ -1,7 +1,8 @@
-"""Reading a file of predictions, and saying exactly what is wrong with it when something is.
+"""Reading a file of predictions, with exact messages when something is wrong with it.
 
-Accepted: plain text (one line a source, in order), JSON Lines and CSV (a ``prediction`` column,
-and ``id`` where the order is not the test set's). A file is data: it is never executed.
+Accepted: plain text (one prediction per line, in the order of the sources), JSON Lines and CSV (a
+``prediction`` column, and ``id`` if the order is not the test set's). A file is data: it is never
+executed.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import NoReturn
 
@@ -21,6 +23,7 @@ from ..files import read_lines, read_text
 from ..metrics.inputs import prediction_fault
 from .report import NAME_PATTERN, predictions_sha256
 from .results import check_names
+from .suspicious_form import is_header
 
 PREDICTION_COLUMNS = ("prediction", "output")
 SUFFIXES = (".txt", ".jsonl", ".csv", ".tsv", ".0", ".1", ".out")
@@ -33,7 +36,7 @@ class Outputs:
     system: str
     predictions: tuple[str, ...]
 
-    @property
+    @cached_property
     def sha256(self) -> str:
         """See :func:`predictions_sha256`."""
         return predictions_sha256(self.predictions)
@@ -50,11 +53,11 @@ def find_outputs(arguments: Sequence[str]) -> list[tuple[str, Path]]:
     """Names and paths of the systems' files, from ``PATH``, ``NAME=PATH`` and folders.
 
     A folder stands for the files in it that look like predictions; a system without a name is
-    called after its file.
+    named after its file.
 
     Raises:
-        MissingFileError: no such file, or nothing in a folder.
-        InputError: two systems of one name, a name that is none, or one name for a folder.
+        MissingFileError: no such file, or no predictions in a folder.
+        InputError: two systems have the same name, a name is not valid, or a folder has a name.
     """
     found: list[tuple[str, Path]] = []
     for argument in arguments:
@@ -64,8 +67,8 @@ def find_outputs(arguments: Sequence[str]) -> list[tuple[str, Path]]:
         if path.is_dir():
             if named:
                 raise InputError(
-                    f"{argument}: the systems in a folder are called after their files; name "
-                    "files one by one, NAME=FILE"
+                    f"{argument}: the systems in a folder are named after their files; to choose "
+                    "a name, give the files one by one as NAME=FILE"
                 )
             files = sorted(p for p in path.iterdir() if p.is_file() and _is_output(p))
             if not files:
@@ -80,8 +83,8 @@ def find_outputs(arguments: Sequence[str]) -> list[tuple[str, Path]]:
     for name, _ in found:
         if not re.fullmatch(NAME_PATTERN, name):
             raise InputError(
-                f"the system's name {name!r} holds a control character or a line break: give it "
-                "another, NAME=PATH"
+                f"the system's name {name!r} contains a control character or a line break: choose "
+                "another name, NAME=PATH"
             )
     check_names([name for name, _ in found])
     return found
@@ -96,8 +99,8 @@ def read_outputs(path: Path | str, test_set: TestSet, system: str | None = None)
 
     Raises:
         MissingFileError: no such file.
-        InputError: not text; too few or too many; an id that is missing, unknown or there twice;
-            a prediction that is no text, not one line, or ``nan``; all predictions empty.
+        InputError: not text; too few or too many; an id that is missing, unknown or repeated;
+            a prediction that is not text, not one line, or ``nan``; all predictions empty.
     """
     path = Path(path)
     rows = _READERS.get(path.suffix.lower(), _read_plain)(path)
@@ -125,13 +128,13 @@ def _read_jsonl(path: Path) -> list[_Row]:
             record = json.loads(line, parse_constant=no_constant)
         except (ValueError, RecursionError) as error:
             raise InputError(
-                f"{path}, line {number}: not JSON ({error}). One object a line is needed, such as "
+                f"{path}, line {number}: not JSON ({error}). Each line must be an object like "
                 '{"id": "...", "prediction": "..."}'
             ) from error
         if isinstance(record, str):
             record = {"prediction": record}
         if not isinstance(record, dict):
-            raise InputError(f"{path}, line {number}: an object or a string is needed")
+            raise InputError(f"{path}, line {number}: expected an object or a string")
         rows.append(_row(path, number, record))
     return rows
 
@@ -145,30 +148,30 @@ def _read_csv(path: Path) -> list[_Row]:
         header = next(reader, [])
         for name in (*PREDICTION_COLUMNS, "id"):
             if header.count(name) > 1:
-                raise InputError(f"{path}: {header.count(name)} columns are called {name!r}")
+                raise InputError(f"{path}: {header.count(name)} columns are named {name!r}")
         return [_csv_row(path, reader.line_num, header, fields) for fields in reader]
     except csv.Error as error:
         raise InputError(
-            f"{path}, line {reader.line_num}: not CSV ({error}). A field that holds a "
-            'quotation mark is written in quotation marks, the mark doubled: "a ""good"" one"'
+            f"{path}, line {reader.line_num}: not CSV ({error}). Enclose a field that "
+            'contains a quotation mark in quotation marks and double the mark: "a ""good"" one"'
         ) from error
 
 
 def _csv_row(path: Path, line: int, header: list[str], fields: list[str]) -> _Row:
-    """One record; a blank line is an empty field where there is one column, else a mistake."""
+    """One record; a blank line is an empty field if there is one column, otherwise an error."""
     if not fields and len(header) == 1:
         fields = [""]
     if not fields:
         raise InputError(
-            f"{path}, line {line}: a blank line, where {len(header)} columns are needed. A failed "
+            f"{path}, line {line}: a blank line; {len(header)} columns are needed. A failed "
             "output is a row whose prediction is empty"
         )
     missing = [None] * (len(header) - len(fields))
     row = _row(path, line, dict(zip(header, [*fields[: len(header)], *missing], strict=True)))
     if len(fields) > len(header):
         raise InputError(
-            f"{path}, line {line}: {len(fields)} fields, where the header has {len(header)}. A "
-            "field that holds the delimiter is written in quotation marks"
+            f"{path}, line {line}: {len(fields)} fields, but the header has {len(header)}. "
+            "Enclose a field that contains the delimiter in quotation marks"
         )
     return row
 
@@ -178,11 +181,11 @@ def _row(path: Path, line: int, record: dict[str, object]) -> _Row:
         if column in record:
             text = record[column]
             if not isinstance(text, str):
-                raise InputError(f"{path}, line {line}: the prediction is {text!r}, not a text")
+                raise InputError(f"{path}, line {line}: the prediction {text!r} is not text")
             name = record.get("id")
             return _Row(line, None if name is None else str(name), text)
-    columns = ", ".join(str(key) for key in record)
-    raise InputError(f"{path}, line {line}: no 'prediction' column; it has: {columns or 'nothing'}")
+    columns = ", ".join(str(key) for key in record) or "none"
+    raise InputError(f"{path}, line {line}: no 'prediction' column; the columns are: {columns}")
 
 
 _READERS = {".jsonl": _read_jsonl, ".json": _read_jsonl, ".csv": _read_csv, ".tsv": _read_csv}
@@ -199,19 +202,25 @@ def _aligned(path: Path, rows: list[_Row], test_set: TestSet) -> list[str]:
     with_id = [row for row in rows if row.id is not None]
     if with_id and len(with_id) < len(rows):
         bare = next(row for row in rows if row.id is None)
-        raise InputError(f"{path}, line {bare.line}: no id, though other lines have one")
+        raise InputError(f"{path}, line {bare.line}: the id is missing, but other lines have one")
+    found = f"{len(rows)} prediction{'s' * (len(rows) != 1)}"
     if not with_id:
         if len(rows) != wanted:
             difference = wanted - len(rows)
             verdict = f"{difference} too few" if difference > 0 else f"{-difference} too many"
+            header = rows[0].prediction
+            what_to_do = (
+                f"The first line, {header!r}, looks like a header: remove it"
+                if difference == -1 and is_header(header)
+                else "Write one line per source, in order, and an empty line for a failed output"
+            )
             raise InputError(
-                f"{path} has {len(rows)} predictions, {direction} has {wanted} sources: {verdict}. "
-                "One line a source, in order; an empty line for a failed output"
+                f"{path} has {found}, {direction} has {wanted} sources: {verdict}. {what_to_do}"
             )
         return [row.prediction for row in rows]
     by_id: dict[str, _Row] = {}
     known = set(test_set.ids)
-    counts = "" if len(rows) == wanted else f". It has {len(rows)} predictions for {wanted} sources"
+    counts = "" if len(rows) == wanted else f". It has {found} for {wanted} sources"
     for row in with_id:
         assert row.id is not None  # noqa: S101 - narrowed above, for the type checker
         if row.id not in known:
@@ -222,13 +231,13 @@ def _aligned(path: Path, rows: list[_Row], test_set: TestSet) -> list[str]:
         if row.id in by_id:
             first = by_id[row.id].line
             raise InputError(
-                f"{path}: id {row.id} is on line {first} and again on {row.line}{counts}"
+                f"{path}: id {row.id} is on line {first} and again on line {row.line}{counts}"
             )
         by_id[row.id] = row
     missing = [name for name in test_set.ids if name not in by_id]
     if missing:
         raise InputError(
-            f"{path} has {len(rows)} predictions, {direction} has {wanted} sources: "
+            f"{path} has {found}, {direction} has {wanted} sources: "
             f"{len(missing)} ids are missing, the first is {missing[0]}"
         )
     return [by_id[name].prediction for name in test_set.ids]

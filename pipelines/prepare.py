@@ -1,41 +1,51 @@
-"""Prepare: train the scorers that a direction's metrics need and that are not there yet.
+"""Prepare: train the scorers that a direction's metrics need and that do not exist yet.
 
-What is there with the same recipe (data, settings) is not trained again. Test sentences and their
+A scorer with the same recipe (data, settings) is not trained again, and while no file of its data
+changes, they are not even read to find that out. Test sentences and their
 human rewrites are never trained on: they are removed from the training sentences first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
-from .. import __version__
-from ..datasets_scripts.directions import Direction, dataset_facts
+from ..datasets_scripts.directions import BENCHMARK_DATASETS, Direction
+from ..datasets_scripts.known import dataset_facts
 from ..datasets_scripts.load import StyleData, StyleSplit, load_styles
-from ..metrics.facts import METRICS, scorers_needed
-from ..metrics.scorers.artefacts import Artefact, ScorerCard, data_fingerprint, find_recipe, store
-from ..metrics.scorers.profile import (
-    Profile,
-    Scorers,
-    acceptability_corpus,
-    language_model_name,
+from ..datasets_scripts.sources import COLA, upstream_file
+from ..datasets_scripts.unchanged import Remembered, about_dataset
+from ..errors import MissingFileError
+from ..metrics.measure import roles_needed
+from ..metrics.options import BENCHMARK, Choices
+from ..metrics.registry import benchmark_metrics
+from ..metrics.scorers.artefacts import (
+    Artefact,
+    ScorerCard,
+    data_fingerprint,
+    find_recipe,
+    store,
+    with_recipe,
 )
+from ..metrics.scorers.classifiers import KINDS, classifier_kind, is_kind, kinds
+from ..metrics.scorers.find import acceptability_corpus, language_model_name
+from ..metrics.scorers.profile import Profile, Scorers
 from ..metrics.scorers.published import fetch_recipe
-from ..metrics.text import (
-    CLASSIFIER_TEXT,
-    LANGUAGE_MODEL_TEXT,
-    classifier_texts,
-    language_model_texts,
-)
+from ..metrics.text import preparation
+from ..talk import say
 from ..trainers.acceptability import (
+    COLA_ARCHIVE,
     cola_corpus,
     corrupted_corpus,
     train_acceptability,
 )
 from ..trainers.classifiers.config import ClassifierConfig
-from ..trainers.classifiers.train import train_classifier
+from ..trainers.classifiers.train import default_config, train_classifier
 from ..trainers.language_model import train_language_model
-from .talk import say
+from ..version import __version__
 
 ORDER = 5
 
@@ -45,46 +55,61 @@ def prepare(
     profile: Profile,
     metrics: Iterable[str],
     *,
+    choices: Choices = BENCHMARK,
     data_dir: Path | None = None,
 ) -> list[Artefact]:
-    """Make every scorer there that the metrics need on one direction.
+    """Make sure that every scorer the metrics need on one direction exists.
 
     Returns:
-        The scorers that are trained here; those of the Hub are only looked for.
+        The scorers that are trained here; others are only looked up.
 
     Raises:
-        MissingFileError: training sentences that are nowhere.
-        MissingScorerError: published weights that are not here and cannot be fetched.
+        MissingFileError: the training sentences were not found.
+        MissingScorerError: published weights are not on this machine and cannot be downloaded.
         MissingExtraError: a library that a scorer needs is not installed.
     """
-    needed = scorers_needed(metrics)
     scorers = Scorers(profile, direction)
-    trained_here = "/" not in profile.acceptability
-    # What comes from the Hub first: better missed now than after an hour of training.
-    if "encoder" in needed:
-        _ = scorers.encoder
-    if "acceptability" in needed and not trained_here:
-        _ = scorers.acceptability
-    made = []
-    if needed & {"classifier", "language_model"}:
-        data = load_styles(direction.dataset, data_dir=data_dir)
-        if "classifier" in needed:
-            made.append(train_style_classifier(data, profile.classifier))
-        if "language_model" in needed:
-            made.append(train_style_language_model(data, direction.target_style))
-    if "acceptability" in needed and trained_here:
-        corpus = acceptability_corpus(direction.dataset)
-        made.append(train_corpus_acceptability(corpus, profile.acceptability))
-    return made
+    needed = roles_needed(metrics, scorers, choices)
+    # What comes from elsewhere first, CoLA's sentences too: better missed now than after an hour of
+    # training.
+    order = sorted(needed, key=lambda name: name != "acceptability")
+    trained = [name for name in order if is_trained_here(name, profile.spec(name))]
+    for name in needed:
+        if name not in trained:
+            scorers.find(name)
+        elif name != "language_model":
+            classifier_kind(profile.spec(name))  # a slip is told before anything is trained
+    data = cache(partial(_read, direction.dataset, data_dir))  # read once, if at all
+    return [
+        TRAINERS[name](_Asked(direction, profile.spec(name), data, data_dir)) for name in trained
+    ]
+
+
+def _read(dataset: str, data_dir: Path | None) -> StyleData:
+    if dataset != "mini" and dataset in BENCHMARK_DATASETS:  # it may take a minute
+        say(f"reading the training sentences of {dataset}")
+    return load_styles(dataset, data_dir=data_dir)
+
+
+def is_trained_here(role: str, spec: str) -> bool:
+    """Whether a profile's scorer is a kind that is trained here, not a Hub id or a folder.
+
+    >>> is_trained_here("classifier", "linear"), is_trained_here("encoder", "some/model@6")
+    (True, False)
+    """
+    if role not in TRAINERS:
+        return False
+    return spec == "kn5" if role == "language_model" else is_kind(spec)
 
 
 def prepare_dataset(
     dataset: str, profile: Profile, *, data_dir: Path | None = None
 ) -> list[Artefact]:
-    """Make all scorers of a dataset there, for both directions."""
+    """Make sure that all scorers of a dataset exist: for each style, one direction into it."""
     made = {}
-    for direction in dataset_facts(dataset).directions:
-        for artefact in prepare(direction, profile, METRICS, data_dir=data_dir):
+    into = {direction.target_style: direction for direction in dataset_facts(dataset).directions}
+    for direction in into.values():
+        for artefact in prepare(direction, profile, benchmark_metrics(), data_dir=data_dir):
             made[artefact.hash] = artefact
     return list(made.values())
 
@@ -92,26 +117,24 @@ def prepare_dataset(
 def train_style_classifier(
     data: StyleData, kind: str, config: ClassifierConfig | None = None
 ) -> Artefact:
-    """Train the style classifier of a dataset, unless it is there.
+    """Train the style classifier of a dataset, unless it exists.
 
-    Its accuracy is measured on the validation split where that is not what it is trained on, else
-    on a tenth held out.
+    Its accuracy is measured on the validation split if it is not trained on that, otherwise on a
+    tenth held out.
     """
-    training = data.training
-    source = f"{data.dataset}/{training.name}, {len(training)} sentences"
-    say(f"scorer: {kind} style classifier, {source}")
+    training, text = data.training, preparation(dataset_facts(data.dataset).language)
     held_out = None
     if training.name != "validation" and "validation" in data.splits:
         validation = data.splits["validation"]
-        held_out = (classifier_texts(validation.texts), validation.labels)
+        held_out = (text.for_classifier(validation.texts), validation.labels)
     return train_classifier(
         kind,
-        classifier_texts(training.texts),
+        text.for_classifier(training.texts),
         training.labels,
         data.styles,
         config,
         dataset=data.dataset,
-        trained_on=trained_on(data, training, CLASSIFIER_TEXT),
+        trained_on=trained_on(data, training, text.classifier_name),
         exclude=test_sentences(data),
         n_excluded=training.excluded,
         held_out=held_out,
@@ -119,16 +142,16 @@ def train_style_classifier(
 
 
 def train_style_language_model(data: StyleData, style: str) -> Artefact:
-    """Train the n-gram model of one style of a dataset, unless it is there."""
-    training = data.training
-    sentences = language_model_texts(training.of(data.styles.index(style)))
+    """Train the n-gram model of one style of a dataset, unless it exists."""
+    training, text = data.training, preparation(dataset_facts(data.dataset).language)
+    sentences = text.for_language_model(training.of(data.styles.index(style)))
     card = ScorerCard(
         role="language_model",
         dataset=data.dataset,
         name=language_model_name(style),
         kind="kneser-ney",
         styles=(style,),
-        trained_on=trained_on(data, training, LANGUAGE_MODEL_TEXT),
+        trained_on=trained_on(data, training, text.language_model_name),
         data_fingerprint=data_fingerprint(sentences),
         n_sentences=len(sentences),
         n_excluded=training.excluded,
@@ -137,39 +160,118 @@ def train_style_language_model(data: StyleData, style: str) -> Artefact:
     )
     if there := find_recipe(card) or fetch_recipe(card):
         return there
-    say(f"scorer: 5-gram language model, {data.dataset}/{style}, {len(sentences)} sentences")
+    say(f"training a 5-gram language model, {data.dataset}/{style}, {len(sentences)} sentences")
     return store(card, lambda folder: _write_language_model(sentences, folder))
 
 
 def train_corpus_acceptability(
     corpus: str, kind: str, config: ClassifierConfig | None = None
 ) -> Artefact:
-    """Train the acceptability classifier of a corpus, unless it is there.
+    """Train the acceptability classifier of a corpus, unless it exists.
 
     Args:
         corpus: ``cola``, or a dataset whose sentences, and corruptions of them, are learned from.
-        kind: of classifier.
-        config: of that kind; ``None`` for the kind's own.
+        kind: the kind of classifier.
+        config: settings of that kind; ``None`` for its defaults.
     """
     if corpus == "cola":
-        say(f"scorer: {kind} acceptability classifier, CoLA")
         return train_acceptability(cola_corpus(), kind, config)
     data = load_styles(corpus)
-    say(f"scorer: {kind} acceptability classifier, {corpus} and corruptions of it")
     exclude = data.splits["test"].texts if "test" in data.splits else ()
     corrupted = corrupted_corpus(corpus, data.training.texts, exclude=exclude)
     return train_acceptability(corrupted, kind, config)
 
 
 def trained_on(data: StyleData, training: StyleSplit, text: str) -> str:
-    """The training data, for people: which split, without what, prepared how."""
+    """A readable description of the training data: split, what was removed, preparation."""
     return f"{data.dataset}/{training.name} without test sentences, {text}"
 
 
 def test_sentences(data: StyleData) -> list[str]:
-    """Sentences that no scorer may be trained on; load_styles has left them out already."""
-    return classifier_texts(data.splits["test"].texts) if "test" in data.splits else []
+    """Sentences that no scorer may be trained on; load_styles has already left them out."""
+    text = preparation(dataset_facts(data.dataset).language)
+    return text.for_classifier(data.splits["test"].texts) if "test" in data.splits else []
 
 
 def _write_language_model(sentences: list[str], folder: Path) -> None:
     train_language_model(sentences, folder, ORDER)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A scorer that metrics need, and the data to train it on."""
+
+    direction: Direction
+    spec: str
+    data: Callable[[], StyleData]
+    data_dir: Path | None
+
+    def of_dataset(self, role: str, name: str, train: Callable[[], Artefact]) -> Artefact:
+        """The scorer that is trained on the direction's dataset."""
+        dataset = self.direction.dataset
+        question = {"scorer": [role, dataset, name], "settings": _own_settings(self.spec)}
+        about = about_dataset(dataset, question, data_dir=self.data_dir)
+        return _unless_unchanged(about, (role, dataset, name), train)
+
+
+def _unless_unchanged(
+    about: Remembered, key: tuple[str, str, str], train: Callable[[], Artefact]
+) -> Artefact:
+    """The stored scorer if nothing it was trained on has changed; otherwise that of its recipe."""
+    recipe = about.answer()
+    if recipe is not None and (there := with_recipe(*key, recipe)) is not None:
+        return there
+    before = about.state()
+    artefact = train()
+    about.keep(artefact.card.recipe, before)
+    return artefact
+
+
+def _own_settings(spec: str) -> dict[str, Any] | None:
+    """The settings of a kind from another package; those of ours change only with the code."""
+    is_outside = spec in kinds() and spec not in KINDS
+    return default_config(spec).settings() if is_outside else None
+
+
+def _classifier(asked: _Asked) -> Artefact:
+    return asked.of_dataset(
+        "classifier", asked.spec, lambda: train_style_classifier(asked.data(), asked.spec)
+    )
+
+
+def _language_model(asked: _Asked) -> Artefact:
+    style = asked.direction.target_style
+    return asked.of_dataset(
+        "language_model",
+        language_model_name(style),
+        lambda: train_style_language_model(asked.data(), style),
+    )
+
+
+def _acceptability(asked: _Asked) -> Artefact:
+    corpus, kind = acceptability_corpus(asked.direction.dataset), asked.spec
+
+    def train() -> Artefact:
+        return train_corpus_acceptability(corpus, kind)
+
+    if corpus != "cola":
+        return asked.of_dataset("acceptability", kind, train)
+    key = ("acceptability", corpus, kind)
+    question = {"scorer": list(key), "settings": _own_settings(kind)}
+    about = Remembered(question, (upstream_file(COLA, COLA_ARCHIVE),))
+    try:
+        return _unless_unchanged(about, key, train)
+    except MissingFileError as error:
+        raise MissingFileError(
+            f"{error}. The metric cola needs it: without it, name the metrics you want, --metrics "
+            "acc bleu bertscore ppl joint"
+        ) from error
+
+
+# Role -> how a missing scorer is trained. The roles themselves are defined in one table,
+# metrics/scorers/roles.py, which cannot know the trainers: they are in a higher room.
+TRAINERS: dict[str, Callable[[_Asked], Artefact]] = {
+    "classifier": _classifier,
+    "language_model": _language_model,
+    "acceptability": _acceptability,
+}

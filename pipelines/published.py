@@ -1,4 +1,4 @@
-"""Real outputs that others have published, as systems of a suite, each labelled with its origin."""
+"""Real outputs published by others, as systems of a suite, each labelled with its origin."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from ..datasets_scripts.load import TestSet
 from ..datasets_scripts.sources import BENCHMARK
 from ..datasets_scripts.system_outputs import SYSTEM_OUTPUTS, SystemOutput, read_output
 from ..errors import unknown_name
-from .report import Family, SystemInfo
+from ..trainers.system_card import Family
+from .report import SystemInfo
 
 _RATED = "the TSTBench authors' repository; the outputs that the paper's raters saw"
 _RELEASED = "released with Li et al. (2018), Delete, Retrieve, Generate"
@@ -51,7 +52,7 @@ def published_directions(system: str) -> list[str]:
 
 
 def published_info(system: str, direction: str) -> SystemInfo:
-    """What a report says of a published system."""
+    """What a report says about a published system."""
     output, facts = _find(system, direction), _FACTS[system]
     file = output.file
     return SystemInfo(
@@ -72,7 +73,7 @@ def published_predictions(system: str, test_set: TestSet) -> tuple[str, ...]:
     """The predictions of a published system, aligned with the test set.
 
     Raises:
-        MissingFileError, IntegrityError: the file is nowhere, or is another.
+        MissingFileError, IntegrityError: the file was not found, or is a different one.
     """
     return read_output(_find(system, test_set.direction.name), test_set.sources)
 

@@ -1,7 +1,8 @@
-"""Ranking systems without pretending to an order that the data do not show.
+"""Ranking systems without claiming an order that the data do not show.
 
 Every pair of systems is compared by the paired bootstrap on the same sentences. A system's rank
-is a range: one more than the systems significantly better, to all but those significantly worse.
+is a range: from one plus the number of systems that are significantly better, to the number of
+all systems minus those that are significantly worse.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from itertools import combinations
 
 import numpy as np
 
-from ..metrics.facts import metric_facts
+from ..metrics.registry import metric_facts
 from ..metrics.result import Measurement
 from ..metrics.statistics import p_value, resample
 
@@ -21,10 +22,10 @@ ALPHA = 0.05
 
 @dataclass(frozen=True)
 class Bootstrapped:
-    """A corpus score and its replicates, shape (R,): all that a paired comparison needs.
+    """A corpus score and its replicates, shape (R,): everything a paired comparison needs.
 
-    Replicate r of every system of a direction drew the same sentences, also in another process:
-    the draws depend on nothing but their number and the seed.
+    Replicate r of every system of a direction drew the same sentences, even in another process:
+    the draws depend only on their number and the seed.
     """
 
     value: float
@@ -39,7 +40,7 @@ class Bootstrapped:
 
 @dataclass(frozen=True)
 class Rank:
-    """One system's place by one metric."""
+    """One system's rank by one metric."""
 
     system: str
     value: float
@@ -50,16 +51,24 @@ class Rank:
 
     @property
     def ties_best(self) -> bool:
-        """Whether the difference to the best may be chance (p >= 0.05)."""
-        return not self.p_best < ALPHA
+        """Whether the difference from the best may be due to chance (p >= 0.05).
+
+        Where p is undefined, nothing was shown, so it does not tie.
+        """
+        return self.p_best >= ALPHA
 
 
 def rank(metric: str, systems: Mapping[str, Bootstrapped]) -> list[Rank]:
-    """Rank systems by one metric, best first; equal values in the order given.
+    """Rank systems by one metric, best first; equal values keep the order given.
 
     Systems whose value is undefined are left out.
     """
-    sign = 1 if metric_facts(metric).higher_is_better else -1
+    return rank_values(systems, higher_is_better=metric_facts(metric).higher_is_better)
+
+
+def rank_values(systems: Mapping[str, Bootstrapped], *, higher_is_better: bool) -> list[Rank]:
+    """As :func:`rank`, by a metric that need not be installed here."""
+    sign = 1 if higher_is_better else -1
     defined = [name for name, one in systems.items() if np.isfinite(one.value)]
     order = sorted(defined, key=lambda name: -sign * systems[name].value)
     p_values: dict[tuple[str, str], float] = {}

@@ -1,92 +1,148 @@
-"""The ranking in every form: for the terminal, for a paper (LaTeX, booktabs), for Markdown."""
+"""Rankings in every format: for the terminal, for a paper, for a page, for a spreadsheet."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Literal
 
-from ..metrics.facts import METRICS
+from ..errors import InputError
+from ..files import write_text
+from .formats.latex import PREAMBLE, latex
+from .formats.markdown import markdown
+from .formats.page import GENERATOR, page
+from .formats.values import HEADER, csv_values
+from .ranked_table import (
+    RankedTable,
+    Ranks,
+    Standings,
+    by_signature,
+    direction_table,
+    metric_tables,
+)
 from .ranking import Rank
-from .report import Report, Score
-from .tables import DECIMALS, ordered, print_table, ranking_table
+from .report import Report
+from .terminal_table import plain_table, print_ranked
 
-Form = Literal["markdown", "latex"]
-AnyForm = Literal["table", "markdown", "latex"]
-_LATEX = {c: f"\\{c}" for c in "&%$#_{}"} | {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
+Form = Literal["table", "markdown", "latex", "html", "csv"]
+Layout = Literal["directions", "metrics"]
+FORMS: tuple[Form, ...] = ("table", "markdown", "latex", "html", "csv")
+LAYOUTS: tuple[Layout, ...] = ("directions", "metrics")
+ENDINGS: Mapping[str, Form] = {
+    ".tex": "latex", ".md": "markdown", ".html": "html", ".csv": "csv", ".txt": "table",
+}  # fmt: skip
+
+_BY = "Written by tstbench report"
+_FIRST: Mapping[Form, str] = {
+    "table": f"{_BY}\n\n",
+    "markdown": f"<!-- {_BY} -->\n\n",
+    "latex": f"% {_BY}\n{PREAMBLE}",
+    "html": "",  # has its generator
+    "csv": "",  # has its header
 }
-_MARKDOWN = {c: f"\\{c}" for c in "\\|*_`<>[]"}
 
 
 def print_ranking(
-    reports: Sequence[Report], ranks: Mapping[str, Sequence[Rank]], form: AnyForm
+    reports: Sequence[Report],
+    ranks: Mapping[str, Sequence[Rank]],
+    form: Form,
+    *,
+    intervals: bool = False,
 ) -> None:
-    """Print the ranking of one direction on standard output, in the form asked for."""
-    if form == "table":
-        print_table(ranking_table(reports, ranks))
-    else:
-        print(f"{reports[0].direction}\n\n{paper_table(reports, ranks, form)}\n")  # noqa: T201
-
-
-def paper_table(reports: Sequence[Report], ranks: Mapping[str, Sequence[Rank]], form: Form) -> str:
-    """The systems of one direction, best first; bold: best or not significantly different from it.
+    """Print the ranking of one evaluation on standard output.
 
     Args:
-        reports: one a system, of the same direction.
+        reports: one per system, with one score of each metric.
         ranks: the ranking by each metric.
-        form: ``markdown`` or ``latex`` (needs the booktabs package).
+        form: the format.
+        intervals: show the 95% intervals too.
     """
-    metrics = [name for name in METRICS if any(r.score(name) for r in reports)]
-    places = {metric: {r.system: r for r in some} for metric, some in ranks.items()}
-    arrows = (
-        {True: "↑", False: "↓"}
-        if form == "markdown"
-        else {True: r"$\uparrow$", False: r"$\downarrow$"}
-    )
-    header = [
-        "system",
-        *(f"{METRICS[m].title} {arrows[METRICS[m].higher_is_better]}" for m in metrics),
-    ]
-    escapes = str.maketrans(_MARKDOWN if form == "markdown" else _LATEX)
-    rows = [
-        [
-            report.system.name.translate(escapes),
-            *(
-                _cell(report.score(m), places.get(m, {}).get(report.system.name), form)
-                for m in metrics
-            ),
-        ]
-        for report in ordered(reports, ranks)
-    ]
-    return _markdown(header, rows) if form == "markdown" else _latex(header, rows)
+    standings = Standings(tuple(reports), by_signature(reports, ranks))
+    print_standings([standings], form, intervals=intervals)
 
 
-def _cell(score: Score | None, place: Rank | None, form: Form) -> str:
-    if score is None or score.value is None:
-        return "–" if form == "markdown" else "--"
-    text = f"{score.value:.{DECIMALS[score.unit]}f}"
-    if place is None or not place.ties_best:
-        return text
-    return f"**{text}**" if form == "markdown" else rf"\textbf{{{text}}}"
+def print_standings(
+    standings: Sequence[Standings],
+    form: Form,
+    *,
+    layout: Layout = "directions",
+    intervals: bool = False,
+) -> None:
+    """Print tables on standard output; see :func:`standings_text`."""
+    if form != "table":
+        text = standings_text(standings, form, layout=layout, intervals=intervals)
+        print(text, end="\n" if form == "markdown" else "")  # noqa: T201
+        return
+    for table in tables_of(standings, layout):
+        print_ranked(table, intervals=intervals)
+        print()  # noqa: T201
 
 
-def _markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    rule = ["---", *["---:"] * (len(header) - 1)]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in (header, rule, *rows))
+def standings_text(
+    standings: Sequence[Standings],
+    form: Form,
+    *,
+    layout: Layout = "directions",
+    intervals: bool = False,
+) -> str:
+    """Tables as text.
+
+    Args:
+        standings: one per direction.
+        form: the format. ``csv`` has no tables but one line per number, with its signature.
+        layout: one table per direction (systems x metrics), or per metric (systems x directions).
+        intervals: show the 95% intervals too; ``csv`` always has them.
+    """
+    if form == "csv":
+        return csv_values(standings)
+    tables = tables_of(standings, layout)
+    if form == "html":
+        return page(tables, intervals=intervals)
+    if form == "table":
+        return "\n\n".join(plain_table(table, intervals=intervals) for table in tables) + "\n"
+    write = markdown if form == "markdown" else latex
+    return "\n".join(write(table, intervals=intervals) for table in tables)
 
 
-def _latex(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    body = [f"{' & '.join(row)} \\\\" for row in rows]
-    return "\n".join(
-        [
-            rf"\begin{{tabular}}{{l{'r' * (len(header) - 1)}}}",
-            r"\toprule",
-            f"{' & '.join(header)} \\\\",
-            r"\midrule",
-            *body,
-            r"\bottomrule",
-            r"\end{tabular}",
-        ]
-    )
+def paper_table(
+    reports: Sequence[Report], ranks: Ranks, form: Form, *, intervals: bool = False
+) -> str:
+    """The systems of one direction as text, best first.
+
+    Args:
+        reports: one per system, all of the same direction.
+        ranks: the ranking by each score, by signature, as :func:`.significance.rank_stored` makes.
+        form: the format; see :func:`standings_text`.
+        intervals: show the 95% intervals too.
+    """
+    return standings_text([Standings(tuple(reports), ranks)], form, intervals=intervals)
+
+
+def tables_of(standings: Sequence[Standings], layout: Layout) -> list[RankedTable]:
+    """One table per direction or per metric."""
+    if layout == "metrics":
+        return metric_tables(standings)
+    return [direction_table(one) for one in standings]
+
+
+def write_standings(path: Path, text: str, form: Form) -> None:
+    """Write :func:`standings_text` to a file, whole or not at all.
+
+    Raises:
+        InputError: the file exists and is not one that this function wrote.
+    """
+    if path.is_dir():
+        raise InputError(f"{path} is a folder, but must be a file")
+    if path.exists() and not _is_ours(path.read_bytes()[:400]):
+        raise InputError(
+            f"{path} was not written by 'tstbench report': it is left unchanged. Write to another "
+            "file, or move this one away"
+        )
+    write_text(path, _FIRST[form] + text)
+
+
+def _is_ours(beginning: bytes) -> bool:
+    """Whether a file begins as one of ours, in any format; an empty one may be replaced too."""
+    text = beginning.decode("utf-8", errors="replace")
+    first = text.partition("\n")[0]
+    return not text or _BY in first or GENERATOR in text or first == ",".join(HEADER)

@@ -1,34 +1,44 @@
-"""The report: the scores of one system on one direction, as a file that outlives us.
+"""The report: the scores of one system on one direction, as a file made to last.
 
-``report.json`` holds corpus values, intervals and signatures; ``samples.jsonl`` one line a
-sentence. A report holds no time and no path, so that the same work gives the same bytes.
+``report.json`` has corpus values, intervals and signatures; ``samples.jsonl`` one line per
+sentence. A report contains no time and no path, so the same work gives the same bytes.
+
+A report grows: each score has its own recipe, so that adding a metric adds one score and changes
+nothing else. A report may have several scores of one metric, with different protocols or scorers;
+their keys tell them apart.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
-from pathlib import Path
+import re
+from collections.abc import Collection, Sequence
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, model_validator
 
 from ..errors import InputError
-from ..files import read_lines, read_text, write_jsonl, write_text
+from ..records import Strict
+from ..trainers.system_card import Family
 
-SCHEMA_VERSION = 1
-Family = Literal["fpft", "peft", "prompted", "rule", "human", "unknown"]
+SCHEMA_VERSION = 2
 Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 MAX_NAME = 100  # characters of a system's name
 # Neither control characters, which a terminal obeys, nor line breaks. An empty name is told apart.
 NAME_PATTERN = r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]*$"
 
 
-class Strict(BaseModel):
-    """No unknown fields, no NaN, no change after the fact."""
+_BOUND = re.compile(r"copy|random-target|reference-\d+")
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+def is_bound_name(name: str) -> bool:
+    """Whether a name alone says that it is a bound.
+
+    >>> is_bound_name("reference-2"), is_bound_name("delete-retrieve")
+    (True, False)
+    """
+    return _BOUND.fullmatch(name) is not None
 
 
 class SystemInfo(Strict):
@@ -40,6 +50,16 @@ class SystemInfo(Strict):
     date: Annotated[str, Field(pattern=r"^\d{4}(-\d{2}(-\d{2})?)?$")] | None = None
     origin: str | None = None  # where the outputs come from, for a person to follow
     outputs_url: Annotated[str, Field(pattern="^https://")] | None = None
+    system_hash: Sha256 | None = None  # of the system's folder, where it is one of ours
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether it shows what a system could reach, and does not compete: no rank, no bold.
+
+        People's rewrites (reference metrics compare them with themselves), the source itself,
+        and random sentences of the target style.
+        """
+        return self.family == "human" or is_bound_name(self.name)
 
 
 class DataInfo(Strict):
@@ -63,44 +83,96 @@ class IntervalInfo(Strict):
 
 
 class Score(Strict):
-    """One metric's corpus value."""
+    """One metric's corpus value.
 
+    Attributes:
+        key: names the score's column in samples and replicates: the metric's name, or, for every
+            further score of that metric, ``metric@<8 hex digits of its identity's SHA-256>``.
+        value: null if it is infinite or undefined.
+        signature: its identity: only scores with equal signatures may be compared.
+        made_with: its provenance: versions of the libraries that computed it.
+        recipe: see :func:`score_recipe`.
+        profile: the set of scorers requested when it was computed.
+    """
+
+    key: str
     metric: str
-    value: float | None  # null where it is infinite or undefined
+    value: float | None
     unit: str
     higher_is_better: bool
     interval: IntervalInfo | None
     signature: str
+    made_with: str
+    recipe: Sha256
+    profile: str
+
+    @model_validator(mode="after")
+    def _check_key(self) -> Score:
+        if self.key != self.metric and self.key != further_key(self.metric, self.signature):
+            raise ValueError(f"{self.key!r} is not the key of {self.signature!r}")
+        return self
 
 
 class Omission(Strict):
-    """A metric that has no meaning here, and why."""
+    """A metric that does not apply here, and why."""
 
     metric: str
     why: str
+    recipe: Sha256
 
 
 class Report(Strict):
-    """Everything one evaluation says."""
+    """Everything known about one system on one direction.
 
-    schema_version: Literal[1] = 1
+    Attributes:
+        tstbench: the version that wrote the file.
+        outputs_sha256: of the predictions, see :func:`predictions_sha256`: shows whether two
+            people scored the same text.
+        samples_sha256, replicates_sha256: of the files beside the report; null in reports of
+            schema 1, which had none, and before anything is written.
+        scores: in the benchmark's order; those of one metric in the order of computation.
+    """
+
+    schema_version: Literal[2] = 2
     tstbench: str
     direction: str
-    profile: str
     system: SystemInfo
     data: DataInfo
-    recipe: Sha256 | None = None  # over all that determined the scores: same recipe, same scores
-    outputs_sha256: Sha256  # over the predictions as JSON lines: two people scored the same text
+    outputs_sha256: Sha256
+    samples_sha256: Sha256 | None = None
+    replicates_sha256: Sha256 | None = None
     scores: tuple[Score, ...]
     left_out: tuple[Omission, ...] = ()
 
+    @model_validator(mode="after")
+    def _check_distinct(self) -> Report:
+        for what in ("key", "signature"):
+            values = [getattr(score, what) for score in self.scores]
+            if len(set(values)) < len(values):
+                raise ValueError(f"two scores have the same {what}")
+        return self
+
+    @property
+    def profile(self) -> str:
+        """The profiles of the scores, such as ``embedded`` or ``embedded, paper``."""
+        return ", ".join(dict.fromkeys(score.profile for score in self.scores)) or "none"
+
     def score(self, metric: str) -> Score | None:
-        """The score of that metric, if it was computed."""
-        return next((s for s in self.scores if s.metric == metric), None)
+        """The first score of that metric, if it was computed."""
+        return next(iter(self.scores_of(metric)), None)
+
+    def scores_of(self, metric: str) -> tuple[Score, ...]:
+        """All scores of that metric: different options or scorers give different scores."""
+        return tuple(score for score in self.scores if score.metric == metric)
+
+    def only(self, signatures: Collection[str]) -> Report:
+        """The report as if only the scores with these signatures had been requested."""
+        kept = tuple(score for score in self.scores if score.signature in signatures)
+        return self.model_copy(update={"scores": kept})
 
 
 class Sample(Strict):
-    """One sentence: what went in, what came out, what each metric says."""
+    """One sentence: its source, references, prediction, and each score's value by key."""
 
     id: str
     source: str
@@ -109,41 +181,37 @@ class Sample(Strict):
     scores: dict[str, float | None]
 
 
+class NewerReportError(InputError):
+    """A report with a schema that this version does not know: it is never overwritten."""
+
+
 def predictions_sha256(predictions: Sequence[str]) -> str:
-    """SHA-256 over the predictions, one JSON string a line, in test-set order."""
+    """SHA-256 over the predictions, one JSON string per line, in test-set order."""
     lines = "".join(json.dumps(text, ensure_ascii=False) + "\n" for text in predictions)
     return hashlib.sha256(lines.encode("utf-8")).hexdigest()
 
 
-def write_report(folder: Path, report: Report, samples: list[Sample]) -> None:
-    """Write ``report.json`` and ``samples.jsonl``; the report last, so that it marks completion."""
-    write_jsonl(folder / "samples.jsonl", (sample.model_dump(mode="json") for sample in samples))
-    write_text(folder / "report.json", report.model_dump_json(indent=2) + "\n")
+def score_recipe(outputs_sha256: str, data_fingerprint: str, identity: str) -> str:
+    """SHA-256 hex over everything that determines one score: equal recipes, equal scores.
 
-
-def read_report(path: Path) -> Report:
-    """Read ``report.json`` (or the folder that holds it).
-
-    Raises:
-        InputError: not a report of a schema we know; the message names the field.
+    Args:
+        outputs_sha256: hash of the predictions.
+        data_fingerprint: fingerprint of the whole test set, 64 hex digits.
+        identity: the score's signature: metric, version, options, and the scorers it used.
     """
-    path = path / "report.json" if path.is_dir() else path
-    text = read_text(path)
-    try:
-        return Report.model_validate_json(text)
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise InputError(f"{path} is no report: {where}: {first['msg']}") from error
+    parts = json.dumps([outputs_sha256, data_fingerprint, identity])
+    return hashlib.sha256(parts.encode()).hexdigest()
 
 
-def read_samples(folder: Path) -> list[Sample]:
-    """Read ``samples.jsonl`` of a report folder; a bad line is named."""
-    path = folder / "samples.jsonl"
-    samples = []
-    for number, line in enumerate(read_lines(path), start=1):
-        try:
-            samples.append(Sample.model_validate(json.loads(line)))
-        except (ValidationError, json.JSONDecodeError) as error:
-            raise InputError(f"{path}, line {number}: not a sample: {error}") from error
-    return samples
+def omission_identity(metric: str, version: int, why: str) -> str:
+    """What takes the place of the signature if a metric does not apply to some data."""
+    return f"{metric}|v:{version}|left out: {why}"
+
+
+def further_key(metric: str, identity: str) -> str:
+    """The key of a score whose metric already has one.
+
+    >>> further_key("ppl", "ppl|v:1|norm:words+1")
+    'ppl@303fbe31'
+    """
+    return f"{metric}@{hashlib.sha256(identity.encode()).hexdigest()[:8]}"

@@ -1,4 +1,4 @@
-"""Scoring a submission to the leaderboard: the command line's own checks, the embedded profile."""
+"""Scoring a submission: the same checks as the command line, the embedded profile."""
 
 from __future__ import annotations
 
@@ -7,12 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..datasets_scripts.load import load_test_set
-from ..metrics.facts import METRICS
-from ..metrics.scorers.profile import PROFILES
 from .evaluate import evaluate, write_evaluation
 from .outputs import read_outputs
-from .prepare import prepare
 from .report import SystemInfo
+from .scoring import scoring
 
 
 def score_submission(
@@ -22,7 +20,7 @@ def score_submission(
     out: Path,
     progress: Callable[[float, str], None],
 ) -> Path:
-    """Validate and score one file of predictions; returns its report folder below ``out``.
+    """Validate and score one file of predictions; returns its report folder in ``out``.
 
     Raises:
         TSTBenchError: the file cannot be scored; the message says why, without our paths.
@@ -30,10 +28,10 @@ def score_submission(
     progress(0.05, "reading")
     test_set = load_test_set(direction)
     outputs = replace(read_outputs(path, test_set), system=system.name)
-    profile = PROFILES["embedded"]
+    how = scoring()
     progress(0.15, "preparing the scorers")
-    prepare(test_set.direction, profile, METRICS)
+    how.prepare(test_set.direction)
     progress(0.4, f"scoring {len(test_set)} sentences")
-    evaluation = evaluate([outputs], test_set, profile, list(METRICS), infos={system.name: system})
+    evaluation = evaluate([outputs], test_set, how, {system.name: system})
     progress(0.95, "writing the report")
     return write_evaluation(evaluation, out)[0]

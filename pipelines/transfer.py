@@ -1,82 +1,153 @@
-"""Transfer: have a named system rewrite the test set of a direction."""
+"""Transfer: have a system rewrite the test set of a direction, and keep its predictions."""
 
 from __future__ import annotations
 
-import re
-from dataclasses import replace
+import sys
+from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 
-from ..datasets_scripts.load import TestSet, load_styles
-from ..errors import InputError, unknown_name
-from ..files import write_jsonl
-from ..trainers.baselines import Copy, RandomTarget
-from ..trainers.delete_retrieve import GAMMA, DeleteRetrieve, DeleteRetrieveConfig
-from ..trainers.system import System
+from tqdm import tqdm
+
+from ..datasets_scripts.load import TestSet
+from ..errors import unknown_name
+from ..trainers.load import FoundSystem, find_system
+from ..trainers.registry import system_class, system_names
+from ..trainers.settings import as_json
+from ..trainers.system import USUAL, Generation
+from ..trainers.system_card import SystemCard
+from .bounds import bound_info, bound_predictions, is_reference
+from .predictions import Answering, Predictions, Question
 from .report import SystemInfo
 
-BASELINES = {
-    "copy": "the source itself: perfect content, no transfer",
-    "random-target": "a random training sentence of the target style",
-    "reference-1": "the first human's rewrites (reference-2, reference-3... for the others)",
-    "delete-retrieve": "style words replaced by those of the most similar target sentence",
-}
+
+def predictions_path(root: Path, test_set: TestSet, name: str) -> Path:
+    """Where the predictions of a system are in a folder of predictions."""
+    direction = test_set.direction
+    return root / direction.dataset / direction.config / f"{name}.jsonl"
+
+
+def ask(
+    found: FoundSystem, test_set: TestSet, path: Path, generation: Generation = USUAL
+) -> Predictions:
+    """The checked question for a system; nothing is loaded, trained or written yet.
+
+    Raises:
+        UnknownNameError: the system does not have this generation setting.
+        InputError: a value has the wrong type or is out of range.
+    """
+    settings = found.kind.read_generation(generation)
+    question = Question(
+        system=found.card.name,
+        identity=found.identity,
+        direction=test_set.direction.name,
+        test_set=test_set.fingerprint,
+        cleaning=test_set.cleaning,
+        sentences=len(test_set),
+        seed=generation.seed,
+        generation=as_json(settings),
+    )
+    return Predictions(path, test_set, question)
+
+
+def transfer(
+    found: FoundSystem,
+    test_set: TestSet,
+    path: Path,
+    *,
+    generation: Generation = USUAL,
+    batch_size: int | None = None,
+    device: str = "auto",
+) -> tuple[str, ...]:
+    """The predictions of a system, in a file that grows line by line and is resumed.
+
+    Args:
+        found: the system; it is loaded, and trained, only if predictions are missing.
+        test_set: what to rewrite.
+        path: ``<name>.jsonl``; its card is beside it. See :class:`.predictions.Predictions`.
+        generation: seed and settings.
+        batch_size: sentences at a time.
+        device: ``auto``, ``cpu``, ``cuda``...
+
+    Raises:
+        TSTBenchError: unknown settings, or an existing file that TSTBench did not write.
+    """
+    ready = partial(_ready, found, test_set, generation, batch_size, device)
+    return ask(found, test_set, path, generation).complete(ready)
 
 
 def predict(name: str, test_set: TestSet, *, data_dir: Path | None = None) -> list[str]:
-    """The predictions of a baseline, trained on the spot where it needs to be.
+    """The predictions of a baseline, in memory; it is trained if necessary.
 
     Args:
-        name: a key of :data:`BASELINES`, or ``reference-2`` and so on.
+        name: a built-in system, or ``reference-1`` and so on.
         test_set: what to rewrite.
         data_dir: the user's copy of a licensed corpus, for those that learn from its sentences.
 
     Raises:
         UnknownNameError: no such baseline.
-        InputError: a reference that this test set does not have.
-        MissingFileError: training sentences that are nowhere.
+        InputError: the test set does not have this reference.
+        MissingFileError: the training sentences were not found.
     """
-    if match := re.fullmatch(r"reference-(\d+)", name):
-        return _reference(int(match[1]), test_set)
-    return _system(name, test_set, data_dir).transfer(test_set.sources)
-
-
-_HUMAN = "the dataset's human rewrites, which reference metrics compare with themselves"
+    if is_reference(name):
+        return list(bound_predictions(name, test_set))
+    _check_baseline(name)
+    found = find_system(name, test_set.direction, cleaning=test_set.cleaning, data_dir=data_dir)
+    system = found.load()
+    return list(system.transfer(test_set.sources, test_set.direction, ids=test_set.ids))
 
 
 def baseline_info(name: str) -> SystemInfo:
-    """What a report says of a baseline."""
-    if name.startswith("reference-"):
-        return SystemInfo(name=name, family="human", origin=_HUMAN)
-    return SystemInfo(name=name, family="rule", needs_parallel=False, origin="TSTBench baseline")
+    """What a report says about a baseline."""
+    if is_reference(name):
+        return bound_info(name)
+    _check_baseline(name)
+    return system_info(system_class(name).untrained())
 
 
-def write_predictions(path: Path, test_set: TestSet, predictions: list[str]) -> None:
-    """Write predictions as JSON Lines with ids, as ``tstbench evaluate`` reads them."""
-    rows = zip(test_set.ids, predictions, strict=True)
-    write_jsonl(path, ({"id": name, "prediction": text} for name, text in rows))
+def system_info(card: SystemCard, system_hash: str | None = None) -> SystemInfo:
+    """What a report says about a system."""
+    return SystemInfo(
+        name=card.name,
+        family=card.family,
+        needs_parallel=card.needs_parallel,
+        origin=card.origin or None,
+        system_hash=system_hash,
+    )
 
 
-def _system(name: str, test_set: TestSet, data_dir: Path | None) -> System:
-    if name == "copy":
-        return Copy()
-    if name not in BASELINES:
-        raise unknown_name("baseline", name, BASELINES)
-    direction = test_set.direction
-    styles = load_styles(direction.dataset, cleaning=test_set.cleaning, data_dir=data_dir)
-    training = styles.training
-    source, target = training.of(direction.source_index), training.of(direction.target_index)
-    if name == "random-target":
-        return RandomTarget(target)
-    usual = DeleteRetrieveConfig()
-    gamma = GAMMA.get(direction.dataset, usual.gamma)
-    return DeleteRetrieve.train(source, target, replace(usual, gamma=gamma))
+def _check_baseline(name: str) -> None:
+    if name not in system_names():
+        raise unknown_name("baseline", name, [*system_names(), "reference-1"])
 
 
-def _reference(number: int, test_set: TestSet) -> list[str]:
-    """One human's rewrites; ``''`` where this person wrote none."""
-    most = max(len(some) for some in test_set.references)
-    if not 1 <= number <= most:
-        raise InputError(
-            f"{test_set.direction} has {most} references, there is no reference-{number}"
+def _ready(
+    found: FoundSystem,
+    test_set: TestSet,
+    generation: Generation,
+    batch_size: int | None,
+    device: str,
+) -> Answering:
+    stored = found.open()
+    system = found.kind.of(stored, device=device)
+
+    def answer(indices: Sequence[int]) -> Iterable[str]:
+        predictions = system.transfer(
+            [test_set.sources[i] for i in indices],
+            test_set.direction,
+            ids=[test_set.ids[i] for i in indices],
+            generation=generation,
+            batch_size=batch_size,
+            device=device,
         )
-    return [some[number - 1] if len(some) >= number else "" for some in test_set.references]
+        return tqdm(
+            predictions,
+            desc=f"{stored.card.name}, {test_set.direction}",
+            total=len(test_set),
+            initial=len(test_set) - len(indices),
+            unit="sentence",
+            file=sys.stderr,
+            disable=None,  # where nobody is looking
+        )
+
+    return Answering(stored.hash, system_info(stored.card), found.kind.versions(), answer)

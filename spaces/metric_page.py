@@ -1,4 +1,4 @@
-"""The small page of a metric's Space: try it on a few sentences, read its card below."""
+"""The page of a metric's Space: try it on a few sentences and read its card below."""
 
 from __future__ import annotations
 
@@ -12,48 +12,49 @@ os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # before gradio is i
 import evaluate
 import gradio as gr
 
-from ..datasets_scripts.directions import DIRECTIONS
+from ..datasets_scripts.known import DIRECTIONS
 from ..datasets_scripts.load import load_test_set
 from ..errors import TSTBenchError
-from ..metrics.facts import METRICS
+from ..metrics.registry import METRICS
+from ..metrics.units import between, number, unit
+from .design.stylesheet import stylesheet
+from .design.theme import theme
 
 EXAMPLE_DIRECTION = "mini/negative-to-positive"
-EXAMPLE_SENTENCES = 4
+# To the first sentences of the test set: two rewrites, one left half-way, one copied.
+EXAMPLE_PREDICTIONS = (
+    "we waited a minute for two coffees and both came hot.",
+    "the dentist explained what she was doing and never hurt me.",
+    "my new laptop is fast, noisy and far too hot to hold.",
+    "don't bother with the museum cafe, everything we ordered tasted stale.",
+)
+READ = ("sources", "references")  # the boxes below the predictions, where a metric reads them
 SEPARATOR = "||"  # between the references of one sentence
 MAX_SENTENCES = 2000
 NEEDS_DIRECTION = ("acc", "ppl", "cola", "joint")
-CSS = """
-.gradio-container { max-width: min(900px, 100vw) !important; margin: 0 auto; }
-.gradio-container * { min-width: 0; overflow-wrap: anywhere; }
-textarea { font-size: 0.95rem; line-height: 1.5; }
-pre, .prose table { overflow-x: auto; display: block; max-width: 100%; }
-.score { border: 1px solid var(--border-color-primary); border-radius: 8px; padding: 12px 16px;
-  margin-bottom: 8px; background: var(--background-fill-primary); }
-.score b { font-size: 1.5rem; font-variant-numeric: tabular-nums; margin-right: 8px; }
-.score h3 { margin: 0; font-size: 0.95rem; font-weight: 600; }
-.score p { margin: 4px 0 0; color: var(--body-text-color-subdued); font-size: 0.9rem; }
-.score code { font-size: 0.78rem; }
-"""
+OWN_STYLE = Path(__file__).with_name("metric_page.css")
 
 
 def page(folder: Path | str) -> gr.Blocks:
-    """The page of the metric whose module and card lie in a folder.
+    """The page of the metric whose module and card are in a folder.
 
     Args:
-        folder: ``metrics/joint``, say, here or in a Space.
+        folder: for example ``metrics/joint``, here or in a Space.
     """
     folder = Path(folder)
     name = folder.resolve().name
     metric = evaluate.load(str(folder))
     example = _example()
-    reads = ("sources", "references")
     with gr.Blocks(title=f"TSTBench: {name}", analytics_enabled=False) as demo:
+        gr.HTML('<p class="wordmark">TSTBench</p>', apply_default_css=False)
         gr.Markdown(_heading(folder))
         boxes: list[gr.Component] = [
-            gr.Textbox(example["predictions"], label="Predictions, one a line", lines=4)
+            gr.Textbox(example["predictions"], label="Predictions, one per line", lines=4)
         ]
-        for column in (c for c in reads if c in metric.columns):
-            hint = f", one line a sentence, {SEPARATOR} between several" * (column == "references")
+        for column in (c for c in READ if c in metric.columns):
+            hint = f", one line per sentence, {SEPARATOR} between several" * (
+                column == "references"
+            )
             boxes.append(gr.Textbox(example[column], label=column.title() + hint, lines=4))
         if name in NEEDS_DIRECTION:
             boxes.append(gr.Dropdown(list(DIRECTIONS), value=EXAMPLE_DIRECTION, label="Direction"))
@@ -63,9 +64,9 @@ def page(folder: Path | str) -> gr.Blocks:
         def compute(*values: str) -> tuple[str, dict[str, Any]]:
             try:
                 scores = metric.compute(**_inputs(metric, name, values))
-                return _scores_html(scores), scores
             except (TSTBenchError, ValueError, TypeError) as error:
-                raise gr.Error(html.escape(str(error)), print_exception=False) from error
+                return _problem_html(str(error)), {"error": str(error)}
+            return _scores_html(scores), scores
 
         button.click(compute, boxes, [shown, result], api_name="compute")
         gr.Markdown(_card(folder))
@@ -74,72 +75,91 @@ def page(folder: Path | str) -> gr.Blocks:
 
 def launch(folder: Path | str, **kwargs: Any) -> None:
     """Serve the page; in a Space, host and port come from the environment."""
-    page(folder).launch(css=CSS, theme=theme(), **kwargs)
+    page(folder).launch(**looks(), **kwargs)
 
 
-def theme() -> gr.themes.Base:
-    """System fonts, so that no request leaves the machine."""
-    return gr.themes.Soft(
-        primary_hue="blue",
-        font=["system-ui", "sans-serif"],
-        font_mono=["ui-monospace", "monospace"],
-    )
+def looks() -> dict[str, Any]:
+    """The arguments of ``Blocks.launch`` that make the page look like the leaderboard."""
+    return {
+        "css": stylesheet([OWN_STYLE], gradio=True),
+        "theme": theme(),
+        "footer_links": [],
+    }
 
 
 def _inputs(metric: Any, name: str, values: tuple[str, ...]) -> dict[str, Any]:
-    left = list(values)
-    inputs: dict[str, Any] = {"predictions": _lines(left.pop(0))}
-    if "sources" in metric.columns:
-        inputs["sources"] = _lines(left.pop(0))
-    if "references" in metric.columns:
-        inputs["references"] = [
-            [r.strip() for r in line.split(SEPARATOR) if r.strip()] for line in _lines(left.pop(0))
-        ]
+    columns = ("predictions", *(c for c in READ if c in metric.columns))
+    boxes = {c: _lines(text) for c, text in zip(columns, values, strict=False)}
+    _check_lines({c: lines for c, lines in boxes.items() if lines or c != "references"})
+    inputs: dict[str, Any] = dict(boxes)
+    if "references" in boxes:  # an empty box says that no sentence has any
+        lines = boxes["references"] or [""] * len(boxes["predictions"])
+        inputs["references"] = [[r.strip() for r in x.split(SEPARATOR) if r.strip()] for x in lines]
     if name in NEEDS_DIRECTION:
-        inputs["direction"] = left.pop(0)
+        inputs["direction"] = values[-1]
     return inputs
 
 
+def _check_lines(boxes: dict[str, list[Any]]) -> None:
+    """Say of each box how many lines it has, where they are not the same number."""
+    counts = {name: len(lines) for name, lines in boxes.items()}
+    if len(set(counts.values())) > 1:
+        told = ", ".join(f"{name}: {n} line{'s' * (n != 1)}" for name, n in counts.items())
+        raise ValueError(f"{told}. Give each sentence a line in every box; a line may be empty")
+
+
 def _lines(text: str) -> list[str]:
+    """The lines of a box; an empty box has none, and each line of another may be empty."""
+    if not text.strip():
+        return []
     lines = text.removesuffix("\n").split("\n")
     if len(lines) > MAX_SENTENCES:
-        raise ValueError(f"{len(lines)} lines: this page takes {MAX_SENTENCES}; use the library")
+        raise ValueError(
+            f"{len(lines)} lines: this page takes at most {MAX_SENTENCES}; use the library for more"
+        )
     return lines
 
 
 def _scores_html(result: dict[str, Any]) -> str:
-    """One panel a score; everything in it is escaped."""
+    """One panel per score, with all text escaped."""
     panels = []
     for score, details in result["details"].items():
         title = html.escape(METRICS[score].title)
+        kind = details.get("unit", "")
         if "left_out" in details:
-            panels.append(f"<h3>{title}</h3><p>left out: {html.escape(details['left_out'])}</p>")
+            panels.append(f"<h3>{title}</h3><p>Left out: {html.escape(details['left_out'])}.</p>")
             continue
         value, interval = result[score], details["interval"]
-        number = "undefined" if value is None else f"{value:.3f}"
-        bounds = "{:.3f} to {:.3f}".format(*interval) if interval else "undefined"
+        shown = "undefined" if value is None else number(value, kind)
+        bounds = between(interval[0], interval[1], kind) if interval else "undefined"
         better = "higher" if details["higher_is_better"] else "lower"
         panels.append(
-            f"<h3>{title}</h3><b>{number}</b>{html.escape(details['unit'])}"
+            f"<h3>{title} <small>{html.escape(unit(kind).label)}</small></h3><b>{shown}</b>"
             f"<p>95% interval {bounds}; {better} is better</p>"
             f"<p><code>{html.escape(details['signature'])}</code></p>"
+            + (f"<p>† {html.escape(details['caution'])}</p>" if "caution" in details else "")
         )
     return "".join(f'<div class="score">{panel}</div>' for panel in panels)
 
 
+def _problem_html(text: str) -> str:
+    """What is wrong with the input, in the place of the scores: the next try replaces it."""
+    return f'<div class="problem" role="alert">{html.escape(text[:1].upper() + text[1:])}</div>'
+
+
 def _example() -> dict[str, str]:
-    """A few sentences of our own, with one human's rewrites as predictions."""
+    """A few sentences of our own, and predictions that each metric sees in another way."""
     test_set = load_test_set(EXAMPLE_DIRECTION)
-    n = EXAMPLE_SENTENCES
+    n = len(EXAMPLE_PREDICTIONS)
     return {
-        "predictions": "\n".join(some[1] for some in test_set.references[:n]),
+        "predictions": "\n".join(EXAMPLE_PREDICTIONS),
         "sources": "\n".join(test_set.sources[:n]),
         "references": "\n".join(f" {SEPARATOR} ".join(some) for some in test_set.references[:n]),
     }
 
 
 def _split_card(folder: Path) -> tuple[str, str]:
-    """The card's first paragraph with its title, and the rest; the front matter is left out."""
+    """The card's title and first paragraph, and the rest, without the front matter."""
     text = (folder / "README.md").read_text(encoding="utf-8")
     body = text.split("---\n", 2)[2].strip() if text.startswith("---\n") else text
     heading, _, rest = body.partition("\n## ")

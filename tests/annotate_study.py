@@ -2,7 +2,9 @@
 
 from pathlib import Path
 
-from tstbench.pipelines.report import DataInfo, Report, Sample, SystemInfo, write_report
+from tstbench.pipelines.report import DataInfo, Report, Sample, SystemInfo
+from tstbench.pipelines.report_files import write_report
+from tstbench.spaces.annotate import create_study, links
 
 DIRECTION = "mini/negative-to-positive"
 SENTENCES = [
@@ -11,8 +13,12 @@ SENTENCES = [
 ]
 
 
-def write_reports(root: Path, systems, direction=DIRECTION, sentences=SENTENCES):
-    """One report folder a system; ``systems`` maps names to functions of source and references."""
+def write_reports(root: Path, systems, direction=DIRECTION, sentences=SENTENCES, families=()):
+    """One report folder a system; ``systems`` maps names to functions of source and references.
+
+    ``families`` maps a system to its family, where it has one.
+    """
+    families = dict(families)
     dataset, config = direction.split("/")
     for name, rewrite in systems.items():
         samples = [
@@ -28,8 +34,7 @@ def write_reports(root: Path, systems, direction=DIRECTION, sentences=SENTENCES)
         report = Report(
             tstbench="0",
             direction=direction,
-            profile="embedded",
-            system=SystemInfo(name=name),
+            system=SystemInfo(name=name, family=families.get(name, "unknown")),
             data=DataInfo(
                 fingerprint="0" * 64,
                 cleaning="none",
@@ -51,3 +56,16 @@ SYSTEMS = {
     "Twin9": lambda source, references: references[0],
     "Silent": lambda source, references: "" if "meal" in source else source.replace("dull", "gay"),
 }
+RATERS = ["Ann Archer", "Ben Baker", "Cleo Carr"]
+GOOD = {"scores": {"style": 4, "content": 3, "fluency": 5}}
+
+
+def keys(folder):
+    """Rater name to key; the owner's under the empty name."""
+    all_links = links(folder, "http://x")
+    return {n: u.split("key=")[1] for n, u in {"": all_links.owner, **all_links.raters}.items()}
+
+
+def make(results, out, **changes):
+    settings = {"per_system": 6, "seed": 1, **changes}
+    return create_study(results, [DIRECTION], None, RATERS, out, **settings)

@@ -37,3 +37,18 @@ def sources() -> Path:
     if not folder:
         pytest.skip("TSTBENCH_SOURCES is not set: real upstream files are not here")
     return Path(folder)
+
+
+@pytest.fixture(autouse=True)
+def _no_width(monkeypatch):
+    """Tables are as wide as they need to be, whatever started the tests."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+
+@pytest.fixture(autouse=True)
+def _nothing_added(monkeypatch):
+    """No test sees the dataset that another one registered, nor the user's own."""
+    from tstbench.datasets_scripts import added
+
+    monkeypatch.setattr(added, "REGISTERED", {})
+    monkeypatch.delenv("TSTBENCH_DATA", raising=False)

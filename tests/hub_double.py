@@ -35,6 +35,7 @@ class Repo:
     sdk: str | None = None
     commits: dict[str, dict[str, bytes]] = field(default_factory=dict)
     messages: list[str] = field(default_factory=list)
+    proposed: list[dict[str, bytes]] = field(default_factory=list)  # by pull request
     tags: dict[str, str] = field(default_factory=dict)
     head: str = ""
 
@@ -309,6 +310,12 @@ class Handler(BaseHTTPRequestHandler):
                 del files[value["path"]]
             elif line["key"] != "header":
                 raise RefusedError(400, f"not understood: {line['key']}")
+        if self.query.get("create_pr"):
+            repo.proposed.append(files)
+            number = len(repo.proposed)
+            address, commit = self.address(kind, repo_id), "0" * 40
+            proposal = {"pullRequestUrl": f"{address}/discussions/{number}"}
+            return ok({"commitOid": commit, "commitUrl": f"{address}/commit/{commit}", **proposal})
         commit = repo.commit(files, header["summary"])
         url = f"{self.address(kind, repo_id)}/commit/{commit}"
         return ok({"success": True, "commitOid": commit, "commitUrl": url})

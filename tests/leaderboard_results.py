@@ -3,8 +3,7 @@
 from pathlib import Path
 
 from tstbench.datasets_scripts.load import load_test_set
-from tstbench.metrics.facts import METRICS
-from tstbench.metrics.scorers.profile import PROFILES
+from tstbench.metrics.registry import METRICS
 from tstbench.pipelines.evaluate import evaluate, write_evaluation
 from tstbench.pipelines.outputs import Outputs, read_outputs
 from tstbench.pipelines.report import (
@@ -15,8 +14,9 @@ from tstbench.pipelines.report import (
     Sample,
     Score,
     SystemInfo,
-    write_report,
 )
+from tstbench.pipelines.report_files import write_report
+from tstbench.pipelines.scoring import scoring
 from tstbench.pipelines.transfer import baseline_info, predict
 
 THERE = "mini/negative-to-positive"
@@ -25,23 +25,29 @@ BLEU = ("s_bleu", "r_bleu", "multi_bleu")  # the metrics that need no scorer
 HOSTILE = '<script>window.hurt=1</script><img src=x onerror="window.hurt=2">&amp;{{1}}${2}'
 
 
-def signature(metric, direction=THERE, classifier="linear:mini#aaaaaaaaaaaa", version="1"):
-    fields = f"direction:{direction}|classifier:{classifier}|n:40|data:0123456789ab"
-    return f"{metric}|{fields}|tstbench:{version}"
+def signature(metric, direction=THERE, classifier="linear:mini#aaaaaaaaaaaa", version="1", lm=None):
+    scorers = f"classifier:{classifier}"
+    if lm and metric in ("joint", "ppl"):
+        scorers += f"|lm:{lm}"
+    return f"{metric}|v:{version}|direction:{direction}|{scorers}|n:40|data:0123456789ab"
 
 
-def score(metric, value, direction=THERE, **fields):
+def score(metric, value, direction=THERE, *, key=None, made_with="tstbench:1", **fields):
     facts = METRICS[metric]
     bounds = None
     if value is not None:
         bounds = IntervalInfo(low=value - 1, high=value + 1, level=0.95, resamples=1000, seed=1)
     return Score(
+        key=key or metric,
         metric=metric,
         value=value,
         unit=facts.unit,
         higher_is_better=facts.higher_is_better,
         interval=bounds,
         signature=signature(metric, direction, **fields),
+        made_with=made_with,
+        recipe="0" * 64,
+        profile="embedded",
     )
 
 
@@ -50,7 +56,6 @@ def report(name, values, direction=THERE, *, fingerprint="0", left_out=(), info=
     return Report(
         tstbench="1",
         direction=direction,
-        profile="embedded",
         system=SystemInfo(name=name, **(info or {})),
         data=DataInfo(
             fingerprint=fingerprint * 64,
@@ -61,7 +66,7 @@ def report(name, values, direction=THERE, *, fingerprint="0", left_out=(), info=
         ),
         outputs_sha256="0" * 64,
         scores=tuple(score(m, v, direction, **fields) for m, v in values.items()),
-        left_out=tuple(Omission(metric=m, why=why) for m, why in left_out),
+        left_out=tuple(Omission(metric=m, why=why, recipe="0" * 64) for m, why in left_out),
     )
 
 
@@ -97,8 +102,52 @@ def real_results(root: Path, directions=(THERE, BACK), hostile=True) -> Path:
             infos[HOSTILE] = SystemInfo(
                 name=HOSTILE, origin=HOSTILE, outputs_url=f"https://example.org/{HOSTILE}"
             )
-        evaluation = evaluate(outputs, test_set, PROFILES["embedded"], BLEU, infos=infos)
+        evaluation = evaluate(outputs, test_set, scoring(BLEU), infos)
         write_evaluation(evaluation, root)
+    return root
+
+
+SEVERAL = (
+    "yelp/negative-to-positive",
+    "amazon/negative-to-positive",
+    "shakespeare/shakespearean-to-modern",
+    "styptb_tfu/present-to-future",
+)
+
+
+def several_directions(root: Path) -> Path:
+    """Every metric on several datasets, each with a language model and classifier of its own.
+
+    ``half`` has half of the directions, where it is the best; bounds have all.
+    """
+    systems = {
+        "delete-retrieve": (1, {"family": "rule", "needs_parallel": False, "origin": "made by us"}),
+        "delete-and-retrieve": (
+            2,
+            {"family": "fpft", "needs_parallel": False, "date": "2018", "origin": "Li et al."},
+        ),
+        "half": (9, {"family": "prompted", "needs_parallel": True, "date": "2023-11"}),
+        "reference-1": (20, {"family": "human", "date": "2017"}),
+        "copy": (8, {"family": "rule", "needs_parallel": False}),
+    }
+    for number, direction in enumerate(SEVERAL):
+        dataset, style = direction.split("/")[0], direction.rpartition("-to-")[2]
+        scorers = {
+            "classifier": f"linear:{dataset}#{number:012}",
+            "lm": f"kn5-{style}:{dataset}#{number:012}",
+        }
+        for name, (strength, info) in systems.items():
+            if name == "half" and number > 1:
+                continue
+            values = {
+                metric: 0.03 * strength + number / 100
+                if facts.unit == "fraction"
+                else 3.0 * strength + number
+                if facts.higher_is_better
+                else 900.0 - 30 * strength
+                for metric, facts in METRICS.items()
+            }
+            write(root, report(name, values, direction, info=info, **scorers), folder=name)
     return root
 
 
@@ -108,5 +157,5 @@ def score_by_bleu(path, direction, system, out, progress):
     outputs = read_outputs(path, test_set, system.name)
     progress(0.5, "scoring")
     infos = {system.name: system}
-    evaluation = evaluate([outputs], test_set, PROFILES["embedded"], BLEU, infos=infos)
+    evaluation = evaluate([outputs], test_set, scoring(BLEU), infos)
     return write_evaluation(evaluation, out)[0]

@@ -1,13 +1,14 @@
-"""A TSTBENCH_HOME in which mini's scorers are trained: once for all test files that want them."""
+"""A TSTBENCH_HOME in which mini's scorers are trained: trained once, then copied."""
 
 import os
+import shutil
 from pathlib import Path
 from unittest.mock import patch
 
 import pytest
 
-from tstbench.datasets_scripts.directions import DATASETS
-from tstbench.metrics.facts import METRICS
+from tstbench.datasets_scripts.known import DATASETS
+from tstbench.metrics.registry import METRICS
 from tstbench.metrics.scorers.profile import PROFILES
 from tstbench.pipelines.prepare import prepare
 
@@ -18,19 +19,22 @@ _made: list[Path] = []
 
 
 def prepared_home(factory: pytest.TempPathFactory) -> Path:
-    """Train all of mini's scorers in a folder of their own; later calls return the same folder."""
+    """A copy of a folder in which all of mini's scorers are trained.
+
+    A copy for every caller: what one test trains into it, no other test finds.
+    """
     if not _made:
         home = factory.mktemp("prepared") / "home"
         with patch.dict(os.environ, TSTBENCH_HOME=str(home)):
             for direction in DATASETS["mini"].directions:
                 prepare(direction, PROFILES["embedded"], METRICS)
         _made.append(home)
-    return _made[0]
+    return shutil.copytree(_made[0], factory.mktemp("copy") / "home")
 
 
 def command_line(capsys: pytest.CaptureFixture, *arguments: object) -> tuple[int, str, str]:
     """Run ``tstbench`` in this process: exit code, standard output, standard error."""
-    from tstbench.pipelines.cli import main
+    from tstbench.commands.cli import main
 
     capsys.readouterr()
     try:

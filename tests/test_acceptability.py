@@ -91,7 +91,7 @@ def test_what_is_not_cola_is_refused(cola_folder, tmp_path):
         cola_corpus(cola_folder)
     other = tmp_path / "other.zip"
     other.write_bytes(b"no archive")
-    with pytest.raises(InputError, match="not the archive of CoLA"):
+    with pytest.raises(InputError, match="not the CoLA archive"):
         cola_corpus(other)
     with zipfile.ZipFile(other, "w") as content:
         content.writestr("cola_public/README", "")

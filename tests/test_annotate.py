@@ -2,25 +2,21 @@
 
 import doctest
 import json
-import socket
 import stat
-import urllib.error
-import urllib.request
+from hashlib import sha256
 from itertools import pairwise
 
 import pytest
-from annotate_study import DIRECTION, SENTENCES, SYSTEMS, write_reports
+from annotate_study import DIRECTION, GOOD, RATERS, SENTENCES, SYSTEMS, keys, make, write_reports
 
+from tstbench.datasets_scripts.judgments.schema import read_judgments
 from tstbench.errors import InputError, MissingFileError, UnknownNameError
-from tstbench.pipelines.human import read_judgments
 from tstbench.spaces.annotate import (
     create,
     create_study,
     export,
     lexicon_mask,
-    links,
     load_study,
-    serve,
     views,
 )
 from tstbench.spaces.annotate.answers import Answer, AnswerLog
@@ -28,18 +24,6 @@ from tstbench.spaces.annotate.desk import AccessError, Desk
 from tstbench.spaces.annotate.order import questions
 from tstbench.spaces.annotate.study import TASKS
 from tstbench.spaces.annotate.views import chose_output, place
-
-RATERS = ["Ann Archer", "Ben Baker", "Cleo Carr"]
-
-
-@pytest.fixture
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-GOOD = {"scores": {"style": 4, "content": 3, "fluency": 5}}
 
 
 @pytest.fixture
@@ -58,17 +42,6 @@ def desk(folder):
     desk = Desk(folder)
     yield desk
     desk.close()
-
-
-def keys(folder):
-    """Rater name to key; the owner's under the empty name."""
-    all_links = links(folder, "http://x")
-    return {n: u.split("key=")[1] for n, u in {"": all_links.owner, **all_links.raters}.items()}
-
-
-def make(results, out, **changes):
-    settings = {"per_system": 6, "seed": 1, **changes}
-    return create_study(results, [DIRECTION], None, RATERS, out, **settings)
 
 
 @pytest.mark.parametrize("module", [create, views])
@@ -109,12 +82,12 @@ class TestSample:
             ({"per_system": 9}, InputError, "have 8 sentences in common"),
             ({"systems": ["Parot"]}, UnknownNameError, "Did you mean 'Parrot'"),
             ({"systems": ["../../etc"]}, UnknownNameError, "unknown system"),
-            ({"systems": ["Parrot", "parrot"]}, InputError, "named twice"),
+            ({"systems": ["Parrot", "parrot"]}, InputError, "listed twice"),
             ({"directions": ["mini/negative-to-postive"]}, UnknownNameError, "Did you mean"),
             ({"directions": ["mini/positive-to-negative"]}, MissingFileError, "no reports"),
             ({"directions": [DIRECTION, DIRECTION]}, InputError, "once"),
             ({"raters": []}, InputError, "at least one rater"),
-            ({"raters": ["Ann", "Ann"]}, InputError, "named twice"),
+            ({"raters": ["Ann", "Ann"]}, InputError, "listed twice"),
             ({"tasks": ["ratings"]}, UnknownNameError, "Did you mean 'rating'"),
             ({"tasks": ["content_masked"]}, InputError, "needs a mask"),
         ],
@@ -130,7 +103,7 @@ class TestSample:
     def test_a_system_with_another_source_is_refused(self, results, tmp_path):
         other = [(source.upper(), references) for source, references in SENTENCES]
         write_reports(results, {"Odd": lambda source, _: source}, sentences=other)
-        with pytest.raises(InputError, match="given another source"):
+        with pytest.raises(InputError, match="has a different source"):
             make(results, tmp_path / "s")
 
     def test_a_folder_in_use_is_never_replaced(self, results, tmp_path, folder):
@@ -156,6 +129,63 @@ class TestSample:
         assert mask("Slow food, slowly, as slow as ever") == "⟨style⟩ food, slowly, ⟨style⟩ ever"
         with pytest.raises(InputError, match="empty"):
             lexicon_mask([" "])
+
+
+class TestReferences:
+    """Raters do not see references unless the study says so, and its owner is told what it does."""
+
+    SYSTEMS = {**SYSTEMS, "copy": SYSTEMS["Parrot"], "People": SYSTEMS["Oracle9"]}
+
+    @pytest.fixture
+    def results(self, tmp_path):
+        families = {"People": "human"}
+        return write_reports(tmp_path / "results", self.SYSTEMS, families=families)
+
+    @staticmethod
+    def roles(folder):
+        desk, key = Desk(folder), keys(folder)["Ann Archer"]
+        total = desk.enter(key)["total"]
+        roles = {t.role for n in range(total) for t in desk.screen(key, n).texts}
+        desk.close()
+        return roles
+
+    def test_they_are_off_by_default(self, results, tmp_path, capsys):
+        assert make(results, tmp_path / "s").references_shown is False
+        assert self.roles(tmp_path / "s") == {"source", "output"}
+        assert "warning" not in capsys.readouterr().err
+
+    def test_where_they_are_shown_the_owner_is_warned_of_what_is_not_blind(
+        self, results, tmp_path, capsys
+    ):
+        make(results, tmp_path / "s", show_references=True)
+        assert self.roles(tmp_path / "s") == {"source", "reference", "output"}
+        _, shown, *told = capsys.readouterr().err.splitlines()
+        assert "unless your protocol asks" in shown
+        for line, system in zip(told, ("Oracle9", "People", "Twin9"), strict=True):
+            assert f"{system} is not blind: 6 of its 6 outputs equal a reference" in line
+
+    def test_spaces_and_case_do_not_hide_a_reference(self, tmp_path, capsys):
+        disguise = {"Shout": lambda source, references: " " + references[0].upper()}
+        make(write_reports(tmp_path / "r", disguise), tmp_path / "s", show_references=True)
+        assert "Shout is not blind: 6 of its 6" in capsys.readouterr().err
+
+    def test_bounds_are_named_and_stay_apart(self, results, tmp_path, capsys):
+        study = make(results, tmp_path / "s")
+        assert study.bounds == ("People", "copy")
+        assert "bounds in this study: People, copy." in capsys.readouterr().err
+        desk = Desk(tmp_path / "s")
+        assert desk.overview(keys(tmp_path / "s")[""])["bounds"] == ["People", "copy"]
+        desk.close()
+
+    def test_a_study_from_before_the_setting_is_read_as_it_was_made(self, tmp_path):
+        make(write_reports(tmp_path / "r", SYSTEMS), tmp_path / "s", show_references=True)
+        file = tmp_path / "s/study.json"
+        old = json.loads(file.read_text())
+        del old["references_shown"], old["bounds"]
+        file.write_text(json.dumps(old, indent=2))
+        assert self.roles(tmp_path / "s") == {"source", "reference", "output"}
+        frozen = json.dumps(old, separators=(",", ":"), ensure_ascii=False)
+        assert load_study(tmp_path / "s").fingerprint == sha256(frozen.encode()).hexdigest()
 
 
 class TestBlindness:
@@ -241,12 +271,14 @@ class TestDesk:
         assert [desk.save(key, n, GOOD)["next_open"] for n in (0, 1, 3)] == [1, 2, 4]
         desk.close()
         desk = Desk(folder)
-        assert desk.enter(key) | {"rated": None, "tasks": None} == {
+        assert desk.enter(key) | {"rated": None, "tasks": None, "drafts": None} == {
             "role": "rater",
             "study": "study",
             "started": True,
             "total": len(load_study(folder).items),
             "next_open": 2,
+            "references_shown": False,
+            "drafts": None,
             "rated": None,
             "tasks": None,
         }
@@ -319,7 +351,7 @@ class TestDesk:
         desk.save(keys(folder)["Ann Archer"], 0, GOOD)
         path = next((folder / "answers").iterdir())
         path.write_text(path.read_text().replace('"item":"item-', '"item":"item-9'))
-        with pytest.raises(InputError, match="does not ask"):
+        with pytest.raises(InputError, match="not part of this study"):
             export(folder, folder / "out.jsonl")
 
 
@@ -403,68 +435,3 @@ class TestExport:
         assert "overall" in {row.aspect for row in rows}
         assert {(row.source, row.output) for row in rows} == {(None, None)}
         assert not any(source in (tmp_path / "j.jsonl").read_text() for source, _ in SENTENCES)
-
-
-class TestServer:
-    @pytest.fixture
-    def running(self, folder, free_port):
-        running = serve(folder, port=free_port)
-        yield running
-        running.close()
-
-    @staticmethod
-    def get(url, data=None, **headers):
-        body = None if data is None else json.dumps({"data": data}).encode()
-        request = urllib.request.Request(
-            url, data=body, headers={"content-type": "application/json", **headers}
-        )
-        try:
-            with urllib.request.urlopen(request, timeout=20) as response:
-                return response.status, response.read().decode(), response.headers
-        except urllib.error.HTTPError as error:
-            return error.code, error.read().decode(), error.headers
-
-    def test_served_as_designed(self, running, folder, free_port, capfd):
-        pytest.importorskip("gradio")
-        key = keys(folder)["Ann Archer"]
-        api = running.url + "gradio_api/run/"
-        status, page, headers = self.get(running.url + f"?key={key}")
-        assert status == 200
-        assert key not in page
-        assert "script-src 'self'" in headers["content-security-policy"]
-        assert headers["referrer-policy"] == "no-referrer"
-
-        status, body, _ = self.get(api + "screen", [0], **{"x-annotation-key": key})
-        assert status == 200
-        assert json.loads(body)["data"][0]["position"] == 0
-        status, body, _ = self.get(api + "save", [0, GOOD], **{"x-annotation-key": key})
-        assert json.loads(body)["data"][0] == {"next_open": 1}
-        status, body, _ = self.get(api + "screen", [0])
-        assert status == 500
-        assert "link is not known" in json.loads(body)["error"]
-        for malformed in ([], ["x"], [0, 1, 2]):  # Gradio prints what it was sent
-            self.get(api + "screen", malformed, **{"x-annotation-key": key})
-
-        # Nothing of the folder is a file to fetch, nothing can be sent as one.
-        for name in ("private.json", "study.json"):
-            status, body, _ = self.get(running.url + f"gradio_api/file={folder / name}")
-            assert status in (403, 404)
-        assert self.get(running.url + "annotate/..%2Fprivate.json")[0] == 404
-        assert self.get(running.url + "gradio_api/upload", [])[0] == 413
-        assert self.get(api + "save", ["x" * 100_000])[0] == 413
-
-        make(folder.with_name("results"), folder.with_name("other"))
-        with pytest.raises(InputError, match="in use"):
-            serve(folder.with_name("other"), port=free_port)
-        assert key not in "".join(capfd.readouterr())
-
-    def test_without_a_study_the_page_says_what_to_do(self, free_port):
-        running = serve(None, port=free_port)
-        status, body, _ = self.get(running.url + "gradio_api/run/enter", [])
-        running.close()
-        assert status == 500
-        assert "No study is set up here yet" in json.loads(body)["error"]
-
-    def test_a_folder_without_a_study(self, tmp_path):
-        with pytest.raises(MissingFileError, match="Make one first"):
-            serve(tmp_path)

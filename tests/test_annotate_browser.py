@@ -2,29 +2,16 @@
 
 import json
 import re
-import shutil
-import socket
 
 import pytest
+from annotate_pages import begin, fits, item, rate, served, visits, wait_for_item
 from annotate_study import DIRECTION, SYSTEMS, write_reports
+from chromium import chromium, needs_browser
 
-from tstbench.pipelines.human import read_judgments
-from tstbench.spaces.annotate import create_study, lexicon_mask, links, serve
+from tstbench.datasets_scripts.judgments.schema import read_judgments
+from tstbench.spaces.annotate import create_study, lexicon_mask
 
-CHROMIUM = shutil.which("chromium")
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="no chromium: apt-get install chromium"),
-]
+pytestmark = needs_browser
 HOSTILE = (
     "<script>window.hacked = 1</script><img src=x onerror='window.hacked = 2'>"
     '"><svg onload=window.hacked=3> {{7*7}} ${7*7} http://evil.invalid/ ' + "w" * 200
@@ -34,11 +21,8 @@ TAG = "<b onclick=hacked()><img src=x onerror=hacked()>"
 
 @pytest.fixture(scope="module")
 def browser():
-    sync_api = pytest.importorskip("playwright.sync_api")
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+    with chromium() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")
@@ -78,85 +62,28 @@ def hostile_study(tmp_path_factory):
     sentences = [(HOSTILE, (HOSTILE, "ok ."))]
     write_reports(root / "results", {TAG: SYSTEMS["Parrot"]}, sentences=sentences)
     create_study(
-        root / "results", [DIRECTION], None, [TAG], root / "s", per_system=1, name=f"study {TAG}"
+        root / "results",
+        [DIRECTION],
+        None,
+        [TAG],
+        root / "s",
+        per_system=1,
+        name=f"study {TAG}",
+        show_references=True,
     )
     yield from served(root / "s")
-
-
-def served(folder):
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    running = serve(folder, port=port)
-    yield running.url, links(folder, running.url)
-    running.close()
 
 
 @pytest.fixture
 def visit(browser):
     """Opens a page of its own; fails on a script error or a request that leaves the machine."""
-    contexts, problems = [], []
-
-    def open_page(url, **options):
-        context = browser.new_context(**options)
-        context.set_default_timeout(30_000)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("pageerror", lambda error: problems.append(f"script error: {error}"))
-
-        def check(request):
-            if not re.match(
-                r"(http://127\.0\.0\.1:\d+/|blob:http://127\.0\.0\.1|data:)", request.url
-            ):
-                problems.append(f"request to {request.url}")
-
-        page.on("request", check)
-        page.on("dialog", lambda dialog: problems.append(f"dialog: {dialog.message}"))
-        page.goto(url)
-        page.wait_for_selector("h1")
-        return page
-
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert problems == []
-
-
-def item(page):
-    """The number of the item shown."""
-    return int(re.search(r"Item (\d+) of", page.locator(".task").inner_text())[1])
-
-
-def wait_for_item(page, number):
-    page.wait_for_function(
-        "n => document.querySelector('.task')?.innerText.includes(`Item ${n} of`)", arg=number
-    )
-
-
-def begin(page):
-    """From the page just opened to an item, past the welcome of a first visit."""
-    if page.locator(".task").count() == 0:
-        page.keyboard.press("Enter")  # Start has the focus
-        wait_for_item(page, 1)
-
-
-def rate(page, keys="435"):
-    """Score the item shown and save it, all by keyboard; waits for the next screen."""
-    number = item(page)
-    page.keyboard.type(keys)
-    page.keyboard.press("Enter")
-    wait_for_item(page, number + 1)
-
-
-def fits(page):
-    """Whether nothing makes the page scroll sideways."""
-    return page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    yield from visits(browser)
 
 
 def test_annotate_reload_resume_and_go_back(study, visit):
     _, links = study
     page = visit(links.raters["Ann"])
-    assert "2 and 4 lie between" in page.inner_text("main")
+    assert "2 and 4 are in between" in page.inner_text("main")
     begin(page)
     for _ in range(5):
         rate(page)

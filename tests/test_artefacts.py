@@ -147,7 +147,7 @@ def test_what_is_not_there_says_which_command_makes_it(tmp_path):
         find("language_model", "yelp", "kn5-positive")
     with pytest.raises(MissingScorerError, match="tstbench train cola"):
         find("acceptability", "cola", "probe")
-    with pytest.raises(MissingScorerError, match=r"holds no scorer\.json"):
+    with pytest.raises(MissingScorerError, match=r"scorer\.json is missing"):
         open_artefact(tmp_path)
 
 
@@ -198,7 +198,7 @@ def test_an_index_cannot_pass_one_scorer_off_as_another(tstbench_home):
     store(CARD, write)
     folder = tstbench_home / "scorers" / "index" / "classifier" / "mini"
     shutil.copy(folder / "linear.json", folder / "textcnn.json")
-    with pytest.raises(IntegrityError, match="leads to another scorer"):
+    with pytest.raises(IntegrityError, match="points to another scorer"):
         find("classifier", "mini", "textcnn")
 
 

@@ -1,16 +1,24 @@
 """Baseline systems: floors, ceilings, and delete-retrieve on corpora small enough to do by hand."""
 
+import itertools
 import json
-import random
+from dataclasses import replace
 
 import pytest
 from prepared import BACK, DIRECTION
 
+from tstbench.datasets_scripts.known import parse_direction, style_index
 from tstbench.datasets_scripts.load import load_styles, load_test_set
-from tstbench.errors import InputError, MissingFileError, UnknownNameError
-from tstbench.pipelines.transfer import BASELINES, baseline_info, predict, write_predictions
+from tstbench.datasets_scripts.training import TrainingData, TrainingPart
+from tstbench.errors import InputError, IntegrityError, MissingSystemError, UnknownNameError
+from tstbench.pipelines.transfer import baseline_info, predict
 from tstbench.trainers.baselines import Copy, RandomTarget
-from tstbench.trainers.delete_retrieve import GAMMA, DeleteRetrieve, DeleteRetrieveConfig
+from tstbench.trainers.delete_retrieve import DeleteRetrieve, DeleteRetrieveConfig
+from tstbench.trainers.load import load_system
+from tstbench.trainers.registry import system_names
+from tstbench.trainers.settings import as_json
+from tstbench.trainers.system import Generation, SystemConfig
+from tstbench.trainers.train import train_system
 
 
 @pytest.fixture(scope="module")
@@ -18,12 +26,23 @@ def test_set():
     return load_test_set(DIRECTION)
 
 
+def learn_from(source, target, validation=None):
+    """Training data of a direction, from sentences of ours."""
+    part = TrainingPart("train", tuple(source), tuple(target))
+    return TrainingData(parse_direction(DIRECTION), "paper-v1", part, validation)
+
+
+def rewrites(system, sources, **options):
+    return list(system.transfer(sources, DIRECTION, **options))
+
+
 # -- floors and ceilings ---------------------------------------------------------------------------
 
 
 def test_copy_is_the_source(test_set):
     assert predict("copy", test_set) == list(test_set.sources)
-    assert Copy().transfer([]) == []
+    assert rewrites(Copy(), []) == []
+    assert rewrites(load_system("copy"), ["a", ""]) == ["a", ""]
 
 
 @pytest.mark.parametrize("direction", [DIRECTION, BACK])
@@ -31,22 +50,44 @@ def test_random_target_draws_training_sentences_of_the_target_style(direction):
     test_set = load_test_set(direction)
     predictions = predict("random-target", test_set)
     training = load_styles("mini").training
-    assert set(predictions) <= set(training.of(test_set.direction.target_index))
-    assert not set(predictions) & set(training.of(test_set.direction.source_index))
+    assert set(predictions) <= set(
+        training.of(style_index(test_set.direction, test_set.direction.target_style))
+    )
+    assert not set(predictions) & set(
+        training.of(style_index(test_set.direction, test_set.direction.source_style))
+    )
     assert len(set(predictions)) > 30
     assert predict("random-target", test_set) == predictions
 
 
-def test_random_target_is_the_seed_s_and_nobody_else_s():
-    sentences = tuple(f"sentence {i}" for i in range(1000))
-    random.seed(1)
-    first = RandomTarget(sentences).transfer(["x"] * 20)
-    random.seed(2)
-    assert RandomTarget(sentences).transfer(["y"] * 20) == first
-    assert RandomTarget(sentences, seed=1).transfer(["x"] * 20) != first
-    assert RandomTarget(sentences).transfer(["x"] * 10) == first[:10]
+SENTENCES = tuple(f"sentence {i}" for i in range(1000))
+
+
+@pytest.fixture(scope="module")
+def random_target():
+    return RandomTarget.train(learn_from(["x"], SENTENCES), SystemConfig())
+
+
+def test_what_is_drawn_hangs_on_seed_and_id_alone(random_target):
+    ids = [f"id-{i}" for i in range(50)]
+    whole = rewrites(random_target, ["x"] * 50, ids=ids)
+    assert len(set(whole)) > 40
+    restarted = itertools.islice(random_target.transfer(["x"] * 50, DIRECTION, ids=ids), 20)
+    rest = random_target.transfer(["x"] * 30, DIRECTION, ids=ids[20:], batch_size=7)
+    assert [*restarted, *rest] == whole
+    assert rewrites(random_target, ["y"] * 50, ids=ids[::-1], batch_size=1)[::-1] == whole
+    other = rewrites(random_target, ["x"] * 50, ids=ids, generation=Generation(seed=1))
+    assert sum(a == b for a, b in zip(whole, other, strict=True)) < 5
+
+
+def test_without_ids_a_sentence_is_its_own(random_target):
+    assert len(set(rewrites(random_target, ["x", "x", "x"]))) == 1
+    assert rewrites(random_target, ["a", "b"]) == rewrites(random_target, ["b", "a"])[::-1]
+
+
+def test_nothing_can_be_drawn_from_nothing():
     with pytest.raises(InputError, match="needs sentences of the target style"):
-        RandomTarget(()).transfer(["x"])
+        RandomTarget.train(learn_from(["x"], []), SystemConfig())
 
 
 @pytest.mark.parametrize("k", [1, 4])
@@ -56,7 +97,7 @@ def test_reference_k_is_the_kth_human(k, test_set):
 
 @pytest.mark.parametrize("k", [0, 5])
 def test_a_reference_that_is_not_there_is_told(k, test_set):
-    with pytest.raises(InputError, match=f"has 4 references, there is no reference-{k}"):
+    with pytest.raises(InputError, match=f"has 4 references; there is no reference-{k}"):
         predict(f"reference-{k}", test_set)
 
 
@@ -64,21 +105,19 @@ def test_a_reference_that_is_not_there_is_told(k, test_set):
     "name", ["Copy", "reference-", "reference-x", "delete_retrieve", "../copy"]
 )
 def test_an_unknown_baseline_is_told(name, test_set):
-    with pytest.raises(UnknownNameError, match=f"unknown baseline '{name}'"):
-        predict(name, test_set)
+    for call in (lambda: predict(name, test_set), lambda: baseline_info(name)):
+        with pytest.raises(UnknownNameError, match=f"unknown baseline '{name}'"):
+            call()
 
 
-def test_every_baseline_answers_every_sentence_and_says_who_it_is(test_set, tmp_path):
-    for name in BASELINES:
+def test_every_baseline_answers_every_sentence_and_says_who_it_is(test_set):
+    assert system_names()[:3] == ["copy", "random-target", "delete-retrieve"]
+    for name in (*system_names()[:3], "reference-1"):
         predictions = predict(name, test_set)
         assert len(predictions) == len(test_set)
         assert all(text.strip() and "\n" not in text for text in predictions)
         info = baseline_info(name)
         assert (info.name, info.family) == (name, "human" if "reference" in name else "rule")
-        write_predictions(tmp_path / f"{name}.jsonl", test_set, predictions)
-    with pytest.raises(ValueError, match="shorter"):
-        write_predictions(tmp_path / "short.jsonl", test_set, ["x"])
-    assert not (tmp_path / "short.jsonl").exists()
 
 
 # -- delete-retrieve, by hand ----------------------------------------------------------------------
@@ -98,7 +137,13 @@ BY_HAND = DeleteRetrieveConfig(gamma=3.5, max_ngram=2, min_salience=2.5)
 
 @pytest.fixture(scope="module")
 def by_hand():
-    return DeleteRetrieve.train(NEGATIVE, POSITIVE, BY_HAND)
+    return DeleteRetrieve.train(learn_from(NEGATIVE, POSITIVE), BY_HAND)
+
+
+def made(config, *parts):
+    """A system with these lexicons and this memory, as if it had learned them."""
+    card = DeleteRetrieve.planned(learn_from(["x"], ["y"]), config)
+    return DeleteRetrieve(replace(card, settings=as_json(config)), *parts)
 
 
 def test_salience_is_the_smoothed_ratio_of_counts(by_hand):
@@ -127,93 +172,110 @@ def test_salience_is_the_smoothed_ratio_of_counts(by_hand):
     ],
 )
 def test_expected_rewrites(by_hand, source, prediction):
-    assert by_hand.transfer([source]) == [prediction]
+    assert rewrites(by_hand, [source]) == [prediction]
 
 
 def test_without_a_marker_the_most_salient_ngram_goes():
     """No n-gram reaches gamma; "cold" has salience 2, and "was cold" the same but is longer."""
     system = DeleteRetrieve.train(
-        ["the soup was cold .", "the dish was fine ."],
-        ["the soup was hot .", "hot dish .", "hot plates .", "the soup is hot ."],
+        learn_from(
+            ["the soup was cold .", "the dish was fine ."],
+            ["the soup was hot .", "hot dish .", "hot plates .", "the soup is hot ."],
+        ),
         DeleteRetrieveConfig(gamma=2.5, max_ngram=1, min_salience=2.0),
     )
     assert system.source_salience == {("cold",): 2.0, ("fine",): 2.0}
-    assert system.transfer(["the soup was cold ."]) == ["the soup was hot."]
-    strict = DeleteRetrieve(
+    assert rewrites(system, ["the soup was cold ."]) == ["the soup was hot."]
+    strict = made(
         DeleteRetrieveConfig(gamma=2.5, max_ngram=1, min_salience=2.1),
         system.source_salience,
         system.target_salience,
         system.memory,
     )
-    assert strict.transfer(["the soup was cold ."]) == ["the soup was cold ."]
+    assert rewrites(strict, ["the soup was cold ."]) == ["the soup was cold ."]
 
 
 def test_gamma_must_be_passed_not_met():
     rewrite = {}
     for gamma in (3.9, 4.0):
         config = DeleteRetrieveConfig(gamma=gamma, max_ngram=1, min_salience=9)
-        system = DeleteRetrieve(config, {("awful",): 4.0}, {("great",): 9.0}, ("soup is great .",))
-        rewrite[gamma] = system.transfer(["soup is awful ."])
+        system = made(config, {("awful",): 4.0}, {("great",): 9.0}, ("soup is great .",))
+        rewrite[gamma] = rewrites(system, ["soup is awful ."])
     assert rewrite == {3.9: ["soup is great."], 4.0: ["soup is awful ."]}
 
 
 def test_the_longest_marker_wins():
     salience = {("not",): 9.0, ("not", "good"): 9.0}
     config = DeleteRetrieveConfig(gamma=5, max_ngram=2)
-    system = DeleteRetrieve(config, salience, {("great",): 9.0}, ("it is great .",))
-    assert system.transfer(["it is not good ."]) == ["it is great."]
+    system = made(config, salience, {("great",): 9.0}, ("it is great .",))
+    assert rewrites(system, ["it is not good ."]) == ["it is great."]
 
 
 def test_order_and_company_change_nothing(by_hand):
     sources = [*NEGATIVE, "the cook sings ."]
-    together = by_hand.transfer(sources)
-    assert [by_hand.transfer([source])[0] for source in sources] == together
-    assert by_hand.transfer(sources[::-1])[::-1] == together
-    assert by_hand.transfer([]) == []
+    together = rewrites(by_hand, sources)
+    assert [rewrites(by_hand, [source])[0] for source in sources] == together
+    assert rewrites(by_hand, sources[::-1], batch_size=3)[::-1] == together
+    assert rewrites(by_hand, []) == []
 
 
-def test_what_was_saved_is_what_is_read(by_hand, tmp_path, test_set):
+def test_what_was_saved_is_what_is_read(by_hand, tmp_path):
     folder = tmp_path / "deep" / "system"
-    by_hand.save_pretrained(folder)
-    again = DeleteRetrieve.from_pretrained(folder)
-    assert again == by_hand
+    saved = by_hand.save_pretrained(folder)
     sources = [*NEGATIVE, "awful waiter .", "the cook sings ."]
-    assert again.transfer(sources) == by_hand.transfer(sources)
-    assert {p.suffix for p in folder.iterdir()} == {".json"}
+    for again in (DeleteRetrieve.from_pretrained(folder), load_system(folder)):
+        assert again == by_hand
+        assert rewrites(again, sources) == rewrites(by_hand, sources)
+    assert {p.name for p in folder.iterdir()} == {"README.md", "lexicon.json", "system.json"}
+    assert by_hand.save_pretrained(tmp_path / "elsewhere").hash == saved.hash
+    with pytest.raises(InputError, match="is a delete-retrieve system, not random-target"):
+        RandomTarget.from_pretrained(folder)
 
 
-def test_the_trained_system_survives_the_round_trip(test_set, tmp_path):
-    training = load_styles("mini").training
-    config = DeleteRetrieveConfig(gamma=GAMMA["mini"])
-    system = DeleteRetrieve.train(training.of(0), training.of(1), config)
-    system.save_pretrained(tmp_path)
+def test_the_trained_system_is_the_one_that_is_asked_by_name(test_set, tmp_path):
+    styles = load_styles("mini").training
+    data = learn_from(styles.of(0), styles.of(1))
+    stored = train_system("delete-retrieve", data)
+    assert stored.card.settings["gamma"] == 3.5
     expected = predict("delete-retrieve", test_set)
-    assert DeleteRetrieve.from_pretrained(tmp_path).transfer(test_set.sources) == expected
+    system = load_system(stored.folder)
+    assert rewrites(system, test_set.sources) == expected
     assert 20 < sum(a != b for a, b in zip(expected, test_set.sources, strict=True)) <= 40
+
+
+def test_its_score_is_what_it_finds_in_sentences_it_has_not_seen():
+    unseen = TrainingPart("validation", ("awful bread .", "the cook sings ."), ())
+    system = DeleteRetrieve.train(learn_from(NEGATIVE, POSITIVE, unseen), BY_HAND)
+    assert system.card.scores == {"marked": 0.5}
 
 
 def test_what_cannot_be_trained_or_read_is_told(by_hand, tmp_path):
     for source, target in (([], POSITIVE), (NEGATIVE, [])):
         with pytest.raises(InputError, match="training sentences of both styles"):
-            DeleteRetrieve.train(source, target)
+            DeleteRetrieve.train(learn_from(source, target), BY_HAND)
+    strict = DeleteRetrieveConfig(gamma=100, min_salience=2)
     with pytest.raises(InputError, match="no training sentence has a word of salience 100"):
-        DeleteRetrieve.train(
-            NEGATIVE, POSITIVE, DeleteRetrieveConfig(gamma=100, min_salience=2)
-        ).transfer(NEGATIVE)
-    with pytest.raises(MissingFileError, match="holds no delete-retrieve system"):
+        rewrites(DeleteRetrieve.train(learn_from(NEGATIVE, POSITIVE), strict), NEGATIVE)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(MissingSystemError, match=r"empty is not a system: system\.json is missing"):
+        DeleteRetrieve.from_pretrained(tmp_path / "empty")
+    with pytest.raises(MissingSystemError, match="neither the folder of a system nor a Hub id"):
         DeleteRetrieve.from_pretrained(tmp_path / "nowhere")
-    by_hand.save_pretrained(tmp_path)
-    for name, content in (
-        ("lexicon.json", "{"),
-        ("lexicon.json", json.dumps({"source": {}, "target": {}})),
-        ("lexicon.json", json.dumps({"source": {"a": "x"}, "target": {}, "memory": []})),
-        ("lexicon.json", "[]"),
-        ("config.json", '{"gama": 3}'),
-    ):
-        by_hand.save_pretrained(tmp_path)
-        (tmp_path / name).write_text(content)
-        with pytest.raises(InputError, match="holds no delete-retrieve system"):
-            DeleteRetrieve.from_pretrained(tmp_path)
-    (tmp_path / "lexicon.json").unlink()
-    with pytest.raises(MissingFileError, match=r"no lexicon\.json"):
-        DeleteRetrieve.from_pretrained(tmp_path)
+    by_hand.save_pretrained(tmp_path / "system")
+    (tmp_path / "system" / "lexicon.json").write_text("{}")
+    with pytest.raises(IntegrityError, match="was changed after it was made"):
+        DeleteRetrieve.from_pretrained(tmp_path / "system")
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        {"source": {}, "target": {}},
+        {"source": {"a": "x"}, "target": {}, "memory": []},
+        [],
+    ],
+)
+def test_a_model_that_is_none_is_told_whatever_its_hash(by_hand, model, tmp_path):
+    (tmp_path / "lexicon.json").write_text(json.dumps(model))
+    with pytest.raises(InputError, match="is not a delete-retrieve system"):
+        DeleteRetrieve.read(tmp_path, by_hand.card, "auto")

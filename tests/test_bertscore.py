@@ -8,15 +8,12 @@ import pytest
 from bert_score import BERTScorer
 from transformers import AutoTokenizer
 
-from tstbench.errors import InputError, UnknownNameError
-from tstbench.metrics.functional.bertscore import (
-    PROTOCOLS,
-    bertscore,
-    bertscore_protocol,
-    match,
-)
+from tstbench.errors import InputError
+from tstbench.metrics.bertscore.family import BertScoreOptions
+from tstbench.metrics.functional.bertscore import bertscore, match
 from tstbench.metrics.scorers.base import TokenVectors
 from tstbench.metrics.scorers.encoder import TransformerEncoder, load_encoder
+from tstbench.metrics.scorers.profile import PROFILES
 
 from .golden.record_bertscore import package_scorer, score_padded
 from .tiny_models import make_bert, make_distilbert, make_roberta
@@ -147,20 +144,15 @@ def test_wrong_arguments(encoder):
         bertscore(["good"], ["good"], encoder)
     with pytest.raises(InputError, match="'median'"):
         bertscore(["good"], [["good"]], encoder, reduce="median")
-    with pytest.raises(UnknownNameError, match="Did you mean 'embedded'"):
-        bertscore_protocol("embeded")
 
 
-def test_protocols_name_layers_that_the_package_knows():
-    from bert_score.utils import model2layers
-
-    package = bertscore_protocol("package")
-    assert package.layer == model2layers[package.encoder.removeprefix("FacebookAI/")]
-    assert {name: p.reduce for name, p in PROTOCOLS.items()} == {
-        "paper": "mean",
-        "package": "max",
-        "embedded": "max",
-    }
+def test_profiles_read_the_layers_and_reduce_as_their_sources_do():
+    """Paper: FayeXXX/A-Benchmark-of-Text-Style-Transfer at 74ef060, evaluator_bertscore.py."""
+    paper, embedded = PROFILES["paper"], PROFILES["embedded"]
+    assert paper.scorers["encoder"] == "FacebookAI/roberta-large@9"
+    assert paper.options == {"bertscore": {"reduce": "mean"}}
+    assert embedded.scorers["encoder"] == "sentence-transformers/all-MiniLM-L6-v2@6"
+    assert BertScoreOptions().reduce == "max"  # as the bert-score package
 
 
 @pytest.mark.realdata

@@ -1,44 +1,37 @@
 """Style classifiers of every kind: one behaviour, and each equal to somebody else's arithmetic."""
 
 import json
-import time
 from dataclasses import replace
-from itertools import product
 
 import numpy as np
 import pytest
 import torch
+from classifier_toys import (
+    LABELS,
+    SENTENCES,
+    STYLES,
+    THINGS,
+    save_tiny_bert,
+)
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
-from tokenizers.trainers import WordLevelTrainer
 from transformers import (
-    AutoModelForSequenceClassification,
-    AutoTokenizer,
-    BertConfig,
-    BertForSequenceClassification,
-    PreTrainedTokenizerFast,
-    RobertaConfig,
-    RobertaForSequenceClassification,
     Trainer,
     pipeline,
 )
 
-from tstbench.datasets_scripts.directions import parse_direction
+from tstbench.datasets_scripts.known import parse_direction, style_index
 from tstbench.datasets_scripts.load import TestSet, load_styles, load_test_set
-from tstbench.errors import InputError, IntegrityError, MissingScorerError, UnknownNameError
-from tstbench.metrics.scorers import transformer
+from tstbench.errors import InputError, IntegrityError, UnknownNameError
 from tstbench.metrics.scorers.batching import length_sorted_batches
 from tstbench.metrics.scorers.classifiers import (
-    ACCEPTABILITY_STYLES,
     find_classifier,
     load_classifier,
     model_class,
 )
 from tstbench.metrics.scorers.linear import ngrams
 from tstbench.metrics.scorers.textcnn import TextCnn, TextCnnModel, TextCnnShape
-from tstbench.metrics.scorers.transformer import load_hub_classifier
 from tstbench.trainers.classifiers import train
 from tstbench.trainers.classifiers.compare import compare_kinds, comparison_table
 from tstbench.trainers.classifiers.data import labelled, split_held_out
@@ -48,22 +41,7 @@ from tstbench.trainers.classifiers.textcnn import TextCnnConfig
 from tstbench.trainers.classifiers.train import fit, train_classifier
 from tstbench.trainers.classifiers.transformer import TransformerConfig
 
-STYLES = ("negative", "positive")
 KINDS = ("linear", "fasttext", "textcnn", "transformer")
-THINGS = ("the soup", "our waiter", "this hotel", "my room", "the bill", "your shop", "the bread")
-VERBS = ("was", "seemed", "looked", "is always", "really was")
-WORDS = {
-    0: ("awful", "cold", "rude", "dirty", "slow", "never again"),
-    1: ("lovely", "warm", "kind", "clean", "quick", "a joy"),
-}
-SENTENCES, LABELS = zip(
-    *(
-        (f"{thing} {verb} {word} .", label)
-        for label, words in WORDS.items()
-        for thing, verb, word in product(THINGS, VERBS, words)
-    ),
-    strict=True,
-)
 ODD = [
     "",
     "   ",
@@ -77,43 +55,9 @@ ODD = [
 ]
 
 
-def word_tokenizer(sentences) -> PreTrainedTokenizerFast:
-    tokenizer = Tokenizer(models.WordLevel(unk_token="[UNK]"))
-    tokenizer.normalizer = normalizers.Lowercase()
-    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
-    tokenizer.train_from_iterator(sentences, WordLevelTrainer(special_tokens=special))
-    tokenizer.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
-    )
-    return PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer,
-        pad_token="[PAD]",
-        unk_token="[UNK]",
-        cls_token="[CLS]",
-        sep_token="[SEP]",
-    )
-
-
 @pytest.fixture(scope="module")
 def tiny_bert(tmp_path_factory):
-    """A random BERT and a tokenizer trained on the spot: nobody's download."""
-    folder = tmp_path_factory.mktemp("tiny-bert")
-    tokenizer = word_tokenizer(SENTENCES)
-    torch.manual_seed(0)
-    config = BertConfig(
-        vocab_size=len(tokenizer),
-        hidden_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=64,
-        max_position_embeddings=64,
-        initializer_range=0.1,
-        pad_token_id=0,
-    )
-    BertForSequenceClassification(config).save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    return folder
+    return save_tiny_bert(tmp_path_factory.mktemp("tiny-bert"))
 
 
 @pytest.fixture(scope="module")
@@ -206,64 +150,6 @@ def test_training_keeps_finds_and_does_not_repeat_itself(configs, monkeypatch):
         run(config=LinearConfig(inverse_penalty=2.0))
 
 
-def test_test_sentences_are_never_trained_on():
-    """A word that only test sentences hold cannot get into the vocabulary."""
-    sentences = [*SENTENCES, "the xylophone was awful .", "the xylophone was a joy ."]
-    labels = [*LABELS, 0, 1]
-    options = {"dataset": "toy", "trained_on": "toy/train", "config": LinearConfig(min_count=1)}
-    excluded = ["The  XYLOPHONE was awful.", " the xylophone was a joy .", "not in there"]
-    with_them = train_classifier("linear", sentences, labels, STYLES, **options)
-    without = train_classifier("linear", sentences, labels, STYLES, **options, exclude=excluded)
-    words = [json.loads((a.folder / "vocabulary.json").read_text()) for a in (with_them, without)]
-    assert ["xylophone" in w for w in words] == [True, False]
-    assert (with_them.card.n_excluded, without.card.n_excluded) == (0, 2)
-    assert with_them.card.recipe != without.card.recipe
-
-
-def test_held_out_sentences_are_not_trained_on_either():
-    held = (["the xylophone was awful .", "a joy ."], [0, 1])
-    artefact = train_classifier(
-        "linear",
-        [*SENTENCES, *held[0]],
-        [*LABELS, *held[1]],
-        STYLES,
-        LinearConfig(min_count=1),
-        dataset="toy",
-        trained_on="toy",
-        held_out=held,
-    )
-    assert "xylophone" not in json.loads((artefact.folder / "vocabulary.json").read_text())
-    assert artefact.card.n_sentences == len(SENTENCES)
-    assert artefact.card.scores == {"held_out_accuracy": 1.0}
-
-
-def test_the_split_depends_on_the_sentence_alone():
-    data = labelled(SENTENCES, LABELS, STYLES, what="toy")
-    train_part, held = split_held_out(data)
-    assert 0.05 < len(held) / len(data) < 0.15
-    mixed = labelled([*SENTENCES[::-1], *SENTENCES], [*LABELS[::-1], *LABELS], STYLES, what="toy")
-    again = split_held_out(mixed)
-    assert set(again[1].sentences) == set(held.sentences)
-    assert set(again[0].sentences) == set(train_part.sentences)
-
-
-@pytest.mark.parametrize(
-    ("sentences", "labels", "styles", "message"),
-    [
-        (["a", "b"], [0], STYLES, "2 sentences and 1 labels"),
-        (["a", "b"], [0, 2], STYLES, "sentence 1: label 2 is none of the 2 styles"),
-        (["a", "b"], [0, -1], STYLES, "sentence 1: label -1"),
-        (["a", "b"], [0, 0], STYLES, "no sentence is positive"),
-        ([], [], STYLES, "no sentence is negative or positive"),
-        (["a"], [0], ("negative",), "two styles or more"),
-        (["a", "b"], [0, 1], STYLES, "no sentence is"),  # too few to hold any out
-    ],
-)
-def test_wrong_data_is_refused(sentences, labels, styles, message):
-    with pytest.raises(InputError, match=message):
-        train_classifier("linear", sentences, labels, styles, dataset="toy", trained_on="toy")
-
-
 def test_wrong_kinds_and_settings_are_refused():
     options = {"dataset": "toy", "trained_on": "toy"}
     with pytest.raises(UnknownNameError, match="Did you mean 'textcnn'"):
@@ -308,7 +194,7 @@ def test_a_folder_of_another_scorer_is_refused(tmp_path):
     artefact = train_classifier(
         "linear", SENTENCES, LABELS, STYLES, dataset="toy", trained_on="toy"
     )
-    with pytest.raises(InputError, match="holds a language_model"):
+    with pytest.raises(InputError, match="contains a language_model"):
         load_classifier(replace(artefact, card=replace(artefact.card, role="language_model")))
     with pytest.raises(IntegrityError, match="styles"):
         load_classifier(replace(artefact, card=replace(artefact.card, styles=STYLES[::-1])))
@@ -431,122 +317,6 @@ def test_an_interrupted_fine_tuning_goes_on(tiny_bert, configs, tstbench_home, m
 # Published transformers
 
 
-def published(folder, config_class, model_class_, labels, favoured):
-    """A tiny model with these labels, whose every sentence gets the favoured column."""
-    tokenizer = word_tokenizer(SENTENCES)
-    config = config_class(
-        vocab_size=len(tokenizer),
-        hidden_size=16,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        intermediate_size=16,
-        max_position_embeddings=40,
-        pad_token_id=0,
-        id2label=dict(enumerate(labels)),
-        label2id={label: i for i, label in enumerate(labels)},
-    )
-    torch.manual_seed(0)
-    model = model_class_(config)
-    head = getattr(model.classifier, "out_proj", model.classifier)
-    with torch.no_grad():
-        head.bias[favoured] += 5.0
-    model.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    return folder
-
-
-COLA = "cointegrated/roberta-large-cola-krishna2020"
-
-
-def test_the_published_cola_model_says_acceptable_with_its_first_label(tmp_path, monkeypatch):
-    """Found in the Hub's cache by its id, read by its own, inverted labels."""
-    known = transformer.HUB_CLASSIFIERS[COLA]
-    cache = tmp_path / "hub"
-    snapshot = cache / f"models--{COLA.replace('/', '--')}" / "snapshots" / known.revision
-    snapshot.mkdir(parents=True)
-    published(
-        snapshot,
-        RobertaConfig,
-        RobertaForSequenceClassification,
-        ["LABEL_0", "LABEL_1"],
-        favoured=0,
-    )
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(cache))
-    classifier = load_hub_classifier(COLA, ACCEPTABILITY_STYLES)
-    assert classifier.styles == ("unacceptable", "acceptable")
-    assert classifier.distribution(["the soup was warm .", ""])[:, 1].min() > 0.9
-    assert classifier.name == COLA
-    assert len(classifier.hash) == 64
-    # longer than its 40 positions: RoBERTa's start after the padding's
-    assert classifier.distribution(["rude " * 100]).shape == (1, 2)
-
-
-def test_labels_are_matched_by_name(tmp_path):
-    folder = published(
-        tmp_path, BertConfig, BertForSequenceClassification, ["POSITIVE", "NEGATIVE"], favoured=0
-    )
-    sentence = ["the soup was warm ."]
-    named = load_hub_classifier(folder, STYLES)
-    assert named.distribution(sentence)[0, 1] > 0.9
-    turned = load_hub_classifier(
-        folder, STYLES, labels={"negative": "POSITIVE", "positive": "NEGATIVE"}
-    )
-    assert turned.distribution(sentence)[0, 0] > 0.9
-    assert named.hash == turned.hash
-
-
-@pytest.mark.parametrize(
-    ("model_labels", "styles", "labels"),
-    [
-        (["LABEL_0", "LABEL_1"], STYLES, {}),
-        (["negative", "positive", "neutral"], STYLES, {}),
-        (["negative", "positive"], ("negative", "positive", "neutral"), {}),
-        (["negative", "positive"], STYLES, {"positive": "negative"}),
-    ],
-)
-def test_labels_that_do_not_match_are_refused(model_labels, styles, labels):
-    with pytest.raises(InputError, match="the labels of m are") as error:
-        transformer.style_columns(dict(enumerate(model_labels)), styles, labels, name="m")
-    assert repr(model_labels[0]) in str(error.value)
-
-
-def test_weights_that_are_not_there_say_how_to_fetch_them(tmp_path, monkeypatch):
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
-    start = time.perf_counter()
-    with pytest.raises(MissingScorerError, match=f"hf download {COLA} --revision [0-9a-f]{{40}}"):
-        load_hub_classifier(COLA, ACCEPTABILITY_STYLES)
-    with pytest.raises(MissingScorerError, match="hf download FacebookAI/roberta-base"):
-        fit(
-            "transformer",
-            labelled(SENTENCES, LABELS, STYLES, what="toy"),
-            STYLES,
-            TransformerConfig(),
-        )
-    assert time.perf_counter() - start < 10  # it does not wait for a network
-
-
-def test_pickled_weights_are_not_read(tiny_bert, tmp_path):
-    model = AutoModelForSequenceClassification.from_pretrained(tiny_bert)
-    model.config.save_pretrained(tmp_path)
-    AutoTokenizer.from_pretrained(tiny_bert).save_pretrained(tmp_path)
-    torch.save(model.state_dict(), tmp_path / "pytorch_model.bin")
-    with pytest.raises(MissingScorerError, match="safetensors"):
-        load_hub_classifier(tmp_path, ("LABEL_0", "LABEL_1"))
-
-
-def test_the_hash_of_a_published_model_is_that_of_its_model_files(tiny_bert, tmp_path):
-    styles = ("LABEL_0", "LABEL_1")
-    first = load_hub_classifier(tiny_bert, styles).hash
-    copy = tmp_path / "copy"
-    copy.mkdir()
-    for file in tiny_bert.iterdir():
-        (copy / file.name).write_bytes(file.read_bytes())
-    (copy / "README.md").write_text("a card")
-    assert load_hub_classifier(copy, styles).hash == first
-    (copy / "config.json").write_text((copy / "config.json").read_text() + "\n")
-    assert load_hub_classifier(copy, styles).hash != first
-
-
 # Batches, and the comparison of kinds
 
 
@@ -559,7 +329,7 @@ def test_batches_hold_every_index_once_within_the_budget():
     assert widest == sorted(widest, reverse=True)
     assert [b.tolist() for b in length_sorted_batches([999], 10)] == [[0]]
     assert list(length_sorted_batches([], 10)) == []
-    with pytest.raises(InputError, match="max_tokens is 0"):
+    with pytest.raises(InputError, match="max_tokens must be at least 1, got 0"):
         list(length_sorted_batches([1], 0))
 
 
@@ -608,7 +378,9 @@ def test_yelp_is_learned_without_its_test_sentences(sources):
     tests = [load_test_set(f"yelp/{a}-to-{b}") for a, b in (STYLES, STYLES[::-1])]
     exclude = [t for test in tests for texts in (test.sources, *test.references) for t in texts]
     sources_again = [
-        (t.upper(), test.direction.source_index) for test in tests for t in test.sources
+        (t.upper(), style_index(test.direction, test.direction.source_style))
+        for test in tests
+        for t in test.sources
     ]
     artefact = train_classifier(
         "linear",
@@ -624,4 +396,14 @@ def test_yelp_is_learned_without_its_test_sentences(sources):
     classifier = load_classifier(artefact)
     for test in tests:
         predicted = classifier.distribution(test.sources).argmax(axis=1)
-        assert (predicted == test.direction.source_index).mean() > 0.93
+        assert (predicted == style_index(test.direction, test.direction.source_style)).mean() > 0.93
+
+
+def test_too_few_sentences_to_spare_a_tenth_are_all_trained_on():
+    sentences = ["give me that", "hand it over", "please pass it", "thank you so much"]
+    config = LinearConfig(min_count=1)
+    artefact = train_classifier(
+        "linear", sentences, [0, 0, 1, 1], ("rude", "polite"), config, dataset="toy", trained_on="x"
+    )
+    assert artefact.card.n_sentences == 4
+    assert artefact.card.scores == {}

@@ -47,7 +47,7 @@ def test_raw_changes_nothing():
 def test_unknown_cleaning_names_the_near_one():
     with pytest.raises(UnknownNameError, match="Did you mean 'paper-v1'"):
         parse_cleaning("paper")
-    assert set(CLEANINGS) == {"paper-v1", "raw"}
+    assert set(CLEANINGS) == {"paper-v1", "plain-v1", "unspaced-v1", "raw"}
 
 
 def test_match_key_ignores_blanks_and_case_only():

@@ -12,8 +12,8 @@ from tstbench.datasets_scripts.build import build
 from tstbench.datasets_scripts.builder import TransferBuilder
 from tstbench.datasets_scripts.card import read_card
 from tstbench.datasets_scripts.corpora import CORPORA
-from tstbench.datasets_scripts.directions import DATASETS
 from tstbench.datasets_scripts.fingerprint import fingerprint, style_fingerprint
+from tstbench.datasets_scripts.known import DATASETS
 from tstbench.datasets_scripts.load import load_styles, load_test_set
 from tstbench.datasets_scripts.mini.mini import Mini
 from tstbench.datasets_scripts.publication import require_publishable
@@ -208,7 +208,9 @@ def test_every_dataset_has_a_builder_and_a_card(name):
     assert len(builders) == 1
     assert builders[0].CORPUS is CORPORA[name]
     assert builders[0].BUILDER_CONFIGS[0].name == builders[0].DEFAULT_CONFIG_NAME
-    card = read_card(name)
+    card = read_card(CORPORA[name])
+    licence = card.front.get("license_name", card.front["license"])
+    assert licence == CORPORA[name].facts.licence
     assert card.front["license"]
     assert card.front["language"] == ["en"]
     assert {"Licence"} <= set(re.findall(r"^## (.+)$", card.body, re.MULTILINE))

@@ -130,7 +130,7 @@ def test_a_missing_part_is_left_out_and_said(corpus, tmp_path):
     report = build("gyafc_em", tmp_path / "out", allow_missing=True, **options)
     assert set(report.rows["informal-to-formal"]) == {"train", "test"}
     assert "formal.ref3" in report.left_out["validation"]
-    assert "**validation** is not here" in (report.folder / "README.md").read_text()
+    assert "**validation** is not included" in (report.folder / "README.md").read_text()
 
 
 def test_builder_notices_edited_raw_files(corpus, tmp_path):

@@ -6,12 +6,13 @@ from dataclasses import replace
 
 import pytest
 
+from tstbench.datasets_scripts import added
 from tstbench.datasets_scripts import load as load_module
 from tstbench.datasets_scripts.cleaning import PAPER_V1, match_key
 from tstbench.datasets_scripts.corpora import CORPORA
 from tstbench.datasets_scripts.corpus import Corpus, Part, read_side
-from tstbench.datasets_scripts.directions import DATASETS, DIRECTIONS
 from tstbench.datasets_scripts.fingerprint import fingerprint, style_fingerprint
+from tstbench.datasets_scripts.known import DATASETS
 from tstbench.datasets_scripts.load import load_styles, load_test_set, training_split
 from tstbench.datasets_scripts.sources import PackageFile, UserFile
 from tstbench.errors import InputError, MissingFileError, UnknownNameError
@@ -25,7 +26,7 @@ def user_file(name):
 
 
 @pytest.fixture
-def tiny(tmp_path, monkeypatch):
+def tiny(tmp_path):
     """A corpus of our own in a folder: Yelp's layout and its decontamination step."""
     lines = {
         "train.0": "bad soup .\nawful tea .",  # the test sentence again, other case and spacing
@@ -49,13 +50,14 @@ def tiny(tmp_path, monkeypatch):
         (
             Part("train", pair("train")),
             Part("validation", pair("dev"), decontamination="yelp-dev-minus-test-v1"),
-            Part("test", pair("test"), references=pair("reference")),
+            Part(
+                "test",
+                pair("test"),
+                references=dict(zip([(0, 1), (1, 0)], pair("reference"), strict=True)),
+            ),
         ),
     )
-    monkeypatch.setitem(CORPORA, "tiny", corpus)
-    monkeypatch.setitem(DATASETS, "tiny", corpus.facts)
-    for direction in corpus.facts.directions:
-        monkeypatch.setitem(DIRECTIONS, direction.name, direction)
+    added.register(corpus)
     return tmp_path
 
 
@@ -203,7 +205,7 @@ def test_every_dataset_has_a_corpus():
         assert [p.name for p in corpus.parts if p.transfer] == ["train", "validation", "test"]
         assert load_module.parse_dataset(name) is corpus
         test = corpus.part("test")
-        assert {len(refs) for refs in test.references} == {corpus.facts.references}
+        assert {len(refs) for refs in test.references.values()} == {corpus.facts.references}
         assert bool(corpus.agreement) == corpus.facts.licensed
 
 

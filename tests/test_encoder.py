@@ -129,7 +129,7 @@ def test_layers_can_be_recorded_later_and_only_below_the_one_that_is_read(folder
     means = encoder.layer_means(SENTENCES, [2, 1])
     want = hidden_states(folders["bert"], SENTENCES[0])
     np.testing.assert_allclose(means[0], [want[2].mean(0), want[1].mean(0)], atol=1e-5)
-    with pytest.raises(InputError, match="up to layer 2, not 3"):
+    with pytest.raises(InputError, match="up to layer 2, not to 3"):
         encoder.record_layers([3])
 
 
@@ -190,7 +190,7 @@ def test_missing_weights_are_reported_at_once():
 
 
 def test_wrong_folders_and_layers(folders, tmp_path):
-    with pytest.raises(InputError, match="layers 0 to 3, there is no 4"):
+    with pytest.raises(InputError, match="layers 0 to 3, so there is no layer 4"):
         load_encoder(folders["bert"], layer=4)
     pickled = shutil.copytree(folders["bert"], tmp_path / "pickled")
     (pickled / "model.safetensors").rename(pickled / "pytorch_model.bin")

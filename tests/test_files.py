@@ -1,11 +1,12 @@
 """Folders appear whole or not at all, and nobody else's is ever replaced."""
 
 import multiprocessing
+import threading
 
 import pytest
 
 from tstbench.errors import InputError
-from tstbench.files import atomic_folder
+from tstbench.files import atomic_folder, exclusive
 
 OURS = "made.json"
 
@@ -73,6 +74,29 @@ def write_many_times(target, content):
     for _ in range(30):
         with atomic_folder(target, ours=is_ours) as scratch:
             fill(scratch, content)
+
+
+def test_a_folder_is_not_judged_while_another_writer_swaps_it(tmp_path):
+    """Between the two moves the folder is gone: its mark cannot be seen, and it is still ours."""
+    target = tmp_path / "system"
+    with atomic_folder(target, ours=is_ours) as scratch:
+        fill(scratch, "old")
+    judged = threading.Event()
+
+    def judge(folder):
+        judged.set()
+        return is_ours(folder)
+
+    def write():
+        with atomic_folder(target, ours=judge) as scratch:
+            fill(scratch, "new")
+
+    writer = threading.Thread(target=write)
+    with exclusive(target, "swap"):
+        writer.start()
+        assert not judged.wait(0.3)
+    writer.join()
+    assert (target / OURS).read_text() == "new"
 
 
 def test_writers_in_several_processes_take_turns(tmp_path):

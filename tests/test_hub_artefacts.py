@@ -1,17 +1,22 @@
 """Everything there is to publish: staged, written once, and never what is licensed."""
 
+import json
+from dataclasses import replace
+
 import pytest
 from datasets import load_dataset
 from prepared import DIRECTION, prepared_home
 
+from tstbench.datasets_scripts.judgments.schema import Judgment, read_judgments, write_judgments
+from tstbench.datasets_scripts.known import DIRECTIONS
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import TSTBenchError
 from tstbench.files import write_jsonl
-from tstbench.metrics.scorers.profile import PROFILES
 from tstbench.pipelines.evaluate import evaluate, write_evaluation
+from tstbench.pipelines.growth import keep, read_results
 from tstbench.pipelines.hub.artefacts import build_all
-from tstbench.pipelines.human import Judgment, read_judgments, write_judgments
 from tstbench.pipelines.outputs import Outputs
+from tstbench.pipelines.scoring import scoring
 
 
 @pytest.fixture
@@ -23,7 +28,7 @@ def results(tmp_path, tmp_path_factory, monkeypatch):
         Outputs("copy", test_set.sources),
         Outputs("second", tuple(some[1] for some in test_set.references)),
     ]
-    evaluation = evaluate(outputs, test_set, PROFILES["embedded"], ["s_bleu", "r_bleu"])
+    evaluation = evaluate(outputs, test_set, scoring(["s_bleu", "r_bleu"]))
     write_evaluation(evaluation, tmp_path / "results")
     judgment = Judgment(
         study="ours",
@@ -66,10 +71,28 @@ def test_results_outputs_scorers_and_metrics_become_repositories(results, tmp_pa
 def test_gyafc_is_refused(tmp_path, results):
     with pytest.raises(TSTBenchError, match="gyafc"):
         build_all(tmp_path / "hub", datasets=["gyafc_fr"])
-    report = results / DIRECTION / "copy" / "report.json"
-    report.write_text(report.read_text().replace(DIRECTION, "gyafc_fr/informal-to-formal"))
+    copy = read_results(results, DIRECTIONS[DIRECTION], "copy")
+    keep(results, replace(copy, direction=DIRECTIONS["gyafc_fr/informal-to-formal"], scored=()))
     with pytest.raises(TSTBenchError, match="licen"):
         build_all(tmp_path / "hub", datasets=[], results=results, only=["results"])
+
+
+@pytest.mark.parametrize("name", ["report.json", "samples.jsonl", "replicates.parquet"])
+def test_results_that_are_not_whole_are_named_and_not_published(tmp_path, results, name, capsys):
+    file = results / DIRECTION / "copy" / name
+    file.write_bytes(file.read_bytes().replace(b"copy", b"cosy").replace(b"PAR1", b"PAR2"))
+    if name == "samples.jsonl":
+        file.write_text(file.read_text().replace("prediction", "Prediction", 1))
+    if name == "report.json":
+        file.write_text(file.read_text().replace('"value": 100.0', '"value": 99.0'))
+    build_all(tmp_path / "hub", datasets=[], results=results, only=["results"])
+    assert f"left out: {results / DIRECTION / 'copy'}" in capsys.readouterr().err
+    folder = tmp_path / "hub" / "datasets" / "tstbench" / "results"
+    rows = [json.loads(line) for line in (folder / "scores.jsonl").read_text().splitlines()]
+    assert {row["system"] for row in rows} == {"second"}
+    assert not (folder / DIRECTION / "copy").exists()
+    for record in json.loads((folder / DIRECTION / "significance.json").read_text()).values():
+        assert set(record["ranks"]) == {"second"}
 
 
 def test_judgments_that_are_none_are_refused(tmp_path, results):

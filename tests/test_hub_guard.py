@@ -14,7 +14,8 @@ from tstbench.datasets_scripts.build import build as build_dataset
 from tstbench.datasets_scripts.publication import MARKER
 from tstbench.errors import InputError, MissingFileError, TSTBenchError
 from tstbench.pipelines.hub.guard import LicensedTextError, check_publishable
-from tstbench.pipelines.hub.repositories import find_repository, write_repository
+from tstbench.pipelines.hub.repositories import find_repository
+from tstbench.pipelines.hub.writing import write_repository
 
 CARD = {"README.md": b"# A card\n"}
 SENTENCE = "u should totally go 2 that concert with ur friends"

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from hub_artefacts import ONLINE, run_user
 
-from tstbench.datasets_scripts.directions import parse_direction
-from tstbench.metrics.facts import METRICS
+from tstbench.datasets_scripts.known import parse_direction
+from tstbench.metrics.registry import METRICS
 from tstbench.metrics.scorers.profile import parse_profile
 from tstbench.pipelines.hub.build import build, trained_scorers
 from tstbench.pipelines.hub.serve import make_server

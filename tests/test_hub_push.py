@@ -19,7 +19,8 @@ from hub_double import TOKEN, running
 from tstbench.errors import InputError, MissingFileError, UnknownNameError
 from tstbench.pipelines.hub.build import build
 from tstbench.pipelines.hub.push import PushError, push
-from tstbench.pipelines.hub.repositories import list_repositories, write_repository
+from tstbench.pipelines.hub.repositories import list_repositories
+from tstbench.pipelines.hub.writing import write_repository
 
 CLIENT = Path(__file__).with_name("hub_client.py")
 RESULTS = {"README.md": b"# Results\n", "a/report.json": b"{}", "a/scores.jsonl": b'{"acc": 1}\n'}
@@ -181,7 +182,7 @@ def test_a_tag_that_was_not_set_before_a_crash_is_set_later(hub, root):
 
 @pytest.mark.parametrize(
     ("status", "advice"),
-    [(403, "role `write`"), (402, "billing"), (413, "too large"), (500, "Hub's own words")],
+    [(403, "role `write`"), (402, "billing"), (413, "too large"), (500, "Hub's message")],
 )
 def test_refusals_name_the_repository_and_the_remedy(hub, results, status, advice):
     hub.refuse["tstbench/results"] = (status, "no, {token}")
@@ -243,5 +244,5 @@ def test_wrong_arguments(hub, root, tmp_path):
     with pytest.raises(MissingFileError, match="tstbench hub build"):
         push(tmp_path / "none", token=TOKEN, endpoint=hub.url)
     (tmp_path / "empty").mkdir()
-    with pytest.raises(InputError, match="holds no repositories"):
+    with pytest.raises(InputError, match="has no repositories"):
         push(tmp_path / "empty", token=TOKEN, endpoint=hub.url)

@@ -8,14 +8,11 @@ from hub_artefacts import dataset_folder, metrics_folder
 
 from tstbench.errors import InputError, MissingExtraError, MissingFileError, UnknownNameError
 from tstbench.files import git_blob_id
-from tstbench.pipelines.hub.build import build, folders_in
+from tstbench.pipelines.hub.build import build
 from tstbench.pipelines.hub.lfs import REGULAR_LIMIT
-from tstbench.pipelines.hub.repositories import (
-    find_repository,
-    link_local_names,
-    list_repositories,
-    write_repository,
-)
+from tstbench.pipelines.hub.local import link_local_names
+from tstbench.pipelines.hub.repositories import find_repository, list_repositories
+from tstbench.pipelines.hub.writing import write_repository
 
 FILES = {"README.md": b"# Card\n", "data/weights.bin": b"large, by name", "notes.txt": b"a\r\n"}
 
@@ -120,12 +117,12 @@ def test_tags_follow(tmp_path):
         ("dataset", "toy", FILES, "namespace/name"),
         ("dataset", "../toy", FILES, "namespace/name"),
         ("dataset", "tstbench/toy/more", FILES, "namespace/name"),
-        ("collection", "tstbench/toy", FILES, "no kind of repository"),
-        ("dataset", "tstbench/toy", {**FILES, "../x": b""}, "no file name"),
-        ("dataset", "tstbench/toy", {**FILES, ".git/hooks/x": b""}, "no file name"),
-        ("dataset", "tstbench/toy", {**FILES, "/etc/x": b""}, "no file name"),
-        ("dataset", "tstbench/toy", {**FILES, "a\nb": b""}, "no file name"),
-        ("dataset", "tstbench/toy", {**FILES, 'a"b': b""}, "no file name"),
+        ("collection", "tstbench/toy", FILES, "not a kind of repository"),
+        ("dataset", "tstbench/toy", {**FILES, "../x": b""}, "not a valid file name"),
+        ("dataset", "tstbench/toy", {**FILES, ".git/hooks/x": b""}, "not a valid file name"),
+        ("dataset", "tstbench/toy", {**FILES, "/etc/x": b""}, "not a valid file name"),
+        ("dataset", "tstbench/toy", {**FILES, "a\nb": b""}, "not a valid file name"),
+        ("dataset", "tstbench/toy", {**FILES, 'a"b': b""}, "not a valid file name"),
     ],
 )
 def test_what_the_hub_would_not_take_is_refused(tmp_path, kind, repo_id, files, message):
@@ -170,7 +167,7 @@ def test_names_load_from_a_folder_without_a_server(tmp_path):
 
 def test_build_writes_each_kind_once(tmp_path):
     sources = {
-        "datasets": folders_in(dataset_folder(tmp_path / "data").parent),
+        "datasets": {"mini": dataset_folder(tmp_path / "data")},
         "metrics_folder": metrics_folder(tmp_path / "metrics"),
         "spaces_folder": tmp_path / "spaces",
     }
@@ -206,7 +203,7 @@ def test_an_interrupted_commit_leaves_the_old_one(tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("tstbench.pipelines.hub.repositories._update_work_tree", interrupted)
+        patch.setattr("tstbench.pipelines.hub.writing._update_work_tree", interrupted)
         with pytest.raises(KeyboardInterrupt):
             write(tmp_path, {**FILES, "README.md": b"# New\n"}, tags=["v1"])
     second = write(tmp_path, {**FILES, "README.md": b"# New\n"}, tags=["v1"])

@@ -241,7 +241,7 @@ def test_a_port_in_use_and_a_missing_folder_are_said(root, tmp_path):
         taken = first.server_port
         with pytest.raises(ServerError, match=f"127.0.0.1:{taken} is in use"):
             serve(root, port=taken)
-    with pytest.raises(ServerError, match="no port"):
+    with pytest.raises(ServerError, match="is not a port"):
         make_server(root, port=70000)
     with pytest.raises(MissingFileError, match="tstbench hub build"):
         serve(tmp_path / "nothing")

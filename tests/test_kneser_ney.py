@@ -168,14 +168,14 @@ def test_portable_log10_is_log10():
 @pytest.mark.parametrize("word", ["<s>", "</s>", "<unk>", "<UNK>"])
 @pytest.mark.parametrize("estimator", ["own", "auto"])
 def test_reserved_words_are_refused_with_their_sentence(word, estimator, tmp_path):
-    with pytest.raises(InputError, match=f"sentence 2 of the training text holds {word}"):
+    with pytest.raises(InputError, match=f"sentence 2 of the training text contains {word}"):
         train_language_model(["good food", f"good {word} food"], tmp_path, estimator=estimator)
     assert not (tmp_path / "model.arpa").exists()
 
 
 @pytest.mark.oracle
 def test_reserved_words_are_refused_before_lmplz_sees_them(lmplz, tmp_path):
-    with pytest.raises(InputError, match="sentence 1 of the training text holds <unk>"):
+    with pytest.raises(InputError, match="sentence 1 of the training text contains <unk>"):
         train_language_model(["<unk>"], tmp_path, estimator="lmplz")
     assert list(tmp_path.iterdir()) == []
 

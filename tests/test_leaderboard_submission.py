@@ -5,19 +5,23 @@ import json
 from pathlib import Path
 
 import pytest
-from hub_double import TOKEN, Handler, running
+from hub_double import TOKEN, running
 from leaderboard_results import BACK, THERE, real_results, report, score_by_bleu
 
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError, TSTBenchError
-from tstbench.pipelines.report import SystemInfo, read_report, read_samples, write_report
+from tstbench.files import read_lines
+from tstbench.pipelines.report import SystemInfo
+from tstbench.pipelines.report_files import read_report, read_samples, write_report
 from tstbench.pipelines.submission import score_submission
+from tstbench.pipelines.transfer import predict
 from tstbench.spaces.leaderboard.data import Results
 from tstbench.spaces.leaderboard.submission import (
     MAX_BYTES,
     ScoreSubmission,
     ToFolder,
     ToPullRequest,
+    check_outputs,
     check_system,
     check_upload,
     place,
@@ -56,17 +60,17 @@ class TestForm:
     @pytest.mark.parametrize("name", ["copy", "COPY", "c-o-p-y"])
     def test_a_name_that_is_taken(self, results, name):
         board = Results(results).board()
-        with pytest.raises(InputError, match=r"copy is on the leaderboard of .*already"):
+        with pytest.raises(InputError, match=r"copy is already on the leaderboard of"):
             check_system(board, THERE, name)
         assert check_system(board, BACK, name).name == name
 
     @pytest.mark.parametrize(
         ("field", "message"),
         [
-            ({"date": "17 May"}, "the date is written"),
-            ({"outputs_url": "http://example.org"}, "starts with https://"),
-            ({"outputs_url": "javascript:alert(1)"}, "starts with https://"),
-            ({"family": "wizard"}, "family is not as expected"),
+            ({"date": "17 May"}, "write the date as"),
+            ({"outputs_url": "http://example.org"}, "must start with https://"),
+            ({"outputs_url": "javascript:alert(1)"}, "must start with https://"),
+            ({"family": "wizard"}, "family is not valid"),
         ],
     )
     def test_other_fields(self, results, field, message):
@@ -91,12 +95,11 @@ class TestFile:
     @pytest.mark.parametrize(
         ("name", "content", "message"),
         [
-            ("a.exe", b"x", "should end in"),
             ("a.txt", b"", "is empty"),
             ("a.txt", b" \n \n", "is empty"),
             ("a.txt", b"\xff\xfe\x00a", "binary"),
             ("a.txt", b"caf\xe9\n", "not UTF-8"),
-            ("a.txt", b"x" * (MAX_BYTES + 1), "1.0 MiB, at most 1 MiB"),
+            ("a.txt", b"x" * (MAX_BYTES + 1), "1.0 MiB; the limit is 1 MiB"),
         ],
     )
     def test_refused(self, tmp_path, name, content, message):
@@ -105,6 +108,12 @@ class TestFile:
         with pytest.raises(InputError, match=message) as caught:
             check_upload(path)
         assert str(tmp_path) not in str(caught.value)
+
+    @pytest.mark.parametrize("name", ["output_cleaned.0", "system", "a.exe"])
+    def test_any_text_file_is_taken_whatever_its_name(self, tmp_path, name):
+        path = tmp_path / name
+        path.write_text("good food\n")
+        assert check_upload(path) == path
 
     def test_none_at_all(self):
         with pytest.raises(InputError, match="choose a file"):
@@ -115,6 +124,40 @@ class TestFile:
         path.write_text("one\ntwo\n")
         with pytest.raises(InputError, match=r"40 sources: 38 too few"):
             score_by_bleu(path, THERE, SystemInfo(name="x"), tmp_path / "out", lambda *_: None)
+
+
+class TestSuspicions:
+    def test_the_outputs_of_another_system_are_no_new_one(self, results, tmp_path):
+        board = Results(results).board()
+        path = tmp_path / "again.txt"
+        path.write_text("\n".join(predict("delete-retrieve", load_test_set(THERE))) + "\n")
+        (same,) = check_outputs(board, path, THERE, SystemInfo(name="New"))
+        assert "every output is that of delete-retrieve" in str(same)
+
+    def test_a_sorted_file_is_scored_only_after_a_second_look(self, results, tmp_path):
+        pytest.importorskip("gradio")
+        from tstbench.spaces.leaderboard.submit_desk import Desk
+
+        path = tmp_path / "sorted.0"
+        path.write_text("\n".join(sorted(load_test_set(THERE).sources)) + "\n")
+        desk = Desk(Results(results), score_by_bleu, ToFolder(results), (THERE,))
+        form = (str(path), THERE, "Sorted", "unknown", "not stated", "", "")
+        *steps, asked = desk.take(*form)
+        assert "Checking the file" in str(steps[0].preview)
+        assert "sorted by the alphabet" in str(asked.preview)
+        assert asked.folder is None
+        *_, taken = desk.take(*form, True)
+        assert "Preview: Sorted" in str(taken.preview)
+        assert read_report(Path(taken.folder)).system.name == "Sorted"
+
+    def test_sentences_of_a_licensed_corpus_are_not_offered(self):
+        pytest.importorskip("gradio")
+        from tstbench.spaces.leaderboard.submit_desk import sources_file
+
+        assert sources_file("gyafc_fr/informal-to-formal") is None
+        offered = Path(sources_file(THERE))
+        assert offered.name == "mini.negative-to-positive.txt"
+        assert read_lines(offered) == list(load_test_set(THERE).sources)
 
 
 class TestScoring:
@@ -132,8 +175,8 @@ class TestToFolder:
         assert entry.folder.parent == root / THERE
         assert entry.folder.name.startswith("submission-")
         assert read_samples(entry.folder) == read_samples(scored)
-        ranks = json.loads((root / THERE / "significance.json").read_text())["r_bleu"]["ranks"]
-        assert "New system" in ranks
+        record = json.loads((root / THERE / "significance.json").read_text())
+        assert all("New system" in one["ranks"] for one in record.values())
 
     def test_twice_is_once_too_often(self, scored, tmp_path):
         publish = ToFolder(tmp_path / "results")
@@ -149,24 +192,10 @@ class TestToFolder:
         assert where.name.removeprefix("submission-").isalnum()
 
 
-class PullRequests(Handler):
-    """As on the Hub, a pull request is a branch of its own: ``main`` stays as it is."""
-
-    def commit(self, kind, repo_id, revision):
-        repo = self.repo(kind, repo_id, writing=True)
-        main = repo.head
-        status, body, headers = super().commit(kind, repo_id, revision)
-        if self.query.get("create_pr") == "1":
-            repo.tags["refs/pr/1"], repo.head = repo.head, main
-            body["pullRequestUrl"] = f"{self.address(kind, repo_id)}/discussions/1"
-        return status, body, headers
-
-
 class TestToPullRequest:
     @pytest.fixture
     def hub(self, monkeypatch):
         with running() as hub:
-            hub.RequestHandlerClass = PullRequests
             monkeypatch.setenv("HF_TOKEN", TOKEN)
             monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
             from huggingface_hub import HfApi
@@ -179,7 +208,8 @@ class TestToPullRequest:
     def proposed(hub):
         repo = hub.repos["dataset", "tstbench/results"]
         assert not any("submission-" in path for path in repo.files), "main is a person's to change"
-        return repo.commits[repo.tags["refs/pr/1"]]
+        (files,) = repo.proposed
+        return files
 
     def test_report_and_texts_arrive(self, hub, scored):
         receipt = ToPullRequest("tstbench/results", endpoint=hub.url)(scored)

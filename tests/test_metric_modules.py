@@ -14,10 +14,10 @@ from prepared import DIRECTION, prepared_home
 
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError, MissingScorerError, UnknownNameError
-from tstbench.metrics.facts import METRICS
-from tstbench.metrics.scorers.profile import PROFILES
+from tstbench.metrics.registry import METRICS
 from tstbench.pipelines.evaluate import evaluate as evaluate_systems
 from tstbench.pipelines.outputs import Outputs
+from tstbench.pipelines.scoring import scoring
 from tstbench.pipelines.transfer import predict
 
 ROOT = Path(__file__).parent.parent
@@ -75,7 +75,7 @@ def test_the_modules_are_the_folders():
 def test_a_module_and_the_pipeline_say_the_same(name, prepared, test_set):
     predictions = predict("delete-retrieve", test_set)
     evaluation = evaluate_systems(
-        [Outputs("dr", tuple(predictions))], test_set, PROFILES["embedded"], MODULES[name]
+        [Outputs("dr", tuple(predictions))], test_set, scoring(MODULES[name])
     )
     report = evaluation.report(evaluation.systems[0])
     result = evaluate.load(f"metrics/{name}").compute(**columns(name, test_set, predictions))
@@ -213,7 +213,7 @@ def test_options_are_options(prepared, test_set):
     other = evaluate.load("metrics/bleu").compute(**bleu_given, protocol="13a")
     assert "|protocol:13a|" in other["details"]["r_bleu"]["signature"]
     ppl_given = columns("ppl", test_set, given["predictions"])
-    longer = evaluate.load("metrics/ppl").compute(**ppl_given, normalisation="words+1")
+    longer = evaluate.load("metrics/ppl").compute(**ppl_given, norm="words+1")
     assert longer["ppl"] < equal["ppl"]
 
 
@@ -242,11 +242,15 @@ REFUSED = {
     "one text": (change(predictions="abc"), "must be a list of texts, got one text", MODULES),
     "None": (row("predictions", None), "prediction 0 is None", MODULES),
     "NaN": (row("predictions", math.nan), r"prediction 0 is nan \(float\)", MODULES),
-    "NaN as text": (row("predictions", "NaN"), "prediction 0 is 'NaN', which is", MODULES),
+    "NaN as text": (
+        row("predictions", "NaN"),
+        "prediction 0 is 'NaN', which a failed join",
+        MODULES,
+    ),
     "a number": (row("predictions", 3), r"prediction 0 is 3 \(int\)", MODULES),
-    "two lines": (row("predictions", "a\nb"), "prediction 0 holds a line break", MODULES),
-    "NUL": (row("predictions", "a\0b"), "prediction 0 holds a NUL", MODULES),
-    "half a pair": (row("predictions", "\ud83d"), "prediction 0 is no valid Unicode", MODULES),
+    "two lines": (row("predictions", "a\nb"), "prediction 0 contains a line break", MODULES),
+    "NUL": (row("predictions", "a\0b"), "prediction 0 contains a NUL", MODULES),
+    "half a pair": (row("predictions", "\ud83d"), "prediction 0 is not valid Unicode", MODULES),
     "all empty": (change(predictions=[" "] * 40), "all 40 predictions are empty", MODULES),
     "too few": (
         change(predictions=["x"] * 39),
@@ -254,7 +258,7 @@ REFUSED = {
         ALIGNED,
     ),
     "sources missing": (drop("sources"), "sources are missing", ALIGNED),
-    "references missing": (drop("references"), r"references are missing.*\[\] where", ALIGNED),
+    "references missing": (drop("references"), r"references are missing.*\[\] if", ALIGNED),
     "source None": (row("sources", None), "source 0 is None", ALIGNED),
     "reference None": (row("references", None), "references of sentence 0 are None", ALIGNED),
     "None in references": (
@@ -288,10 +292,9 @@ def test_bad_input_is_refused_and_the_module_still_works(name, case, prepared, t
             (name, {"direction": "mini/negativ-to-positive"}, f"Did you mean '{DIRECTION}'")
             for name in DIRECTED
         ),
-        ("acc", {"direction": 3}, "unknown direction '3'"),
         ("bleu", {"protocol": "tstbnch"}, "unknown BLEU protocol 'tstbnch'. Did you mean 'tstben"),
         ("joint", {"protocol": "tstbnch"}, "unknown BLEU protocol"),
-        ("ppl", {"normalisation": "word"}, "unknown normalisation of ppl 'word'"),
+        ("ppl", {"norm": "word"}, "unknown value of ppl.norm 'word'"),
         ("bertscore", {"profile": "embeded"}, "unknown profile 'embeded'. Did you mean 'embedded"),
     ],
 )
@@ -309,11 +312,29 @@ def test_weights_that_make_no_mean_are_refused(weights, prepared, test_set):
 
 
 @pytest.mark.parametrize("name", DIRECTED)
-def test_a_missing_scorer_says_which_command_makes_it(name, test_set):
-    with pytest.raises(MissingScorerError, match="Make it with: tstbench prepare mini"):
-        evaluate.load(f"metrics/{name}").compute(**columns(name, test_set, test_set.sources))
+def test_a_scorer_of_unknown_data_says_which_command_makes_it(name, test_set):
+    """A dataset that is only a name here has no sentences to train on."""
+    given = {**columns(name, test_set, test_set.sources), "direction": "manners/rude-to-polite"}
+    with pytest.raises(MissingScorerError, match=r"Make it with: tstbench (prepare|train)"):
+        evaluate.load(f"metrics/{name}").compute(**given)
 
 
 def test_acceptability_without_a_direction_is_that_of_the_cola_corpus(prepared):
     with pytest.raises(MissingScorerError, match="Make it with: tstbench train cola"):
         evaluate.load("metrics/cola").compute(predictions=["the soup was lovely."])
+
+
+def test_a_direction_of_ones_own_is_a_label_where_no_scorer_is_needed():
+    result = evaluate.load("metrics/bleu").compute(
+        predictions=["pass the salt, please"],
+        sources=["give me the salt"],
+        references=[["pass the salt, please"]],
+        direction="manners/rude-to-polite",
+    )
+    assert "|direction:manners/rude-to-polite|" in result["details"]["r_bleu"]["signature"]
+
+
+@pytest.mark.parametrize("wrong", [3, "no direction", "mini"])
+def test_what_is_no_direction_is_refused(wrong, prepared):
+    with pytest.raises((InputError, UnknownNameError), match="direction"):
+        evaluate.load("metrics/acc").compute(predictions=["a"], direction=wrong)

@@ -1,22 +1,19 @@
 """The metrics' own pages: every one computes its example; one is driven in a real browser."""
 
 import os
-import shutil
 from pathlib import Path
 
 import pytest
+from chromium import chromium, in_browser
 from gradio_client import Client
 from prepared import prepared_home
 
-from tstbench.metrics.facts import METRICS
-from tstbench.spaces.metric_page import CSS, SEPARATOR, page, theme
+from tstbench.metrics.module import compute
+from tstbench.metrics.registry import METRICS
+from tstbench.metrics.units import number, unit
+from tstbench.spaces.metric_page import EXAMPLE_DIRECTION, SEPARATOR, _example, looks, page
 
 ROOT = Path(__file__).resolve().parent.parent
-CHROMIUM = shutil.which("chromium")
-FLAGS = (
-    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
-).split()
 SCORES = {
     "acc": ["acc"],
     "bleu": ["s_bleu", "r_bleu", "multi_bleu"],
@@ -39,9 +36,7 @@ def serve():
 
     def start(name):
         demo = page(ROOT / "metrics" / name)
-        demo.launch(
-            server_name="127.0.0.1", prevent_thread_lock=True, quiet=True, css=CSS, theme=theme()
-        )
+        demo.launch(server_name="127.0.0.1", prevent_thread_lock=True, quiet=True, **looks())
         open_pages.append(demo)
         return demo
 
@@ -67,18 +62,30 @@ def test_the_example_is_scored(name, home, serve):
         low, high = details["interval"]
         assert low <= result[score] <= high
         assert details["signature"].startswith(f"{score}|")
-        assert f"<b>{result[score]:.3f}</b>" in shown
+        assert f"<b>{number(result[score], details['unit'])}</b>" in shown
+        assert f"<small>{unit(details['unit']).label}</small>" in shown
+    assert "fraction" not in shown
 
 
-@pytest.mark.browser
-@pytest.mark.skipif(CHROMIUM is None, reason="no chromium here")
+def test_the_example_tells_metrics_apart(home):
+    """No prediction is a reference, one is a copy: no score of it is a ceiling or a floor."""
+    example = _example()
+    predictions, sources = example["predictions"].split("\n"), example["sources"].split("\n")
+    references = [line.split(f" {SEPARATOR} ") for line in example["references"].split("\n")]
+    assert not [p for p, some in zip(predictions, references, strict=True) if p in some]
+    assert [p == s for p, s in zip(predictions, sources, strict=True)] == [False] * 3 + [True]
+    given = {"predictions": predictions, "sources": sources, "references": references}
+    scores = compute(["acc", "bleu"], **given, direction=EXAMPLE_DIRECTION)
+    assert 0 < scores["acc"] < 100
+    assert 20 < scores["r_bleu"] < scores["multi_bleu"] < 100
+    assert 20 < scores["s_bleu"] < 100
+
+
+@in_browser
 def test_a_person_scores_and_makes_mistakes(home, serve):
-    from playwright.sync_api import sync_playwright
-
     demo = serve("bleu")
     asked = []
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+    with chromium() as browser:
         tab = browser.new_page(viewport={"width": 390, "height": 800})
         tab.on("request", lambda request: asked.append(request.url))
         tab.goto(demo.local_url)
@@ -88,17 +95,28 @@ def test_a_person_scores_and_makes_mistakes(home, serve):
         if folder := os.environ.get("TSTBENCH_SCREENSHOTS"):
             tab.set_viewport_size({"width": 1000, "height": 1200})
             tab.screenshot(path=f"{folder}/metric-page.png")
-        predictions = tab.get_by_label("Predictions, one a line")
+        score = tab.get_by_role("button", name="Score")
+        predictions = tab.get_by_label("Predictions, one per line")
         predictions.fill("one <img src=x onerror=alert(1)> line")
-        tab.get_by_role("button", name="Score").click()
-        toast = tab.get_by_text("not aligned: 1 predictions", exact=False).first
-        toast.wait_for(timeout=20_000)
+        score.click()
+        tab.get_by_text("Predictions: 1 line, sources: 4 lines, references: 4 lines").wait_for(
+            timeout=20_000
+        )
+        assert tab.locator(".score").count() == 0  # no scores of other texts beside the message
+        tab.get_by_label("Sources").fill("")
+        score.click()
+        tab.get_by_text("sources: 0 lines", exact=False).wait_for(timeout=20_000)
+        assert tab.get_by_role("alert").count() == 1  # one message, the last
         references = tab.get_by_label("References", exact=False)
-        references.fill(f"a {SEPARATOR} b")
+        references.fill("")
         tab.get_by_label("Sources").fill("one")
-        tab.get_by_role("button", name="Score").click()
+        score.click()
+        tab.locator(".score").first.wait_for(timeout=20_000)
+        assert tab.locator(".score b").count() == 1  # s-BLEU needs no reference
+        assert tab.get_by_role("alert").count() == 0
+        references.fill(f"a {SEPARATOR} b")
+        score.click()
         tab.get_by_text("n:1|", exact=False).first.wait_for(timeout=20_000)
         assert tab.locator("img[onerror]").count() == 0
-        browser.close()
     local = (demo.local_url.rstrip("/"), "data:", "blob:")
     assert [url for url in asked if not url.startswith(local)] == []

@@ -9,8 +9,8 @@ from prepared import DIRECTION, command_line, refusal
 
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError
+from tstbench.files import write_jsonl
 from tstbench.pipelines.outputs import find_outputs, read_outputs
-from tstbench.pipelines.transfer import write_predictions
 
 N = 40
 TEXTS = [f"prediction number {i}" for i in range(N)]
@@ -83,7 +83,7 @@ def test_a_blank_line_is_a_failed_output_in_a_table_of_one_column(tmp_path, test
 def test_awkward_text_survives_every_format(tmp_path, test_set):
     texts = [*AWKWARD, *TEXTS[len(AWKWARD) :]]
     rows = rows_with_ids(test_set, texts)
-    write_predictions(tmp_path / "ours.jsonl", test_set, texts)
+    write_jsonl(tmp_path / "ours.jsonl", rows)
     (tmp_path / "escaped.jsonl").write_text(as_jsonl(rows))
     (tmp_path / "strings.jsonl").write_text(as_jsonl(texts))
     for suffix, delimiter in (("csv", ","), ("tsv", "\t")):
@@ -172,12 +172,12 @@ BAD = {
     "an id twice": (
         "twice.jsonl",
         jsonl(lambda rows: rows.append(rows[2])),
-        "id mini-test-0-00002 is on line 3 and again on 41. It has 41 predictions for 40",
+        "id mini-test-0-00002 is on line 3 and again on line 41. It has 41 predictions for 40",
     ),
     "an id instead of another": (
         "swap.jsonl",
         jsonl(lambda rows: rows[5].update(id=rows[6]["id"])),
-        "id mini-test-0-00006 is on line 6 and again on 7$",
+        "id mini-test-0-00006 is on line 6 and again on line 7$",
     ),
     "unknown id": (
         "unknown.jsonl",
@@ -187,7 +187,7 @@ BAD = {
     "some lines without id": (
         "bare.jsonl",
         jsonl(lambda rows: rows[3].pop("id") and None),
-        "line 4: no id, though other lines have one",
+        "line 4: the id is missing, but other lines have one",
     ),
     "Latin-1": (
         "latin.txt",
@@ -202,53 +202,69 @@ BAD = {
     "line break": (
         "break.jsonl",
         set_text("two\nlines"),
-        r"line 5, id mini-test-0-00004: the prediction holds a line break: 'two\\nlines'",
+        r"line 5, id mini-test-0-00004: the prediction contains a line break: 'two\\nlines'",
     ),
     "line break in a table": (
         "break.csv",
         table('mini-test-0-00000,"two\nlines"'),
-        "line 3, id mini-test-0-00000: the prediction holds a line break",
+        "line 3, id mini-test-0-00000: the prediction contains a line break",
     ),
-    "old Macintosh line ends": ("mac.txt", b"\r".join([b"x"] * N), "line 1: .*holds a line break"),
+    "old Macintosh line ends": (
+        "mac.txt",
+        b"\r".join([b"x"] * N),
+        "line 1: .*contains a line break",
+    ),
     "NaN token": ("token.jsonl", replace_line('{"prediction": NaN}'), "line 5.*NaN is not a pred"),
-    "null": ("null.jsonl", set_text(None), "line 5: the prediction is None, not a text"),
+    "null": ("null.jsonl", set_text(None), "line 5: the prediction None is not text"),
     "nan as text": (
         "nan.txt",
         LINES.replace(b"prediction number 8\n", b"NaN\n"),
-        "line 9: the prediction is 'NaN', which is what a failed join",
+        "line 9: the prediction is 'NaN', which a failed join",
     ),
-    "a number": ("number.jsonl", set_text(3.5), "line 5: the prediction is 3.5, not a text"),
-    "NUL character": ("nul.jsonl", set_text("a\0b"), "line 5.*holds a NUL character"),
-    "half a surrogate pair": ("half.jsonl", set_text("\ud83d oh"), "line 5.*no valid Unicode"),
+    "a number": ("number.jsonl", set_text(3.5), "line 5: the prediction 3.5 is not text"),
+    "NUL character": ("nul.jsonl", set_text("a\0b"), "line 5.*contains a NUL character"),
+    "half a surrogate pair": ("half.jsonl", set_text("\ud83d oh"), "line 5.*not valid Unicode"),
     "not JSON": ("broken.jsonl", replace_line('{"prediction": "x"'), "line 5: not JSON"),
     "deep JSON": ("deep.jsonl", replace_line("[" * 100_000), "line 5: not JSON"),
-    "a JSON array": ("array.json", b"[\n" + b'"x",\n' * N + b"]", "line 1: not JSON .*One object"),
-    "a list a line": ("list.jsonl", replace_line('["x"]'), "line 5: an object or a string"),
+    "a JSON array": (
+        "array.json",
+        b"[\n" + b'"x",\n' * N + b"]",
+        "line 1: not JSON .*must be an object",
+    ),
+    "a list a line": (
+        "list.jsonl",
+        replace_line('["x"]'),
+        "line 5: expected an object or a string",
+    ),
     "no prediction column": (
         "columns.csv",
         b"id,text\nmini-test-0-00000,x\n",
-        "line 2: no 'prediction' column; it has: id, text",
+        "line 2: no 'prediction' column; the columns are: id, text",
     ),
-    "a short row": ("short.csv", table("mini-test-0-00000"), "line 2: the prediction is None"),
+    "a short row": (
+        "short.csv",
+        table("mini-test-0-00000"),
+        "line 2: the prediction None is not text",
+    ),
     "a blank line in a table": (
         "hole.csv",
         table("mini-test-0-00000,x", "", "mini-test-0-00001,x"),
-        "line 3: a blank line, where 2 columns are needed",
+        "line 3: a blank line; 2 columns are needed",
     ),
     "a long row": (
         "long.csv",
         table("mini-test-0-00000,good soup, bad bread"),
-        "line 2: 3 fields, where the header has 2",
+        "line 2: 3 fields, but the header has 2",
     ),
     "a column twice": (
         "columns.csv",
         b"prediction,prediction\nx,y\n",
-        "columns.csv: 2 columns are called 'prediction'",
+        "columns.csv: 2 columns are named 'prediction'",
     ),
     "a stray quotation mark": (
         "quote.csv",
         table('mini-test-0-00000,"good" soup'),
-        "line 2: not CSV .*the mark doubled",
+        "line 2: not CSV .*double the mark",
     ),
     "an open quotation mark": (
         "open.csv",
@@ -284,7 +300,7 @@ def test_a_bad_file_among_good_ones_is_the_one_that_is_told(tmp_path, capsys):
     (tmp_path / "good.txt").write_bytes(LINES)
     (tmp_path / "worse.txt").write_bytes(b"x\n")
     message = refusal(capsys, "evaluate", tmp_path, "--direction", DIRECTION)
-    assert "worse.txt has 1 predictions" in message
+    assert "worse.txt has 1 prediction," in message
 
 
 @pytest.mark.parametrize(
@@ -293,17 +309,17 @@ def test_a_bad_file_among_good_ones_is_the_one_that_is_told(tmp_path, capsys):
         (["nowhere.txt"], "no such file: nowhere.txt"),
         (["a=nowhere.txt"], "no such file: nowhere.txt"),
         (["empty"], "no predictions in empty: no file there ends in .txt, .jsonl"),
-        (["a.txt", "sub/a.jsonl"], "two systems are called 'a': give each a name of its own"),
+        (["a.txt", "sub/a.jsonl"], "two systems are named 'a': give each its own name"),
         (["a.txt", "A=sub/a.jsonl"], "'a' and 'A' would share a folder"),
         (["x y=a.txt", "x_y=a.txt"], "'x y' and 'x_y' would share a folder"),
-        (["copy=a.txt", "--baseline", "copy"], "two systems are called 'copy'"),
-        (["=a.txt"], "system '' needs a letter or a digit in its name"),
-        (["..=a.txt"], r"system '..' needs a letter or a digit in its name"),
-        ([f"{'n' * 101}=a.txt"], "has 101 characters; 100 are allowed"),
-        (["\x1b[31mred=a.txt"], r"name '\x1b[31mred' holds a control character"),
-        (["two\nlines=a.txt"], r"name 'two\nlines' holds a control character or a line break"),
-        (["new\x85line=a.txt"], r"name 'new\x85line' holds a control"),
-        (["mine=sub"], "mine=sub: the systems in a folder are called after their files"),
+        (["copy=a.txt", "--baseline", "copy"], "two systems are named 'copy'"),
+        (["=a.txt"], "the system name '' needs at least one letter or digit"),
+        (["..=a.txt"], r"the system name '..' needs at least one letter or digit"),
+        ([f"{'n' * 101}=a.txt"], "is 101 characters long; the limit is 100"),
+        (["\x1b[31mred=a.txt"], r"name '\x1b[31mred' contains a control character"),
+        (["two\nlines=a.txt"], r"name 'two\nlines' contains a control character or a line break"),
+        (["new\x85line=a.txt"], r"name 'new\x85line' contains a control"),
+        (["mine=sub"], "mine=sub: the systems in a folder are named after their files"),
         ([], "nothing to score: give OUTPUTS files, or --baseline NAME"),
     ],
 )

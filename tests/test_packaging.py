@@ -45,9 +45,29 @@ def test_wheel_has_the_data_and_the_cards(wheel):
         "tstbench/datasets_scripts/yelp/README.md",
         "tstbench/datasets_scripts/upstream.json",
         "tstbench/spaces/leaderboard/app.py",
+        "tstbench/spaces/leaderboard/static/css/table.css",
+        "tstbench/spaces/leaderboard/static/js/start.js",
+        "tstbench/spaces/design/tokens.css",
+        "tstbench/spaces/metric_page.css",
     ):
         assert name in names
-    assert not [n for n in names if n.startswith(("tests/", "benchmarks/", "metrics/"))]
+    assert not [n for n in names if not n.startswith(("tstbench/", "tstbench-"))]
+    inside = {n.split("/")[1] for n in names if n.startswith("tstbench/")}
+    rooms = {"datasets_scripts", "metrics", "trainers", "pipelines", "spaces", "commands"}
+    ground = (
+        "citation",
+        "errors",
+        "files",
+        "hub",
+        "plugins",
+        "records",
+        "store",
+        "talk",
+        "version",
+    )
+    assert inside == rooms | {f"{name}.py" for name in (*ground, "__init__", "__main__")} | {
+        "py.typed"
+    }
 
 
 def test_wheel_imports_from_an_empty_environment(wheel, tmp_path):

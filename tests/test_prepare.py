@@ -8,12 +8,12 @@ import pytest
 from prepared import BACK, DIRECTION, command_line, prepared_home, refusal
 
 from tstbench.datasets_scripts.cleaning import match_key
-from tstbench.datasets_scripts.directions import DATASETS, parse_direction
+from tstbench.datasets_scripts.known import DATASETS, parse_direction
 from tstbench.datasets_scripts.load import load_styles, load_test_set
-from tstbench.metrics.facts import METRICS
+from tstbench.metrics.registry import METRICS
 from tstbench.metrics.scorers.artefacts import find
 from tstbench.metrics.scorers.profile import PROFILES
-from tstbench.metrics.text import classifier_texts, language_model_texts
+from tstbench.metrics.text import preparation
 from tstbench.pipelines import prepare as prepare_module
 from tstbench.pipelines.prepare import (
     prepare,
@@ -125,10 +125,12 @@ def test_another_machine_makes_the_same_scorers(prepared, monkeypatch, tmp_path)
     assert len(first) == 2
 
 
-def test_only_what_the_metrics_need_is_made(tstbench_home):
+def test_only_what_the_metrics_need_is_made_and_said(tstbench_home, capsys):
     assert prepare(parse_direction(DIRECTION), EMBEDDED, ["s_bleu", "multi_bleu"]) == []
     assert not tstbench_home.exists()
+    assert capsys.readouterr().err == ""
     made = prepare(parse_direction(BACK), EMBEDDED, ["ppl"])
+    assert "training a 5-gram language model, mini/negative" in capsys.readouterr().err
     assert [(a.card.role, a.card.name) for a in made] == [("language_model", "kn5-negative")]
 
 
@@ -149,6 +151,7 @@ def test_an_evaluation_trains_nothing_that_is_there(prepared, capsys):
     )
     assert code == 0, err
     assert stamps(prepared) == before
+    assert "training" not in err
 
 
 def test_the_command_lists_what_is_there(prepared, capsys):
@@ -198,9 +201,13 @@ def test_words_that_only_the_test_part_has_are_unknown_to_the_language_model(pre
     training = load_styles("mini").training
     test_set = load_test_set(DIRECTION)
     tested = [*test_set.sources, *(text for some in test_set.references for text in some)]
-    only_tested = {word for text in language_model_texts(tested) for word in text.split()}
+    only_tested = {
+        word for text in preparation().for_language_model(tested) for word in text.split()
+    }
     for style, name in enumerate(("negative", "positive")):
-        known = {w for text in language_model_texts(training.of(style)) for w in text.split()}
+        known = {
+            w for text in preparation().for_language_model(training.of(style)) for w in text.split()
+        }
         arpa = find("language_model", "mini", f"kn5-{name}").folder / "model.arpa"
         assert unigrams(arpa) == known | {"<s>", "</s>", "<unk>"}
         assert len(only_tested - known) > 10
@@ -215,8 +222,10 @@ def test_sentences_of_another_study_can_be_kept_out_too(tstbench_home):
     assert model.card.n_excluded == 3
     assert model.card.n_sentences == len(train.of(1)) - 2
     vocabulary = unigrams(model.folder / "model.arpa")
-    kept = {w for text in language_model_texts(data.training.of(1)) for w in text.split()}
-    gone = {w for text in language_model_texts(secret[:2]) for w in text.split()} - kept
+    kept = {
+        w for text in preparation().for_language_model(data.training.of(1)) for w in text.split()
+    }
+    gone = {w for text in preparation().for_language_model(secret[:2]) for w in text.split()} - kept
     assert not gone & vocabulary
 
 
@@ -269,7 +278,11 @@ def test_the_classifier_of_the_cache_is_the_one_that_was_measured(prepared):
 
     artefact = find("classifier", "mini", "linear")
     validation = load_styles("mini").splits["validation"]
-    guesses = load_classifier(artefact).distribution(classifier_texts(validation.texts)).argmax(1)
+    guesses = (
+        load_classifier(artefact)
+        .distribution(preparation().for_classifier(validation.texts))
+        .argmax(1)
+    )
     hits = sum(int(g) == label for g, label in zip(guesses, validation.labels, strict=True))
     expected = artefact.card.scores["held_out_accuracy"]
     assert hits / len(validation) == pytest.approx(expected, abs=1e-6)

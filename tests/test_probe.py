@@ -84,7 +84,7 @@ def test_another_encoder_is_refused(folder, tmp_path):
 
 def test_a_layer_that_the_encoder_lacks(folder):
     data = labelled(SENTENCES, LABELS, STYLES, what="test")
-    with pytest.raises(InputError, match="up to layer 3, not 4"):
+    with pytest.raises(InputError, match="up to layer 3, not to 4"):
         fit(data, STYLES, ProbeConfig(encoder=str(folder), layers=(4,)))
 
 

@@ -1,30 +1,40 @@
 """Tables for papers: marks, escapes, and the order of the ranking."""
 
+import csv
+import io
 import re
+import shutil
+import subprocess
+from dataclasses import replace
 
 import pytest
 from pydantic import ValidationError
 
+from tstbench.pipelines.ranked_table import Standings, direction_table, metric_tables
 from tstbench.pipelines.ranking import Rank
-from tstbench.pipelines.rankings import paper_table, print_ranking
+from tstbench.pipelines.rankings import paper_table, print_ranking, standings_text
 from tstbench.pipelines.report import DataInfo, Report, Score, SystemInfo
+from tstbench.pipelines.terminal_table import plain_table
 
 
 def report(name, acc, ppl):
     def score(metric, value, unit, better):
         return Score(
+            key=metric,
             metric=metric,
             value=value,
             unit=unit,
             higher_is_better=better,
             interval=None,
             signature=metric,
+            made_with="",
+            recipe="0" * 64,
+            profile="embedded",
         )
 
     return Report(
         tstbench="0",
         direction="mini/negative-to-positive",
-        profile="embedded",
         system=SystemInfo(name=name),
         data=DataInfo(
             fingerprint="0" * 64, cleaning="raw", sentences=2, references_min=1, references_max=1
@@ -41,8 +51,15 @@ def ranked(name, value, low, high, p_best):
     return Rank(name, value, low, high, p_best, is_best=p_best == 1.0)
 
 
-REPORTS = [report("worse_&_better", 10.04, None), report("best|*", 90.0, 50.25)]
-RANKS = {"acc": [ranked("best|*", 90.0, 1, 1, 1.0), ranked("worse_&_better", 10.04, 2, 2, 0.01)]}
+WORSE, BEST = "worse_&_[better]", "best|* a--b"
+REPORTS = [report(WORSE, 10.04, None), report(BEST, 90.0, 50.25), report("copy", 95.0, 9.0)]
+RANKS = {"acc": [ranked(BEST, 90.0, 1, 1, 1.0), ranked(WORSE, 10.04, 2, 2, 0.01)]}
+TIES = {"acc": [ranked(BEST, 90.0, 1, 2, 1.0), ranked(WORSE, 10.04, 1, 2, 0.06)]}
+LONE = {"acc": RANKS["acc"][:1]}
+MEANING = (
+    "best, or not significantly different from the best (paired bootstrap, p >= 0.05), among the "
+    "ranked systems."
+)
 
 
 @pytest.mark.parametrize("name", ["", "x" * 101, "a\n", "\x1b[2Jgone", "a\x9bb", "a\u2028b"])
@@ -53,44 +70,146 @@ def test_a_name_that_would_upset_a_terminal_is_none(name):
 
 
 def test_markdown():
-    assert paper_table(REPORTS, RANKS, "markdown").split("\n") == [
+    assert paper_table(REPORTS, RANKS, "markdown").splitlines() == [
+        "mini/negative-to-positive, 2 sentences, profile embedded",
+        "",
         "| system | ACC ↑ | PPL ↓ |",
         "| --- | ---: | ---: |",
-        r"| best\|\* | **90.0** | 50.2 |",
-        r"| worse\_&\_better | 10.0 | – |",
+        r"| best\|\* a--b | **90.0** | 50.2 |",
+        r"| worse\_\&\_\[better\] | 10.0 | – |",
+        "| *bounds: not ranked* |  |  |",
+        "| copy | 95.0 | 9.0 |",
+        "",
+        f"Ranked by ACC. Bold: {MEANING}",
     ]
 
 
 def test_the_best_is_bold_in_a_terminal_and_starred_elsewhere(monkeypatch, capsys):
     monkeypatch.delenv("FORCE_COLOR", raising=False)
-    print_ranking(REPORTS, RANKS, "table")
+    print_ranking(REPORTS, TIES, "table")
     plain = capsys.readouterr().out
     assert "90.0*" in plain
-    assert "10.0*" not in plain
-    assert "*: best, =: not" in " ".join(plain.split())
+    assert "10.0*" in plain
+    assert "95.0*" not in plain
+    assert f"*: {MEANING}" in " ".join(plain.split())
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm")
-    print_ranking(REPORTS, RANKS, "table")
+    print_ranking(REPORTS, TIES, "table")
     terminal = capsys.readouterr().out
-    assert "\x1b[1m90.0\x1b[0m" in terminal
-    assert "90.0*" not in terminal
-    assert "bold: best, =: not" in " ".join(re.sub(r"\x1b\[[\d;]*m", "", terminal).split())
+    assert "\x1b[1m 90.0\x1b[0m" in terminal
+    assert "\x1b[1m 10.0\x1b[0m" in terminal
+    assert "*:" not in terminal
+    assert f"Bold: {MEANING}" in " ".join(re.sub(r"\x1b\[[\d;]*m", "", terminal).split())
 
 
 def test_latex():
     text = paper_table(REPORTS, RANKS, "latex")
-    assert r"best|* & \textbf{90.0} & 50.2 \\" in text
-    assert r"worse\_\&\_better & 10.0 & -- \\" in text
-    assert text.startswith(r"\begin{tabular}{lrr}")
+    assert text.splitlines()[-12:] == [
+        r"\begin{tabular}{lrr}",
+        r"\toprule",
+        r"system & ACC $\uparrow$ & PPL $\downarrow$ \\",
+        r"\midrule",
+        r"best\textbar{}{*} a-{}-b & \textbf{90.0} & 50.2 \\",
+        r"worse\_\&\_{[}better] & 10.0 & \textendash{} \\",
+        r"\midrule",
+        r"\multicolumn{3}{l}{\emph{bounds: not ranked}} \\",
+        r"copy & 95.0 & 9.0 \\",
+        r"\bottomrule",
+        r"\end{tabular}}",
+        r"\end{table}",
+    ]
+    assert r"\label{tab:mini-negative-to-positive}" in text
+    assert r"p $\geq$ 0.05" in text
 
 
-def test_what_is_not_significantly_worse_is_bold_too():
-    ties = {"acc": [ranked("best|*", 90.0, 1, 2, 1.0), ranked("worse_&_better", 10.04, 1, 2, 0.06)]}
-    assert "**10.0**" in paper_table(REPORTS, ties, "markdown")
+@pytest.mark.skipif(not shutil.which("pdflatex"), reason="LaTeX is not installed")
+def test_latex_compiles_with_every_name(tmp_path):
+    odd = "".join(map(chr, range(32, 127)))
+    names = [odd[:50], odd[50:], "[x]", "*", r"\\", "--", "$", r"\input{x}"]
+    reports = [report(name, 50.0, 2000.0) for name in names]
+    standings = [Standings(tuple(reports), {})]
+    for layout in ("directions", "metrics"):
+        text = standings_text(standings, "latex", layout=layout, intervals=True)
+        (tmp_path / f"{layout}.tex").write_text(text)
+    (tmp_path / "main.tex").write_text(
+        "\\documentclass{article}\\usepackage{booktabs,graphicx}\\begin{document}"
+        "\\input{directions}\\input{metrics}\\end{document}"
+    )
+    command = ["pdflatex", "-halt-on-error", "-interaction=nonstopmode", "main"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-1500:]
+    assert "Overfull" not in done.stdout
 
 
-@pytest.mark.parametrize("form", ["markdown", "latex"])
-def test_systems_that_no_metric_ranks_come_last(form):
-    one = {"acc": RANKS["acc"][:1]}
-    text = paper_table(REPORTS, one, form)
-    assert text.index("best") < text.index("worse")
+@pytest.mark.parametrize("form", ["markdown", "latex", "html"])
+def test_what_is_bold(form):
+    def marked(ranks):
+        return re.findall(r"(?:\*\*|<b>|textbf\{)([\d.]+)", paper_table(REPORTS, ranks, form))
+
+    assert marked(RANKS) == ["90.0"]
+    assert marked(TIES) == ["90.0", "10.0"]
+    assert marked(LONE) == []
+
+
+def test_systems_that_no_metric_ranks_come_last():
+    text = paper_table(REPORTS, LONE, "markdown")
+    assert text.index("best") < text.index("worse") < text.index("copy")
+
+
+def test_different_signatures_never_share_a_column():
+    other = report("other", 99.0, 1.0)
+    score = other.scores[0].model_copy(update={"signature": "acc|classifier:other", "key": "acc"})
+    other = other.model_copy(update={"scores": (score, other.scores[1])})
+    ranks = {**RANKS, score.signature: [ranked("other", 99.0, 1, 1, 1.0)]}
+    text = paper_table([*REPORTS, other], ranks, "markdown")
+    assert "| system | ACC (1) ↑ | ACC (2) ↑ | PPL ↓ |" in text
+    assert "| other | – | 99.0 | 1.0 |" in text
+    assert "ACC (2) classifier:other. Their numbers cannot be compared." in text
+
+
+def test_csv_holds_no_formula():
+    names = ["=1+1", "+x", "-x", "@x", 'plain, "quoted"']
+    rows = list(
+        csv.DictReader(io.StringIO(paper_table([report(n, 1, 2) for n in names], {}, "csv")))
+    )
+    assert [row["system"] for row in rows[::2]] == ["'=1+1", "'+x", "'-x", "'@x", names[-1]]
+    assert rows[1]["metric"] == "ppl"
+    assert rows[1]["value"] == "2.0"
+    assert rows[1]["bound"] == "no"
+
+
+def test_html_shows_names_as_text():
+    text = paper_table([report("<script>x</script>", 1, 2)], {}, "html")
+    assert "<script" not in text
+    assert "&lt;script&gt;" in text
+
+
+def test_a_terminal_gets_blocks_and_no_word_is_cut():
+    reports = [report("a" * 30, 1, 2), report("x" * 90 + "end", 1, 2)]
+    table = direction_table(Standings(tuple(reports), {}))
+    wide = replace(
+        table,
+        titles=table.titles * 6,
+        rows=tuple(replace(row, cells=row.cells * 6) for row in table.rows),
+    )
+    narrow = plain_table(wide, width=80)
+    assert max(map(len, narrow.splitlines())) <= 80
+    assert narrow.count("system") > 2
+    assert narrow.count("ACC ↑") == narrow.count("PPL ↓") == 6
+    assert "end" in narrow
+    one = plain_table(wide)
+    assert "x" * 90 + "end" in one
+    assert one.count("ACC ↑ ") == 6
+
+
+def test_one_table_per_metric():
+    back = [r.model_copy(update={"direction": "mini/positive-to-negative"}) for r in REPORTS[:2]]
+    standings = [Standings(tuple(REPORTS), RANKS), Standings(tuple(back), TIES)]
+    acc, ppl = metric_tables(standings)
+    assert acc.titles == ("mini\nnegative\nto positive", "mini\npositive\nto negative")
+    assert [row.system for row in acc.rows] == [BEST, WORSE]
+    assert [[cell.bold for cell in row.cells] for row in acc.rows] == [[True, True], [False, True]]
+    assert [cell.text for cell in acc.bounds[0].cells] == ["95.0", "–"]
+    assert ppl.name == "ppl"
+    text = standings_text(standings, "latex", layout="metrics")
+    assert r"system & \shortstack[r]{mini\\negative\\to positive} & \shortstack" in text

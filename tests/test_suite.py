@@ -9,11 +9,18 @@ import pytest
 from prepared import BACK, DIRECTION, command_line, prepared_home, refusal
 
 from tstbench.datasets_scripts.load import load_test_set
+from tstbench.datasets_scripts.training import load_training
 from tstbench.errors import InputError
-from tstbench.pipelines import results
+from tstbench.files import home
+from tstbench.pipelines import growth
 from tstbench.pipelines import suite as suite_module
-from tstbench.pipelines.report import read_report, read_samples
+from tstbench.pipelines.outputs import read_outputs
+from tstbench.pipelines.predictions import card_path, read_card
+from tstbench.pipelines.report_files import read_report, read_samples
 from tstbench.pipelines.suite import read_suite, run_suite
+from tstbench.trainers.baselines import RandomTarget
+from tstbench.trainers.delete_retrieve import DeleteRetrieve
+from tstbench.trainers.train import system_config
 
 SUITE = """
 out = "results"
@@ -75,7 +82,7 @@ def test_every_cell_is_written_and_every_direction_shown(path):
         {"copy", "mine", "reference-2"},
         {"copy"},
     ]
-    assert shown[0][1]["s_bleu"][0].system == "copy"
+    assert [rank.system for rank in shown[0][1]["s_bleu"]] == ["mine"]  # bounds are not ranked
     mine = read_report(path.parent / "results" / MINE)
     assert (mine.system.family, mine.system.date) == ("fpft", "2026-01")
     assert [score.metric for score in mine.scores] == ["acc", "s_bleu", "r_bleu"]
@@ -96,7 +103,8 @@ def test_a_suite_and_an_evaluation_give_the_same_samples(path, capsys):
         assert (out / name / "samples.jsonl").read_bytes() == (
             path.parent / "results" / name / "samples.jsonl"
         ).read_bytes()
-        assert read_report(out / name).recipe == read_report(path.parent / "results" / name).recipe
+        one, other = read_report(out / name), read_report(path.parent / "results" / name)
+        assert one.scores == other.scores
 
 
 def test_what_is_done_is_not_done_again(path, capsys):
@@ -104,7 +112,7 @@ def test_what_is_done_is_not_done_again(path, capsys):
     before = stamps(path)
     capsys.readouterr()
     shown = run(path)
-    assert "0 of 3 systems to score" in capsys.readouterr().err
+    assert "scored 0 of 3 systems; kept 9 scores, computed 0" in capsys.readouterr().err
     assert stamps(path) == before
     assert len(shown) == 2
 
@@ -131,20 +139,20 @@ def test_after_a_crash_the_finished_cells_are_kept(path, monkeypatch):
 
 
 def test_control_c_leaves_whole_files_and_exit_code_130(path, monkeypatch, capsys):
-    real, calls = results.write_report, []
+    real, calls = growth.write_text, []
 
-    def interrupted_in_the_second(folder, report, samples):
-        calls.append(report)
+    def interrupted_in_the_second(path, text):
+        calls.append(path)
         if len(calls) == 2:
-            (folder / "samples.jsonl").write_text("{")
+            path.write_text("{")
             raise KeyboardInterrupt
-        real(folder, report, samples)
+        real(path, text)
 
     with monkeypatch.context() as patch:
-        patch.setattr(results, "write_report", interrupted_in_the_second)
+        patch.setattr(growth, "write_text", interrupted_in_the_second)
         code, _, err = command_line(capsys, "run", path)
     assert code == 130
-    assert "what was finished is kept" in err
+    assert "completed work is kept" in err
     assert "Traceback" not in err
     folder = path.parent / "results" / DIRECTION
     assert [p.name for p in folder.iterdir()] == ["copy"]
@@ -166,16 +174,17 @@ def test_changed_predictions_are_scored_again_and_nothing_else(path):
     assert read_samples(path.parent / "results" / MINE)[0].prediction == "the soup was lovely."
 
 
-def test_changed_facts_or_metrics_are_written_again(path):
+def test_changed_facts_are_written_again_and_fewer_metrics_take_nothing_away(path):
     run(path)
     before = stamps(path)
     path.write_text(SUITE.replace('date = "2026-01"', 'date = "2026-02"'))
     run(path)
     after = stamps(path)
     assert {name for name in after if after[name] != before[name]} == {MINE}
-    path.write_text(SUITE.replace('"s_bleu", "r_bleu"', '"s_bleu"'))
-    run(path)
-    assert all(stamp != after[name] for name, stamp in stamps(path).items())
+    path.write_text(SUITE.replace('"s_bleu", "r_bleu"', '"s_bleu"').replace("-01", "-02"))
+    shown = run(path)
+    assert stamps(path) == after
+    assert [score.metric for score in shown[0][0][0].scores] == ["acc", "s_bleu"]
 
 
 @pytest.mark.parametrize("damage", ["report.json", "samples.jsonl", "replicates.parquet", "cut"])
@@ -194,36 +203,45 @@ def test_a_damaged_cell_is_made_anew(path, damage):
 def test_a_run_prints_tables_and_says_where_the_results_are(path, capsys):
     code, out, err = command_line(capsys, "run", path)
     assert code == 0
-    assert out.count("ranked by") == 2
+    assert out.count("Ranked by") == 1  # the other direction has a bound only
     assert f"tstbench leaderboard {path.parent / 'results'}" in err
 
 
 @pytest.mark.parametrize(
     ("old", "new", "expected"),
     [
-        ('out = "results"', "out = 3", "suite.toml: out: "),
+        ('out = "results"', "out = 3", "suite.toml, line 2: out: "),
         ('out = "results"', "out = results", "suite.toml: not TOML: .*line 2"),
-        ('out = "results"', 'outt = "results"', "suite.toml: outt: Extra inputs"),
+        ('out = "results"', 'outt = "results"', "line 2: unknown key 'outt'. Did you mean 'out'"),
         ('out = "results"', 'profile = "papr"', "unknown profile 'papr'. Did you mean 'paper'"),
-        ('out = "results"', 'bleu = "13b"', "unknown BLEU protocol '13b'. Did you mean '13a'"),
-        ('out = "results"', 'ppl = "wrds"', "unknown normalisation of ppl 'wrds'"),
+        ('out = "results"', 'options.bleu.protocol = "13b"', "unknown BLEU protocol '13b'"),
+        ('out = "results"', 'scorers.encodr = "x/y"', "unknown role of a scorer 'encodr'"),
+        ('out = "results"', 'options.ppl.norm = "wrds"', "unknown value of ppl.norm 'wrds'"),
         ('"acc"', '"ac"', "unknown metric 'ac'. Did you mean 'acc'"),
         ('["acc", "s_bleu", "r_bleu"]', "[]", "no metric to compute"),
-        ('family = "fpft"', 'family = "big"', r"suite.toml: system\.1\.info\.family: Input should"),
-        ('date = "2026-01"', 'date = "January"', r"suite.toml: system\.1\.info\.date: String sho"),
-        ('baseline = "copy"', 'baselin = "copy"', r"suite.toml: system\.0\.baselin: Extra inputs"),
-        ('baseline = "copy"', 'baseline = "copi"', "unknown baseline 'copi'. Did you mean 'copy'"),
+        ('family = "fpft"', 'family = "big"', r"line \d+: system\.info\.family: Input should"),
+        ('date = "2026-01"', 'date = "January"', r"line \d+: system\.info\.date: String sho"),
+        (
+            'baseline = "copy"',
+            'baselin = "copy"',
+            r"line \d+: unknown key 'system\.baselin'. Did you mean 'base",
+        ),
+        ('baseline = "copy"', 'baseline = "copi"', "unknown system 'copi'. Did you mean 'copy'"),
         ('"mini/positive-to-negative"', '"mini/postive"', "unknown direction 'mini/postive'"),
         ("outputs/mine.txt", "outputs/no.txt", "mine, mini/negative-to-positive: no such file: "),
         ('name = "mine"', 'name = "Copy"', "mini/negative-to-positive: 'copy' and 'Copy' would"),
-        ("[[system]]", "[[systems]]", "suite.toml: system"),
-        ("info = {", 'directions = ["mini/negative-to-positive"]\ninfo = {', "system 2: 'outputs'"),
-        ("info = {", 'published = "chatgpt"\ninfo = {', "system 2: one of 'baseline', 'publ"),
-        ("outputs = {", 'baseline = "copy"\noutputs = {', "system 2: one of 'baseline', 'publ"),
+        ("[[system]]", "[[systems]]", "unknown key 'systems'. Did you mean 'system'"),
+        (
+            "info = {",
+            'directions = ["mini/negative-to-positive"]\ninfo = {',
+            "system 2: 'directions' does not apply",
+        ),
+        ("info = {", 'published = "chatgpt"\ninfo = {', "system 2: one of 'system', 'publis"),
+        ("outputs = {", 'baseline = "copy"\noutputs = {', "system 2: one of 'system', 'publis"),
         ('baseline = "copy"', 'published = "chatgp"', "unknown published system 'chatgp'. Did yo"),
-        ("outputs = {", "# ", "system 2: one of 'baseline', 'published' and 'outputs' is needed"),
+        ("outputs = {", "# ", "system 2: one of 'system', 'published' and 'outputs' is needed"),
         ("info = { ", "# ", "system 2: 'outputs' need 'info.name'"),
-        ('directions = ["mini/negative-to-positive"]\n', "", "system 3: a baseline needs 'direc"),
+        ('directions = ["mini/negative-to-positive"]\n', "", "system 3: 'directions' is missing"),
     ],
 )
 def test_a_mistake_in_the_file_names_the_field(old, new, expected, path, capsys):
@@ -237,7 +255,7 @@ def test_a_mistake_in_the_file_names_the_field(old, new, expected, path, capsys)
 def test_a_suite_needs_a_system(tmp_path):
     path = tmp_path / "suite.toml"
     path.write_text('system = []\nout = "x"\n')
-    with pytest.raises(InputError, match=r"suite\.toml: system: "):
+    with pytest.raises(InputError, match=r"suite\.toml, line 1: system: "):
         read_suite(path)
 
 
@@ -258,11 +276,15 @@ def test_a_bad_file_in_the_last_direction_is_told_before_anything_is_scored(path
 def test_systems_of_earlier_suites_stay_and_are_compared(path):
     run(path)
     shutil.rmtree(path.parent / "results" / COPY)
-    path.write_text(SUITE.replace('baseline = "copy"', 'baseline = "random-target"'))
+    path.write_text(SUITE.replace('baseline = "copy"', 'system = "delete-retrieve"'))
     shown = run(path)
-    assert {r.system.name for r in shown[0][0]} == {"mine", "reference-2", "random-target"}
-    ranks = json.loads((path.parent / "results" / BACK / "significance.json").read_text())
-    assert set(ranks["acc"]["ranks"]) == {"copy", "random-target"}
+    assert {r.system.name for r in shown[0][0]} == {"mine", "reference-2", "delete-retrieve"}
+    renamed = SUITE.replace('name = "mine"', 'name = "other"')
+    path.write_text(renamed.replace('baseline = "copy"', 'system = "random-target"'))
+    run(path)
+    ranks = json.loads((path.parent / "results" / DIRECTION / "significance.json").read_text())
+    acc = next(one for signature, one in ranks.items() if signature.startswith("acc|"))
+    assert set(acc["ranks"]) == {"mine", "other", "delete-retrieve"}
 
 
 def test_a_foreign_damaged_report_is_told_by_name_and_left_out(path, capsys):
@@ -271,7 +293,7 @@ def test_a_foreign_damaged_report_is_told_by_name_and_left_out(path, capsys):
     foreign.mkdir()
     (foreign / "report.json").write_text('{"schema_version": 99}')
     run(path)
-    assert "foreign/report.json is no report: schema_version" in capsys.readouterr().err
+    assert "foreign/report.json cannot be read: its schema_version" in capsys.readouterr().err
     assert (foreign / "report.json").read_text() == '{"schema_version": 99}'
 
 
@@ -289,14 +311,157 @@ def test_other_settings_in_the_same_folder_are_not_ranked_together(path, tmp_pat
     run(path)
     other = tmp_path / "other.toml"
     other.write_text(
-        'bleu = "13a"\nmetrics = ["s_bleu"]\n[[system]]\nbaseline = "reference-1"\n'
+        'options.bleu.protocol = "13a"\nmetrics = ["s_bleu"]\n'
+        '[[system]]\nsystem = "delete-retrieve"\n'
         f'directions = ["{DIRECTION}"]\n'
     )
     [(reports, ranks)] = run(other)
-    assert [report.system.name for report in reports] == ["reference-1"]
-    assert [(r.system, r.low, r.high) for r in ranks["s_bleu"]] == [("reference-1", 1, 1)]
+    assert [report.system.name for report in reports] == ["delete-retrieve"]
+    assert [(r.system, r.low, r.high) for r in ranks["s_bleu"]] == [("delete-retrieve", 1, 1)]
     folder = path.parent / "results" / DIRECTION
-    record = json.loads((folder / "significance.json").read_text())["s_bleu"]
-    protocols = {name: "13a" in signature for name, signature in record["signatures"].items()}
-    assert protocols == {"copy": False, "mine": False, "reference-2": False, "reference-1": True}
-    assert max(high for _, high in record["ranks"].values()) == 3  # of three, and of one
+    record = json.loads((folder / "significance.json").read_text())
+    ranked = {"13a" in s: one["ranks"] for s, one in record.items() if s.startswith("s_bleu|")}
+    assert {name: set(ranks) for name, ranks in ranked.items()} == {
+        False: {"mine"},
+        True: {"delete-retrieve"},
+    }
+    assert max(high for _, high in ranked[False].values()) == 1
+
+
+# -- the transfer stage ----------------------------------------------------------------------------
+
+SYSTEMS = f"""
+out = "results"
+metrics = ["s_bleu"]
+
+[[system]]
+system = "delete-retrieve"
+directions = ["{DIRECTION}", "{BACK}"]
+
+[[system]]
+baseline = "random-target"
+directions = ["{DIRECTION}"]
+seed = 3
+
+[[system]]
+system = "strict"
+info = {{ name = "strict", family = "rule" }}
+"""
+
+
+@pytest.fixture
+def systems(tmp_path, monkeypatch):
+    """A suite of systems, and how often each is really trained and asked."""
+    data = load_training(DIRECTION)
+    config = system_config("delete-retrieve", data.direction, {"gamma": 9})
+    DeleteRetrieve.train(data, config).save_pretrained(tmp_path / "strict")
+    path = tmp_path / "suite.toml"
+    path.write_text(SYSTEMS)
+    calls = {"trained": 0, "asked": 0}
+
+    for kind in (DeleteRetrieve, RandomTarget):
+        train, rewrite = kind.train.__func__, kind.rewrite
+
+        def counting_train(cls, data, config, run, real=train):
+            calls["trained"] += 1
+            return real(cls, data, config)
+
+        def counting_rewrite(self, batch, task, real=rewrite):
+            calls["asked"] += len(batch)
+            return real(self, batch, task)
+
+        monkeypatch.setattr(kind, "train", classmethod(counting_train))
+        monkeypatch.setattr(kind, "rewrite", counting_rewrite)
+    return path, calls
+
+
+def predictions(path, direction, name):
+    return path.parent / "results" / "predictions" / direction / f"{name}.jsonl"
+
+
+def test_a_finished_suite_asks_no_system_again_and_builds_none(systems):
+    path, calls = systems
+    run(path)
+    assert calls == {"trained": 3, "asked": 4 * 40}
+    reports = stamps(path)
+    assert set(reports) == {
+        *(f"{d}/delete-retrieve" for d in (DIRECTION, BACK)),
+        *(f"{DIRECTION}/{name}" for name in ("random-target", "strict")),
+    }
+    run(path)
+    assert calls == {"trained": 3, "asked": 4 * 40}
+    shutil.rmtree(home() / "systems")  # a recipe is known without its system
+    run(path)
+    assert calls == {"trained": 3, "asked": 4 * 40}
+    assert stamps(path) == reports
+
+
+def test_predictions_lie_below_the_results_with_their_cards(systems):
+    path, _ = systems
+    run(path)
+    test_set = load_test_set(DIRECTION)
+    for name, seed in (("delete-retrieve", 0), ("random-target", 3), ("strict", 0)):
+        file = predictions(path, DIRECTION, name)
+        card, outputs = read_card(file), read_outputs(file, test_set)
+        assert (card.question.seed, card.finished, card.sha256) == (seed, True, outputs.sha256)
+        report = read_report(path.parent / "results" / DIRECTION / name)
+        assert report.outputs_sha256 == outputs.sha256
+        assert report.system.system_hash == card.system_hash
+        assert report.system.name == name
+    folders = {p.name for p in (path.parent / "results" / DIRECTION).iterdir()}
+    assert folders == {"delete-retrieve", "random-target", "strict", "significance.json"}
+
+
+def test_only_what_is_missing_is_asked_and_trained(systems, capsys):
+    path, calls = systems
+    run(path)
+    calls.update(trained=0, asked=0)
+    file = predictions(path, DIRECTION, "random-target")
+    card = json.loads(card_path(file).read_text())
+    card_path(file).write_text(json.dumps({**card, "finished": False, "sha256": None}))
+    whole = file.read_bytes()
+    file.write_bytes(b"".join(whole.splitlines(keepends=True)[:31]))
+    run(path)
+    assert calls == {"trained": 0, "asked": 9}
+    assert file.read_bytes() == whole
+    path.write_text(SYSTEMS.replace("seed = 3", "seed = 4"))
+    capsys.readouterr()
+    run(path)
+    err = capsys.readouterr().err
+    assert calls == {"trained": 0, "asked": 9 + 40}
+    assert f"{file}: starting over, for another seed" in err
+    assert "scored 1 of 3 systems" in err
+    assert "training" not in err
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        (
+            '"random-target"',
+            '"random-target"\ngeneration = {beams = 2}',
+            "has no settings, got 'be",
+        ),
+        ('system = "strict"', 'system = "results.toml"', "unknown system 'results.toml'"),
+        (
+            'system = "strict"',
+            f'system = "strict"\ndirections = ["{BACK}"]',
+            "delete-retrieve cannot do",
+        ),
+        ("seed = 3", 'seed = "x"', r"suite.toml, line 12: system\.seed: Input should be"),
+    ],
+)
+def test_mistakes_are_told_before_anything_is_trained(systems, old, new, expected, capsys):
+    path, calls = systems
+    assert old in SYSTEMS
+    path.write_text(SYSTEMS.replace(old, new))
+    assert re.search(expected, refusal(capsys, "run", path))
+    assert calls == {"trained": 0, "asked": 0}
+    assert not (path.parent / "results").exists()
+
+
+def test_a_seed_is_for_a_system(path, capsys):
+    path.write_text(SUITE.replace("outputs = {", "seed = 1\noutputs = {"))
+    assert "system 2: 'seed' and 'generation' only apply to a 'system'" in refusal(
+        capsys, "run", path
+    )

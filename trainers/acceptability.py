@@ -1,8 +1,8 @@
 """Train the acceptability classifier that the CoLA metric scores with.
 
-On the Corpus of Linguistic Acceptability (Warstadt, Singh and Bowman 2019), which reports
-Matthews' correlation (MCC), since two thirds of its sentences are acceptable; or, where that
-corpus is not at hand, on sentences of a dataset and corruptions of them.
+It learns from the Corpus of Linguistic Acceptability (Warstadt, Singh and Bowman 2019), which
+reports Matthews' correlation (MCC), since two thirds of its sentences are acceptable; or, if that
+corpus is not available, from sentences of a dataset and corruptions of them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from sklearn.metrics import matthews_corrcoef
 
 from ..datasets_scripts.sources import COLA, upstream_file
 from ..errors import InputError
@@ -39,10 +38,10 @@ class AcceptabilityCorpus:
     """Sentences labelled 0 (unacceptable) or 1 (acceptable).
 
     Attributes:
-        name: the corpus's name in the cache of scorers: ``cola`` or a dataset.
-        trained_on: for people.
-        train: to learn from.
-        dev: to be measured on, by name.
+        name: the corpus's name in the scorer cache: ``cola`` or a dataset.
+        trained_on: a description for people.
+        train: sentences to learn from.
+        dev: development sets to measure on, by name.
     """
 
     name: str
@@ -56,7 +55,7 @@ def read_cola(file: Path) -> LabelledSentences:
 
     Raises:
         MissingFileError: no such file.
-        InputError: a line that is no such row; file and line are named.
+        InputError: a line that is not such a row; the message names file and line.
     """
     sentences, labels = [], []
     for number, line in enumerate(read_lines(file), start=1):
@@ -72,18 +71,18 @@ def read_cola(file: Path) -> LabelledSentences:
 
 
 def cola_corpus(path: Path | str | None = None) -> AcceptabilityCorpus:
-    """CoLA: from its published archive, or from a folder that holds its three files.
+    """CoLA: from its published archive, or from a folder with its three files.
 
-    The archive is the released corpus; the folder ``raw`` beside it in the authors' repository is
-    an older state, with mistakes in eight sentences and two labels that the release corrects.
+    The archive is the released corpus; the ``raw`` folder beside it in the authors' repository is
+    an older version, with errors in eight sentences and two labels that the release corrects.
 
     Args:
-        path: ``cola_public.zip``, or the folder of ``in_domain_train.tsv`` and its like; None
+        path: ``cola_public.zip``, or the folder of ``in_domain_train.tsv`` and the others; None
             takes the pinned archive from the local mirror or downloads it.
 
     Raises:
-        MissingFileError: it is nowhere.
-        InputError: as :func:`read_cola`; or the archive is not that of CoLA.
+        MissingFileError: it cannot be found or downloaded.
+        InputError: see :func:`read_cola`; or the archive is not that of CoLA.
     """
     place = Path(path) if path is not None else upstream_file(COLA, COLA_ARCHIVE).locate()
     if place.is_file():
@@ -98,16 +97,16 @@ def cola_corpus(path: Path | str | None = None) -> AcceptabilityCorpus:
 def corrupted_corpus(
     name: str, sentences: Sequence[str], *, exclude: Collection[str] = (), seed: int = 0
 ) -> AcceptabilityCorpus:
-    """Sentences, taken as acceptable, and one corruption of each, taken as unacceptable.
+    """Sentences, assumed acceptable, and one corruption of each, assumed unacceptable.
 
     Args:
         name: the dataset the sentences are from.
         sentences: what people wrote.
-        exclude: test sentences, which must not be learned from.
+        exclude: test sentences, which must not be learned.
         seed: of the corruptions.
 
     Raises:
-        InputError: no sentence, or all too short to be corrupted.
+        InputError: there are no sentences, or all are too short to corrupt.
     """
     distinct = tuple(dict.fromkeys(sentences))
     data = without(LabelledSentences(distinct, (1,) * len(distinct)), exclude)
@@ -123,15 +122,15 @@ def corrupted_corpus(
 def train_acceptability(
     corpus: AcceptabilityCorpus, kind: str = "probe", config: ClassifierConfig | None = None
 ) -> Artefact:
-    """Train an acceptability classifier and keep it, unless its recipe was trained before.
+    """Train and store an acceptability classifier, unless its recipe was trained before.
 
     Args:
-        corpus: the first of its dev parts is the one whose accuracy is on the card.
+        corpus: the card states the accuracy on the first of its dev sets.
         kind: ``probe``, ``transformer``, or any other kind of style classifier.
-        config: of that kind; None for the kind's own.
+        config: settings of that kind; None for its defaults.
 
     Returns:
-        The artefact; ``card.scores["mcc_in_domain"]`` and its like are Matthews' correlations.
+        The artefact; ``card.scores["mcc_in_domain"]`` and others are Matthews' correlations.
     """
     first = next(iter(corpus.dev.values()))
     seen = {sentence for part in corpus.dev.values() for sentence in part.sentences}
@@ -160,11 +159,13 @@ def _unpack(archive: Path, folder: Path) -> None:
             for name in COLA_FILES.values():
                 (folder / name).write_bytes(content.read(f"cola_public/raw/{name}"))
     except (zipfile.BadZipFile, KeyError) as error:
-        raise InputError(f"{archive} is not the archive of CoLA: {error}") from error
+        raise InputError(f"{archive} is not the CoLA archive: {error}") from error
 
 
 def mcc(model: StyleModel, data: LabelledSentences) -> float:
-    """Matthews' correlation of the most probable label with the true one, -1 to 1."""
+    """Matthews' correlation of the most probable label with the true one, from -1 to 1."""
+    from sklearn.metrics import matthews_corrcoef  # only now: it takes a second to import
+
     predicted = model.distribution(data.sentences).argmax(axis=1)
     return float(matthews_corrcoef(np.asarray(data.labels), predicted))
 

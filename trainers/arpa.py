@@ -12,7 +12,7 @@ from ..errors import InputError
 from ..files import read_text, write_bytes
 from .kneser_ney import NgramModel
 
-DECIMALS = 7  # KenLM keeps single precision, which is no finer
+DECIMALS = 7  # KenLM stores single precision, which is no finer
 
 
 def write_arpa(model: NgramModel, path: Path | str) -> None:
@@ -26,15 +26,15 @@ def write_arpa(model: NgramModel, path: Path | str) -> None:
 
 
 def read_arpa(path: Path | str) -> dict[tuple[str, ...], tuple[float, float]]:
-    """Every entry of an ARPA file, for looking into a model or comparing two.
+    """Every entry of an ARPA file, to inspect a model or compare two.
 
     Returns:
         From the words of an n-gram to its log10 probability and log10 back-off weight, the
-        latter 0 where the file gives none.
+        latter 0 if the file has none.
 
     Raises:
-        MissingFileError: there is no such file.
-        InputError: not an ARPA file; the line is named.
+        MissingFileError: the file does not exist.
+        InputError: not an ARPA file; the message names the line.
     """
     entries: dict[tuple[str, ...], tuple[float, float]] = {}
     order = 0
@@ -52,7 +52,7 @@ def read_arpa(path: Path | str) -> dict[tuple[str, ...], tuple[float, float]]:
                 words = ()
             if len(words) != order:
                 raise InputError(f"{path}, line {number}: no {order}-gram entry: {line!r}")
-    raise InputError(f"{path} is not a complete ARPA file: it has no \\end\\ line")
+    raise InputError(f"{path} is not a complete ARPA file: the \\end\\ line is missing")
 
 
 def _sections(model: NgramModel) -> Iterator[bytes]:
@@ -76,7 +76,7 @@ def _sections(model: NgramModel) -> Iterator[bytes]:
 
 
 def _decimals(values: np.ndarray) -> np.ndarray:
-    """Numbers as text, rounded; (M,) bytes objects. Few are distinct, so each is made once."""
+    """Rounded numbers as (M,) bytes objects. Few are distinct, so each is formatted once."""
     distinct, inverse = np.unique(np.round(values, DECIMALS) + 0.0, return_inverse=True)  # no -0.0
     texts = [repr(value).encode() for value in distinct.tolist()]
     return np.array(texts, dtype=object)[inverse]

@@ -1,38 +1,81 @@
-"""Systems that need no training: the floors and ceilings that a real system is read against."""
+"""Baselines to compare real systems with: the source itself, and a random target sentence."""
 
 from __future__ import annotations
 
-import random
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
 
+from ..datasets_scripts.training import TrainingData
 from ..errors import InputError
+from ..files import read_text, write_json
+from .learning.run import IN_MEMORY, Run
+from .system import Request, System, SystemCard, SystemConfig, Task
+from .system_card import Family
+
+SENTENCES_FILE = "sentences.json"
 
 
-@dataclass(frozen=True)
-class Copy:
-    """Answers with the source: perfect content, no transfer."""
+class Copy(System):
+    """Returns the source: perfect content, no transfer."""
 
-    def transfer(self, sources: Sequence[str]) -> list[str]:
+    KIND: ClassVar[str] = "copy"
+    FAMILY: ClassVar[Family] = "rule"
+    ORIGIN: ClassVar[str] = "TSTBench baseline"
+
+    def __init__(self, card: SystemCard | None = None) -> None:
+        self.card = card or self.untrained()
+
+    def rewrite(self, batch: Sequence[Request], task: Task) -> list[str]:  # noqa: ARG002
         """The sources themselves."""
-        return list(sources)
+        return [request.source for request in batch]
+
+    @classmethod
+    def read(cls, folder: Path, card: SystemCard, device: str) -> Copy:  # noqa: ARG003
+        """Nothing is read except the card."""
+        return cls(card)
 
 
 @dataclass(frozen=True)
-class RandomTarget:
-    """Answers with any sentence of the target style: perfect style, no content.
+class RandomTarget(System):
+    """Returns a random sentence of the target style: perfect style, no content.
 
     Attributes:
+        card: see :class:`~.system_card.SystemCard`.
         sentences: training sentences of the target style.
-        seed: of the draw.
     """
 
-    sentences: tuple[str, ...]
-    seed: int = 0
+    KIND: ClassVar[str] = "random-target"
+    FAMILY: ClassVar[Family] = "rule"
+    ORIGIN: ClassVar[str] = "TSTBench baseline"
+    Config: ClassVar[type[SystemConfig]] = SystemConfig
 
-    def transfer(self, sources: Sequence[str]) -> list[str]:
-        """A random training sentence a source, drawn with replacement."""
-        if not self.sentences:
+    card: SystemCard
+    sentences: tuple[str, ...]
+
+    @classmethod
+    def train(
+        cls,
+        data: TrainingData,
+        config: SystemConfig,
+        run: Run = IN_MEMORY,  # noqa: ARG003 - it takes seconds
+    ) -> RandomTarget:
+        """Store the sentences of the target style."""
+        if not data.train.target:
             raise InputError("random-target needs sentences of the target style, got none")
-        rng = random.Random(self.seed)
-        return [rng.choice(self.sentences) for _ in sources]
+        return cls(cls.planned(data, config), data.train.target)
+
+    def rewrite(self, batch: Sequence[Request], task: Task) -> list[str]:
+        """A random training sentence per source, drawn with replacement from seed and id."""
+        return [task.random(request).choice(self.sentences) for request in batch]
+
+    def write(self, folder: Path) -> None:
+        """Write the sentences as JSON."""
+        write_json(folder / SENTENCES_FILE, self.sentences)
+
+    @classmethod
+    def read(cls, folder: Path, card: SystemCard, device: str) -> RandomTarget:  # noqa: ARG003
+        """Read the sentences."""
+        return cls(card, tuple(json.loads(read_text(folder / SENTENCES_FILE))))

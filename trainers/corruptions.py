@@ -1,8 +1,8 @@
 """Sentences made unacceptable: named, seeded errors of word order, function words and agreement.
 
-They stand in for a corpus of human judgments where there is none. Each is an error that systems
-really make; a corrupted sentence may by chance still be acceptable (two adjectives swapped), so
-scores on them are not those of a corpus such as CoLA.
+They replace a corpus of human judgments if there is none. Each is an error that systems
+really make; a corrupted sentence may still be acceptable by chance (two adjectives swapped), so
+scores on them are not comparable with those on a corpus such as CoLA.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 Corruption = Callable[[list[str], random.Random], list[str] | None]
 
-# Those that a sentence seldom does without and never has twice in a row.
+# Words that a sentence rarely lacks and never repeats directly.
 FUNCTION_WORDS = frozenset(
     (
         *("a", "an", "the", "my", "your", "his", "its", "our", "their"),
@@ -34,7 +34,7 @@ _END = re.compile(r"[\s.!?]*$")
 
 
 def swap_neighbours(words: list[str], rng: random.Random) -> list[str] | None:
-    """Exchange two words that stand side by side."""
+    """Swap two adjacent words."""
     places = [i for i in range(len(words) - 1) if words[i].lower() != words[i + 1].lower()]
     if not places:
         return None
@@ -43,7 +43,7 @@ def swap_neighbours(words: list[str], rng: random.Random) -> list[str] | None:
 
 
 def move_word(words: list[str], rng: random.Random) -> list[str] | None:
-    """Take a word out and put it back two places away or more."""
+    """Move a word by two or more positions."""
     if len(words) < 4:
         return None
     source = rng.randrange(len(words))
@@ -62,7 +62,7 @@ def drop_function_word(words: list[str], rng: random.Random) -> list[str] | None
 
 
 def double_function_word(words: list[str], rng: random.Random) -> list[str] | None:
-    """Say an article, preposition, pronoun, auxiliary or the like twice."""
+    """Repeat an article, preposition, pronoun, auxiliary or the like."""
     places = _function_words(words)
     if not places:
         return None
@@ -71,7 +71,7 @@ def double_function_word(words: list[str], rng: random.Random) -> list[str] | No
 
 
 def break_agreement(words: list[str], rng: random.Random) -> list[str] | None:
-    """Put the other form: ``is`` for ``are``, ``these`` for ``this``, ``him`` for ``he``."""
+    """Substitute the other form: ``is`` for ``are``, ``these`` for ``this``, ``him`` for ``he``."""
     places = [i for i, word in enumerate(words) if word.lower() in _OTHER_FORM]
     if not places:
         return None
@@ -89,9 +89,9 @@ CORRUPTIONS: dict[str, Corruption] = {
 
 
 def corrupt(sentence: str, seed: int = 0) -> tuple[str, str] | None:
-    """A corruption's name and the sentence with it, or None when it is too short for any.
+    """A corruption's name and the corrupted sentence, or None if it is too short for any.
 
-    Which one, and where, follows from the seed and the sentence alone. The final punctuation stays
+    Which one, and where, depends only on the seed and the sentence. The final punctuation stays
     where it is.
 
     >>> corrupt("the soup is cold.")

@@ -1,7 +1,7 @@
-"""Delete and retrieve: the first real system, with a lexicon and no neural network.
+"""Delete and retrieve: a simple but real system, with a lexicon and no neural network.
 
 Words that mark the source style are deleted; the target-style sentence whose remaining content is
-most alike is retrieved; its style words fill the gap. This is the template-based system of
+most similar is retrieved; its style words fill the gap. This is the template-based system of
 Li, Jia, He and Liang (2018), "Delete, Retrieve, Generate", sections 3.1, 3.2 and 3.3.
 """
 
@@ -10,48 +10,69 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
-from scipy.sparse import csr_matrix
-from sklearn.feature_extraction.text import TfidfVectorizer
+from pydantic import Field
 
-from ..datasets_scripts.cleaning import paper_v1
-from ..errors import InputError, MissingFileError
+from ..datasets_scripts.cleaning import Cleaning
+from ..datasets_scripts.directions import Direction
+from ..datasets_scripts.known import language_of
+from ..datasets_scripts.training import TrainingData
+from ..errors import InputError
 from ..files import read_text, write_json
-from ..metrics.text import language_model_texts
+from ..metrics.text import preparation
+from .learning.run import IN_MEMORY, Run
+from .settings import read_settings
+from .system import Request, System, SystemCard, SystemConfig, Task
+from .system_card import Family
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+    from sklearn.feature_extraction.text import TfidfVectorizer
 
 Ngram = tuple[str, ...]
-CONFIG_FILE, MODEL_FILE = "config.json", "lexicon.json"
+MODEL_FILE = "lexicon.json"
 
-# Above which salience an n-gram is a marker. Yelp and Amazon: Li et al. 2018, section 4.3; mini: so
-# that a word seen three times in one style and never in the other is one.
+# The salience above which an n-gram is a marker. Yelp, Amazon: Li et al. 2018, section 4.3; mini:
+# so that a word seen three times in one style and never in the other is a marker.
 GAMMA = {"yelp": 15.0, "amazon": 5.5, "mini": 3.5}
 
 
 @dataclass(frozen=True, kw_only=True)
-class DeleteRetrieveConfig:
-    """Settings, with the paper's names.
+class DeleteRetrieveConfig(SystemConfig):
+    """Settings, with the paper's names."""
 
-    Attributes:
-        gamma: salience above which an n-gram is a style marker; see :data:`GAMMA`.
-        smoothing: lambda, added to both counts.
-        max_ngram: longest marker, in words.
-        min_salience: a sentence without any marker loses its most salient n-gram, if that is at
-            least this salient; below, the sentence is copied.
-    """
+    gamma: Annotated[float, Field(gt=0)] = field(
+        default=5.0,
+        metadata={"help": "salience above which an n-gram marks a style; Yelp 15, Amazon 5.5"},
+    )
+    smoothing: Annotated[float, Field(gt=0)] = field(
+        default=1.0, metadata={"help": "lambda, added to both counts"}
+    )
+    max_ngram: Annotated[int, Field(ge=1)] = field(
+        default=4, metadata={"help": "the longest marker, in words"}
+    )
+    min_salience: Annotated[float, Field(gt=0)] = field(
+        default=3.0,
+        metadata={
+            "help": "a sentence without a marker loses its most salient n-gram, if that is at "
+            "least this salient; otherwise the sentence is copied"
+        },
+    )
 
-    gamma: float = 5.0
-    smoothing: float = 1.0
-    max_ngram: int = 4
-    min_salience: float = 3.0
+    @classmethod
+    def for_direction(cls, direction: Direction) -> DeleteRetrieveConfig:
+        """The paper's gamma if it gives one, see :data:`GAMMA`."""
+        return cls(gamma=GAMMA.get(direction.dataset, cls().gamma))
 
 
 @dataclass(frozen=True)
 class Deletion:
-    """A sentence without its markers: content words, markers, and where the first one stood."""
+    """A sentence without its markers: content words, markers, and where the first one was."""
 
     content: tuple[str, ...]
     markers: tuple[Ngram, ...]
@@ -59,17 +80,23 @@ class Deletion:
 
 
 @dataclass(frozen=True)
-class DeleteRetrieve:
-    """A trained system for one direction.
+class DeleteRetrieve(System):
+    """Replaces words that mark the source style by those of the most similar target sentence.
 
     Attributes:
-        config: its settings.
+        card: its settings and training data.
         source_salience: n-grams of the source style and their salience (Li et al., equation 1).
         target_salience: those of the target style.
         memory: target-style training sentences, tokenised, to retrieve from.
     """
 
-    config: DeleteRetrieveConfig
+    KIND: ClassVar[str] = "delete-retrieve"
+    FAMILY: ClassVar[Family] = "rule"
+    ORIGIN: ClassVar[str] = "TSTBench baseline, after the template-based system of Li et al. (2018)"
+    LIBRARIES: ClassVar[tuple[str, ...]] = ("nltk", "scikit-learn")
+    Config: ClassVar[type[SystemConfig]] = DeleteRetrieveConfig
+
+    card: SystemCard
     source_salience: dict[Ngram, float]
     target_salience: dict[Ngram, float]
     memory: tuple[str, ...]
@@ -77,40 +104,56 @@ class DeleteRetrieve:
     @classmethod
     def train(
         cls,
-        source: Sequence[str],
-        target: Sequence[str],
-        config: DeleteRetrieveConfig = DeleteRetrieveConfig(),
+        data: TrainingData,
+        config: DeleteRetrieveConfig,
+        run: Run = IN_MEMORY,  # noqa: ARG003 - it takes seconds
     ) -> DeleteRetrieve:
         """Learn the two lexicons from sentences of the two styles.
+
+        Its score is the share of validation sentences in which it finds something to delete.
 
         Raises:
             InputError: a style has no sentences.
         """
+        source, target = data.train.source, data.train.target
         if not source or not target:
             raise InputError("delete-retrieve needs training sentences of both styles")
-        texts = language_model_texts(source), language_model_texts(target)
+        prepare = preparation(language_of(data.direction)).for_language_model
+        texts = prepare(source), prepare(target)
         counts = [_count(some, config.max_ngram) for some in texts]
-        return cls(
-            config,
+        system = cls(
+            cls.planned(data, config),
             _salience(counts[0], counts[1], config),
             _salience(counts[1], counts[0], config),
             tuple(dict.fromkeys(texts[1])),
         )
+        if data.validation is None or not data.validation.source:
+            return system
+        unseen = prepare(data.validation.source)
+        marked = sum(bool(system._delete(text).markers) for text in unseen) / len(unseen)
+        return replace(system, card=replace(system.card, scores={"marked": round(marked, 6)}))
 
-    def transfer(self, sources: Sequence[str]) -> list[str]:
+    @cached_property
+    def config(self) -> DeleteRetrieveConfig:
+        """The settings of its card."""
+        return read_settings(DeleteRetrieveConfig, self.card.settings, self.KIND)
+
+    def rewrite(self, batch: Sequence[Request], task: Task) -> list[str]:
         """Delete, retrieve, fill; a sentence without any style word is copied."""
-        if not sources:
-            return []
-        deletions = [self._delete(text) for text in language_model_texts(sources)]
+        text = preparation(language_of(task.direction))
+        deletions = [
+            self._delete(tokens) for tokens in text.for_language_model([r.source for r in batch])
+        ]
         found = self._retrieve([" ".join(d.content) for d in deletions])
         return [
-            _fill(deletion, self._memory_deletions[row]) if deletion.markers else source
-            for source, deletion, row in zip(sources, deletions, found, strict=True)
+            _fill(deletion, self._memory_deletions[row], text.cleaning)
+            if deletion.markers
+            else request.source
+            for request, deletion, row in zip(batch, deletions, found, strict=True)
         ]
 
-    def save_pretrained(self, folder: Path | str) -> None:
-        """Write config and lexicons as JSON."""
-        folder = Path(folder)
+    def write(self, folder: Path) -> None:
+        """Write the lexicons and the memory as JSON."""
         write_json(
             folder / MODEL_FILE,
             {
@@ -119,30 +162,24 @@ class DeleteRetrieve:
                 "memory": self.memory,
             },
         )
-        write_json(folder / CONFIG_FILE, asdict(self.config))
 
     @classmethod
-    def from_pretrained(cls, folder: Path | str) -> DeleteRetrieve:
-        """Read back what :meth:`save_pretrained` wrote.
+    def read(cls, folder: Path, card: SystemCard, device: str) -> DeleteRetrieve:  # noqa: ARG003
+        """Read back what :meth:`write` wrote.
 
         Raises:
-            MissingFileError: no such folder, or not one of ours.
-            InputError: a file that is not what was written.
+            InputError: a file does not have the written format.
         """
-        folder = Path(folder)
-        for name in (CONFIG_FILE, MODEL_FILE):
-            if not (folder / name).is_file():
-                raise MissingFileError(f"{folder} holds no delete-retrieve system: no {name}")
         try:
             model = json.loads(read_text(folder / MODEL_FILE))
             return cls(
-                DeleteRetrieveConfig(**json.loads(read_text(folder / CONFIG_FILE))),
+                card,
                 {tuple(k.split(" ")): float(v) for k, v in model["source"].items()},
                 {tuple(k.split(" ")): float(v) for k, v in model["target"].items()},
                 tuple(model["memory"]),
             )
         except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise InputError(f"{folder} holds no delete-retrieve system: {error!r}") from error
+            raise InputError(f"{folder} is not a delete-retrieve system: {error!r}") from error
 
     def _delete(self, text: str) -> Deletion:
         words = tuple(text.split())
@@ -161,7 +198,7 @@ class DeleteRetrieve:
 
     @cached_property
     def _memory_deletions(self) -> tuple[Deletion, ...]:
-        """The retrievable sentences, those with a marker to give, without their markers."""
+        """The retrievable sentences (those that have markers), without their markers."""
         deletions = (
             _delete_markers(tuple(text.split()), self.target_salience, self.config)
             for text in self.memory
@@ -177,6 +214,9 @@ class DeleteRetrieve:
     @cached_property
     def _index(self) -> tuple[TfidfVectorizer, csr_matrix]:
         contents = [" ".join(d.content) for d in self._memory_deletions]
+        # Only now: it takes a second to import, and often the predictions exist.
+        from sklearn.feature_extraction.text import TfidfVectorizer
+
         vectorizer = TfidfVectorizer(tokenizer=str.split, token_pattern=None, lowercase=False)
         return vectorizer, vectorizer.fit_transform(contents)
 
@@ -199,7 +239,7 @@ def _count(texts: Iterable[str], longest: int) -> Counter[Ngram]:
 def _salience(
     own: Counter[Ngram], other: Counter[Ngram], config: DeleteRetrieveConfig
 ) -> dict[Ngram, float]:
-    """Salience of the n-grams that can matter; the others would fill the disk for nothing."""
+    """Salience of the n-grams that can matter; storing the others would waste space."""
     least = min(config.gamma, config.min_salience)
     values = (
         (ngram, (count + config.smoothing) / (other[ngram] + config.smoothing))
@@ -211,7 +251,7 @@ def _salience(
 def _delete_markers(
     words: tuple[str, ...], salience: dict[Ngram, float], config: DeleteRetrieveConfig
 ) -> Deletion:
-    """Greedy from left to right, the longest marker first; at least one word stays."""
+    """Delete greedily from left to right, the longest marker first; at least one word stays."""
     content: list[str] = []
     markers: list[Ngram] = []
     position = start = 0
@@ -230,7 +270,7 @@ def _delete_markers(
     return Deletion(tuple(content), tuple(markers), position) if content else Deletion(words, (), 0)
 
 
-def _fill(deletion: Deletion, retrieved: Deletion) -> str:
+def _fill(deletion: Deletion, retrieved: Deletion, clean: Cleaning) -> str:
     filling = [word for marker in retrieved.markers for word in marker]
     before, after = deletion.content[: deletion.position], deletion.content[deletion.position :]
-    return paper_v1(" ".join([*before, *filling, *after]))
+    return clean(" ".join([*before, *filling, *after]))

@@ -3,11 +3,11 @@
 The definition is modified Kneser-Ney of Chen and Goodman 1998 (discounts: equation 26), in the
 form of Heafield et al. 2013, "Scalable Modified Kneser-Ney Language Model Estimation", section 3.
 The entries equal those of ``lmplz --discount_fallback`` up to its single precision; only a
-back-off weight of zero is written -99 and not -inf, which KenLM itself refuses to read.
+back-off weight of zero is written as -99, not -inf, which KenLM refuses to read.
 
 How the arrays work: the n-grams of one order are numbered in suffix order (last word compared
 first), because then the number of an n-gram is the rank of the pair (number of its suffix, its
-first word). One integer per position of the corpus holds that number for the current order; the
+first word). One integer per position of the corpus is that number for the current order; the
 next order is one sort of integers away, and suffixes and contexts are plain index arrays.
 """
 
@@ -27,7 +27,7 @@ BEGIN, END = 1, 2
 RESERVED_WORDS = frozenset((*SPECIAL_WORDS, b"<UNK>"))  # KenLM reads <UNK> as <unk>
 FALLBACK_DISCOUNTS = (0.5, 1.0, 1.5)  # lmplz's default for --discount_fallback
 LOG_ZERO = -99.0  # how ARPA files write the logarithm of zero
-MAX_ORDER = 6  # what the kenlm package on PyPI is compiled for
+MAX_ORDER = 6  # the limit of the kenlm package on PyPI
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,7 @@ class NgramTable:
             0 for unigrams.
         log10_probability: (M,) of the last word given the others; at most 0.
         log10_backoff: (M,) weight of the order below after this n-gram; 0 where nothing follows.
-        discounts: what was taken off counts of 1, 2, and 3 or more.
+        discounts: the discounts subtracted from counts of 1, 2, and 3 or more.
     """
 
     first_word: np.ndarray
@@ -76,13 +76,13 @@ class _Ngrams:
 def estimate(sentences: Iterable[str], order: int = 5) -> NgramModel:
     """Estimate a language model with interpolated modified Kneser-Ney smoothing.
 
-    Nothing is pruned. Discounts that the closed form cannot give (small or artificial corpora)
+    Nothing is pruned. Discounts that the closed form does not give (small or artificial corpora)
     are 0.5, 1 and 1.5, order by order, as ``lmplz --discount_fallback`` decides. The result
-    depends on the sentences and their order only: every operation is exact or correctly rounded,
-    so that all machines get the same bits.
+    depends only on the sentences and their order: every operation is exact or correctly rounded,
+    so all machines get the same bits.
 
     Args:
-        sentences: training text, words separated by ASCII white space. An empty sentence is
+        sentences: training text, words separated by ASCII whitespace. An empty sentence is
             evidence for ending at once, as in lmplz.
         order: length of the longest n-grams, 2 to 6.
 
@@ -91,7 +91,7 @@ def estimate(sentences: Iterable[str], order: int = 5) -> NgramModel:
 
     Raises:
         InputError: no sentences, an order out of range, or a sentence (counted from 1) that is
-            no text or holds ``<s>``, ``</s>``, ``<unk>`` or ``<UNK>`` as a word.
+            not a text or contains ``<s>``, ``</s>``, ``<unk>`` or ``<UNK>`` as a word.
 
     Example:
         >>> model = estimate(["good food", "good"], order=2)
@@ -128,7 +128,7 @@ def estimate(sentences: Iterable[str], order: int = 5) -> NgramModel:
 
 
 def check_order(order: int) -> None:
-    """Refuse what KenLM could not query, with an ``InputError``."""
+    """Raise ``InputError`` for an order that KenLM cannot query."""
     if not 2 <= order <= MAX_ORDER:
         raise InputError(f"the order must be 2 to {MAX_ORDER} (KenLM reads no other), got {order}")
 
@@ -141,7 +141,7 @@ def training_words(sentences: Iterable[str]) -> Iterator[list[bytes]]:
             ``estimate``.
     """
     if isinstance(sentences, str):
-        raise InputError("sentences are needed, got one string: put it into a list")
+        raise InputError("a list of sentences is needed, got one string: put it into a list")
     for number, sentence in enumerate(sentences, start=1):
         try:
             words = split_words(sentence)
@@ -150,7 +150,7 @@ def training_words(sentences: Iterable[str]) -> Iterator[list[bytes]]:
         if not RESERVED_WORDS.isdisjoint(words):
             found = next(word.decode() for word in words if word in RESERVED_WORDS)
             raise InputError(
-                f"sentence {number} of the training text holds {found}, a symbol the language "
+                f"sentence {number} of the training text contains {found}, a symbol the language "
                 f"model uses itself: remove or rename it. The sentence: {sentence!r}"
             )
         yield words
@@ -254,7 +254,7 @@ def _discounts(tally: np.ndarray) -> tuple[float, float, float]:
         tally: how many n-grams have an adjusted count of 0, 1, 2, 3, 4.
 
     In single precision like lmplz, because whether a discount is still within its range, and
-    otherwise replaced, can hang on the last bit.
+    otherwise replaced, can depend on the last bit.
     """
     n = [np.float32(number) for number in tally]
     if 0 in n[1:4]:
@@ -278,7 +278,7 @@ def _interpolate(
         lower: (C,) probabilities one order below.
 
     Returns:
-        (M,) probabilities; (C,) back-off weights, 1 where an n-gram is no context. Heafield et
+        (M,) probabilities; (C,) back-off weights, 1 where an n-gram is not a context. Heafield et
         al. 2013, sections 3.2 and 3.3.
     """
     contexts = len(lower)

@@ -14,7 +14,7 @@ from .lmplz import find_lmplz, run_lmplz
 
 Estimator = Literal["own", "lmplz", "auto"]
 
-LARGE = 5_000_000  # words from which "auto" prefers lmplz, which sorts on disk, to our arrays
+LARGE = 5_000_000  # words above which "auto" prefers lmplz, which sorts on disk, to our arrays
 
 
 def train_language_model(
@@ -30,7 +30,7 @@ def train_language_model(
     labs get the same bytes whether or not lmplz is installed.
 
     Args:
-        sentences: training text, normalised as the text to be scored will be.
+        sentences: training text, normalised like the text that will be scored.
         folder: created if needed; only ``model.arpa`` in it is replaced.
         order: length of the longest n-grams, 2 to 6.
         estimator: ``own`` (bit-identical everywhere), ``lmplz`` (must be on PATH), or ``auto``
@@ -41,7 +41,7 @@ def train_language_model(
 
     Raises:
         UnknownNameError: no such estimator.
-        MissingFileError: ``lmplz`` asked for and not on PATH.
+        MissingFileError: ``lmplz`` was requested but is not on PATH.
         InputError: no sentences, or one that cannot be trained on; see ``kneser_ney.estimate``.
     """
     if estimator not in get_args(Estimator):

@@ -1,4 +1,4 @@
-"""KenLM's own estimator, for those who have built it: found on PATH and run."""
+"""KenLM's own estimator, for users who have built it: found on PATH and run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def run_lmplz(
     """Estimate with ``lmplz --discount_fallback`` and write an ARPA file atomically.
 
     Args:
-        sentences: as ``kneser_ney.estimate`` takes them; the same text is refused.
+        sentences: as for ``kneser_ney.estimate``; the same texts are refused.
         path: the ARPA file, replaced if it exists; its folder is created.
         order: length of the longest n-grams, 2 to 6.
         memory: sorting memory in lmplz's notation (its own default is 80% of the machine).
@@ -32,7 +32,7 @@ def run_lmplz(
     Raises:
         MissingFileError: no lmplz on PATH.
         InputError: no sentences, or one that cannot be trained on.
-        TSTBenchError: lmplz failed; its last words are in the message.
+        TSTBenchError: lmplz failed; the message shows its last output.
     """
     check_order(order)
     program = find_lmplz()
@@ -55,5 +55,5 @@ def run_lmplz(
         if done.returncode != 0:
             last_words = done.stderr.decode("utf-8", "replace").strip()[-500:]
             raise TSTBenchError(f"lmplz failed with exit code {done.returncode}: {last_words}")
-        arpa.chmod(0o644)  # as tstbench.files does for all it writes
+        arpa.chmod(0o644)  # as tstbench.files does for everything it writes
         arpa.replace(path)

@@ -1,14 +1,316 @@
-"""What every system offers, whether it is a baseline, a trained model or a prompted one."""
+"""The interface of every system: baseline, trained model or prompted model.
+
+A system is a class: what it does (:meth:`System.rewrite`), how it is stored on disk
+(:meth:`System.write`, :meth:`System.read`), and, if it learns, :meth:`System.train`. The rest
+is implemented here, once for all systems.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+import hashlib
+import random
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+from ..datasets_scripts.directions import Direction
+from ..datasets_scripts.known import dataset_facts, parse_direction
+from ..datasets_scripts.training import TrainingData
+from ..errors import InputError, MissingSystemError
+from ..hub import fetch_model, is_repo_id
+from ..version import __version__
+from .learning.run import IN_MEMORY, Run
+from .settings import as_json, read_settings
+from .system_card import SYSTEM_STORE, Family, StoredSystem, SystemCard
+
+__all__ = [
+    "USUAL",
+    "Generation",
+    "NoSettings",
+    "Request",
+    "System",
+    "SystemCard",
+    "SystemConfig",
+    "Task",
+]
 
 
-class System(Protocol):
+@dataclass(frozen=True, kw_only=True)
+class SystemConfig:
+    """How a system is trained; each kind adds its own settings, with the paper's names."""
+
+    @classmethod
+    def for_direction(cls, direction: Direction) -> Self:  # noqa: ARG003 - for those that differ
+        """The default settings for one direction."""
+        return cls()
+
+    @classmethod
+    def tiny(cls) -> Self:
+        """The preset ``tiny``, for tests: seconds of training, where the defaults take longer."""
+        return cls()
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoSettings:
+    """For a system whose answers depend only on the source."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Generation:
+    """How answers are generated.
+
+    Attributes:
+        seed: seed for sampling. A sampled answer depends on the seed and the sentence's id, never
+            on other sentences.
+        settings: values by name, for settings that the system declares, such as ``num_beams``.
+    """
+
+    seed: int = 0
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+USUAL = Generation()
+
+
+@dataclass(frozen=True)
+class Request:
+    """A sentence to rewrite, and the id that determines its randomness."""
+
+    id: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Task:
+    """What all sentences of a transfer share.
+
+    Attributes:
+        direction: one of the directions on the system's card.
+        seed: see :class:`Generation`.
+        settings: an instance of the system's ``Settings``.
+        device: ``auto``, ``cpu``, ``cuda``...
+    """
+
+    direction: Direction
+    seed: int
+    settings: Any
+    device: str
+
+    def random(self, request: Request) -> random.Random:
+        """A sentence's random generator, which depends only on the seed and the id."""
+        key = f"{self.seed}\0{request.id}".encode()
+        return random.Random(int.from_bytes(hashlib.sha256(key).digest()))
+
+
+class System(ABC):
     """Turns sentences of the source style into sentences of the target style."""
 
-    def transfer(self, sources: Sequence[str]) -> list[str]:
-        """One prediction a source, in order; ``''`` where the system has none."""
-        ...
+    KIND: ClassVar[str]  # its name in the registry
+    FAMILY: ClassVar[Family]
+    ORIGIN: ClassVar[str]
+    NEEDS_PARALLEL: ClassVar[bool] = False
+    BOTH_WAYS: ClassVar[bool] = False  # whether learning one direction is learning its reverse
+    RECIPE_VERSION: ClassVar[int] = 1  # raised when the same settings give a different system
+    LIBRARIES: ClassVar[tuple[str, ...]] = ()  # libraries whose versions its card states
+    BATCH_SIZE: ClassVar[int] = 64
+    Config: ClassVar[type[SystemConfig] | None] = None  # None: it is not trained
+    Settings: ClassVar[type] = NoSettings  # dataclass of the valid Generation.settings
+
+    card: SystemCard
+
+    @abstractmethod
+    def rewrite(self, batch: Sequence[Request], task: Task) -> Sequence[str]:
+        """One prediction per request, in order; ``''`` if the system has none.
+
+        An answer never depends on the rest of the batch.
+        """
+
+    @classmethod
+    def train(
+        cls,
+        data: TrainingData,  # noqa: ARG003 - for those that learn
+        config: Any,  # noqa: ARG003
+        run: Run = IN_MEMORY,  # noqa: ARG003
+    ) -> Self:
+        """Learn a direction; ``config`` is an instance of :attr:`Config`, already checked.
+
+        ``run`` says where and how; what is learned does not depend on it.
+
+        The new system's card is :meth:`planned`, with any measurements in its ``scores``.
+        """
+        raise InputError(f"{cls.KIND} needs no training")
+
+    def write(self, folder: Path) -> None:  # noqa: B027 - some systems are their card alone
+        """Write the model's files (no pickle) into an empty folder; the card is added for you."""
+
+    @classmethod
+    @abstractmethod
+    def read(cls, folder: Path, card: SystemCard, device: str) -> Self:
+        """Read back what :meth:`write` wrote; the folder has been checked against its hash."""
+
+    @classmethod
+    def planned(cls, data: TrainingData, config: SystemConfig) -> SystemCard:
+        """The card of the system that :meth:`train` would make, before anything is measured."""
+        part = data.train.name
+        return SystemCard(
+            name=cls.KIND,
+            kind=cls.KIND,
+            family=cls.FAMILY,
+            directions=cls.learned_directions(data.direction),
+            needs_parallel=cls.NEEDS_PARALLEL,
+            origin=cls.ORIGIN,
+            trained_on=f"{data.direction.dataset}/{part} without test sentences, {data.cleaning}",
+            data_fingerprint=data.fingerprint,
+            n_sentences=data.n_sentences,
+            n_pairs=len(data.train.pairs),
+            n_excluded=data.n_removed,
+            settings=as_json(config),
+            recipe_version=cls.RECIPE_VERSION,
+            versions=cls.versions(),
+        )
+
+    @classmethod
+    def learned_directions(cls, direction: Direction) -> tuple[str, ...]:
+        """What training on a direction teaches: its reverse too, if both ways are learned."""
+        if cls.BOTH_WAYS and direction.reverse in dataset_facts(direction.dataset).directions:
+            return direction.name, direction.reverse.name
+        return (direction.name,)
+
+    @classmethod
+    def untrained(cls) -> SystemCard:
+        """The card of a system that needs no training."""
+        return SystemCard(
+            name=cls.KIND,
+            kind=cls.KIND,
+            family=cls.FAMILY,
+            needs_parallel=cls.NEEDS_PARALLEL,
+            origin=cls.ORIGIN,
+            versions=cls.versions(),
+        )
+
+    @classmethod
+    def versions(cls) -> dict[str, str]:
+        """The versions of TSTBench and of the libraries whose releases may change the system."""
+        return {"tstbench": __version__, **{name: version(name) for name in cls.LIBRARIES}}
+
+    @classmethod
+    def read_generation(cls, generation: Generation) -> Any:
+        """The requested generation settings, as an instance of :attr:`Settings`.
+
+        Raises:
+            UnknownNameError: the system does not have that setting.
+            InputError: a value has the wrong type or is out of range.
+        """
+        return read_settings(cls.Settings, generation.settings, f"{cls.KIND}'s generation")
+
+    def transfer(
+        self,
+        sources: Sequence[str],
+        direction: str | Direction,
+        *,
+        ids: Sequence[str] | None = None,
+        generation: Generation = USUAL,
+        batch_size: int | None = None,
+        device: str = "auto",
+    ) -> Iterator[str]:
+        """Yield one prediction per source, in order, as soon as it is ready.
+
+        Args:
+            sources: sentences of the source style.
+            direction: ``yelp/negative-to-positive``.
+            ids: ids of the sentences, used in sampling; by default, a sentence is its own id.
+            generation: seed and settings.
+            batch_size: sentences at a time; predictions do not depend on it.
+            device: ``auto``, ``cpu``, ``cuda``...
+
+        Raises:
+            UnknownNameError: no such direction, or generation setting.
+            InputError: the system does not support this direction; invalid ids or batch size.
+        """
+        if isinstance(direction, str):
+            direction = parse_direction(direction)
+        check_direction(self.card, direction)
+        settings = self.read_generation(generation)
+        size = self.BATCH_SIZE if batch_size is None else batch_size
+        if size < 1:
+            raise InputError(f"batch_size must be at least 1, got {size}")
+        names = sources if ids is None else ids
+        if len(names) != len(sources):
+            raise InputError(f"{len(sources)} sources but {len(names)} ids: give one each")
+        requests = [Request(*one) for one in zip(names, sources, strict=True)]
+        task = Task(direction, generation.seed, settings, device)
+        return self._answers(requests, size, task)
+
+    def _answers(self, requests: Sequence[Request], size: int, task: Task) -> Iterator[str]:
+        for start in range(0, len(requests), size):
+            batch = requests[start : start + size]
+            answers = self.rewrite(batch, task)
+            if len(answers) != len(batch):
+                raise RuntimeError(
+                    f"{self.KIND} gave {len(answers)} predictions for {len(batch)} sources"
+                )
+            yield from answers
+
+    def save_pretrained(self, folder: Path | str) -> StoredSystem:
+        """Write files, card and model card to a folder, completely or not at all.
+
+        Raises:
+            InputError: the folder contains something other than an earlier system.
+        """
+        return SYSTEM_STORE.export(self.card, self.write, folder)
+
+    @classmethod
+    def from_pretrained(
+        cls, path_or_hub_id: Path | str, *, revision: str | None = None, device: str = "auto"
+    ) -> Self:
+        """Read a folder that :meth:`save_pretrained` wrote, or a repository of the Hub.
+
+        Raises:
+            MissingSystemError: neither a folder nor a repository, or no system in it.
+            IntegrityError: its files do not match its card.
+            InputError: the system is of another kind.
+        """
+        return cls.of(open_system(path_or_hub_id, revision=revision), device=device)
+
+    @classmethod
+    def of(cls, stored: StoredSystem, *, device: str = "auto") -> Self:
+        """Read a folder that has already been opened and checked."""
+        if stored.card.kind != cls.KIND:
+            raise InputError(f"{stored.folder} is a {stored.card.kind} system, not {cls.KIND}")
+        return cls.read(stored.folder, stored.card, device)
+
+
+def check_direction(card: SystemCard, direction: Direction) -> None:
+    """Raise :class:`InputError` if a system does not support a direction, listing those it does."""
+    if card.directions and direction.name not in card.directions:
+        raise InputError(
+            f"{card.name} cannot do {direction}: it was trained for {', '.join(card.directions)}"
+        )
+
+
+def open_system(path_or_hub_id: Path | str, *, revision: str | None = None) -> StoredSystem:
+    """The folder of a system, on this disk or from the Hub, checked.
+
+    Raises:
+        MissingSystemError: neither a folder nor a repository, or no system in it.
+        IntegrityError: its files do not match its card.
+    """
+    folder = Path(path_or_hub_id).expanduser()
+    if folder.is_dir() and revision is None:
+        return SYSTEM_STORE.open(folder)
+    if not is_repo_id(str(path_or_hub_id)):
+        raise MissingSystemError(
+            f"{path_or_hub_id} is neither the folder of a system nor a Hub id such as owner/name"
+        )
+    try:
+        fetched = fetch_model(str(path_or_hub_id), revision=revision)
+        return SYSTEM_STORE.open(fetched)
+    except FileNotFoundError as error:
+        raise MissingSystemError(f"no folder {path_or_hub_id}, and {error}") from error
+    except MissingSystemError as error:
+        raise MissingSystemError(
+            f"{path_or_hub_id} on the Hub is not a system: system.json is missing"
+        ) from error

@@ -5,7 +5,7 @@ from .corpus import CORPUS
 
 
 class Amazon(TransferBuilder):
-    """Product reviews, negative and positive, with one human rewrite on test."""
+    """Product reviews, negative and positive, with one human rewrite of each test sentence."""
 
     CORPUS = CORPUS
     BUILDER_CONFIGS = transfer_configs(CORPUS)

@@ -1,7 +1,7 @@
 """Amazon's raw files: product reviews by sentiment, one human rewrite of each test sentence."""
 
 from ..corpus import Corpus, Part
-from ..directions import DATASETS
+from ..directions import BENCHMARK_DATASETS
 from ..layouts import benchmark_file
 from ..sources import BENCHMARK, SourceFile, upstream_file
 
@@ -15,7 +15,7 @@ def _mined(name: str) -> tuple[SourceFile, ...]:
 
 
 CORPUS = Corpus(
-    DATASETS["amazon"],
+    BENCHMARK_DATASETS["amazon"],
     "1.0.0",
     parts=(
         Part("train", ((benchmark_file("amazon/train.0"),), (benchmark_file("amazon/train.1"),))),
@@ -29,10 +29,10 @@ CORPUS = Corpus(
         Part(
             "test",
             ((benchmark_file("amazon/test.0"),), (benchmark_file("amazon/test.1"),)),
-            references=(
-                (benchmark_file("amazon/reference.0"),),
-                (benchmark_file("amazon/reference.1"),),
-            ),
+            references={
+                (0, 1): (benchmark_file("amazon/reference.0"),),
+                (1, 0): (benchmark_file("amazon/reference.1"),),
+            },
         ),
     ),
 )

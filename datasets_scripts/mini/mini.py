@@ -5,7 +5,7 @@ from .corpus import CORPUS
 
 
 class Mini(TransferBuilder):
-    """Our own short reviews, negative and positive, with four rewrites on test."""
+    """Our own short reviews, negative and positive, with four test references."""
 
     CORPUS = CORPUS
     BUILDER_CONFIGS = transfer_configs(CORPUS)

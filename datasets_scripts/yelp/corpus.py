@@ -1,11 +1,11 @@
 """Yelp's raw files: reviews by sentiment, four human rewrites of each test sentence."""
 
 from ..corpus import Corpus, Part
-from ..directions import DATASETS
+from ..directions import BENCHMARK_DATASETS
 from ..layouts import benchmark_file
 
 CORPUS = Corpus(
-    DATASETS["yelp"],
+    BENCHMARK_DATASETS["yelp"],
     "1.0.0",
     parts=(
         Part("train", ((benchmark_file("yelp/train.0"),), (benchmark_file("yelp/train.1"),))),
@@ -17,10 +17,10 @@ CORPUS = Corpus(
         Part(
             "test",
             ((benchmark_file("yelp/test.0"),), (benchmark_file("yelp/test.1"),)),
-            references=(
-                tuple(benchmark_file(f"yelp/reference{k}.0") for k in range(4)),
-                tuple(benchmark_file(f"yelp/reference{k}.1") for k in range(4)),
-            ),
+            references={
+                (0, 1): tuple(benchmark_file(f"yelp/reference{k}.0") for k in range(4)),
+                (1, 0): tuple(benchmark_file(f"yelp/reference{k}.1") for k in range(4)),
+            },
         ),
     ),
 )

@@ -5,7 +5,7 @@ from .corpus import CORPUS
 
 
 class Yelp(TransferBuilder):
-    """Restaurant and business reviews, negative and positive, with four human rewrites on test."""
+    """Restaurant and business reviews, negative and positive, with four test references."""
 
     CORPUS = CORPUS
     BUILDER_CONFIGS = transfer_configs(CORPUS)

@@ -1,15 +1,16 @@
-"""ACC: the share of predictions that a classifier takes for the target style."""
+"""ACC: the share of predictions that a classifier assigns to the target style."""
 
 import tstbench.metrics.module
 
 _DESCRIPTION = """
 ACC is the percentage of predictions that a style classifier assigns to the target style. Read it
-beside a content metric: a system that answers the same cheerful sentence to everything has 100.
+beside a content metric: a system that always answers with the same cheerful sentence scores 100.
 """
 
 _ARGUMENTS = """
-    direction (str): such as "yelp/negative-to-positive".
+    direction (str): for example "yelp/negative-to-positive".
     profile (str): "embedded" or "paper".
+    batch_size (int): the most sentences that a model scores at once; no score depends on it.
 Returns:
     acc (float): percent, 0 to 100, higher is better; details: interval, per_sentence, signature.
 Examples:
@@ -26,7 +27,11 @@ class Acc(tstbench.metrics.module.StyleTransferMetric):
     description = _DESCRIPTION
     arguments = _ARGUMENTS
 
-    def _compute(self, predictions, direction=None, profile="embedded"):
+    def _compute(self, predictions, direction=None, profile="embedded", batch_size=None):
         return tstbench.metrics.module.compute(
-            ["acc"], predictions=predictions, direction=direction, profile=profile
+            ["acc"],
+            predictions=predictions,
+            direction=direction,
+            profile=profile,
+            batch_size=batch_size,
         )

@@ -1,4 +1,4 @@
-"""s-BERT, r-BERT and multi-BERT: token similarity in the space of an encoder."""
+"""s-BERT, r-BERT and multi-BERT: token similarity in an encoder's space."""
 
 import tstbench.metrics.module
 
@@ -8,11 +8,14 @@ token is matched to the most similar token of the other text, so that a paraphra
 """
 
 _ARGUMENTS = """
-    direction (str): such as "yelp/negative-to-positive"; only for the signature.
+    direction (str): for example "yelp/negative-to-positive"; used only in the signature.
     profile (str): "embedded" (all-MiniLM-L6-v2, layer 6, maximum over references) or "paper"
         (roberta-large, layer 9, mean over references); neither is rescaled.
+    batch_size (int): the most sentences that a model scores at once; no score depends on it.
+    reduce (str): how several references are combined, "max" or "mean"; default: the profile's.
+    language (str): language of the texts; default: the dataset's, or English.
 Returns:
-    s_bert, r_bert, multi_bert (float or None): fraction, higher is better; None where no sentence
+    s_bert, r_bert, multi_bert (float or None): fraction, higher is better; None if no sentence
         has a reference (r_bert) or several (multi_bert); details: interval, per_sentence, signature.
 Examples:
     >>> bertscore = evaluate.load("tstbench/bertscore")
@@ -44,7 +47,17 @@ class BertScore(tstbench.metrics.module.StyleTransferMetric):
     arguments = _ARGUMENTS
     citation_text = _CITATION
 
-    def _compute(self, predictions, sources, references, direction=None, profile="embedded"):
+    def _compute(
+        self,
+        predictions,
+        sources,
+        references,
+        direction=None,
+        profile="embedded",
+        reduce=None,
+        language=None,
+        batch_size=None,
+    ):
         return tstbench.metrics.module.compute(
             ["s_bert", "r_bert", "multi_bert"],
             predictions=predictions,
@@ -52,4 +65,7 @@ class BertScore(tstbench.metrics.module.StyleTransferMetric):
             references=references,
             direction=direction,
             profile=profile,
+            language=language,
+            batch_size=batch_size,
+            bertscore={"reduce": reduce},
         )

@@ -1,6 +1,5 @@
 """s-BLEU, r-BLEU and multi-BLEU: n-gram overlap with the source and with human rewrites."""
 
-import tstbench.metrics.measure
 import tstbench.metrics.module
 
 _DESCRIPTION = """
@@ -10,11 +9,13 @@ numbers differ by a factor of two, is chosen by name and printed in the signatur
 """
 
 _ARGUMENTS = """
-    direction (str): such as "yelp/negative-to-positive"; only for the signature.
-    protocol (str): "tstbench" (lower-case, nltk tokens, no smoothing), "tstbench-punkt",
-        "multi-bleu" (whitespace tokens, as multi-bleu.perl), or "13a" (sacreBLEU's default).
+    direction (str): for example "yelp/negative-to-positive"; used only in the signature.
+    protocol (str): "tstbench" (lower-case, nltk tokens, no smoothing; the default for English),
+        "tstbench-punkt", "multi-bleu" (whitespace tokens, as multi-bleu.perl), "13a" (sacreBLEU's
+        default), or another of sacreBLEU's tokenizers: "intl", "char", "zh", "ja-mecab", "ko-mecab".
+    language (str): language of the texts; default: the dataset's, or English.
 Returns:
-    s_bleu, r_bleu, multi_bleu (float or None): percent, 0 to 100, higher is better; None where no
+    s_bleu, r_bleu, multi_bleu (float or None): percent, 0 to 100, higher is better; None if no
         sentence has a reference (r_bleu) or several (multi_bleu); details: interval,
         per_sentence, signature.
 Examples:
@@ -52,12 +53,15 @@ class Bleu(tstbench.metrics.module.StyleTransferMetric):
     arguments = _ARGUMENTS
     citation_text = _CITATION
 
-    def _compute(self, predictions, sources, references, direction=None, protocol="tstbench"):
+    def _compute(
+        self, predictions, sources, references, direction=None, protocol=None, language=None
+    ):
         return tstbench.metrics.module.compute(
             ["s_bleu", "r_bleu", "multi_bleu"],
             predictions=predictions,
             sources=sources,
             references=references,
             direction=direction,
-            options=tstbench.metrics.measure.Options(bleu=protocol),
+            language=language,
+            bleu={"protocol": protocol},
         )

@@ -1,4 +1,4 @@
-"""CoLA: the share of predictions that a classifier takes for acceptable English."""
+"""CoLA: the share of predictions that a classifier considers acceptable English."""
 
 import tstbench.metrics.module
 
@@ -9,7 +9,8 @@ Acceptability finds acceptable.
 
 _ARGUMENTS = """
     profile (str): "embedded" or "paper".
-    direction (str): only read by the embedded profile, which keeps a small classifier of its own
+    batch_size (int): the most sentences that a model scores at once; no score depends on it.
+    direction (str): used only by the embedded profile, which has its own small classifier
         for the mini dataset.
 Returns:
     cola (float): percent, 0 to 100, higher is better; details: interval, per_sentence, signature.
@@ -46,7 +47,11 @@ class Cola(tstbench.metrics.module.StyleTransferMetric):
     arguments = _ARGUMENTS
     citation_text = _CITATION
 
-    def _compute(self, predictions, direction=None, profile="embedded"):
+    def _compute(self, predictions, direction=None, profile="embedded", batch_size=None):
         return tstbench.metrics.module.compute(
-            ["cola"], predictions=predictions, direction=direction, profile=profile
+            ["cola"],
+            predictions=predictions,
+            direction=direction,
+            profile=profile,
+            batch_size=batch_size,
         )

@@ -9,82 +9,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import torch
 
-from ...errors import InputError, unknown_name
+from ...errors import InputError
 from ..scorers.base import Encoder, TokenVectors
 from ..scorers.batching import length_sorted_batches
+from ..views import Reduce
 
-Reduce = Literal["max", "mean"]
-
-_PAIRS_AT_ONCE = 1_024  # whose token vectors are in memory together
-_BATCH_TOKENS = 1_024  # of each side, in one batched product
-
-
-@dataclass(frozen=True)
-class BertScoreProtocol:
-    """A named way to compute BERTScore.
-
-    Attributes:
-        encoder: Hub id of the model.
-        layer: hidden layer whose token vectors are matched.
-        reduce: how several references become one score: the best of them, or their mean.
-        source: who computes it so.
-    """
-
-    name: str
-    encoder: str
-    layer: int
-    reduce: Reduce
-    source: str
-
-
-PROTOCOLS = {
-    protocol.name: protocol
-    for protocol in (
-        BertScoreProtocol(
-            "paper",
-            "FacebookAI/roberta-large",
-            layer=9,
-            reduce="mean",
-            source="the TSTBench paper's code, FayeXXX/A-Benchmark-of-Text-Style-Transfer at "
-            "74ef060, Evaluation/content_preservation/evaluator_bertscore.py",
-        ),
-        BertScoreProtocol(
-            "package",
-            "FacebookAI/roberta-large",
-            layer=17,
-            reduce="max",
-            source="bert-score 0.3.13, its defaults for English",
-        ),
-        BertScoreProtocol(
-            "embedded",
-            "sentence-transformers/all-MiniLM-L6-v2",
-            layer=6,
-            reduce="max",
-            source="TSTBench: what runs without a download from the Hub",
-        ),
-    )
-}
-
-
-def bertscore_protocol(name: str) -> BertScoreProtocol:
-    """The protocol of that name; :class:`UnknownNameError` with near misses else."""
-    if name not in PROTOCOLS:
-        raise unknown_name("BERTScore protocol", name, PROTOCOLS)
-    return PROTOCOLS[name]
+_PAIRS_AT_ONCE = 1_024  # pairs whose token vectors are in memory together
+_BATCH_TOKENS = 1_024  # tokens of each side in one batched product
 
 
 @dataclass(frozen=True)
 class BertScores:
-    """One score per sentence, NaN where it has no reference.
+    """One score per sentence, NaN if it has no reference.
 
     Attributes:
-        precision, recall, f1: shape (N,), float64, at most 1; fractions that seldom come near 0,
-            since two unrelated sentences have similar vectors too.
+        precision, recall, f1: shape (N,), float64, at most 1; fractions that are rarely near 0,
+            since even unrelated sentences have similar vectors.
     """
 
     precision: np.ndarray
@@ -102,34 +46,34 @@ def bertscore(
 
     Each token is matched with the most similar token of the other sentence, by cosine: precision
     is the mean over the prediction's tokens, recall over the reference's, F1 their harmonic mean.
-    The special tokens that open and close a sentence can be matched with, but are not averaged
-    over. A pair with an empty sentence scores 0. The same pair is matched once.
+    The special tokens at the start and end of a sentence can be matched, but are not averaged
+    over. A pair with an empty sentence scores 0. Identical pairs are matched once.
 
     Args:
         predictions: N sentences.
-        references: 0 to n references for each of them; sources, for the view against the source.
+        references: 0 to n references for each of them, or the sources.
         encoder: gives the token vectors.
-        reduce: ``max`` takes the best reference, for precision, recall and F1 each by itself, as
+        reduce: ``max`` takes the best reference, separately for precision, recall and F1, as
             the bert-score package does; ``mean`` averages over references, as the TSTBench paper's
             code does.
 
     Raises:
-        InputError: unequal lengths, a string in place of a list of references, unknown reduction.
+        InputError: unequal lengths, a string instead of a list of references, unknown reduction.
 
     Note:
-        A token all of whose cosines are negative scores 0. In bert-score that is so wherever the
+        A token whose cosines are all negative scores 0. In bert-score that happens only if the
         other sentence is not the longest of its batch, because the padding enters the maximum as
         0; so its value for such a pair depends on the batch. Here it does not.
     """
     if len(predictions) != len(references):
         raise InputError(
             f"{len(predictions)} predictions but {len(references)} lists of references: they "
-            "must be aligned, with an empty list where a sentence has no reference"
+            "must be aligned, with an empty list for a sentence without references"
         )
     if any(isinstance(some, str) for some in references):
-        raise InputError("references are a list per prediction, [['one', 'two'], []], not strings")
+        raise InputError("references must be one list each, [['one', 'two'], []], not strings")
     if reduce not in ("max", "mean"):
-        raise InputError(f"unknown reduction {reduce!r} of several references: max or mean")
+        raise InputError(f"unknown reduction {reduce!r} of several references: use max or mean")
     counts = np.array([len(some) for some in references], dtype=np.int64)
     scores = np.full((len(predictions), 3), np.nan)
     if counts.any():
@@ -163,7 +107,7 @@ def match(vectors: TokenVectors, pairs: np.ndarray) -> np.ndarray:
     """Greedy matching of pairs of sentences.
 
     Args:
-        vectors: of all sentences.
+        vectors: the vectors of all sentences.
         pairs: indices of (candidate, reference), shape (M, 2).
 
     Returns:

@@ -1,8 +1,5 @@
 """BLEU under named protocols, from per-sentence n-gram statistics.
 
-Papers on style transfer print BLEU of the same outputs as 24 or 55 because each tokenises,
-lower-cases and smooths in its own way. Here a protocol is a name, and the name is in the signature.
-
 Sources: Papineni et al. (2002); Post (2018). Counting is sacreBLEU's; the protocols differ in
 tokenisation, in how n-gram totals of short sentences count, and in smoothing.
 """
@@ -10,57 +7,20 @@ tokenisation, in how n-gram totals of short sentences count, and in smoothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Literal
+from typing import Any
 
 import numpy as np
 from nltk.tokenize import NLTKWordTokenizer, word_tokenize
 from sacrebleu.metrics.bleu import BLEU
 
-from ...errors import InputError, MissingFileError, unknown_name
+from ...errors import InputError, MissingExtraError, MissingFileError
 from ..statistics import Statistics
+from .bleu_protocols import BleuProtocol, bleu_protocol
 
 ORDER = 4
+_OURS = ("nltk", "nltk-punkt", "whitespace")  # we tokenise, sacreBLEU only counts
 COLUMNS = 2 + 2 * ORDER  # prediction length, closest reference length, matches, totals
-
-
-@dataclass(frozen=True)
-class BleuProtocol:
-    """One way to compute BLEU.
-
-    Attributes:
-        tokenize: ``nltk`` (NLTKWordTokenizer on the whole line, needs no data), ``nltk-punkt``
-            (``word_tokenize``, needs nltk's ``punkt_tab``), ``whitespace``, or ``13a`` (sacreBLEU).
-        lowercase: whether texts are lower-cased first.
-        short_totals: n-gram totals of a sentence with fewer than n tokens: ``one`` as nltk's
-            ``corpus_bleu`` counts them, ``zero`` as multi-bleu.perl and sacreBLEU do.
-        smooth: ``none``, or ``exp`` as sacreBLEU's default.
-    """
-
-    name: str
-    tokenize: Literal["nltk", "nltk-punkt", "whitespace", "13a"]
-    lowercase: bool
-    short_totals: Literal["one", "zero"]
-    smooth: Literal["none", "exp"]
-
-
-PROTOCOLS = {
-    protocol.name: protocol
-    for protocol in (
-        BleuProtocol("tstbench", "nltk", True, "one", "none"),
-        BleuProtocol("tstbench-punkt", "nltk-punkt", True, "one", "none"),
-        BleuProtocol("multi-bleu", "whitespace", False, "zero", "none"),
-        BleuProtocol("13a", "13a", False, "zero", "exp"),
-    )
-}
-
-
-def bleu_protocol(name: str) -> BleuProtocol:
-    """The protocol of that name; :class:`UnknownNameError` with near misses else."""
-    if name not in PROTOCOLS:
-        raise unknown_name("BLEU protocol", name, PROTOCOLS)
-    return PROTOCOLS[name]
 
 
 def bleu_statistics(
@@ -71,19 +31,19 @@ def bleu_statistics(
     """Corpus BLEU, in percent, with per-sentence BLEU.
 
     Args:
-        predictions: N texts; an empty one counts, with no match.
+        predictions: N texts; an empty one counts as having no match.
         references: N lists of 0 to n texts. A sentence without references is left out of the
             corpus score, and its own score is NaN.
-        protocol: a name in :data:`PROTOCOLS`, or a protocol.
+        protocol: a name in :data:`~.bleu_protocols.PROTOCOLS`, or a protocol.
 
     Returns:
         Rows of shape (N, 11): prediction length, closest reference length, 4 matches, 4 totals,
         and whether the sentence counts.
-        Per-sentence values are smoothed (``exp``) and of effective order, as sacreBLEU's
+        Per-sentence values are smoothed (``exp``) and use the effective order, like sacreBLEU's
         ``sentence_bleu``: unsmoothed, most single sentences would score 0.
 
     Raises:
-        InputError: N differs between the two.
+        InputError: the lengths differ.
 
     >>> stats = bleu_statistics(["the cat sat on the mat"], [["the cat sat on a mat"]])
     >>> round(stats.value, 2)  # nltk corpus_bleu gives 53.73
@@ -94,9 +54,9 @@ def bleu_statistics(
     if len(predictions) != len(references):
         raise InputError(
             f"{len(predictions)} predictions but {len(references)} lists of references: "
-            "one list a prediction, [] where there is none"
+            "give one list per prediction, [] if there is none"
         )
-    rows = np.zeros((len(predictions), COLUMNS + 1))  # the last: whether the sentence counts
+    rows = np.zeros((len(predictions), COLUMNS + 1))  # the last column: whether the sentence counts
     scored = [i for i, some in enumerate(references) if some]
     if scored:
         kept = tuple(tuple(references[i]) for i in scored)
@@ -115,7 +75,8 @@ def aggregate_bleu(
 ) -> np.ndarray:
     """BLEU in percent from summed statistics: shape (..., 10) to (...).
 
-    0 where an n-gram order has no match and ``smooth`` is ``none``. Equal to ``sacrebleu.BLEU.compute_bleu``, but over whole arrays of corpora at once.
+    0 if an n-gram order has no match and ``smooth`` is ``none``. Equal to
+    ``sacrebleu.BLEU.compute_bleu``, but for whole arrays of corpora at once.
     """
     sums = np.asarray(sums, dtype=np.float64)
     length, closest = sums[..., 0], sums[..., 1]
@@ -138,7 +99,7 @@ def aggregate_bleu(
 
 
 def _corpus_bleu(sums: np.ndarray, smooth: str) -> np.ndarray:
-    """BLEU of resampled corpora; NaN for one in which no sentence has a reference."""
+    """BLEU of resampled corpora; NaN if no sentence in it has a reference."""
     return np.where(sums[..., COLUMNS] > 0, aggregate_bleu(sums[..., :COLUMNS], smooth), np.nan)
 
 
@@ -151,23 +112,34 @@ def _count(
     tokenize = _tokenizer(protocol)
     texts = [tokenize(text) for text in predictions]
     # sacreBLEU's own hook for "sentence statistics now, scores later": with the references cached
-    # in the object it is six times faster than sentence_score, which counts them anew each time.
+    # in the object it is six times faster than sentence_score, which counts them again each time.
     return np.array(counter._extract_corpus_statistics(texts, None), dtype=np.float64)
 
 
 @lru_cache(maxsize=32)
 def _counter(references: tuple[tuple[str, ...], ...], protocol: BleuProtocol) -> BLEU:
-    """A sacreBLEU object that has counted these references; every system shares it."""
+    """A sacreBLEU object that has counted these references, shared by all systems."""
     tokenize = _tokenizer(protocol)
     most = max(len(some) for some in references)
     streams = [[tokenize(r[k]) if k < len(r) else None for r in references] for k in range(most)]
-    return BLEU(
-        tokenize="13a" if protocol.tokenize == "13a" else "none",
+    return _sacrebleu(
+        tokenize="none" if protocol.tokenize in _OURS else protocol.tokenize,
         lowercase=False,
         force=True,  # no warning about tokenised text: it is tokenised
         max_ngram_order=ORDER,
         references=streams,  # type: ignore[arg-type]  # None: that sentence has fewer
     )
+
+
+def _sacrebleu(tokenize: str, **settings: Any) -> BLEU:
+    try:
+        return BLEU(tokenize=tokenize, **settings)
+    except (ImportError, RuntimeError) as error:
+        extra = tokenize.split("-")[0]
+        raise MissingExtraError(
+            f"BLEU protocol {tokenize} needs a tokenizer that is not installed: "
+            f"pip install 'sacrebleu[{extra}]'"
+        ) from error
 
 
 def _tokenizer(protocol: BleuProtocol) -> Callable[[str], str]:
@@ -176,7 +148,7 @@ def _tokenizer(protocol: BleuProtocol) -> Callable[[str], str]:
 
 @lru_cache(maxsize=1 << 17)
 def tokenized(text: str, tokenize: str = "nltk", lowercase: bool = True) -> str:
-    """The tokens of a text with one blank between them.
+    """The tokens of a text, separated by single spaces.
 
     >>> tokenized("It isn't bad, is it?")
     "it is n't bad , is it ?"
@@ -190,7 +162,7 @@ def tokenized(text: str, tokenize: str = "nltk", lowercase: bool = True) -> str:
         except LookupError as error:
             raise MissingFileError(
                 "protocol tstbench-punkt needs nltk's Punkt data: python -m nltk.downloader "
-                "punkt_tab. Protocol tstbench needs none."
+                "punkt_tab. The protocol tstbench does not need it."
             ) from error
     return text
 

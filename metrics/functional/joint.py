@@ -1,7 +1,7 @@
 """Joint: style strength, content preservation and fluency in one number.
 
 Joint = (ACC x BLEU x 1/ln PPL)^(1/3) with ACC and BLEU as fractions. Source: TSTBench paper,
-section 3.3.1 (equal weights; multi-BLEU where there are several references, else r-BLEU).
+section 3.3.1 (equal weights; multi-BLEU if there are several references, otherwise r-BLEU).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ..statistics import Statistics, concatenate
 
 @dataclass(frozen=True)
 class JointWeights:
-    """Exponents of the weighted geometric mean, before they are divided by their sum."""
+    """Exponents of the weighted geometric mean, before normalisation by their sum."""
 
     acc: float = 1.0
     bleu: float = 1.0
@@ -25,7 +25,7 @@ class JointWeights:
     def __post_init__(self) -> None:
         values = (self.acc, self.bleu, self.ppl)
         if any(not np.isfinite(w) or w < 0 for w in values) or sum(values) == 0:
-            raise InputError(f"weights must be finite, not negative, and not all 0: got {values}")
+            raise InputError(f"weights must be finite, not negative, and not all 0; got {values}")
 
     def __str__(self) -> str:
         return ",".join(f"{w:g}" for w in (self.acc, self.bleu, self.ppl))
@@ -49,9 +49,9 @@ def joint_score(
         weights: relative weights; the paper's are equal.
 
     Returns:
-        0 where ACC or BLEU is 0 (and its weight is not). Fluency is 1 where PPL <= e: below that
-        1/ln PPL would pass 1 and then infinity, rewarding a degenerate repetition of one frequent
-        word over everything else. It is 0 where PPL is infinite. NaN where an input is NaN.
+        0 if ACC or BLEU is 0 (and its weight is not). Fluency is 1 if PPL <= e: below that
+        1/ln PPL would exceed 1 and diverge, rewarding degenerate repetition of one frequent
+        word over everything else. It is 0 if PPL is infinite. NaN if an input is NaN.
 
     >>> round(float(joint_score(50.0, 26.2, 60.0)), 4)  # (.5 * .262 / ln 60) ** (1/3)
     0.3175
@@ -70,8 +70,8 @@ def joint_statistics(
 ) -> Statistics:
     """Corpus Joint from the statistics of its three parts, so that its interval is exact too.
 
-    There is no per-sentence Joint: BLEU and PPL of one sentence are another scale than the
-    corpus's, and the cube root of their product is not a number anyone has validated.
+    There is no per-sentence Joint: BLEU and PPL of one sentence are on a different scale than the
+    corpus values, and the cube root of their product has not been validated.
     """
     parts = (acc, bleu, ppl)
     rows, columns = concatenate(parts)

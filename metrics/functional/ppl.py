@@ -1,29 +1,25 @@
 """Perplexity under an n-gram language model of the target style.
 
-Source: TSTBench paper, section 3.3.1; normalisation as in its evaluation code: the probability of
-the end of the sentence is included, the end itself is not counted as a word.
+Source: TSTBench paper, section 3.3.1; normalised as in its evaluation code: the probability of
+the end of the sentence is included, but the end is not counted as a word.
 """
 
 from __future__ import annotations
-
-from typing import Literal
 
 import numpy as np
 
 from ...errors import InputError
 from ..statistics import Statistics, divide
 
-Normalisation = Literal["words", "words+1"]
-
 
 def ppl_statistics(
-    log10_probability: np.ndarray, words: np.ndarray, normalisation: Normalisation = "words"
+    log10_probability: np.ndarray, words: np.ndarray, normalisation: str = "words"
 ) -> Statistics:
-    """Corpus perplexity 10^(-sum log10 P / sum words): a word's, not a sentence's, average.
+    """Corpus perplexity 10^(-sum log10 P / sum words): an average over words, not sentences.
 
     Args:
         log10_probability: log10 P(sentence, end), shape (N,).
-        words: words of each sentence, shape (N,).
+        words: number of words of each sentence, shape (N,).
         normalisation: ``words`` (the paper's), or ``words+1``, as ``kenlm.Model.perplexity`` does.
 
     Returns:
@@ -34,12 +30,12 @@ def ppl_statistics(
     100.0
     """
     if normalisation not in ("words", "words+1"):
-        raise InputError(f"normalisation is 'words' or 'words+1', not {normalisation!r}")
+        raise InputError(f"normalisation must be 'words' or 'words+1', not {normalisation!r}")
     counted = np.asarray(words, dtype=np.float64) + (normalisation == "words+1")
     rows = np.stack([np.asarray(log10_probability, dtype=np.float64), counted], axis=1)
     return Statistics(rows, _perplexity, _perplexity(rows))
 
 
 def _perplexity(sums: np.ndarray) -> np.ndarray:
-    with np.errstate(over="ignore"):  # a hopeless sentence may overflow to inf
+    with np.errstate(over="ignore"):  # a very improbable sentence may overflow to inf
         return 10.0 ** -divide(sums[..., 0], sums[..., 1])

@@ -19,10 +19,10 @@ def share_statistics(
 
     Args:
         distribution: P(class | sentence), shape (N, C).
-        wanted: the column.
-        failed: booleans, shape (N,): sentences that count as a miss, whatever the classifier says.
-            An empty prediction is one: a classifier has a class for it all the same, which would
-            reward every failure of a system where that class is the wanted one.
+        wanted: the column of that class.
+        failed: booleans, shape (N,): sentences that count as misses, whatever the classifier says.
+            Empty predictions are among them: a classifier assigns them a class too, which would
+            reward every failure of a system if that class is the wanted one.
 
     Raises:
         InputError: no such column, a probability that is NaN, or ``failed`` of another length.
@@ -42,6 +42,6 @@ def share_statistics(
     if failed is not None:
         failed = np.asarray(failed, dtype=bool)
         if failed.shape != hits.shape:
-            raise InputError(f"failed has shape {failed.shape}, {hits.shape} is needed")
+            raise InputError(f"failed has shape {failed.shape}, but must have {hits.shape}")
         hits &= ~failed
     return mean_statistics(hits.astype(np.float64), scale=100.0)

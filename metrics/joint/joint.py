@@ -1,21 +1,23 @@
 """Joint: style, content and fluency in one number, with its three parts."""
 
-import tstbench.metrics.measure
 import tstbench.metrics.module
 
 _DESCRIPTION = """
-Joint = (ACC x BLEU x 1/ln PPL)^(1/3), with ACC and BLEU as fractions, multi-BLEU where a sentence
-has several references and r-BLEU else. It is 0 where ACC or BLEU is 0; fluency counts as 1 where
+Joint = (ACC x BLEU x 1/ln PPL)^(1/3), with ACC and BLEU as fractions, multi-BLEU if a sentence
+has several references and r-BLEU otherwise. It is 0 if ACC or BLEU is 0; fluency counts as 1 if
 PPL is e or less.
 """
 
 _ARGUMENTS = """
-    direction (str): such as "yelp/negative-to-positive".
+    direction (str): for example "yelp/negative-to-positive".
     profile (str): "embedded" or "paper".
+    batch_size (int): the most sentences that a model scores at once; no score depends on it.
     weights (list of 3 floats): relative weights of ACC, BLEU and fluency; equal by default.
     protocol (str): BLEU protocol, see tstbench/bleu.
+    norm (str): normalisation of perplexity, see tstbench/ppl.
+    language (str): language of the texts; default: the dataset's, or English.
 Returns:
-    joint (float or None): fraction 0 to 1, higher is better; None where no sentence has a
+    joint (float or None): fraction 0 to 1, higher is better; None if no sentence has a
         reference. acc, ppl, and multi_bleu or r_bleu: its parts. details: interval, signature.
 Examples:
     >>> joint = evaluate.load("tstbench/joint")
@@ -48,7 +50,10 @@ class Joint(tstbench.metrics.module.StyleTransferMetric):
         direction=None,
         profile="embedded",
         weights=(1.0, 1.0, 1.0),
-        protocol="tstbench",
+        protocol=None,
+        norm="words",
+        language=None,
+        batch_size=None,
     ):
         return tstbench.metrics.module.compute(
             ["joint", "acc", "r_bleu", "multi_bleu", "ppl"],
@@ -57,8 +62,9 @@ class Joint(tstbench.metrics.module.StyleTransferMetric):
             references=references,
             direction=direction,
             profile=profile,
-            options=tstbench.metrics.measure.Options(
-                bleu=protocol,
-                weights=tstbench.metrics.module.joint_weights(weights),
-            ),
+            language=language,
+            batch_size=batch_size,
+            joint={"weights": weights},
+            bleu={"protocol": protocol},
+            ppl={"norm": norm},
         )

@@ -1,20 +1,19 @@
 """PPL: perplexity under an n-gram language model of the target style."""
 
-import tstbench.metrics.measure
 import tstbench.metrics.module
 
 _DESCRIPTION = """
 PPL is the perplexity of the predictions under a 5-gram modified Kneser-Ney model of the target
-style's training sentences. Low is fluent or merely frequent: read it beside CoLA.
+style's training sentences. A low value means fluent or merely frequent text: read it beside CoLA.
 """
 
 _ARGUMENTS = """
-    direction (str): such as "yelp/negative-to-positive".
+    direction (str): for example "yelp/negative-to-positive".
     profile (str): "embedded" or "paper".
-    normalisation (str): "words" (the paper's: the end of a sentence is scored, not counted) or
-        "words+1" (as kenlm's own perplexity).
+    norm (str): "words" (the paper's: the end of a sentence is scored but not counted) or
+        "words+1" (like kenlm's own perplexity).
 Returns:
-    ppl (float): perplexity, 1 upwards, lower is better; details: interval, per_sentence, signature.
+    ppl (float): perplexity, at least 1, lower is better; details: interval, per_sentence, signature.
 Examples:
     >>> ppl = evaluate.load("tstbench/ppl")
     >>> fluent = ppl.compute(predictions=["the soup was lovely."], direction="mini/negative-to-positive")
@@ -40,11 +39,11 @@ class Ppl(tstbench.metrics.module.StyleTransferMetric):
     arguments = _ARGUMENTS
     citation_text = _CITATION
 
-    def _compute(self, predictions, direction=None, profile="embedded", normalisation="words"):
+    def _compute(self, predictions, direction=None, profile="embedded", norm="words"):
         return tstbench.metrics.module.compute(
             ["ppl"],
             predictions=predictions,
             direction=direction,
             profile=profile,
-            options=tstbench.metrics.measure.Options(ppl=normalisation),
+            ppl={"norm": norm},
         )

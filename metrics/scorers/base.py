@@ -1,8 +1,8 @@
-"""What a metric may ask of a scorer: four small interfaces.
+"""What metrics require of scorers: four small interfaces.
 
 A scorer is loaded once, scores each distinct sentence once, and remembers. ``name`` and ``hash``
-go into the signature of every number that the scorer had a part in: ``name`` says what it is to a
-person, ``hash`` (SHA-256 hex over its files) proves that two labs used the same one.
+go into the signature of every score that the scorer contributes to: ``name`` tells people what it
+is, ``hash`` (SHA-256 hex of its files) proves that two labs used the same one.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Scorer(Protocol):
 
     @property
     def hash(self) -> str:
-        """SHA-256 hex over the files of the model."""
+        """SHA-256 hex of the model's files."""
         ...
 
 
@@ -46,24 +46,24 @@ class AcceptabilityClassifier(StyleClassifier, Protocol):
 
 
 class LanguageModel(Scorer, Protocol):
-    """Gives each sentence its probability, end of sentence included."""
+    """Gives each sentence its probability, including the end of the sentence."""
 
     def log10_probability(self, sentences: Sequence[str]) -> np.ndarray:
         """log10 P(sentence, </s>): shape (N,), float64. Words are what whitespace separates."""
         ...
 
     def words(self, sentences: Sequence[str]) -> np.ndarray:
-        """How many words each sentence has to the model: shape (N,), integers."""
+        """The number of words the model sees in each sentence: shape (N,), integers."""
         ...
 
 
 @dataclass(frozen=True)
 class TokenVectors:
-    """The tokens of N sentences, laid end to end: T in all.
+    """The tokens of N sentences, concatenated: T in total.
 
     Attributes:
         vectors: shape (T, D), float32, rows of unit length.
-        content: shape (T,), bool: False for the special tokens that open and close a sentence.
+        content: shape (T,), bool: False for the special tokens at the start and end of a sentence.
         offsets: shape (N + 1,), int64: sentence i is ``vectors[offsets[i]:offsets[i + 1]]``.
     """
 
@@ -84,7 +84,7 @@ class Encoder(Scorer, Protocol):
 
     @property
     def layer(self) -> int:
-        """The hidden layer that is read, 0 being the embedding layer."""
+        """The hidden layer that is read; 0 is the embedding layer."""
         ...
 
     def token_vectors(self, sentences: Sequence[str]) -> TokenVectors:

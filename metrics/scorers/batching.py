@@ -1,7 +1,7 @@
-"""Scoring many sentences cheaply: batches of like lengths, and each sentence once.
+"""Scoring many sentences efficiently: batches of similar length, and each sentence once.
 
-Padding is the main waste of a transformer on short sentences, and scoring the same sources and
-references again for every system is the other. Neither changes a score.
+On short sentences a transformer wastes most on padding, and on scoring the same sources and
+references again for every system. Avoiding both does not change a score.
 """
 
 from __future__ import annotations
@@ -14,20 +14,21 @@ from ...errors import InputError
 
 
 def length_sorted_batches(
-    lengths: Sequence[int] | np.ndarray, max_tokens: int
+    lengths: Sequence[int] | np.ndarray, max_tokens: int, max_items: int | None = None
 ) -> Iterator[np.ndarray]:
-    """Split N items into batches of like length, longest first, within a budget of padded tokens.
+    """Split N items into batches of similar length, longest first, within a padded-token budget.
 
-    Longest first, so that a batch too big for the memory fails at once and not at the end. Items
+    Longest first, so that a batch too big for the memory fails at the start, not at the end. Items
     of equal length keep their order: the same input gives the same batches.
 
     Args:
-        lengths: tokens of each item, padding apart; an empty item counts as one token.
-        max_tokens: most padded tokens (items x longest) in a batch. A single item that is longer
-            than that makes a batch of its own.
+        lengths: tokens of each item without padding; an empty item counts as one token.
+        max_tokens: the most padded tokens (items x longest) in a batch. A longer single item is a
+            batch of its own.
+        max_items: the most items in a batch; ``None`` for no limit.
 
     Yields:
-        Indices into ``lengths``, shape (B,), int64; together each of the N indices exactly once.
+        Indices into ``lengths``, shape (B,), int64; together, each of the N indices exactly once.
 
     Raises:
         InputError: ``max_tokens`` is not positive.
@@ -37,18 +38,19 @@ def length_sorted_batches(
         [[1], [2, 3, 0]]
     """
     if max_tokens < 1:
-        raise InputError(f"a batch needs room for at least one token, max_tokens is {max_tokens}")
+        raise InputError(f"max_tokens must be at least 1, got {max_tokens}")
     widths = np.maximum(np.asarray(lengths, dtype=np.int64).reshape(-1), 1)
     order = np.argsort(-widths, kind="stable")
     start = 0
     while start < len(order):
         size = max(1, max_tokens // int(widths[order[start]]))
+        size = min(size, max_items or size)
         yield order[start : start + size]
         start += size
 
 
 class SentenceMemo:
-    """Scores each distinct sentence once in its life, and keeps the rows.
+    """Scores each distinct sentence once, and keeps the rows.
 
     Args:
         score: gives one row per sentence, shape (N, ...), for N >= 1 distinct sentences.
@@ -67,7 +69,7 @@ class SentenceMemo:
         return len(self._rows)
 
     def __call__(self, sentences: Sequence[str]) -> np.ndarray:
-        """One row per sentence, in order: shape (N, ...) for N >= 1, else shape (0,)."""
+        """One row per sentence, in order: shape (N, ...) for N >= 1, otherwise shape (0,)."""
         new = [s for s in dict.fromkeys(sentences) if s not in self._rows]
         if new:
             self._rows.update(zip(new, self._score(new), strict=True))

@@ -1,32 +1,28 @@
-"""Style classifiers, whatever their kind: a model of some kind, a memo, a name and a hash."""
+"""Style classifiers, of any kind: a model, a memo, a name and a hash."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
-from ...errors import InputError, IntegrityError, require, unknown_name
-from .artefacts import Artefact, Role, find, open_artefact
+from ...errors import InputError, IntegrityError, require_installed, unknown_name
+from ...plugins import outside
+from ...store import StoredModel
+from .artefacts import Artefact, find, open_artefact
 from .batching import SentenceMemo
+from .device import HERE, Placement
 
 ACCEPTABILITY_STYLES = ("unacceptable", "acceptable")
 
-# Imported when used: a linear classifier needs no torch.
-KINDS: dict[str, str] = {
-    "linear": "tstbench.metrics.scorers.linear:LinearModel",
-    "fasttext": "tstbench.metrics.scorers.fasttext:FastTextModel",
-    "textcnn": "tstbench.metrics.scorers.textcnn:TextCnnModel",
-    "transformer": "tstbench.metrics.scorers.transformer:TransformerModel",
-    "probe": "tstbench.metrics.scorers.probe:ProbeModel",
-}
-
 
 class StyleModel(Protocol):
-    """What each kind has to offer: a distribution over styles, and files."""
+    """What each kind must provide: a distribution over styles, and files."""
 
     @property
     def styles(self) -> tuple[str, ...]:
@@ -34,16 +30,16 @@ class StyleModel(Protocol):
         ...
 
     def distribution(self, sentences: Sequence[str]) -> np.ndarray:
-        """P(style | sentence): shape (N, S), float64, rows sum to 1; N >= 1, no memory."""
+        """P(style | sentence): shape (N, S), float64, rows sum to 1; N >= 1, not memoised."""
         ...
 
     def save(self, folder: Path) -> None:
-        """Write all that :meth:`load` needs into an existing folder."""
+        """Write everything that :meth:`load` needs into an existing folder."""
         ...
 
     @classmethod
-    def load(cls, folder: Path) -> StyleModel:
-        """Read back what :meth:`save` wrote."""
+    def load(cls, folder: Path, placement: Placement = HERE) -> StyleModel:
+        """Read back what :meth:`save` wrote; only transformers use the placement."""
         ...
 
 
@@ -53,7 +49,7 @@ class Classifier:
     Args:
         model: does the scoring.
         name: what it is, for a signature, such as ``linear:yelp``.
-        hash: SHA-256 hex over its files.
+        hash: SHA-256 hex of its files.
     """
 
     def __init__(self, model: StyleModel, *, name: str, hash: str) -> None:  # noqa: A002
@@ -72,49 +68,87 @@ class Classifier:
         return self._memo(sentences).reshape(-1, len(self.styles))
 
 
-# What a kind imports beyond the core, and the extra that brings it.
-LIBRARIES: dict[str, tuple[tuple[str, str], ...]] = {
-    "fasttext": (("floret", "train"),),
-    "textcnn": (("torch", "train"),),
-    "transformer": (("torch", "embedded"), ("transformers", "embedded")),
-    "probe": (("torch", "embedded"), ("transformers", "embedded")),
+@dataclass(frozen=True)
+class Kind:
+    """A kind of classifier: the class of its models, and the libraries it needs.
+
+    Attributes:
+        model: ``module:class``, imported when used (a linear one does not need torch), or the
+            class itself, in other packages.
+        requires: modules beyond the core, and our extra that installs each.
+        trainer: in other packages, a module or object with ``Config`` and ``fit`` like those of
+            :mod:`tstbench.trainers.classifiers` ; ours are found by the kind's name.
+    """
+
+    model: str | type[StyleModel]
+    requires: tuple[tuple[str, str], ...] = ()
+    trainer: Any = None
+
+
+_TORCH = (("torch", "embedded"), ("transformers", "embedded"))
+KINDS: dict[str, Kind] = {
+    "linear": Kind(".linear:LinearModel"),
+    "fasttext": Kind(".fasttext:FastTextModel", (("floret", "train"),)),
+    "textcnn": Kind(".textcnn:TextCnnModel", (("torch", "train"),)),
+    "transformer": Kind(".transformer:TransformerModel", _TORCH),
+    "probe": Kind(".probe:ProbeModel", _TORCH),
 }
 
 
-def require_libraries(kind: str) -> None:
-    """Raise :class:`MissingExtraError`, with the pip line, where a kind's library is not there."""
-    for module, extra in LIBRARIES.get(kind, ()):
-        require(module, extra)
+@cache
+def kinds() -> Mapping[str, Kind]:
+    """Every kind by name, ours first; other packages' are entry points ``tstbench.scorers``."""
+    others = outside("tstbench.scorers").items()
+    found = {name: o for name, o in others if isinstance(o, Kind) and name not in KINDS}
+    return {**KINDS, **found}
 
 
-def model_class(kind: str) -> type[StyleModel]:
-    """The class that reads and writes models of that kind.
+def is_kind(name: str) -> bool:
+    """Whether a profile names a classifier by its kind, not by a folder or a Hub id."""
+    return name in kinds() or not ("/" in name or Path(name).is_dir())
+
+
+def classifier_kind(name: str) -> Kind:
+    """The kind with that name, after checking that its libraries are installed.
 
     Raises:
         UnknownNameError: no such kind.
         MissingExtraError: the kind needs a library that is not installed.
     """
-    if kind not in KINDS:
-        raise unknown_name("kind of classifier", kind, KINDS)
-    require_libraries(kind)
-    module, attribute = KINDS[kind].split(":")
-    found: type[StyleModel] = getattr(import_module(module), attribute)
+    if name not in kinds():
+        raise unknown_name("kind of classifier", name, kinds())
+    for module, extra in kinds()[name].requires:
+        require_installed(module, extra)
+    return kinds()[name]
+
+
+def model_class(kind: str) -> type[StyleModel]:
+    """The class that reads and writes models of that kind; raises like :func:`classifier_kind`."""
+    model = classifier_kind(kind).model
+    if not isinstance(model, str):
+        return model
+    module, attribute = model.split(":")
+    found: type[StyleModel] = getattr(import_module(module, __package__), attribute)
     return found
 
 
-def load_classifier(artefact: Artefact | Path | str) -> Classifier:
+def load_classifier(artefact: Artefact | Path | str, placement: Placement = HERE) -> Classifier:
     """The classifier in a scorer's folder, in the cache or downloaded.
 
+    Args:
+        artefact: the folder, or its opened artefact.
+        placement: the device and number type of transformers.
+
     Raises:
-        MissingScorerError, IntegrityError: as :func:`~.artefacts.open_artefact`.
-        InputError: the folder holds another sort of scorer.
+        MissingScorerError, IntegrityError: see :func:`~.artefacts.open_artefact`.
+        InputError: the folder contains another kind of scorer.
     """
-    if not isinstance(artefact, Artefact):
+    if not isinstance(artefact, StoredModel):
         artefact = open_artefact(artefact)
     card = artefact.card
     if card.role == "language_model":
-        raise InputError(f"{artefact.folder} holds a {card.role}, not a classifier")
-    model = model_class(card.kind).load(artefact.folder)
+        raise InputError(f"{artefact.folder} contains a {card.role}, not a classifier")
+    model = model_class(card.kind).load(artefact.folder, placement)
     if model.styles != card.styles:
         raise IntegrityError(
             f"{artefact.folder}: the model's styles {model.styles} are not its card's {card.styles}"
@@ -122,10 +156,10 @@ def load_classifier(artefact: Artefact | Path | str) -> Classifier:
     return Classifier(model, name=f"{card.kind}:{card.dataset}", hash=artefact.hash)
 
 
-def find_classifier(dataset: str, name: str, *, role: Role = "classifier") -> Classifier:
-    """The classifier of that name in the cache: ``find_classifier("yelp", "linear")``.
+def find_classifier(dataset: str, name: str, *, role: str = "classifier") -> Classifier:
+    """The classifier with that name in the cache: ``find_classifier("yelp", "linear")``.
 
     Raises:
-        MissingScorerError: there is none; says which command makes it.
+        MissingScorerError: there is none; the message says which command makes it.
     """
     return load_classifier(find(role, dataset, name))

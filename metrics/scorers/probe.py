@@ -1,7 +1,7 @@
-"""A probe: multinomial logistic regression on what a frozen encoder says of a sentence.
+"""A probe: multinomial logistic regression on a frozen encoder's features of a sentence.
 
 Its features are means over tokens at some layers, from the forward pass that BERTScore needs
-anyway: where both are wanted, scoring a sentence costs one matrix product.
+anyway: if both are used, scoring a sentence costs only one more matrix product.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from safetensors.numpy import load_file, save_file
 
 from ...errors import IntegrityError
 from ...files import read_text, write_json
+from .device import HERE, Placement
 from .encoder import TransformerEncoder, load_encoder
 from .linear import softmax
 
@@ -24,7 +25,7 @@ class ProbeModel:
 
     Args:
         styles: S names.
-        encoder: gives the features; its files are not saved, its hash is.
+        encoder: gives the features; its hash is saved, but not its files.
         layers: K layers whose means are read.
         coefficients: shape (S, K x D), float32.
         intercepts: shape (S,), float32.
@@ -66,21 +67,21 @@ class ProbeModel:
         save_file(arrays, folder / "weights.safetensors")
 
     @classmethod
-    def load(cls, folder: Path) -> ProbeModel:
+    def load(cls, folder: Path, placement: Placement = HERE) -> ProbeModel:
         """Read back what :meth:`save` wrote, with the encoder that BERTScore uses too.
 
         Raises:
-            MissingScorerError: the encoder's weights are not there and cannot be fetched.
-            IntegrityError: they are not those that the probe was trained on.
+            MissingScorerError: the encoder's weights cannot be found or downloaded.
+            IntegrityError: they are not the weights that the probe was trained on.
         """
         settings = json.loads(read_text(folder / "model.json"))
         wanted = settings["encoder"]
-        encoder = load_encoder(wanted["model"], wanted["layer"])
+        encoder = load_encoder(wanted["model"], wanted["layer"], placement)
         if encoder.hash != wanted["hash"]:
             raise IntegrityError(
                 f"the probe in {folder} was trained on a {wanted['model']} with hash "
-                f"{wanted['hash'][:16]}..., the one found here has {encoder.hash[:16]}...: its "
-                "weights would mean nothing. Install that encoder or train the probe again"
+                f"{wanted['hash'][:16]}..., but the one found here has {encoder.hash[:16]}...: its "
+                "weights would be meaningless. Install that encoder or train the probe again"
             )
         weights = load_file(folder / "weights.safetensors")
         return cls(tuple(settings["styles"]), encoder, settings["layers"], **weights)

@@ -1,146 +1,139 @@
-"""Profiles: which scorers the metrics use.
+"""Profiles: which scorer is used for which role.
 
 ``paper`` names the benchmark paper's choices, with weights from the Hub. ``embedded`` needs no
-download at all beyond PyPI: it is what an offline laptop or a continuous integration can run.
-Scores of different profiles are not comparable, and their signatures differ.
+downloads beyond PyPI: an offline laptop or continuous integration can run it. A
+user may choose another scorer for any role. Scores of different scorers are not comparable, and
+their signatures differ.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from pathlib import Path
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from ...datasets_scripts.directions import Direction
-from ...errors import InputError, require, unknown_name
-from .artefacts import Role, open_artefact
-from .base import AcceptabilityClassifier, Encoder, LanguageModel, StyleClassifier
-from .classifiers import ACCEPTABILITY_STYLES, Classifier, load_classifier
-from .language_model import NgramLanguageModel
-from .published import find_or_fetch
+from ...errors import InputError, unknown_name
+from .device import HERE, Placement
+from .roles import Found, role, roles
 
 COLA_MODEL = "cointegrated/roberta-large-cola-krishna2020"
 
 
 @dataclass(frozen=True)
 class Profile:
-    """The scorers of a profile, by name.
+    """The scorers of a profile, by role, and the options that belong to them.
 
     Attributes:
-        classifier: kind of style classifier, trained here on each dataset.
-        acceptability: kind of acceptability classifier trained here, or a Hub id (with a slash).
-        bertscore: a protocol of :mod:`tstbench.metrics.functional.bertscore`.
+        name: ``embedded``; with a scorer of the user's choice, ``embedded+encoder``.
+        scorers: role -> its scorer: a kind that is trained here, a Hub id, or a folder.
+        options: family -> option -> value: part of how the profile's authors measure.
     """
 
     name: str
-    classifier: str
-    acceptability: str
-    bertscore: str
+    scorers: Mapping[str, str]
+    options: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+
+    def spec(self, name: str) -> str:
+        """The scorer for a role, as the profile names it.
+
+        Raises:
+            UnknownNameError: no such role.
+            InputError: the profile has no scorer for it.
+        """
+        spec = self.scorers.get(name) or role(name).default
+        if not spec:
+            raise InputError(f"profile {self.name} has no {name}: choose one: --scorer {name}=...")
+        return spec
+
+    def with_scorers(self, assignments: Iterable[str]) -> Profile:
+        """The profile with other scorers, from ``ROLE=SPEC`` texts as given on the command line.
+
+        Raises:
+            InputError: a text that does not have this form.
+            UnknownNameError: no such role.
+        """
+        chosen: dict[str, str] = {}
+        for text in assignments:
+            name, separator, spec = text.partition("=")
+            if not (separator and spec):
+                raise InputError(f"{text!r} is not ROLE=SCORER; roles: {', '.join(roles())}")
+            chosen[role(name).name] = spec
+        if not chosen:
+            return self
+        name = "+".join([self.name, *chosen])
+        return replace(self, name=name, scorers={**self.scorers, **chosen})
 
 
 PROFILES = {
     profile.name: profile
     for profile in (
-        Profile("embedded", classifier="linear", acceptability="probe", bertscore="embedded"),
-        Profile("paper", classifier="transformer", acceptability=COLA_MODEL, bertscore="paper"),
+        Profile(
+            "embedded",
+            {
+                "classifier": "linear",
+                "language_model": "kn5",
+                "acceptability": "probe",
+                "encoder": "sentence-transformers/all-MiniLM-L6-v2@6",
+            },
+        ),
+        Profile(
+            "paper",
+            {
+                "classifier": "transformer",
+                "language_model": "kn5",
+                "acceptability": COLA_MODEL,
+                "encoder": "FacebookAI/roberta-large@9",
+            },
+            {"bertscore": {"reduce": "mean"}},
+        ),
     )
 }
 
 
 def parse_profile(name: str) -> Profile:
-    """The profile of that name; :class:`UnknownNameError` with near misses else."""
+    """The profile with that name; raises :class:`UnknownNameError` with near misses."""
     if name not in PROFILES:
         raise unknown_name("profile", name, PROFILES)
     return PROFILES[name]
 
 
-def acceptability_corpus(dataset: str) -> str:
-    """What the trained acceptability classifier of a dataset learned from.
-
-    ``mini`` must work where nothing can be downloaded, so it has a corpus of its own.
-    """
-    return "mini" if dataset == "mini" else "cola"
-
-
-def language_model_name(style: str) -> str:
-    """The artefact name of a style's language model: 5-gram, modified Kneser-Ney."""
-    return f"kn5-{style}"
-
-
 class Scorers:
-    """The scorers of one profile for one direction, each loaded when first asked for.
+    """The scorers of one profile for one direction: looked up, and loaded, when first needed."""
 
-    Raises:
-        MissingScorerError: from an attribute, when that scorer has not been trained or fetched;
-            the message says with which command it is.
-    """
-
-    def __init__(self, profile: Profile, direction: Direction | None) -> None:
+    def __init__(
+        self, profile: Profile, direction: Direction | None, placement: Placement = HERE
+    ) -> None:
         self.profile = profile
         self.direction = direction
+        self.placement = placement
+        self._found: dict[str, Found] = {}
+        self._loaded: dict[str, Any] = {}
 
-    @cached_property
-    def classifier(self) -> StyleClassifier:
-        """P(style | sentence) for the dataset's two styles."""
-        return _classifier("classifier", self._direction.dataset, self.profile.classifier)
+    def find(self, name: str) -> Found:
+        """Name and hash of the scorer for a role; nothing is loaded.
 
-    @cached_property
-    def language_model(self) -> LanguageModel:
-        """The n-gram model of the target style."""
-        direction = self._direction
-        return _language_model(direction.dataset, language_model_name(direction.target_style))
+        Raises:
+            MissingScorerError: it has not been trained or downloaded; the message says which
+                command does that.
+        """
+        if name not in self._found:
+            spec = self.profile.spec(name)
+            self._found[name] = role(name).look_up(spec, self.direction, self.placement)
+        return self._found[name]
 
-    @cached_property
-    def acceptability(self) -> AcceptabilityClassifier:
-        """P(acceptable | sentence)."""
-        if "/" in self.profile.acceptability:
-            return _hub_acceptability(self.profile.acceptability)
-        corpus = acceptability_corpus(self.direction.dataset if self.direction else "")
-        return _classifier("acceptability", corpus, self.profile.acceptability)
+    def load(self, name: str) -> Any:
+        """The scorer for a role; see :mod:`tstbench.metrics.scorers.base`.
 
-    @cached_property
-    def encoder(self) -> Encoder:
-        """The encoder of the profile's BERTScore protocol."""
-        for module in ("torch", "transformers"):
-            require(module, "embedded")
-        from ..functional.bertscore import bertscore_protocol
-        from .encoder import load_encoder
+        Raises:
+            MissingScorerError: see :meth:`find`.
+        """
+        if name not in self._loaded:
+            self._loaded[name] = self.find(name).load()
+        return self._loaded[name]
 
-        protocol = bertscore_protocol(self.profile.bertscore)
-        return load_encoder(protocol.encoder, layer=protocol.layer)
-
-    @property
-    def _direction(self) -> Direction:
-        if self.direction is None:
-            raise InputError("a direction is needed, such as 'yelp/negative-to-positive'")
-        return self.direction
-
-
-def _classifier(role: Role, dataset: str, name: str) -> Classifier:
-    return _opened_classifier(find_or_fetch(role, dataset, name).folder)
-
-
-def _language_model(dataset: str, name: str) -> NgramLanguageModel:
-    return _opened_language_model(find_or_fetch("language_model", dataset, name).folder)
-
-
-# An artefact is found, and its checksum verified, each time a profile asks; but it is loaded, and
-# remembers what it has scored, once in the life of the process. Its folder names its content.
-@lru_cache(maxsize=2)
-def _hub_acceptability(model: str) -> AcceptabilityClassifier:
-    require("transformers", "embedded")
-    from .transformer import load_hub_classifier
-
-    return load_hub_classifier(model, ACCEPTABILITY_STYLES)
-
-
-@lru_cache(maxsize=16)
-def _opened_classifier(folder: Path) -> Classifier:
-    return load_classifier(folder)
-
-
-@lru_cache(maxsize=16)
-def _opened_language_model(folder: Path) -> NgramLanguageModel:
-    artefact = open_artefact(folder)
-    name = f"{artefact.card.name}:{artefact.card.dataset}"
-    return NgramLanguageModel(folder, name=name, hash=artefact.hash)
+    def forget(self, names: Iterable[str]) -> None:
+        """Look these roles up again: their scorers have just been trained."""
+        for name in names:
+            self._found.pop(name, None)
+            self._loaded.pop(name, None)

@@ -1,7 +1,7 @@
 """Convolutional style classifier (Kim 2014): windows of 3, 4 and 5 words, maximum over time.
 
 A sentence's distribution does not depend on its batch: every sentence is padded by a window's
-width on both sides, and windows without a word of it take no part in the maximum.
+width on both sides, and windows that contain none of its words are excluded from the maximum.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from torch import Tensor, nn
 
 from ...files import read_text, write_json
 from .batching import length_sorted_batches
+from .device import HERE, Placement
 from .linear import softmax
 from .words import words
 
@@ -28,7 +29,7 @@ MAX_TOKENS = 16_384  # padded words in a batch
 
 @dataclass(frozen=True)
 class TextCnnShape:
-    """What the network looks like."""
+    """The shape of the network."""
 
     n_styles: int
     n_words: int  # PAD and UNKNOWN included
@@ -45,7 +46,7 @@ class TextCnn(nn.Module):
         super().__init__()
         self.shape = shape
         self.embedding = nn.Embedding(shape.n_words, shape.dimension, padding_idx=PAD)
-        with torch.no_grad():  # Kim's range; torch's unit normal would drown what is learned
+        with torch.no_grad():  # Kim's range; torch's unit normal would swamp what is learned
             self.embedding.weight.uniform_(-0.25, 0.25)[PAD] = 0.0
         self.convolutions = nn.ModuleList(
             nn.Conv1d(shape.dimension, shape.filters, width, padding=width - 1)
@@ -74,7 +75,7 @@ class TextCnnModel:
     Args:
         styles: S names.
         vocabulary: words, in id order from 2.
-        network: what :func:`~tstbench.trainers.classifiers.textcnn.fit` trained.
+        network: trained by :func:`~tstbench.trainers.classifiers.textcnn.fit`.
     """
 
     def __init__(
@@ -104,7 +105,7 @@ class TextCnnModel:
         save_file(state, folder / "weights.safetensors")
 
     @classmethod
-    def load(cls, folder: Path) -> TextCnnModel:
+    def load(cls, folder: Path, _placement: Placement = HERE) -> TextCnnModel:
         """Read back what :meth:`save` wrote."""
         settings = json.loads(read_text(folder / "model.json"))
         shape = TextCnnShape(**{**settings["shape"], "widths": tuple(settings["shape"]["widths"])})

@@ -1,7 +1,7 @@
 """The words that the light classifiers see: the same for ``do n't go .`` and ``Don't go.``
 
 Benchmark files come tokenised and lower-cased, outputs of language models do not; a classifier
-that took ``great.`` for another word than ``great`` would judge the formatting, not the style.
+for which ``great.`` and ``great`` were different words would judge formatting, not style.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ _WORD = re.compile(r"\w+?(?=n't\b)|n't\b|'(?:s|re|ve|d|ll|m)\b|\w+|[^\w\s]")
 
 
 def words(sentence: str) -> list[str]:
-    """Lower-cased words, contractions split as in the Penn Treebank, each other sign on its own.
+    """Lower-cased words, contractions split as in the Penn Treebank, other characters on their own.
 
     >>> words("I don't like it, can\u2019t go!") == words("i do n't like it , ca n't go !")
     True

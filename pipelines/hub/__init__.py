@@ -1,8 +1,10 @@
-"""The Hub, seen from here: what it holds as git repositories, served on loopback, pushed for real.
+"""Publishing to the Hub: git repositories, served locally or pushed to huggingface.co.
 
-- :mod:`.build`: which artefacts there are, and where they come from
-- :mod:`.repositories`: one git repository per artefact, one commit per change
-- :mod:`.guard`: what may never be published, whatever it is called
+- :mod:`.build`: the artefacts and where they come from
+- :mod:`.repositories`: reading, one git repository per artefact
+- :mod:`.writing`: writing, one commit per change
+- :mod:`.local`: the same names, to be loaded from a folder
+- :mod:`.guard`: what must never be published, whatever its name
 - :mod:`.serve`: the Hub's reading protocol on loopback, for machines without internet
-- :mod:`.push`: the same repositories on huggingface.co
+- :mod:`.push`: pushing the same repositories to huggingface.co
 """

@@ -1,7 +1,7 @@
-"""What the Hub's reading endpoints answer, computed from the repositories of a hub folder.
+"""The answers of the Hub's reading endpoints, computed from the repositories of a hub folder.
 
-Nothing of HTTP is here. A path from a URL is only ever looked up among the names that git lists,
-never joined to a folder, so no address can lead out of the repositories.
+This module does not know HTTP. A path from a URL is only looked up among the names that git
+lists and never joined to a folder, so no address can lead out of the repositories.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Json = dict[str, Any]
 
 
 class NotFoundError(Exception):
-    """What the Hub says with status 404: clients act on the code in its headers."""
+    """The Hub's answer with status 404: clients act on the code in its headers."""
 
     def __init__(self, code: str, message: str):
         super().__init__(message)
@@ -80,6 +80,8 @@ def info(repo: Repository, commit: str, *, blobs: bool = False) -> Json:
     }
     if repo.kind == "model":
         answer["modelId"] = repo.repo_id
+        if "model-index" in card:
+            answer["model-index"] = card["model-index"]
     if repo.kind == "space":
         answer["sdk"] = card.get("sdk", "static")
     return answer
@@ -115,7 +117,7 @@ def tree(repo: Repository, commit: str, folder: str, *, recursive: bool) -> list
 
 
 def paths_info(repo: Repository, commit: str, paths: Iterable[str]) -> list[Json]:
-    """``POST .../paths-info/{rev}``: what is there of some paths."""
+    """``POST .../paths-info/{rev}``: those of the given paths that exist."""
     entries = repo.files(commit)
     found = []
     for path in (path.strip("/") for path in paths):
@@ -153,7 +155,7 @@ def commits(repo: Repository, commit: str) -> list[Json]:
 
 
 def whoami(root: Path) -> Json:
-    """``GET /api/whoami-v2``: nobody in particular, of the namespaces that are here."""
+    """``GET /api/whoami-v2``: an anonymous reader, member of the namespaces in the hub folder."""
     namespaces = sorted({repo.repo_id.split("/")[0] for repo in list_repositories(root)})
     return {
         "type": "user",
@@ -194,7 +196,7 @@ def _stand_in(path: str) -> str:
 
 
 def card_of(repo: Repository, entries: Mapping[str, Entry]) -> Json:
-    """The YAML front matter of README.md as the Hub reads it; empty where there is none."""
+    """The YAML front matter of README.md as the Hub reads it; empty if there is none."""
     if "README.md" not in entries:
         return {}
     parts = repo.read(entries["README.md"]).decode("utf-8", "replace").split("---\n", 2)

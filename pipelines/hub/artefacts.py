@@ -1,26 +1,33 @@
-"""Everything there is to publish, made ready in folders, then written as repositories."""
+"""Everything that is published: prepared in folders, then written as repositories."""
 
 from __future__ import annotations
 
 import shutil
 import tempfile
 from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from ...datasets_scripts.build import BuildReport
 from ...datasets_scripts.build import build as build_dataset
-from ...datasets_scripts.directions import dataset_facts
-from ...errors import MissingFileError
+from ...datasets_scripts.judgments.schema import read_judgments
+from ...datasets_scripts.known import DATASETS, dataset_facts
+from ...errors import InputError, MissingFileError
 from ...files import write_jsonl, write_text
-from ..human import read_judgments
-from ..report import read_samples
-from ..results import SIGNIFICANCE_FILE, Stored, read_direction
-from .build import Built, build, trained_scorers
+from ..results import Stored, read_direction
+from ..significance import write_significance
+from .build import Built, Files, Source, build, trained_scorers
+from .models import model_sources
+from .systems import systems_in, trained_systems
+from .tasks import EVAL_FILE, eval_yaml
+from .writing import folder_files
 
 RESULTS_CARD = """\
 ---
 pretty_name: TSTBench results
-license: apache-2.0
+license: other
+license_name: scores-apache-2.0-sentences-as-their-datasets
 language:
 - en
 tags:
@@ -34,19 +41,27 @@ configs:
 ---
 # TSTBench results
 
-One row a system, direction and metric: value, 95% interval, unit, and the signature that says
-everything the value depends on. Only rows with equal signatures may be compared.
+One row per score of a system on a direction: value, 95% interval, unit, the signature that lists
+everything the value depends on, and the versions of the libraries used. Only rows with
+equal signatures may be compared.
 
-`scores.jsonl` is made from the folders beside it, `<dataset>/<direction>/<system>/`, which hold the
-whole reports (`report.json`), every sentence with its scores (`samples.jsonl`), the bootstrap
-replicates (`replicates.parquet`) and, a direction, the paired significance (`significance.json`).
-Each report names the origin of its outputs. `human.jsonl`, where there is one, holds human
-judgments of the same outputs; each study has its own terms.
+`scores.jsonl` is made from the folders `<dataset>/<direction>/<system>/` beside it. They contain
+the full reports (`report.json`), every sentence with its scores (`samples.jsonl`), the bootstrap
+replicates (`replicates.parquet`) and, per direction, the paired significance (`significance.json`).
+Each report names the origin of its outputs. `human.jsonl`, if present, has human judgments of the
+same outputs; each study has its own terms.
+
+## Licence
+
+Scores and reports: Apache-2.0. The sentences in `samples.jsonl` have the terms of their dataset
+and of the outputs' origin.
 """
 
 OUTPUTS_CARD = """\
 ---
 pretty_name: TSTBench system outputs
+license: other
+license_name: terms-of-each-origin
 language:
 - en
 tags:
@@ -60,12 +75,19 @@ configs:
 # TSTBench system outputs
 
 The predictions behind tstbench/results: `direction`, `system`, `id` of the test sentence,
-`prediction`, and the `origin` of the outputs, whose terms apply to them.
+`prediction`, and the `origin` of the outputs.
+
+## Licence
+
+There is no single one: the terms of each `origin` apply to its rows, and those of the dataset to
+what they rewrite.
 """
 
 JUDGMENTS_CARD = """\
 ---
 pretty_name: TSTBench human judgments
+license: other
+license_name: terms-of-each-study
 language:
 - en
 tags:
@@ -78,11 +100,11 @@ configs:
 ---
 # TSTBench human judgments
 
-One row a judgment: `study`, `dataset`, `direction`, `system`, `sample_id`, `source`, `output`,
+One row per judgment: `study`, `dataset`, `direction`, `system`, `sample_id`, `source`, `output`,
 `aspect`, `scale`, `rater` (a pseudonym) and `score`.
 
 Rows of the study `li2018` are made from the ratings that Li, Jia, He and Liang published with
-"Delete, Retrieve, Generate" (2018) under CC BY-SA 4.0, which holds for these rows too.
+"Delete, Retrieve, Generate" (2018) under CC BY-SA 4.0; the same licence applies to these rows.
 """
 
 
@@ -92,67 +114,109 @@ def build_all(
     datasets: Sequence[str],
     results: Path | None = None,
     judgments: Path | None = None,
+    systems: Sequence[Path] = (),
     allow_missing: bool = False,
     only: Collection[str] = (),
     namespace: str = "tstbench",
     report: Callable[[Built], None] | None = None,
 ) -> list[Built]:
-    """Build datasets, metrics, Spaces, trained scorers, results and judgments as repositories.
+    """Build datasets, metrics, Spaces, trained models, results and judgments as repositories.
 
     Args:
         root: the hub folder.
-        datasets: names; GYAFC is refused.
-        results: the folder that evaluations wrote: becomes ``results`` and ``outputs``.
+        datasets: names; GYAFC and data without a licence are refused.
+        results: a results folder: becomes ``results`` and ``outputs``.
         judgments: a folder of exported JSONL: becomes ``human_judgments``.
-        allow_missing: leave out dataset splits whose upstream files are not here.
+        systems: folders of trained systems, in addition to those of the store.
+        allow_missing: leave out dataset splits whose upstream files are missing.
         only: names of repositories; default all.
         namespace: the organisation on the Hub.
         report: called after each repository.
 
     Raises:
-        TSTBenchError: something cannot be built or must not be published.
+        TSTBenchError: an artefact cannot be built or must not be published.
     """
+    root = Path(root).expanduser().resolve()
+    for name in datasets:
+        facts = dataset_facts(name)
+        if not facts.licence and (not only or name in only):
+            raise InputError(
+                f"{name} has no licence, so it is not published. If you may publish it, name "
+                'its licence in the data file: licence = "cc-by-4.0"'
+            )
+    if results is not None:
+        _check_results(results)
     with tempfile.TemporaryDirectory(prefix="tstbench-hub-") as scratch:
         staging = Path(scratch)
-        folders = {
-            name: build_dataset(name, staging / "datasets", allow_missing=allow_missing).folder
+        folders: dict[str, Source] = {
+            name: partial(_dataset_files, _build_dataset(name, staging, allow_missing))
             for name in datasets
-            if dataset_facts(name) and (not only or name in only)
+            if not only or name in only
         }
+        stored = _stored(results) if results is not None else []
         if results is not None:
-            folders["results"] = _stage_results(results, staging / "results")
-            folders["outputs"] = _stage_outputs(results, staging / "outputs")
+            folders["results"] = _stage_results(results, stored, staging / "results")
+            folders["outputs"] = _stage_outputs(stored, staging / "outputs")
         if judgments is not None:
             folders["human_judgments"] = _stage_judgments(judgments, staging / "judgments")
+        models = {**trained_scorers(), **trained_systems(), **systems_in(systems)}
         return build(
             root,
             namespace=namespace,
             datasets=folders,
-            models=trained_scorers(),
+            models=dict(model_sources(root, namespace, models, stored)),
             only=only,
             report=report,
         )
 
 
-def _stored(results: Path) -> Iterator[Stored]:
-    folders = sorted({file.parent.parent for file in results.glob("*/*/*/report.json")})
-    if not folders:
+def _build_dataset(name: str, staging: Path, allow_missing: bool) -> BuildReport:
+    try:
+        return build_dataset(name, staging / "datasets", allow_missing=allow_missing)
+    except MissingFileError as error:
+        if allow_missing:
+            raise
         raise MissingFileError(
-            f"no results in {results}: <dataset>/<direction>/<system>/report.json"
+            f"{error}. To publish {name} without the splits whose files are missing, add "
+            "--allow-missing; the test split is always needed"
+        ) from error
+
+
+def _dataset_files(built: BuildReport) -> Files:
+    """A built dataset that is a benchmark of the Hub too."""
+    return {**folder_files(built.folder), EVAL_FILE: eval_yaml(dataset_facts(built.dataset))}
+
+
+def _check_results(results: Path) -> None:
+    """Refuse sentences of data without a licence; GYAFC's are refused by the guard."""
+    for samples in sorted(results.glob("*/*/*/samples.jsonl")):
+        dataset = samples.relative_to(results).parts[0]
+        if dataset not in DATASETS or not DATASETS[dataset].licence:
+            raise InputError(
+                f"{samples} has sentences of {dataset}, whose licence is not known. Name one in "
+                "its data file and give the file (--data FILE), or leave these results out"
+            )
+
+
+def _stored(results: Path) -> list[Stored]:
+    """All complete results; the others are named and left out."""
+    folders = sorted({file.parent.parent for file in results.glob("*/*/*/report.json")})
+    found = [stored for folder in folders for stored in read_direction(folder)]
+    if not found:
+        what = "complete results" if folders else "results"
+        raise MissingFileError(
+            f"no {what} in {results}: <dataset>/<direction>/<system>/report.json"
         )
-    for folder in folders:
-        yield from read_direction(folder)
+    return found
 
 
-def _stage_results(results: Path, staging: Path) -> Path:
+def _stage_results(results: Path, found: Sequence[Stored], staging: Path) -> Path:
     rows = []
-    for stored in _stored(results):
-        parts = stored.folder.relative_to(results)
-        shutil.copytree(stored.folder, staging / parts)
-        significance = stored.folder.parent / SIGNIFICANCE_FILE
-        if significance.is_file():
-            shutil.copy(significance, staging / parts.parent)
+    for stored in found:
+        shutil.copytree(stored.folder, staging / stored.folder.relative_to(results))
         rows += list(_score_rows(stored))
+    for direction in sorted(staging.glob("*/*")):  # of what is published, and of nothing else
+        write_significance(direction)
     human = results / "human.jsonl"
     if human.is_file():  # the leaderboard shows people's scores beside the automatic ones
         read_judgments(human)
@@ -170,17 +234,18 @@ def _score_rows(stored: Stored) -> Iterator[dict[str, Any]]:
             "system": report.system.name,
             "family": report.system.family,
             "date": report.system.date,
-            "profile": report.profile,
+            "profile": score.profile,
             "metric": score.metric,
             "value": score.value,
             "low": score.interval.low if score.interval else None,
             "high": score.interval.high if score.interval else None,
             "unit": score.unit,
             "signature": score.signature,
+            "made_with": score.made_with,
         }
 
 
-def _stage_outputs(results: Path, staging: Path) -> Path:
+def _stage_outputs(found: Sequence[Stored], staging: Path) -> Path:
     rows = [
         {
             "direction": stored.report.direction,
@@ -189,8 +254,9 @@ def _stage_outputs(results: Path, staging: Path) -> Path:
             "prediction": sample.prediction,
             "origin": stored.report.system.origin,
         }
-        for stored in _stored(results)
-        for sample in read_samples(stored.folder)
+        for stored in found
+        if stored.has_samples
+        for sample in stored.samples()
     ]
     write_jsonl(staging / "outputs.jsonl", rows)
     write_text(staging / "README.md", OUTPUTS_CARD)

@@ -1,23 +1,30 @@
-"""The list of artefacts: which repositories the hub folder holds, and from which folders."""
+"""The list of artefacts: the repositories of the hub folder and the folders they come from."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import cast
 
+from ...datasets_scripts.known import DATASETS
 from ...errors import InputError, MissingFileError, unknown_name
 from ...files import home
-from ...metrics.scorers.artefacts import Role, find
+from ...metrics.scorers.artefacts import find
 from ...metrics.scorers.published import repository_name
-from .guard import LICENSED
-from .repositories import Kind, find_repository, link_local_names, write_repository
+from .local import link_local_names
+from .repositories import Kind, find_repository
+from .writing import write_repository
 
 NAMESPACE = "tstbench"
 SPACES = ("leaderboard", "annotate")
 PACKAGE = Path(__file__).resolve().parents[2]
+
+
+Files = Mapping[str, Path | bytes]
+# A folder; or files by path, made when their turn comes: then the repositories before are written.
+Source = Path | Callable[[], Files]
 
 
 @dataclass(frozen=True)
@@ -26,13 +33,13 @@ class Artefact:
 
     kind: Kind
     name: str
-    source: Path
+    source: Source
     tags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Built:
-    """One repository as it is now."""
+    """One repository after it was written."""
 
     kind: Kind
     repo_id: str
@@ -44,31 +51,31 @@ def build(
     root: Path | str,
     *,
     namespace: str = NAMESPACE,
-    datasets: Mapping[str, Path] | None = None,
-    models: Mapping[str, Path] | None = None,
+    datasets: Mapping[str, Source] | None = None,
+    models: Mapping[str, Source] | None = None,
     metrics_folder: Path | None = None,
     spaces_folder: Path | None = None,
     only: Collection[str] = (),
     report: Callable[[Built], None] | None = None,
 ) -> list[Built]:
-    """Write every artefact as a git repository below ``root``; nothing changed, no new commit.
+    """Write every artefact as a git repository in ``root``; an unchanged one gets no new commit.
 
     Args:
         root: the hub folder.
         namespace: the organisation or user that the repositories belong to.
-        datasets: built dataset folders (Parquet and card) by repository name: the benchmark's
-            datasets, and ``results``, ``outputs``, ``human_judgments`` where they exist.
-        models: folders of trained scorers and systems (files and card) by repository name.
-        metrics_folder: where ``<name>/<name>.py`` are looked for; default: the installed ones.
-        spaces_folder: where ``leaderboard/app.py``... are looked for; default: the installed ones.
+        datasets: built datasets (Parquet and card) by repository name: the benchmark's datasets,
+            and ``results``, ``outputs``, ``human_judgments`` where they exist.
+        models: trained scorers and systems (files and card) by repository name.
+        metrics_folder: the folder with ``<name>/<name>.py``; default: the installed metrics.
+        spaces_folder: the folder with ``leaderboard/app.py``...; default: the installed Spaces.
         only: names of artefacts; default all.
         report: called after each repository, for progress.
 
     Raises:
-        LicensedTextError: an artefact holds text that must not be published; the repositories
+        LicensedTextError: an artefact contains text that must not be published; the repositories
             before it are written, this one is not touched.
-        UnknownNameError: ``only`` names what is not there.
-        InputError, MissingFileError: a source folder is not fit to be published.
+        UnknownNameError: ``only`` has an unknown name.
+        InputError, MissingFileError: a source folder cannot be published.
     """
     root = Path(root).expanduser().resolve()
     artefacts = [
@@ -80,7 +87,7 @@ def build(
     names = [artefact.name for artefact in artefacts]
     for name in names:
         if names.count(name) > 1:
-            raise InputError(f"two artefacts are called {name!r}: rename one")
+            raise InputError(f"two artefacts are named {name!r}: rename one")
     for name in only:
         if name not in names:
             raise unknown_name("artefact", name, names)
@@ -96,77 +103,85 @@ def build(
     return built
 
 
-def dataset_artefacts(folders: Mapping[str, Path]) -> Iterator[Artefact]:
-    """Built dataset folders as they are."""
-    for name, folder in folders.items():
-        yield Artefact("dataset", name, _existing(folder))
+def dataset_artefacts(sources: Mapping[str, Source]) -> Iterator[Artefact]:
+    """Built dataset folders."""
+    for name, source in sources.items():
+        yield Artefact("dataset", name, _existing(source))
 
 
 def metric_artefacts(folder: Path) -> Iterator[Artefact]:
-    """Every ``<name>/<name>.py`` below the metrics room.
+    """Every ``<name>/<name>.py`` in the metrics room.
 
-    ``evaluate.load`` asks for the revision of its own version first, so each metric carries that
+    ``evaluate.load`` asks for the revision of its own version first, so each metric has that
     tag; another version of evaluate falls back to ``main``.
     """
     tag = f"v{version('evaluate')}"
     for script in sorted(folder.glob("*/*.py")):
         if script.stem == script.parent.name:
-            yield Artefact("space", script.stem, script.parent, (tag,))
+            yield Artefact("space", script.stem, partial(_metric_files, script.parent), (tag,))
+
+
+def _metric_files(folder: Path) -> Files:
+    # The family beside them is imported from the installed package, and stays at home.
+    private = ("family.py", "__init__.py")
+    return {f.name: f for f in folder.iterdir() if f.is_file() and f.name not in private}
 
 
 def space_artefacts(folder: Path) -> Iterator[Artefact]:
-    """The Spaces that people look at, as far as they are there."""
+    """The Spaces that people look at, if they exist."""
     for name in SPACES:
         if (folder / name / "app.py").exists():
             yield Artefact("space", name, folder / name)
 
 
-def model_artefacts(folders: Mapping[str, Path]) -> Iterator[Artefact]:
-    """Folders of trained models as they are."""
-    for name, folder in folders.items():
-        yield Artefact("model", name, _existing(folder))
-
-
-def folders_in(folder: Path) -> dict[str, Path]:
-    """The sub-folders that have a card, by name: what a ``--datasets DIR`` would mean."""
-    return {card.parent.name: card.parent for card in sorted(_existing(folder).glob("*/README.md"))}
+def model_artefacts(sources: Mapping[str, Source]) -> Iterator[Artefact]:
+    """Folders of trained models."""
+    for name, source in sources.items():
+        yield Artefact("model", name, _existing(source))
 
 
 def trained_scorers() -> dict[str, Path]:
     """The folders of the scorers trained on this machine, by the name of their repository.
 
-    ``classifier-yelp-linear``, ``language-model-yelp-kn5-positive``... Those of licensed datasets
-    are left out: they stay here.
+    ``classifier-yelp-linear``, ``language-model-yelp-kn5-positive``... Those trained on licensed
+    datasets, or on data that is unknown or has no licence, are left out: they may quote that data.
 
     Raises:
-        IntegrityError: a scorer was changed after it was made.
+        IntegrityError: a scorer was changed after it was trained.
     """
     index = home() / "scorers" / "index"
     folders = {}
     for file in sorted(index.glob("*/*/*.json")):
         role, dataset = file.parts[-3:-1]
-        if dataset in LICENSED:
+        if not _may_be_published(dataset):
             continue
-        role = cast(Role, role)
         folders[repository_name(role, dataset, file.stem)] = find(role, dataset, file.stem).folder
     return folders
+
+
+def _may_be_published(corpus: str) -> bool:
+    """Whether a scorer trained on a corpus may leave this machine."""
+    return corpus == "cola" or (corpus in DATASETS and DATASETS[corpus].publishable)
 
 
 def _write(root: Path, namespace: str, artefact: Artefact) -> Built:
     repo_id = f"{namespace}/{artefact.name}"
     existing = find_repository(root, artefact.kind, repo_id)
     before = existing.resolve("main") if existing else None
-    commit = write_repository(root, artefact.kind, repo_id, artefact.source, tags=artefact.tags)
+    source = artefact.source() if callable(artefact.source) else artefact.source
+    commit = write_repository(root, artefact.kind, repo_id, source, tags=artefact.tags)
     return Built(artefact.kind, repo_id, commit, commit != before)
 
 
 def _room(name: str) -> Path:
-    """Where a room lies: beside this one, both in a checkout and in an installed package."""
+    """The folder of a room: beside this one, both in a checkout and in an installed package."""
     return PACKAGE / name
 
 
-def _existing(folder: Path | str) -> Path:
-    folder = Path(folder).expanduser()
+def _existing(source: Source) -> Source:
+    if callable(source):
+        return source
+    folder = Path(source).expanduser()
     if not folder.is_dir():
         raise MissingFileError(f"no such folder: {folder}")
     return folder

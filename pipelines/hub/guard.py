@@ -1,17 +1,17 @@
-"""What is never published: text of a licensed corpus, under whatever name it comes.
+"""What is never published: text of a licensed corpus, whatever its name.
 
-GYAFC may be used by those who signed its licence and may not be passed on, so this module stands
-before every file that enters a repository of the hub folder. It does not know the corpus; it
-refuses by construction:
+GYAFC may be used by those who signed its licence and must not be passed on, so this module checks
+every file that enters a repository of the hub folder. It does not know the corpus; it refuses by
+construction:
 
-1. A kind of file it cannot look into is not published, nor is a dataset of a licensed name.
-2. A record that belongs to a licensed direction may hold scores, names and signatures, no text.
-   It belongs there by its own fields, by the single-direction document that lies in its folder
+1. A kind of file it cannot look into is not published, nor is a dataset with a licensed name.
+2. A record that belongs to a licensed direction may have scores, names and signatures, but no
+   text. It belongs to one by its own fields, by the single-direction document in its folder
    (``report.json`` beside ``samples.jsonl``), by its path, or by styles that only licensed
    datasets have (a renamed dataset still says informal and formal).
 3. Models trained on licensed text are not published: n-gram models and vocabularies quote it.
-4. Where the user's own copy is at hand (``TSTBENCH_GYAFC``), no file of any kind of text may
-   quote one of its sentences, whatever fields say.
+4. If the user's own copy is available (``TSTBENCH_GYAFC``), no text file may quote one of its
+   sentences, whatever its fields say.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from ...datasets_scripts.directions import DATASETS
+from ...datasets_scripts.directions import BENCHMARK_DATASETS
 from ...datasets_scripts.publication import MARKER
 from ...errors import InputError, TSTBenchError
 from .quotes import QuotedSentences
@@ -39,9 +39,11 @@ RECORDS = frozenset({".csv", ".json", ".jsonl", ".parquet", ".tsv"})
 PICTURES = frozenset({".gif", ".ico", ".jpeg", ".jpg", ".png", ".webp"})
 WEIGHTS = frozenset({".arpa", ".bin", ".model", ".npy", ".npz", ".safetensors"})
 
-LICENSED = tuple(name for name, facts in DATASETS.items() if facts.licensed)
-_OPEN_STYLES = {s for facts in DATASETS.values() if not facts.licensed for s in facts.styles}
-LICENSED_STYLES = {s for n in LICENSED for s in DATASETS[n].styles} - _OPEN_STYLES
+LICENSED = tuple(name for name, facts in BENCHMARK_DATASETS.items() if facts.licensed)
+_OPEN_STYLES = {
+    s for facts in BENCHMARK_DATASETS.values() if not facts.licensed for s in facts.styles
+}
+LICENSED_STYLES = {s for n in LICENSED for s in BENCHMARK_DATASETS[n].styles} - _OPEN_STYLES
 
 # Fields that hold sentences, and fields whose prose is about the scores, not of the corpus.
 _SENTENCES = re.compile(
@@ -61,7 +63,7 @@ _LICENSED_NAME = re.compile(
 
 
 class LicensedTextError(TSTBenchError, ValueError):
-    """A file holds, or may hold, text that its licence forbids to pass on."""
+    """A file contains, or may contain, text that its licence forbids to publish."""
 
 
 def check_publishable(
@@ -71,26 +73,28 @@ def check_publishable(
     *,
     licensed_copy: Path | str | None = None,
 ) -> None:
-    """Refuse a repository that would pass licensed text on.
+    """Refuse a repository that would publish licensed text.
 
     Args:
         kind: dataset, model or space.
         repo_id: ``namespace/name``.
-        files: contents, or files that hold them, by path in the repository.
-        licensed_copy: the folder of the user's own GYAFC corpus; default ``$TSTBENCH_GYAFC``.
+        files: contents, or the files that have them, by path in the repository.
+        licensed_copy: the user's own GYAFC folder; default ``$TSTBENCH_GYAFC``.
 
     Raises:
-        LicensedTextError: naming the file, the place in it and the reason. Sentences are not
-            quoted in the message: it ends up in logs.
-        InputError: a kind of file that cannot be looked into, or a broken one.
+        LicensedTextError: licensed text was found; the message names the file, the place in it
+            and the reason, but does not quote the sentence, because messages end up in logs.
+        InputError: a file is of a kind that cannot be checked, or is broken.
     """
     _check_kinds_of_file(kind, repo_id, files)
     if kind == "dataset" and _LICENSED_NAME.search(repo_id):
         raise LicensedTextError(
-            f"{repo_id} is a licensed dataset: it is built and used locally only"
+            f"{repo_id} is a licensed dataset: it may only be built and used locally"
         )
     if any(PurePosixPath(path).name == MARKER for path in files):
-        raise LicensedTextError(f"{repo_id}: {MARKER} is in the folder, so it stays here")
+        raise LicensedTextError(
+            f"{repo_id}: the folder has a file {MARKER}, so it is not published"
+        )
     if kind == "model":
         _check_model(repo_id, files)
     folders = _licensed_folders(files)
@@ -114,7 +118,7 @@ def _check_kinds_of_file(kind: str, repo_id: str, files: Mapping[str, Path | byt
             kinds = ", ".join(sorted(known)[1:])
             raise InputError(
                 f"{repo_id}: {path} is of a kind that cannot be checked for licensed text and is "
-                f"not published in a {kind} repository. Kinds that are: {kinds}"
+                f"not published in a {kind} repository. Kinds that can be: {kinds}"
             )
 
 
@@ -125,12 +129,12 @@ def _check_model(repo_id: str, files: Mapping[str, Path | bytes]) -> None:
     if named:
         raise LicensedTextError(
             f"{repo_id} was trained on a licensed dataset: its vocabulary or n-grams may quote "
-            "the corpus, so it stays on this machine"
+            "the corpus, so it is not published"
         )
 
 
 def _licensed_folders(files: Mapping[str, Path | bytes]) -> list[PurePosixPath]:
-    """Folders with a JSON file that says it is about one licensed direction."""
+    """Folders with a JSON file about one licensed direction."""
     folders = []
     for path, content in files.items():
         if PurePosixPath(path).suffix.lower() == ".json":
@@ -152,7 +156,7 @@ def _check_record(value: Any, where: str, licensed: bool, field: str = "") -> No
             _check_record(item, where, licensed, field)
     elif isinstance(value, str) and licensed and _reads_like_text(field, value):
         raise LicensedTextError(
-            f"{where}: field {field or '(none)'!r} holds text of a licensed dataset. Publish the "
+            f"{where}: field {field or '(none)'!r} has text of a licensed dataset. Publish the "
             "scores without sources, references and predictions"
         )
 
@@ -166,7 +170,7 @@ def _reads_like_text(field: str, value: str) -> bool:
 
 
 def _is_licensed(record: Mapping[str, Any]) -> bool:
-    """Whether a record's own fields put it into a licensed dataset."""
+    """Whether a record's own fields say that it belongs to a licensed dataset."""
     return any(
         _LICENSED_NAME.match(value) or (value in LICENSED_STYLES and _STYLE_FIELD.search(str(key)))
         for key, value in record.items()
@@ -177,7 +181,7 @@ def _is_licensed(record: Mapping[str, Any]) -> bool:
 def _names_licensed(value: Any, field: str = "") -> bool:
     """Whether a model's description names a licensed dataset or its styles.
 
-    A vocabulary may hold the word "formal": bare lists of words are no description.
+    A vocabulary may contain the word "formal": a bare list of words is not a description.
     """
     if isinstance(value, Mapping):
         return any(_names_licensed(item, f"{field}.{key}") for key, item in value.items())
@@ -192,9 +196,9 @@ def _names_licensed(value: Any, field: str = "") -> bool:
 def _documents(
     path: str, content: Path | bytes, *, suspected: bool = True
 ) -> Iterator[tuple[str, Any]]:
-    """``(place in the file, value)`` for every record of a file, also in running text.
+    """``(place in the file, value)`` for every record of a file, even in running text.
 
-    Parquet that is not ``suspected`` gives its rows only where some column names a licensed
+    Parquet that is not ``suspected`` gives its rows only if some column names a licensed
     dataset: the large published files pass in a fraction of the time.
     """
     suffix = PurePosixPath(path).suffix.lower()
@@ -225,7 +229,7 @@ def _documents(
 
 
 def _example(number: int, line: str) -> Iterator[tuple[str, Any]]:
-    """A record that a card or a program gives as an example on one line."""
+    """A record given as an example on one line of a card or a program."""
     try:
         yield f", line {number}", json.loads(line)
     except ValueError:

@@ -1,7 +1,7 @@
-"""Large files as the Hub keeps them: a small pointer in git, the content beside it.
+"""Large files as the Hub stores them: a small pointer in git, the content beside it.
 
 Format: https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md. The git-lfs program is not
-needed; where it is installed, it finds the content in ``.git/lfs/objects`` as its own.
+needed; if it is installed, it finds the content in ``.git/lfs/objects`` as usual.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _POINTER = re.compile(
 
 @dataclass(frozen=True)
 class Pointer:
-    """What git holds in place of a large file."""
+    """What git stores in place of a large file."""
 
     sha256: str
     size: int  # bytes of the content
@@ -45,7 +45,7 @@ class Pointer:
 
 
 def parse_pointer(content: bytes) -> Pointer | None:
-    """The pointer that these bytes are, if they are one.
+    """The pointer in these bytes, or ``None`` if they are not one.
 
     >>> parse_pointer(Pointer("a" * 64, 5).encode()).size
     5
@@ -57,12 +57,12 @@ def parse_pointer(content: bytes) -> Pointer | None:
 
 
 def is_large(path: str, size: int) -> bool:
-    """Whether a file of that name and size goes through LFS."""
+    """Whether a file with that name and size is stored in LFS."""
     return path.endswith(SUFFIXES) or size > REGULAR_LIMIT
 
 
 def attributes(large: list[str]) -> bytes:
-    """The ``.gitattributes`` that tells git-lfs which files are its own.
+    """The ``.gitattributes`` that lists the files of git-lfs.
 
     >>> print(attributes(["model.safetensors", "vocabulary.txt"]).decode().splitlines()[-1])
     /vocabulary.txt filter=lfs diff=lfs merge=lfs -text
@@ -75,12 +75,12 @@ def attributes(large: list[str]) -> bytes:
 
 
 def object_path(git_dir: Path, sha256: str) -> Path:
-    """Where the content lies: ``.git/lfs/objects/ab/cd/abcd...``."""
+    """The path of the content: ``.git/lfs/objects/ab/cd/abcd...``."""
     return git_dir / "lfs" / "objects" / sha256[:2] / sha256[2:4] / sha256
 
 
 def store(git_dir: Path, source: Path | bytes) -> Pointer:
-    """Put a file among the objects, under its own checksum, and return its pointer."""
+    """Store a file as an object, under its checksum, and return its pointer."""
     digest, size = hashlib.sha256(), 0
     with open_source(source) as reader:
         while block := reader.read(2**20):
@@ -99,7 +99,7 @@ def open_source(source: Path | bytes) -> BinaryIO:
 
 
 def copy_atomically(source: Path | bytes, target: Path) -> None:
-    """Copy content of any size to ``target``, which is never half there."""
+    """Copy content of any size to ``target``, atomically."""
     target.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=".copy-")
     try:

@@ -1,12 +1,12 @@
-"""The repositories of a hub folder on the real Hub: created, updated, tagged; nothing else.
+"""Pushing a hub folder to the real Hub: repositories are created, updated and tagged.
 
-What is on the Hub is compared with what is here by content, so that an unchanged repository gets
-no commit and an interrupted push is taken up again by running it again. One repository gets at
-most one commit: ``create_commit`` is used instead of ``upload_folder``, which cuts a large folder
-into several commits where hf_xet is installed.
+The Hub's files are compared with the local ones by content, so an unchanged repository gets no
+commit, and an interrupted push continues when it is run again. One repository gets at most one
+commit: ``create_commit`` is used instead of ``upload_folder``, which splits a large folder into
+several commits if hf_xet is installed.
 
-Files on the Hub that no commit here has ever held are left alone: somebody else put them there
-(a submission that was merged into the results, for instance).
+Files on the Hub that were never in a local commit are left alone: somebody else put them there (a
+submission that was merged into the results, for instance).
 """
 
 from __future__ import annotations
@@ -17,24 +17,21 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...errors import InputError, TSTBenchError, unknown_name
+from ...errors import InputError, unknown_name
 from ...files import git_blob_id
 from . import lfs
 from .answers import card_of
 from .build import NAMESPACE
+from .refusals import PushError, explained, hub_token
 from .repositories import ATTRIBUTES, Entry, Kind, Repository, list_repositories
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
 
 
-class PushError(TSTBenchError):
-    """The Hub refused, or cannot be reached; the message names the repository and the remedy."""
-
-
 @dataclass(frozen=True)
 class Plan:
-    """What differs between one repository here and on the Hub."""
+    """How one repository differs between this machine and the Hub."""
 
     kind: Kind
     repo_id: str
@@ -53,7 +50,7 @@ class Plan:
 
     @property
     def is_empty(self) -> bool:
-        """Whether the Hub has all of it already."""
+        """Whether the Hub already has everything."""
         return not (self.create or self.has_files or self.tags)
 
     def __str__(self) -> str:
@@ -83,31 +80,26 @@ def push(
 
     Args:
         root: the hub folder.
-        namespace: the organisation or user on the Hub; names are kept.
+        namespace: the organisation or user on the Hub; repository names stay the same.
         only: names of repositories (``yelp``, ``joint``); default all.
         private: make new repositories private; existing ones stay as they are.
-        dry_run: change nothing, only say what would change.
-        token: default: ``HF_TOKEN``, else the hub login. It is in no message.
-        endpoint: default: ``HF_ENDPOINT``, else huggingface.co.
+        dry_run: change nothing, only report what would change.
+        token: default: ``HF_TOKEN``, otherwise the hub login. It never appears in a message.
+        endpoint: default: ``HF_ENDPOINT``, otherwise huggingface.co.
         report: called after each repository, for progress.
 
     Returns:
-        One plan per repository: what was done, or what would be.
+        One plan per repository: what was done, or what would be done.
 
     Raises:
-        PushError: no token, no permission, no quota, no connection: naming the repository.
-        UnknownNameError: ``only`` names what is not there.
+        PushError: no token, permission, quota or connection; the message names the repository.
+        UnknownNameError: ``only`` has an unknown name.
         MissingFileError: there is no such folder.
     """
-    from huggingface_hub import HfApi, get_token
+    from huggingface_hub import HfApi
 
     repositories = _chosen(Path(root).expanduser().resolve(), only)
-    token = token or get_token()
-    if not (token or dry_run):
-        raise PushError(
-            "no Hub token: set HF_TOKEN or run `hf auth login`; it needs the right to write to "
-            f"{namespace}"
-        )
+    token = hub_token(token, namespace, needed=not dry_run)
     api = HfApi(endpoint=endpoint, token=token or False)
     plans = []
     for repository in repositories:
@@ -115,7 +107,7 @@ def push(
         try:
             plan = _push_one(api, repository, repo_id, private=private, dry_run=dry_run)
         except Exception as error:
-            known = _explained(error, f"{repository.kind} {repo_id}", token)
+            known = explained(error, f"{repository.kind} {repo_id}", token)
             if known is None:
                 raise
             # From None: the client's own message may quote the request.
@@ -133,14 +125,14 @@ def _chosen(root: Path, only: Collection[str]) -> list[Repository]:
         if name not in names:
             raise unknown_name("repository", name, names)
     if not repositories:
-        raise InputError(f"{root} holds no repositories: fill it with `tstbench hub build`")
+        raise InputError(f"{root} has no repositories: fill it with `tstbench hub build`")
     chosen = [r for r in repositories if not only or r.name in only]
     seen: set[tuple[str, str]] = set()
     for repository in chosen:
         key = (repository.kind, repository.name)
         if key in seen:
             raise InputError(
-                f"{root} holds {repository.name} in two namespaces: push one with `only`"
+                f"{root} has {repository.name} in two namespaces: push one with `only`"
             )
         seen.add(key)
     return chosen
@@ -151,7 +143,7 @@ def _push_one(
 ) -> Plan:
     commit = repository.resolve()
     if commit is None:
-        raise PushError(f"{repository.path} holds no commit: run `tstbench hub build` again")
+        raise PushError(f"{repository.path} has no commit: run `tstbench hub build` again")
     files = {p: e for p, e in repository.files(commit).items() if p != ATTRIBUTES}
     plan, head = _compare(api, repository, repo_id, files)
     if dry_run or plan.is_empty:
@@ -209,7 +201,7 @@ def _compare(
 
 
 def _same_content(repository: Repository, entry: Entry, remote: Any) -> bool:
-    """Whether the Hub holds this content; it may keep as large what git keeps here, or not."""
+    """Whether the Hub has this content, whichever side stores it as a large file."""
     if remote.lfs is not None:
         checksum = entry.pointer.sha256 if entry.pointer else None
         if checksum is None and remote.lfs.size == entry.size:
@@ -250,35 +242,3 @@ def _commit(
         parent_commit=parent,
     )
     return info.oid
-
-
-_REMEDIES = {
-    401: "the token is not valid: make one at https://huggingface.co/settings/tokens, then set "
-    "HF_TOKEN or run `hf auth login`",
-    402: "the Hub wants a payment plan for this: see https://huggingface.co/settings/billing",
-    403: "the token may not write here: it needs the role `write` for this namespace, and you must "
-    "be a member of it",
-    409: "the Hub has a repository of that name in another state: look at it, then run again",
-    412: "somebody changed the repository meanwhile: run again",
-    413: "a file is too large for the Hub",
-    429: "the Hub wants fewer requests: wait some minutes, then run again; what is done stays done",
-    507: "the storage quota of the namespace is used up: delete something or ask for more",
-}
-
-
-def _explained(error: Exception, what: str, token: str | None) -> PushError | None:
-    """The error for people, without the token; None where it is a bug of ours."""
-    from huggingface_hub import errors
-
-    if isinstance(error, errors.HfHubHTTPError):
-        status = getattr(error.response, "status_code", 0)
-        said = getattr(error, "server_message", None) or str(error).split("\n")[0]
-        remedy = _REMEDIES.get(status, "run again; if it stays, the Hub's own words say more")
-        text = f"{what}: the Hub answered {status} ({said}): {remedy}"
-    elif isinstance(error, FileNotFoundError):
-        text = f"{what}: {error.filename} is missing: run `tstbench hub build` again"
-    elif isinstance(error, errors.HTTPError | OSError):  # whichever HTTP library the client has
-        text = f"{what}: the Hub cannot be reached ({error}). What is done stays done: run again"
-    else:
-        return None
-    return PushError(text.replace(token, "***") if token else text)

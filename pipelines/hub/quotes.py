@@ -1,4 +1,4 @@
-"""Finding sentences of one corpus inside any other text."""
+"""Finding sentences of one corpus in any other text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _WORD = re.compile(r"\w+")
 
 
 def words(text: str) -> list[str]:
-    """Lower-case words without punctuation, so that cleaning or escaping hides nothing.
+    """Lower-case words without punctuation, so that cleaning or escaping cannot hide anything.
 
     >>> words("Don't  you THINK so ?")
     ['don', 't', 'you', 'think', 'so']
@@ -37,7 +37,7 @@ class QuotedSentences:
 
     @classmethod
     def of(cls, sentences: Iterable[str]) -> QuotedSentences:
-        """Index these sentences; those under :data:`SHORTEST` words are passed over."""
+        """Index these sentences; those with fewer than :data:`SHORTEST` words are skipped."""
         index: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
         for sentence in sentences:
             found = tuple(words(sentence))
@@ -50,18 +50,20 @@ class QuotedSentences:
         """Index every line of every text file below a folder, whatever its suffix.
 
         Raises:
-            MissingFileError: there is no such folder, or no text in it: a check against nothing
-                would pass everything.
+            MissingFileError: there is no such folder, or no text in it: a check against an empty
+                corpus would pass everything.
         """
         files = [p for p in sorted(folder.rglob("*")) if p.is_file() and p.suffix != ".pdf"]
         lines = (line for p in files for line in p.read_text("utf-8", "replace").split("\n"))
         corpus = cls.of(lines)
         if not corpus.by_beginning:
-            raise MissingFileError(f"no sentences in {folder}, which should hold your GYAFC corpus")
+            raise MissingFileError(
+                f"no sentences in {folder}, which should contain your GYAFC corpus"
+            )
         return corpus
 
     def quoted_in(self, text: str) -> bool:
-        """Whether a whole sentence of the corpus stands somewhere in this text."""
+        """Whether this text contains a whole sentence of the corpus."""
         found = words(text)
         for start in range(len(found) - SHORTEST + 1):
             for sentence in self.by_beginning.get(tuple(found[start : start + SHORTEST]), ()):

@@ -1,10 +1,10 @@
-"""The Hub's reading protocol on loopback, straight from the git repositories of a hub folder.
+"""The Hub's reading protocol on loopback, served from the git repositories of a hub folder.
 
-For laboratories without internet: the same lines of code, with ``HF_ENDPOINT`` set. Read-only;
-the standard library's HTTP server is enough for that. The existing mirror, olah 0.5.4, was tried
-first: for local repositories it ignores byte ranges, so that streaming a Parquet file of some MB
-fails; ``repo_exists`` and ``dataset_info`` find nothing; and ``whoami`` goes to the real Hub with
-the caller's token.
+For machines without internet: the same code works once ``HF_ENDPOINT`` is set. The server is
+read-only, so the standard library's HTTP server is enough. The existing mirror, olah 0.5.4, was
+tried first: for local repositories it ignores byte ranges, so streaming a Parquet file of a few MB
+fails; ``repo_exists`` and ``dataset_info`` find nothing; and ``whoami`` is sent to the real Hub
+with the caller's token.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import IO, Any, cast
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from ...errors import TSTBenchError
-from . import answers
+from . import answers, leaderboards
 from .answers import NotFoundError
 from .lfs import open_source
 from .repositories import Repository, list_repositories
@@ -34,7 +34,7 @@ BODY_LIMIT = 2**20  # bytes of a request: lists of paths are all that is ever se
 
 _API = re.compile(
     r"/api/(?P<kind>dataset|model|space)s/(?P<id>[^/]+/[^/]+)"
-    r"(?:/(?P<what>revision|tree|paths-info|commits|refs)(?:/(?P<rev>[^/]+)(?:/(?P<path>.*))?)?)?/?"
+    r"(?:/(?P<what>revision|tree|paths-info|commits|refs|leaderboard)(?:/(?P<rev>[^/]+)(?:/(?P<path>.*))?)?)?/?"
 )
 _FILE = re.compile(
     r"/(?:(?P<kind>dataset|space)s/)?(?P<id>[^/]+/[^/]+)/(?:resolve|raw)/(?P<rev>[^/]+)/(?P<path>.+)"
@@ -44,7 +44,7 @@ _RANGE = re.compile(r"bytes=(\d*)-(\d*)")
 
 
 class ServerError(TSTBenchError, OSError):
-    """The server cannot start, for a reason outside of it."""
+    """The server cannot start, because of its environment."""
 
 
 def serve(
@@ -57,10 +57,10 @@ def serve(
     """Serve a hub folder until Ctrl-C or SIGTERM.
 
     Args:
-        root: the hub folder; repositories that are written meanwhile are served at once.
-        host: the address to listen on; other machines reach it only if this is changed.
+        root: the hub folder; repositories written while serving are available at once.
+        host: the address to listen on; by default other machines cannot reach it.
         port: the port, 0 for any free one.
-        announce: called once with the line to set ``HF_ENDPOINT`` with, when requests are taken.
+        announce: called once, when the server is ready, with the line that sets ``HF_ENDPOINT``.
 
     Raises:
         MissingFileError: there is no such folder.
@@ -83,13 +83,13 @@ def serve(
 
 
 def make_server(root: Path | str, *, host: str = HOST, port: int = 0) -> HubServer:
-    """A server that listens already; the caller runs ``serve_forever`` and ``server_close``."""
+    """A server that is already listening; the caller runs ``serve_forever``, ``server_close``."""
     root = Path(root).expanduser().resolve()
     list_repositories(root)  # no folder is an error now, not at the first request
     try:
         return HubServer(root, host, port)
     except OverflowError as error:
-        raise ServerError(f"{port} is no port: 0 to 65535") from error
+        raise ServerError(f"{port} is not a port: choose one from 0 to 65535") from error
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             why = "is in use, perhaps by another `tstbench hub serve`. Choose another --port, or 0"
@@ -113,12 +113,12 @@ class HubServer(ThreadingHTTPServer):
         return f"http://{self.server_address[0]!s}:{self.server_address[1]}"
 
     def server_bind(self) -> None:
-        """Bind without the name look-up of the parent class, which can hang without a network."""
+        """Bind without the parent class's name lookup, which can hang without a network."""
         TCPServer.server_bind(self)
         self.server_name, self.server_port = str(self.server_address[0]), self.server_address[1]
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that goes away is no error of ours."""
+        """Ignore clients that disconnect."""
         if not isinstance(sys.exc_info()[1], ConnectionError | TimeoutError):
             super().handle_error(request, client_address)
 
@@ -160,14 +160,15 @@ class _Handler(BaseHTTPRequestHandler):
     do_DELETE = do_PATCH = do_PUT  # noqa: N815
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
-        """No line per request: a model load makes dozens."""
+        """Log nothing: loading a model makes dozens of requests."""
 
     def _handle(self, body: bytes | None) -> None:
         url = urlsplit(self.path)
         query = {key: values[0] for key, values in parse_qs(url.query).items()}
         try:
             if api := _API.fullmatch(url.path):
-                self._json(200, self._api(_unquoted(api), query, body))
+                expand = parse_qs(url.query).get("expand", [])
+                self._json(200, self._api(_unquoted(api), query, body, expand))
             elif body is not None:
                 self.do_PUT()
             elif file := _FILE.fullmatch(url.path):
@@ -186,11 +187,13 @@ class _Handler(BaseHTTPRequestHandler):
         except NotFoundError as error:
             headers = {"X-Error-Code": error.code, "X-Error-Message": _header(str(error))}
             self._json(404, {"error": str(error)}, headers)
-        except TSTBenchError as error:  # a broken repository: said to the client and on stderr
+        except TSTBenchError as error:  # a broken repository: the client and stderr get the message
             print(f"tstbench: {error}", file=sys.stderr)  # noqa: T201
             self._json(500, {"error": str(error)})
 
-    def _api(self, at: dict[str, str], query: dict[str, str], body: bytes | None) -> Any:
+    def _api(
+        self, at: dict[str, str], query: dict[str, str], body: bytes | None, expand: list[str]
+    ) -> Any:
         repo = answers.repository(self.root, at["kind"], at["id"])
         what = at["what"]
         if what == "refs":
@@ -203,7 +206,14 @@ class _Handler(BaseHTTPRequestHandler):
             return answers.tree(repo, commit, at["path"], recursive=recursive)
         if what == "commits":
             return answers.commits(repo, commit)
-        return answers.info(repo, commit, blobs=bool(query.get("blobs")))
+        if what == "leaderboard" and at["kind"] == "dataset":
+            derived = query.get("base_model", "").lower() in {"0", "false"}
+            task = query.get("task_id", "")
+            return leaderboards.leaderboard(self.root, repo, commit, task=task, derived=derived)
+        info = answers.info(repo, commit, blobs=bool(query.get("blobs")))
+        if "evalResults" in expand and at["kind"] == "model":
+            info["evalResults"] = leaderboards.eval_results(repo, commit)
+        return info
 
     def _paths(self, body: bytes) -> list[str]:
         if "json" in self.headers.get("content-type", ""):
@@ -246,7 +256,7 @@ class _Handler(BaseHTTPRequestHandler):
         large = repo.large_file(entry)
         if large is not None and not large.exists():
             raise NotFoundError(
-                "EntryNotFound", f"{entry.path}: its content is missing in {large.name}"
+                "EntryNotFound", f"{entry.path}: its content is missing from {large.name}"
             )
         return repo.source(entry)
 
@@ -261,7 +271,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(200, text.encode(), {"Content-Type": "text/plain; charset=utf-8"})
 
     def _json(self, status: int, value: Any, headers: dict[str, str] | None = None) -> None:
-        body = json.dumps(value, default=str).encode()  # dates of a card are no JSON
+        body = json.dumps(value, default=str).encode()  # dates in a card are not JSON
         self._send(status, body, {"Content-Type": "application/json", **(headers or {})})
 
     def _send(self, status: int, body: bytes, headers: dict[str, str]) -> None:
@@ -280,7 +290,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _unquoted(match: re.Match[str]) -> dict[str, str]:
-    """The parts of an address. Unquoted after splitting: a ``%2F`` does not end a part."""
+    """The parts of an address, unquoted after splitting: a ``%2F`` does not end a part."""
     return {name: unquote(part or "") for name, part in match.groupdict().items()}
 
 
@@ -289,7 +299,7 @@ def _header(text: str) -> str:
 
 
 def _span(header: str, size: int) -> tuple[int, int] | None:
-    """First and last byte of a Range header; None where nothing can satisfy it (RFC 9110, 14.1).
+    """First and last byte of a Range header; None if it cannot be satisfied (RFC 9110, 14.1).
 
     >>> _span("bytes=2-3", 10), _span("bytes=-4", 10), _span("bytes=8-99", 10), _span("", 10)
     ((2, 3), (6, 9), (8, 9), (0, 9))

@@ -1,7 +1,7 @@
 """The annotation page: blind human judgments of systems' outputs, and how far raters agree.
 
 :func:`create_study` draws and freezes the sample, :func:`launch` serves it, :func:`export` writes
-what was collected as :class:`tstbench.pipelines.human.Judgment` rows.
+what was collected as :class:`tstbench.datasets_scripts.judgments.schema.Judgment` rows.
 """
 
 from .create import create_study, lexicon_mask

@@ -1,4 +1,4 @@
-"""One rater's answers: a file that only grows, so that nothing said is ever lost."""
+"""One rater's answers, in an append-only file, so that no answer is ever lost."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from typing import Annotated, BinaryIO
 from pydantic import Field, ValidationError, model_validator
 
 from ...errors import InputError
-from ...pipelines.report import Strict
+from ...records import Strict
 
 
 class Answer(Strict):
-    """What a rater said about one item.
+    """One rater's answer to one item.
 
     Attributes:
-        task: of :data:`.study.TASKS`.
-        item: id of the item.
-        scores: aspect to score; empty where the rater skipped the item.
-        skipped: no scores, on purpose.
-        flagged: scored, but something is odd with the item.
-        comment: in the rater's words.
+        task: one of :data:`.study.TASKS`.
+        item: the item's id.
+        scores: aspect to score; empty if the rater skipped the item.
+        skipped: deliberately not scored.
+        flagged: scored, but something is wrong with the item.
+        comment: the rater's comment.
         at: when it was saved, UTC, ISO 8601.
     """
 
@@ -37,7 +37,7 @@ class Answer(Strict):
     @model_validator(mode="after")
     def _scored_or_skipped(self) -> Answer:
         if self.skipped == bool(self.scores):
-            raise ValueError("an answer has scores or is skipped, and not both")
+            raise ValueError("an answer either has scores or is skipped")
         return self
 
 
@@ -48,10 +48,10 @@ class AnswerLog:
     """The answers of one rater, kept in a JSON Lines file; the latest for an item counts."""
 
     def __init__(self, path: Path) -> None:
-        """Read what is there; an append that was cut short was never confirmed and is passed over.
+        """Read the file; an incomplete last line was never confirmed and is ignored.
 
         Raises:
-            InputError: a whole line is no answer; the message names it.
+            InputError: a complete line is not a valid answer; the message names the line.
         """
         self.path = path
         self.latest: dict[tuple[str, str], Answer] = {}
@@ -66,7 +66,7 @@ class AnswerLog:
         self.latest[answer.task, answer.item] = answer
 
     def append(self, answer: Answer) -> None:
-        """Add an answer; it is on the disk, whole, when this returns, or not there at all."""
+        """Add an answer; when this returns, it is completely on disk, otherwise not at all."""
         line = (answer.model_dump_json() + "\n").encode()
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with self.path.open("a+b", buffering=0) as stream:
@@ -83,7 +83,7 @@ class AnswerLog:
 
 
 def _drop_torn_line(stream: BinaryIO) -> int:
-    """Cut off what follows the last newline; the size that is left."""
+    """Cut off anything after the last newline; returns the remaining size."""
     size = stream.seek(0, os.SEEK_END)
     if size == 0:
         return 0

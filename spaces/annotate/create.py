@@ -8,11 +8,16 @@ import secrets
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
-from ...datasets_scripts.directions import Direction, parse_direction
+from ...datasets_scripts.directions import Direction
+from ...datasets_scripts.known import parse_direction
 from ...errors import InputError, MissingFileError, unknown_name
 from ...files import atomic_folder
-from ...pipelines.human import pseudonyms
-from ...pipelines.report import Sample, read_report, read_samples
+from ...pipelines.human.raters import pseudonyms
+from ...pipelines.report import Sample
+from ...pipelines.report_files import read_report
+from ...pipelines.results import Stored
+from ...talk import say
+from .remarks import remarks
 from .study import STUDY_FILE, TASKS, Item, MaskedPair, Private, RaterSecret, Study, write_study
 
 MASK = "⟨style⟩"
@@ -31,54 +36,61 @@ def create_study(
     name: str | None = None,
     tasks: Collection[str] = ("rating",),
     masks: Mapping[str, Mask] | None = None,
+    show_references: bool = False,
 ) -> Study:
     """Draw and freeze a study: the same sources for every system of a direction.
 
-    The sample depends on the seed and the report folders alone, in whatever order they are
-    listed. The protocol's own study is ``per_system=50`` and three raters (TSTBench paper,
+    The sample depends only on the seed and the report folders, not on the order in which they are
+    listed. The protocol's own study has ``per_system=50`` and three raters (TSTBench paper,
     section 3.3.2).
 
     Args:
-        results_root: holds ``<dataset>/<source>-to-<target>/<system>/`` report folders.
+        results_root: folder with ``<dataset>/<source>-to-<target>/<system>/`` report folders.
         directions: names such as ``yelp/negative-to-positive``.
-        systems: names of the systems, as their reports or folders are called; ``None`` takes all
+        systems: names of the systems, as in their reports or folder names; ``None`` takes all
             that a direction has.
         raters: the raters' names; they stay in the folder's ``private.json``.
-        out: the study folder, which must not hold a study yet.
+        out: the study folder, which must not contain a study yet.
         per_system: outputs drawn for each system and direction.
-        seed: of the draw and of every rater's order.
-        name: of the study, as the export calls it; the folder's name by default.
-        tasks: of :data:`.study.TASKS`: ``rating`` (style, content, fluency 1-5), ``naturalness``
+        seed: seed of the sample and of every rater's order.
+        name: of the study, as used in the export; the folder's name by default.
+        tasks: from :data:`.study.TASKS`: ``rating`` (style, content, fluency 1-5), ``naturalness``
             (which of source and output is more natural) and ``content_masked`` (content 1-5 with
             style words masked; needs ``masks``).
-        masks: for each direction a function that masks the style words of a text, such as
-            :func:`lexicon_mask` makes.
+        masks: for each direction a function that masks the style words of a text, such as one
+            returned by :func:`lexicon_mask`.
+        show_references: show raters the references beside the output. Only where your protocol
+            asks for it: raters then judge how near an output is to what people wrote, and
+            recognise a system whose outputs are references.
 
     Raises:
         UnknownNameError: no such direction, task or system; near misses are named.
-        MissingFileError: a direction without report folders.
-        InputError: too few common sentences, systems that disagree on a source, or a study that
-            is there already.
+        MissingFileError: a direction has no report folders.
+        InputError: too few common sentences, systems that disagree on a source, or the study
+            already exists.
     """
     out = Path(out)
     if (out / STUDY_FILE).exists():
-        message = f"{out} holds a study already, and a study is frozen"
+        message = f"{out} already has a study, and a study is frozen"
         raise InputError(f"{message}: serve it, or choose another folder")
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise InputError(f"{out} is there and not empty: a study needs a folder of its own")
+        raise InputError(f"{out} exists and is not empty: a study needs its own folder")
     if not raters:
         raise InputError("a study needs at least one rater")
     chosen = _in_order(tasks)
     if "content_masked" in chosen and set(directions) - set(masks or {}):
         lacking = ", ".join(d for d in directions if d not in (masks or {}))
         raise InputError(
-            f"the task content_masked needs a mask for every direction; none: {lacking}"
+            f"the task content_masked needs a mask for every direction; missing: {lacking}"
         )
     if not directions or len(set(directions)) != len(directions):
-        raise InputError(f"name each direction once, at least one; got {list(directions)}")
+        raise InputError(f"give at least one direction, each only once; got {list(directions)}")
     items: list[Item] = []
+    bounds: set[str] = set()
     for direction in sorted(directions):
-        outputs = _read_outputs(Path(results_root), parse_direction(direction), systems)
+        stored = _find_systems(Path(results_root), parse_direction(direction), systems)
+        bounds |= {name for name, one in stored.items() if one.report.system.is_bound}
+        outputs = {name: {s.id: s for s in one.samples()} for name, one in stored.items()}
         mask = masks[direction] if masks and "content_masked" in chosen else None
         drawn = _draw(outputs, direction, per_system, seed)
         items += _items(outputs, drawn, direction, mask, first=len(items) + 1)
@@ -90,6 +102,8 @@ def create_study(
         per_system=per_system,
         tasks=chosen,
         raters=tuple(f"rater-{i}" for i in range(1, len(raters) + 1)),
+        references_shown=show_references,
+        bounds=tuple(sorted(bounds)),
         items=tuple(items),
     )
     private = Private(
@@ -102,6 +116,8 @@ def create_study(
     )
     with atomic_folder(out) as scratch:
         write_study(scratch, study, private)
+    for remark in remarks(study):
+        say(remark)
     return study
 
 
@@ -112,46 +128,46 @@ def _in_order(tasks: Collection[str]) -> tuple:
     return tuple(task for task in TASKS if task in tasks)
 
 
-def _read_outputs(
+def _find_systems(
     root: Path, direction: Direction, systems: Sequence[str] | None
-) -> dict[str, dict[str, Sample]]:
-    """System name to sample id to sample, for the systems asked for, sorted by name."""
+) -> dict[str, Stored]:
+    """The requested systems by name, sorted."""
     parent = root / direction.dataset / direction.config
     folders = sorted(p.parent for p in parent.glob("*/report.json"))
     if not folders:
         raise MissingFileError(
-            f"no reports of {direction} below {parent}: evaluate some outputs first, with "
+            f"no reports of {direction} in {parent}: evaluate some outputs first, with "
             f"results in {root}"
         )
     named = {}
     for folder in folders:
         report = read_report(folder)
         if report.direction != direction.name:
-            raise InputError(f"{folder} holds a report of {report.direction}, not {direction}")
+            raise InputError(f"{folder} has a report of {report.direction}, not {direction}")
         if report.system.name in named:
-            raise InputError(f"two reports of {report.system.name!r} below {parent}")
-        named[report.system.name] = folder
-    by_folder = {folder.name: name for name, folder in named.items()}
+            raise InputError(f"two reports of {report.system.name!r} in {parent}")
+        named[report.system.name] = Stored(folder, report)
+    by_folder = {stored.folder.name: name for name, stored in named.items()}
     wanted = []
     for system in systems if systems is not None else named:
         if system not in named and system not in by_folder:
             raise unknown_name(f"system (of {direction})", system, named)
         wanted.append(system if system in named else by_folder[system])
     if len(set(wanted)) != len(wanted):
-        raise InputError(f"a system is named twice: {', '.join(wanted)}")
-    return {name: {s.id: s for s in read_samples(named[name])} for name in sorted(wanted)}
+        raise InputError(f"a system is listed twice: {', '.join(wanted)}")
+    return {name: named[name] for name in sorted(wanted)}
 
 
 def _draw(
     outputs: dict[str, dict[str, Sample]], direction: str, per_system: int, seed: int
 ) -> list[str]:
-    """Ids that every system has, drawn once for all of them."""
+    """Ids that every system has, sampled once for all of them."""
     common = sorted(set.intersection(*(set(samples) for samples in outputs.values())))
     if len(common) < per_system:
         raise InputError(
-            f"{direction}: {per_system} outputs a system are wanted, but the systems "
+            f"{direction}: {per_system} outputs per system were requested, but the systems "
             f"({', '.join(outputs)}) have {len(common)} sentences in common. Ask for fewer, or "
-            "leave out the system that lacks some."
+            "leave out the system that has too few."
         )
     return random.Random(f"{seed}|sample|{direction}").sample(common, per_system)
 
@@ -170,8 +186,8 @@ def _items(
         for system, sample in samples.items():
             if (sample.source, sample.references) != (given.source, given.references):
                 raise InputError(
-                    f"{direction}, sample {sample_id}: {system} was given another source or other "
-                    f"references than {next(iter(samples))}. Evaluate both on the same data."
+                    f"{direction}, sample {sample_id}: {system} has a different source or "
+                    f"other references than {next(iter(samples))}. Evaluate both on the same data."
                 )
         shared: dict[str, list[str]] = {}
         for system, sample in samples.items():

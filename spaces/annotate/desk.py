@@ -1,48 +1,42 @@
-"""The annotation desk: who may see and say what. Knows nothing of HTTP."""
+"""The annotation desk: who may see and answer what. Independent of HTTP."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import time
 from dataclasses import asdict
 from pathlib import Path
 from threading import RLock
 from typing import Any
 
 from filelock import FileLock, Timeout
-from pydantic import Field, ValidationError
 
+from ...datasets_scripts.judgments.aspects import RATED
+from ...datasets_scripts.judgments.schema import Judgment
 from ...errors import InputError, TSTBenchError
-from ...pipelines.human import RATED, Judgment
-from ...pipelines.human_agreement import agreement, system_means
-from ...pipelines.report import Strict
+from ...pipelines.human.agreement import agreement, system_means
 from .answers import Answer, AnswerLog, Answers
-from .export import TASK_ASPECTS, judgments, open_logs
+from .export import judgments, open_logs
 from .order import Question, questions
 from .study import Study, load_private, load_study
-from .views import ScreenView, aspect_view, chose_output, screen_view, shown_aspects
+from .submission import read_answer
+from .views import ScreenView, aspect_view, screen_view
 
 RESAMPLES = 200  # enough for the owner's page; the library's own default is finer
 
 
 class AccessError(TSTBenchError, PermissionError):
-    """No such link, or not a page of this link."""
+    """No such link, or a page that this link does not give access to."""
 
 
-class Submission(Strict):
-    """What a browser sends: choices as shown on the screen."""
-
-    scores: dict[str, int] = Field(default_factory=dict)
-    skipped: bool = False
-    flagged: bool = False
-    comment: str = Field(default="", max_length=1900)
+class NoSuchItemError(InputError):
+    """A position outside the study."""
 
 
 class Desk:
     """One study being annotated.
 
-    Answers go to one file a rater; a lock file keeps a second server away from the folder.
+    Each rater's answers go to their own file; a lock file keeps other servers out of the folder.
     """
 
     def __init__(self, folder: Path | str) -> None:
@@ -50,7 +44,7 @@ class Desk:
 
         Raises:
             MissingFileError: there is no study.
-            InputError: the study or an answer file is damaged, or another server has it open.
+            InputError: the study or an answer file is damaged, or another server is using it.
         """
         self.folder = Path(folder)
         self.study: Study = load_study(self.folder)
@@ -61,8 +55,8 @@ class Desk:
         try:
             self._file_lock.acquire(timeout=0)
         except Timeout:
-            message = f"{self.folder} is being served by another process"
-            raise InputError(f"{message}: stop that one first") from None
+            message = f"{self.folder} is already served by another process"
+            raise InputError(f"{message}: stop that process first") from None
         try:
             self._logs: dict[str, AnswerLog] = open_logs(self.folder, self.study)
         except BaseException:
@@ -78,14 +72,16 @@ class Desk:
         self._statistics: tuple[int, dict[str, Any]] | None = None  # and when they were computed
 
     def close(self) -> None:
-        """Let another process serve the folder."""
+        """Release the folder for other processes."""
         self._file_lock.release()
 
     def enter(self, key: str) -> dict[str, Any]:
-        """Whose link this is: ``role``, ``study``, and for a rater where to resume and the guide.
+        """Whose link this is: ``role``, ``study``, and for a rater the guide and where to resume.
+
+        ``drafts`` is the name under which a browser keeps what this rater has not saved yet.
 
         Raises:
-            AccessError: nobody's.
+            AccessError: the key is unknown.
         """
         if self._is_owner(key):
             return {"role": "owner", "study": self.study.name}
@@ -99,12 +95,14 @@ class Desk:
             "started": started,
             "total": len(self._questions[rater]),
             "next_open": next_open,
+            "drafts": _digest(f"{self.study.fingerprint} {key}").hex(),
+            "references_shown": self.study.references_shown,
             "tasks": list(self.study.tasks),
             "rated": [aspect_view(aspect).model_dump(mode="json") for aspect in RATED],
         }
 
     def screen(self, key: str, position: int) -> ScreenView:
-        """One screen of the rater whose key this is.
+        """One screen of the rater with this key.
 
         Raises:
             AccessError: no rater's key.
@@ -118,6 +116,7 @@ class Desk:
             return screen_view(
                 question,
                 mine[position],
+                references_shown=self.study.references_shown,
                 position=position,
                 total=len(mine),
                 done=sum(answer is not None for answer in mine),
@@ -125,16 +124,20 @@ class Desk:
                 skipped=tuple(i for i, a in enumerate(mine) if a is not None and a.skipped),
             )
 
+    def screen_json(self, key: str, position: int) -> dict[str, Any]:
+        """:meth:`screen` as a browser receives it."""
+        return self.screen(key, position).model_dump(mode="json")
+
     def save(self, key: str, position: int, submission: Any) -> dict[str, Any]:
-        """Keep an answer; ``next_open`` says where to go on, ``None`` when all is answered.
+        """Save an answer; ``next_open`` is the next position, ``None`` if all are answered.
 
         Raises:
             AccessError: no rater's key.
-            InputError: no such position, or scores that this screen does not ask for.
+            InputError: no such position, or scores that do not fit this screen.
         """
         rater = self._rater(key)
         question = self._question(rater, position)
-        answer = _answer(question, submission)
+        answer = read_answer(question, submission)
         with self._lock:
             self._logs[rater].append(answer)
             self._saved += 1
@@ -163,13 +166,15 @@ class Desk:
             "items": len(self.study.items),
             "directions": list(self.study.directions),
             "systems": list(self.study.systems),
+            "bounds": list(self.study.bounds),
+            "references_shown": self.study.references_shown,
             "tasks": list(self.study.tasks),
             "progress": progress,
             "remarks": remarks,
         }
 
     def statistics(self, key: str) -> dict[str, Any]:
-        """The owner's agreement and mean scores, kept until another answer arrives.
+        """The owner's agreement and mean scores, cached until another answer arrives.
 
         Raises:
             AccessError: not the owner's key.
@@ -199,7 +204,7 @@ class Desk:
         return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in dumped)
 
     def _answers(self) -> dict[str, Answers]:
-        """As of now: raters go on while the owner's numbers are computed."""
+        """A snapshot: raters continue while the owner's numbers are computed."""
         return {rater: dict(log.latest) for rater, log in self._logs.items()}
 
     def _progress(self, rater: str) -> dict[str, Any]:
@@ -234,15 +239,17 @@ class Desk:
     def _rater(self, key: str) -> str:
         rater = self._raters.get(_digest(key))
         if rater is None:
-            raise AccessError("this link is not known here: ask the study's owner for yours")
+            raise AccessError("this link is not valid: ask the study's owner for yours")
         return rater
 
     def _question(self, rater: str, position: int) -> Question:
         mine = self._questions[rater]
         if isinstance(position, bool) or not isinstance(position, int):
-            raise InputError("a position is a whole number")
+            raise NoSuchItemError("an item's position must be a whole number")
         if not 0 <= position < len(mine):
-            raise InputError(f"there is no item {position + 1}: the study has {len(mine)}")
+            raise NoSuchItemError(
+                f"there is no item {position + 1}: you have items 1 to {len(mine)}"
+            )
         return mine[position]
 
     def _next_open(self, rater: str, position: int) -> int | None:
@@ -252,39 +259,8 @@ class Desk:
 
 
 def _digest(token: str) -> bytes:
-    """Tokens are compared as hashes, so that timing says nothing about them."""
+    """Tokens are compared as hashes, so that timing reveals nothing about them."""
     return hashlib.sha256(str(token).encode("utf-8", "replace")).digest()
-
-
-def _answer(question: Question, submission: Any) -> Answer:
-    try:
-        said = Submission.model_validate(submission, strict=True)
-    except ValidationError as error:
-        problem = error.errors(include_input=False, include_url=False)[0]
-        where = ".".join(str(part) for part in problem["loc"])
-        raise InputError(f"this is not an answer: {where}: {problem['msg']}") from None
-    scores = dict(said.scores)
-    if said.skipped and scores:
-        raise InputError("an item is scored or skipped, not both")
-    if not said.skipped:
-        wanted = {aspect.name: aspect for aspect in shown_aspects(question.task)}
-        if scores.keys() != wanted.keys():
-            raise InputError(f"score each of: {', '.join(wanted)}; or skip the item")
-        for name, score in scores.items():
-            if score not in wanted[name].choices():
-                raise InputError(f"{name}: {score} is none of {list(wanted[name].choices())}")
-    if question.task == "naturalness" and scores:
-        name = TASK_ASPECTS["naturalness"][0].name
-        scores = {name: chose_output(scores[name], question.output_first)}
-    return Answer(
-        task=question.task,
-        item=question.item.id,
-        scores=scores,
-        skipped=said.skipped,
-        flagged=said.flagged,
-        comment=said.comment.strip(),
-        at=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-    )
 
 
 def _statistics(study: Study, rows: list[Judgment]) -> dict[str, Any]:

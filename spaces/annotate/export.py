@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from ...datasets_scripts.directions import dataset_facts, parse_direction
-from ...errors import InputError
-from ...pipelines.human import (
+from ...datasets_scripts.judgments.aspects import (
     ASPECTS,
     CONTENT_MASKED,
     NATURALNESS,
     RATED,
     Aspect,
-    Judgment,
-    overall_judgments,
-    write_judgments,
 )
+from ...datasets_scripts.judgments.schema import Judgment, write_judgments
+from ...datasets_scripts.known import dataset_facts, parse_direction
+from ...errors import InputError
+from ...pipelines.human.overall import overall_judgments
 from .answers import Answer, AnswerLog, Answers
 from .study import ANSWERS_FOLDER, Item, Study, load_study
 
@@ -28,10 +27,10 @@ TASK_ASPECTS: dict[str, tuple[Aspect, ...]] = {
 
 
 def open_logs(folder: Path, study: Study) -> dict[str, AnswerLog]:
-    """The answers of each rater; file names come from pseudonyms, never from people's names.
+    """The answers of each rater; files are named after pseudonyms, never after people.
 
     Raises:
-        InputError: an answer that is not to a question of this study.
+        InputError: an answer is not to a question of this study.
     """
     logs = {r: AnswerLog(folder / ANSWERS_FOLDER / f"{r}.jsonl") for r in study.raters}
     items = {item.id for item in study.items}
@@ -40,8 +39,8 @@ def open_logs(folder: Path, study: Study) -> dict[str, AnswerLog]:
             asked = {aspect.name for aspect in TASK_ASPECTS.get(task, ())}
             told = set(answer.scores) == asked or answer.skipped
             if task not in study.tasks or item not in items or not told:
-                message = f"{log.path} holds an answer to {task} of {item}"
-                raise InputError(f"{message}, which this study does not ask")
+                message = f"{log.path} has an answer to {task} of {item}"
+                raise InputError(f"{message}, which is not part of this study")
     return logs
 
 
@@ -88,19 +87,19 @@ def _rows(study: Study, item: Item, answer: Answer, rater: str, system: str) -> 
 
 
 def _publishable(row: Judgment) -> Judgment:
-    """Leave a licensed dataset's texts out: what is exported may be published."""
+    """Leave a licensed dataset's texts out, because an export may be published."""
     if not dataset_facts(row.dataset).licensed:
         return row
     return row.model_copy(update={"source": None, "output": None})
 
 
 def export(study_folder: Path | str, path: Path | str) -> list[Judgment]:
-    """Write what was collected so far as judgments, raters under pseudonyms.
+    """Write the answers collected so far as judgments, with pseudonyms for raters.
 
-    Texts of licensed datasets (GYAFC) are left out; their sample ids say which they are.
+    Texts of licensed datasets (GYAFC) are left out; their sample ids identify them.
 
     Returns:
-        What was written.
+        The judgments written.
     """
     folder = Path(study_folder)
     study = load_study(folder)

@@ -1,4 +1,4 @@
-"""The order in which a rater meets the outputs: blind, and different for every rater."""
+"""The order in which a rater sees the outputs: blind, and different for every rater."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ class Question:
     """One screen of one rater.
 
     Attributes:
-        task: of :data:`.study.TASKS`.
-        item: what is judged.
-        number: which output of this source it is, from 1.
-        of: how many outputs this source has.
+        task: one of :data:`.study.TASKS`.
+        item: the item to judge.
+        number: number of this output among those of its source, from 1.
+        of: number of outputs of this source.
         output_first: in the pair task, whether the output is the first text shown.
     """
 
@@ -29,12 +29,12 @@ class Question:
 
 
 def questions(study: Study, rater: str) -> tuple[Question, ...]:
-    """All screens of a rater, always the same for the same study and rater.
+    """All screens of a rater, deterministic for a study and rater.
 
-    Directions come one after another, so that the target style does not change at every screen.
-    Ratings take the outputs of one source together, as the protocol does, in an order drawn from
+    Directions follow one another, so that the target style does not change on every screen.
+    Rating shows the outputs of one source together, as in the protocol, in an order drawn from
     the study's seed, the rater and the source. The relative tasks mix all outputs of a direction,
-    so that a source seldom comes back soon; the pair task leaves out copies, which cannot differ.
+    so that a source rarely reappears soon; the pair task leaves out copies, which cannot differ.
     """
     screens: list[Question] = []
     for task in study.tasks:

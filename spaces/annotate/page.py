@@ -1,23 +1,26 @@
-"""The page and its endpoints: our own HTML over Gradio's API server (``gradio.Server``).
+"""The page as it is served: our own HTML and endpoints on Gradio's server (``gradio.Server``).
 
-The page is a fixed file without data; everything shown comes from the endpoints ``enter``,
-``screen``, ``save``, ``overview``, ``statistics`` and ``export``. The key of a link travels in a
-request header and not among an endpoint's inputs, because Gradio prints the inputs of a malformed
-call. Needs gradio: import this module only where a page is served.
+The page is a static file without data; everything shown comes from the endpoints of :mod:`.api`,
+and the key of a link travels to them in a request header. A link that leads nowhere is a page of
+its own, with status 404. Needs gradio: import this module only to serve a page.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from importlib.resources import files
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import gradio
-from starlette.responses import Response
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
 
-from ...errors import InputError, TSTBenchError
+from ...errors import TSTBenchError
+from ..design.stylesheet import stylesheet
+from .api import opened, reply
 from .desk import Desk
+from .notice import not_found
 
 KEY_HEADER = "x-annotation-key"
 HEADERS = {
@@ -31,27 +34,29 @@ HEADERS = {
     "cache-control": "no-store",
 }
 MAX_BODY = 64 * 1024  # bytes; an answer with the longest comment is a tenth of it
+STATIC_FOLDER = Path(__file__).parent / "static"
 STATIC = {
     "style.css": "text/css",
     "dom.js": "text/javascript",
     "main.js": "text/javascript",
     "rate.js": "text/javascript",
+    "drafts.js": "text/javascript",
+    "place.js": "text/javascript",
+    "remark.js": "text/javascript",
+    "question.js": "text/javascript",
+    "guide.js": "text/javascript",
     "owner.js": "text/javascript",
 }
-NO_STUDY = (
-    "No study is set up here yet. Make one with create_study, put its folder on this machine "
-    "(on a Space: into its storage), and point TSTBENCH_STUDY at it."
-)
 
 
 class Shield:
-    """ASGI layer: headers that forbid anything foreign, no uploads, no large bodies."""
+    """ASGI layer: headers that forbid external content, no uploads, no large bodies."""
 
     def __init__(self, app: Any) -> None:
         self.app = app
 
     async def __call__(self, scope: dict, receive: Callable, send: Callable) -> None:
-        """Pass a request on, or refuse it."""
+        """Forward a request or refuse it."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -74,69 +79,41 @@ class Shield:
 
 
 def make_app(desk: Desk | None) -> gradio.Server:
-    """The Gradio server of a desk; without one, a page that says how to set a study up."""
+    """The Gradio server of a desk; without a desk, a page that explains how to set up a study."""
     app = gradio.Server(
         title="TSTBench annotation", docs_url=None, redoc_url=None, openapi_url=None
     )
     app.add_middleware(Shield)
-    _add_page(app)
+    _add_page(app, desk)
     _add_endpoints(app, desk)
     return app
 
 
-@contextmanager
-def _opened(desk: Desk | None) -> Iterator[Desk]:
-    """The desk, its errors turned into messages for the page."""
-    try:
-        if desk is None:
-            raise InputError(NO_STUDY)
-        yield desk
-    except TSTBenchError as error:
-        raise gradio.Error(str(error), print_exception=False) from None
-
-
-def _key(request: gradio.Request) -> str:
+def _key(request: Request) -> str:
     return request.headers.get(KEY_HEADER, "")
 
 
 def _add_endpoints(app: gradio.Server, desk: Desk | None) -> None:
-    @app.api(name="enter", queue=False)
-    def enter(request: gradio.Request) -> dict:
-        with _opened(desk) as opened:
-            return opened.enter(_key(request))
+    async def endpoint(name: str, request: Request) -> Response:
+        body = await request.body()
+        status, content = await run_in_threadpool(reply, desk, name, _key(request), body)
+        return JSONResponse(content, status_code=status)
 
-    @app.api(name="screen", queue=False)
-    def screen(position: int, request: gradio.Request) -> dict:
-        with _opened(desk) as opened:
-            return opened.screen(_key(request), position).model_dump(mode="json")
-
-    @app.api(name="save", queue=False)
-    def save(position: int, answer: dict, request: gradio.Request) -> dict:
-        with _opened(desk) as opened:
-            return opened.save(_key(request), position, answer)
-
-    @app.api(name="overview", queue=False)
-    def overview(request: gradio.Request) -> dict:
-        with _opened(desk) as opened:
-            return opened.overview(_key(request))
-
-    @app.api(name="statistics", queue=False)
-    def statistics(request: gradio.Request) -> dict:
-        with _opened(desk) as opened:
-            return opened.statistics(_key(request))
-
-    @app.api(name="export", queue=False)
-    def export(request: gradio.Request) -> str:
-        with _opened(desk) as opened:
-            return opened.export_lines(_key(request))
+    app.post("/annotate/api/{name}")(endpoint)
 
 
-def _add_page(app: gradio.Server) -> None:
-    static = files(__package__) / "static"
-    page = (static / "page.html").read_text(encoding="utf-8")
-    content = {name: (static / name).read_text(encoding="utf-8") for name in STATIC}
+def _add_page(app: gradio.Server, desk: Desk | None) -> None:
+    page = (STATIC_FOLDER / "page.html").read_text(encoding="utf-8")
+    content = {name: (STATIC_FOLDER / name).read_text(encoding="utf-8") for name in STATIC}
+    content["style.css"] = stylesheet([STATIC_FOLDER / "style.css"])
 
-    async def root() -> Response:
+    def root(request: Request) -> Response:
+        key, item = (request.query_params.get(name) for name in ("key", "item"))
+        if key is not None:
+            try:
+                _check_link(opened(desk), key, item)
+            except TSTBenchError as error:
+                return not_found(request, str(error))
         return Response(page, media_type="text/html")
 
     async def asset(name: str) -> Response:
@@ -144,5 +121,17 @@ def _add_page(app: gradio.Server) -> None:
             return Response("no such file", status_code=404, media_type="text/plain")
         return Response(content[name], media_type=STATIC[name])
 
+    async def elsewhere(request: Request, _: Exception) -> Response:
+        return not_found(request, "There is nothing at this address: open the link you were sent.")
+
     app.get("/")(root)
     app.get("/annotate/{name}")(asset)
+    app.add_exception_handler(404, elsewhere)
+
+
+def _check_link(desk: Desk, key: str, item: str | None) -> None:
+    """Raise the error of a link that leads nowhere: its key, or its item's number."""
+    is_rater = desk.enter(key)["role"] == "rater"
+    if is_rater and item is not None:
+        number = int(item) if item.isascii() and item.isdecimal() and len(item) < 9 else 0
+        desk.screen(key, number - 1)

@@ -24,14 +24,14 @@ def serve(study_folder: Path | str | None, host: str = "127.0.0.1", port: int = 
     """Serve a study and return at once.
 
     Args:
-        study_folder: what :func:`.create.create_study` made; ``None`` serves a page that says how
-            to make one.
-        host: ``0.0.0.0`` for all interfaces; only links protect the study then.
+        study_folder: made by :func:`.create.create_study`; ``None`` serves a page that explains
+            how to create one.
+        host: ``0.0.0.0`` for all interfaces; then only the secret links protect the study.
         port: TCP port.
 
     Raises:
-        MissingFileError: no study in the folder.
-        InputError: a damaged study, one that another process serves, or a port in use.
+        MissingFileError: there is no study in the folder.
+        InputError: the study is damaged or served by another process, or the port is in use.
         MissingExtraError: gradio is not installed.
     """
     os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # gradio reads it when imported
@@ -59,7 +59,7 @@ def serve(study_folder: Path | str | None, host: str = "127.0.0.1", port: int = 
         if desk is not None:
             desk.close()
         if isinstance(error, OSError) and "port" in str(error):
-            raise InputError(f"port {port} is in use: choose another one") from error
+            raise InputError(f"port {port} is in use: choose another port") from error
         raise
 
     def close() -> None:
@@ -71,7 +71,7 @@ def serve(study_folder: Path | str | None, host: str = "127.0.0.1", port: int = 
 
 
 def launch(study_folder: Path | str | None, host: str = "127.0.0.1", port: int = 7860) -> None:
-    """Serve a study until Ctrl-C; see :func:`serve`. Prints no link: see :func:`.study.links`."""
+    """Serve a study until Ctrl-C; see :func:`serve`. For the links see :func:`.study.links`."""
     running = serve(study_folder, host, port)
     try:
         threading.Event().wait()

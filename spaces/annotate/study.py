@@ -1,8 +1,8 @@
-"""A study folder: what is asked is frozen in ``study.json``, who is asked is in ``private.json``.
+"""A study folder: the questions are frozen in ``study.json``, the raters are in ``private.json``.
 
-``study.json`` holds no name and no secret, so it can be published beside the results; the answers
-lie in ``answers/rater-1.jsonl`` and so on. ``private.json`` holds names, link tokens and the salt
-of the pseudonyms, is readable by its owner only and never leaves the folder.
+``study.json`` contains no name and no secret, so it can be published with the results; the answers
+are in ``answers/rater-1.jsonl`` and so on. ``private.json`` contains names, link tokens and the
+salt of the pseudonyms; only its owner can read it, and it never leaves the folder.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from pydantic import Field, ValidationError, model_validator
 
 from ...errors import InputError, MissingFileError
 from ...files import read_text, write_text
-from ...pipelines.human import is_copy
-from ...pipelines.report import Strict
+from ...pipelines.human.overall import is_copy
+from ...records import Strict
 
 Task = Literal["naturalness", "content_masked", "rating"]
-# The order of the blocks: once a source has been seen as such, a rater knows it in the pair task.
+# The order of the blocks: a rater who has seen a source would recognise it in the pair task.
 TASKS: tuple[Task, ...] = ("naturalness", "content_masked", "rating")
 STUDY_FILE, PRIVATE_FILE, ANSWERS_FOLDER = "study.json", "private.json", "answers"
 
@@ -38,7 +38,7 @@ class MaskedPair(Strict):
 
 
 class Item(Strict):
-    """One output to judge; systems that wrote the very same text share it."""
+    """One output to judge; systems that wrote exactly the same text share it."""
 
     id: Annotated[str, Field(pattern=r"^item-[0-9]+$")]
     direction: str
@@ -51,12 +51,18 @@ class Item(Strict):
 
     @property
     def copied(self) -> bool:
-        """Whether the output is the source again."""
+        """Whether the output equals the source."""
         return is_copy(self.source, self.output)
 
 
 class Study(Strict):
-    """What is asked of whom: frozen when the study is made."""
+    """The questions and raters, frozen when the study is created.
+
+    Attributes:
+        references_shown: whether raters see the references beside the output. A study without this
+            field was made when they always did.
+        bounds: systems that show what can be reached and do not compete, such as ``copy``.
+    """
 
     schema_version: Literal[1] = 1
     name: Annotated[str, Field(min_length=1, max_length=100)]
@@ -64,6 +70,8 @@ class Study(Strict):
     per_system: Annotated[int, Field(ge=1)]
     tasks: Annotated[tuple[Task, ...], Field(min_length=1)]
     raters: Annotated[tuple[Rater, ...], Field(min_length=1)]
+    references_shown: bool = True
+    bounds: tuple[str, ...] = ()
     items: Annotated[tuple[Item, ...], Field(min_length=1)]
 
     @model_validator(mode="after")
@@ -76,22 +84,25 @@ class Study(Strict):
 
     @property
     def directions(self) -> tuple[str, ...]:
-        """The directions judged, in the order of the items."""
+        """The judged directions, in the order of the items."""
         return tuple(dict.fromkeys(item.direction for item in self.items))
 
     @property
     def systems(self) -> tuple[str, ...]:
-        """The systems judged, sorted."""
+        """The judged systems, sorted."""
         return tuple(sorted({system for item in self.items for system in item.systems}))
 
     @property
     def fingerprint(self) -> str:
-        """SHA-256 of the frozen content: two raters answered the same questions."""
-        return hashlib.sha256(self.model_dump_json().encode()).hexdigest()
+        """SHA-256 of the frozen content: shows that raters answered the same questions."""
+        # A study made before these fields existed keeps the fingerprint it had.
+        added = {"references_shown": True, "bounds": ()}
+        unset = {name for name, before in added.items() if getattr(self, name) == before}
+        return hashlib.sha256(self.model_dump_json(exclude=unset).encode()).hexdigest()
 
 
 class RaterSecret(Strict):
-    """Who a pseudonym is, and the token of their link."""
+    """The person behind a pseudonym, and the token of their link."""
 
     name: str
     token: Annotated[str, Field(min_length=32)]
@@ -109,21 +120,24 @@ def load_study(folder: Path | str) -> Study:
     """Read ``study.json`` of a study folder.
 
     Raises:
-        MissingFileError: there is none.
-        InputError: it is no study; the message names the field.
+        MissingFileError: there is no study.
+        InputError: the study is not valid; the message names the field.
     """
     return _load(Path(folder) / STUDY_FILE, Study)
 
 
 def load_private(folder: Path | str) -> Private:
-    """Read ``private.json``; raises as :func:`load_study` does, and never quotes its content."""
+    """Read ``private.json``; raises the errors of :func:`load_study`, never quoting the content."""
     return _load(Path(folder) / PRIVATE_FILE, Private)
 
 
 def _load(path: Path, kind: type[Kind]) -> Kind:
     if not path.exists():
         message = f"no study in {path.parent}: {path.name} is missing"
-        raise MissingFileError(f"{message}. Make one first with create_study.")
+        raise MissingFileError(
+            f"{message}. Create one first: tstbench annotate {path.parent} --results ... "
+            "--direction ... --raters ..., or create_study in Python."
+        )
     try:
         return kind.model_validate_json(read_text(path))
     except ValidationError as error:
@@ -133,7 +147,7 @@ def _load(path: Path, kind: type[Kind]) -> Kind:
 
 
 def write_study(folder: Path, study: Study, private: Private) -> None:
-    """Write a new study's files; ``private.json`` is never readable by others, not for a moment."""
+    """Write a new study's files; ``private.json`` is never readable by others, not even briefly."""
     folder.mkdir(parents=True, exist_ok=True)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
     with os.fdopen(os.open(folder / PRIVATE_FILE, flags, 0o600), "w", encoding="utf-8") as stream:
@@ -143,7 +157,7 @@ def write_study(folder: Path, study: Study, private: Private) -> None:
 
 @dataclass(frozen=True)
 class Links:
-    """Secret addresses: who holds one can answer in that rater's name. For the owner's eyes."""
+    """Secret links, for the owner only: anyone with a rater's link can answer as that rater."""
 
     owner: str
     raters: dict[str, str]

@@ -1,12 +1,13 @@
-"""What a browser is told: never a system, an item's id, or anything of another rater."""
+"""What a browser receives: never a system, an item's id, or anything about another rater."""
 
 from __future__ import annotations
 
 from typing import Literal
 
-from ...datasets_scripts.directions import dataset_facts, parse_direction
-from ...pipelines.human import COPY_PENALTY, NATURALNESS, Aspect
-from ...pipelines.report import Strict
+from ...datasets_scripts.judgments.aspects import NATURALNESS, Aspect
+from ...datasets_scripts.known import dataset_facts, parse_direction
+from ...pipelines.human.overall import COPY_PENALTY
+from ...records import Strict
 from .answers import Answer
 from .export import TASK_ASPECTS
 from .order import Question
@@ -45,12 +46,12 @@ class ScreenView(Strict):
 
     Attributes:
         position: from 0.
-        total: screens of this rater.
-        done: how many are answered or skipped.
+        total: number of screens of this rater.
+        done: number of screens answered or skipped.
         next_open: the first unanswered position after this one, or from the start; ``None`` when
             all are answered.
         skipped: positions that were skipped.
-        overall_factor: times the mean of the scores gives the overall score; ``None`` where the
+        overall_factor: factor from the mean of the scores to the overall score; ``None`` if the
             task has none.
     """
 
@@ -81,17 +82,17 @@ PAIR = Aspect(
 
 
 def shown_aspects(task: str) -> tuple[Aspect, ...]:
-    """The questions as a rater sees them: the pair task asks for a place, not for a role."""
+    """The questions as a rater sees them: the pair task asks for a position, not a role."""
     return (PAIR,) if task == "naturalness" else TASK_ASPECTS[task]
 
 
 def place(score: int, output_first: bool) -> int:
-    """From "the output is the more natural" (1, else 0) to the place chosen, 1 or 2."""
+    """From "the output is more natural" (1 or 0) to the chosen position, 1 or 2."""
     return 1 if bool(score) == output_first else 2
 
 
 def chose_output(place: int, output_first: bool) -> int:
-    """From the place chosen back to 1 where that was the output.
+    """From the chosen position back to 1 if that was the output, otherwise 0.
 
     >>> [chose_output(place(s, first), first) for s in (0, 1) for first in (True, False)]
     [0, 0, 1, 1]
@@ -114,6 +115,7 @@ def screen_view(
     question: Question,
     answer: Answer | None,
     *,
+    references_shown: bool,
     position: int,
     total: int,
     done: int,
@@ -124,7 +126,7 @@ def screen_view(
     item, task = question.item, question.task
     direction = parse_direction(item.direction)
     rating = task == "rating"
-    # The styles would tell which text of a pair is the rewrite, and colour a masked comparison.
+    # Styles would reveal which text of a pair is the rewrite, and bias a masked comparison.
     told = direction if rating else None
     return ScreenView(
         position=position,
@@ -138,17 +140,18 @@ def screen_view(
         target_style=told.target_style if told else None,
         number=question.number,
         of=question.of,
-        texts=_texts(question),
+        texts=_texts(question, references_shown),
         aspects=tuple(aspect_view(aspect) for aspect in shown_aspects(task)),
         overall_factor=(COPY_PENALTY if item.copied else 1.0) if rating else None,
         answer=None if answer is None else _answer_view(question, answer),
     )
 
 
-def _texts(question: Question) -> tuple[TextView, ...]:
+def _texts(question: Question, references_shown: bool) -> tuple[TextView, ...]:
     item = question.item
     if question.task == "rating":
-        references = [TextView(role="reference", text=text) for text in item.references]
+        seen = item.references if references_shown else ()
+        references = [TextView(role="reference", text=text) for text in seen]
         source = TextView(role="source", text=item.source)
         return (source, *references, TextView(role="output", text=item.output))
     if question.task == "content_masked":

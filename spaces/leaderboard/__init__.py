@@ -1,8 +1,8 @@
-"""The leaderboard: a page over a folder of reports, as a Space or on one's own machine."""
+"""The leaderboard: a page for a folder of reports, as a Space or on a local machine."""
 
 import os
 
-# Gradio reports to its makers unless told before it is imported; this page talks to nobody.
+# Gradio sends usage data unless this is set before it is imported; this page sends none.
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
 
 from .launch import launch

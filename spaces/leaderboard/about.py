@@ -1,24 +1,34 @@
-"""What the numbers mean, for somebody who has not seen them before."""
+"""What the numbers mean, for first-time readers."""
 
 from __future__ import annotations
 
 from markupsafe import Markup
 
-from ...metrics.result import METRICS
-from .markup import el, join
-from .words import ASPECT_TITLES, FAMILIES, unit_text
+from ...citation import BIBTEX, PAPER
+from ...datasets_scripts.sources import BENCHMARK
+from ...metrics.registry import METRICS
+from ...version import __version__
+from .markup import el, https_link, join
+from .table_parts import scrolling
+from .words import ASPECT_TITLES, BOLD, BOUNDS, FAMILIES, unit_text
+
+HUB = "https://huggingface.co/tstbench"
 
 
 def about_view() -> Markup:
-    """Metrics, families, and the rules that this page keeps."""
+    """Metrics, families, and the rules that this page follows."""
     rules = [
         "Scores share a column only when their signatures agree: same scorer, same protocol, same "
-        "sentences. Anything else is another setting, which the reader chooses.",
+        "sentences. Scores made in another way are a separate setting, which you can choose.",
         "Every score has a 95% interval: a percentile bootstrap over sentences, 1,000 resamples.",
-        "A rank is a range. Two systems that a paired bootstrap cannot tell apart (5% level, "
-        "without correction for the number of pairs) share places.",
-        "No mean is taken over cells that are missing, and none over scales that differ.",
-        "Human scores stand beside the automatic ones, study by study.",
+        "A rank is a range. Two systems that the paired bootstrap cannot tell apart (5% level, "
+        "without correction for the number of pairs) share ranks.",
+        f"{BOLD} It means this in every table.",
+        BOUNDS,
+        "A mean rank has a 95% interval where systems have all directions. A grey one is over "
+        "some of them, and compares with no other.",
+        "No mean is computed over missing cells or over different scales.",
+        "Human scores are shown beside the automatic ones, separately for each study.",
     ]
     return el(
         "div",
@@ -35,7 +45,26 @@ def about_view() -> Markup:
             ],
             class_="kinds",
         ),
+        _this(),
         class_="essay",
+    )
+
+
+def _this() -> Markup:
+    """Version, repositories and citation."""
+    places = [
+        https_link(PAPER, "The paper"),
+        https_link(HUB, "Results, datasets, metrics and scorers on the Hub"),
+        https_link(f"https://github.com/{BENCHMARK}", "Code and outputs of the paper's authors"),
+    ]
+    return join(
+        [
+            el("h2", "Version, repository and citation"),
+            el("p", f"This page is made by TSTBench {__version__}."),
+            el("ul", [el("li", place) for place in places]),
+            el("p", "If you use it, please cite the paper, and the datasets and metrics you use:"),
+            el("pre", BIBTEX, id="citation"),
+        ]
     )
 
 
@@ -47,10 +76,10 @@ def _metrics() -> Markup:
             el("td", ASPECT_TITLES[facts.aspect]),
             el("td", facts.meaning),
             el("td", unit_text(facts.unit)),
-            el("td", "higher is better" if facts.higher_is_better else "lower is better"),
+            el("td", "higher" if facts.higher_is_better else "lower"),
         )
         for facts in METRICS.values()
     ]
-    head = [el("th", t, scope="col") for t in ("Metric", "Aspect", "What it is", "Unit", "")]
+    head = [el("th", t, scope="col") for t in ("Metric", "Aspect", "What it is", "Unit", "Better")]
     table = el("table", el("thead", el("tr", head)), el("tbody", rows), class_="plain")
-    return el("div", table, class_="scroller", tabindex="0", role="region", aria_label="Metrics")
+    return scrolling(table, "Metrics")

@@ -10,4 +10,5 @@ launch(
     host="0.0.0.0",  # noqa: S104
     port=7860,
     score=score_submission,
+    reported=os.environ.get("TSTBENCH_REPORTED", "hub"),
 )

@@ -1,7 +1,7 @@
-"""The page's form controls: native elements, which every keyboard, reader and phone knows.
+"""The page's form controls: native elements, which all browsers and screen readers support.
 
 ``data-param`` names the query parameter that a control sets on the server; ``data-local`` one
-that the browser alone acts upon.
+that only the browser uses.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def direction_select(directions: Sequence[Direction], chosen: Direction) -> Mark
 
 
 def search(label: str, placeholder: str, *, param: str | None = None, value: str = "") -> Markup:
-    """A search field: of the server's with ``param``, else of the rows on the page."""
+    """A search field: searches on the server with ``param``, otherwise in the rows on the page."""
     return el(
         "label",
         el("span", label),
@@ -55,6 +55,16 @@ def search(label: str, placeholder: str, *, param: str | None = None, value: str
     )
 
 
+def hidden(param: str, value: str) -> Markup:
+    """A choice that has no alternative now: a copied link names it, in case one comes."""
+    return el("input", type="hidden", data_param=param, value=value)
+
+
+def copy_link() -> Markup:
+    """The button that copies an address which names everything that is shown."""
+    return el("button", "Copy link", type="button", class_="quiet", data_action="copy")
+
+
 def link(text: Child, **query: str) -> Markup:
     """A link to another state of the page; the script follows it without a reload."""
     return el("a", text, href="?" + urlencode(query), data_link=True)
@@ -66,12 +76,12 @@ def bar(*children: Child) -> Markup:
 
 
 def notice(*children: Child, kind: str = "note") -> Markup:
-    """A box that says something to a person."""
+    """A box with a message for the reader."""
     return el("div", children, class_=f"notice {kind}", role="note")
 
 
 def empty(title: str, *children: Child) -> Markup:
-    """What is shown where there is nothing yet."""
+    """The placeholder for an empty view."""
     return el("div", el("h2", title), [el("p", child) for child in children], class_="empty")
 
 

@@ -1,40 +1,61 @@
-"""How well each metric agrees with people, over the systems that both have scored."""
+"""How well each metric agrees with human scores, over the systems that have both.
+
+Bounds are left out: copies and people's own rewrites are far from all systems, so that any metric
+that tells them apart would seem to agree with people; and a rewrite by people that is itself a
+reference is compared with itself.
+"""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
-from scipy.stats import spearmanr
 
-from .ranking import Ranking
+from ...metrics.statistics import LEVEL
+from .ranking import Ranking, Row
 
-FEWEST_SYSTEMS = 4  # below this every ordering is likely to agree by chance
+FEWEST_SYSTEMS = 4  # with 3, every order of the systems is likely by chance
 
 
 @dataclass(frozen=True)
 class Correlation:
-    """Spearman's rho, signed so that +1 means the metric orders systems as people do."""
+    """Spearman's rho, signed so that +1 means the metric orders systems as people do.
 
-    value: float
+    Attributes:
+        value: rho; ``None`` if nothing can be said: too few systems, or all with the same score.
+        low, high: its 95% interval, see :func:`interval_of_rho`.
+        systems: how many have both scores.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
     systems: int
+
+    @property
+    def shown(self) -> bool:
+        """Whether its interval leaves out 0: metric and people agree, or disagree."""
+        return self.low is not None and self.high is not None and not self.low <= 0 <= self.high
 
 
 @dataclass(frozen=True)
 class Correlations:
-    """Metrics x human aspects; ``None`` where too few systems have both scores."""
+    """Metrics x human aspects."""
 
     metrics: tuple[str, ...]
     aspects: tuple[str, ...]
-    cells: tuple[tuple[Correlation | None, ...], ...]
+    cells: tuple[tuple[Correlation, ...], ...]
 
 
 def correlate(ranking: Ranking) -> Correlations | None:
-    """Correlate the columns of one direction; ``None`` where nothing can be."""
+    """Correlate the columns of one direction; ``None`` if there is nothing to correlate."""
     automatic = [i for i, c in enumerate(ranking.columns) if not c.human]
     human = [i for i, c in enumerate(ranking.columns) if c.human]
-    cells = tuple(tuple(_spearman(ranking, i, j) for j in human) for i in automatic)
-    if not any(cell for row in cells for cell in row):
+    rows = [row for row in ranking.rows if not row.entry.report.system.is_bound]
+    cells = tuple(tuple(_spearman(ranking, rows, i, j) for j in human) for i in automatic)
+    if not any(cell.value is not None for row in cells for cell in row):
         return None
     metrics = tuple(ranking.columns[i].title for i in automatic)
     studies = {ranking.columns[j].study for j in human}
@@ -45,16 +66,51 @@ def correlate(ranking: Ranking) -> Correlations | None:
     return Correlations(metrics, aspects, cells)
 
 
-def _spearman(ranking: Ranking, i: int, j: int) -> Correlation | None:
+def interval_of_rho(rho: float, systems: int) -> tuple[float, float]:
+    """The 95% interval of Spearman's rho by Fisher's z.
+
+    Source: Bonett and Wright (2000), "Sample size requirements for estimating Pearson, Kendall and
+    Spearman correlations": the variance of z is (1 + rho^2 / 2) / (n - 3). At +1 and -1, where z is
+    infinite, rho is first moved halfway to the next value that n systems can have: a perfect
+    order of 4 systems, which 1 of 24 random orders has, must not look certain.
+
+    >>> [round(bound, 2) for bound in interval_of_rho(0.8, 10)]
+    [0.24, 0.96]
+    >>> [round(bound, 2) for bound in interval_of_rho(1.0, 4)]
+    [-0.69, 1.0]
+    """
+    most = 1 - 6 / (systems * (systems**2 - 1))
+    inner = max(-most, min(most, rho))
+    reach = NormalDist().inv_cdf((1 + LEVEL) / 2) * math.sqrt((1 + inner**2 / 2) / (systems - 3))
+    low, high = math.tanh(math.atanh(inner) - reach), math.tanh(math.atanh(inner) + reach)
+    return (-1.0 if rho <= -most else low), (1.0 if rho >= most else high)
+
+
+def _spearman(ranking: Ranking, rows: list[Row], i: int, j: int) -> Correlation:
     pairs = np.array(
         [
             (row.cells[i].value, row.cells[j].value)
-            for row in ranking.rows
+            for row in rows
             if row.cells[i].value is not None and row.cells[j].value is not None
         ],
         dtype=float,
-    )
+    ).reshape(-1, 2)
     if len(pairs) < FEWEST_SYSTEMS or (pairs == pairs[0]).all(axis=0).any():
-        return None
+        return Correlation(None, None, None, len(pairs))
     sign = 1 if ranking.columns[i].higher_is_better else -1
-    return Correlation(sign * float(spearmanr(pairs[:, 0], pairs[:, 1]).statistic), len(pairs))
+    rho = sign * spearman(pairs[:, 0], pairs[:, 1])
+    return Correlation(rho, *interval_of_rho(rho, len(pairs)), len(pairs))
+
+
+def spearman(x: np.ndarray, y: np.ndarray) -> float:
+    """Spearman's rho: Pearson's correlation of the ranks, ties with their mean rank.
+
+    In these few lines because importing scipy's takes longer than the whole page.
+    """
+    return float(np.corrcoef(_mean_ranks(x), _mean_ranks(y))[0, 1])
+
+
+def _mean_ranks(values: np.ndarray) -> np.ndarray:
+    _, group, count = np.unique(values, return_inverse=True, return_counts=True)
+    last = np.cumsum(count)
+    return (last - (count - 1) / 2)[group]

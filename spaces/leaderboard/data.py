@@ -1,4 +1,4 @@
-"""The results: a folder of reports, read once and read again only where it changed.
+"""The results: a folder of reports, of which only changed files are read again.
 
 Layout: ``<root>/<dataset>/<source>-to-<target>/<system>/{report.json,samples.jsonl}``, per
 direction an optional ``significance.json``, and an optional ``<root>/human.jsonl``.
@@ -18,18 +18,24 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock
 from types import MappingProxyType
+from typing import Any
 
-from ...datasets_scripts.directions import DATASETS, DIRECTIONS, Direction
+from ...datasets_scripts.directions import Direction
+from ...datasets_scripts.known import DATASETS, DIRECTIONS
 from ...errors import InputError, MissingFileError, TSTBenchError
 from ...files import read_text
-from ...pipelines.report import Report, read_report
+from ...pipelines.ranking import ALPHA
+from ...pipelines.report import Report
+from ...pipelines.results import read_stored
 from .human import HumanScore, read_human
+from .places import Place
+from .reported import FromHub
 
 _READERS = 8  # threads: on a network file system the waiting overlaps
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 
 Stamp = tuple[int, int]  # modification time in ns, size
-RankFile = Mapping[str, Mapping[str, tuple[int, int]]]  # metric -> system -> first and last rank
+PlaceFile = Mapping[str, Mapping[str, Place]]  # signature -> system -> its place
 
 
 @dataclass(frozen=True)
@@ -37,9 +43,9 @@ class Entry:
     """One system on one direction.
 
     Attributes:
-        label: what the page calls it: the system's name; see :func:`distinct`.
-        folder: holds ``report.json`` and perhaps ``samples.jsonl``.
-        has_samples: whether the texts are there; those of licensed corpora never are.
+        label: the name shown on the page: the system's name; see :func:`distinct`.
+        folder: has ``report.json`` and perhaps ``samples.jsonl``.
+        has_samples: whether the texts are present; those of licensed corpora never are.
     """
 
     label: str
@@ -51,31 +57,33 @@ class Entry:
 
 @dataclass(frozen=True)
 class Board:
-    """Everything the page shows, at one moment.
+    """Everything the page shows, at one point in time.
 
     Attributes:
         entries: in the order of the folder tree.
         human: human scores by direction name.
-        ranks: by direction name, what its ``significance.json`` says.
-        problems: one sentence for each file that could not be read, for a person.
-        revision: changes when any file does.
+        places: the content of each ``significance.json``, by direction name.
+        problems: one sentence for each file that could not be read, to be shown to the reader.
+        revision: changes whenever a file changes.
+        reported: what others report on the Hub; never part of a ranking.
     """
 
     root: Path
     entries: tuple[Entry, ...]
     human: Mapping[str, tuple[HumanScore, ...]]
-    ranks: Mapping[str, RankFile]
+    places: Mapping[str, PlaceFile]
     problems: tuple[str, ...]
     revision: str
     _by_direction: Mapping[str, tuple[Entry, ...]] = field(repr=False)
+    reported: FromHub = field(default_factory=FromHub)
 
     def of(self, direction: str) -> tuple[Entry, ...]:
-        """The entries of one direction; none of an unknown one."""
+        """The entries of one direction; empty for an unknown one."""
         return self._by_direction.get(direction, ())
 
     @property
     def directions(self) -> tuple[Direction, ...]:
-        """The directions that have an entry, in the benchmark's order, others after."""
+        """The directions that have an entry, the benchmark's first and in its order."""
         known = list(DIRECTIONS)
         found = {entries[0].direction for entries in self._by_direction.values()}
         order = {name: place for place, name in enumerate(known)}
@@ -83,7 +91,7 @@ class Board:
 
 
 def distinct(entries: Iterable[Entry]) -> tuple[Entry, ...]:
-    """The entries, those that carry the same name labelled apart by a short hash.
+    """The entries, with a short hash in the labels of those that have the same name.
 
     The folder is part of the hash: the same outputs under the same name are still two reports.
     """
@@ -100,7 +108,7 @@ def distinct(entries: Iterable[Entry]) -> tuple[Entry, ...]:
 
 
 def dataset_title(name: str) -> str:
-    """What people call a dataset; its name where it is not one of ours."""
+    """A dataset's title; its name if it is not built in."""
     return DATASETS[name].title if name in DATASETS else name
 
 
@@ -111,20 +119,22 @@ def direction_title(direction: Direction) -> str:
 
 
 class Results:
-    """A results folder that is looked at again each time the page asks.
+    """A results folder, checked for changes on each request.
 
     Args:
-        root: the folder; it need not hold anything yet.
+        root: the folder; it may be empty.
+        reported: what others report on the Hub.
     """
 
-    def __init__(self, root: Path | str) -> None:
+    def __init__(self, root: Path | str, reported: FromHub | None = None) -> None:
         self.root = Path(root)
+        self._reported = reported or FromHub()
         self._reports: dict[str, tuple[Stamp, Report | str]] = {}
         self._board: Board | None = None
         self._lock = Lock()
 
     def board(self) -> Board:
-        """The results as they are now; what did not change is not read again."""
+        """The current results; unchanged files are not read again."""
         with self._lock:
             files = _stamps(self.root)
             revision = hashlib.sha256(repr(files).encode()).hexdigest()[:16]
@@ -142,14 +152,14 @@ class Results:
         problems, found = [], []
         for path, (_, result) in self._reports.items():
             try:
-                found.append((Path(path), _checked(Path(path), self.root, result)))
+                found.append((Path(path), _checked(Path(path), result)))
             except TSTBenchError as error:
                 problems.append(str(error))
         by_direction = _by_direction(found, files)
-        ranks = {}
+        places = {}
         for file in (Path(name) for name in files if name.endswith("/significance.json")):
             try:
-                ranks["/".join(file.relative_to(self.root).parts[:2])] = _read_ranks(file)
+                places["/".join(file.relative_to(self.root).parts[:2])] = _read_places(file)
             except TSTBenchError as error:
                 problems.append(str(error))
         human, human_problems = read_human(self.root / "human.jsonl")
@@ -158,10 +168,11 @@ class Results:
             root=self.root,
             entries=entries,
             human=human,
-            ranks=ranks,
+            places=places,
             problems=(*problems, *human_problems),
             revision=revision,
             _by_direction=MappingProxyType(by_direction),
+            reported=self._reported,
         )
 
 
@@ -169,8 +180,7 @@ def fetch_results(results: Path | str) -> Path:
     """The results folder: the given one, or the dataset of that Hub name, downloaded.
 
     Raises:
-        MissingFileError: neither a folder nor a dataset that can be reached; the message says
-            what to do.
+        MissingFileError: there is neither a folder nor a reachable dataset of that name.
     """
     path = Path(results).expanduser()
     if path.is_dir():
@@ -178,7 +188,7 @@ def fetch_results(results: Path | str) -> Path:
     name = str(results)
     if not _HUB_NAME.fullmatch(name):
         raise MissingFileError(
-            f"{name} is no folder. Give a results folder, such as `tstbench evaluate --out` "
+            f"{name} is not a folder. Give a results folder, such as `tstbench evaluate --out` "
             "writes, or the Hub name of a results dataset, such as tstbench/results."
         )
     from huggingface_hub import snapshot_download
@@ -188,13 +198,14 @@ def fetch_results(results: Path | str) -> Path:
         return Path(snapshot_download(name, repo_type="dataset"))
     except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
         raise MissingFileError(
-            f"{name} is neither a folder here nor a dataset that could be fetched from the Hub "
-            f"({type(error).__name__}). Check the name, the network, HF_ENDPOINT, or give a folder."
+            f"{name} is not a local folder, and no such dataset could be downloaded from the Hub "
+            f"({type(error).__name__}). Check the name, the network and HF_ENDPOINT, or give a "
+            "folder."
         ) from error
 
 
 def _stamps(root: Path) -> dict[str, Stamp]:
-    """The files that the page shows something of, in a fixed order, with what tells a change.
+    """The files that the page uses, in a fixed order, with the stamps that reveal a change.
 
     Plain strings, not paths: this runs for every view, over thousands of files.
     """
@@ -219,7 +230,7 @@ def _stamps(root: Path) -> dict[str, Stamp]:
 
 
 def _folders(parent: str) -> list[str]:
-    """The folders in a folder; hidden ones are half-written or none of ours."""
+    """The folders in a folder; hidden ones are incomplete or unrelated."""
     try:
         with os.scandir(parent) as found:
             return sorted(item.path for item in found if item.is_dir() and item.name[0] != ".")
@@ -228,21 +239,21 @@ def _folders(parent: str) -> list[str]:
 
 
 def _read_one(path: str) -> Report | str:
+    """A report that matches the files beside it, or what is wrong with it."""
     try:
-        return read_report(Path(path))
+        stored = read_stored(Path(path).parent)
+        stored.check_scores()
+        return stored.report
     except (TSTBenchError, OSError) as error:
         return str(error)
 
 
-def _checked(path: Path, root: Path, result: Report | str) -> Report:
-    """The report, if it was read and lies where it says it belongs."""
+def _checked(path: Path, result: Report | str) -> Report:
+    """The report, if it was read and its direction is valid."""
     if isinstance(result, str):
         raise InputError(result)
-    place = "/".join(path.relative_to(root).parts[:2])
-    if result.direction != place:
-        raise InputError(f"{path} is a report of {result.direction}, but lies under {place}")
     if result.direction.count("-to-") != 1:
-        raise InputError(f"{path}: {result.direction!r} is no direction: <source>-to-<target>")
+        raise InputError(f"{path}: {result.direction!r} is not a direction: <source>-to-<target>")
     return result
 
 
@@ -267,22 +278,27 @@ def _direction(name: str) -> Direction:
     return Direction(dataset, source, target)
 
 
-def _read_ranks(path: Path) -> RankFile:
-    """Read ``{metric: {"ranks": {system: [first, last]}}}``."""
+def _read_places(path: Path) -> PlaceFile:
+    """Read ``{signature: {"ranks": {system: [first, last]}, "p_best": {system: p}}}``."""
     try:
         content = json.loads(read_text(path))
         return {
-            str(metric): {str(s): _range(pair) for s, pair in facts["ranks"].items()}
-            for metric, facts in content.items()
+            str(signature): _places(facts)
+            for signature, facts in content.items()
             if isinstance(facts, dict) and "ranks" in facts
         }
     except (ValueError, TypeError, AttributeError) as error:
-        shape = '{"<metric>": {"ranks": {"<system>": [first, last]}}}'
-        raise InputError(f"{path} is not of the form {shape}: {error}") from error
+        shape = '{"<signature>": {"ranks": {"<system>": [first, last]}}}'
+        raise InputError(f"{path} does not have the form {shape}: {error}") from error
 
 
-def _range(pair: list[int]) -> tuple[int, int]:
-    first, last = pair
-    if not (isinstance(first, int) and isinstance(last, int) and 1 <= first <= last):
-        raise ValueError(f"{pair!r} is no range of ranks")
-    return first, last
+def _places(facts: Mapping[str, Any]) -> dict[str, Place]:
+    """The places of one signature; without p-values, only who could be first could be best."""
+    p_best = facts.get("p_best", {})
+    found = {}
+    for system, (first, last) in facts["ranks"].items():
+        if not (isinstance(first, int) and isinstance(last, int) and 1 <= first <= last):
+            raise ValueError(f"{[first, last]!r} is not a range of ranks")
+        best = p_best[system] >= ALPHA if system in p_best else not p_best and first == 1
+        found[str(system)] = Place(first, last, best)
+    return found

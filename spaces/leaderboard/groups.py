@@ -1,7 +1,7 @@
-"""Which numbers may share a column: those whose signatures agree, and no others.
+"""Which numbers may share a column: only those whose signatures agree.
 
 Reports of one direction fall into *settings*: inside one, each metric has exactly one signature
-and one data fingerprint. A report that measured only some metrics is at home in every setting it
+and one data fingerprint. A report that measured only some metrics belongs to every setting that it
 does not contradict.
 """
 
@@ -9,27 +9,27 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...errors import InputError
 from ...metrics.signature import Signature
-from ...pipelines.report import Report
+from ...pipelines.report import Report, Score
 from .data import Entry, distinct
 
-# What a signature says of the data and not of the way of scoring: it differs by direction.
+# Fields about the data, not about the way of scoring: they differ by direction.
 _OF_THE_DATA = frozenset({"direction", "n", "data", "refs", "bleu"})
 _MOST_DIFFERENCES = 3
 
 
 @dataclass(frozen=True)
 class Setting:
-    """A way of scoring one direction, and the entries that were scored so.
+    """A way of scoring one direction, and the entries scored that way.
 
     Attributes:
         key: short and stable: a hash of the signatures.
-        label: what tells this setting from the others of its direction.
+        label: distinguishes this setting from the others of its direction.
         signatures: metric to signature.
-        entries: in the order given, each with a label of its own.
+        entries: in the order given, each with its own label.
     """
 
     key: str
@@ -41,29 +41,32 @@ class Setting:
 def settings(entries: Iterable[Entry]) -> tuple[Setting, ...]:
     """Sort the entries of one direction into settings, the one with most entries first.
 
-    Reports with most metrics come first and found a setting where none agrees with them, so that
+    A report that was scored in several ways is in the settings of each, with the scores that fit.
+    Ways with most metrics come first and start a new setting if none agrees with them, so that
     the result does not depend on the order of the entries.
     """
     entries = tuple(entries)
+    ways = [ways_of_scoring(entry.report) for entry in entries]
     founders: list[tuple[str, dict[str, str]]] = []  # fingerprint, metric -> signature
-    by_size = sorted(entries, key=lambda e: (-len(e.report.scores), _signature_text(e.report)))
-    for entry in by_size:
-        own = _signatures(entry.report)
+    pairs = [
+        (e.report.data.fingerprint, way)
+        for e, some in zip(entries, ways, strict=True)
+        for way in some
+    ]
+    for data, way in sorted(pairs, key=lambda pair: (-len(pair[1]), _signature_text(pair[1]))):
         homes = [
-            known
-            for fingerprint, known in founders
-            if fingerprint == entry.report.data.fingerprint and _agree(own, known)
+            known for fingerprint, known in founders if fingerprint == data and _agree(way, known)
         ]
         for known in homes:
-            known.update(own)
+            known.update(way)
         if not homes:
-            founders.append((entry.report.data.fingerprint, own))
+            founders.append((data, dict(way)))
     members = [
         distinct(
-            entry
-            for entry in entries
+            _restricted(entry, known)
+            for entry, some in zip(entries, ways, strict=True)
             if entry.report.data.fingerprint == fingerprint
-            and _agree(_signatures(entry.report), known)
+            and any(_agree(way, known) for way in some)
         )
         for fingerprint, known in founders
     ]
@@ -75,49 +78,91 @@ def settings(entries: Iterable[Entry]) -> tuple[Setting, ...]:
     return tuple(sorted(found, key=lambda s: (-len(s.entries), s.label, s.key)))
 
 
+def ways_of_scoring(report: Report) -> tuple[dict[str, str], ...]:
+    """The ways in which a report was scored: in each, a metric has one signature.
+
+    Each score is in at least one way, together with the most similar scores of the other metrics:
+    those of its profile that share most of its fields. A score that needs no scorer belongs to
+    every profile.
+    """
+    metrics = dict.fromkeys(score.metric for score in report.scores)
+    profiles = {score.profile for score in report.scores}
+    if len(profiles) < 2 and len(metrics) == len(report.scores):  # as nearly all are
+        return ({score.metric: score.signature for score in report.scores},)
+    found = []
+    for anchor in report.scores:
+        way = {}
+        for metric in metrics:
+            same = (anchor,) if metric == anchor.metric else report.scores_of(metric)
+            fitting = [s for s in same if s.profile == anchor.profile or "#" not in s.signature]
+            if fitting:
+                way[metric] = max(fitting, key=lambda score: _likeness(score, anchor)).signature
+        if way not in found:
+            found.append(way)
+    return tuple(found)
+
+
+def _likeness(one: Score, other: Score) -> tuple[bool, int]:
+    fields, others = (set(score.signature.split("|")[1:]) for score in (one, other))
+    return one.profile == other.profile, len(fields & others)
+
+
 def choose(found: Sequence[Setting], key: str) -> Setting:
-    """The setting of that key, else the first.
+    """The setting with that key, otherwise the first.
 
     Raises:
-        InputError: there is none at all.
+        InputError: there are no settings.
     """
     if not found:
-        raise InputError("no entries, so no setting to choose")
+        raise InputError("there are no entries, so there is no setting to choose")
     return next((setting for setting in found if setting.key == key), found[0])
 
 
 def protocol(signature: str) -> str:
-    """What a signature says of the way of scoring, without the data: equal across directions.
+    """What a signature says about the way of scoring, without the data: equal across directions.
 
-    Scorers are trained per dataset, so only their kind stays.
+    Scorers are trained per dataset, and language models per style, so only their kind is kept.
 
     >>> protocol("acc|direction:yelp/negative-to-positive|classifier:linear:yelp#12ab|n:500")
     'acc|classifier:linear'
+    >>> protocol("ppl|direction:yelp/negative-to-positive|lm:kn5-positive:yelp#34cd|norm:words")
+    'ppl|lm:kn5|norm:words'
     """
     try:
         parsed = Signature.parse(signature)
     except InputError:
         return signature
-    kept = [parsed.metric]
-    for key, value in parsed:
-        if key in _OF_THE_DATA:
-            continue
-        kind = value.split("#")[0].split(":")[0] if "#" in value else value
-        kept.append(f"{key}:{kind}")
-    return "|".join(kept)
+    styles = parsed.as_dict().get("direction", "").rpartition("/")[2].split("-to-")
+    kept = [
+        f"{key}:{_kind(value, styles) if '#' in value else value}"
+        for key, value in parsed
+        if key not in _OF_THE_DATA
+    ]
+    return "|".join([parsed.metric, *kept])
+
+
+def _kind(scorer: str, styles: Sequence[str]) -> str:
+    """A scorer's name without what it was trained on: ``kn5-positive:yelp#34cd`` is ``kn5``."""
+    name = scorer.split("#")[0].split(":")[0]
+    endings = sorted((f"-{style}" for style in styles if style), key=len, reverse=True)
+    return next((name.removesuffix(end) for end in endings if name.endswith(end)), name)
 
 
 def protocol_key(name: str) -> str:
-    """A protocol in a link: short, and always the same."""
+    """A protocol as a short, stable key for links."""
     return hashlib.sha256(name.encode()).hexdigest()[:8]
 
 
-def _signatures(report: Report) -> dict[str, str]:
-    return {score.metric: score.signature for score in report.scores}
+def _restricted(entry: Entry, signatures: Mapping[str, str]) -> Entry:
+    """The entry with only the scores of a setting; unchanged if it has no others."""
+    report = entry.report.only(set(signatures.values()))
+    return (
+        entry if len(report.scores) == len(entry.report.scores) else replace(entry, report=report)
+    )
 
 
-def _signature_text(report: Report) -> str:
-    return " ".join(f"{k}={v}" for k, v in sorted(_signatures(report).items()))
+def _signature_text(way: Mapping[str, str]) -> str:
+    return " ".join(f"{metric}={signature}" for metric, signature in sorted(way.items()))
 
 
 def _agree(own: Mapping[str, str], known: Mapping[str, str]) -> bool:
@@ -132,7 +177,7 @@ def _key(fingerprint: str, signatures: Mapping[str, str]) -> str:
 
 
 def _labels(found: Sequence[tuple[Mapping[str, str], tuple[Entry, ...]]]) -> list[str]:
-    """Profile first; then, where several settings share it, the fields in which they differ."""
+    """The profile; if several settings share it, also the fields in which they differ."""
     profiles = ["/".join(sorted({e.report.profile for e in group})) for _, group in found]
     facets = [_facets(signatures, group) for signatures, group in found]
     labels = []
@@ -149,7 +194,7 @@ def _labels(found: Sequence[tuple[Mapping[str, str], tuple[Entry, ...]]]) -> lis
 
 
 def _facets(signatures: Mapping[str, str], group: tuple[Entry, ...]) -> dict[str, str]:
-    """The fields of all signatures of a setting, those that most metrics share said once."""
+    """The fields of all signatures of a setting; those shared by most metrics appear once."""
     facets = {"data": group[0].report.data.fingerprint[:8]}
     for metric in sorted(signatures):
         try:
@@ -158,7 +203,7 @@ def _facets(signatures: Mapping[str, str], group: tuple[Entry, ...]) -> dict[str
             facets[metric] = signatures[metric]
             continue
         for name, value in fields.items():
-            if name in ("tstbench", "n"):
+            if name == "n":
                 facets.setdefault(name, value)
             elif name not in ("direction", "data"):
                 facets[f"{metric} {name}"] = value

@@ -1,6 +1,6 @@
-"""Human scores: one row a rating, read into one mean a system, aspect and study.
+"""Human scores: one row per rating, averaged for each system, aspect and study.
 
-Studies differ in raters, anchors and items: their scores are never averaged together.
+Studies differ in raters, anchors and items, so their scores are never averaged together.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
+from ...datasets_scripts.judgments.schema import read_judgments
 from ...errors import TSTBenchError
 from ...metrics.statistics import Interval, interval, mean_statistics
-from ...pipelines.human import read_judgments
 
 _Key = tuple[str, str, str, str, str]  # direction, study, aspect, scale, system
 _FEWEST_ITEMS = 5  # below this a bootstrap over items says nothing
@@ -22,14 +22,14 @@ _FEWEST_ITEMS = 5  # below this a bootstrap over items says nothing
 
 @dataclass(frozen=True)
 class HumanScore:
-    """What the raters of one study thought of one system on one direction.
+    """How the raters of one study scored one system on one direction.
 
     Attributes:
-        system: folded for comparison, see :func:`fold`.
+        system: the name, folded for comparison, see :func:`fold`.
         mean: mean over items of the mean over that item's raters, on the study's scale.
-        interval: 95% bootstrap interval over items; ``None`` with too few of them, or where the
-            study did not say which sentence a score belongs to.
-        ratings: how many there are in all.
+        interval: 95% bootstrap interval over items; ``None`` with too few items, or if the
+            study does not say which sentence a score belongs to.
+        ratings: total number of ratings.
     """
 
     study: str
@@ -42,7 +42,7 @@ class HumanScore:
 
 
 def fold(system: str) -> str:
-    """A system's name without case and punctuation: studies spell ``GPT-4`` as they like.
+    """A system's name without case and punctuation, because studies spell ``GPT-4`` differently.
 
     >>> fold("GPT-4 FS") == fold("gpt4_fs")
     True
@@ -51,7 +51,9 @@ def fold(system: str) -> str:
 
 
 def read_human(path: Path) -> tuple[Mapping[str, tuple[HumanScore, ...]], list[str]]:
-    """Read ``human.jsonl``: :class:`~tstbench.pipelines.human.Judgment` rows; it need not exist.
+    """Read ``human.jsonl``: judgments, see :mod:`tstbench.datasets_scripts.judgments.schema`.
+
+    The file may be missing.
 
     Returns:
         Scores by direction name, and what is wrong with the file, if anything is.

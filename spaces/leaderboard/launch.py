@@ -1,29 +1,28 @@
-"""Opening the page: what ``tstbench leaderboard`` and the Space's ``app.py`` call."""
+"""Opening the page, for ``tstbench leaderboard`` and the Space's ``app.py``."""
 
 from __future__ import annotations
 
 import sys
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...datasets_scripts.directions import DIRECTIONS
+from ...datasets_scripts.known import DIRECTIONS
 from ...errors import TSTBenchError, require
 from .data import Results, fetch_results
+from .reported import read_reported
 from .submission import MAX_BYTES, ScoreSubmission, ToFolder, ToPullRequest
 
 if TYPE_CHECKING:
     import gradio
 
 PORT = 7860
-_WARM_UP_AFTER = 3.0  # seconds: importing must not slow down the first view
 
 
 @dataclass(frozen=True)
 class Running:
-    """A page that is being served."""
+    """A served page."""
 
     url: str
     blocks: gradio.Blocks
@@ -39,35 +38,38 @@ def launch(
     host: str = "127.0.0.1",
     port: int = PORT,
     score: ScoreSubmission | None = None,
-    directions: Sequence[str] = tuple(DIRECTIONS),
+    directions: Sequence[str] | None = None,
+    reported: str | None = None,
     block: bool = True,
 ) -> Running:
     """Serve the leaderboard of a results folder.
 
     Args:
         results: a folder of reports, or the Hub name of a results dataset (``tstbench/results``);
-            submissions are written to the one, or opened as pull requests on the other.
-        host: ``0.0.0.0`` lets other machines in.
-        port: 0 takes any that is free.
-        score: scores submissions; without it the page takes none.
-        directions: that submissions may be made for.
-        block: serve until interrupted, rather than return at once.
+            submissions are written to the folder or opened as pull requests on the dataset.
+        host: ``0.0.0.0`` makes the page reachable from other machines.
+        port: 0 takes any free port.
+        score: scores submissions; without it the page accepts none.
+        directions: those that accept submissions; ``None`` for all known directions.
+        reported: what models report on the Hub: ``hub`` asks it once, now; or a folder with
+            ``<user>/<model>/.eval_results/*.yaml``; by default nothing is shown.
+        block: serve until interrupted instead of returning at once.
 
     Raises:
-        MissingFileError: no such folder, nor a dataset that can be fetched.
+        MissingFileError: there is no such folder, and no such dataset can be downloaded.
         MissingExtraError: Gradio is not installed.
         TSTBenchError: the port is taken.
     """
     require("gradio", "space")
     from .page import Page
-    from .submit_page import Desk
+    from .submit_desk import Desk
 
     folder = fetch_results(results)
-    board = Results(folder)
+    board = Results(folder, read_reported(reported) if reported else None)
     board.board()  # thousands of files: read before anybody waits for them
     local = Path(results).expanduser().is_dir()
     publish = ToFolder(folder) if local else ToPullRequest(str(results))
-    desk = Desk(board, score, publish, directions) if score else None
+    desk = Desk(board, score, publish, directions or tuple(DIRECTIONS)) if score else None
     page = Page(board, desk)
     try:
         _, url, _ = page.blocks.launch(
@@ -79,12 +81,9 @@ def launch(
         )
     except OSError as error:
         raise TSTBenchError(
-            f"port {port} on {host} cannot be opened ({error}). Choose another, such as "
+            f"port {port} on {host} cannot be opened ({error}). Choose another port, such as "
             f"--port {port + 1}."
         ) from error
-    warming = threading.Timer(_WARM_UP_AFTER, _warm_up)
-    warming.daemon = True
-    warming.start()
     if block:
         print(f"Leaderboard: {url}  (Ctrl-C stops it)", file=sys.stderr)  # noqa: T201
         page.blocks.block_thread()
@@ -97,8 +96,3 @@ def _free_port(host: str) -> int:
     with socket.socket() as probe:
         probe.bind((host, 0))
         return probe.getsockname()[1]
-
-
-def _warm_up() -> None:
-    """Load what the pictures need while nobody waits for it."""
-    from . import picture_view  # noqa: F401

@@ -1,7 +1,7 @@
-"""HTML that cannot be injected into: text becomes markup only through :func:`el`.
+"""HTML that is safe from injection: text becomes markup only through :func:`el`.
 
-``markupsafe`` keeps the two apart by type: a ``Markup`` is HTML of our own making, any other
-string is text and is escaped when it is put into one.
+``markupsafe`` keeps the two apart by type: a ``Markup`` is HTML made here, any other
+string is text and is escaped when it is put into markup.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from markupsafe import Markup, escape
 
-_VOID = frozenset({"br", "hr", "img", "input"})
+_VOID = frozenset({"br", "hr", "img", "input", "meta"})
 
 Child = object  # a Markup, a text or number to be escaped, None, or an iterable of these
 
@@ -22,7 +22,7 @@ def el(tag: str, *children: Child, **attributes: object) -> Markup:
         tag: the element's name.
         children: what is inside; ``None`` is nothing, iterables are flattened, text is escaped.
         attributes: ``class_`` for ``class``, ``data_x`` for ``data-x``; ``None`` and ``False``
-            leave the attribute out, ``True`` writes it bare.
+            omit the attribute, ``True`` writes it without a value.
 
     >>> el("a", "1 < 2", class_="x", data_value=3, hidden=True, title=None)
     Markup('<a class="x" data-value="3" hidden>1 &lt; 2</a>')
@@ -41,7 +41,7 @@ def el(tag: str, *children: Child, **attributes: object) -> Markup:
 
 
 def join(children: Iterable[Child]) -> Markup:
-    """Escape what is text, flatten what is iterable, and put all of it side by side."""
+    """Escape text, flatten iterables, and concatenate everything."""
     pieces: list[str] = []
     _collect(children, pieces)
     return Markup("".join(pieces))  # noqa: S704
@@ -60,7 +60,7 @@ def _collect(children: Iterable[Child], pieces: list[str]) -> None:
 
 
 def https_link(url: str | None, *children: Child, **attributes: object) -> Markup | None:
-    """A link out of the page; ``None`` unless it is plain https, whatever a report claims.
+    """A link to another site; ``None`` unless it is plain https.
 
     >>> https_link("javascript:alert(1)", "outputs") is None
     True

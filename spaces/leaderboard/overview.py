@@ -1,16 +1,22 @@
-"""One metric over all directions: systems x directions, with a mean only where it is one."""
+"""One metric over all directions: systems x directions, with a mean only if it is meaningful.
+
+A column is one direction scored in one way, so that what stands in a column is comparable.
+"""
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from ...datasets_scripts.directions import Direction
-from ...metrics.result import METRICS
+from ...errors import InputError
+from ...metrics.registry import METRICS
+from ...metrics.signature import Signature
 from .data import Board, Entry, distinct
 from .groups import protocol, protocol_key
+from .head_to_head import best_first, column_ranks
 
 
 @dataclass(frozen=True)
@@ -24,42 +30,84 @@ class OverviewColumn:
 
 @dataclass(frozen=True)
 class OverviewRow:
-    """One system: its value in each column, ``None`` where there is none."""
+    """One system: its value in each column, ``None`` if it has none.
+
+    Attributes:
+        ranks: its rank by value among the systems of each column; ``None`` throughout for a bound.
+        mean: of its values; ``None`` unless it has all of them and a mean is meaningful.
+        mean_rank: over the columns that it has; compare it only between complete rows.
+    """
 
     system: str
     entries: tuple[Entry | None, ...]
     values: tuple[float | None, ...]
+    ranks: tuple[float | None, ...]
     mean: float | None
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether it is shown without a rank."""
+        return any(entry is not None and entry.report.system.is_bound for entry in self.entries)
+
+    @property
+    def covered(self) -> int:
+        """How many columns it has a value in."""
+        return sum(value is not None for value in self.values)
+
+    @property
+    def mean_rank(self) -> float | None:
+        """The mean of its ranks."""
+        present = [rank for rank in self.ranks if rank is not None]
+        return sum(present) / len(present) if present else None
 
 
 @dataclass(frozen=True)
 class Overview:
-    """One metric, scored by one protocol, over directions.
+    """One metric over directions, scored with one protocol wherever there is a choice.
 
     Attributes:
-        metrics: the metrics there are to choose from.
-        protocols: for this metric, the protocols there are to choose from.
-        why_no_mean: why no system has a mean; ``None`` where those that are complete do.
+        metrics: the available metrics.
+        protocols: the available protocols of this metric.
+        datasets: those with this metric; ``dataset`` is the one shown, or empty for all.
+        rows: systems before bounds, both best first; see :mod:`.head_to_head`.
+        why_no_mean: why no system has a mean; ``None`` if complete systems have one.
+        why_no_rank: the same of the mean rank.
     """
 
     metric: str
     metrics: tuple[str, ...]
     protocol: str
     protocols: tuple[str, ...]
+    dataset: str
+    datasets: tuple[str, ...]
     columns: tuple[OverviewColumn, ...]
     rows: tuple[OverviewRow, ...]
     higher_is_better: bool
     unit: str
     why_no_mean: str | None
+    why_no_rank: str | None
+
+    @property
+    def systems(self) -> tuple[OverviewRow, ...]:
+        """The rows that are ranked."""
+        return tuple(row for row in self.rows if not row.is_bound)
+
+    @property
+    def bounds(self) -> tuple[OverviewRow, ...]:
+        """The rows that are not."""
+        return tuple(row for row in self.rows if row.is_bound)
 
 
-def build_overview(board: Board, metric: str = "", wanted: str = "") -> Overview | None:
-    """The table of one metric; ``None`` where nothing was measured at all.
+def build_overview(
+    board: Board, metric: str = "", wanted: str = "", dataset: str = ""
+) -> Overview | None:
+    """The table of one metric; ``None`` if nothing was measured.
 
     Args:
         board: the results.
-        metric: Joint, else the one with most entries, where this one is not there.
-        wanted: the key of a protocol; the one with most entries where this one is not there.
+        metric: if it is not available, Joint, otherwise the metric with most entries.
+        wanted: the key of a protocol; if it is not available, the one with most entries.
+        dataset: only the directions of this one; if it is not available, all.
     """
     found = Counter(score.metric for entry in board.entries for score in entry.report.scores)
     if not found:
@@ -70,37 +118,49 @@ def build_overview(board: Board, metric: str = "", wanted: str = "") -> Overview
         metric = "joint" if "joint" in found else max(metrics, key=lambda m: found[m])
     by_protocol: dict[str, list[Entry]] = {}
     for entry in board.entries:
-        score = entry.report.score(metric)
-        if score is not None:
-            by_protocol.setdefault(protocol(score.signature), []).append(entry)
+        for score in entry.report.scores_of(metric):  # several, by several protocols
+            alone = replace(entry, report=entry.report.only({score.signature}))
+            by_protocol.setdefault(protocol(score.signature), []).append(alone)
     protocols = sorted(by_protocol, key=lambda p: (-len(by_protocol[p]), p))
     chosen = next((p for p in protocols if protocol_key(p) == wanted), protocols[0])
-    entries = by_protocol[chosen]
+    all_entries = _one_way_each([by_protocol[p] for p in (chosen, *protocols) if p in by_protocol])
+    used = {e.direction.dataset for e in all_entries}
+    datasets = tuple(dict.fromkeys(d.dataset for d in board.directions if d.dataset in used))
+    dataset = dataset if dataset in datasets else ""
+    entries = [e for e in all_entries if dataset in ("", e.direction.dataset)]
     columns = _columns(entries, metric, board.directions)
-    sample = entries[0].report.score(metric)
-    if sample is None:  # cannot be: they were gathered by having it
-        raise RuntimeError(f"{entries[0].label} has no {metric}")
+    sample = entries[0].report.scores[0]
     why_no_mean = _why_no_mean(columns, sample.unit)
-    rows = _rows(entries, metric, columns, means=why_no_mean is None)
-    sign = -1 if sample.higher_is_better else 1
-    rows.sort(key=lambda row: _order(row, sign))
+    sign = 1 if sample.higher_is_better else -1
     return Overview(
         metric=metric,
         metrics=tuple(metrics),
         protocol=chosen,
         protocols=tuple(protocols),
+        dataset=dataset,
+        datasets=datasets,
         columns=tuple(columns),
-        rows=tuple(rows),
+        rows=tuple(_rows(entries, columns, sign, means=why_no_mean is None)),
         higher_is_better=sample.higher_is_better,
         unit=sample.unit,
         why_no_mean=why_no_mean,
+        why_no_rank=_why_no_rank(columns),
     )
+
+
+def _one_way_each(protocols: Sequence[Sequence[Entry]]) -> list[Entry]:
+    """The entries of the first protocol; where it has none of a direction, those of the next."""
+    found: list[Entry] = []
+    for entries in protocols:
+        covered = {entry.direction.name for entry in found}
+        found += (entry for entry in entries if entry.direction.name not in covered)
+    return found
 
 
 def _columns(
     entries: Sequence[Entry], metric: str, directions: Sequence[Direction]
 ) -> list[OverviewColumn]:
-    """A column for each signature, in the order of the directions."""
+    """One column per signature, in the order of the directions."""
     found: dict[tuple[str, str], Direction] = {}
     for entry in entries:
         score = entry.report.score(metric)
@@ -121,41 +181,68 @@ def _edition(signature: str) -> str:
 
 
 def _why_no_mean(columns: Sequence[OverviewColumn], unit: str) -> str | None:
-    if len(columns) < 2:
-        return "there is one direction only"
-    if len({column.direction.name for column in columns}) < len(columns):
-        return "a direction was scored in several ways, which do not mix"
-    if unit == "perplexity":
-        return "perplexities under different language models have no common scale"
+    unranked = _why_no_rank(columns)
+    if unranked:
+        return unranked
+    if len({protocol(column.signature) for column in columns}) > 1:
+        return "the directions were not all scored in the same way"
+    if unit == "perplexity" or len({_language_model(column) for column in columns}) > 1:
+        return "perplexities of different language models have no common scale"
     return None
 
 
+def _why_no_rank(columns: Sequence[OverviewColumn]) -> str | None:
+    if len(columns) < 2:
+        return "there is only one direction"
+    if len({column.direction.name for column in columns}) < len(columns):
+        return "a direction was scored in several ways, which cannot be averaged"
+    return None
+
+
+def _language_model(column: OverviewColumn) -> str | None:
+    try:
+        return Signature.parse(column.signature).as_dict().get("lm")
+    except InputError:  # somebody's report may say anything
+        return None
+
+
 def _rows(
-    entries: Sequence[Entry], metric: str, columns: Sequence[OverviewColumn], *, means: bool
+    entries: Sequence[Entry], columns: Sequence[OverviewColumn], sign: int, *, means: bool
 ) -> list[OverviewRow]:
+    """Systems, then bounds, each best first."""
+    cells = _cells(entries, columns)
+    rows = [
+        OverviewRow(
+            system, tuple(own), values, (None,) * len(columns), _mean(values) if means else None
+        )
+        for system, own in cells.items()
+        for values in [tuple(entry.report.scores[0].value if entry else None for entry in own)]
+    ]
+    found: list[OverviewRow] = []
+    for bound in (False, True):
+        block = [row for row in rows if row.is_bound is bound]
+        ranks = column_ranks([row.values for row in block], sign)
+        order = best_first(ranks, [row.system.casefold() for row in block])
+        found += (block[i] if bound else replace(block[i], ranks=tuple(ranks[i])) for i in order)
+    return found
+
+
+def _cells(
+    entries: Sequence[Entry], columns: Sequence[OverviewColumn]
+) -> Mapping[str, list[Entry | None]]:
+    """By system, its entry in each column."""
     place = {(c.direction.name, c.signature): i for i, c in enumerate(columns)}
     by_column: dict[int, list[Entry]] = {}
     for entry in entries:
-        score = entry.report.score(metric)
-        if score is not None:
-            by_column.setdefault(place[entry.direction.name, score.signature], []).append(entry)
+        i = place[entry.direction.name, entry.report.scores[0].signature]
+        by_column.setdefault(i, []).append(entry)
     by_system: dict[str, list[Entry | None]] = {}
     for i, found in by_column.items():
         for entry in distinct(found):
             by_system.setdefault(entry.label, [None] * len(columns))[i] = entry
-    rows = []
-    for system, own in by_system.items():
-        scores = [entry.report.score(metric) if entry else None for entry in own]
-        values = tuple(score.value if score else None for score in scores)
-        present = [value for value in values if value is not None]
-        complete = means and len(present) == len(values)
-        mean = sum(present) / len(present) if complete else None
-        rows.append(OverviewRow(system, tuple(own), values, mean))
-    return rows
+    return by_system
 
 
-def _order(row: OverviewRow, sign: int) -> tuple[bool, float, int, str]:
-    """Complete systems by mean; then those with most directions; then by name."""
-    missing = sum(value is None for value in row.values)
-    mean = sign * row.mean if row.mean is not None else 0.0
-    return row.mean is None, mean, missing, row.system.casefold()
+def _mean(values: Sequence[float | None]) -> float | None:
+    present = [value for value in values if value is not None]
+    return sum(present) / len(present) if len(present) == len(values) else None

@@ -6,44 +6,78 @@ from itertools import groupby
 
 from markupsafe import Markup
 
+from ...metrics.units import DASH
+from .controls import link
 from .data import dataset_title
 from .markup import el
 from .overview import Overview, OverviewColumn, OverviewRow
-from .table_parts import SHOWN, framed, parallel_key, sort_header, system_facts
+from .places import bold
+from .standings import Standings
+from .table_parts import SHOWN, blocks, framed, parallel_key, sort_header, system_facts
 from .words import metric_title, number, styles_text
 
 
-def overview_table(overview: Overview) -> Markup:
-    """Systems x directions, for one metric."""
+def overview_table(overview: Overview, standings: Standings) -> Markup:
+    """Systems x directions, for one metric; bounds below."""
     columns = overview.columns
     groups = [
-        el("th", dataset_title(dataset), colspan=len(list(some)), scope="colgroup", class_="group")
+        el(
+            "th",
+            dataset_title(dataset),
+            colspan=len(list(some)),
+            scope="colgroup",
+            class_="group dataset",
+        )
         for dataset, some in groupby(columns, key=lambda c: c.direction.dataset)
     ]
-    mean = overview.why_no_mean is None
-    mean_header = sort_header(
-        f"Mean of {len(columns)}",
-        "mean",
-        "number",
-        higher=overview.higher_is_better,
-        class_="value mean",
-    )
+    summaries = _summary_headers(overview)
     head = el(
         "thead",
-        el("tr", el("td", class_="corner"), el("td") if mean else None, groups, class_="groups"),
+        el("tr", el("td", class_="corner"), [el("td") for _ in summaries], groups, class_="groups"),
         el(
             "tr",
             sort_header("System", "system", "text", class_="system"),
-            mean_header if mean else None,
+            summaries,
             [_direction_header(i, column, overview) for i, column in enumerate(columns)],
         ),
     )
-    best = [_best(overview, i) for i in range(len(columns))]
-    body = el(
-        "tbody", [_overview_row(i, row, overview, best) for i, row in enumerate(overview.rows)]
+    body = blocks(
+        [_overview_row(i, row, overview, standings) for i, row in enumerate(overview.systems)],
+        [_overview_row(0, row, overview, standings) for row in overview.bounds],
+        width=1 + len(summaries) + len(columns),
     )
     caption = f"{metric_title(overview.metric)} of each system on each direction"
-    return framed(caption, head, body, len(overview.rows))
+    return framed(caption, head, body, len(overview.systems))
+
+
+def _summary_headers(overview: Overview) -> list[Markup]:
+    count = len(overview.columns)
+    found = []
+    if overview.why_no_rank is None:
+        found.append(
+            sort_header(
+                "Mean rank",
+                "rank",
+                "number",
+                higher=False,
+                small=f"of {count} \N{DOWNWARDS ARROW}",
+                hint=f"The mean of a system's ranks on the {count} directions",
+                class_="value mean",
+            )
+        )
+    if overview.why_no_mean is None:
+        found.append(
+            sort_header(
+                "Mean",
+                "mean",
+                "number",
+                higher=overview.higher_is_better,
+                small=f"of {count}",
+                hint=f"The mean of the {count} directions, each with equal weight",
+                class_="value mean",
+            )
+        )
+    return found
 
 
 def _direction_header(index: int, column: OverviewColumn, overview: Overview) -> Markup:
@@ -60,32 +94,23 @@ def _direction_header(index: int, column: OverviewColumn, overview: Overview) ->
     )
 
 
-def _best(overview: Overview, i: int) -> float | None:
-    values = [row.values[i] for row in overview.rows]
-    present = [value for value in values if value is not None]
-    if not present:
-        return None
-    return max(present) if overview.higher_is_better else min(present)
-
-
-def _overview_row(
-    index: int, row: OverviewRow, overview: Overview, best: list[float | None]
-) -> Markup:
+def _overview_row(index: int, row: OverviewRow, overview: Overview, standings: Standings) -> Markup:
     entry = next(entry for entry in row.entries if entry is not None)
     system = entry.report.system
-    present = sum(value is not None for value in row.values)
-    cells = [_mean_cell(row, overview.unit, present)] if overview.why_no_mean is None else []
-    for value, top in zip(row.values, best, strict=True):
-        if value is None:
-            cells.append(el("td", el("span", "\N{EN DASH}", class_="none"), class_="value"))
-            continue
-        shown = el("b" if value == top else "span", number(value, overview.unit))
-        cells.append(el("td", shown, class_="value", data_value=f"{value:.6g}"))
+    cells = [_rank_cell(row, standings)] if overview.why_no_rank is None else []
+    if overview.why_no_mean is None:
+        cells.append(_mean_cell(row, overview.unit))
+    cells += (_value_cell(i, row, overview, standings) for i in range(len(row.values)))
     return el(
         "tr",
         el(
             "th",
-            el("span", row.system, class_="name"),
+            el(
+                "span",
+                link(row.system, view="system", system=system.name),
+                class_="name",
+                title=system.origin,
+            ),
             system_facts(system),
             scope="row",
             class_="system",
@@ -94,14 +119,48 @@ def _overview_row(
         data_name=row.system.casefold(),
         data_family=system.family,
         data_parallel=parallel_key(system),
+        data_bound=row.is_bound,
+        data_place=index,
         hidden=index >= SHOWN,
     )
 
 
-def _mean_cell(row: OverviewRow, unit: str, present: int) -> Markup:
+def _value_cell(i: int, row: OverviewRow, overview: Overview, standings: Standings) -> Markup:
+    value = row.values[i]
+    if value is None:
+        return el("td", el("span", DASH, class_="none"), class_="value")
+    places = standings.places[i] if standings.places else {}
+    best = bold(places.get(row.system), len(places))
+    shown = el("b" if best else "span", number(value, overview.unit))
+    return el("td", shown, class_="value", data_value=f"{value:.6g}")
+
+
+def _rank_cell(row: OverviewRow, standings: Standings) -> Markup:
+    if row.mean_rank is None:
+        return el("td", el("span", DASH, class_="none"), class_="value mean")
+    shown = f"{row.mean_rank:.2f}"
+    if row.covered < len(row.values):
+        hint = (
+            "Over some of the directions, where others competed: not comparable with the mean "
+            "ranks of other systems."
+        )
+        return el(
+            "td",
+            el("span", shown, title=hint, class_="none"),
+            el("small", f"{row.covered} of {len(row.values)}"),
+            class_="value mean",
+        )
+    interval = standings.mean_ranks.get(row.system)
+    bounds = el("small", f"{interval[0]:.2f}{DASH}{interval[1]:.2f}") if interval else None
+    return el(
+        "td", el("span", shown), bounds, class_="value mean", data_value=f"{row.mean_rank:.6g}"
+    )
+
+
+def _mean_cell(row: OverviewRow, unit: str) -> Markup:
     if row.mean is None:
-        note = f"{present} of {len(row.values)}"
-        hint = "No mean: a mean over some of the directions would not compare."
+        note = f"{row.covered} of {len(row.values)}"
+        hint = "No mean: a mean over only some of the directions would not be comparable."
         return el("td", el("span", note, class_="none", title=hint), class_="value mean")
     shown = el("span", number(row.mean, unit))
     return el("td", shown, class_="value mean", data_value=f"{row.mean:.6g}")

@@ -1,27 +1,31 @@
-"""The pictures of one direction, with what each of them says in words."""
+"""The pictures of one direction, each with a caption.
+
+Those that read every sentence are requested by the script when they come into sight.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
 
 from markupsafe import Markup
 
-from ...errors import InputError, TSTBenchError
-from .controls import bar, empty, notice, select
+from ...errors import TSTBenchError
+from .address import missing
+from .controls import bar, select
 from .correlation import FEWEST_SYSTEMS, correlate
 from .data import Board, Entry, direction_title
-from .figures import MOST_BARS, bars, heat_map, lengths, scatter_of_styles, trade_off
+from .figures import MOST_DOTS, dots, heat_map, lengths, style_cloud, trade_off
 from .markup import el, join
 from .query import VIEWS, Query
 from .ranking import Column, Ranking
 from .ranks import RankCache
 from .samples import load_samples
-from .scene import Scene, View, figure_box, nothing_yet, open_scene, plain, problems
-from .style_map import style_map
+from .scene import Scene, View, figure_box, lazy_box, nothing_yet, open_scene, problems
+from .style_map import NEIGHBOURS, SEPARATED, StyleMap, style_map
 
 _MOST_LENGTHS = 12  # systems whose texts are read for their lengths
 _CONTENT = ("multi_bleu", "r_bleu", "s_bleu", "multi_bert", "r_bert", "s_bert")
+_NO_TEXTS = "The results hold no sentences of this direction."
 
 
 def pictures_view(board: Board, query: Query, ranks: RankCache) -> View:
@@ -38,49 +42,42 @@ def pictures_view(board: Board, query: Query, ranks: RankCache) -> View:
     pickers = [*scene.pickers(), select("metric", "Metric", _options(columns.values()), main.key)]
     if content and len(contents) > 1:
         pickers.append(select("content", "Content by", _options(contents), content.key))
-    figures: dict[str, Any] = {}
     boxes = [
-        *_trade_offs(scene.ranking, columns, content, figures),
-        *_bars(scene.ranking, main, figures),
-        _correlations(scene.ranking, figures),
-        _lengths(scene, figures),
+        *_trade_offs(scene.ranking, columns, content),
+        *_dots(scene.ranking, main),
+        _correlations(scene.ranking),
+        _lengths_box(scene),
         _map_box(scene, query),
     ]
-    html = join([bar(*pickers), scene.notes, problems(board), el("div", boxes, class_="gallery")])
-    return View(html, f"Pictures of {direction_title(scene.direction)}", figures)
+    unknown = missing("metric", query.metric, list(columns), main.title)
+    html = join(
+        [bar(*pickers), scene.notes, unknown, problems(board), el("div", boxes, class_="gallery")]
+    )
+    return View(html, f"Pictures of {direction_title(scene.direction)}")
 
 
-def map_view(board: Board, query: Query, ranks: RankCache) -> View:
-    """The map of styles alone: it takes seconds, so it is asked for on its own."""
+def lengths_picture(board: Board, query: Query, ranks: RankCache) -> Markup:
+    """How long the sentences are: it reads those of all systems shown."""
     scene = open_scene(board, query, ranks)
-    entry = _map_entry(scene, query) if scene else None
-    if scene is None or entry is None:
-        return View(empty("No texts", "The results hold no sentences of this direction."), "Map")
-    try:
-        samples = load_samples(entry).values()
-        direction = scene.direction
-        groups = [
-            (f"source: {direction.source_style}", [sample.source for sample in samples]),
-            (
-                f"human: {direction.target_style}",
-                [s.references[0] for s in samples if s.references],
-            ),
-        ]
-        if query.system:
-            groups.append((entry.label, [sample.prediction for sample in samples]))
-        laid_out = style_map([group for group in groups if group[1]])
-    except TSTBenchError as error:
-        return View(notice(str(error), kind="warning"), "Map")
-    figure = scatter_of_styles(laid_out.points, laid_out.groups, laid_out.texts)
-    return View(Markup(""), "Map", {"map": plain(figure)})
+    entries = _with_texts(scene)[:_MOST_LENGTHS] if scene else []
+    return _drawn(lambda: _lengths(entries)) if entries else _quiet(_NO_TEXTS)
 
 
-def _options(columns: Any) -> list[tuple[str, str]]:
+def map_picture(board: Board, query: Query, ranks: RankCache) -> Markup:
+    """The map of styles: its first computation takes seconds."""
+    scene = open_scene(board, query, ranks)
+    entries = _with_texts(scene) if scene else []
+    if scene is None or not entries:
+        return _quiet(_NO_TEXTS)
+    return _drawn(lambda: _map(scene, entries, query))
+
+
+def _options(columns: Iterable[Column]) -> list[tuple[str, str]]:
     return [(column.key, column.title) for column in columns]
 
 
 def _trade_offs(
-    ranking: Ranking, columns: dict[str, Column], content: Column | None, figures: dict[str, Any]
+    ranking: Ranking, columns: dict[str, Column], content: Column | None
 ) -> list[Markup]:
     """Style against content, and style against fluency, where they were measured."""
     style = next((c for c in columns.values() if c.aspect == "style"), None)
@@ -89,108 +86,138 @@ def _trade_offs(
     for key, other, loss in (("content", content, "meaning"), ("fluency", fluency, "fluency")):
         if style is None or other is None:
             continue
-        figures[key] = plain(trade_off(ranking, other, style))
-        title = f"Style against {key}"
         caption = (
             f"Better is right and up. Far up and left: style was reached at the cost of {loss}. "
-            "Lines are 95% intervals; of many systems, those at the frontier are named."
+            "Lines are 95% intervals. Where names have no room, point at a mark to read its name."
         )
-        boxes.append(figure_box(key, title, caption))
+        picture = trade_off(ranking, other, style)
+        boxes.append(figure_box(key, f"Style against {key}", caption, picture))
     return boxes
 
 
-def _bars(ranking: Ranking, column: Column, figures: dict[str, Any]) -> list[Markup]:
-    count = sum(row.cells[ranking.columns.index(column)].value is not None for row in ranking.rows)
-    if not count:
+def _dots(ranking: Ranking, column: Column) -> list[Markup]:
+    i = ranking.columns.index(column)
+    rows = [row for row in ranking.rows if row.cells[i].value is not None]
+    if not rows:
         return []
-    figures["bars"] = plain(bars(ranking, column))
-    caption = "Best on top, with 95% intervals; colours are the kinds of system."
-    if count > MOST_BARS:
-        caption += f" The best {MOST_BARS} of {count}."
-    return [figure_box("bars", f"{column.title} of each system", caption)]
+    caption = "Best on top, with 95% intervals. Dashed lines lead to the bounds below."
+    count = sum(not row.entry.report.system.is_bound for row in rows)
+    if count > MOST_DOTS:
+        caption += f" Shown: the best {MOST_DOTS} of {count}."
+    title = f"{column.title} of each system"
+    return [figure_box("systems", title, caption, dots(ranking, column))]
 
 
-def _correlations(ranking: Ranking, figures: dict[str, Any]) -> Markup:
+def _correlations(ranking: Ranking) -> Markup:
     title = "Do the metrics agree with people?"
     found = correlate(ranking)
     if found is None:
         human = any(column.human for column in ranking.columns)
         why = (
-            f"Fewer than {FEWEST_SYSTEMS} systems have human scores here."
+            f"Nothing can be said: fewer than {FEWEST_SYSTEMS} systems have human scores here, "
+            "bounds left out."
             if human
-            else "No human scores of this direction are in the results."
+            else "The results have no human scores for this direction."
         )
         return _missing(title, why)
-    figures["human"] = plain(heat_map(found))
     caption = (
-        "Spearman correlation over systems; +1 means that the metric orders them as people do, "
-        "whichever way its numbers run. Few systems make it uncertain: the number is on hover."
+        "Spearman correlation over systems, bounds left out; +1 means that the metric orders them "
+        "as people do, whichever direction is better. Below it, its 95% interval (Fisher's z). "
+        "Grey: the interval contains 0, so it may be chance. Several cells are seen at once: one "
+        f"in 20 is coloured by chance alone. Below {FEWEST_SYSTEMS} systems nothing can be said."
     )
-    return figure_box("human", title, caption)
+    return figure_box("human", title, caption, heat_map(found))
 
 
-def _lengths(scene: Scene, figures: dict[str, Any]) -> Markup:
+def _lengths_box(scene: Scene) -> Markup:
     title = "How long the sentences are"
-    entries = _with_texts(scene)[:_MOST_LENGTHS]
-    if not entries:
-        return _missing(title, "The results hold no sentences of this direction.")
-    groups: dict[str, list[int]] = {}
-    try:
-        first = list(load_samples(entries[0]).values())
-        groups["Source"] = [_words(sample.source) for sample in first]
-        references = [_words(text) for sample in first for text in sample.references]
-        if references:
-            groups["Human rewrites"] = references
-        for entry in entries:
-            own = load_samples(entry).values()
-            groups[entry.label] = [_words(sample.prediction) for sample in own]
-    except InputError as error:
-        return _missing(title, str(error))
-    figures["lengths"] = plain(lengths(groups))
-    caption = "Box: the middle half, with the median; whiskers: 5th to 95th percentile."
-    if len(_with_texts(scene)) > _MOST_LENGTHS:
-        caption += f" The first {_MOST_LENGTHS} systems of the ranking."
-    return figure_box("lengths", title, caption)
+    count = len(_with_texts(scene))
+    if not count:
+        return _missing(title, _NO_TEXTS)
+    caption = (
+        "Box: the middle half; its line and the number: the median; "
+        "thin line: 5th to 95th percentile."
+    )
+    if count > _MOST_LENGTHS:
+        caption += f" Shown: the first {_MOST_LENGTHS} systems of the ranking."
+    return lazy_box("lengths", title, caption)
 
 
 def _map_box(scene: Scene, query: Query) -> Markup:
-    title = "Where the two styles lie"
+    title = "Where the two styles are"
     entries = _with_texts(scene)
     if not entries:
-        return _missing(title, "The results hold no sentences of this direction.")
+        return _missing(title, _NO_TEXTS)
     options = [("", "no system"), *((entry.label, entry.label) for entry in entries)]
     caption = (
-        "t-SNE of word and word-pair vectors (TF-IDF): neighbours are alike, distances between far "
-        "points and the axes mean nothing. Hover to read."
+        "t-SNE of sentence embeddings (all-MiniLM-L6-v2). Neighbours are similar; distances "
+        "between distant points and the axes have no meaning. Point at a mark to read."
     )
-    return el(
-        "figure",
-        el("figcaption", el("h3", title), el("p", caption)),
-        select("system", "Beside them, the rewrites of", options, query.system),
-        el(
-            "div",
-            el("p", "Laying out the sentences\N{HORIZONTAL ELLIPSIS}", class_="quiet-text"),
-            data_figure="map",
-            data_lazy="map",
-            class_="plot",
-            role="img",
-            aria_label=title,
-        ),
-    )
+    system = select("system", "Also show the rewrites of", options, query.system)
+    return lazy_box("style_map", title, caption, system)
 
 
-def _map_entry(scene: Scene, query: Query) -> Entry | None:
-    entries = _with_texts(scene)
-    return next((e for e in entries if e.label == query.system), entries[0] if entries else None)
+def _lengths(entries: Sequence[Entry]) -> Markup:
+    first = list(load_samples(entries[0]).values())
+    groups = {"Source": [_words(sample.source) for sample in first]}
+    references = [_words(text) for sample in first for text in sample.references]
+    if references:
+        groups["Human rewrites"] = references
+    for entry in entries:
+        groups[entry.label] = [_words(s.prediction) for s in load_samples(entry).values()]
+    return lengths(groups)
+
+
+def _map(scene: Scene, entries: Sequence[Entry], query: Query) -> Markup:
+    chosen = next((entry for entry in entries if entry.label == query.system), None)
+    samples = [s for s in load_samples(chosen or entries[0]).values() if s.references]
+    if not samples:
+        return _quiet("There are no human rewrites here to compare the sources with.")
+    direction = scene.direction
+    found = style_map(
+        (f"source: {direction.source_style}", [sample.source for sample in samples]),
+        (f"human: {direction.target_style}", [sample.references[0] for sample in samples]),
+        (chosen.label, [sample.prediction for sample in samples]) if chosen else None,
+    )
+    return join([el("p", _separation_text(found), class_="quiet-text"), _shown(found)])
+
+
+def _shown(found: StyleMap) -> Markup | None:
+    return style_cloud(found) if found.separated else None
+
+
+def _separation_text(found: StyleMap) -> str:
+    measured = (
+        f"{found.separation:.0%} of the sentences lie among their own style (by majority of their "
+        f"{NEIGHBOURS} nearest neighbours; by chance 50%)"
+    )
+    if found.separated:
+        return f"On this map, {measured}."
+    return (
+        f"Not shown, because it would show topics and not style: on the map, {measured}; "
+        f"maps are shown from {SEPARATED:.0%}."
+    )
 
 
 def _with_texts(scene: Scene) -> Sequence[Entry]:
     return [row.entry for row in scene.ranking.rows if row.entry.has_samples]
 
 
+def _drawn(make: Callable[[], Markup]) -> Markup:
+    """A picture, or what the reader must know when it cannot be made."""
+    try:
+        return make()
+    except TSTBenchError as error:
+        return _quiet(str(error))
+
+
 def _missing(title: str, why: str) -> Markup:
     caption = el("figcaption", el("h3", title))
-    return el("figure", caption, el("p", why, class_="quiet-text"), class_="missing")
+    return el("figure", caption, _quiet(why), class_="missing")
+
+
+def _quiet(text: str) -> Markup:
+    return el("p", text, class_="quiet-text")
 
 
 def _words(text: str) -> int:

@@ -1,8 +1,8 @@
 """The shell and the first view, written into Gradio's page as it is served.
 
-Gradio's page is empty until its script has loaded and asked for its parts, which takes a second
-or two; a table of numbers need not wait for that. The link's view is rendered on the server and
-stands in the HTML; Gradio starts behind it and is needed for submissions alone.
+Gradio's page is empty until its script has loaded and requested its parts, which takes a second or
+two. A table of numbers need not wait for that: the link's view is rendered on the server into the
+HTML. Gradio starts in the background and is only needed for submissions.
 """
 
 from __future__ import annotations
@@ -17,32 +17,75 @@ import anyio.to_thread
 from markupsafe import Markup
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ..design.stylesheet import stylesheet
+from .preview import preview, without_previews
 from .query import Query
 from .scene import View
 from .shell import footer, shell
 
 _STATIC = Path(__file__).parent / "static"
-_LATER = frozenset({"pictures", "overview"})  # views with pictures: the script asks for them
+# In the order of the cascade: more specific rules come later.
+_STYLES = (
+    "frame",
+    "masthead",
+    "words",
+    "navigation",
+    "controls",
+    "filters",
+    "families",
+    "table",
+    "edges",
+    "cells",
+    "notices",
+    "facts",
+    "pictures",
+    "charts",
+    "scatter",
+    "heat",
+    "samples",
+    "reported",
+    "versus",
+    "system",
+    "prose",
+    "submit",
+)
+_SCRIPTS = (  # one function's scope: the state first, the start last
+    "state",
+    "link",
+    "edges",
+    "views",
+    "table",
+    "pictures",
+    "tips",
+    "facts",
+    "choices",
+    "events",
+    "start",
+)
 
 
 class Prerender:
-    """ASGI middleware: completes the HTML of ``/`` and touches nothing else.
+    """ASGI middleware: completes the HTML of ``/`` and changes nothing else.
+
+    The link's parameters are ours: Gradio has some with the same names, and would fail on ours.
 
     Args:
         app: Gradio's.
         view: renders a query.
-        plotly: the script that draws the pictures; Gradio serves it.
     """
 
-    def __init__(self, app: ASGIApp, view: Callable[[Query], View], plotly: Path) -> None:
+    def __init__(self, app: ASGIApp, view: Callable[[Query], View]) -> None:
         self._app = app
         self._view = view
-        self._plotly = plotly
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass everything on; collect the page and complete it."""
-        if scope["type"] != "http" or scope["method"] != "GET" or scope["path"] != "/":
+        """Forward everything; collect the page and complete it."""
+        if scope["type"] != "http" or scope["path"] != "/":
             await self._app(scope, receive, send)
+            return
+        gradios = {**scope, "query_string": b""}
+        if scope["method"] != "GET":
+            await self._app(gradios, receive, send)
             return
         query = Query.parse(dict(parse_qsl(scope["query_string"].decode("latin-1"))))
         start: Message = {}
@@ -67,33 +110,34 @@ class Prerender:
             await send({**start, "headers": headers})
             await send({"type": "http.response.body", "body": full})
 
-        await self._app(scope, receive, collect)
+        await self._app(gradios, receive, collect)
 
     def _completed(self, page: bytes, query: Query) -> bytes:
-        shown = None if query.view in _LATER else self._view(query)
-        html = page.decode("utf-8")
-        html = _before_last(html, "</head>", _head())
-        html = _before_last(html, "<gradio-app", shell(self._plotly, query, shown) + _script(shown))
+        shown = self._view(query)
+        html = without_previews(page.decode("utf-8"))
+        tags = preview(shown.title)
+        html = _before_last(html, "</head>", tags + Markup(_head()))  # noqa: S704
+        html = _before_last(html, "<gradio-app", shell(query, shown) + _script(shown))
         return _before_last(html, "</body>", footer()).encode("utf-8")
 
 
 def _before_last(html: str, mark: str, addition: str) -> str:
-    """Put something before a mark; the last one, for the page's settings may mention it too."""
+    """Insert before the last occurrence of a mark, since the page's settings may mention it too."""
     before, found, after = html.rpartition(mark)
     if not found:
-        raise RuntimeError(f"Gradio's page has no {mark}: this is another Gradio than ours")
+        raise RuntimeError(f"Gradio's page has no {mark}: this version of Gradio is not supported")
     return f"{before}{addition}{found}{after}"
 
 
 @cache
 def _head() -> str:
-    style = (_STATIC / "style.css").read_text("utf-8")
+    style = stylesheet((_STATIC / "css" / f"{name}.css" for name in _STYLES), gradio=True)
     return f"{(_STATIC / 'head.html').read_text('utf-8')}<style>{style}</style>"
 
 
-def _script(shown: View | None) -> Markup:
-    """The behaviour, and what it needs to know of the view that is there already."""
-    state = None if shown is None else {"title": shown.title, "pending": shown.pending}
+def _script(shown: View) -> Markup:
+    """The scripts, and what they need to know about the view that is already on the page."""
+    state = {"title": shown.title, "pending": shown.pending}
     text = json.dumps(state).replace("<", "\\u003c")
     data = Markup('<script type="application/json" id="first">') + Markup(text)  # noqa: S704
     return data + Markup("</script><script>") + Markup(_behaviour()) + Markup("</script>")  # noqa: S704
@@ -101,7 +145,8 @@ def _script(shown: View | None) -> Markup:
 
 @cache
 def _behaviour() -> str:
-    return (_STATIC / "board.js").read_text("utf-8")
+    parts = ((_STATIC / "js" / f"{name}.js").read_text("utf-8") for name in _SCRIPTS)
+    return '(() => {\n"use strict";\n' + "\n".join(parts) + "})();\n"
 
 
 def _is_html(start: Message) -> bool:

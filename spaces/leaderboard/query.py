@@ -1,4 +1,4 @@
-"""What a shared link says: the state of the page, as its query parameters."""
+"""The content of a shared link: the state of the page as query parameters."""
 
 from __future__ import annotations
 
@@ -11,17 +11,20 @@ VIEWS = {
     "overview": "All directions",
     "pictures": "Pictures",
     "samples": "Samples",
+    "versus": "Head to head",
     "submit": "Submit",
     "about": "About",
 }
-_LONGEST = 300  # characters of one parameter: a link is typed, sent and logged
+SYSTEM = "system"  # a view that every system's name leads to, without a place in the navigation
+_LONGEST = 1000  # characters of one parameter: links are typed, sent and logged
 
 
 @dataclass(frozen=True)
 class Query:
-    """The parameters that the server needs; sorting and filtering of rows stay in the browser.
+    """The parameters that the server needs; sorting and filtering rows is done in the browser.
 
-    Every value is what somebody put into a link: names are looked up, never used as they are.
+    Every value comes from a link: names are looked up, never used directly. ``page`` is what ``p``
+    was called: Gradio has a parameter of that name, and old links still use it.
     """
 
     view: str = "ranking"
@@ -29,29 +32,37 @@ class Query:
     setting: str = ""
     metric: str = ""
     protocol: str = ""
+    dataset: str = ""
     content: str = ""
     system: str = ""
     systems: str = ""
+    first: str = ""
+    second: str = ""
     order: str = ""
     text: str = ""
-    page: str = "1"
+    texts: str = ""
+    p: str = "1"
+    unknown_view: str = ""  # what the link asked for instead of a view
 
     @classmethod
     def parse(cls, raw: Any) -> Query:
-        """Keep the parameters we know, as text of a bounded length.
+        """Keep the known parameters, as text of limited length.
 
-        >>> Query.parse({"view": "samples", "page": 2, "unknown": "x"}).page
+        >>> Query.parse({"view": "samples", "p": 2, "unknown": "x"}).p
         '2'
         """
         if not isinstance(raw, Mapping):
             return cls()
+        if "page" in raw and "p" not in raw:
+            raw = {**raw, "p": raw["page"]}
         known = {f.name for f in fields(cls)}
         values = {k: str(v)[:_LONGEST] for k, v in raw.items() if k in known and v is not None}
-        if values.get("view") not in VIEWS:
-            values.pop("view", None)
+        values.pop("unknown_view", None)
+        if values.get("view", "") not in (*VIEWS, SYSTEM):
+            values["unknown_view"] = values.pop("view", "")
         return cls(**values)
 
     @property
     def page_number(self) -> int:
         """1 or more."""
-        return max(1, int(self.page)) if self.page.isdecimal() and len(self.page) < 7 else 1
+        return max(1, int(self.p)) if self.p.isdecimal() and len(self.p) < 7 else 1

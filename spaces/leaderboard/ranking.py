@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from ...metrics.result import METRICS
+from ...metrics.registry import METRICS, caution
 from ...pipelines.report import Report
 from .data import Board, Entry
 from .groups import Setting
 from .human import HumanScore, fold
-from .significance import ComputedRanks, Ranks, plain_ranks, stored_ranks
+from .places import Place, bold, plain_places
+from .significance import ComputedPlaces, stored_places
 
 ASPECTS = ("overall", "style", "content", "fluency", "other")
 Tested = Literal["tested", "untested"]
@@ -24,9 +25,10 @@ class Column:
     Attributes:
         key: ``joint``, or ``human:<study>:<aspect>``; unique in a table.
         unit: percent, fraction, perplexity, or a human scale such as ``1-5``.
-        low, high: the range over all rows, intervals included, for drawing.
+        low, high: the range over all rows, including intervals, for drawing.
         tested: whether its ranks are ranges from a paired test.
-        signature: of a metric; ``None`` of a human column.
+        signature: of a metric; ``None`` for a human column.
+        made_with: the provenances of its numbers; numbers of one column may have several.
     """
 
     key: str
@@ -40,28 +42,30 @@ class Column:
     tested: Tested
     signature: str | None = None
     study: str | None = None
+    caution: str | None = None  # what must stand beside its numbers
+    made_with: tuple[str, ...] = ()
 
     @property
     def human(self) -> bool:
-        """Whether people gave these scores."""
+        """Whether these are human scores."""
         return self.study is not None
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One number, or the reason why there is none."""
+    """One number, or the reason why it is missing."""
 
     value: float | None
     low: float | None = None
     high: float | None = None
-    ranks: Ranks | None = None
-    best: bool = False  # first, or not shown to be worse than the first
+    ranks: tuple[int, int] | None = None
+    best: bool = False  # see places.bold
     note: str | None = None
 
 
 @dataclass(frozen=True)
 class Row:
-    """One system: a cell for each column."""
+    """One system, with a cell for each column."""
 
     entry: Entry
     cells: tuple[Cell, ...]
@@ -69,24 +73,37 @@ class Row:
 
 @dataclass(frozen=True)
 class Ranking:
-    """The table of one direction in one setting; rows in the order of the first column."""
+    """The table of one direction in one setting.
+
+    Rows are in the order of the first column, systems before bounds.
+    """
 
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
 
+    @property
+    def systems(self) -> tuple[Row, ...]:
+        """The rows that are ranked."""
+        return tuple(row for row in self.rows if not row.entry.report.system.is_bound)
 
-def build_ranking(board: Board, setting: Setting, computed: ComputedRanks) -> Ranking:
+    @property
+    def bounds(self) -> tuple[Row, ...]:
+        """The rows that are not: people's rewrites, copies, random sentences."""
+        return tuple(row for row in self.rows if row.entry.report.system.is_bound)
+
+
+def build_ranking(board: Board, setting: Setting, computed: ComputedPlaces) -> Ranking:
     """Columns, cells and order.
 
     Args:
-        board: for human scores and the direction's ``significance.json``.
-        setting: whose entries become rows.
-        computed: rank ranges that were computed from replicates, if any were.
+        board: the source of human scores and of the direction's ``significance.json``.
+        setting: its entries become rows.
+        computed: places computed from replicates, if any.
     """
     entries = setting.entries
     built = [_metric_column(board, setting, metric, computed) for metric in _metrics(entries)]
     overall = sum(column.aspect == "overall" for column, _ in built)
-    if entries:  # what people said stands right beside the number that sums up the metrics
+    if entries:  # human scores come right after Joint, which sums up the metrics
         human = board.human.get(entries[0].direction.name, ())
         built[overall:overall] = _human_columns(human, entries)
     order = sorted(range(len(entries)), key=lambda i: _place(built, entries, i))
@@ -95,7 +112,7 @@ def build_ranking(board: Board, setting: Setting, computed: ComputedRanks) -> Ra
 
 
 def _metrics(entries: Sequence[Entry]) -> list[str]:
-    """The metrics measured, by aspect and then in the benchmark's order; Joint leads."""
+    """The measured metrics, by aspect and then in the benchmark's order; Joint comes first."""
     found = {score.metric for entry in entries for score in entry.report.scores}
     known = list(METRICS)
 
@@ -107,7 +124,7 @@ def _metrics(entries: Sequence[Entry]) -> list[str]:
 
 
 def _metric_column(
-    board: Board, setting: Setting, metric: str, computed: ComputedRanks
+    board: Board, setting: Setting, metric: str, computed: ComputedPlaces
 ) -> tuple[Column, list[Cell]]:
     entries = setting.entries
     scores = [entry.report.score(metric) for entry in entries]
@@ -115,9 +132,9 @@ def _metric_column(
     values = {
         entry.label: score.value
         for entry, score in zip(entries, scores, strict=True)
-        if score is not None and score.value is not None
+        if score is not None and score.value is not None and not entry.report.system.is_bound
     }
-    ranks, tested = _ranks(board, entries, metric, values, one.higher_is_better, computed)
+    places, tested = _places(board, entries, metric, values, one.higher_is_better, computed)
     cells = []
     for entry, score in zip(entries, scores, strict=True):
         if score is None:
@@ -125,15 +142,18 @@ def _metric_column(
         elif score.value is None:
             cells.append(Cell(None, note="The value is infinite or undefined."))
         else:
-            own, bounds = ranks[entry.label], score.interval
-            low, high = (bounds.low, bounds.high) if bounds else (None, None)
-            cells.append(Cell(score.value, low, high, own, own[0] == 1))
+            low, high = (
+                (score.interval.low, score.interval.high) if score.interval else (None, None)
+            )
+            cells.append(
+                _ranked(Cell(score.value, low, high), places.get(entry.label), len(places))
+            )
     facts = METRICS.get(metric)
     low, high = _extent(cells)
     column = Column(
         key=metric,
         title=facts.title if facts else metric,
-        meaning=facts.meaning if facts else "a metric that this page does not know",
+        meaning=facts.meaning if facts else "unknown to this version of the page",
         aspect=facts.aspect if facts else "other",
         unit=one.unit,
         higher_is_better=one.higher_is_better,
@@ -141,25 +161,32 @@ def _metric_column(
         high=high,
         tested=tested,
         signature=setting.signatures[metric],
+        made_with=tuple(sorted({score.made_with for score in scores if score is not None})),
+        caution=caution(metric, setting.signatures[metric]),
     )
     return column, cells
 
 
-def _ranks(
+def _ranked(cell: Cell, place: Place | None, among: int) -> Cell:
+    """The cell with its place; a bound has none."""
+    return replace(cell, ranks=place.ranks if place else None, best=bold(place, among))
+
+
+def _places(
     board: Board,
     entries: Sequence[Entry],
     metric: str,
     values: Mapping[str, float],
     higher_is_better: bool,
-    computed: ComputedRanks,
-) -> tuple[Mapping[str, Ranks], Tested]:
-    """The direction's file where it fits, else what was computed, else plain places."""
+    computed: ComputedPlaces,
+) -> tuple[Mapping[str, Place], Tested]:
+    """The direction's file if it fits, otherwise computed places, otherwise places by value."""
     if not values:
         return {}, "untested"
-    found = stored_ranks(board, entries, metric) or computed.get(metric)
+    found = stored_places(board, entries, metric) or computed.get(metric)
     if found is not None and found.keys() == values.keys():
         return found, "tested"
-    return plain_ranks(values, higher_is_better), "untested"
+    return plain_places(values, higher_is_better), "untested"
 
 
 def _why_missing(report: Report, metric: str) -> str:
@@ -170,7 +197,7 @@ def _why_missing(report: Report, metric: str) -> str:
 def _human_columns(
     scores: Iterable[HumanScore], entries: Sequence[Entry]
 ) -> list[tuple[Column, list[Cell]]]:
-    """A column for each study and aspect that rated one of the systems."""
+    """A column for each study and aspect with ratings of these systems."""
     folded = {fold(entry.report.system.name) for entry in entries}
     by_column: dict[tuple[str, str, str], dict[str, HumanScore]] = {}
     for score in scores:
@@ -200,10 +227,14 @@ def _human_columns(
 
 
 def _human_cells(found: Mapping[str, HumanScore], entries: Sequence[Entry]) -> list[Cell]:
-    """A cell for each entry, ranked by mean alone."""
+    """A cell for each entry, ranked only by mean."""
     own = [found.get(fold(entry.report.system.name)) for entry in entries]
-    values = {e.label: s.mean for e, s in zip(entries, own, strict=True) if s}
-    ranks = plain_ranks(values, higher_is_better=True)
+    values = {
+        entry.label: score.mean
+        for entry, score in zip(entries, own, strict=True)
+        if score and not entry.report.system.is_bound
+    }
+    places = plain_places(values, higher_is_better=True)
     cells = []
     for entry, score in zip(entries, own, strict=True):
         if score is None:
@@ -211,9 +242,8 @@ def _human_cells(found: Mapping[str, HumanScore], entries: Sequence[Entry]) -> l
             continue
         bounds = score.interval
         low, high = (bounds.low, bounds.high) if bounds else (None, None)
-        note = f"{score.ratings} ratings."
-        place = ranks[entry.label]
-        cells.append(Cell(score.mean, low, high, place, place[0] == 1, note))
+        cell = Cell(score.mean, low, high, note=f"{score.ratings} ratings.")
+        cells.append(_ranked(cell, places.get(entry.label), len(places)))
     return cells
 
 
@@ -224,13 +254,13 @@ def _extent(cells: Iterable[Cell]) -> tuple[float, float]:
 
 def _place(
     built: Sequence[tuple[Column, Sequence[Cell]]], entries: Sequence[Entry], i: int
-) -> tuple[bool, float, str]:
-    """Best value of the first column first, missing ones last, then by name."""
-    label = entries[i].label.casefold()
+) -> tuple[bool, bool, float, str]:
+    """The sort key of a row: bounds last; by the first column, missing last; then by name."""
+    label, bound = entries[i].label.casefold(), entries[i].report.system.is_bound
     if not built:
-        return True, 0.0, label
+        return bound, True, 0.0, label
     column, cells = built[0]
     value = cells[i].value
     if value is None:
-        return True, 0.0, label
-    return False, -value if column.higher_is_better else value, label
+        return bound, True, 0.0, label
+    return bound, False, -value if column.higher_is_better else value, label

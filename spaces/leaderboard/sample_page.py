@@ -1,4 +1,4 @@
-"""The sample browser: sentences in the order that says most, a few at a time."""
+"""The sample browser: a few sentences at a time, in the most informative order."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup
 
-from ...datasets_scripts.directions import DATASETS
+from ...datasets_scripts.known import DATASETS, language_of
 from ...errors import InputError
-from ...metrics.result import METRICS
+from ...metrics.registry import METRICS
 from ...pipelines.report import Sample
-from .controls import bar, empty, notice, search, select
+from .controls import bar, empty, link, notice, search, select
 from .data import Board, Entry, dataset_title, direction_title
 from .markup import el, join
 from .query import VIEWS, Query
 from .ranks import RankCache
-from .sample_view import sample_card
-from .samples import ORDERS, Order, Side, arrange, load_samples, sentence_metrics, sides
+from .sample_view import Reading, sample_card
+from .samples import ORDERS, Order, arrange, load_samples, sentence_metrics, sides
 from .scene import Scene, View, nothing_yet, open_scene, problems
 from .words import metric_title
 
@@ -30,16 +30,18 @@ def samples_view(board: Board, query: Query, ranks: RankCache) -> View:
     if scene is None:
         return View(nothing_yet(board), VIEWS["samples"])
     title = f"Samples of {direction_title(scene.direction)}"
-    available = [row.entry for row in scene.ranking.rows if row.entry.has_samples]
+    entries = [row.entry for row in scene.ranking.rows if row.entry.has_samples]
+    available = sorted(entries, key=lambda entry: entry.report.system.is_bound)
     if not available:
-        return View(join([bar(*scene.pickers()), scene.notes, _no_texts(scene)]), title)
+        return View(join([bar(*scene.pickers()), scene.notes, no_texts(scene)]), title)
     chosen = _chosen(available, query)
+    note = _nobody(available, query)
     try:
         systems = {entry.label: load_samples(entry) for entry in chosen}
     except InputError as error:
         warning = notice(str(error), kind="warning")
         return View(join([bar(*scene.pickers()), scene.notes, warning]), title)
-    return View(_page(board, scene, query, available, chosen, systems), title)
+    return View(join([note, _page(board, scene, query, available, chosen, systems)]), title)
 
 
 def _page(
@@ -59,15 +61,22 @@ def _page(
     page = min(query.page_number, pages)
     shown = found[(page - 1) * PER_PAGE : page * PER_PAGE]
     direction = scene.direction
-    styles = (direction.source_style, direction.target_style)
+    reading = Reading(
+        metrics,
+        metric,
+        (direction.source_style, direction.target_style),
+        language_of(direction),
+        plain=query.texts == "plain",
+    )
     entries = {entry.label: entry for entry in chosen}
-    cards = [sample_card(s, entries, metrics, metric=metric, styles=styles) for s in shown]
+    cards = [sample_card(side, entries, reading) for side in shown]
     controls = [
         *scene.pickers(),
         select("order", "Order", ORDERS.items(), order),
         select("metric", "By", [(m, metric_title(m)) for m in metrics], metric)
         if metrics
         else None,
+        texts_select(query),
         search("Find a text", "word or phrase", param="text", value=query.text),
     ]
     return join(
@@ -75,25 +84,42 @@ def _page(
             bar(*controls),
             scene.notes,
             problems(board),
-            _system_menu(available, chosen),
+            _system_menu(scene, available, chosen),
             cards
             or empty(
                 "No sentence matches",
                 f"No source, reference or rewrite contains '{query.text}'.",
             ),
-            _pager(page, pages, found),
+            pager(page, pages, len(found)),
         ]
     )
 
 
+def texts_select(query: Query) -> Markup:
+    """The choice between rewrites with their changes marked and plain ones."""
+    options = [("", "changes marked"), ("plain", "plain text")]
+    return select("texts", "Rewrites", options, query.texts)
+
+
 def _chosen(available: Sequence[Entry], query: Query) -> list[Entry]:
-    """The systems of the link, else the first of the ranking."""
-    wanted = query.systems.split("|") if query.systems else []
-    picked = [entry for entry in available if entry.label in wanted]
+    """The systems of the link, otherwise the first of the ranking."""
+    wanted = f"|{query.systems}|"
+    picked = [entry for entry in available if f"|{entry.label}|" in wanted]
     return (picked or list(available))[:MOST_SYSTEMS]
 
 
-def _system_menu(available: Sequence[Entry], chosen: Sequence[Entry]) -> Markup | None:
+def _nobody(available: Sequence[Entry], query: Query) -> Markup | None:
+    """A notice if the link's systems are all unknown."""
+    wanted = f"|{query.systems}|"
+    if not query.systems or any(f"|{entry.label}|" in wanted for entry in available):
+        return None
+    names = ", ".join(filter(None, query.systems.split("|")))
+    return notice(f"No texts of {names} are here. Showing the first systems of the ranking.")
+
+
+def _system_menu(
+    scene: Scene, available: Sequence[Entry], chosen: Sequence[Entry]
+) -> Markup | None:
     if len(available) < 2:
         return None
     labels = {entry.label for entry in chosen}
@@ -114,37 +140,46 @@ def _system_menu(available: Sequence[Entry], chosen: Sequence[Entry]) -> Markup 
     summary = f"Systems: {len(chosen)} of {len(available)}"
     hint = f"Up to {MOST_SYSTEMS} at a time." if len(available) > MOST_SYSTEMS else None
     menu = el("div", el("p", hint) if hint else None, boxes, class_="menu")
-    return el(
-        "div", el("details", el("summary", summary), menu, class_="columns"), class_="filters"
+    first, second = (*chosen, *(e for e in available if e not in chosen))[:2]
+    versus = link(
+        f"{first.label} and {second.label} head to head",
+        view="versus",
+        direction=scene.direction.name,
+        setting=scene.setting.key,
+        first=first.label,
+        second=second.label,
     )
+    columns = el("details", el("summary", summary), menu, class_="columns")
+    return el("div", columns, versus, class_="filters")
 
 
-def _pager(page: int, pages: int, found: Sequence[Side]) -> Markup | None:
-    if not found:
+def pager(page: int, pages: int, count: int) -> Markup | None:
+    """Previous and next, where there are sentences to turn through."""
+    if not count:
         return None
 
     def turn(text: str, to: int) -> Markup:
         off = not 1 <= to <= pages
         return el("button", text, type="button", class_="quiet", data_page=to, disabled=off)
 
-    count = f"{len(found)} sentence{'s' * (len(found) != 1)}"
     return el(
         "nav",
         turn("Previous", page - 1),
-        el("span", f"Page {page} of {pages}, {count}", role="status"),
+        el("span", f"Page {page} of {pages}, {count} sentence{'s' * (count != 1)}", role="status"),
         turn("Next", page + 1),
         class_="pager",
         aria_label="Pages of sentences",
     )
 
 
-def _no_texts(scene: Scene) -> Markup:
+def no_texts(scene: Scene) -> Markup:
+    """Why there are no sentences."""
     dataset = scene.direction.dataset
     if dataset in DATASETS and DATASETS[dataset].licensed:
         why = (
-            f"{dataset_title(dataset)} is licensed: its sentences may not be shown. With your own "
+            f"{dataset_title(dataset)} is licensed: its sentences must not be shown. With your own "
             "copy, `tstbench leaderboard` on your machine shows them."
         )
     else:
-        why = "The results of this direction hold scores only, no samples.jsonl."
+        why = "The results of this direction have scores only, no samples.jsonl."
     return empty("No sentences to show", why)

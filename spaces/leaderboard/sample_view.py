@@ -3,38 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from ...metrics.result import METRICS
+from ...metrics.registry import METRICS
+from .controls import link
 from .data import Entry
-from .diff import word_diff
+from .diff import Difference, word_diff
 from .markup import el, join
 from .samples import Side
-from .words import DASH, FAMILIES, metric_title, number
+from .table_parts import scrolling
+from .tokens import tokens
+from .words import DASH, FAMILIES, VERDICTS, metric_title, number
 
 
-def sample_card(
-    side: Side,
-    entries: Mapping[str, Entry],
-    metrics: Sequence[str],
-    *,
-    metric: str,
-    styles: tuple[str, str],
-) -> Markup:
-    """One source and what each system made of it.
+@dataclass(frozen=True)
+class Reading:
+    """How sentences are shown.
+
+    Attributes:
+        metrics: the metrics whose per-sentence scores are shown.
+        metric: the metric that orders the sentences; it is marked.
+        styles: source and target style.
+        language: of the texts, BCP 47.
+        plain: whether rewrites are shown without what they changed.
+    """
+
+    metrics: Sequence[str]
+    metric: str
+    styles: tuple[str, str]
+    language: str = "en"
+    plain: bool = False
+
+
+def sample_card(side: Side, entries: Mapping[str, Entry], reading: Reading) -> Markup:
+    """One source and each system's rewrite of it.
 
     Args:
         side: the source and its rewrites.
-        entries: the systems to show, by label, in order; one without this sentence is said to be.
-        metrics: whose sentence scores are shown.
-        metric: the one the sentences are ordered by; it is marked.
-        styles: source and target style.
+        entries: the systems to show, by label, in order; those without this sentence say so.
+        reading: how to show them.
     """
     references = [el("li", el("span", text, class_="text")) for text in side.references]
     head = el(
         "header",
-        el("p", el("span", styles[0], class_="tag"), el("span", side.source, class_="text")),
+        el(
+            "p", el("span", reading.styles[0], class_="tag"), el("span", side.source, class_="text")
+        ),
         el(
             "details",
             el("summary", f"{len(references)} human rewrite{'s' * (len(references) != 1)}"),
@@ -47,18 +63,18 @@ def sample_card(
     header = el(
         "tr",
         el("th", "System", scope="col"),
-        el("th", f"Rewrite ({styles[1]})", scope="col"),
+        el("th", f"Rewrite ({reading.styles[1]})", scope="col"),
         [
             el(
                 "th",
                 metric_title(m),
                 scope="col",
-                class_="value chosen" if m == metric else "value",
+                class_="value chosen" if m == reading.metric else "value",
             )
-            for m in metrics
+            for m in reading.metrics
         ],
     )
-    rows = [_rewrite(side, label, entry, metrics, metric) for label, entry in entries.items()]
+    rows = [_rewrite(side, label, entry, reading) for label, entry in entries.items()]
     table = el(
         "table",
         el("caption", f"Rewrites of {side.id}", class_="unseen"),
@@ -66,49 +82,79 @@ def sample_card(
         el("tbody", rows),
         class_="rewrites",
     )
-    frame = el("div", table, class_="scroller", tabindex="0", role="region", aria_label="Rewrites")
+    frame = scrolling(table, "Rewrites")
     return el("article", el("p", side.id, class_="id"), head, frame, class_="sample")
 
 
-def _rewrite(side: Side, label: str, entry: Entry, metrics: Sequence[str], metric: str) -> Markup:
+def _rewrite(side: Side, label: str, entry: Entry, reading: Reading) -> Markup:
     family = entry.report.system.family
     name = el(
         "th",
         el("span", class_=f"dot {family}", title=FAMILIES[family][0]),
-        label,
+        link(label, view="system", system=entry.report.system.name),
         scope="row",
     )
     sample = side.rewrites.get(label)
     if sample is None:
         missing = el("td", "no rewrite of this sentence", class_="quiet-text")
-        return el("tr", name, missing, [el("td", DASH, class_="value")] * len(metrics))
+        return el("tr", name, missing, [el("td", DASH, class_="value")] * len(reading.metrics))
     scores = [
         el(
             "td",
-            _score(m, sample.scores.get(m)),
-            class_="value chosen" if m == metric else "value",
+            score_markup(m, sample.scores.get(m)),
+            class_="value chosen" if m == reading.metric else "value",
             data_label=metric_title(m),
         )
-        for m in metrics
+        for m in reading.metrics
     ]
-    return el("tr", name, el("td", diff_markup(side.source, sample.prediction)), scores)
+    return el("tr", name, el("td", rewrite_markup(side.source, sample.prediction, reading)), scores)
 
 
-def diff_markup(source: str, prediction: str) -> Markup:
-    """The rewrite with what is gone struck out and what is new underlined."""
+def rewrite_markup(source: str, prediction: str, reading: Reading) -> Markup:
+    """A rewrite as the reader wants it: with its changes marked, or plain.
+
+    One that shares less than half with its source is shown plain in any case.
+    """
     if not prediction.strip():
         return el("span", "(empty)", class_="quiet-text")
+    text = el("span", prediction, class_="text")
     if prediction.split() == source.split():
-        same = el("span", "unchanged", class_="tag")
-        return join([el("span", prediction, class_="text"), " ", same])
+        return join([text, " ", el("span", "unchanged", class_="tag")])
+    if reading.plain:
+        return text
+    if _same_words(source, prediction, reading.language):
+        hint = "apart from upper case and spaces, which the metrics do not see"
+        return join([text, " ", el("span", "same words", class_="tag", title=hint)])
+    difference = word_diff(source, prediction, reading.language)
+    if difference.is_rewritten:
+        hint = "shares less than half of its words with the source, so changes are not marked"
+        return join([text, " ", el("span", "rewritten", class_="tag", title=hint)])
+    return diff_markup(difference)
+
+
+def diff_markup(difference: Difference) -> Markup:
+    """The rewrite, with removed words struck out and new words underlined."""
     tags = {"gone": "del", "new": "ins", "same": "span"}
-    pieces = []
-    for piece in word_diff(source, prediction):
-        pieces += [el(tags[piece.kind], piece.text), " "]
+    pieces = [
+        (" " if piece.spaced else None, el(tags[piece.kind], piece.text))
+        for piece in difference.pieces
+    ]
     return el("span", pieces, class_="text")
 
 
-def _score(metric: str, score: float | None) -> str:
+def score_markup(metric: str, score: float | None) -> Markup | str:
+    """A sentence's score; a verdict that is yes or no as a tick or a cross."""
     if score is None:
         return DASH
+    if metric in VERDICTS and score in (0.0, 100.0):
+        passed = score == 100.0
+        words = VERDICTS[metric][0 if passed else 1]
+        mark = "\N{CHECK MARK}" if passed else "\N{MULTIPLICATION X}"
+        kind = "verdict yes" if passed else "verdict no"
+        return el("span", mark, role="img", aria_label=words, title=words, class_=kind)
     return number(score, METRICS[metric].unit if metric in METRICS else "points")
+
+
+def _same_words(source: str, prediction: str, language: str) -> bool:
+    old, new = (tokens(text, language) for text in (source, prediction))
+    return [token.key for token in old] == [token.key for token in new]

@@ -1,4 +1,4 @@
-"""Sentences side by side: one source, and what each system made of it."""
+"""Sentences side by side: one source, and each system's rewrite of it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from typing import Literal
 
 import numpy as np
 
-from ...metrics.result import METRICS
-from ...pipelines.report import Sample, read_samples
+from ...errors import InputError
+from ...metrics.registry import METRICS
+from ...pipelines.report import Report, Sample
+from ...pipelines.results import SAMPLES_FILE, Stored
 from .data import Entry
 
 Order = Literal["disagreement", "worst", "best", "source"]
@@ -29,8 +31,8 @@ class Side:
     """One source with its references and every system's rewrite of it.
 
     Attributes:
-        rewrites: by label; a system without this sentence is not there.
-        mean: of the metric over systems; ``None`` where none has it.
+        rewrites: by label; a system without this sentence is left out.
+        mean: of the metric over systems; ``None`` if no system has a value.
         spread: standard deviation of the metric over systems (of ln PPL for perplexity).
     """
 
@@ -43,21 +45,39 @@ class Side:
 
 
 def load_samples(entry: Entry) -> Mapping[str, Sample]:
-    """The sentences of an entry by id; read once for as long as the file stays the same.
+    """The sentences of an entry by id, with the scores of its report, by metric.
+
+    They are read and checked once, until the file changes.
 
     Raises:
-        InputError: a line is no sample; file and line are named.
+        InputError: the file does not match the report, or a line is not a sample.
     """
-    return _load(entry.folder, (entry.folder / "samples.jsonl").stat().st_mtime_ns)
+    file = entry.folder / SAMPLES_FILE
+    try:
+        return _load(entry.folder, entry.report, file.stat().st_mtime_ns)
+    except FileNotFoundError as error:  # moved away since the board was read
+        raise InputError(f"{file} is not there any more") from error
 
 
 @lru_cache(maxsize=64)
-def _load(folder: Path, modified: int) -> Mapping[str, Sample]:  # noqa: ARG001 (part of the key)
-    return {sample.id: sample for sample in read_samples(folder)}
+def _load(
+    folder: Path,
+    report: Report,
+    modified: int,  # noqa: ARG001 (part of the key)
+) -> Mapping[str, Sample]:
+    metrics = {score.key: score.metric for score in report.scores}
+    samples = Stored(folder, report).samples()
+    return {sample.id: _by_metric(sample, metrics) for sample in samples}
+
+
+def _by_metric(sample: Sample, metrics: Mapping[str, str]) -> Sample:
+    """The sample with the scores of these keys, named after their metrics."""
+    scores = {metrics[key]: value for key, value in sample.scores.items() if key in metrics}
+    return sample if scores == sample.scores else sample.model_copy(update={"scores": scores})
 
 
 def sentence_metrics(samples: Iterable[Mapping[str, Sample]]) -> list[str]:
-    """The metrics that have a score for single sentences, in the benchmark's order."""
+    """The metrics that have per-sentence scores, in the benchmark's order."""
     found = {m for by_id in samples for sample in by_id.values() for m in sample.scores}
     known = list(METRICS)
     return sorted(found, key=lambda m: (known.index(m) if m in METRICS else len(known), m))
@@ -68,7 +88,7 @@ def sides(systems: Mapping[str, Mapping[str, Sample]], metric: str) -> list[Side
 
     Args:
         systems: label to :func:`load_samples`.
-        metric: whose mean and spread are computed.
+        metric: the metric whose mean and spread are computed.
     """
     ids = dict.fromkeys(id_ for by_id in systems.values() for id_ in by_id)
     found = []
@@ -87,13 +107,13 @@ def sides(systems: Mapping[str, Mapping[str, Sample]], metric: str) -> list[Side
 def arrange(
     found: Sequence[Side], order: Order, *, higher_is_better: bool, text: str = ""
 ) -> list[Side]:
-    """The sentences that contain the text, in the order asked for; ties as in the test set.
+    """The sentences that contain the text, in the requested order; ties as in the test set.
 
     Args:
         found: all sentences.
         order: a key of :data:`ORDERS`.
         higher_is_better: of the metric that gave their means.
-        text: looked for in source, references and rewrites, without regard to case.
+        text: searched in source, references and rewrites, ignoring case.
     """
     wanted = text.casefold().strip()
     kept = [side for side in found if not wanted or wanted in _all_text(side)]
@@ -111,5 +131,5 @@ def _all_text(side: Side) -> str:
 
 
 def _scaled(metric: str, score: float) -> float:
-    """Perplexities spread over orders of magnitude: their logarithm is what can be averaged."""
+    """Perplexities vary over orders of magnitude, so their logarithm is averaged."""
     return math.log(max(score, 1.0)) if metric == "ppl" else score

@@ -1,16 +1,15 @@
-"""What every view needs: the direction and setting looked at, or what to say without one."""
+"""What every view needs: the chosen direction and setting, or a message if there are none."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from ...datasets_scripts.directions import DIRECTIONS, Direction
-from .controls import direction_select, empty, link, notice, select
+from ...datasets_scripts.directions import Direction
+from .address import missing, missing_direction
+from .controls import direction_select, empty, hidden, link, select
 from .data import Board, direction_title
 from .groups import Setting, choose, settings
 from .markup import el, join
@@ -21,24 +20,22 @@ from .ranks import RankCache
 
 @dataclass(frozen=True)
 class View:
-    """What the browser gets.
+    """What the browser receives.
 
     Attributes:
         html: the view's markup.
         title: for the browser's title bar.
-        figures: by the ``data-figure`` of the element each is drawn into.
-        pending: whether asking again in a moment gives more, because ranks are being computed.
+        pending: whether ranks are still being computed, so that the page should ask again.
     """
 
     html: Markup
     title: str
-    figures: dict[str, Any] = field(default_factory=dict)
     pending: bool = False
 
 
 @dataclass(frozen=True)
 class Scene:
-    """A board and the direction and setting of it that the reader looks at."""
+    """A board with the direction and setting shown to the reader."""
 
     board: Board
     direction: Direction
@@ -49,45 +46,68 @@ class Scene:
     pending: bool
 
     def pickers(self) -> list[Markup]:
-        """Direction, and setting where there are several."""
+        """The direction picker, and the setting picker if there are several settings."""
         found = [direction_select(self.board.directions, self.direction)]
         if len(self.settings) > 1:
             options = [(s.key, f"{s.label} ({len(s.entries)} systems)") for s in self.settings]
             found.append(select("setting", "Scored with", options, self.setting.key))
+        else:
+            found.append(hidden("setting", self.setting.key))
         return found
 
 
 def open_scene(board: Board, query: Query, ranks: RankCache) -> Scene | None:
-    """Look up the query's direction and setting; ``None`` where there is nothing at all."""
+    """Look up the query's direction and setting; ``None`` if there are no results."""
     if not board.entries:
         return None
-    notes = []
+    notes: list[Markup | None] = []
     directions = board.directions
     direction = next((d for d in directions if d.name == query.direction), None)
     if direction is None:
         direction = _first(board, directions)
-        if query.direction:
-            known = query.direction in DIRECTIONS
-            what = "has no results yet" if known else "is no direction we know"
-            notes.append(notice(f"{query.direction} {what}. Showing {direction_title(direction)}."))
+        shown = direction_title(direction)
+        notes.append(missing_direction(board, query.direction, shown, query.view))
     found = settings(board.of(direction.name))
     setting = choose(found, query.setting)
+    keys = [one.key for one in found]
+    notes.append(missing("way of scoring", query.setting, keys, f"the one of {setting.label}"))
     computed, pending = ranks.get(board, setting)
     ranking = build_ranking(board, setting, computed)
-    return Scene(board, direction, found, setting, tuple(notes), ranking, pending)
+    said = tuple(note for note in notes if note is not None)
+    return Scene(board, direction, found, setting, said, ranking, pending)
 
 
-def figure_box(key: str, title: str, caption: str, label: str | None = None) -> Markup:
-    """The place of a picture, with what it shows in words."""
+def figure_box(key: str, title: str, caption: str, picture: Markup) -> Markup:
+    """A picture with its title and caption."""
     return el(
         "figure",
         el("figcaption", el("h3", title), el("p", caption)),
-        el("div", data_figure=key, class_="plot", role="img", aria_label=label or title),
+        el("div", picture, data_figure=key, class_="plot", role="group", aria_label=title),
+    )
+
+
+def lazy_box(key: str, title: str, caption: str, *controls: Markup) -> Markup:
+    """The place of a picture that the script requests by its key once it comes into sight."""
+    waiting = el("p", "One moment\N{HORIZONTAL ELLIPSIS}", class_="quiet-text waiting")
+    return el(
+        "figure",
+        el("figcaption", el("h3", title), el("p", caption)),
+        controls,
+        el(
+            "div",
+            waiting,
+            data_figure=key,
+            data_lazy=key,
+            class_="plot",
+            role="group",
+            aria_label=title,
+            aria_live="polite",
+        ),
     )
 
 
 def problems(board: Board) -> Markup | None:
-    """Files that could not be read: said, never swallowed."""
+    """The files that could not be read, listed for the reader."""
     if not board.problems:
         return None
     count = len(board.problems)
@@ -97,13 +117,13 @@ def problems(board: Board) -> Markup | None:
 
 
 def nothing_yet(board: Board) -> Markup:
-    """What an empty results folder looks like, and how to fill it."""
+    """The view of an empty results folder, with how to fill it."""
     return join(
         [
             problems(board),
             empty(
                 "No results yet",
-                "As soon as a system has been scored, it is listed here.",
+                "A system is listed here as soon as it has been scored.",
                 join(
                     [
                         "Score one with ",
@@ -122,11 +142,6 @@ def nothing_yet(board: Board) -> Markup:
     )
 
 
-def plain(figure: Any) -> Any:
-    """A figure as JSON that any plotly.js reads."""
-    return json.loads(figure.to_json())
-
-
 def _first(board: Board, directions: Sequence[Direction]) -> Direction:
-    """Where a newcomer starts: the direction with most systems."""
+    """The default direction: the one with most systems."""
     return max(directions, key=lambda d: (len(board.of(d.name)), -directions.index(d)))

@@ -1,24 +1,22 @@
-"""What is on the page before any result: what this is, where to go, and the stage."""
+"""The page around the results: masthead, navigation and the stage."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from markupsafe import Markup
 
+from .diff import word_diff
 from .markup import el, join
 from .query import VIEWS, Query
 from .sample_view import diff_markup
 from .scene import View
 
 
-def shell(plotly: Path, query: Query, view: View | None) -> Markup:
+def shell(query: Query, view: View) -> Markup:
     """Masthead, navigation, stage and the dialog that facts are shown in.
 
     Args:
-        plotly: the script that draws pictures.
-        query: of the link.
-        view: what stands on the stage already; ``None`` where it is yet to come.
+        query: the link's query.
+        view: what is on the stage.
     """
     return el(
         "div",
@@ -27,24 +25,23 @@ def shell(plotly: Path, query: Query, view: View | None) -> Markup:
         _navigation(query.view),
         el(
             "main",
-            view.html if view else _skeleton(),
+            view.html,
             id="stage",
             tabindex="-1",
-            aria_busy="false" if view else "true",
+            aria_busy="false",
         ),
         _dialog(),
         class_="page",
-        data_plotly=f"/gradio_api/file={plotly}",
         data_view=query.view,
     )
 
 
 def footer() -> Markup:
-    """The last line."""
+    """The page's footer."""
     return el(
         "footer",
         el("p", "TSTBench, the benchmark for text style transfer. Apache-2.0."),
-        el("p", "This page asks no other machine for anything."),
+        el("p", "This page loads nothing from other servers."),
         class_="foot",
     )
 
@@ -78,13 +75,13 @@ def _example() -> Markup:
     rewrite = "the soup was hot and the waiter looked after us."
     aspects = [
         ("Style", "is it positive now?"),
-        ("Content", "is the rest still said?"),
+        ("Content", "is the rest still there?"),
         ("Fluency", "does it read well?"),
     ]
     return el(
         "figure",
         el("p", el("span", "negative", class_="tag"), el("span", source, class_="text")),
-        el("p", el("span", "positive", class_="tag good"), diff_markup(source, rewrite)),
+        el("p", el("span", "positive", class_="tag good"), diff_markup(word_diff(source, rewrite))),
         el(
             "ul",
             [el("li", el("b", name), el("span", question)) for name, question in aspects],
@@ -92,10 +89,6 @@ def _example() -> Markup:
         class_="example",
         aria_label="An example of a rewrite and what is scored",
     )
-
-
-def _skeleton() -> Markup:
-    return el("div", [el("i") for _ in range(8)], class_="skeleton", aria_hidden="true")
 
 
 def _navigation(current: str) -> Markup:

@@ -1,67 +1,153 @@
-"""Where sentences of the two styles lie: t-SNE of TF-IDF vectors, for the eye only."""
+"""Where sentences of the two styles are: t-SNE of sentence embeddings, if it separates the styles.
+
+A map of sentences shows topics first. It teaches something about style only where sentences of one
+style lie together, so that is measured on the map itself, and a map that fails is not shown.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+import json
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from pathlib import Path
+from threading import Lock
 
 import numpy as np
-from sklearn.decomposition import TruncatedSVD
-from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.manifold import TSNE
 
 from ...errors import InputError
+from ...files import home, keep_json
 
+SEPARATED = 2 / 3  # of the sentences must lie among sentences of their own style; by chance 1/2
+NEIGHBOURS = 10
 MOST_OF_A_GROUP = 150
-_FEWEST = 10
-_DIMENSIONS = 50
+_FEWEST = 50  # of each style; with fewer, ten neighbours are no neighbourhood
+_RECIPE = "all-MiniLM-L6-v2, last layer, t-SNE, 1"  # to change with what a cached map depends on
+
+Encode = Callable[[Sequence[str]], np.ndarray]
+_ONE_AT_A_TIME = Lock()
 
 
 @dataclass(frozen=True)
 class StyleMap:
-    """Positions (N, 2), and the group and text of each point."""
+    """Positions (N, 2), the group and text of each point, and what the map shows of style.
+
+    Attributes:
+        separation: see :func:`separation`, of the sources and the human rewrites.
+    """
 
     points: np.ndarray
     groups: tuple[str, ...]
     texts: tuple[str, ...]
+    separation: float
+
+    @property
+    def separated(self) -> bool:
+        """Whether the map is worth showing."""
+        return self.separation >= SEPARATED
 
 
-def style_map(groups: Sequence[tuple[str, Sequence[str]]]) -> StyleMap:
-    """Lay out the sentences of some groups together, by TF-IDF over words and word pairs.
+def style_map(
+    sources: tuple[str, Sequence[str]],
+    rewrites: tuple[str, Sequence[str]],
+    outputs: tuple[str, Sequence[str]] | None = None,
+    encode: Encode | None = None,
+) -> StyleMap:
+    """Lay out the sentences of both styles together, and a system's outputs with them.
 
-    Source: van der Maaten and Hinton (2008), as scikit-learn implements it; seeded.
+    Source and rewrite of one sentence have the same content and would lie side by side, whatever
+    their style is. So the sources are those of every other sentence, and the rewrites those of the
+    sentences in between.
+
+    Source: van der Maaten and Hinton (2008), as scikit-learn implements it; seeded. A finished map
+    is kept in ``$TSTBENCH_HOME/style-maps``.
 
     Args:
-        groups: name and sentences; at most :data:`MOST_OF_A_GROUP`, evenly spaced, are taken.
+        sources: name of the group, and its sentences in the order of the test set.
+        rewrites: the same of people's rewrites, one for each source.
+        outputs: the same of a system; those of the sources on the map are shown.
+        encode: from sentences to unit vectors (N, D); ``None`` for the embedded encoder.
 
     Raises:
-        InputError: too few sentences to lay out.
+        InputError: too few sentences for a map.
+        MissingScorerError: the embedded encoder is not installed.
     """
-    names, texts = [], []
-    for name, sentences in groups:
-        step = max(1, -(-len(sentences) // MOST_OF_A_GROUP))
-        chosen = [text for text in sentences[::step] if text.strip()]
-        names += [name] * len(chosen)
-        texts += chosen
-    if len(set(texts)) < _FEWEST:
-        raise InputError(f"a map needs {_FEWEST} different sentences, there are {len(set(texts))}")
-    return StyleMap(_laid_out(tuple(texts)), tuple(names), tuple(texts))
+    chosen = [(sources[0], sources[1][::2]), (rewrites[0], rewrites[1][1::2])]
+    if outputs is not None:
+        chosen.append((outputs[0], outputs[1][::2]))
+    names: list[str] = []
+    texts: list[str] = []
+    for number, (name, sentences) in enumerate(chosen):
+        own = [text for text in _evenly(sentences, MOST_OF_A_GROUP) if text.strip()]
+        if number < 2 and len(set(own)) < _FEWEST:
+            raise InputError(
+                f"A map needs {_FEWEST} different sentences of each style, every other one of the "
+                f"test set, but there are {len(set(own))}."
+            )
+        names += [name] * len(own)
+        texts += own
+    of_group = {sources[0]: 0, rewrites[0]: 1}
+    styles = np.array([of_group.get(name, -1) for name in names])
+    points = _kept(texts, lambda: _laid_out((encode or _embedded)(texts)))
+    return StyleMap(points, tuple(names), tuple(texts), separation(points, styles))
 
 
-@lru_cache(maxsize=32)
-def _laid_out(texts: tuple[str, ...]) -> np.ndarray:
-    return _tsne(_tfidf(texts))
+def separation(points: np.ndarray, styles: np.ndarray) -> float:
+    """The share of sentences that lie among their own style: by majority of 10 neighbours.
+
+    A tie counts half, so chance is 1/2.
+
+    Args:
+        points: (N, D).
+        styles: (N,), 0 or 1; others are left out.
+
+    >>> styles = np.arange(40) // 20
+    >>> far_apart = np.array([[x + 100.0 * style, 0.0] for x, style in enumerate(styles)])
+    >>> separation(far_apart, styles)
+    1.0
+    >>> separation(far_apart, 1 - np.arange(40) % 2) < 0.5
+    True
+    """
+    points, styles = points[styles >= 0], styles[styles >= 0]
+    apart = np.linalg.norm(points[:, None] - points[None], axis=-1)
+    np.fill_diagonal(apart, np.inf)
+    nearest = np.argsort(apart, axis=1, kind="stable")[:, :NEIGHBOURS]
+    own = (styles[nearest] == styles[:, None]).mean(axis=1)
+    return float(np.mean((own > 0.5) + (own == 0.5) / 2))
 
 
-def _tfidf(texts: Sequence[str]) -> np.ndarray:
-    vectors = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True).fit_transform(texts)
-    dimensions = min(_DIMENSIONS, min(vectors.shape) - 1)
-    if dimensions < 2:
-        raise InputError("these sentences hold too few words to lay out")
-    return TruncatedSVD(dimensions, random_state=0).fit_transform(vectors)
+def _evenly(sentences: Sequence[str], most: int) -> Sequence[str]:
+    return sentences[:: max(1, -(-len(sentences) // most))]
 
 
-def _tsne(vectors: np.ndarray) -> np.ndarray:
+def _kept(texts: Sequence[str], make: Callable[[], np.ndarray]) -> np.ndarray:
+    """The points that were made for these texts before, or new ones."""
+    key = hashlib.sha256(json.dumps([_RECIPE, *texts]).encode()).hexdigest()
+    path = home() / "style-maps" / f"{key[:32]}.json"
+    with _ONE_AT_A_TIME:  # two readers of one map wait for one computation
+        found = _read(path, len(texts))
+        if found is None:
+            found = make().round(2)
+            keep_json(path, found.tolist())
+        return found
+
+
+def _read(path: Path, count: int) -> np.ndarray | None:
+    try:
+        found = np.array(json.loads(path.read_bytes()), dtype=float)
+    except (OSError, ValueError, TypeError):
+        return None  # none, or damaged: it is made again
+    return found if found.shape == (count, 2) and np.isfinite(found).all() else None
+
+
+def _embedded(texts: Sequence[str]) -> np.ndarray:
+    from ...metrics.scorers.encoder import load_encoder  # torch takes seconds to import
+
+    return load_encoder().sentence_vectors(texts)
+
+
+def _laid_out(vectors: np.ndarray) -> np.ndarray:
+    from sklearn.manifold import TSNE
+
     perplexity = min(30.0, (len(vectors) - 1) / 3)
     return TSNE(perplexity=perplexity, init="pca", random_state=0).fit_transform(vectors)

@@ -1,7 +1,7 @@
-"""Submissions: what somebody uploads is data, checked before anything else happens to it.
+"""Submissions: an upload is data, checked before anything else happens to it.
 
-The seam between the page and the pipeline is :class:`ScoreSubmission`: a function that validates
-and scores one file exactly as the command line does. Nothing here scores.
+The interface between the page and the pipeline is :class:`ScoreSubmission`: a function that
+validates and scores one file exactly as the command line does. This module does not score.
 """
 
 from __future__ import annotations
@@ -17,25 +17,28 @@ from typing import Protocol
 
 from pydantic import ValidationError
 
-from ...datasets_scripts.directions import DATASETS
+from ...datasets_scripts.known import DATASETS
+from ...datasets_scripts.load import load_test_set
 from ...errors import InputError, TSTBenchError
 from ...files import atomic_folder, read_text
-from ...pipelines.report import Report, SystemInfo, read_report
-from ...pipelines.results import REPLICATES_FILE, is_result, write_significance
+from ...pipelines.outputs import read_outputs
+from ...pipelines.report import Report, SystemInfo
+from ...pipelines.report_files import read_report
+from ...pipelines.results import REPLICATES_FILE, SAMPLES_FILE, is_result
+from ...pipelines.significance import write_significance
+from ...pipelines.suspicion import Suspicion, find_suspicions, same_outputs
 from .data import Board
 from .human import fold
 
 MAX_BYTES = 1 << 20
-FILE_TYPES = (".txt", ".jsonl", ".csv", ".tsv")
-_TEXTS = "samples.jsonl"
-_FILES = (_TEXTS, REPLICATES_FILE, "report.json")  # the report last: it marks completion
+_FILES = (SAMPLES_FILE, REPLICATES_FILE, "report.json")  # the report last: it marks completion
 _NAME = re.compile(r"[A-Za-z0-9 ._+-]{1,100}")
 
 Progress = Callable[[float, str], None]  # share done, 0 to 1, and what is being done
 
 
 class ScoreSubmission(Protocol):
-    """Validates and scores one file of rewrites; pipelines/submission.py has the one."""
+    """Validates and scores one file of rewrites; implemented in pipelines/submission.py."""
 
     def __call__(
         self, path: Path, direction: str, system: SystemInfo, out: Path, progress: Progress
@@ -45,9 +48,9 @@ class ScoreSubmission(Protocol):
         Args:
             path: the rewrites, text, JSONL or CSV, already known to be small.
             direction: such as ``yelp/negative-to-positive``.
-            system: goes into the report as it is.
-            out: an empty folder to write below.
-            progress: to be called now and then.
+            system: written to the report unchanged.
+            out: an empty folder to write to.
+            progress: called now and then.
 
         Returns:
             The report folder: ``report.json`` and ``samples.jsonl``.
@@ -59,7 +62,7 @@ class ScoreSubmission(Protocol):
 
 @dataclass(frozen=True)
 class Receipt:
-    """What became of a submission: a sentence, and where to look."""
+    """The result of a submission: a sentence, and where to look."""
 
     message: str
     url: str | None = None
@@ -70,7 +73,7 @@ class Publish(Protocol):
 
     @property
     def action(self) -> str:
-        """What the button says."""
+        """The text of the button."""
 
     def __call__(self, folder: Path) -> Receipt:
         """Publish a report folder; a :class:`TSTBenchError` says what went wrong."""
@@ -78,13 +81,13 @@ class Publish(Protocol):
 
 @dataclass(frozen=True)
 class ToFolder:
-    """Writes into the local results folder, whole or not at all."""
+    """Writes atomically into the local results folder."""
 
     root: Path
     action: str = "Add to the leaderboard"
 
     def __call__(self, folder: Path) -> Receipt:
-        """Copy it under a name of our own making, and compare it with who is there."""
+        """Copy the report under a generated folder name, and compare all systems again."""
         report = read_report(folder)
         target = self.root / place(report)
         if target.exists():
@@ -105,7 +108,7 @@ class ToPullRequest:
         repository: such as ``tstbench/results``.
         endpoint: of the Hub; ``None`` for ``HF_ENDPOINT``.
 
-    The token is ``HF_TOKEN``'s or the hub login's; it is never read here.
+    The token is that of ``HF_TOKEN`` or the hub login; it is never read here.
     """
 
     repository: str
@@ -113,17 +116,17 @@ class ToPullRequest:
     action: str = "Open a pull request"
 
     def __call__(self, folder: Path) -> Receipt:
-        """Send report and samples; no sentence of a licensed corpus leaves the machine."""
+        """Send report and samples, without sentences that must not be published."""
         from huggingface_hub import CommitOperationAdd, HfApi
         from huggingface_hub.errors import HfHubHTTPError
 
         report = read_report(folder)
         dataset = report.direction.split("/")[0]
-        licensed = dataset not in DATASETS or DATASETS[dataset].licensed
+        private = dataset not in DATASETS or not DATASETS[dataset].publishable
         operations = [
             CommitOperationAdd(f"{place(report)}/{name}", (folder / name).read_bytes())
             for name in _FILES
-            if (folder / name).is_file() and not (licensed and name == _TEXTS)
+            if (folder / name).is_file() and not (private and name == SAMPLES_FILE)
         ]
         try:
             info = HfApi(endpoint=self.endpoint).create_commit(
@@ -138,14 +141,14 @@ class ToPullRequest:
             why = f"HTTP {status}" if status else type(error).__name__
             raise TSTBenchError(
                 f"no pull request could be opened on {self.repository} ({why}). The Space needs a "
-                "token with write access, as its secret HF_TOKEN; the scores are not lost, try "
+                "token with write access as its secret HF_TOKEN. The scores are not lost: try "
                 "again."
             ) from error
         return Receipt(f"A pull request is open on {self.repository}.", info.pr_url)
 
 
 def place(report: Report) -> str:
-    """Where a submission lies: ``<dataset>/<direction>/submission-<hash>``, never a name's path."""
+    """A submission's path: ``<dataset>/<direction>/submission-<hash>``, never from its name."""
     identity = f"{report.system.name}\0{report.outputs_sha256}\0{report.profile}"
     return f"{report.direction}/submission-{hashlib.sha256(identity.encode()).hexdigest()[:16]}"
 
@@ -161,21 +164,21 @@ def check_system(
     origin: str = "",
     outputs_url: str = "",
 ) -> SystemInfo:
-    """What the form says of a system, checked.
+    """The checked form data of a system.
 
     Raises:
-        InputError: a field is wrong, or the name is taken on this direction.
+        InputError: a field is wrong, or the name is already used on this direction.
     """
     name = " ".join(name.split())
     if not _NAME.fullmatch(name) or not fold(name):
         raise InputError(
-            "the name needs 1 to 100 letters, digits, blanks or . _ + -, and at least one letter "
+            "the name needs 1 to 100 letters, digits, spaces or . _ + -, and at least one letter "
             "or digit"
         )
     taken = {fold(e.report.system.name): e.report.system.name for e in board.of(direction)}
     if fold(name) in taken:
         raise InputError(
-            f"{taken[fold(name)]} is on the leaderboard of {direction} already; choose another "
+            f"{taken[fold(name)]} is already on the leaderboard of {direction}; choose another "
             f"name, such as {name} v2"
         )
     try:
@@ -190,30 +193,43 @@ def check_system(
     except ValidationError as error:
         field = str(error.errors()[0]["loc"][0])
         hints = {
-            "date": "the date is written 2026, 2026-05 or 2026-05-17",
-            "outputs_url": "the link to the outputs starts with https://",
+            "date": "write the date as 2026, 2026-05 or 2026-05-17",
+            "outputs_url": "the link to the outputs must start with https://",
         }
-        raise InputError(hints.get(field, f"{field} is not as expected")) from error
+        raise InputError(hints.get(field, f"{field} is not valid")) from error
 
 
 def check_upload(path: Path | str | None) -> Path:
-    """A small UTF-8 text file with something in it.
+    """Check that a file is a small, non-empty UTF-8 text file, whatever its name.
 
     Raises:
-        InputError: no file, too large, of another kind, binary, not UTF-8, or empty.
+        InputError: no file, or it is too large, binary, not UTF-8 or empty.
     """
     if path is None:
-        raise InputError("choose a file first: one rewrite a line, in the order of the test set")
+        raise InputError("choose a file first: one rewrite per line, in the order of the test set")
     path = Path(path)
-    if path.suffix.lower() not in FILE_TYPES:
-        raise InputError(f"the file's name should end in {', '.join(FILE_TYPES)}")
     size = os.path.getsize(path)  # noqa: PTH202 (a missing file is an OSError either way)
     if size > MAX_BYTES:
-        raise InputError(f"the file has {size / MAX_BYTES:.1f} MiB, at most 1 MiB is taken")
+        raise InputError(f"the file has {size / MAX_BYTES:.1f} MiB; the limit is 1 MiB")
     try:
         text = read_text(path)
-    except InputError as error:  # the temporary folder is nobody's business
+    except InputError as error:  # do not show the temporary folder
         raise InputError(str(error).replace(str(path), "the file")) from error
     if not text.strip():
         raise InputError("the file is empty")
     return path
+
+
+def check_outputs(board: Board, path: Path, direction: str, system: SystemInfo) -> list[Suspicion]:
+    """What looks wrong with a file that can be scored; the submitter must confirm it.
+
+    Raises:
+        TSTBenchError: the file cannot be scored.
+    """
+    test_set = load_test_set(direction)
+    outputs = read_outputs(path, test_set, system.name)
+    others = {entry.label: entry.report.outputs_sha256 for entry in board.of(direction)}
+    return [
+        *find_suspicions(outputs.predictions, test_set, bound=system.is_bound),
+        *same_outputs(outputs.sha256, others),
+    ]

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from itertools import groupby
+from urllib.parse import urlencode
 
 from markupsafe import Markup
 
+from .controls import link
 from .data import Entry
 from .markup import el, https_link
 from .ranking import Cell, Column, Ranking, Row
-from .table_parts import SHOWN, framed, parallel_key, sort_header, system_facts
+from .table_parts import SHOWN, blocks, framed, parallel_key, sort_header, system_facts
 from .words import ASPECT_TITLES, interval_text, number, rank_text, unit_text
 
 
 def ranking_table(ranking: Ranking) -> Markup:
-    """Systems x metrics, the first column's order."""
+    """Systems x metrics, in the order of the first column."""
     columns = ranking.columns
     groups = [
         el("th", _group_title(title, list(some)), colspan=size, scope="colgroup", class_="group")
@@ -31,12 +33,16 @@ def ranking_table(ranking: Ranking) -> Markup:
             sort_header("Date", "date", "text", class_="date"),
         ),
     )
-    body = el("tbody", [_ranking_row(i, row, columns) for i, row in enumerate(ranking.rows)])
-    return framed("Systems by metric, best first", head, body, len(ranking.rows))
+    body = blocks(
+        [_ranking_row(i, row, columns) for i, row in enumerate(ranking.systems)],
+        [_ranking_row(0, row, columns) for row in ranking.bounds],
+        width=3 + len(columns),
+    )
+    return framed("Systems by metric, best first", head, body, len(ranking.systems))
 
 
 def _groups(columns: tuple[Column, ...]) -> list[tuple[str, list[Column], int]]:
-    """Runs of columns of one aspect; human scores by study."""
+    """Consecutive columns of one aspect; human scores by study."""
     runs = []
     for (aspect, study), some in groupby(columns, key=lambda c: (c.aspect, c.study)):
         run = list(some)
@@ -50,24 +56,25 @@ def _group_title(title: str, columns: list[Column]) -> Markup:
 
 
 def _metric_header(index: int, column: Column) -> Markup:
+    meaning = f"{column.meaning}. {column.caution}" if column.caution else column.meaning
     return sort_header(
-        column.title,
+        f"{column.title}†" if column.caution else column.title,
         column.key,
         "number",
         higher=column.higher_is_better,
         small=f"{unit_text(column.unit)} {'↑' if column.higher_is_better else '↓'}",
-        hint=f"{column.title}: {column.meaning}",
+        hint=f"{column.title}: {meaning}",
         class_="value human" if column.human else "value",
         data_column=index,
         data_tested=column.tested,
         data_signature=column.signature,
-        data_meaning=column.meaning,
+        data_made_with="\n".join(column.made_with) or None,
+        data_meaning=meaning,
     )
 
 
 def _ranking_row(index: int, row: Row, columns: tuple[Column, ...]) -> Markup:
-    report = row.entry.report
-    system = report.system
+    system = row.entry.report.system
     first = row.cells[0].ranks if row.cells else None
     return el(
         "tr",
@@ -78,11 +85,7 @@ def _ranking_row(index: int, row: Row, columns: tuple[Column, ...]) -> Markup:
         data_name=row.entry.label.casefold(),
         data_family=system.family,
         data_parallel=parallel_key(system),
-        data_origin=system.origin,
-        data_outputs=report.outputs_sha256[:16],
-        data_profile=report.profile,
-        data_version=report.tstbench,
-        data_sentences=report.data.sentences,
+        data_bound=system.is_bound,
         hidden=index >= SHOWN,
     )
 
@@ -98,10 +101,23 @@ def _system_cell(entry: Entry) -> Markup:
     )
     return el(
         "th",
-        el("button", entry.label, type="button", class_="name", data_action="system"),
-        system_facts(system, outputs),
+        el("span", link(entry.label, view="system", system=system.name), class_="name"),
+        system_facts(system, outputs, _versus(entry)),
         scope="row",
         class_="system",
+    )
+
+
+def _versus(entry: Entry) -> Markup:
+    return el(
+        "a",
+        "\N{RIGHTWARDS ARROW OVER LEFTWARDS ARROW}",
+        href="?"
+        + urlencode({"view": "versus", "direction": entry.direction.name, "first": entry.label}),
+        data_link=True,
+        class_="out",
+        title="head to head",
+        aria_label=f"{entry.label} head to head",
     )
 
 
@@ -124,7 +140,7 @@ def _value_cell(cell: Cell, column: Column) -> Markup:
 
 
 def _bar(cell: Cell, column: Column) -> str | None:
-    """The interval as shares of the column's range, for the style sheet to draw as a line."""
+    """The interval as fractions of the column's range, drawn as a line by the style sheet."""
     width = column.high - column.low
     if cell.low is None or cell.high is None or width <= 0:
         return None

@@ -1,7 +1,6 @@
-"""What every table of the page is made of; static/board.js brings them to life.
+"""The parts of every table of the page; static/js/ adds the behaviour.
 
-The browser sorts and filters what is here: every cell carries its value as data, and the server is
-not asked again.
+The browser sorts and filters: every cell has its value as data, and the server is not asked again.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ def sort_header(
     hint: str | None = None,
     **attributes: object,
 ) -> Markup:
-    """A header whose button sorts; ``aria-sort`` is kept by the script."""
+    """A header whose button sorts; the script updates ``aria-sort``."""
     signature = attributes.get("data_signature")
     details = el(
         "button",
@@ -56,26 +55,53 @@ def sort_header(
 
 
 def system_facts(system: SystemInfo, *more: Markup | None) -> Markup:
-    """What stands under a system's name: its kind, its training data, and what is given."""
+    """The line below a system's name: its kind, its training data, and the given text."""
     title, meaning = FAMILIES[system.family]
     badge = el("span", title, class_=f"badge {system.family}", title=meaning)
-    return el("span", badge, _parallel_flag(system.needs_parallel), more, class_="meta")
+    origin = el("span", system.origin, class_="origin", title=system.origin)
+    return join(
+        [
+            el("span", badge, _parallel_flag(system), more, class_="meta"),
+            origin if system.origin else None,
+        ]
+    )
 
 
 def parallel_key(system: SystemInfo) -> str:
-    """The value that the filter of training data compares with."""
+    """The value for the filter by training data."""
+    if system.is_bound:  # nothing was trained
+        return "unknown"
     return {True: "yes", False: "no", None: "unknown"}[system.needs_parallel]
 
 
-def _parallel_flag(needs_parallel: bool | None) -> Markup | None:
-    if needs_parallel is None:
+def _parallel_flag(system: SystemInfo) -> Markup | None:
+    key = parallel_key(system)
+    if key == "unknown":
         return None
-    mark = "parallel" if needs_parallel else "non-parallel"
-    return el("span", mark, class_="flag", title=parallel_text(needs_parallel))
+    mark = "parallel" if key == "yes" else "non-parallel"
+    return el("span", mark, class_="flag", title=parallel_text(system.needs_parallel))
+
+
+def blocks(systems: list[Markup], bounds: list[Markup], width: int) -> Markup:
+    """The rows: ranked systems, and below them the bounds under a heading of their own."""
+    heading = el(
+        "tr",
+        el("th", el("span", "Bounds: not ranked"), colspan=width, scope="rowgroup"),
+        class_="heading",
+    )
+    below = el("tbody", heading, bounds, class_="bounds") if bounds else None
+    return join([el("tbody", systems), below])
+
+
+def scrolling(table: Markup, label: str) -> Markup:
+    """A table in a box that scrolls sideways, so that the page does not; its edges say so."""
+    label = f"{label}. Scrolls sideways."
+    box = el("div", table, class_="scroller", tabindex="0", role="region", aria_label=label)
+    return el("div", box, class_="edge")
 
 
 def framed(caption: str, head: Markup, body: Markup, rows: int) -> Markup:
-    """A table in a box that scrolls sideways, so that the page never does."""
+    """The table that is sorted and filtered, with what stands below a long or an empty one."""
     table = el("table", el("caption", caption, class_="unseen"), head, body, class_="board")
     more = el(
         "button",
@@ -84,14 +110,6 @@ def framed(caption: str, head: Markup, body: Markup, rows: int) -> Markup:
         class_="quiet more",
         data_action="more",
     )
-    frame = el(
-        "div",
-        table,
-        class_="scroller",
-        tabindex="0",
-        role="region",
-        aria_label=f"{caption}. Scrolls sideways.",
-    )
     nothing = el(
         "p",
         "No system matches. ",
@@ -99,4 +117,4 @@ def framed(caption: str, head: Markup, body: Markup, rows: int) -> Markup:
         class_="nothing",
         hidden=True,
     )
-    return join([frame, nothing, more if rows > SHOWN else None])
+    return join([scrolling(table, caption), nothing, more if rows > SHOWN else None])

@@ -1,27 +1,46 @@
-"""Which view a query asks for."""
+"""Chooses the view of a query."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from .about import about_view
+from .address import missing_view
 from .data import Board
-from .markup import el
-from .query import VIEWS, Query
-from .ranking_view import overview_view, ranking_view
+from .markup import el, join
+from .overview_view import overview_view
+from .picture_view import pictures_view
+from .query import SYSTEM, VIEWS, Query
+from .ranking_view import ranking_view
 from .ranks import RankCache
 from .sample_page import samples_view
 from .scene import View
+from .system_page import system_view
+from .versus_page import versus_view
+
+_VIEWS = {"overview": overview_view, "pictures": pictures_view, "samples": samples_view}
 
 
 def render(board: Board, query: Query, ranks: RankCache) -> View:
-    """The view that a query asks for; every query gets one."""
+    """The view of a query; every query has one, and says what it does not know."""
+    view, note = _view(board, query, ranks), missing_view(query)
+    return replace(view, html=join([note, view.html])) if note else view
+
+
+def _view(board: Board, query: Query, ranks: RankCache) -> View:
     if query.view == "about":
         return View(about_view(), VIEWS["about"])
     if query.view == "submit":  # made of Gradio's components, see submit_page.py
         waiting = el("p", "The form is loading\N{HORIZONTAL ELLIPSIS}", class_="form-loading")
         return View(waiting, VIEWS["submit"])
-    if query.view == "pictures":
-        from .picture_view import pictures_view  # plotly takes longer to import than a table takes
-
-        return pictures_view(board, query, ranks)
-    view = {"overview": overview_view, "samples": samples_view}.get(query.view, ranking_view)
+    view = _VIEWS.get(query.view, ranking_view)
     return view(board, query, ranks)
+
+
+_VIEWS = {
+    "overview": overview_view,
+    "pictures": pictures_view,
+    "samples": samples_view,
+    "versus": versus_view,
+    SYSTEM: system_view,
+}

@@ -1,13 +1,13 @@
-"""How the page words numbers, ranks and names."""
+"""How the page writes numbers, ranks and names."""
 
 from __future__ import annotations
 
 from ...datasets_scripts.directions import Direction
-from ...metrics.result import METRICS
-from .significance import Ranks
+from ...metrics import units
+from ...metrics.registry import METRICS
+from ...metrics.units import DASH
 
 ARROW = "\N{RIGHTWARDS ARROW}"
-DASH = "\N{EN DASH}"
 
 FAMILIES = {
     "fpft": ("Fine-tuned", "all parameters were trained (FPFT)"),
@@ -16,6 +16,19 @@ FAMILIES = {
     "rule": ("Rule", "rules, no training"),
     "human": ("Human", "written by people"),
     "unknown": ("Unknown", "the report does not say"),
+}
+BOLD = (
+    "Bold: the best value among the ranked systems, and every value that is not significantly "
+    "different from it (paired bootstrap, p \N{GREATER-THAN OR EQUAL TO} 0.05). The value of a "
+    "single ranked system is not bold."
+)
+BOUNDS = (
+    "Bounds are not ranked: people's rewrites, which reference metrics compare with themselves, "
+    "the source itself, and random sentences of the target style."
+)
+VERDICTS = {  # metrics that answer yes or no for one sentence, and the answers in words
+    "acc": ("in the target style", "not in the target style"),
+    "cola": ("acceptable", "not acceptable"),
 }
 ASPECT_TITLES = {
     "overall": "Overall",
@@ -28,26 +41,16 @@ ASPECT_TITLES = {
 
 
 def number(value: float, unit: str) -> str:
-    """As many digits as an interval can carry.
-
-    >>> number(51.26, "percent"), number(0.4567, "fraction"), number(1234.5, "perplexity")
-    ('51.3', '0.457', '1234')
-    """
-    if unit == "fraction":
-        return f"{value:.3f}"
-    if unit == "perplexity" and abs(value) >= 1000:
-        return f"{value:.0f}"
-    if unit in ("percent", "perplexity"):
-        return f"{value:.1f}"
-    return f"{value:.2f}"
+    """A value as the page's columns show it; see :func:`tstbench.metrics.units.number`."""
+    return units.number(value, unit, narrow=True)
 
 
 def interval_text(low: float, high: float, unit: str) -> str:
     """``49.0-53.1``, with an en dash."""
-    return f"{number(low, unit)}{DASH}{number(high, unit)}"
+    return units.between(low, high, unit, narrow=True)
 
 
-def rank_text(ranks: Ranks) -> str:
+def rank_text(ranks: tuple[int, int]) -> str:
     """``1``, or ``2-5`` with an en dash.
 
     >>> rank_text((2, 2))
@@ -58,13 +61,12 @@ def rank_text(ranks: Ranks) -> str:
 
 
 def unit_text(unit: str) -> str:
-    """What stands under a column's title."""
-    known = {"percent": "%", "fraction": f"0{DASH}1", "perplexity": "per word"}
-    return known.get(unit) or unit.split()[-1].replace("-", DASH)  # a scale: ordinal 1-5
+    """The text below a column's title."""
+    return units.unit(unit).label
 
 
 def metric_title(metric: str) -> str:
-    """What people call a metric."""
+    """A metric's title."""
     return METRICS[metric].title if metric in METRICS else metric
 
 
@@ -74,7 +76,16 @@ def styles_text(direction: Direction) -> str:
 
 
 def parallel_text(needs_parallel: bool | None) -> str:
-    """Whether a system trained on sentence pairs."""
+    """Whether a system was trained on sentence pairs."""
     if needs_parallel is None:
-        return "not said"
+        return "not stated"
     return "needs parallel data" if needs_parallel else "no parallel data"
+
+
+def shortened(name: str, most: int) -> str:
+    """A name of at most so many characters.
+
+    >>> shortened("delete-and-retrieve", 10)
+    'delete-an\u2026'
+    """
+    return name if len(name) <= most else f"{name[: most - 1]}\N{HORIZONTAL ELLIPSIS}"

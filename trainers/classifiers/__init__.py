@@ -1,5 +1,5 @@
-"""Trainers of the style classifiers that metrics score with."""
+"""Trainers of the style classifiers that metrics score with: one module per kind."""
 
-from .train import TRAINERS, default_config, train_classifier
+from .train import default_config, train_classifier, trainer
 
-__all__ = ["TRAINERS", "default_config", "train_classifier"]
+__all__ = ["default_config", "train_classifier", "trainer"]

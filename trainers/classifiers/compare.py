@@ -1,8 +1,8 @@
-"""Which kind of classifier is good enough to score with: all of them side by side.
+"""Compare kinds of classifier, to see which is good enough to score with.
 
-The same split, the same test sentences, one process. Human references are classified as the
-target style less often than test sources as the source style; how often is the ceiling that
-ACC of a good system meets, and it differs by kind. After Table 4 of the TSTBench paper.
+All use the same split and test sentences, in one process. Human references are classified as the
+target style less often than test sources as the source style; that share is the ceiling that
+a good system's ACC can reach, and it differs by kind. After Table 4 of the TSTBench paper.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from .train import accuracy, default_config, fit
 
 @dataclass(frozen=True)
 class DirectionAccuracy:
-    """What a classifier makes of a direction's test set, fractions.
+    """A classifier's accuracy on a direction's test set, as fractions.
 
     Attributes:
         direction: ``yelp/negative-to-positive``.
         sources: share of the sources classified as the source style.
-        references: share of all human references classified as the target style; None without.
+        references: share of all human references classified as the target style; None if none.
     """
 
     direction: str
@@ -43,7 +43,7 @@ class KindResult:
     kind: str
     held_out: float  # accuracy, a fraction
     directions: tuple[DirectionAccuracy, ...]
-    seconds: float  # of training, wall clock
+    seconds: float  # of training, wall-clock time
 
 
 def compare_kinds(
@@ -54,22 +54,22 @@ def compare_kinds(
     tests: Sequence[TestSet],
     configs: Mapping[str, ClassifierConfig] | None = None,
 ) -> list[KindResult]:
-    """Train each kind on the same sentences and measure it; nothing is kept.
+    """Train each kind on the same sentences and measure it; nothing is stored.
 
     Args:
-        kinds: keys of :data:`~.train.TRAINERS`.
-        sentences: N sentences; those that occur in ``tests`` are left out, a tenth is held out.
+        kinds: kinds of classifier, such as ``linear``.
+        sentences: N sentences; those that occur in ``tests`` are left out, and a tenth is held out.
         labels: N indices into ``styles``.
         styles: S names.
         tests: one test set per direction.
-        configs: kind -> settings, where they are not the kind's own.
+        configs: kind -> settings, if they differ from the kind's defaults.
 
     Raises:
-        InputError: no kind given; sentences and labels as :func:`~.train.train_classifier`.
+        InputError: no kind was given; see also :func:`~.train.train_classifier`.
         UnknownNameError: no such kind.
     """
     if not kinds:
-        raise InputError("no kind of classifier to compare")
+        raise InputError("no kinds of classifier to compare")
     settings = {kind: (configs or {}).get(kind) or default_config(kind) for kind in kinds}
     data = labelled(sentences, labels, styles, what="training sentences")
     seen = {text for test in tests for text in (*test.sources, *_flat(test))}
@@ -86,7 +86,13 @@ def compare_kinds(
 
 def comparison_table(results: Sequence[KindResult]) -> Table:
     """The results for people: accuracies in percent, training time as a ratio to the fastest."""
-    table = Table(title="Style classifiers: accuracy in percent")
+    table = Table(
+        title="Style classifiers: accuracy in percent",
+        caption="held out: a tenth of the training sentences. sources: test sentences classified "
+        "as their own style. references as target: people's rewrites classified as the target "
+        "style, which is the ceiling for a system's ACC. training time: how many times that of "
+        "the fastest kind",
+    )
     table.add_column("kind")
     table.add_column("held out", justify="right")
     for direction in results[0].directions:
@@ -104,10 +110,13 @@ def comparison_table(results: Sequence[KindResult]) -> Table:
 
 def _measure(model: StyleModel, test: TestSet) -> DirectionAccuracy:
     direction, references = test.direction, _flat(test)
+    source, target = (
+        model.styles.index(style) for style in (direction.source_style, direction.target_style)
+    )
     return DirectionAccuracy(
         direction.name,
-        _share(model, test.sources, direction.source_index),
-        _share(model, references, direction.target_index) if references else None,
+        _share(model, test.sources, source),
+        _share(model, references, target) if references else None,
     )
 
 

@@ -14,7 +14,7 @@ class ClassifierConfig:
     seed: int = 0
 
     def settings(self) -> dict[str, JsonValue]:
-        """All that can move the trained weights, for the card and the recipe."""
+        """Everything that can change the trained weights, for the card and the recipe."""
         return {
             name: list(value) if isinstance(value, tuple) else value
             for name, value in asdict(self).items()

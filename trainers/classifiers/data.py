@@ -1,4 +1,4 @@
-"""Labelled sentences for a classifier: checked, without test sentences, with a held-out part."""
+"""Labelled sentences for a classifier: checked, without test sentences, partly held out."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ class LabelledSentences:
 def labelled(
     sentences: Sequence[str], labels: Sequence[int], styles: Sequence[str], *, what: str
 ) -> LabelledSentences:
-    """Check and pair sentences with labels.
+    """Check sentences and labels, and pair them.
 
     Args:
         sentences: N texts.
         labels: N indices into ``styles``.
         styles: S names, S >= 2.
-        what: what the sentences are, for the messages.
+        what: what the sentences are, for error messages.
 
     Raises:
-        InputError: unequal lengths, a label that is no style, a style without a sentence.
+        InputError: unequal lengths, a label that is not a style, or a style without sentences.
     """
     if len(styles) < 2:
-        raise InputError(f"a classifier needs two styles or more, got {list(styles)}")
+        raise InputError(f"a classifier needs at least two styles, got {list(styles)}")
     if len(sentences) != len(labels):
         raise InputError(f"{what}: {len(sentences)} sentences and {len(labels)} labels")
     for i, label in enumerate(labels):
         if not 0 <= int(label) < len(styles):
             raise InputError(
-                f"{what}, sentence {i}: label {label} is none of the {len(styles)} styles"
+                f"{what}, sentence {i}: label {label} is not one of the {len(styles)} styles"
             )
     present = {int(label) for label in labels}
     absent = [style for i, style in enumerate(styles) if i not in present]
@@ -52,7 +52,7 @@ def labelled(
 
 
 def without(data: LabelledSentences, forbidden: Collection[str]) -> LabelledSentences:
-    """Leave out the sentences that are forbidden, whatever their case and spacing.
+    """Leave out forbidden sentences, ignoring case and spacing.
 
     >>> data = LabelledSentences(("Good .", "bad"), (1, 0))
     >>> without(data, ["good."])
@@ -68,8 +68,8 @@ def split_held_out(
 ) -> tuple[LabelledSentences, LabelledSentences]:
     """Training and held-out sentences, chosen by the hash of each sentence.
 
-    The choice depends on nothing but the sentence: it is the same on every machine and in every
-    order, and copies of a sentence fall on the same side.
+    The choice depends only on the sentence: it is the same on every machine and in every
+    order, and copies of a sentence are on the same side.
     """
     limit = round(share * 2**32)
     held = [_draw(sentence) < limit for sentence in data.sentences]

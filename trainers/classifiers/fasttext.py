@@ -29,6 +29,9 @@ class FastTextConfig(ClassifierConfig):
     min_count: int = 1
 
 
+Config = FastTextConfig
+
+
 def fit(data: LabelledSentences, styles: Sequence[str], config: FastTextConfig) -> FastTextModel:
     """Train on labelled sentences.
 
@@ -38,7 +41,7 @@ def fit(data: LabelledSentences, styles: Sequence[str], config: FastTextConfig) 
     floret = require("floret", "train")
     pairs = zip(data.labels, data.sentences, strict=True)
     lines = [f"{LABEL}{label} {training_line(sentence)}\n" for label, sentence in pairs]
-    # It reads in the order of the file: one style after the other, it would forget the first.
+    # It reads the file in order: with one style after the other, it would forget the first.
     random.Random(config.seed).shuffle(lines)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "train.txt"

@@ -21,17 +21,20 @@ LIBRARIES = ("scikit-learn", "numpy")
 
 @dataclass(frozen=True, kw_only=True)
 class LinearConfig(ClassifierConfig):
-    """TF-IDF and logistic regression. The seed plays no part: the problem is convex.
+    """TF-IDF and logistic regression. The seed has no effect: the problem is convex.
 
-    It is solved to the end: where scikit-learn's default tolerance stops, probabilities on Yelp
-    are up to 0.24 from the optimum, and where exactly depends on the machine.
+    It is solved to convergence: at scikit-learn's default tolerance, probabilities on Yelp
+    are up to 0.24 from the optimum, and the exact values depend on the machine.
     """
 
     longest_ngram: int = 2  # words
-    min_count: int = 2  # sentences an n-gram must occur in
+    min_count: int = 2  # number of sentences that an n-gram must occur in
     inverse_penalty: float = 10.0  # scikit-learn's C
     tolerance: float = 1e-10
     max_iterations: int = 5000
+
+
+Config = LinearConfig
 
 
 def fit(data: LabelledSentences, styles: Sequence[str], config: LinearConfig) -> LinearModel:
@@ -54,10 +57,10 @@ def fit(data: LabelledSentences, styles: Sequence[str], config: LinearConfig) ->
     regression = LogisticRegression(
         C=config.inverse_penalty, tol=config.tolerance, max_iter=config.max_iterations
     )
-    with threadpool_limits(1):  # sums do not depend on how many cores there are
+    with threadpool_limits(1):  # so that sums do not depend on the number of cores
         regression.fit(features, data.labels)
     coefficients, intercepts = regression.coef_, regression.intercept_
-    if len(styles) == 2:  # scikit-learn keeps the logit of the second style only
+    if len(styles) == 2:  # scikit-learn keeps only the logit of the second style
         coefficients = np.concatenate([-coefficients / 2, coefficients / 2])
         intercepts = np.concatenate([-intercepts / 2, intercepts / 2])
     vocabulary = list(counter.get_feature_names_out())

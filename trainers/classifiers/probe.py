@@ -9,7 +9,8 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
-from ...metrics.scorers.encoder import EMBEDDED_ENCODER, load_encoder
+from ...metrics.scorers.encoder import load_encoder
+from ...metrics.scorers.encoder_files import EMBEDDED_ENCODER
 from ...metrics.scorers.probe import ProbeModel, probe_features
 from .config import ClassifierConfig
 from .data import LabelledSentences
@@ -19,16 +20,16 @@ LIBRARIES = ("scikit-learn", "numpy", "torch", "transformers")
 
 @dataclass(frozen=True, kw_only=True)
 class ProbeConfig(ClassifierConfig):
-    """The seed plays no part: the problem is convex.
+    """Settings of a probe. The seed has no effect: the problem is convex.
 
     Attributes:
-        encoder: Hub id or local folder; with its last layer, as the embedded BERTScore reads it.
-        layers: whose means are the features. On CoLA the middle layers know most: cross-validated
+        encoder: Hub id or local folder; with its last layer, as in the embedded BERTScore.
+        layers: layers whose means are the features. On CoLA middle layers are best: cross-validated
             MCC of one layer's mean is 0.09 at the last layer of the embedded encoder and 0.15 at
             the third.
         inverse_penalty: scikit-learn's C, for features of unit variance.
         max_iterations: more than enough to converge.
-        tolerance: of the gradient at the optimum; scikit-learn's own stops far from it.
+        tolerance: of the gradient at the optimum; scikit-learn's default stops far from it.
     """
 
     encoder: str = EMBEDDED_ENCODER
@@ -38,12 +39,15 @@ class ProbeConfig(ClassifierConfig):
     tolerance: float = 1e-8
 
 
+Config = ProbeConfig
+
+
 def fit(data: LabelledSentences, styles: Sequence[str], config: ProbeConfig) -> ProbeModel:
     """Train on labelled sentences.
 
     Raises:
-        MissingScorerError: the encoder's weights are not there and cannot be fetched.
-        InputError: the encoder lacks one of the layers.
+        MissingScorerError: the encoder's weights cannot be found or downloaded.
+        InputError: the encoder does not have one of the layers.
     """
     encoder = load_encoder(config.encoder)
     features = probe_features(encoder, data.sentences, config.layers).astype(np.float64)
@@ -52,10 +56,10 @@ def fit(data: LabelledSentences, styles: Sequence[str], config: ProbeConfig) -> 
     regression = LogisticRegression(
         C=config.inverse_penalty, max_iter=config.max_iterations, tol=config.tolerance
     )
-    with threadpool_limits(1):  # sums do not depend on how many cores there are
+    with threadpool_limits(1):  # so that sums do not depend on the number of cores
         regression.fit((features - centre) / scale, data.labels)
     coefficients, intercepts = regression.coef_, regression.intercept_
-    if len(styles) == 2:  # scikit-learn keeps the logit of the second style only
+    if len(styles) == 2:  # scikit-learn keeps only the logit of the second style
         coefficients = np.concatenate([-coefficients / 2, coefficients / 2])
         intercepts = np.concatenate([-intercepts / 2, intercepts / 2])
     coefficients = coefficients / scale  # so that scoring needs no standardisation

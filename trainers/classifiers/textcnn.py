@@ -29,10 +29,10 @@ _POOL = 50  # batches whose sentences are sorted by length together
 
 @dataclass(frozen=True, kw_only=True)
 class TextCnnConfig(ClassifierConfig):
-    """Kim's network, with word vectors learned here and Adam in place of Adadelta."""
+    """Kim's network, with word vectors learned here and Adam instead of Adadelta."""
 
     epochs: int = 3
-    min_steps: int = 200  # a small corpus is gone through more often
+    min_steps: int = 200  # a small corpus gets more epochs
     batch_size: int = 128
     learning_rate: float = 1e-3
     min_count: int = 2
@@ -42,8 +42,11 @@ class TextCnnConfig(ClassifierConfig):
     dropout: float = 0.5
 
 
+Config = TextCnnConfig
+
+
 def fit(data: LabelledSentences, styles: Sequence[str], config: TextCnnConfig) -> TextCnnModel:
-    """Train on labelled sentences, with a progress bar; the global random state stays as it was."""
+    """Train on labelled sentences, with a progress bar; the global random state is restored."""
     vocabulary = frequent_words(data.sentences, config.min_count)
     ids = {word: i for i, word in enumerate(vocabulary, start=UNKNOWN + 1)}
     rows = [word_ids(ids, sentence) for sentence in data.sentences]
@@ -92,10 +95,10 @@ def frequent_words(sentences: Sequence[str], min_count: int) -> list[str]:
 def bucketed_batches(
     lengths: Sequence[int], size: int, order: np.random.Generator
 ) -> Iterator[np.ndarray]:
-    """One epoch of batches, in random order, each of sentences of like length.
+    """One epoch of batches, in random order, each with sentences of similar length.
 
     Yields:
-        Indices, shape (B,), B <= size; together each index once.
+        Indices, shape (B,), B <= size; together, each index once.
     """
     widths = np.asarray(lengths)
     shuffled = order.permutation(len(widths))

@@ -1,4 +1,4 @@
-"""Train a style classifier of any kind, measure it, and keep it in the cache."""
+"""Train a style classifier of any kind, measure it, and store it in the cache."""
 
 from __future__ import annotations
 
@@ -10,54 +10,53 @@ from typing import Protocol, cast
 
 import numpy as np
 
-from ... import __version__
-from ...errors import InputError, unknown_name
+from ...errors import InputError
 from ...metrics.scorers.artefacts import (
     Artefact,
-    Role,
     ScorerCard,
     data_fingerprint,
     find_recipe,
     store,
 )
-from ...metrics.scorers.classifiers import StyleModel, require_libraries
+from ...metrics.scorers.classifiers import StyleModel, classifier_kind
 from ...metrics.scorers.published import fetch_recipe
+from ...talk import say
+from ...version import __version__
 from .config import ClassifierConfig
 from .data import LabelledSentences, labelled, split_held_out, without
 
-# Imported when used: training a linear classifier needs no torch.
-TRAINERS: dict[str, str] = {
-    "linear": "tstbench.trainers.classifiers.linear:LinearConfig",
-    "fasttext": "tstbench.trainers.classifiers.fasttext:FastTextConfig",
-    "textcnn": "tstbench.trainers.classifiers.textcnn:TextCnnConfig",
-    "transformer": "tstbench.trainers.classifiers.transformer:TransformerConfig",
-    "probe": "tstbench.trainers.classifiers.probe:ProbeConfig",
-}
 RECIPE_VERSION = 1  # raised when the same settings no longer give the same weights
 
 HeldOut = tuple[Sequence[str], Sequence[int]]
 
 
-class _TrainerModule(Protocol):
-    LIBRARIES: tuple[str, ...]
+class Trainer(Protocol):
+    """How a kind is trained: by a module here, or an object in another package."""
+
+    LIBRARIES: tuple[str, ...]  # libraries whose versions the card states
+    Config: type[ClassifierConfig]
 
     def fit(
         self, data: LabelledSentences, styles: Sequence[str], config: ClassifierConfig
-    ) -> StyleModel: ...
+    ) -> StyleModel:
+        """Train on labelled sentences, in memory only."""
+        ...
 
 
-def default_config(kind: str) -> ClassifierConfig:
-    """The settings a kind is trained with when nothing else is said.
+def trainer(kind: str) -> Trainer:
+    """The trainer of a kind: the module with its name here, imported when used.
 
     Raises:
         UnknownNameError: no such kind.
+        MissingExtraError: the kind needs a library that is not installed.
     """
-    if kind not in TRAINERS:
-        raise unknown_name("kind of classifier", kind, TRAINERS)
-    require_libraries(kind)
-    module, name = TRAINERS[kind].split(":")
-    config: ClassifierConfig = getattr(import_module(module), name)()
-    return config
+    found = classifier_kind(kind).trainer
+    return cast(Trainer, found or import_module(f".{kind}", __package__))
+
+
+def default_config(kind: str) -> ClassifierConfig:
+    """The default settings of a kind; raises like :func:`trainer`."""
+    return trainer(kind).Config()
 
 
 def fit(
@@ -67,12 +66,12 @@ def fit(
 
     Raises:
         UnknownNameError: no such kind.
-        InputError: the settings are another kind's.
+        InputError: the settings belong to another kind.
     """
     expected = type(default_config(kind))
     if not isinstance(config, expected):
         raise InputError(f"{kind} is trained with {expected.__name__}, got {type(config).__name__}")
-    return _trainer(kind).fit(data, styles, config)
+    return trainer(kind).fit(data, styles, config)
 
 
 def train_classifier(
@@ -87,47 +86,50 @@ def train_classifier(
     exclude: Collection[str] = (),
     n_excluded: int = 0,
     held_out: HeldOut | None = None,
-    role: Role = "classifier",
+    role: str = "classifier",
     name: str | None = None,
     measure: Callable[[StyleModel], Mapping[str, float]] | None = None,
 ) -> Artefact:
-    """Train a classifier and keep it; what was trained by the same recipe is not trained again.
+    """Train and store a classifier; the same recipe is not trained twice.
 
     Args:
-        kind: a key of :data:`TRAINERS`.
+        kind: such as ``linear``; see :func:`~tstbench.metrics.scorers.classifiers.kinds`.
         sentences: N training sentences.
         labels: N indices into ``styles``.
         styles: S names, in the order of the classifier's columns.
-        config: of that kind; None for the kind's own.
-        dataset: what it will score, such as ``yelp``.
-        trained_on: the data, for people, such as ``yelp/validation without test``.
-        exclude: test sources and references; no training sentence equals one of them, whatever
-            its case and spacing.
-        n_excluded: how many the caller has left out already, for the card.
-        held_out: sentences and labels to measure accuracy on, left out of training as well. None
+        config: settings of that kind; None for its defaults.
+        dataset: the dataset it will score, such as ``yelp``.
+        trained_on: a description of the data, for people, such as ``yelp/validation without test``.
+        exclude: test sources and references; equal training sentences are left out, whatever their
+            case and spacing.
+        n_excluded: how many the caller has already left out, for the card.
+        held_out: sentences and labels to measure accuracy on, also left out of training. None
             holds out a tenth, see :func:`~.data.split_held_out`.
         role: what metrics use it for.
-        name: in the cache; the kind when not given.
-        measure: gives further scores of the trained model for its card, fractions.
+        name: its name in the cache; default: the kind.
+        measure: returns further scores of the trained model for its card, as fractions.
 
     Returns:
-        The artefact; ``card.scores["held_out_accuracy"]`` says how good it is.
+        The artefact; ``card.scores["held_out_accuracy"]`` says how good it is, unless there were
+        too few sentences to hold some of each style out.
 
     Raises:
-        InputError: unequal lengths, labels that are no styles, a style without sentences.
+        InputError: unequal lengths, labels that are not styles, a style without sentences.
         UnknownNameError: no such kind.
     """
     config = config or default_config(kind)
     data = without(labelled(sentences, labels, styles, what=trained_on), exclude)
     n_excluded += len(sentences) - len(data)
+    held: LabelledSentences | None
     if held_out is None:
         train, held = split_held_out(data)
+        if any({*part.labels} != {*data.labels} for part in (train, held)):
+            train, held = data, None  # too few sentences to spare a tenth of them
     else:
         held = labelled(*held_out, styles, what="held-out sentences")
         train = without(data, held.sentences)
-    for part, what in ((train, "training sentences"), (held, "held-out sentences")):
-        labelled(part.sentences, part.labels, styles, what=f"{trained_on}, {what}")
-    libraries = _trainer(kind).LIBRARIES
+    labelled(train.sentences, train.labels, styles, what=f"{trained_on}, training sentences")
+    libraries = trainer(kind).LIBRARIES
     card = ScorerCard(
         role=role,
         dataset=dataset,
@@ -143,8 +145,11 @@ def train_classifier(
     )
     if (there := find_recipe(card) or fetch_recipe(card)) is not None:
         return there
+    what = f"{kind} {'style' if role == 'classifier' else role} classifier"
+    say(f"training a {what}, {trained_on}, {len(train)} sentences")
     model = fit(kind, train, styles, config)
-    scores = {"held_out_accuracy": accuracy(model, held), **(measure(model) if measure else {})}
+    scores = {**({"held_out_accuracy": accuracy(model, held)} if held else {})}
+    scores |= measure(model) if measure else {}
     rounded = {score: round(float(value), 6) for score, value in scores.items()}
     return store(replace(card, scores=rounded), model.save)
 
@@ -153,9 +158,3 @@ def accuracy(model: StyleModel, data: LabelledSentences) -> float:
     """Share of sentences whose most probable style is their label."""
     predicted = model.distribution(data.sentences).argmax(axis=1)
     return float(np.mean(predicted == np.asarray(data.labels)))
-
-
-def _trainer(kind: str) -> _TrainerModule:
-    if kind not in TRAINERS:
-        raise unknown_name("kind of classifier", kind, TRAINERS)
-    return cast(_TrainerModule, import_module(TRAINERS[kind].split(":")[0]))

@@ -14,7 +14,8 @@ from pydantic import JsonValue
 
 from ...files import folder_digest, home
 from ...metrics.scorers.artefacts import data_fingerprint
-from ...metrics.scorers.transformer import TransformerModel, fetch, longest_input
+from ...metrics.scorers.transformer import TransformerModel, longest_input
+from ...metrics.scorers.weights import fetch
 from .config import ClassifierConfig
 from .data import LabelledSentences
 
@@ -23,11 +24,11 @@ LIBRARIES = ("torch", "transformers")
 
 @dataclass(frozen=True, kw_only=True)
 class TransformerConfig(ClassifierConfig):
-    """The paper's settings (section 4.1), with those of its published code where it is silent.
+    """The paper's settings (section 4.1), with those of its published code where it gives none.
 
     Attributes:
         base: Hub id or local folder of the pretrained model.
-        revision: commit of the Hub repository; None takes its newest.
+        revision: commit of the Hub repository; None for the latest.
     """
 
     base: str = "FacebookAI/roberta-base"
@@ -41,7 +42,7 @@ class TransformerConfig(ClassifierConfig):
     max_tokens: int = 128  # longer training sentences are cut
 
     def settings(self) -> dict[str, JsonValue]:
-        """Without places on this machine: a local base is named by its content."""
+        """The settings without local paths: a local base is identified by its content."""
         settings = super().settings()
         folder = Path(self.base)
         if folder.is_dir():
@@ -49,16 +50,19 @@ class TransformerConfig(ClassifierConfig):
         return settings
 
 
+Config = TransformerConfig
+
+
 def fit(
     data: LabelledSentences, styles: Sequence[str], config: TransformerConfig
 ) -> TransformerModel:
-    """Fine-tune on labelled sentences, in float32, on the GPU where there is one.
+    """Fine-tune on labelled sentences, in float32, on the GPU if there is one.
 
-    Each epoch leaves a checkpoint below ``$TSTBENCH_HOME/training``: the same call after an
-    interruption goes on from there.
+    Each epoch saves a checkpoint below ``$TSTBENCH_HOME/training``: the same call after an
+    interruption continues from there.
 
     Raises:
-        MissingScorerError: the pretrained weights are not in the Hub's cache and cannot be fetched.
+        MissingScorerError: the pretrained weights are not cached and cannot be downloaded.
     """
     from transformers import (
         AutoModelForSequenceClassification,
@@ -71,7 +75,7 @@ def fit(
     from transformers.trainer_utils import get_last_checkpoint
 
     folder = fetch(config.base, config.revision)
-    set_seed(config.seed)  # the new head is drawn before the trainer sets its own seed
+    set_seed(config.seed)  # the new head is initialised before the trainer sets its own seed
     tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
     model = AutoModelForSequenceClassification.from_pretrained(
         folder,
@@ -80,7 +84,7 @@ def fit(
         label2id={style: i for i, style in enumerate(styles)},
         dtype=torch.float32,
         use_safetensors=True,
-        ignore_mismatched_sizes=True,  # the base may carry the head of another task
+        ignore_mismatched_sizes=True,  # the base may have the head of another task
         local_files_only=True,
     )
     longest = min(config.max_tokens, longest_input(model, tokenizer))
@@ -122,7 +126,7 @@ def fit(
 
 
 def _work_folder(data: LabelledSentences, styles: Sequence[str], config: TransformerConfig) -> Path:
-    """A place of its own for every training: no checkpoint of another is ever gone on from."""
+    """A separate folder for every training, so that none continues from another's checkpoint."""
     what = [data_fingerprint(data.sentences, data.labels), list(styles), config.settings()]
     key = hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()
     return home() / "training" / key

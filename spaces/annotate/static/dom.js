@@ -1,22 +1,22 @@
-// The page's few tools. Texts reach the document through textContent only: nothing is parsed.
+// The page's helpers. Texts enter the document only through textContent: nothing is parsed.
 
 const KEY = new URLSearchParams(location.search).get("key") ?? "";
 
-/** Call an endpoint of the server; throws an Error whose message is written for people. */
-export async function call(name, ...inputs) {
+/** Call an endpoint of the server with its fields; throws an Error with words for people. */
+export async function call(name, fields = {}) {
   let response, body;
   try {
-    response = await fetch(`gradio_api/run/${name}`, {
+    response = await fetch(`annotate/api/${name}`, {
       method: "POST",
       headers: { "Content-Type": "application/json", "X-Annotation-Key": KEY },
-      body: JSON.stringify({ data: inputs }),
+      body: JSON.stringify(fields),
     });
     body = await response.json();
   } catch {
     throw new Error("The server cannot be reached. Your saved answers are safe; try again.");
   }
-  if (!response.ok) throw new Error(body.error ?? "The server could not do this. Try again.");
-  return body.data[0];
+  if (!response.ok) throw new Error(body.error ?? "The server could not process this. Try again.");
+  return body;
 }
 
 export const hasKey = KEY !== "";
@@ -40,15 +40,16 @@ export function show(...children) {
   byId("main").replaceChildren(...children);
 }
 
-/** Tell it to screen readers. */
+/** Announce a text to screen readers. */
 export function announce(text) {
   byId("status").textContent = text;
 }
 
-/** Tell that something failed, above what is shown. */
+/** Show an error above the content. */
 export function complain(error) {
   byId("main").querySelector(":scope .notice")?.remove();
-  byId("main").prepend(el("p", { class: "notice", role: "alert" }, error.message));
+  const words = error?.message || "Something went wrong on this page. Reload it: what you chose is kept.";
+  byId("main").prepend(el("p", { class: "notice", role: "alert" }, words));
   scrollTo(0, 0);
 }
 

@@ -18,7 +18,7 @@ async function start() {
       await call("enter");
     } catch (error) {
       const unset = error.message.startsWith("No study");
-      const link = "This page opens with a personal link. The study's owner has yours.";
+      const link = "You need a personal link to open this page. Ask the study's owner for yours.";
       message(unset ? "No study here yet" : "You need your link", unset ? error.message : link);
     }
     return;
@@ -29,9 +29,10 @@ async function start() {
     if (who.role === "owner") await showOwner();
     else await startRating(who);
   } catch (error) {
-    message("This did not work", error.message);
+    message("Something went wrong", error.message);
   }
 }
 
 addEventListener("unhandledrejection", (event) => complain(event.reason));
+addEventListener("error", () => complain(null));
 start();

@@ -32,7 +32,7 @@ export async function showOwner() {
     ),
   );
   try {
-    statistics.replaceChildren(...statisticsSections(await call("statistics")));
+    statistics.replaceChildren(...statisticsSections(await call("statistics"), study.bounds));
   } catch (error) {
     statistics.replaceChildren(el("p", { class: "notice", role: "alert" }, error.message));
   }
@@ -40,18 +40,22 @@ export async function showOwner() {
 
 function facts(study) {
   const size = `${plural(study.items, "output")} to judge, ${study.per_system} for each of ${plural(study.systems.length, "system")} and ${plural(study.directions.length, "direction")}`;
-  return el("p", { class: "facts" }, `${size}; seed ${study.seed}; frozen as `, el("code", {}, study.fingerprint.slice(0, 12)));
+  const references = study.references_shown ? "raters see the references" : "raters do not see the references";
+  return el("p", { class: "facts" }, `${size}; ${references}; seed ${study.seed}; frozen as `, el("code", {}, study.fingerprint.slice(0, 12)));
 }
 
 function section(title, content) {
   return el("section", {}, el("h2", {}, title), content);
 }
 
-function table(caption, heads, rows) {
+/** `apart` are the rows of bounds, in a block of their own below the others. */
+function table(caption, heads, rows, apart = []) {
   const cell = (tag, content, type) => el(tag, { class: type, scope: tag === "th" ? "col" : null }, content);
   const head = heads.map(([text, type]) => cell("th", text, type));
-  const body = rows.map((row) => el("tr", {}, row.map((content, i) => cell("td", content, heads[i][1]))));
-  const node = el("table", {}, caption ? el("caption", {}, caption) : null, el("thead", {}, el("tr", {}, head)), el("tbody", {}, body));
+  const body = (some) => some.map((row) => el("tr", {}, row.map((content, i) => cell("td", content, heads[i][1]))));
+  const title = el("tr", {}, el("th", { class: "apart", scope: "rowgroup", colspan: heads.length }, "bounds: not ranked"));
+  const below = apart.length ? el("tbody", {}, title, body(apart)) : null;
+  const node = el("table", {}, caption ? el("caption", {}, caption) : null, el("thead", {}, el("tr", {}, head)), rows.length ? el("tbody", {}, body(rows)) : null, below);
   return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption || "table" }, node);
 }
 
@@ -70,8 +74,8 @@ function coefficient({ value, interval }) {
   return [number(value), el("span", { class: "range" }, range(interval))];
 }
 
-function statisticsSections(statistics) {
-  if (!statistics.agreement.length) return [section("Agreement", el("p", { class: "muted" }, "Nothing is answered yet."))];
+function statisticsSections(statistics, bounds) {
+  if (!statistics.agreement.length) return [section("Agreement", el("p", { class: "muted" }, "There are no answers yet."))];
   const heads = [["Direction"], ["Aspect"], ["Fleiss’ κ", "number"], ["outputs", "number"], ["Krippendorff’s α", "number"], ["outputs", "number"]];
   const rows = statistics.agreement.map((row) => [
     row.direction ?? "all directions pooled",
@@ -81,26 +85,28 @@ function statisticsSections(statistics) {
     coefficient(row.alpha),
     String(row.alpha.items),
   ]);
-  const note = `95% intervals: bootstrap over outputs, ${statistics.resamples} resamples. κ: outputs scored by all raters, scores unordered. α: outputs scored by two or more, at the scale’s level.`;
-  return [section("Agreement", table(note, heads, rows)), ...means(statistics.means)];
+  const note = `95% intervals: bootstrap over outputs, ${statistics.resamples} resamples. κ: outputs scored by all raters, scores unordered. α: outputs scored by two or more raters, at the scale’s level.`;
+  return [section("Agreement", table(note, heads, rows)), ...means(statistics.means, bounds)];
 }
 
-function means(rows) {
+function means(rows, bounds) {
   const aspects = Object.keys(LABELS).filter((name) => rows.some((row) => row.aspect === name));
   const directions = [...new Set(rows.map((row) => row.direction))];
   return directions.map((direction) => {
     const here = rows.filter((row) => row.direction === direction);
     const systems = [...new Set(here.map((row) => row.system))].sort();
-    const cells = systems.map((system) => [
+    const cells = (system) => [
       system,
       ...aspects.map((aspect) => {
         const row = here.find((r) => r.system === system && r.aspect === aspect);
         return row ? [number(row.mean), el("span", { class: "range" }, range(row.interval))] : "–";
       }),
       String(Math.max(...here.filter((r) => r.system === system).map((r) => r.items))),
-    ]);
+    ];
+    const competing = systems.filter((system) => !bounds.includes(system));
+    const apart = systems.filter((system) => bounds.includes(system));
     const heads = [["System"], ...aspects.map((aspect) => [LABELS[aspect], "number"]), ["outputs", "number"]];
-    return section(`Mean scores, ${direction}`, table("Mean over outputs of the mean over raters, 95% bootstrap interval.", heads, cells));
+    return section(`Mean scores, ${direction}`, table("Mean over outputs of the mean over raters, 95% bootstrap interval.", heads, competing.map(cells), apart.map(cells)));
   });
 }
 
@@ -116,5 +122,5 @@ async function download(name) {
   const link = el("a", { href: url, download: `${name.replace(/[^\w-]+/g, "-")}.jsonl` });
   link.click();
   URL.revokeObjectURL(url);
-  byId("status").textContent = "The export is downloaded.";
+  byId("status").textContent = "The export has been downloaded.";
 }

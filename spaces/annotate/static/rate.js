@@ -1,23 +1,34 @@
-// The rater's screens: one item at a time, all of it by keyboard.
+// The rater's screens: one item at a time, usable entirely by keyboard.
 
+import { atRisk, drop, find, keep, openDrafts, whenChangedElsewhere } from "./drafts.js";
+import { fillHelp, guide, openHelp } from "./guide.js";
+import { label, question } from "./question.js";
 import { announce, byId, call, complain, el, plural, setProgress, show } from "./dom.js";
-
-const MASK = "⟨style⟩";
-const ROLE = { source: "Source", reference: "Reference", first: "First text", second: "Second text" };
-const drafts = new Map(); // position -> what was chosen and not saved yet
+import { placeNow, setPlace, whenMoved } from "./place.js";
+import { askRemark } from "./remark.js";
 
 let who; // from the server's `enter`
 let screen; // the screen shown, from the server
 let draft; // { scores, flagged, comment } of the screen shown
 let current = 0; // index of the aspect that digits go to
-let busy = false;
+let busy = false; // an answer is on its way
+let asked = 0; // screens asked for: only the last one is shown
 
 export async function startRating(entered) {
   who = entered;
-  fillHelp();
+  fillHelp(who);
   byId("help-button").hidden = false;
   byId("help-button").addEventListener("click", openHelp);
   document.addEventListener("keydown", onKey);
+  openDrafts(who.drafts);
+  whenChangedElsewhere((position) => screen?.position === position && !busy && go(position).catch(complain));
+  whenMoved((position) => (position === null ? resume() : go(position)).catch(complain));
+  addEventListener("beforeunload", (event) => atRisk() && event.preventDefault());
+  await (placeNow() === null ? resume() : go(placeNow()));
+}
+
+async function resume() {
+  who = await call("enter");
   if (who.next_open === null) await finished();
   else if (who.started) await go(who.next_open);
   else welcome();
@@ -27,6 +38,7 @@ export async function startRating(entered) {
 
 function welcome() {
   screen = null;
+  setPlace(null);
   setProgress(0, who.total);
   const start = el("button", { class: "main", type: "button", onclick: () => go(0) }, el("kbd", {}, "Enter"), "Start");
   show(
@@ -34,8 +46,8 @@ function welcome() {
       "section",
       { class: "sheet" },
       el("h1", {}, who.study),
-      el("p", {}, `${plural(who.total, "item")}, one a screen. You can stop at any time: this link brings you back to where you were.`),
-      guide(),
+      el("p", {}, `${plural(who.total, "item")}, one per screen. You can stop at any time: this link brings you back to where you were.`),
+      guide(who),
       el("div", { class: "actions" }, start),
     ),
   );
@@ -43,8 +55,9 @@ function welcome() {
 }
 
 async function finished() {
-  const last = await call("screen", who.total - 1);
+  const last = await call("screen", { position: who.total - 1 });
   screen = null;
+  setPlace(null);
   setProgress(last.done, last.total);
   const back = el("button", { type: "button", onclick: () => go(last.total - 1) }, "Back to the last item");
   const review = last.skipped.length
@@ -64,121 +77,39 @@ async function finished() {
 }
 
 async function go(position) {
-  screen = await call("screen", position);
-  draft = drafts.get(position) ?? {
-    scores: { ...(screen.answer?.scores ?? {}) },
-    flagged: screen.answer?.flagged ?? false,
-    comment: screen.answer?.comment ?? "",
-  };
-  drafts.set(position, draft);
+  const turn = ++asked;
+  const wanted = await call("screen", { position });
+  if (turn !== asked) return; // the rater has gone elsewhere meanwhile
+  byId("remark").close();
+  screen = wanted;
+  const unsaved = find(screen);
+  draft = unsaved ?? saved();
+  setPlace(position);
   render();
+  byId("unsaved").hidden = unsaved === null;
 }
+
+const saved = () => ({
+  scores: { ...(screen.answer?.scores ?? {}) },
+  flagged: screen.answer?.flagged ?? false,
+  comment: screen.answer?.comment ?? "",
+});
 
 function render() {
   setProgress(screen.done, screen.total);
-  const body = screen.task === "naturalness" ? pairForm() : ratingForm();
-  show(el("article", { class: "screen", "aria-labelledby": "question" }, heading(), ...body, remarkLine(), actions()));
+  const on = { choose: (index, value) => choose(index, value, false), focus: (index) => setCurrent(index, false) };
+  const shown = question(screen, draft.scores, on);
+  show(el("article", { class: "screen", "aria-labelledby": "question" }, shown, unsavedLine(), remarkLine(), actions()));
   scrollTo(0, 0);
   const open = screen.aspects.findIndex((aspect) => !(aspect.name in draft.scores));
   setCurrent(open === -1 ? 0 : open);
   update();
-  const texts = screen.texts.map((text) => `${label(text)}: ${text.text || "empty"}`).join(". ");
+  const texts = screen.texts.map((text) => `${label(screen, text)}: ${text.text || "empty"}`).join(". ");
   announce(`Item ${screen.position + 1} of ${screen.total}. ${texts}`);
 }
 
-function heading() {
-  const where = `Item ${screen.position + 1} of ${screen.total}`;
-  const several = screen.of > 1 ? ` · output ${screen.number} of ${screen.of} for this source` : "";
-  let title = screen.aspects[0].question;
-  if (screen.task === "rating") {
-    const target = el("span", { class: "target" }, screen.target_style);
-    title = el("span", { class: "styles" }, screen.source_style, el("span", { "aria-label": "to" }, "→"), target);
-  }
-  const dataset = screen.dataset ? `${screen.dataset} · ` : "";
-  return el(
-    "header",
-    { class: "task" },
-    el("h1", { id: "question" }, title),
-    el("p", { class: "muted" }, dataset + where + several),
-  );
-}
-
-function label(text) {
-  if (text.role === "output") return "Output to judge";
-  if (text.role === "source") return `Source, ${screen.source_style}`;
-  if (text.role === "reference") return `Reference, ${screen.target_style}`;
-  return ROLE[text.role];
-}
-
-function words(text) {
-  if (text.trim() === "") return [el("span", { class: "empty" }, "(empty)")];
-  return text.split(MASK).flatMap((part, i) => (i ? [el("span", { class: "mask" }, "style word"), part] : [part]));
-}
-
-function block(text, judged) {
-  return el("section", { class: judged ? "text judged" : "text" }, el("h2", {}, label(text)), el("p", { dir: "auto" }, words(text.text)));
-}
-
-function textsShown() {
-  if (screen.task !== "rating") return screen.texts.map((text) => block(text, false));
-  const references = screen.texts.filter((text) => text.role === "reference");
-  const given = [block(screen.texts[0], false)];
-  if (references.length) {
-    const title = `${references.length > 1 ? "References" : "Reference"}, ${screen.target_style}, by people`;
-    const list = references.map((text) => el("li", { dir: "auto" }, words(text.text)));
-    given.push(el("section", { class: "text" }, el("h2", {}, title), el("ul", {}, list)));
-  }
-  return [el("div", { class: "given" }, given), block(screen.texts.at(-1), true)];
-}
-
-function ratingForm() {
-  const rows = screen.aspects.map((aspect, index) => {
-    const anchors = [1, 3, 5].filter((n) => n in aspect.anchors).map((n) => el("span", {}, `${n} ${aspect.anchors[n]}`));
-    return el(
-      "div",
-      { class: "aspect", role: "radiogroup", "aria-labelledby": `ask-${index}`, "data-aspect": aspect.name, onfocusin: () => setCurrent(index, false) },
-      el("div", { class: "ask", id: `ask-${index}` }, el("p", { class: "title" }, aspect.title), el("p", { class: screen.task === "rating" ? "question" : "unseen" }, aspect.question)),
-      el("div", { class: "scale" }, el("div", { class: "choices" }, aspect.choices.map((n) => choice(aspect, index, n, [String(n)]))), el("div", { class: "anchors" }, anchors)),
-    );
-  });
-  const layout = screen.task === "rating" ? "layout" : "layout even";
-  return [el("div", { class: layout }, textsShown(), el("div", { class: "ratings" }, rows, overallRow()))];
-}
-
-function choice(aspect, index, value, content, card = false) {
-  const anchor = aspect.anchors[value];
-  return el(
-    "label",
-    { class: "choice" },
-    el("input", {
-      type: "radio",
-      name: aspect.name,
-      value,
-      checked: draft.scores[aspect.name] === value,
-      "aria-label": card ? null : `${value}${anchor ? `, ${anchor}` : ""}`,
-      onchange: () => choose(index, value, false),
-    }),
-    el("span", { class: card ? "card" : null }, content),
-  );
-}
-
-function pairForm() {
-  const aspect = screen.aspects[0];
-  const cards = screen.texts.map((text, i) =>
-    choice(aspect, 0, i + 1, [el("b", {}, el("kbd", {}, String(i + 1)), " ", label(text)), el("bdi", {}, words(text.text))], true),
-  );
-  return [el("div", { class: "pair", role: "radiogroup", "aria-labelledby": "question", "data-aspect": aspect.name }, cards)];
-}
-
-function overallRow() {
-  if (screen.overall_factor === null) return null;
-  return el(
-    "div",
-    { class: "overall" },
-    el("span", { class: "title" }, "Overall"),
-    el("output", { id: "overall" }, "–"),
-    el("span", { class: "why" }, screen.overall_factor === 1 ? "the mean of the three" : `the mean of the three, times ${screen.overall_factor}: the output equals the source`),
-  );
+function unsavedLine() {
+  return el("p", { id: "unsaved", class: "unsaved", role: "status", hidden: true }, "What you chose before is back. It is not saved yet.");
 }
 
 function remarkLine() {
@@ -215,11 +146,20 @@ function choose(index, value, advance) {
   if (!aspect.choices.includes(value)) return;
   draft.scores[aspect.name] = value;
   row(index).querySelectorAll("input").forEach((input) => (input.checked = Number(input.value) === value));
-  update();
+  changed();
   if (!advance) return;
   if (index + 1 < screen.aspects.length) setCurrent(index + 1);
   else if (complete()) byId("save").focus();
   else setCurrent(screen.aspects.findIndex((a) => !(a.name in draft.scores)));
+}
+
+/** Keep what was chosen, unless it is what is saved already. */
+function changed() {
+  const inOrder = ({ scores, flagged, comment }) => JSON.stringify([screen.aspects.map(({ name }) => scores[name]), flagged, comment]);
+  const same = inOrder(draft) === inOrder(saved());
+  if (same) drop(screen.position);
+  else keep(screen.position, { ...draft, from: screen.answer });
+  update();
 }
 
 function update() {
@@ -248,114 +188,59 @@ async function save() {
 
 async function submit(answer) {
   if (busy) return;
-  busy = true;
+  const { position, answer: before } = screen;
+  wait(true);
   try {
-    const { next_open: open } = await call("save", screen.position, answer);
-    drafts.delete(screen.position);
-    const following = screen.position + 1;
-    const changing = screen.answer !== null && following < screen.total; // walking through old answers
-    if (changing) await go(following);
+    const { next_open: open } = await call("save", { position, answer });
+    drop(position);
+    if (screen?.position !== position) return; // gone elsewhere by the browser's Back
+    const changing = before !== null && position + 1 < screen.total; // walking through old answers
+    if (changing) await go(position + 1);
     else if (open === null) await finished();
     else await go(open);
   } catch (error) {
     complain(error);
   } finally {
-    busy = false;
+    wait(false);
   }
 }
 
+/** While an answer is on its way nothing can be chosen: it would be lost when the next item comes. */
+function wait(whether) {
+  busy = whether;
+  const article = byId("main").querySelector(".screen");
+  if (!article) return;
+  article.inert = whether;
+  if (!whether && screen && document.activeElement === document.body) setCurrent(current);
+}
+
 function back() {
-  if (screen.position > 0) go(screen.position - 1).catch(complain);
+  if (!busy && screen.position > 0) go(screen.position - 1).catch(complain);
 }
 
 function forward() {
-  if (screen.answer !== null && screen.position + 1 < screen.total) go(screen.position + 1).catch(complain);
+  if (!busy && screen.answer !== null && screen.position + 1 < screen.total) go(screen.position + 1).catch(complain);
 }
 
 /* ---------- dialogs ---------- */
 
 function openRemark(kind) {
-  const skip = kind === "skip";
-  const input = el("input", { type: "text", maxlength: "1900", autocomplete: "off" });
-  input.value = draft.comment;
-  const done = (event) => {
-    event.preventDefault();
-    dialog.close();
-    const comment = input.value.trim();
-    if (skip) {
-      submit({ skipped: true, comment });
-      return;
-    }
-    draft.flagged = true;
-    draft.comment = comment;
-    update();
+  if (busy) return;
+  const closed = () => screen && row(current)?.querySelector("input").focus();
+  const remark = (flagged, comment) => {
+    draft = { ...draft, flagged, comment };
+    changed();
   };
-  const unflag = () => {
-    dialog.close();
-    draft.flagged = false;
-    draft.comment = "";
-    update();
+  if (kind === "flag") {
+    const unflag = draft.flagged ? () => remark(false, "") : null;
+    askRemark(kind, draft.comment, { done: (comment) => remark(true, comment), unflag, closed });
+    return;
+  }
+  const done = (comment) => {
+    remark(draft.flagged, comment); // kept, should the server not be reached
+    submit({ skipped: true, comment });
   };
-  const dialog = byId("remark");
-  dialog.replaceChildren(
-    el(
-      "form",
-      { onsubmit: done },
-      el("h2", { id: "remark-title" }, skip ? "Skip this item" : "Flag this item"),
-      el("p", { class: "muted" }, skip ? "It gets no scores. You can come back to it." : "Your scores count; the study's owner sees the flag."),
-      el("label", {}, skip ? "Why? (optional)" : "What is odd? (optional)", input),
-      el(
-        "div",
-        { class: "actions" },
-        el("button", { type: "button", class: "quiet", onclick: () => dialog.close() }, el("kbd", {}, "Esc"), "Cancel"),
-        !skip && draft.flagged ? el("button", { type: "button", onclick: unflag }, "Remove the flag") : null,
-        el("button", { type: "submit", class: "main" }, el("kbd", {}, "Enter"), skip ? "Skip" : "Flag"),
-      ),
-    ),
-  );
-  dialog.onclose = () => screen && row(current)?.querySelector("input").focus();
-  dialog.showModal();
-  input.focus();
-}
-
-function openHelp() {
-  byId("help").showModal();
-}
-
-function keys() {
-  const list = [
-    ["1 – 5", "score, and on to the next question"],
-    ["↑ ↓", "question above, below"],
-    ["← →", "score one less, one more"],
-    ["Enter", "save and next"],
-    ["B", "back to the item before"],
-    ["N", "next item, where this one is answered"],
-    ["S", "skip, with or without a reason"],
-    ["F", "flag, with a comment"],
-    ["?", "this help"],
-  ];
-  return el("dl", {}, list.map(([key, text]) => [el("dt", {}, el("kbd", {}, key)), el("dd", {}, text)]));
-}
-
-function guide() {
-  const scales = who.rated.map(({ title, anchors }) =>
-    el("section", {}, el("h2", {}, title), el("dl", {}, [5, 3, 1].map((n) => [el("dt", {}, String(n)), el("dd", {}, anchors[n])]))),
-  );
-  const has = (task) => who.tasks.includes(task);
-  return el(
-    "div",
-    { class: "guide" },
-    has("rating") ? el("p", {}, "Each output should say what its source says, in the target style. Judge the three aspects apart from one another; 2 and 4 lie between. You are not told which system wrote what.") : null,
-    has("rating") ? el("div", { class: "scales" }, scales) : null,
-    has("naturalness") ? el("p", {}, "In pairs, choose the text that a person is more likely to have written.") : null,
-    has("content_masked") ? el("p", {}, "Where style words are masked, compare the meaning of what is left, from 1 to 5.") : null,
-    el("section", {}, el("h2", {}, "Keys"), keys()),
-  );
-}
-
-function fillHelp() {
-  const close = el("button", { type: "button", class: "main", onclick: () => byId("help").close() }, el("kbd", {}, "Esc"), "Close");
-  byId("help").replaceChildren(el("h2", { id: "help-title" }, "How to judge"), guide(), el("div", { class: "actions" }, close));
+  askRemark(kind, draft.comment, { done, unflag: null, closed });
 }
 
 /* ---------- keyboard ---------- */

@@ -1,0 +1,121 @@
+"""Open the human-evaluation page for your raters, on outputs that were evaluated with --out.
+
+The first call draws the sample and creates one secret link per rater. The study folder keeps every
+answer, so the page can be stopped and opened again.
+
+Examples:
+  tstbench annotate study --results demo --direction mini/negative-to-positive --raters ann bo cem
+  tstbench annotate study                      # open it again
+  tstbench annotate study --export ratings.jsonl
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from ..talk import say
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the study folder and, for a new study, its content."""
+    parser.add_argument("study", type=Path, metavar="STUDY", help="folder of the study")
+    parser.add_argument("--results", type=Path, help="new study: results folder to draw from")
+    parser.add_argument(
+        "--direction", action="append", default=[], help="new study: a direction; repeatable"
+    )
+    parser.add_argument(
+        "--systems", nargs="+", metavar="NAME", help="new study: default all systems"
+    )
+    parser.add_argument(
+        "--raters", nargs="+", default=[], metavar="NAME", help="new study: names of the raters"
+    )
+    parser.add_argument(
+        "--per-system",
+        type=int,
+        default=50,
+        help="new study: outputs per system and direction (default 50)",
+    )
+    parser.add_argument("--seed", type=int, default=12345)
+    parser.add_argument(
+        "--tasks",
+        nargs="+",
+        default=["rating"],
+        metavar="TASK",
+        help="rating (default), naturalness, content_masked (needs --lexicon)",
+    )
+    parser.add_argument("--lexicon", type=Path, help="style words to mask, one per line")
+    parser.add_argument(
+        "--show-references",
+        action="store_true",
+        help="new study: raters see the references too. Only if your protocol asks for it: raters "
+        "then judge how near an output is to them, and recognise people's rewrites",
+    )
+    parser.add_argument(
+        "--export", type=Path, metavar="FILE", help="write the ratings to FILE and exit"
+    )
+    parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--port", type=int, default=7861)
+    parser.add_argument(
+        "--url", help="where raters reach the page, for their links (default: host and port)"
+    )
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Create the study if it is new; export it, or serve it until Ctrl-C."""
+    from ..errors import InputError, require_installed
+    from ..pipelines.results_folder import check_results_folder
+    from ..spaces import annotate
+
+    if arguments.export:
+        rows = annotate.export(arguments.study, arguments.export)
+        none = "" if rows else ": nobody has answered yet"
+        say(f"wrote {len(rows):,} judgments to {arguments.export}{none}")
+        return
+    require_installed("gradio", "space")  # not imported yet: a mistake is told at once
+    if (arguments.study / "study.json").exists():
+        if arguments.results or arguments.direction or arguments.raters:
+            say(
+                f"{arguments.study} already has a study, and a study is frozen: it is opened as it "
+                "was made. For another one choose another folder."
+            )
+    else:
+        if not (arguments.results and arguments.direction and arguments.raters):
+            raise InputError(
+                f"{arguments.study} has no study yet: a new one needs --results, --direction "
+                "and --raters"
+            )
+        check_results_folder(arguments.results)
+        _create(annotate, arguments)
+    base = arguments.url or f"http://{arguments.host}:{arguments.port}"
+    links = annotate.links(arguments.study, base)
+    say(f"your page (progress, agreement): {links.owner}")
+    for rater, link in links.raters.items():
+        say(f"{rater}: {link}")
+    say(f"open until Ctrl-C; every answer is kept in {arguments.study}")
+    annotate.launch(arguments.study, host=arguments.host, port=arguments.port)
+
+
+def _create(annotate, arguments: argparse.Namespace) -> None:  # type: ignore[no-untyped-def]
+    masks = None
+    if arguments.lexicon:
+        from ..files import read_lines
+
+        mask = annotate.lexicon_mask(read_lines(arguments.lexicon))
+        masks = dict.fromkeys(arguments.direction, mask)
+    study = annotate.create_study(
+        arguments.results,
+        arguments.direction,
+        arguments.systems,
+        arguments.raters,
+        arguments.study,
+        per_system=arguments.per_system,
+        seed=arguments.seed,
+        tasks=arguments.tasks,
+        masks=masks,
+        show_references=arguments.show_references,
+    )
+    say(
+        f"new study: {len(study.items):,} outputs of {len(study.systems)} systems, "
+        f"{len(study.raters)} raters, {arguments.study}"
+    )

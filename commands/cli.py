@@ -1,0 +1,156 @@
+"""The command line: ``tstbench <command>``.
+
+Data goes to standard output, messages to standard error. Exit code 2 is an error that the user can
+fix, reported in one message without a traceback; 130 is Ctrl-C. Each command is a module beside
+this one, imported only when it is called, so that ``--help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from itertools import groupby
+from textwrap import fill
+
+from ..errors import TSTBenchError, unknown_name
+from ..version import __version__
+
+DATA_VARIABLE = "TSTBENCH_DATA"
+_DATA_HELP = (
+    "a dataset of your own, treated like the built-in ones; repeatable. See docs/your_data.md. "
+    f"Default: the files in {DATA_VARIABLE}, separated by {os.pathsep!r}"
+)
+COMMANDS = {
+    "evaluate": "score files of rewritten sentences and rank the systems",
+    "run": "evaluate a whole suite, systems x directions, from one TOML file",
+    "report": "print or write tables of results that are there",
+    "compare": "compare two systems head to head",
+    "sources": "print or write a direction's test sources",
+    "transfer": "have a system rewrite a test set",
+    "prepare": "train the scorers that a dataset's metrics need",
+    "data": "check the data file of your own dataset",
+    "train": "train a system, or one scorer",
+    "build": "write datasets as folders that load_dataset reads",
+    "hub": "build, serve or push Hub repositories; report scores to a model",
+    "leaderboard": "open the leaderboard on a folder of results",
+    "annotate": "open the human-evaluation page for your raters",
+    "judgments": "write a published study's human ratings, for the leaderboard",
+    "cache": "show what is kept in TSTBENCH_HOME, and remove what is no longer needed",
+    "directions": "list the directions",
+    "metrics": "list the metrics",
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit code."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # no arrow may end a run on an ASCII terminal
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        return _run(arguments)
+    except TSTBenchError as error:
+        print(f"tstbench: {error}", file=sys.stderr)  # noqa: T201
+        return 2
+    except KeyboardInterrupt:
+        print("\ntstbench: interrupted; completed work is kept", file=sys.stderr)  # noqa: T201
+        return 130
+    except BrokenPipeError:  # `tstbench ... | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:  # no right to read, disk full, a folder where a file should be
+        what = f"{error.filename}: {error.strerror}" if error.filename else error
+        print(f"tstbench: {what}", file=sys.stderr)  # noqa: T201
+        return 2
+
+
+def _run(arguments: list[str]) -> int:
+    if not arguments or arguments[0] in ("-h", "--help"):
+        print(_overview())  # noqa: T201
+        return 0
+    if arguments[0] in ("-V", "--version"):
+        print(f"tstbench {__version__}")  # noqa: T201
+        return 0
+    name = arguments[0]
+    if name not in COMMANDS:
+        raise unknown_name("command", name, COMMANDS)
+    command = import_module(f".{name}", __package__)
+    parser = argparse.ArgumentParser(
+        prog=f"tstbench {name}",
+        description=command.__doc__,
+        formatter_class=_Help,
+    )
+    command.add_arguments(parser)
+    parser.add_argument("--data", action="append", metavar="FILE", help=_DATA_HELP)
+    rest, files = _take_data(parser, arguments[1:])
+    parsed = _parsed(parser, rest)
+    _load_data(files)
+    return int(command.run(parsed) or 0)
+
+
+def _parsed(parser: argparse.ArgumentParser, arguments: list[str]) -> argparse.Namespace:
+    """The arguments, in any order: ``compare A B --direction D RESULTS`` too."""
+    try:
+        return parser.parse_intermixed_args(arguments)
+    except TypeError:  # it has sub-commands, or leaves the rest to another parser
+        return parser.parse_args(arguments)
+
+
+def _take_data(
+    parser: argparse.ArgumentParser, arguments: list[str]
+) -> tuple[list[str], list[str]]:
+    """The arguments without any ``--data FILE``, wherever it appears, and the files."""
+    rest, files = [], []
+    waiting = iter(arguments)
+    for argument in waiting:
+        if argument == "--":
+            rest += [argument, *waiting]
+        elif argument == "--data":
+            file = next(waiting, None)
+            if file is None:
+                parser.error("argument --data: expected one argument")
+            files.append(file)
+        elif argument.startswith("--data="):
+            files.append(argument.removeprefix("--data="))
+        else:
+            rest.append(argument)
+    return rest, files
+
+
+def _load_data(files: list[str]) -> None:
+    """Load the user's own datasets: those of ``--data``, otherwise of the environment."""
+    from_environment = os.environ.get(DATA_VARIABLE, "").split(os.pathsep)
+    named = [file for file in files or from_environment if file]
+    if named:
+        from ..datasets_scripts.added import load_data  # only now: most calls need none
+
+        for file in named:
+            load_data(file)
+
+
+class _Help(argparse.HelpFormatter):
+    """Fills a description's prose to the terminal's width; indented lines stay as they are."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        blocks: list[str] = []
+        for indented, lines in groupby(text.strip().splitlines(), key=_kept):
+            block = list(lines)
+            blocks += block if indented else [fill(" ".join(block), width, initial_indent=indent)]
+        return "\n".join(blocks)
+
+
+def _kept(line: str) -> bool:
+    return not line or line[0].isspace()
+
+
+def _overview() -> str:
+    rows = "\n".join(f"  {name:<12} {text}" for name, text in COMMANDS.items())
+    return (
+        f"TSTBench {__version__}: the benchmark for text style transfer\n\n"
+        f"usage: tstbench COMMAND ...\n\n{rows}\n\n"
+        "For details and examples: tstbench COMMAND --help"
+    )

@@ -1,0 +1,33 @@
+"""List the directions: dataset, styles, references, whether training pairs exist.
+
+The last column says whether 'tstbench hub build' may put the sentences into a repository: not those
+of a licensed corpus, nor those whose owner states no licence.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from ..datasets_scripts.known import DATASETS
+from ..pipelines.tables import print_rows
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """No arguments."""
+
+
+def run(_: argparse.Namespace) -> None:
+    """Print one line per direction."""
+    header = ("direction", "task", "references", "training pairs", "may be published")
+    rows = [
+        (
+            direction.name,
+            facts.task,
+            str(facts.references),
+            "yes" if facts.parallel else "no",
+            "yes" if facts.publishable else "no: licensed" if facts.licensed else "no: no licence",
+        )
+        for facts in DATASETS.values()
+        for direction in facts.directions
+    ]
+    print_rows(header, rows)

@@ -1,0 +1,118 @@
+"""Score files of rewritten sentences and rank the systems.
+
+OUTPUTS is a text file (one prediction per line, in the order of the sources), JSON Lines or CSV (a
+'prediction' column, and 'id' if the order is different), or a folder of such files. NAME=PATH names
+a system. Scorers that do not exist yet are trained first (see 'tstbench prepare').
+
+Examples:
+  tstbench evaluate outputs.txt --direction yelp/negative-to-positive
+  tstbench evaluate ours=out.jsonl theirs/ --baseline copy --direction mini/negative-to-positive
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from ..talk import say
+from .scoring import add_scoring_arguments, read_scoring
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add files, direction, and the choices that change a score."""
+    parser.add_argument("outputs", nargs="*", metavar="OUTPUTS", help="files or folders")
+    parser.add_argument("--direction", help="needed; such as yelp/negative-to-positive")
+    parser.add_argument(
+        "--baseline",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="also score a baseline: copy, random-target, reference-1, delete-retrieve",
+    )
+    add_scoring_arguments(parser)
+    parser.add_argument("--out", type=Path, metavar="DIR", help="write reports and samples here")
+    parser.add_argument("--data-dir", type=Path, help="your copy of a licensed corpus (GYAFC)")
+    parser.add_argument(
+        "--format",
+        choices=("table", "markdown", "latex", "html"),
+        default="table",
+        help="format of the ranking",
+    )
+    parser.add_argument("--json", action="store_true", help="print reports as JSON lines")
+    parser.add_argument("--signatures", action="store_true", help="print the signatures too")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Read everything first, so that a mistake in the last file is found before scoring."""
+    from ..datasets_scripts.load import load_test_set
+    from ..errors import InputError
+    from ..files import make_folder
+    from ..metrics.registry import METRICS, families
+    from ..pipelines.careful import warn
+    from ..pipelines.evaluate import evaluate
+    from ..pipelines.outputs import Outputs, find_outputs, read_outputs
+    from ..pipelines.predictions import made_by
+    from ..pipelines.results import check_names, direction_folder, folder_name
+    from ..pipelines.significance import write_significance
+    from ..pipelines.transfer import baseline_info, predict
+    from ..pipelines.which_direction import suggestion
+
+    known = {*METRICS, *families()}
+    swallowed = [m for m in arguments.metrics or () if m not in known and Path(m).exists()]
+    if swallowed and not arguments.outputs:
+        raise InputError(
+            f"{swallowed[0]!r} is read as a metric: put OUTPUTS before --metrics, or '--' between"
+        )
+    if not arguments.outputs and not arguments.baseline:
+        raise InputError("nothing to score: give OUTPUTS files, or --baseline NAME")
+    how = read_scoring(arguments)
+    if arguments.out and arguments.out.exists() and not arguments.out.is_dir():
+        raise InputError(f"--out {arguments.out} is a file, but must be a folder")
+    found = find_outputs(arguments.outputs)
+    check_names([*(name for name, _ in found), *arguments.baseline])
+    if arguments.direction is None:
+        hint = suggestion(found[0][1], arguments.data_dir) if found else ""
+        raise InputError(f"--direction is missing, see 'tstbench directions'.{hint}")
+    test_set = load_test_set(arguments.direction, data_dir=arguments.data_dir)
+    outputs = [read_outputs(path, test_set, name) for name, path in found]
+    for name in arguments.baseline:
+        predictions = predict(name, test_set, data_dir=arguments.data_dir)
+        outputs.append(Outputs(name, tuple(predictions)))
+    infos = {name: baseline_info(name) for name in arguments.baseline}
+    for (name, path), one in zip(found, outputs, strict=False):  # baselines follow the files
+        if info := made_by(path, one):
+            infos[name] = info
+    if arguments.out:
+        make_folder(arguments.out)  # better known now than after scoring
+    warn(outputs, test_set, infos, arguments.out)
+    how.prepare(test_set.direction, arguments.data_dir)
+    evaluation = evaluate(outputs, test_set, how, infos, arguments.out)
+    _print(evaluation, arguments)
+    if arguments.out:
+        folder = direction_folder(arguments.out, test_set.direction)
+        write_significance(folder)
+        say(evaluation.summary())
+        for system in (one for one in evaluation.systems if one.computed):
+            say(f"wrote {folder / folder_name(system.info.name)}/report.json and samples.jsonl")
+
+
+def _print(evaluation, arguments: argparse.Namespace) -> None:  # type: ignore[no-untyped-def]
+    from rich.console import Console
+
+    from ..pipelines.rankings import print_ranking
+
+    if arguments.json:
+        for system in evaluation.systems:
+            whole = evaluation.report(system).model_dump(mode="json")
+            print(json.dumps(whole))  # noqa: T201 - ASCII on any terminal
+        return
+    reports = [system.report for system in evaluation.systems]
+    print_ranking(reports, evaluation.ranks, arguments.format)
+    left_out = {one.metric: one.why for report in reports for one in report.left_out}
+    for metric, why in left_out.items():
+        say(f"{metric} is left out: {why}")
+    if arguments.signatures:
+        plain = Console(soft_wrap=True, markup=False, highlight=False)
+        for score in reports[0].scores:
+            plain.print(f"{score.signature}  # {score.made_with}")

@@ -1,0 +1,99 @@
+"""Print or write tables of the results that are there; nothing is computed or scored.
+
+RESULTS is the folder that 'evaluate --out' or 'run' wrote; default: ./results or ./demo. Without
+--format, the ending of FILE says which: .tex, .md, .html, .csv or .txt.
+
+A terminal's table is as wide as the terminal: what does not fit follows in a second block. In a
+pipe it is as wide as needed, unless COLUMNS is set; for other programs there is --format csv.
+
+Examples:
+  tstbench report results
+  tstbench report results --directions yelp --metrics acc multi_bleu ppl joint --out table.tex
+  tstbench report results --layout metrics --metrics joint --format markdown --intervals
+  tstbench report results --out numbers.csv
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from ..talk import say
+
+LISTS = ("directions", "metrics", "systems")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add folder, selection and format."""
+    parser.add_argument("results", nargs="?", metavar="RESULTS", help="a results folder")
+    parser.add_argument(
+        "--directions",
+        nargs="+",
+        default=[],
+        metavar="NAME",
+        help="directions or datasets, such as yelp/negative-to-positive or yelp; default: all",
+    )
+    parser.add_argument(
+        "--metrics",
+        nargs="+",
+        default=[],
+        metavar="METRIC",
+        help="metrics or families, in the order to be shown; default: all",
+    )
+    parser.add_argument(
+        "--systems",
+        nargs="+",
+        default=[],
+        metavar="NAME",
+        help="systems, ranked among one another; default: all",
+    )
+    parser.add_argument(
+        "--format", choices=("table", "markdown", "latex", "html", "csv"), help="default: table"
+    )
+    parser.add_argument(
+        "--layout",
+        choices=("directions", "metrics"),
+        default="directions",
+        help="one table per direction, systems x metrics (default), or one per metric, systems x "
+        "directions",
+    )
+    parser.add_argument("--intervals", action="store_true", help="show the 95%% intervals")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="FILE",
+        help="write to a file; only one that 'tstbench report' wrote is replaced",
+    )
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Read, choose, and print or write."""
+    from ..errors import InputError
+    from ..pipelines.rankings import (
+        ENDINGS,
+        print_standings,
+        standings_text,
+        write_standings,
+    )
+    from ..pipelines.read_standings import default_results, read_standings
+
+    if arguments.results is None:
+        for name in LISTS:
+            last = (getattr(arguments, name) or [""])[-1]
+            if last and Path(last).is_dir() and any(Path(last).glob("*/*/*/report.json")):
+                raise InputError(f"{last!r} is read as one of --{name}: put RESULTS before it")
+    root = Path(arguments.results) if arguments.results else default_results()
+    out: Path | None = arguments.out
+    form = arguments.format or (ENDINGS.get(out.suffix.lower()) if out else "table")
+    if form is None:
+        raise InputError(
+            f"{out}: its ending does not say which format; add --format, or use one of "
+            f"{', '.join(ENDINGS)}"
+        )
+    standings = read_standings(root, arguments.directions, arguments.metrics, arguments.systems)
+    how = {"layout": arguments.layout, "intervals": arguments.intervals}
+    if out is None:
+        print_standings(standings, form, **how)
+        return
+    write_standings(out, standings_text(standings, form, **how), form)
+    say(f"wrote {out}")

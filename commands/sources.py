@@ -1,0 +1,60 @@
+"""Print or write the test sources of a direction, in the order in which outputs are scored.
+
+As text, one sentence per line: write one rewrite per line, in the same order. As JSON Lines, each
+with its id: write objects with 'id' and 'prediction', in any order. Do not show a system the
+references: they are for your own reading.
+
+Examples:
+  tstbench sources yelp/negative-to-positive --out sources.txt
+  tstbench sources yelp/negative-to-positive --format jsonl --references
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from ..talk import say
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add direction, file and format."""
+    parser.add_argument("direction", metavar="DIRECTION", help="such as yelp/negative-to-positive")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write to a new file")
+    parser.add_argument("--references", action="store_true", help="with people's rewrites (jsonl)")
+    parser.add_argument(
+        "--format",
+        choices=("text", "jsonl"),
+        help="default: jsonl with --references or FILE.jsonl, otherwise text",
+    )
+    parser.add_argument("--data-dir", type=Path, help="your copy of a licensed corpus (GYAFC)")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Print or write them."""
+    from ..datasets_scripts.known import dataset_facts
+    from ..datasets_scripts.load import load_test_set
+    from ..errors import InputError
+    from ..files import write_text
+    from ..pipelines.sources_text import SourcesForm, sources_text
+
+    out: Path | None = arguments.out
+    rich = arguments.references or (out is not None and out.suffix == ".jsonl")
+    form: SourcesForm = arguments.format or ("jsonl" if rich else "text")
+    if form == "text" and arguments.references:
+        raise InputError("--references needs --format jsonl: text has one sentence per line")
+    test_set = load_test_set(arguments.direction, data_dir=arguments.data_dir)
+    text = sources_text(test_set, form, references=arguments.references)
+    facts = dataset_facts(test_set.direction.dataset)
+    if facts.licensed:
+        say(f"{facts.title} is licensed to you: do not publish its sentences")
+    if out is None:
+        sys.stdout.write(text)
+        return
+    if out.is_dir():
+        raise InputError(f"{out} is a folder, but must be a file")
+    if out.exists() and out.read_bytes() != text.encode():
+        raise InputError(f"{out} exists and has other content: it is left unchanged")
+    write_text(out, text)
+    say(f"wrote {len(test_set)} sources to {out}")

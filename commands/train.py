@@ -1,0 +1,49 @@
+"""Train a system, or one of the scorers that metrics use.
+
+'tstbench train NAME --help' shows the settings of NAME.
+
+Examples:
+  tstbench train delete-retrieve --direction mini/negative-to-positive --out dr
+  tstbench train delete-retrieve --dataset yelp --config delete-retrieve.toml
+  tstbench train classifier yelp --kind textcnn
+  tstbench train cola
+"""
+
+from __future__ import annotations
+
+import argparse
+
+SCORERS = {
+    "classifier": "the style classifier of a dataset",
+    "cola": "the acceptability classifier, on CoLA",
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what to train; the other options depend on it."""
+    from ..trainers.registry import system_class, system_names
+
+    systems = "\n  ".join(name for name in system_names() if system_class(name).Config is not None)
+    scorers = "\n".join(f"  {name:<12} {what}" for name, what in SCORERS.items())
+    parser.epilog = f"systems:\n  {systems}\n\nscorers:\n{scorers}"
+    parser.add_argument("name", metavar="NAME", help="a system or a scorer, see below")
+    parser.add_argument("options", nargs=argparse.REMAINDER, metavar="...", help="options of NAME")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Dispatch by name."""
+    from ..errors import unknown_name
+    from ..trainers.registry import system_names
+
+    name = arguments.name
+    known = [*SCORERS, *system_names()]
+    if name not in known:
+        raise unknown_name("system or scorer", name, known)
+    if name in SCORERS:
+        from .train_scorer import train_scorer
+
+        train_scorer(name, arguments.options)
+    else:
+        from .train_system import train
+
+        train(name, arguments.options)

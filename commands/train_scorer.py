@@ -1,0 +1,98 @@
+"""``tstbench train classifier ...`` and ``tstbench train cola ...``: the scorers."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+
+def train_scorer(name: str, options: Sequence[str]) -> None:
+    """Train one scorer and print its quality, or compare kinds."""
+    from ..datasets_scripts.known import dataset_facts
+    from ..datasets_scripts.load import load_styles
+    from ..errors import InputError
+    from ..pipelines.prepare import train_corpus_acceptability, train_style_classifier
+    from ..pipelines.tables import print_rows
+
+    arguments = _parser(name).parse_args(options)
+    if name == "cola":
+        if arguments.dataset or arguments.compare:
+            raise InputError("'tstbench train cola' takes no dataset and no --compare")
+        kind = arguments.kind or "probe"
+        artefact = train_corpus_acceptability("cola", kind, _config(kind, arguments.model))
+    else:
+        if not arguments.dataset:
+            raise InputError("the dataset is missing, for instance: tstbench train classifier yelp")
+        dataset_facts(arguments.dataset)
+        data = load_styles(arguments.dataset, data_dir=arguments.data_dir)
+        if arguments.compare:
+            _compare(data, arguments)
+            return
+        kind = arguments.kind or "linear"
+        artefact = train_style_classifier(data, kind, _config(kind, arguments.model))
+    card = artefact.card
+    rows = [(name, f"{value:.4f}") for name, value in card.scores.items()]
+    facts = [("trained on", card.trained_on), ("sentences", str(card.n_sentences))]
+    print_rows(
+        ("", f"{card.kind}:{card.dataset}"), [*facts, *rows, ("folder", str(artefact.folder))]
+    )
+
+
+def _parser(name: str) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog=f"tstbench train {name}")
+    parser.add_argument("dataset", nargs="?", help="of a classifier, such as yelp")
+    parser.add_argument(
+        "--kind",
+        help="linear, fasttext, textcnn, transformer or probe; default: the embedded profile's",
+    )
+    parser.add_argument(
+        "--compare",
+        nargs="+",
+        metavar="KIND",
+        help="train these kinds and print a table; none is kept",
+    )
+    parser.add_argument("--model", help="for transformers: Hub id or folder (default roberta-base)")
+    parser.add_argument("--data-dir", type=Path, help="your copy of a licensed corpus (GYAFC)")
+    return parser
+
+
+def _config(kind: str, model: str | None):  # type: ignore[no-untyped-def]
+    """The settings of a kind, with another base model if one is given."""
+    from dataclasses import fields, replace
+
+    from ..errors import InputError
+    from ..trainers.classifiers.train import default_config
+
+    config = default_config(kind)
+    if model is None:
+        return config
+    if "base" not in {field.name for field in fields(config)}:
+        raise InputError(f"--model is for transformers, not for {kind}")
+    return replace(config, base=model)  # type: ignore[call-arg]
+
+
+def _compare(data, arguments: argparse.Namespace) -> None:  # type: ignore[no-untyped-def]
+    """Every kind on the same sentences, as in the paper's Table 4."""
+    from dataclasses import replace
+
+    from ..datasets_scripts.known import DATASETS
+    from ..datasets_scripts.load import load_test_set
+    from ..metrics.text import preparation
+    from ..pipelines.tables import print_table
+    from ..trainers.classifiers.compare import compare_kinds, comparison_table
+
+    training, text = data.training, preparation(DATASETS[data.dataset].language)
+    directions = DATASETS[data.dataset].directions
+    tests = [
+        replace(
+            test,
+            sources=tuple(text.for_classifier(test.sources)),
+            references=tuple(tuple(text.for_classifier(some)) for some in test.references),
+        )
+        for test in (load_test_set(d, data_dir=arguments.data_dir) for d in directions)
+    ]
+    results = compare_kinds(
+        arguments.compare, text.for_classifier(training.texts), training.labels, data.styles, tests
+    )
+    print_table(comparison_table(results))

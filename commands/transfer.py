@@ -1,0 +1,111 @@
+"""Have a system rewrite a direction's test set, into a file that 'evaluate' reads.
+
+SYSTEM is a name (copy, random-target, delete-retrieve, reference-1, reference-2...), a folder that
+'train' wrote, or a Hub id. The file is written line by line: after an interruption, run the same
+command again and it continues where it stopped. A card beside the file (*.card.json) records
+system, test set, seed and settings.
+
+Examples:
+  tstbench transfer delete-retrieve --direction yelp/negative-to-positive --out dr.jsonl
+  tstbench transfer my-folder --direction mini/negative-to-positive --seed 1
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from ..talk import say
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add system, direction, file, and how to generate."""
+    parser.add_argument("system", help="name, folder or Hub id")
+    parser.add_argument("--direction", required=True, help="such as yelp/negative-to-positive")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="FILE.jsonl",
+        help="default: predictions/<dataset>/<direction>/<system>.jsonl",
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, help="random seed of the generation (default 0)"
+    )
+    parser.add_argument(
+        "--generation",
+        nargs="+",
+        default=[],
+        metavar="KEY=VALUE",
+        help="generation settings of the system",
+    )
+    parser.add_argument("--batch-size", type=int, metavar="N", help="sentences per batch")
+    parser.add_argument("--device", default="auto", help="auto (default), cpu, cuda...")
+    parser.add_argument("--revision", help="branch, tag or commit of a Hub id")
+    parser.add_argument("--data-dir", type=Path, help="your copy of a licensed corpus (GYAFC)")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Rewrite the test set and write the predictions."""
+    from ..datasets_scripts.load import load_test_set
+    from ..files import write_jsonl
+    from ..pipelines.bounds import bound_predictions, is_reference
+    from ..pipelines.careful import warn
+    from ..pipelines.outputs import Outputs
+    from ..pipelines.results import folder_name
+    from ..pipelines.transfer import predictions_path, transfer
+    from ..trainers.load import find_system
+    from ..trainers.settings import from_texts
+    from ..trainers.system import Generation
+
+    test_set = load_test_set(arguments.direction, data_dir=arguments.data_dir)
+    usual = Path("predictions")
+    if is_reference(arguments.system):
+        texts = bound_predictions(arguments.system, test_set)
+        path = _path(arguments.out, predictions_path(usual, test_set, arguments.system))
+        rows = zip(test_set.ids, texts, strict=True)
+        write_jsonl(path, ({"id": name, "prediction": text} for name, text in rows))
+    else:
+        found = find_system(
+            arguments.system,
+            test_set.direction,
+            revision=arguments.revision,
+            data_dir=arguments.data_dir,
+        )
+        name = folder_name(found.card.name)
+        path = _path(arguments.out, predictions_path(usual, test_set, name))
+        given = _pairs(arguments.generation)
+        settings = from_texts(found.kind.Settings, given, f"{found.card.name}'s generation")
+        texts = transfer(
+            found,
+            test_set,
+            path,
+            generation=Generation(seed=arguments.seed, settings=settings),
+            batch_size=arguments.batch_size,
+            device=arguments.device,
+        )
+        warn([Outputs(found.card.name, texts)], test_set)
+    say(f"wrote {len(test_set)} predictions to {path}")
+
+
+def _path(out: Path | None, usual: Path) -> Path:
+    from ..errors import InputError
+
+    if out is None:
+        return usual
+    if out.is_dir():
+        raise InputError(f"--out {out} is a folder; give a file, such as {out / usual.name}")
+    if out.suffix != ".jsonl":
+        raise InputError(f"--out {out}: predictions are JSON Lines; name the file {out.stem}.jsonl")
+    return out
+
+
+def _pairs(texts: list[str]) -> dict[str, str]:
+    from ..errors import InputError
+
+    pairs = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise InputError(f"--generation {text}: write a setting as KEY=VALUE")
+        pairs[name] = value
+    return pairs

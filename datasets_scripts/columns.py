@@ -1,0 +1,161 @@
+"""The user's own sentences: text files, and columns of tables.
+
+Each class is a :class:`~.sources.SourceFile`. Files are read again each time, so that a change is
+seen.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from ..errors import InputError, MissingFileError
+from ..files import file_state, git_blob_id, read_lines
+from .sources import SourceFile
+from .tables import Rows, Table, cut
+
+
+@dataclass(frozen=True)
+class OwnText:
+    """A text file with one sentence per line; as a reference, a blank line means no rewrite."""
+
+    path: Path
+    name: str  # as the data file calls it
+    rows: Rows | None = None
+    commit: ClassVar[str] = ""
+
+    def require(self, _data_dir: Path | str | None = None) -> None:
+        """Raise :class:`MissingFileError` if it does not exist."""
+        if not self.path.exists():
+            raise MissingFileError(f"no such file: {self.path}")
+
+    def state(self, _data_dir: Path | str | None = None) -> str | None:
+        """Its place, size and times."""
+        return file_state(self.path)
+
+    def digest(self, _data_dir: Path | str | None = None) -> str:
+        """The git blob id of the file, or of the lines used."""
+        self.require()
+        if self.rows:
+            return git_blob_id("\n".join(self.lines()).encode())
+        return git_blob_id(self.path.read_bytes())
+
+    def lines(self, _data_dir: Path | str | None = None) -> list[str]:
+        """Its lines, or the selected ones."""
+        return cut(read_lines(self.path), self.rows, self.name)
+
+    def rewrites(self, data_dir: Path | str | None = None) -> list[tuple[str, ...]]:
+        """No rewrite or one, per line."""
+        return [(line,) if line.strip() else () for line in self.lines(data_dir)]
+
+
+@dataclass(frozen=True)
+class Column:
+    """The texts of one column of a table; as references, also a column of lists.
+
+    Attributes:
+        keep: a column and its values: only rows with one of them are kept.
+        numbers: whether whole numbers are accepted as texts, as ids often are.
+    """
+
+    table: Table
+    column: str
+    keep: tuple[str, frozenset[str]] | None = None
+    numbers: bool = False
+
+    @property
+    def name(self) -> str:
+        """``test.jsonl: source``"""
+        kept = f" of {'/'.join(sorted(self.keep[1]))}" if self.keep else ""
+        return f"{self.table.name}: {self.column}{kept}"
+
+    @property
+    def commit(self) -> str:
+        """The table's revision."""
+        return self.table.commit
+
+    def require(self, _data_dir: Path | str | None = None) -> None:
+        """Raise :class:`MissingFileError` if it does not exist."""
+        self.table.require()
+
+    def state(self, _data_dir: Path | str | None = None) -> str | None:
+        """The table's."""
+        return self.table.state()
+
+    def digest(self, _data_dir: Path | str | None = None) -> str:
+        """The git blob id of the values as JSON lines."""
+        lines = (json.dumps(value, ensure_ascii=False, default=str) for _, value in self._values())
+        return git_blob_id("".join(f"{line}\n" for line in lines).encode())
+
+    def lines(self, _data_dir: Path | str | None = None) -> list[str]:
+        """One text per row.
+
+        Raises:
+            InputError: a value is not a text; the message names the row.
+        """
+        return [self._text(row, value) for row, value in self._values()]
+
+    def rewrites(self, _data_dir: Path | str | None = None) -> list[tuple[str, ...]]:
+        """No rewrite, one, or several per row; blank ones do not count."""
+        found = []
+        for row, value in self._values():
+            several = value if isinstance(value, list | tuple) else [] if value is None else [value]
+            texts = (self._text(row, one) for one in several)
+            found.append(tuple(text for text in texts if text.strip()))
+        return found
+
+    def _values(self) -> list[tuple[int, Any]]:
+        values = self.table.column(self.column)
+        if self.keep is None:
+            return list(enumerate(values))
+        column, wanted = self.keep
+        kinds = self.table.column(column)
+        return [(i, v) for i, v in enumerate(values) if str(kinds[i]) in wanted]
+
+    def _text(self, row: int, value: Any) -> str:
+        if isinstance(value, str):
+            return value
+        if self.numbers and isinstance(value, int):
+            return str(value)
+        kind = type(value).__name__
+        where = self.table.where(row)
+        raise InputError(f"{where}: {self.column!r} is {value!r} ({kind}), not a text")
+
+
+@dataclass(frozen=True)
+class Flattened:
+    """Rewrites as sentences in their own right: those of training pairs teach the target style."""
+
+    file: SourceFile
+
+    @property
+    def name(self) -> str:
+        """The file's name."""
+        return self.file.name
+
+    @property
+    def commit(self) -> str:
+        """The file's revision."""
+        return self.file.commit
+
+    def require(self, data_dir: Path | str | None = None) -> None:
+        """Raise :class:`MissingFileError` if it does not exist."""
+        self.file.require(data_dir)
+
+    def state(self, data_dir: Path | str | None = None) -> str | None:
+        """The file's."""
+        return self.file.state(data_dir)
+
+    def digest(self, data_dir: Path | str | None = None) -> str:
+        """The file's blob id."""
+        return self.file.digest(data_dir)
+
+    def lines(self, data_dir: Path | str | None = None) -> list[str]:
+        """Every rewrite, in order."""
+        return [text for some in self.file.rewrites(data_dir) for text in some]
+
+    def rewrites(self, data_dir: Path | str | None = None) -> list[tuple[str, ...]]:
+        """The file's rewrites."""
+        return self.file.rewrites(data_dir)

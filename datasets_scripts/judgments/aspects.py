@@ -1,0 +1,73 @@
+"""What raters are asked: the aspects of the protocol, their scales and anchors.
+
+Source of the guidelines: the TSTBench paper, section 3.3.2; the relative tasks are those of Mir
+et al. (2019), "Evaluating Style Transfer for Text", section 4.2.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+from .schema import parse_scale
+
+
+@dataclass(frozen=True)
+class Aspect:
+    """One question that raters answer, and the anchors that keep them on one scale."""
+
+    name: str
+    title: str
+    question: str
+    scale: str
+    anchors: dict[int, str] = field(default_factory=dict)
+
+    def choices(self) -> range:
+        """The whole numbers of the scale, lowest first."""
+        scale = parse_scale(self.scale)
+        return range(math.ceil(scale.low), math.floor(scale.high) + 1)
+
+
+STYLE = Aspect(
+    "style",
+    "Style",
+    "How far is the output in the target style?",
+    "ordinal 1-5",
+    {5: "fully in the target style", 3: "partly transformed", 1: "style unchanged"},
+)
+CONTENT = Aspect(
+    "content",
+    "Content",
+    "How much of the source's meaning, style aside, is kept?",
+    "ordinal 1-5",
+    {5: "same meaning", 3: "same meaning, put differently", 1: "entirely different meaning"},
+)
+FLUENCY = Aspect(
+    "fluency",
+    "Fluency",
+    "Does the output read as a correct sentence?",
+    "ordinal 1-5",
+    {5: "no grammatical error", 3: "minor errors, still understood", 1: "incoherent"},
+)
+OVERALL = Aspect(
+    "overall",
+    "Overall",
+    "Mean of the three, times 0.6 where the output equals the source.",
+    "interval 0.6-5",
+)
+CONTENT_MASKED = Aspect(
+    "content_masked",
+    "Content",
+    "Style words are masked. How alike is the meaning of the two texts?",
+    "ordinal 1-5",
+    {5: "same meaning", 3: "same meaning, put differently", 1: "entirely different meaning"},
+)
+NATURALNESS = Aspect(
+    "naturalness_relative",
+    "Naturalness",
+    "Which text is more natural, that is, more likely to be written by a person?",
+    "nominal 0-1",
+    {0: "the source is more natural", 1: "the output is more natural"},
+)
+RATED = (STYLE, CONTENT, FLUENCY)
+ASPECTS: dict[str, Aspect] = {a.name: a for a in (*RATED, OVERALL, CONTENT_MASKED, NATURALNESS)}

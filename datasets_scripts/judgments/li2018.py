@@ -1,0 +1,245 @@
+"""The public human ratings of Li et al. (2018) on Yelp, in the schema of human judgments.
+
+Source: Li, Jia, He and Liang (2018), "Delete, Retrieve, Generate", section 4; the Mechanical Turk
+export in their release, CC BY-SA 4.0. One row is one source with the outputs of all systems,
+shuffled, rated from 1 to 5 by one worker. The export does not say which system made an output:
+outputs are matched by their text. Ids of workers and assignments are personal data and are never
+kept.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ...errors import InputError
+from ...files import read_text
+from ..cleaning import match_key
+from ..directions import Direction
+from ..load import TestSet, load_test_set
+from ..sources import LI_2018, fetch, upstream_file
+from ..system_outputs import SYSTEM_OUTPUTS, read_output
+from .aspects import CONTENT, FLUENCY, STYLE, Aspect
+from .schema import Judgment
+
+STUDY = "li2018"
+RATINGS = upstream_file(LI_2018, "evaluation/human_ratings/ratings-yelp.csv")
+RATER = "one-worker-per-row"  # which worker rated which rows cannot be said without their ids
+SUCCESS = 4  # an output succeeds where every aspect has this or more (their section 4.2)
+
+_ASPECTS: dict[str, Aspect] = {"grammaticality": FLUENCY, "sentiment": STYLE, "topic": CONTENT}
+_COLUMNS = ("Input.origs", "Input.target", "Input.mods", "Answer.responses")
+
+
+@dataclass(frozen=True)
+class Rewrites:
+    """The systems' rewrites of one direction, to which ratings are joined."""
+
+    direction: Direction
+    ids: Sequence[str]
+    sources: Sequence[str]
+    systems: Mapping[str, Sequence[str]]  # system -> output i of source i
+
+    def index(self) -> Iterator[tuple[tuple[str, str, str], tuple[Direction, str, str]]]:
+        """(source, target style, output) as the match key, and whose output it is.
+
+        Raises:
+            InputError: the numbers of ids, sources and outputs differ.
+        """
+        for system, outputs in self.systems.items():
+            if not len(self.ids) == len(self.sources) == len(outputs):
+                raise InputError(
+                    f"{self.direction}: {len(self.ids)} ids, {len(self.sources)} sources, "
+                    f"{len(outputs)} outputs of {system}; they must be line-aligned"
+                )
+            for sample_id, source, output in zip(self.ids, self.sources, outputs, strict=True):
+                key = match_key(source), self.direction.target_style, match_key(output)
+                yield key, (self.direction, sample_id, system)
+
+
+@dataclass(frozen=True)
+class Ratings:
+    """The joined judgments, and everything about the join that a reader should know.
+
+    Attributes:
+        judgments: one per system, sentence and aspect, in the order of the export.
+        rows: rows of the export.
+        outputs: outputs rated in them; a text shown twice in a row counts twice.
+        unjoined: outputs that match no system, with their line; they get no judgment.
+        unscored: judgments whose rating is missing or not on the scale; their note says so.
+        repeated: judgments of texts that their row showed more than once and that the worker rated
+            differently; their note lists all ratings.
+    """
+
+    judgments: list[Judgment] = field(default_factory=list)
+    rows: int = 0
+    outputs: int = 0
+    unjoined: tuple[str, ...] = ()
+    unscored: int = 0
+    repeated: int = 0
+
+    def __str__(self) -> str:
+        """What was read, in one line; then unjoined outputs, one per line."""
+        facts = (
+            f"{self.rows} rows, {self.outputs} rated outputs, {len(self.judgments)} judgments; "
+            f"{len(self.unjoined)} outputs of no known system, {self.unscored} judgments without a "
+            f"valid score, {self.repeated} of a text rated differently within its row"
+        )
+        return "\n".join([facts, *self.unjoined])
+
+
+def li2018_judgments() -> Ratings:
+    """The study's ratings, joined to the systems' released outputs.
+
+    Raises:
+        MissingFileError, IntegrityError: see :func:`~..sources.fetch`.
+        InputError: see :func:`read_ratings`.
+    """
+    by_direction: dict[Direction, dict[str, tuple[str, ...]]] = {}
+    sets: dict[Direction, TestSet] = {}
+    for output in SYSTEM_OUTPUTS:
+        if output.file.repository == LI_2018:
+            # Raw, because the raters saw the sentences before any cleaning.
+            if output.direction not in sets:
+                sets[output.direction] = load_test_set(output.direction, cleaning="raw")
+            rewrites = read_output(output, sets[output.direction].sources)
+            by_direction.setdefault(output.direction, {})[output.system] = rewrites
+    return read_ratings(
+        fetch(RATINGS),
+        [Rewrites(d, sets[d].ids, sets[d].sources, by_direction[d]) for d in by_direction],
+    )
+
+
+def read_ratings(path: Path | str, rewrites: Iterable[Rewrites]) -> Ratings:
+    """Read an export and join it to the systems by source, target style and output.
+
+    A text that several systems made gets a judgment for each. If a row shows such a text several
+    times, its last rating counts for all of them, as in the authors' own evaluation: which copy
+    belongs to which system is not known.
+
+    Args:
+        path: the export, comma-separated with a header; within ``Input.origs``, ``Input.mods`` and
+            ``Answer.responses`` (``grammaticality=g sentiment=s topic=t``) outputs are separated
+            by tabs.
+        rewrites: one per direction.
+
+    Raises:
+        MissingFileError: no such file.
+        InputError: not an export of this layout, or a sentence rated in two rows; names the line.
+    """
+    made_by: dict[tuple[str, str, str], list[tuple[Direction, str, str]]] = {}
+    for one in rewrites:
+        for key, whose in one.index():
+            made_by.setdefault(key, []).append(whose)
+    targets = {target for _, target, _ in made_by}
+
+    judgments: list[Judgment] = []
+    unjoined: list[str] = []
+    seen: dict[tuple[str, str], int] = {}
+    rows = outputs = 0
+    for line, row in _rows(path):
+        rows += 1
+        target = row["Input.target"]
+        if target not in targets:
+            known = ", ".join(sorted(targets))
+            raise InputError(f"{path}, line {line}: target {target!r} is not one of {known}")
+        shown: dict[tuple[str, str, str], list[tuple[str, str, dict[str, str]]]] = {}
+        for source, output, response in _triples(path, line, row):
+            outputs += 1
+            key = match_key(source), target, match_key(output)
+            shown.setdefault(key, []).append((source, output, response))
+        for sentence in {(source, target) for source, target, _ in shown}:
+            if seen.setdefault(sentence, line) != line:
+                before = f"its sentence was already rated in line {seen[sentence]}"
+                raise InputError(f"{path}, line {line}: {before}. Keep one of the two.")
+        for key, copies in shown.items():
+            if key not in made_by:
+                text = f"line {line}: no system made {copies[0][1]!r} of {copies[0][0]!r}"
+                unjoined += [text] * len(copies)
+            for whose in made_by.get(key, ()):
+                judgments += _judge(whose, copies)
+    return Ratings(
+        judgments,
+        rows=rows,
+        outputs=outputs,
+        unjoined=tuple(unjoined),
+        unscored=sum(j.score is None for j in judgments),
+        repeated=sum(j.score is not None and j.note is not None for j in judgments),
+    )
+
+
+def _rows(path: Path | str) -> Iterator[tuple[int, dict[str, str]]]:
+    """The required columns of each row, and the line it ends on; ids of people are dropped."""
+    reader = csv.DictReader(io.StringIO(read_text(path), newline=""))
+    missing = [name for name in _COLUMNS if name not in (reader.fieldnames or ())]
+    if missing:
+        raise InputError(f"{path}: no column {', '.join(missing)}; is this the ratings export?")
+    for row in reader:
+        yield reader.line_num, {name: row[name] or "" for name in _COLUMNS}
+
+
+def _triples(
+    path: Path | str, line: int, row: Mapping[str, str]
+) -> Iterator[tuple[str, str, dict[str, str]]]:
+    """Source, output and its ratings by the export's names, as strings."""
+    sources, outputs, responses = (
+        row[name].split("\t") for name in ("Input.origs", "Input.mods", "Answer.responses")
+    )
+    if not len(sources) == len(outputs) == len(responses):
+        counts = f"{len(sources)} sources, {len(outputs)} outputs, {len(responses)} ratings"
+        raise InputError(f"{path}, line {line}: {counts}; they must be equally many")
+    for source, output, response in zip(sources, outputs, responses, strict=True):
+        parts = [part.partition("=") for part in response.split()]
+        if any(name not in _ASPECTS or not equals for name, equals, _ in parts):
+            example = "grammaticality=4 sentiment=5 topic=3"
+            raise InputError(f"{path}, line {line}: rating {response!r} is not like {example!r}")
+        yield source.strip(), output.strip(), {name: value for name, _, value in parts}
+
+
+def _judge(
+    whose: tuple[Direction, str, str], copies: Sequence[tuple[str, str, dict[str, str]]]
+) -> Iterator[Judgment]:
+    """The judgments of one text on every aspect, for one of the systems that made it."""
+    direction, sample_id, system = whose
+    source, output, _ = copies[-1]
+    for name, aspect in _ASPECTS.items():
+        given = [ratings.get(name, "") for _, _, ratings in copies]
+        score = int(given[-1]) if given[-1] in {str(n) for n in aspect.choices()} else None
+        notes = []
+        if score is None:
+            said = f"rated {given[-1][:50]!r}" if given[-1] else "not rated"
+            notes.append(f"{said}: no whole number of the scale")
+        if len(set(given)) > 1:
+            every = ", ".join(text[:50] or "nothing" for text in given)
+            notes.append(f"shown {len(given)} times in its row, rated {every}: the last counts")
+        yield Judgment(
+            study=STUDY,
+            dataset=direction.dataset,
+            direction=direction.name,
+            system=system,
+            sample_id=sample_id,
+            source=source,
+            output=output,
+            aspect=aspect.name,
+            scale=aspect.scale,
+            rater=RATER,
+            score=None if score is None else float(score),
+            note="; ".join(notes) or None,
+        )
+
+
+def success_rate(judgments: Iterable[Judgment]) -> float | None:
+    """The share of outputs whose every aspect is rated 4 or 5; ``None`` if no output is complete.
+
+    Args:
+        judgments: of one system; outputs without a score on every aspect are left out.
+    """
+    scores: dict[object, list[float]] = {}
+    for judgment in judgments:
+        if judgment.score is not None:
+            scores.setdefault((judgment.direction, judgment.sample_id), []).append(judgment.score)
+    whole = [some for some in scores.values() if len(some) == len(_ASPECTS)]
+    return sum(min(some) >= SUCCESS for some in whole) / len(whole) if whole else None

@@ -1,0 +1,197 @@
+"""Rows with named columns: JSONL, CSV and TSV files, and splits of Hub datasets.
+
+Files are read again when they change; a Hub dataset is loaded once per process.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, ClassVar, Protocol
+
+from ..errors import InputError, MissingFileError, unknown_name
+from ..files import file_state, read_lines, read_text
+
+Rows = tuple[int, int]  # first and last line or row, both from 1
+
+
+class Table(Protocol):
+    """Rows with named columns."""
+
+    @property
+    def name(self) -> str:
+        """What messages and cards call it."""
+
+    @property
+    def commit(self) -> str:
+        """The revision it is pinned to, empty if there is none."""
+
+    def require(self) -> None:
+        """Raise :class:`MissingFileError` if it does not exist."""
+
+    def state(self) -> str | None:
+        """What changes whenever its content does, not read; ``None`` if only reading can tell."""
+
+    def column(self, name: str) -> list[Any]:
+        """The values of a column; raises :class:`UnknownNameError` if it does not exist."""
+
+    def where(self, row: int) -> str:
+        """Where row ``row`` (counted from 0) is, for people: the file and its line."""
+
+
+@dataclass(frozen=True)
+class FileTable:
+    """A JSONL, CSV or TSV file."""
+
+    path: Path
+    name: str
+    rows: Rows | None = None
+    commit: ClassVar[str] = ""
+
+    def require(self) -> None:
+        """Raise :class:`MissingFileError` if it does not exist."""
+        if not self.path.exists():
+            raise MissingFileError(f"no such file: {self.path}")
+
+    def state(self) -> str | None:
+        """Its place, size and times."""
+        return file_state(self.path)
+
+    def column(self, name: str) -> list[Any]:
+        """The values of a column."""
+        found = self._numbered()
+        columns = list(dict.fromkeys(key for _, row in found for key in row))
+        if name not in columns:
+            raise unknown_name(f"column of {self.name}", name, columns)
+        for number, row in found:
+            if name not in row:
+                raise InputError(f"{self.name}, line {number}: {name!r} is missing")
+        return [row[name] for _, row in found]
+
+    def where(self, row: int) -> str:
+        """``test.jsonl, line 3``"""
+        return f"{self.name}, line {self._numbered()[row][0]}"
+
+    def _numbered(self) -> list[tuple[int, dict[str, Any]]]:
+        self.require()
+        stamp = self.path.stat()
+        read = _parsed(self.path, self.name, (stamp.st_mtime_ns, stamp.st_size))
+        return cut(read, self.rows, self.name)
+
+
+@lru_cache(maxsize=8)
+def _parsed(path: Path, name: str, _stamp: tuple[int, int]) -> list[tuple[int, dict[str, Any]]]:
+    """Line numbers and rows, cached until the file changes: each column asks for them."""
+    return (_json_rows if path.suffix.lower() == ".jsonl" else _delimited_rows)(path, name)
+
+
+def _json_rows(path: Path, name: str) -> list[tuple[int, dict[str, Any]]]:
+    found = []
+    for number, line in enumerate(read_lines(path), start=1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except ValueError as error:
+            raise InputError(f"{name}, line {number}: not JSON: {error}") from error
+        if not isinstance(row, dict):
+            raise InputError(f"{name}, line {number}: each line must be a JSON object")
+        found.append((number, row))
+    return found
+
+
+def _delimited_rows(path: Path, name: str) -> list[tuple[int, dict[str, Any]]]:
+    delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
+    # Strict: a sentence that begins with a quotation mark must not lose it without a word.
+    reader = csv.DictReader(
+        io.StringIO(read_text(path), newline=""), delimiter=delimiter, strict=True
+    )
+    found = []
+    try:
+        for row in reader:
+            if None in row or None in row.values():
+                raise InputError(
+                    f"{name}, line {reader.line_num}: not as many cells as the first line"
+                )
+            found.append((reader.line_num, row))
+    except csv.Error as error:
+        raise InputError(
+            f"{name}, line {reader.line_num}: not valid CSV ({error}). Put a field that contains a "
+            'quotation mark in quotation marks and double the mark: "a ""good"" one"'
+        ) from error
+    return found
+
+
+@dataclass(frozen=True)
+class HubTable:
+    """One split of a dataset that ``datasets.load_dataset`` reads: on the Hub, or in a folder."""
+
+    repository: str  # owner/name, or the path of a folder
+    name: str
+    split: str
+    config: str | None = None
+    revision: str | None = None
+    rows: Rows | None = None
+
+    @property
+    def commit(self) -> str:
+        """The requested revision."""
+        return self.revision or ""
+
+    def require(self) -> None:
+        """Load it; raise :class:`MissingFileError` if that fails."""
+        _ = self._loaded
+
+    def state(self) -> str | None:
+        """Unknown until it is loaded."""
+        return None
+
+    def column(self, name: str) -> list[Any]:
+        """The values of a column; class labels are returned as their names."""
+        columns = self._loaded.column_names
+        if name not in columns:
+            raise unknown_name(f"column of {self.name}", name, columns)
+        values = list(self._loaded[name])
+        names = getattr(self._loaded.features[name], "names", None)
+        if names:
+            values = [
+                names[value] if value is not None and value >= 0 else None for value in values
+            ]
+        return cut(values, self.rows, self.name)
+
+    def where(self, row: int) -> str:
+        """``owner/name, row 3``"""
+        return f"{self.name}, row {row + (self.rows[0] if self.rows else 1)}"
+
+    @property
+    def _loaded(self) -> Any:
+        return _load(self.repository, self.name, self.config, self.split, self.revision)
+
+
+@lru_cache(maxsize=32)
+def _load(repository: str, name: str, config: str | None, split: str, revision: str | None) -> Any:
+    import datasets  # imported here: it takes a second, which data in files need not wait for
+
+    try:
+        return datasets.load_dataset(repository, config, split=split, revision=revision)
+    except (OSError, ValueError, RuntimeError, datasets.exceptions.DatasetsError) as error:
+        reason = str(error).split("\n")[0]
+        raise MissingFileError(
+            f"{name} could not be loaded by datasets.load_dataset: {reason}. Check hub, config and "
+            "split, the network, HF_ENDPOINT and HF_HUB_OFFLINE"
+        ) from error
+
+
+def cut(values: Sequence[Any], rows: Rows | None, name: str) -> list[Any]:
+    """The rows from first to last, both from 1."""
+    if rows is None:
+        return list(values)
+    first, last = rows
+    if last > len(values):
+        raise InputError(f"{name} has {len(values)} lines: lines {first}-{last} do not exist")
+    return list(values[first - 1 : last])

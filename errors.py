@@ -1,0 +1,89 @@
+"""Errors that a user can fix: each says what was wrong, where, and what to do.
+
+The command line prints the message of a :class:`TSTBenchError` and exits with code 2; anything
+else is our bug and keeps its traceback. Every class is also the built-in error a caller would
+expect, so ``except ValueError`` works without importing this module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
+
+
+class TSTBenchError(Exception):
+    """Base class: something the caller can fix."""
+
+
+class InputError(TSTBenchError, ValueError):
+    """The given data is wrong: misaligned, empty, of the wrong kind."""
+
+
+class UnknownNameError(TSTBenchError, LookupError):
+    """There is no direction, metric, dataset, profile... with that name."""
+
+
+class MissingFileError(TSTBenchError, FileNotFoundError):
+    """A required file does not exist and cannot be downloaded."""
+
+
+class IntegrityError(TSTBenchError, ValueError):
+    """A file exists, but its content does not match its checksum."""
+
+
+class MissingScorerError(TSTBenchError, LookupError):
+    """A scorer that a metric needs has not been trained or downloaded yet."""
+
+
+class MissingSystemError(TSTBenchError, LookupError):
+    """There is no such system, neither in the folder nor on the Hub."""
+
+
+class MissingExtraError(TSTBenchError, ImportError):
+    """An optional dependency is not installed."""
+
+
+_SHOWN = 40  # names in a message: eleven styles make 110 directions
+
+
+def unknown_name(kind: str, name: str, known: Iterable[str]) -> UnknownNameError:
+    """The error for an unknown name, with near misses.
+
+    >>> print(unknown_name("metric", "selfbleu", ["acc", "s_bleu"]))
+    unknown metric 'selfbleu'. Did you mean 's_bleu'? Known: acc, s_bleu.
+    """
+    names = list(known)
+    near = get_close_matches(name, names, n=1, cutoff=0.5)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    listed = ", ".join(names[:_SHOWN])
+    return UnknownNameError(f"unknown {kind} {name!r}.{hint} Known: {listed}{more}.")
+
+
+def require(module: str, extra: str) -> ModuleType:
+    """Import an optional dependency, or say which extra provides it.
+
+    >>> require("no_such_module", "llm")
+    Traceback (most recent call last):
+        ...
+    tstbench.errors.MissingExtraError: no_such_module is not installed: pip install 'tstbench[llm]'
+    """
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.split(".")[0] != module.split(".")[0]:
+            raise  # the package is installed, but something it needs is not
+        raise _not_installed(module, extra) from error
+
+
+def require_installed(module: str, extra: str) -> None:
+    """Like :func:`require`, without importing it: torch alone takes seconds."""
+    if find_spec(module) is None:
+        raise _not_installed(module, extra)
+
+
+def _not_installed(module: str, extra: str) -> MissingExtraError:
+    return MissingExtraError(f"{module} is not installed: pip install 'tstbench[{extra}]'")

@@ -1,0 +1,215 @@
+"""Reading and writing files so that nothing is ever half-written.
+
+A file or folder appears under its final name only when it is complete: a crash, a full disk or a
+Ctrl-C leaves either the old content or the new, never a mixture.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock
+
+from .errors import InputError, MissingFileError
+
+
+def home() -> Path:
+    """Where trained scorers, built datasets and downloads are kept: ``$TSTBENCH_HOME``."""
+    default = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tstbench"
+    return Path(os.environ.get("TSTBENCH_HOME") or default).expanduser().resolve()
+
+
+def write_bytes(path: Path | str, content: bytes) -> None:
+    """Write a whole file atomically, creating its folder."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        Path(name).chmod(0o644)  # mkstemp makes private files; results are for sharing
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def write_text(path: Path | str, content: str) -> None:
+    """Write a whole UTF-8 file atomically."""
+    write_bytes(path, content.encode("utf-8"))
+
+
+def write_json(path: Path | str, value: Any) -> None:
+    """Write JSON atomically: keys in the given order, indented; NaN is refused (``ValueError``)."""
+    write_text(path, json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False) + "\n")
+
+
+def keep_json(path: Path, value: Any) -> None:
+    """:func:`write_json` for what can be made again: a folder that takes nothing is no error."""
+    with suppress(OSError):
+        write_json(path, value)
+
+
+def write_jsonl(path: Path | str, rows: Iterable[dict[str, Any]]) -> None:
+    """Write JSON Lines atomically, one object per line; NaN is refused (``ValueError``)."""
+    lines = (json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in rows)
+    write_text(path, "".join(lines))
+
+
+@contextmanager
+def atomic_folder(
+    path: Path | str, *, ours: Callable[[Path], bool] | None = None
+) -> Iterator[Path]:
+    """A scratch folder that takes the name ``path`` when the block succeeds.
+
+    Args:
+        path: the final folder. One that we wrote is replaced whole; if the block raises, or the
+            process is interrupted, it stays as it was.
+        ours: whether a folder is one that we wrote and may replace; a user's folder is
+            never touched. Without it, only an empty folder is replaced.
+
+    Raises:
+        InputError: ``path`` is a file, or a folder that we did not write.
+    """
+    path = Path(path)
+    with exclusive(path, "swap"):  # another writer's folder is away for a moment in its swap
+        _check_replaceable(path, ours)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    scratch = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
+    old = scratch.with_name(scratch.name + ".old")
+    try:
+        yield scratch
+        scratch.chmod(0o755)
+        with exclusive(path, "swap"):
+            _check_replaceable(path, ours)
+            try:
+                if path.exists():
+                    path.replace(old)
+                scratch.replace(path)
+            except BaseException:  # Ctrl-C between the two moves
+                if old.exists() and not path.exists():
+                    old.replace(path)
+                raise
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+        if path.exists():
+            shutil.rmtree(old, ignore_errors=True)
+
+
+def _check_replaceable(path: Path, ours: Callable[[Path], bool] | None) -> None:
+    if path.is_file():
+        raise InputError(f"{path} is a file, but a folder must be written there")
+    if not path.is_dir() or not any(path.iterdir()):
+        return
+    if ours is None or not ours(path):
+        raise InputError(
+            f"{path} contains files that TSTBench did not write: it is left unchanged. Write "
+            "to another folder, or move this one away"
+        )
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder that is to be written to, if there is none.
+
+    Raises:
+        InputError: it cannot be made, or not be written to.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            f"the folder {path} cannot be made: {error.strerror}. Choose one that you may write to"
+        ) from error
+    if not os.access(path, os.W_OK):
+        raise InputError(f"you may not write to the folder {path}: choose another one")
+
+
+def exclusive(path: Path, purpose: str = "change") -> FileLock:
+    """One process at a time, in a ``with`` block; the lock file is in the temp folder."""
+    name = hashlib.sha256(f"{path.resolve()}\0{purpose}".encode()).hexdigest()[:32]
+    return FileLock(Path(tempfile.gettempdir()) / f"tstbench-{name}.lock")
+
+
+def read_text(path: Path | str) -> str:
+    """Read a UTF-8 text file, refusing anything else.
+
+    Raises:
+        MissingFileError: the file does not exist.
+        InputError: it is a folder, binary, or not UTF-8 (the message names the line).
+    """
+    path = Path(path)
+    if path.is_dir():
+        raise InputError(f"{path} is a folder, but a text file is needed")
+    if not path.exists():
+        raise MissingFileError(f"no such file: {path}")
+    content = path.read_bytes()
+    if b"\0" in content:
+        raise InputError(f"{path} is a binary file (it contains NUL bytes), not UTF-8 text")
+    try:
+        text = content.decode("utf-8-sig")  # Windows editors put a byte-order mark in front
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise InputError(
+            f"{path}, line {line}: byte 0x{content[error.start]:02x} is not UTF-8. Convert the "
+            f"file first, for instance: iconv -f latin1 -t utf-8 {path.name} > fixed.txt"
+        ) from error
+    return text
+
+
+def read_lines(path: Path | str) -> list[str]:
+    r"""The lines of a text file, with or without a final newline, ``\r\n`` or ``\n``.
+
+    Only ``\n`` ends a line; other Unicode line separators stay inside a sentence, as every
+    line-aligned corpus expects.
+    """
+    lines = read_text(path).split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    return [line.removesuffix("\r") for line in lines]
+
+
+def file_state(path: Path) -> str:
+    """What changes whenever a file does, told without reading it; ``absent`` if there is none.
+
+    Besides size and time of writing it has the inode and the time of its last change, which a copy
+    that keeps the first two does not share.
+    """
+    try:
+        facts = path.stat()
+    except OSError:
+        return f"{path} absent"
+    numbers = (facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns, facts.st_ino)
+    return " ".join(map(str, (path, *numbers)))
+
+
+def git_blob_id(content: bytes) -> str:
+    r"""The id that git gives this content: SHA-1 of ``blob <size>\0`` and the bytes.
+
+    >>> git_blob_id(b"hello\n")  # as `git hash-object` prints
+    'ce013625030ba8dba906f756967f9e9ca394464a'
+    """
+    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+
+
+def folder_digest(folder: Path, *, skip: Iterable[str] = ()) -> str:
+    """SHA-256 of the names and contents of all files below a folder, as 64 hex digits."""
+    digest = hashlib.sha256()
+    left_out = set(skip)
+    for file in sorted(p for p in folder.rglob("*") if p.is_file()):
+        name = file.relative_to(folder).as_posix()
+        if name in left_out:
+            continue
+        content = file.read_bytes()
+        digest.update(f"{name}\0{len(content)}\0".encode())
+        digest.update(content)
+    return digest.hexdigest()

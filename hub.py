@@ -1,0 +1,75 @@
+"""Downloading repositories from the Hub (or from ``HF_ENDPOINT``)."""
+
+from __future__ import annotations
+
+import re
+import socket
+from functools import lru_cache
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from huggingface_hub import constants
+
+from .errors import MissingFileError
+
+_REPO_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
+
+
+def is_repo_id(name: str) -> bool:
+    """Whether a name looks like a Hub id.
+
+    >>> is_repo_id("tstbench/copy"), is_repo_id("copy"), is_repo_id("../copy")
+    (True, False, False)
+    """
+    return _REPO_ID.fullmatch(name) is not None
+
+
+def fetch_model(repo_id: str, *, revision: str | None = None) -> Path:
+    """The local folder of a published model, taken from the Hub's cache if it is there.
+
+    Args:
+        repo_id: ``owner/name``.
+        revision: a branch, tag or commit; default ``main``.
+
+    Raises:
+        MissingFileError: there is no such repository or revision, or the Hub cannot be reached.
+    """
+    from huggingface_hub import snapshot_download  # only now: its client takes a second to import
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
+
+    offline = constants.HF_HUB_OFFLINE
+    try:
+        folder = snapshot_download(
+            repo_id, revision=revision, local_files_only=offline, etag_timeout=5
+        )
+    except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
+        what = f"{repo_id} at revision {revision}" if revision else repo_id
+        why = "HF_HUB_OFFLINE is set" if offline else why_not_downloaded(error)
+        raise MissingFileError(
+            f"{what} could not be downloaded from {constants.ENDPOINT}: {why}"
+        ) from error
+    return Path(folder)
+
+
+def why_not_downloaded(error: Exception) -> str:
+    """Why a download failed, in words: what an HTTP client raises has names for programmers."""
+    status = getattr(getattr(error, "response", None), "status_code", None)
+    if status in (401, 403, 404):
+        return f"there is no such public repository or revision there (HTTP {status})"
+    if status is not None:
+        return f"the server answered with an error (HTTP {status})"
+    return "no server answered there"
+
+
+@lru_cache(maxsize=4)
+def hub_answers(endpoint: str = constants.ENDPOINT) -> bool:
+    """Whether anybody listens there; the client itself would go on trying for half a minute."""
+    if constants.HF_HUB_OFFLINE:
+        return False
+    url = urlsplit(endpoint)
+    port = url.port or (443 if url.scheme == "https" else 80)
+    try:
+        with socket.create_connection((url.hostname or "", port), timeout=3):
+            return True
+    except OSError:
+        return False

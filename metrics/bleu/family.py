@@ -1,0 +1,79 @@
+"""s-BLEU, r-BLEU and multi-BLEU: n-gram overlap with the source and with human rewrites.
+
+Sources: Papineni et al. (2002); Post (2018); the views are the TSTBench paper's, section 3.3.1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..contract import Context, Family, Options
+from ..facts import MetricFacts
+from ..functional.bleu_protocols import BleuProtocol, bleu_protocol
+from ..text import preparation
+from ..views import compared_with, reference_count, view_facts, view_left_out
+
+if TYPE_CHECKING:
+    from ..inputs import Inputs
+    from ..statistics import Statistics
+
+
+@dataclass(frozen=True, kw_only=True)
+class BleuOptions(Options):
+    """Options of ``bleu``.
+
+    Attributes:
+        protocol: a name of :data:`~tstbench.metrics.functional.bleu_protocols.PROTOCOLS`; by default the one
+            of the texts' language, ``tstbench`` for English.
+    """
+
+    protocol: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.protocol is not None:
+            bleu_protocol(self.protocol)
+
+
+class Bleu(Family[BleuOptions]):
+    """BLEU under a named protocol."""
+
+    name = "bleu"
+    title = "BLEU"
+    options = BleuOptions
+    libraries = ("nltk", "sacrebleu")
+    metrics: tuple[MetricFacts, ...] = view_facts("bleu", "BLEU", "BLEU", "percent")
+
+    def left_out(self, metric: str, inputs: Inputs, options: BleuOptions) -> str | None:
+        """A reason if there are no references, or not several."""
+        return view_left_out(metric, inputs)
+
+    def fields(self, metric: str, inputs: Inputs, options: BleuOptions) -> dict[str, object]:
+        """Everything that the protocol fixes, and the number of references."""
+        protocol = _protocol(inputs, options)
+        return {
+            "protocol": protocol.name,
+            "tok": protocol.tokenize,
+            "case": "lower" if protocol.lowercase else "mixed",
+            "smooth": protocol.smooth,
+            "refs": reference_count(metric, inputs),
+        }
+
+    def measure(
+        self, metric: str, inputs: Inputs, options: BleuOptions, context: Context
+    ) -> Statistics:
+        """Corpus BLEU, in percent."""
+        from ..functional.bleu import bleu_statistics  # needs nltk
+
+        against = compared_with(metric, inputs)
+        return bleu_statistics(inputs.predictions, against, _protocol(inputs, options))
+
+
+def _protocol(inputs: Inputs, options: BleuOptions) -> BleuProtocol:
+    text = preparation(inputs.language)
+    protocol = bleu_protocol(options.protocol or text.bleu_protocol)
+    text.check_bleu(protocol.name, english=protocol.english)
+    return protocol
+
+
+FAMILY = Bleu()

@@ -1,0 +1,80 @@
+"""CoLA: the share of predictions that a classifier considers acceptable English.
+
+Source: Krishna, Wieting and Iyyer (2020), section 2.3; TSTBench paper, section 3.3.1.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ..contract import Context, Family, Need, Options
+from ..facts import MetricFacts
+from ..text import preparation
+
+if TYPE_CHECKING:
+    from ..inputs import Inputs
+    from ..signature import Signature
+    from ..statistics import Statistics
+
+
+class Cola(Family[Options]):
+    """Linguistic acceptability."""
+
+    name = "cola"
+    title = "linguistic acceptability"
+    metrics = (
+        MetricFacts(
+            name="cola",
+            title="CoLA",
+            unit="percent",
+            higher_is_better=True,
+            aspect="fluency",
+            meaning="share classified as acceptable",
+        ),
+    )
+
+    def left_out(self, metric: str, inputs: Inputs, options: Options) -> str | None:
+        """A reason if the texts are not English, as the corpus is."""
+        if preparation(inputs.language).is_english:
+            return None
+        return f"the acceptability classifiers judge English, but the texts are {inputs.language!r}"
+
+    def needs(self, metric: str, inputs: Inputs, options: Options) -> tuple[Need, ...]:
+        """Predictions, cleaned, case kept."""
+        prepare = preparation(inputs.language).clean
+        return (Need("acceptability", partial(prepare, inputs.predictions)),)
+
+    def fields(self, metric: str, inputs: Inputs, options: Options) -> dict[str, object]:
+        """How texts are prepared, and how empty predictions count."""
+        return {"text": preparation(inputs.language).clean_name, "empty": "miss"}
+
+    def measure(
+        self, metric: str, inputs: Inputs, options: Options, context: Context
+    ) -> Statistics:
+        """The share classified as acceptable, in percent."""
+        from ..functional.share import share_statistics
+
+        classifier = context.scorer("acceptability")
+        wanted = classifier.styles.index("acceptable")
+        (need,) = self.needs(metric, inputs, options)
+        return share_statistics(classifier.distribution(need.texts), wanted, inputs.failed)
+
+    def caution(self, signature: Signature) -> str | None:
+        """The embedded profile's probe is too weak to stand for CoLA."""
+        classifier = signature.as_dict().get("classifier", "").split("#")[0]
+        kind, _, corpus = classifier.partition(":")
+        if kind != "probe":
+            return None
+        if corpus == "mini":
+            return (
+                "CoLA is scored here with a small classifier trained on mini's sentences and "
+                "corruptions of them, not on CoLA: for demonstration only"
+            )
+        return (
+            "CoLA is scored here with a weak classifier (MCC 0.20 on CoLA's own development set): "
+            "only large differences mean something; the paper profile uses the published one"
+        )
+
+
+FAMILY = Cola()

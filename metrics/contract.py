@@ -1,0 +1,138 @@
+"""What a metric family is: one folder, one registry line, and everything else follows.
+
+A family defines which texts go to which scorer (:meth:`Family.needs`) and how they become
+statistics (:meth:`Family.measure`). The first determines preparation, batching and the scorers'
+part of the signature; the second the score, its interval and its significance.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
+
+from .facts import MetricFacts
+
+if TYPE_CHECKING:  # listing the metrics must not load numpy
+    from .inputs import Inputs
+    from .result import Outcome
+    from .signature import Signature
+    from .statistics import Statistics
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """The options of a family; every field's default is the benchmark's choice.
+
+    A subclass checks its values in ``__post_init__`` and raises a
+    :class:`~tstbench.errors.TSTBenchError`: so that mistakes are found before training.
+    """
+
+
+O = TypeVar("O", bound=Options)  # noqa: E741 - the options of one family
+
+
+@dataclass(frozen=True)
+class Need:
+    """Texts that a scorer of that role is to score.
+
+    Attributes:
+        role: see :mod:`tstbench.metrics.scorers.roles`.
+        given: the texts as the scorer reads them, or a function that prepares them. It is called
+            once, and only when they are scored: which scorers are needed is often asked when
+            nothing is computed.
+    """
+
+    role: str
+    given: Sequence[str] | Callable[[], Sequence[str]]
+
+    @cached_property
+    def texts(self) -> Sequence[str]:
+        """The prepared texts."""
+        return self.given() if callable(self.given) else self.given
+
+
+@dataclass(frozen=True)
+class Cohort:
+    """All systems of a direction, for metrics that compare systems with each other.
+
+    Attributes:
+        predictions: by system: N texts each, aligned with the test set.
+        hash: SHA-256 hex of the predictions; part of the identity of such a metric's scores.
+    """
+
+    predictions: Mapping[str, Sequence[str]]
+    hash: str
+
+    @classmethod
+    def of(cls, predictions: Mapping[str, Sequence[str]]) -> Cohort:
+        """A cohort; its hash does not depend on the order of the systems."""
+        ordered = {name: tuple(predictions[name]) for name in sorted(predictions)}
+        content = json.dumps(ordered, ensure_ascii=True).encode()
+        return cls(ordered, hashlib.sha256(content).hexdigest())
+
+
+class Context(Protocol):
+    """What a metric can ask for while it measures one system."""
+
+    @property
+    def cohort(self) -> Cohort:
+        """All systems of the direction; raises :class:`InputError` if they were not given."""
+        ...
+
+    def scorer(self, role: str) -> Any:
+        """The scorer of that role, loaded; see :mod:`tstbench.metrics.scorers.base`."""
+        ...
+
+    def outcome(self, metric: str) -> Outcome:
+        """The outcome of another metric for the same system, measured once."""
+        ...
+
+
+class Family(Generic[O]):
+    """Metrics that share a folder, options and scorers. A subclass overrides what differs.
+
+    Attributes:
+        name: the name of the folder and of its ``evaluate`` module.
+        title: the name shown to people.
+        metrics: one per score, in display order.
+        options: the class of its options.
+        libraries: libraries whose versions are the provenance of its scores.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    metrics: ClassVar[tuple[MetricFacts, ...]]
+    options: ClassVar[type[Options]] = Options
+    libraries: ClassVar[tuple[str, ...]] = ()
+
+    def left_out(self, metric: str, inputs: Inputs, options: O) -> str | None:
+        """Why the metric does not apply to these texts; ``None`` if it does."""
+        return None
+
+    def parts(self, metric: str, inputs: Inputs, options: O) -> tuple[str, ...]:
+        """Other metrics that this one is computed from; their scorers are needed too."""
+        return ()
+
+    def needs(self, metric: str, inputs: Inputs, options: O) -> tuple[Need, ...]:
+        """Which texts go to which scorers: the only place that pairs them."""
+        return ()
+
+    def fields(self, metric: str, inputs: Inputs, options: O) -> dict[str, object]:
+        """What the signature states besides the metric's version, direction, scorers and data.
+
+        Everything that can change a number: options, and how texts are prepared. ``None`` is left
+        out. It must not load anything: recipes are compared before scorers are loaded.
+        """
+        return {}
+
+    def measure(self, metric: str, inputs: Inputs, options: O, context: Context) -> Statistics:
+        """From texts and scorers to statistics whose sums give the corpus score."""
+        raise TypeError(f"{type(self).__name__} does not measure")
+
+    def caution(self, signature: Signature) -> str | None:
+        """A warning to show beside any number with this signature, if there is one."""
+        return None

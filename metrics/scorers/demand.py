@@ -1,0 +1,57 @@
+"""Scorers on demand: a call that needs one that does not exist yet has it trained first.
+
+How scorers are trained is known in a higher room; the package puts it in place when it is imported
+(:data:`maker`), so that ``evaluate.load("tstbench/joint")`` works on a fresh machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ...datasets_scripts.directions import Direction
+    from ...errors import MissingScorerError
+    from ..options import Choices
+    from .profile import Profile
+
+    Maker = Callable[[Direction, Profile, Sequence[str], Choices], object]
+
+#: makes every scorer that some metrics need on a direction
+maker: Maker | None = None
+
+
+def make(
+    missing: MissingScorerError,
+    direction: Direction | None,
+    profile: Profile,
+    metrics: Sequence[str],
+    choices: Choices,
+) -> None:
+    """Make the scorers that some metrics need, and say so.
+
+    Args:
+        missing: the error of the first one that was looked for.
+        direction: the direction to score on.
+        profile: which scorers are used.
+        metrics: names of metrics.
+        choices: options by family.
+
+    Raises:
+        MissingScorerError: nothing is known here of the direction's dataset but its name, or
+            published weights are not on this machine and cannot be downloaded.
+        MissingFileError: the training sentences were not found.
+    """
+    from ...datasets_scripts.known import DATASETS
+    from ...files import exclusive, home
+    from ...talk import say
+
+    if maker is None or direction is None or direction.dataset not in DATASETS:
+        raise missing
+    slow = "hours without a GPU" if "transformer" in profile.scorers.values() else "minutes"
+    say(
+        f"scoring {direction} needs scorers that are not in {home()}: they are trained now, once, "
+        f"and kept (half a minute for small datasets, {slow} for large ones)"
+    )
+    with exclusive(home() / "scorers", "train"):  # a page may be asked twice at the same time
+        maker(direction, profile, metrics, choices)

@@ -1,0 +1,164 @@
+"""Find the scorer for a role: trained here, published, or the user's own; it is not loaded.
+
+A scorer is looked up, and its checksum verified, each time a profile asks; but it is loaded, and
+remembers what it has scored, once per process. Its folder is named after its content.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache, partial
+from pathlib import Path
+
+from ...datasets_scripts.directions import Direction
+from ...errors import InputError, MissingScorerError, require_installed, unknown_name
+from .artefacts import CARD_FILE, Artefact, open_artefact
+from .base import Encoder
+from .classifiers import ACCEPTABILITY_STYLES, Classifier, is_kind, kinds, load_classifier
+from .device import Placement
+from .encoder_files import describe_encoder
+from .hub_classifiers import describe_hub_classifier
+from .language_model import MODEL_FILE, NgramLanguageModel
+from .published import find_or_fetch
+from .roles import Found
+from .weights import file_digest, signature_name
+
+TORCH_KINDS = ("transformer", "probe")  # kinds that use the given placement
+
+
+def acceptability_corpus(dataset: str) -> str:
+    """The corpus that a dataset's acceptability classifier is trained on.
+
+    ``mini`` must work without downloads, so it has its own corpus.
+    """
+    return "mini" if dataset == "mini" else "cola"
+
+
+def language_model_name(style: str) -> str:
+    """The artefact name of a style's language model: 5-gram, modified Kneser-Ney."""
+    return f"kn5-{style}"
+
+
+def classifier(spec: str, direction: Direction | None, placement: Placement) -> Found:
+    """P(style | sentence): a kind trained on the dataset, a folder, or a Hub id."""
+    direction = _needed(direction)
+    if is_kind(spec):
+        return _trained("classifier", direction.dataset, spec, placement)
+    return _own_classifier(spec, (direction.source_style, direction.target_style), placement)
+
+
+def acceptability(spec: str, direction: Direction | None, placement: Placement) -> Found:
+    """P(acceptable | sentence): a kind trained here, a folder, or a Hub id."""
+    if is_kind(spec):
+        corpus = acceptability_corpus(direction.dataset if direction else "")
+        return _trained("acceptability", corpus, spec, placement)
+    return _own_classifier(spec, ACCEPTABILITY_STYLES, placement)
+
+
+def language_model(spec: str, direction: Direction | None, _placement: Placement) -> Found:
+    """The n-gram model of the target style: ``kn5``, trained here, or an ARPA or KenLM file."""
+    direction = _needed(direction)
+    if spec == "kn5":
+        name = language_model_name(direction.target_style)
+        return _found_language_model(find_or_fetch("language_model", direction.dataset, name))
+    path = Path(spec).expanduser()
+    if (path / CARD_FILE).is_file():
+        return _found_language_model(open_artefact(path))
+    if not (path.is_file() or (path / MODEL_FILE).is_file()):
+        raise MissingScorerError(
+            f"the language model {spec!r} is neither kn5 nor a file in ARPA or KenLM format"
+        )
+    file = (path / MODEL_FILE if path.is_dir() else path).resolve()
+    name, digest = f"file:{signature_name(path.stem)}", file_digest(file)
+    return Found(name, digest, partial(_opened_language_model, file, name, digest))
+
+
+def encoder(spec: str, _direction: Direction | None, placement: Placement) -> Found:
+    """Token vectors: a Hub id or folder, and after ``@`` the layer to read (default: the last)."""
+    model, layer = split_layer(spec)
+    known = describe_encoder(model, layer)
+    load = partial(_encoder, model, known.layer, placement)
+    return Found(known.name, known.hash, load, {"layer": known.layer}, on_device=True)
+
+
+def split_layer(spec: str) -> tuple[str, int | None]:
+    """Model and layer of an encoder.
+
+    >>> split_layer("FacebookAI/roberta-large@9"), split_layer("my/model")
+    (('FacebookAI/roberta-large', 9), ('my/model', None))
+    """
+    model, separator, layer = spec.rpartition("@")
+    if not separator:
+        return spec, None
+    if not layer.isdigit():
+        raise InputError(f"encoder {spec!r}: '@' must be followed by a layer number")
+    return model, int(layer)
+
+
+def _trained(role: str, dataset: str, kind: str, placement: Placement) -> Found:
+    if kind not in kinds():
+        raise unknown_name("kind of classifier", kind, kinds())
+    return _found_classifier(find_or_fetch(role, dataset, kind), placement)
+
+
+def _found_classifier(artefact: Artefact, placement: Placement) -> Found:
+    card = artefact.card
+    on_device = card.kind in TORCH_KINDS
+    load = partial(_opened_classifier, artefact.folder, placement, artefact.hash)
+    return Found(f"{card.kind}:{card.dataset}", artefact.hash, load, on_device=on_device)
+
+
+def _own_classifier(spec: str, styles: tuple[str, ...], placement: Placement) -> Found:
+    """A folder of one of our scorers, or any transformer for sequence classification."""
+    if (Path(spec) / CARD_FILE).is_file():
+        artefact = open_artefact(spec)
+        lacking = [style for style in styles if style not in artefact.card.styles]
+        if lacking:
+            raise InputError(
+                f"the classifier in {spec} tells {', '.join(artefact.card.styles)} apart; it does not "
+                f"know {' and '.join(lacking)}"
+            )
+        return _found_classifier(artefact, placement)
+    require_installed("transformers", "embedded")
+    name, digest = describe_hub_classifier(spec)
+    load = partial(_hub_classifier, spec, styles, placement, digest)
+    return Found(name, digest, load, on_device=True)
+
+
+def _found_language_model(artefact: Artefact) -> Found:
+    card = artefact.card
+    name = f"{card.name}:{card.dataset}"
+    load = partial(_opened_language_model, artefact.folder, name, artefact.hash)
+    return Found(name, artefact.hash, load)
+
+
+def _needed(direction: Direction | None) -> Direction:
+    if direction is None:
+        raise InputError("a direction is needed, such as 'yelp/negative-to-positive'")
+    return direction
+
+
+@lru_cache(maxsize=16)
+def _opened_classifier(folder: Path, placement: Placement, _digest: str) -> Classifier:
+    return load_classifier(folder, placement)
+
+
+@lru_cache(maxsize=16)
+def _opened_language_model(folder: Path, name: str, digest: str) -> NgramLanguageModel:
+    return NgramLanguageModel(folder, name=name, hash=digest)
+
+
+@lru_cache(maxsize=4)
+def _hub_classifier(
+    model: str, styles: tuple[str, ...], placement: Placement, _digest: str
+) -> Classifier:
+    from .transformer import load_hub_classifier
+
+    return load_hub_classifier(model, styles, placement=placement)
+
+
+def _encoder(model: str, layer: int, placement: Placement) -> Encoder:
+    for module in ("torch", "transformers"):
+        require_installed(module, "embedded")
+    from .encoder import load_encoder
+
+    return load_encoder(model, layer, placement)

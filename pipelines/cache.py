@@ -1,0 +1,157 @@
+"""What lies in ``$TSTBENCH_HOME``: sizes, last use, and what nothing refers to any more.
+
+A trained model is current while the index names it. One that was replaced, because its data or
+settings changed, stays on disk, since reports may name its hash; it is what pruning removes.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from ..datasets_scripts import unchanged
+from ..datasets_scripts.sources import pinned_places
+from ..errors import InputError
+from ..files import home
+from ..metrics.scorers.artefacts import SCORERS
+from ..store import Store
+from ..trainers.system_card import SYSTEM_STORE
+
+CURRENT = "current"
+_DAY = 86_400  # seconds; what is half-written for longer belongs to no running process
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One thing in the cache.
+
+    Attributes:
+        kind: ``scorer``, ``system``, ``download`` or ``fingerprint``.
+        name: what it is, for people.
+        path: a folder or file; a link is an entry of its own, and never followed.
+        state: ``current``, or why it is not needed.
+    """
+
+    kind: str
+    name: str
+    path: Path
+    state: str
+
+    @property
+    def size(self) -> int:
+        """Bytes of its files; a link counts as itself."""
+        return sum(file.lstat().st_size for file in _files(self.path))
+
+    @property
+    def last_used(self) -> date:
+        """When one of its files was last read or written, as far as the file system tells."""
+        facts = [file.lstat() for file in _files(self.path)] or [self.path.lstat()]
+        return date.fromtimestamp(max(max(one.st_atime, one.st_mtime) for one in facts))
+
+
+def entries() -> list[Entry]:
+    """Everything that TSTBench keeps, by kind and name; nobody else's files are listed."""
+    found = [*_models(SCORERS), *_models(SYSTEM_STORE), *_downloads(), *_fingerprints()]
+    order = ("scorer", "system", "download", "fingerprint")
+    return sorted(found, key=lambda e: (order.index(e.kind), e.name, e.state))
+
+
+def prunable(some: Iterable[Entry], *, systems: bool = False) -> list[Entry]:
+    """What may be removed: nothing that is current, and systems only if asked for."""
+    return [e for e in some if e.state != CURRENT and (systems or e.kind != "system")]
+
+
+def remove(entry: Entry) -> None:
+    """Remove one entry; never anything outside the cache, whatever links lie in it.
+
+    Raises:
+        InputError: it lies elsewhere, or may not be removed.
+    """
+    if not entry.path.parent.resolve().is_relative_to(home()):
+        raise InputError(f"{entry.path} lies outside {home()}: it is left alone")
+    try:
+        if entry.path.is_symlink() or entry.path.is_file():
+            entry.path.unlink(missing_ok=True)
+        else:
+            shutil.rmtree(entry.path)
+    except OSError as error:
+        raise InputError(f"{entry.path} cannot be removed: {error.strerror}") from error
+
+
+def readable(size: int) -> str:
+    """A size for people.
+
+    >>> readable(999), readable(1_500), readable(72_000_000)
+    ('999 B', '1.5 kB', '72.0 MB')
+    """
+    amount, unit = float(size), "B"
+    for unit in ("B", "kB", "MB", "GB"):
+        if amount < 1000 or unit == "GB":
+            break
+        amount /= 1000
+    return f"{size} B" if unit == "B" else f"{amount:.1f} {unit}"
+
+
+def _models(store: Store[Any]) -> Iterator[Entry]:
+    index = store.root / "index"
+    named: dict[str, str] = {}
+    for file in sorted(index.rglob("*.json")):
+        digest = _json(file).get("artefact")
+        key = (*file.relative_to(index).parts[:-1], file.stem)
+        if isinstance(digest, str) and len(key) > 1:
+            named[digest] = " ".join((key[1], key[0].replace("_", " "), *key[2:]))
+    for folder in _children(store.root / "objects"):
+        if folder.name.startswith("."):
+            if time.time() - folder.lstat().st_mtime > _DAY:
+                yield Entry(store.what, folder.name, folder, "unfinished")
+            continue
+        card = _json(folder / store.card_file)
+        called = f"{card.get('dataset', '')} {card.get('role', '')} {card.get('name', '?')}"
+        name = named.get(folder.name) or called.replace("_", " ").strip()
+        state = CURRENT if folder.name in named else "replaced"
+        yield Entry(store.what, f"{name} {folder.name[:8]}", folder, state)
+
+
+def _downloads() -> Iterator[Entry]:
+    pinned = pinned_places()
+    for file in _files(home() / "downloads"):
+        name = file.relative_to(home() / "downloads").as_posix()
+        left = file.suffix in (".part", ".lock")
+        state = "unfinished" if left else CURRENT if file in pinned else "no longer used"
+        yield Entry("download", name, file, state)
+
+
+def _fingerprints() -> Iterator[Entry]:
+    for file in _children(home() / unchanged.FOLDER):
+        about = _json(file)
+        asked, state = about.get("question"), about.get("state")
+        what = asked if isinstance(asked, dict) else {}
+        name = " ".join(what.get("scorer") or [str(what.get("system", "?"))])
+        known = isinstance(state, list) and state[:1] == [unchanged.tools()]
+        yield Entry("fingerprint", name, file, CURRENT if known else "of other code")
+
+
+def _children(folder: Path) -> list[Path]:
+    """What lies in a folder of the cache; a link in its place leads elsewhere: it is left alone."""
+    return [] if folder.is_symlink() or not folder.is_dir() else sorted(folder.iterdir())
+
+
+def _files(path: Path) -> list[Path]:
+    """The files below a folder, links as themselves; or the file."""
+    if path.is_symlink() or path.is_file():
+        return [path]
+    return [file for child in _children(path) for file in _files(child)]
+
+
+def _json(file: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(file.read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return content if isinstance(content, dict) else {}

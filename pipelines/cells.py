@@ -1,0 +1,230 @@
+"""The cells of a suite: one system on one direction each, checked before anything runs."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+
+from ..datasets_scripts.known import parse_direction
+from ..datasets_scripts.load import TestSet
+from ..datasets_scripts.training import TrainingData
+from ..errors import InputError
+from ..trainers.load import FoundSystem, find_stored, find_system
+from ..trainers.registry import system_class, system_names
+from ..trainers.system import Generation, check_direction
+from .bounds import bound_info, bound_predictions, is_reference
+from .outputs import Outputs, read_outputs
+from .predictions import read_card
+from .published import published_directions, published_info, published_predictions
+from .report import SystemInfo
+from .results import check_names, folder_name
+from .suite_file import Suite, SuiteSystem
+from .transfer import ask, predictions_path, system_info, transfer
+
+
+@dataclass(frozen=True)
+class Answers:
+    """A checked cell: what a report says about the system, and how to get its outputs.
+
+    Attributes:
+        info: who made the predictions.
+        outputs: reads the predictions, or has the system make the missing ones.
+    """
+
+    info: SystemInfo
+    outputs: Callable[[], tuple[SystemInfo, Outputs]]
+
+
+@dataclass(frozen=True)
+class Cell(ABC):
+    """One system on one direction; each subclass is one source of predictions."""
+
+    direction: str
+    info: SystemInfo
+
+    @abstractmethod
+    def check(self, test_set: TestSet, root: Path, training: Callable[[], TrainingData]) -> Answers:
+        """Find every mistake that can be found before anything is trained, run or scored.
+
+        Args:
+            test_set: the direction's test set.
+            root: the results folder.
+            training: loads the direction's training data, once for all its cells.
+        """
+
+
+@dataclass(frozen=True)
+class WrittenCell(Cell):
+    """Predictions that exist already and need no system."""
+
+    def check(self, test_set: TestSet, root: Path, training: Callable[[], TrainingData]) -> Answers:
+        """Read them all."""
+        del root, training
+        outputs = Outputs(self.info.name, self.read(test_set))
+        return Answers(self.info, lambda: (self.info, outputs))
+
+    @abstractmethod
+    def read(self, test_set: TestSet) -> tuple[str, ...]:
+        """The predictions, aligned with the test set."""
+
+
+@dataclass(frozen=True)
+class FileCell(WrittenCell):
+    """The user's own file."""
+
+    path: Path
+
+    def read(self, test_set: TestSet) -> tuple[str, ...]:
+        """Read the file."""
+        return read_outputs(self.path, test_set, self.info.name).predictions
+
+
+@dataclass(frozen=True)
+class PublishedCell(WrittenCell):
+    """Outputs published by others."""
+
+    def read(self, test_set: TestSet) -> tuple[str, ...]:
+        """Fetch them."""
+        return published_predictions(self.info.name, test_set)
+
+
+@dataclass(frozen=True)
+class BoundCell(WrittenCell):
+    """One person's rewrites."""
+
+    bound: str
+
+    def read(self, test_set: TestSet) -> tuple[str, ...]:
+        """Take them from the test set."""
+        return bound_predictions(self.bound, test_set)
+
+
+@dataclass(frozen=True)
+class SystemCell(Cell):
+    """A system that rewrites; its predictions are kept in the results folder."""
+
+    name: str
+    stored: FoundSystem | None  # None: made on the spot
+    generation: Generation
+
+    def check(self, test_set: TestSet, root: Path, training: Callable[[], TrainingData]) -> Answers:
+        """Find the system and check its settings."""
+        found = self.stored or find_system(self.name, test_set.direction, training=training)
+        check_direction(found.card, test_set.direction)
+        path = predictions_path(root / "predictions", test_set, folder_name(self.info.name))
+        ask(found, test_set, path, self.generation)
+        return Answers(self.info, partial(self._transfer, found, test_set, path))
+
+    def _transfer(
+        self, found: FoundSystem, test_set: TestSet, path: Path
+    ) -> tuple[SystemInfo, Outputs]:
+        predictions = transfer(found, test_set, path, generation=self.generation)
+        made_by = {"system_hash": read_card(path).system_hash}
+        return self.info.model_copy(update=made_by), Outputs(self.info.name, predictions)
+
+
+def cells(suite: Suite, folder: Path) -> dict[str, list[Cell]]:
+    """The cells of each direction; paths are relative to the suite's folder.
+
+    Raises:
+        InputError: a table is not valid, or a file does not exist.
+        UnknownNameError: no such direction or system.
+        MissingSystemError: a folder or repository does not contain a system.
+    """
+    groups: dict[str, list[Cell]] = {}
+    for number, system in enumerate(suite.system, start=1):
+        try:
+            for cell in _Table(system, folder).cells():
+                parse_direction(cell.direction)
+                groups.setdefault(cell.direction, []).append(cell)
+        except _TableError as error:
+            raise InputError(f"system {number}: {error}") from error
+    for direction, some in groups.items():
+        try:
+            check_names([cell.info.name for cell in some])
+        except InputError as error:
+            message = str(error).replace("such as NAME=PATH", 'info = { name = "..." }')
+            raise InputError(f"{direction}: {message}") from error
+    return groups
+
+
+class _TableError(Exception):
+    """What is wrong with a table; the caller adds which table it is."""
+
+
+@dataclass(frozen=True)
+class _Table:
+    """One ``[[system]]`` table, to be turned into cells."""
+
+    system: SuiteSystem
+    folder: Path
+
+    def cells(self) -> Iterator[Cell]:
+        """The table's cells, one per direction."""
+        table = self.system
+        choices = {
+            "system": table.system,
+            "baseline": table.baseline,
+            "published": table.published,
+            "outputs": table.outputs,
+        }
+        if sum(map(bool, choices.values())) != 1:
+            raise _TableError("one of 'system', 'published' and 'outputs' is needed")
+        if not self._name and ("seed" in table.model_fields_set or table.generation):
+            raise _TableError("'seed' and 'generation' only apply to a 'system'")
+        if table.published:
+            yield from self._published(table.published)
+        elif table.outputs:
+            yield from self._files(table.outputs)
+        elif is_reference(self._name):
+            info = table.info or bound_info(self._name)
+            yield from (BoundCell(d, info, self._name) for d in self._directions(()))
+        else:
+            yield from self._systems()
+
+    @cached_property
+    def _name(self) -> str:
+        return self.system.system or self.system.baseline or ""
+
+    def _directions(self, usual: Iterable[str]) -> tuple[str, ...]:
+        directions = self.system.directions or tuple(usual)
+        if not directions:
+            raise _TableError(f"'directions' is missing: name those to run {self._name} on")
+        return directions
+
+    def _systems(self) -> Iterator[Cell]:
+        name, stored = self._name, None
+        if name in system_names():
+            card = system_class(name).untrained()
+        else:
+            here = self.folder / name
+            stored = find_stored(str(here) if here.is_dir() else name)
+            card = stored.card
+        info = system_info(card)
+        if self.system.info:  # the rest is what the system's card says
+            said = self.system.info.model_dump(exclude_unset=True)
+            info = info.model_copy(update=said)
+        generation = Generation(seed=self.system.seed, settings=self.system.generation)
+        for direction in self._directions(card.directions):
+            yield SystemCell(direction, info, name, stored, generation)
+
+    def _published(self, name: str) -> Iterator[Cell]:
+        if self.system.info:
+            raise _TableError("'info' does not apply to a published system, which has its own")
+        for direction in self.system.directions or published_directions(name):
+            yield PublishedCell(direction, published_info(name, direction))
+
+    def _files(self, outputs: dict[str, str]) -> Iterator[Cell]:
+        info = self.system.info
+        if info is None:
+            raise _TableError("'outputs' need 'info.name'")
+        if self.system.directions:
+            raise _TableError("'directions' does not apply: 'outputs' names the directions")
+        for direction, file in outputs.items():
+            path = self.folder / file
+            if not path.is_file():
+                raise InputError(f"{info.name}, {direction}: no such file: {path}")
+            yield FileCell(direction, info, path)

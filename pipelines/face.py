@@ -1,0 +1,189 @@
+"""What ``import tstbench`` offers: the evaluation as one call, and its result as one object.
+
+The scores are those of ``tstbench evaluate``, computed by the same functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..datasets_scripts.directions import Direction
+from ..datasets_scripts.known import DIRECTIONS
+from ..datasets_scripts.load import load_test_set
+from ..errors import InputError
+from ..metrics.inputs import check_inputs
+from ..metrics.options import Settings
+from .careful import warn
+from .evaluate import Evaluation
+from .evaluate import evaluate as evaluate_systems
+from .formats.page import fragment
+from .outputs import Outputs, read_outputs
+from .predictions import made_by
+from .ranked_table import RankedTable, Standings, by_signature, direction_table, ranking_metric
+from .ranking import Rank
+from .report import Report, SystemInfo
+from .scoring import scoring
+from .significance import write_significance
+from .terminal_table import plain_table, width_here
+from .transfer import baseline_info, predict
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Predictions = Sequence[str] | str | Path
+
+
+@dataclass(frozen=True)
+class Scores:
+    """The scores of one or more systems on one direction: prints as a table, shows as HTML."""
+
+    evaluation: Evaluation
+
+    @property
+    def reports(self) -> tuple[Report, ...]:
+        """One per system, in the order given: values, intervals, signatures."""
+        return tuple(system.report for system in self.evaluation.systems)
+
+    @property
+    def report(self) -> Report:
+        """The report of the only system.
+
+        Raises:
+            InputError: there are several systems: use :attr:`reports`.
+        """
+        if len(self.reports) > 1:
+            names = ", ".join(report.system.name for report in self.reports)
+            raise InputError(f"several systems were scored ({names}): use .reports")
+        return self.reports[0]
+
+    def __getitem__(self, metric: str) -> float | None:
+        """The value of a metric for the only system; ``None`` if it has no value."""
+        score = self.report.score(metric)
+        return None if score is None else score.value
+
+    def rank(self, metric: str | None = None) -> list[Rank]:
+        """The systems, best first, by one metric; a rank is a range where the data show no order.
+
+        Args:
+            metric: by default the one that orders the table: Joint if it has a value.
+        """
+        chosen = metric or ranking_metric(self.evaluation.ranks)
+        return list(self.evaluation.ranks.get(chosen, ()))
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row per system and metric: value, 95% interval, unit, signature, made_with."""
+        import pandas as pd
+
+        rows = [
+            {
+                "system": report.system.name,
+                "metric": score.metric,
+                "value": score.value,
+                "low": score.interval.low if score.interval else None,
+                "high": score.interval.high if score.interval else None,
+                "unit": score.unit,
+                "higher_is_better": score.higher_is_better,
+                "signature": score.signature,
+                "made_with": score.made_with,
+            }
+            for report in self.reports
+            for score in report.scores
+        ]
+        return pd.DataFrame(rows)
+
+    @property
+    def table(self) -> RankedTable:
+        """Systems x metrics, best first; bounds are not ranked."""
+        ranks = by_signature(self.reports, self.evaluation.ranks)
+        return direction_table(Standings(self.reports, ranks))
+
+    def __str__(self) -> str:
+        return plain_table(self.table, width=width_here())
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        """The table for notebooks; names are escaped."""
+        return fragment(self.table)
+
+
+def evaluate(
+    predictions: Predictions | Mapping[str, Predictions],
+    direction: str | Direction,
+    *,
+    metrics: Iterable[str] | None = None,
+    profile: str = "embedded",
+    scorers: Mapping[str, str] | None = None,
+    options: Settings | None = None,
+    baselines: Iterable[str] = (),
+    out: Path | str | None = None,
+    data_dir: Path | str | None = None,
+    device: str = "auto",
+    dtype: str = "float32",
+    batch_size: int | None = None,
+) -> Scores:
+    """Score rewrites of a direction's test set.
+
+    Scorers that do not exist yet are trained first; progress is reported on standard error.
+
+    Args:
+        predictions: N texts in the order of the test set, or a file of them (text, JSON Lines or
+            CSV); for several systems, a mapping from name to either.
+        direction: ``yelp/negative-to-positive``; see :func:`tstbench.directions`.
+        metrics: names of metrics and families; by default the benchmark's ten.
+        profile: ``embedded`` or ``paper``.
+        scorers: scorers to use instead of the profile's, by role: ``{"encoder": "my/model@6"}``.
+        options: metric options, by family: ``{"bleu": {"protocol": "13a"}}``.
+        baselines: baselines to score as well: ``copy``, ``random-target``, ``reference-1``...
+        out: a results folder to add to; what it already has is not computed again.
+        data_dir: the user's copy of a licensed corpus.
+        device: ``auto``, ``cpu`` or ``cuda``.
+        dtype: ``float32``, ``bfloat16`` or ``float16``.
+        batch_size: the most sentences that a model scores at once; it does not change a score.
+
+    Raises:
+        InputError: the predictions do not fit the test set, or a file is not valid.
+        UnknownNameError: no such direction, metric, option, scorer role...
+        MissingFileError: a file of the dataset, or of predictions, is missing.
+    """
+    how = scoring(
+        metrics,
+        profile=profile,
+        scorers=[f"{role}={spec}" for role, spec in (scorers or {}).items()],
+        settings=options,
+        device=device,
+        dtype=dtype,
+        batch_size=batch_size,
+    )
+    folder = None if data_dir is None else Path(data_dir)
+    test_set = load_test_set(direction, data_dir=folder)
+    given = predictions if isinstance(predictions, Mapping) else {"predictions": predictions}
+    systems: list[Outputs] = []
+    infos: dict[str, SystemInfo] = {}
+    for name, some in given.items():
+        if isinstance(some, str | Path):
+            systems.append(read_outputs(some, test_set, name))
+            if info := made_by(Path(some), systems[-1]):
+                infos[name] = info
+        else:
+            check_inputs(some, test_set.sources)
+            systems.append(Outputs(name, tuple(some)))
+    baselines = tuple(baselines)
+    for name in baselines:
+        systems.append(Outputs(name, tuple(predict(name, test_set, data_dir=folder))))
+    root = None if out is None else Path(out)
+    infos |= {name: baseline_info(name) for name in baselines}
+    warn(systems, test_set, infos, root)
+    how.prepare(test_set.direction, folder)
+    evaluation = evaluate_systems(systems, test_set, how, infos, root)
+    if root is not None:
+        write_significance(root / test_set.direction.name)
+    return Scores(evaluation)
+
+
+def directions() -> tuple[str, ...]:
+    """The names of all known directions: the benchmark's, other packages' and the user's own."""
+    return tuple(DIRECTIONS)

@@ -1,0 +1,41 @@
+"""A table in Markdown, as GitHub and model cards show it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..ranked_table import BOUNDS_TITLE, Cell, RankedTable, Row
+
+_ESCAPES = str.maketrans({c: f"\\{c}" for c in "\\|*_`<[]~&$"})
+
+
+def markdown(table: RankedTable, *, intervals: bool = False) -> str:
+    """The title, the table, and what is said below it.
+
+    Args:
+        table: what to write down.
+        intervals: beside each value its 95% interval.
+    """
+    width = 1 + len(table.titles)
+    rows = [_row(row, intervals=intervals) for row in table.rows]
+    if table.bounds:
+        rows.append([f"*{BOUNDS_TITLE}*", *[""] * (width - 1)])
+        rows += [_row(row, intervals=intervals) for row in table.bounds]
+    rule = ["---", *["---:"] * (width - 1)]
+    header = ["system", *(_escaped(title).replace("\n", "<br>") for title in table.titles)]
+    lines = [f"| {' | '.join(cells)} |" for cells in (header, rule, *rows)]
+    below = [_escaped(note) for note in table.below("Bold", intervals=intervals)]
+    return "\n\n".join([_escaped(table.title), "\n".join(lines), *below]) + "\n"
+
+
+def _escaped(text: str) -> str:
+    return text.translate(_ESCAPES)
+
+
+def _row(row: Row, *, intervals: bool) -> Sequence[str]:
+    return [_escaped(row.system), *(_cell(cell, intervals=intervals) for cell in row.cells)]
+
+
+def _cell(cell: Cell, *, intervals: bool) -> str:
+    text = f"**{cell.text}**" if cell.bold else cell.text
+    return f"{text} ({cell.interval})" if intervals and cell.interval else text

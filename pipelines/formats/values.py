@@ -1,0 +1,65 @@
+"""All numbers as CSV, one line each, with everything that tells what they are."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+
+from ..ranked_table import Standings
+
+HEADER = (
+    "direction", "system", "bound", "metric", "value", "low", "high", "unit", "higher_is_better",
+    "rank_low", "rank_high", "p_best", "bold", "profile", "signature", "made_with", "sentences",
+    "data", "outputs_sha256",
+)  # fmt: skip
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet computes a cell that begins so
+
+
+def csv_values(standings: Sequence[Standings]) -> str:
+    """One line per direction, system and score; numbers in full, empty where there is none.
+
+    A text that a spreadsheet would take for a formula has an apostrophe before it.
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(HEADER)
+    for one in standings:
+        writer.writerows([_safe(cell) for cell in row] for row in _rows(one))
+    return text.getvalue()
+
+
+def _rows(standings: Standings) -> Iterator[tuple[object, ...]]:
+    for report in standings.reports:
+        system, data = report.system, report.data
+        for score in report.scores:
+            ranks = standings.ranks.get(score.signature, ())
+            place = next((rank for rank in ranks if rank.system == system.name), None)
+            bounds = score.interval
+            yield (
+                report.direction,
+                system.name,
+                system.is_bound,
+                score.metric,
+                score.value,
+                bounds.low if bounds else None,
+                bounds.high if bounds else None,
+                score.unit,
+                score.higher_is_better,
+                place.low if place else None,
+                place.high if place else None,
+                place.p_best if place else None,
+                bool(place and place.ties_best and len(ranks) > 1),
+                score.profile,
+                score.signature,
+                score.made_with,
+                data.sentences,
+                data.fingerprint,
+                report.outputs_sha256,
+            )
+
+
+def _safe(cell: object) -> object:
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell

@@ -1,0 +1,322 @@
+"""How results grow: new scores are merged into the existing ones, and nothing is lost.
+
+A score stays until the same question has a newer answer. Two scores ask the same question when
+their signatures differ only in the metric's version and the hashes of scorers. With different
+options or scorers they ask different questions and are kept side by side.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ..datasets_scripts.directions import Direction
+from ..errors import InputError, TSTBenchError
+from ..files import atomic_folder, exclusive, write_bytes, write_text
+from ..metrics.registry import METRICS
+from ..metrics.signature import Signature
+from ..talk import say
+from ..version import __version__
+from .history import HISTORY_FILE, earlier, history_content
+from .ranking import Bootstrapped
+from .report import (
+    DataInfo,
+    NewerReportError,
+    Omission,
+    Report,
+    Sample,
+    Score,
+    SystemInfo,
+    further_key,
+    predictions_sha256,
+)
+from .report_files import samples_content
+from .results import (
+    REPLICATES_FILE,
+    SAMPLES_FILE,
+    Stored,
+    direction_folder,
+    folder_name,
+    is_result,
+    read_stored,
+)
+
+# Fields of a signature that tell answers apart, not questions: the metric's version, and the
+# systems that a metric compared when it was asked.
+_ANSWERS = ("v", "cohort")
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A score with everything that belongs to it.
+
+    Attributes:
+        score: the corpus value.
+        per_sentence: N values, each ``None`` if undefined; ``None`` for a corpus-only metric.
+        bootstrapped: value and replicates, unrounded.
+    """
+
+    score: Score
+    per_sentence: tuple[float | None, ...] | None
+    bootstrapped: Bootstrapped
+
+
+@dataclass(frozen=True)
+class SystemResults:
+    """Everything known about one system on one direction: the content of its folder.
+
+    Attributes:
+        texts: N sentences, without their scores.
+        on_disk: the report they were read from; ``None`` for new ones.
+    """
+
+    direction: Direction
+    system: SystemInfo
+    data: DataInfo
+    texts: tuple[Sample, ...]
+    scored: tuple[Scored, ...]
+    left_out: tuple[Omission, ...]
+    on_disk: Report | None = None
+
+    @cached_property
+    def outputs_sha256(self) -> str:
+        """The hash of the predictions."""
+        return predictions_sha256([text.prediction for text in self.texts])
+
+    @cached_property
+    def samples(self) -> list[Sample]:
+        """The sentences, each with its scores by key."""
+        columns = {s.score.key: s.per_sentence for s in self.scored if s.per_sentence is not None}
+        return [
+            text.model_copy(update={"scores": {key: column[i] for key, column in columns.items()}})
+            for i, text in enumerate(self.texts)
+        ]
+
+    @cached_property
+    def files(self) -> dict[str, bytes]:
+        """The contents of the files beside the report, by name."""
+        # Not rounded: where two systems tie in a replicate, a p-value hangs on the last digit.
+        columns = {
+            s.score.key: np.concatenate([[s.bootstrapped.value], s.bootstrapped.replicates])
+            for s in self.scored
+        }
+        replicates = io.BytesIO()
+        pq.write_table(pa.table(columns), replicates)
+        return {
+            SAMPLES_FILE: samples_content(self.samples),
+            REPLICATES_FILE: replicates.getvalue(),
+        }
+
+    @cached_property
+    def report(self) -> Report:
+        """The report, with the hashes of the files beside it."""
+        return self.on_disk or Report(
+            tstbench=__version__,
+            direction=self.direction.name,
+            system=self.system,
+            data=self.data,
+            outputs_sha256=self.outputs_sha256,
+            samples_sha256=hashlib.sha256(self.files[SAMPLES_FILE]).hexdigest(),
+            replicates_sha256=hashlib.sha256(self.files[REPLICATES_FILE]).hexdigest(),
+            scores=tuple(s.score for s in self.scored),
+            left_out=self.left_out,
+        )
+
+    @property
+    def told(self) -> tuple[object, ...]:
+        """The report's content, independent of the schema and version it was written with."""
+        scores = tuple(one.score for one in self.scored)
+        return self.system, self.data, self.outputs_sha256, scores, self.left_out
+
+    @property
+    def recipes(self) -> frozenset[str]:
+        """The recipes of all scores and omissions: what need not be computed again."""
+        scores = (one.score.recipe for one in self.scored)
+        return frozenset([*scores, *(one.recipe for one in self.left_out)])
+
+
+def read_results(
+    root: Path, direction: Direction, system: str, *, quiet: bool = False
+) -> SystemResults | None:
+    """What a results folder has for a system; ``None`` if it has nothing usable.
+
+    Damaged results are reported, unless ``quiet`` is set, and treated as missing.
+
+    Raises:
+        InputError: the system's folder has another system's results, or a report whose schema
+            only a later version can read. Neither is overwritten.
+    """
+    folder = direction_folder(root, direction) / folder_name(system)
+    if not (folder / "report.json").is_file():
+        return None
+    try:
+        stored = read_stored(folder)
+        stored.check_whole()
+        return _loaded(stored, direction, system)
+    except (NewerReportError, _OtherSystemError):
+        raise
+    except TSTBenchError as error:
+        if not quiet:
+            say(f"{system} is scored again: {error}")
+        return None
+
+
+def keep(root: Path, fresh: SystemResults) -> SystemResults:
+    """Merge results into a results folder; the system's folder is replaced as a whole.
+
+    Returns:
+        What the folder has now. The folder is not touched if there is nothing new.
+    """
+    folder = direction_folder(root, fresh.direction) / folder_name(fresh.system.name)
+    with exclusive(folder):  # two processes that add to one system do not undo each other
+        old = read_results(root, fresh.direction, fresh.system.name, quiet=True)
+        if old is None and (folder / "report.json").exists() and is_result(folder):
+            _set_aside(root, folder)
+        whole, changes = merged(old, fresh)
+        why = _other_work(old, fresh) if old else None
+        history = history_content(folder, earlier(old.report, why) if old and why else None)
+        for change in changes:
+            say(f"{fresh.system.name}: {change}")
+        if old is not None and whole.told == old.told:
+            return old
+        with atomic_folder(folder, ours=is_result) as scratch:
+            for name, content in whole.files.items():
+                write_bytes(scratch / name, content)
+            if history:
+                write_bytes(scratch / HISTORY_FILE, history)
+            write_text(scratch / "report.json", whole.report.model_dump_json(indent=2) + "\n")
+    return whole
+
+
+def _set_aside(root: Path, folder: Path) -> None:
+    """Move damaged results out of the way: somebody may still want what is whole of them."""
+    place = root / "damaged" / folder.relative_to(root)
+    number = 1
+    while (there := place.with_name(f"{place.name}-{number}")).exists():
+        number += 1
+    there.parent.mkdir(parents=True, exist_ok=True)
+    folder.replace(there)
+    say(f"{folder.name}: damaged results are now in {there}; what was asked for is scored again")
+
+
+def merged(old: SystemResults | None, fresh: SystemResults) -> tuple[SystemResults, list[str]]:
+    """Merge existing and new results; also returns what the user should know about it.
+
+    Args:
+        old: the existing results, if any.
+        fresh: the new results; their texts and system facts win.
+    """
+    changes = []
+    if old is not None and (why := _other_work(old, fresh)):
+        dropped = len(old.scored)
+        changes.append(f"{why}: {dropped} old score{'s' * (dropped != 1)} dropped")
+        old = None
+    scored = list(old.scored) if old else []
+    for one in fresh.scored:
+        place = _place_of(one.score, scored)
+        if place is None:
+            scored.append(one)
+            continue
+        if scored[place].score.recipe != one.score.recipe:
+            changes.append(
+                f"{one.score.metric} {one.score.signature} replaces {scored[place].score.signature}"
+            )
+        scored[place] = one
+    answered = {one.score.metric for one in fresh.scored} | {o.metric for o in fresh.left_out}
+    unanswered = old.left_out if old else ()
+    left_out = [*(one for one in unanswered if one.metric not in answered), *fresh.left_out]
+    return (
+        replace(
+            fresh,
+            scored=_keyed(scored),
+            left_out=tuple(sorted(left_out, key=lambda one: _order(one.metric))),
+            on_disk=None,
+        ),
+        changes,
+    )
+
+
+def same_question(one: str, other: str) -> bool:
+    """Whether two signatures differ only in the metric's version and the scorers' hashes.
+
+    >>> same_question("acc|v:1|classifier:linear:x#12ab", "acc|v:2|classifier:linear:x#99ff")
+    True
+    >>> same_question("ppl|v:1|norm:words", "ppl|v:1|norm:words+1")
+    False
+    """
+    return one == other or _question(one) == _question(other)
+
+
+def _question(identity: str) -> tuple[str, tuple[tuple[str, str], ...]]:
+    parsed = Signature.parse(identity)
+    fields = tuple((name, value.split("#")[0]) for name, value in parsed if name not in _ANSWERS)
+    return parsed.metric, fields
+
+
+class _OtherSystemError(InputError):
+    """A folder already belongs to another system."""
+
+
+def _loaded(stored: Stored, direction: Direction, system: str) -> SystemResults:
+    report = stored.report
+    if report.system.name != system:
+        raise _OtherSystemError(
+            f"{stored.folder} holds the results of {report.system.name!r}, and {system!r} would "
+            "be written there: choose another name"
+        )
+    samples, replicates = stored.samples(), stored.bootstrapped()
+    scored = []
+    for score in report.scores:
+        has_column = bool(samples) and score.key in samples[0].scores
+        column = tuple(sample.scores[score.key] for sample in samples) if has_column else None
+        scored.append(Scored(score, column, replicates[score.key]))
+    return SystemResults(
+        direction=direction,
+        system=report.system,
+        data=report.data,
+        texts=tuple(sample.model_copy(update={"scores": {}}) for sample in samples),
+        scored=tuple(scored),
+        left_out=report.left_out,
+        on_disk=report,
+    )
+
+
+def _other_work(old: SystemResults, fresh: SystemResults) -> str | None:
+    """Why old scores do not apply to the new texts; ``None`` if they do."""
+    if old.data.fingerprint != fresh.data.fingerprint:
+        return "the test set changed"
+    if old.outputs_sha256 != fresh.outputs_sha256:
+        return "the predictions changed"
+    return None
+
+
+def _place_of(score: Score, scored: Sequence[Scored]) -> int | None:
+    places = (
+        i for i, one in enumerate(scored) if same_question(one.score.signature, score.signature)
+    )
+    return next(places, None)
+
+
+def _keyed(scored: Sequence[Scored]) -> tuple[Scored, ...]:
+    """Scores in the benchmark's order; a metric's first score has the metric's name as its key."""
+    taken: set[str] = set()
+    found = []
+    for one in sorted(scored, key=lambda one: _order(one.score.metric)):
+        metric, identity = one.score.metric, one.score.signature
+        key = further_key(metric, identity) if metric in taken else metric
+        taken.add(metric)
+        found.append(replace(one, score=one.score.model_copy(update={"key": key})))
+    return tuple(found)
+
+
+def _order(metric: str) -> tuple[int, str]:
+    known = list(METRICS)
+    return (known.index(metric) if metric in METRICS else len(known), metric)

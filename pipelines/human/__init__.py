@@ -1,0 +1,1 @@
+"""What is computed from human judgments: overall scores, agreement, and raters' pseudonyms."""

@@ -1,0 +1,63 @@
+"""The protocol's overall score, from the three aspects that raters score.
+
+Source: the TSTBench paper, section 3.3.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ...datasets_scripts.judgments.aspects import OVERALL, RATED
+from ...datasets_scripts.judgments.schema import Judgment
+
+COPY_PENALTY = 0.6
+
+
+def is_copy(source: str, output: str) -> bool:
+    """Whether the output repeats the source; runs of spaces count as one, case matters.
+
+    >>> is_copy("it was cold .", " it was  cold ."), is_copy("it was cold .", "It was cold .")
+    (True, False)
+    """
+    return source.split() == output.split()
+
+
+def overall_score(style: float, content: float, fluency: float, *, copied: bool) -> float:
+    """The protocol's overall score: the mean of the three, times 0.6 for a copied source.
+
+    A copy scores high on content and fluency although nothing was transferred, hence the penalty.
+
+    >>> overall_score(5, 4, 3, copied=False), round(overall_score(1, 5, 5, copied=True), 2)
+    (4.0, 2.2)
+    """
+    mean = (style + content + fluency) / 3
+    return mean * COPY_PENALTY if copied else mean
+
+
+def overall_judgments(judgments: Iterable[Judgment]) -> list[Judgment]:
+    """The overall judgment of every output that one rater scored on all three aspects.
+
+    Args:
+        judgments: of any aspects; outputs without a sample id, source or text are skipped,
+            because it cannot be known whether they are copies.
+
+    Returns:
+        One :data:`OVERALL` judgment per rater and output, in the order of first mention.
+    """
+    grouped: dict[tuple[str, ...], dict[str, Judgment]] = {}
+    names = {aspect.name for aspect in RATED}
+    for judgment in judgments:
+        if judgment.key is not None and judgment.aspect in names and judgment.score is not None:
+            *of, aspect, rater = judgment.key
+            grouped.setdefault((*of, rater), {})[aspect] = judgment
+    rows = []
+    for group in grouped.values():
+        one = next(iter(group.values()))
+        if names - group.keys() or one.source is None or one.output is None:
+            continue
+        scores: dict[str, Any] = {name: group[name].score for name in names}
+        overall = overall_score(**scores, copied=is_copy(one.source, one.output))
+        changes = {"aspect": OVERALL.name, "scale": OVERALL.scale, "score": overall, "note": None}
+        rows.append(Judgment.model_validate(one.model_dump() | changes))
+    return rows

@@ -1,0 +1,345 @@
+"""A table of systems and numbers as a thing of its own, which every format only has to write down.
+
+What a table claims is decided here and nowhere else: which numbers share a column (those with
+equal signatures), what is bold, how systems are ordered, what is said below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from ..metrics.registry import METRICS, caution
+from ..metrics.units import DASH, between, number
+from .ranking import Rank
+from .report import Report, Score
+
+ASPECTS = ("overall", "style", "content", "fluency", "other")
+MEANING = (
+    "best, or not significantly different from the best (paired bootstrap, p >= 0.05), among the "
+    "ranked systems"
+)
+BOUNDS_TITLE = "bounds: not ranked"
+
+Ranks = Mapping[str, Sequence[Rank]]  # the ranking by each score, by signature
+
+
+@dataclass(frozen=True)
+class Standings:
+    """The systems of one direction.
+
+    Attributes:
+        reports: one per system.
+        ranks: the ranking by each score, by signature.
+        metrics: in the order to be shown; by default the benchmark's.
+    """
+
+    reports: tuple[Report, ...]
+    ranks: Ranks
+    metrics: tuple[str, ...] = ()
+
+    @property
+    def direction(self) -> str:
+        """Its name."""
+        return self.reports[0].direction
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One number; all ``None`` where there is none."""
+
+    score: Score | None = None
+    bold: bool = False
+
+    @property
+    def text(self) -> str:
+        """The value, or a dash."""
+        if self.score is None or self.score.value is None:
+            return DASH
+        return number(self.score.value, self.score.unit)
+
+    @property
+    def interval(self) -> str:
+        """The 95% interval; empty if there is none."""
+        if self.score is None or self.score.interval is None:
+            return ""
+        return between(self.score.interval.low, self.score.interval.high, self.score.unit)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One system; ``rank`` is a range, empty where the table has none."""
+
+    system: str
+    rank: str
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True)
+class RankedTable:
+    """A title, columns of comparable numbers, the ranked systems, and the bounds below them.
+
+    Attributes:
+        name: of the direction or metric that the table is about.
+        title: what a caption says.
+        titles: of the columns, after that of the system; a line break may be in them.
+        rows: the ranked systems, best first.
+        bounds: what is not ranked, see :attr:`.report.SystemInfo.is_bound`.
+        order: how the rows are ordered.
+        notes: further sentences to be said below.
+    """
+
+    name: str
+    title: str
+    titles: tuple[str, ...]
+    rows: tuple[Row, ...]
+    bounds: tuple[Row, ...]
+    order: str
+    notes: tuple[str, ...]
+
+    @property
+    def has_ranks(self) -> bool:
+        """Whether there is a column of ranks."""
+        return any(row.rank for row in self.rows)
+
+    def below(self, mark: str, *, intervals: bool = False) -> list[str]:
+        """What is said below the table: its order, what ``mark`` means, and the notes."""
+        said = [self.order] if self.order else []
+        if any(cell.bold for row in self.rows for cell in row.cells):
+            said.append(f"{mark}: {MEANING}.")
+        if intervals and any(c.interval for row in (*self.rows, *self.bounds) for c in row.cells):
+            said.append("The range beside or below a value is its 95% interval.")
+        return [" ".join(said), *self.notes] if said else list(self.notes)
+
+
+@dataclass(frozen=True)
+class _Column:
+    """One score of one direction: all its numbers are comparable."""
+
+    standings: Standings
+    metric: str
+    signature: str
+
+    @property
+    def ranks(self) -> Sequence[Rank]:
+        return self.standings.ranks.get(self.signature, ())
+
+    def cell(self, system: str) -> Cell:
+        for report in self.standings.reports:
+            if report.system.name == system:
+                found = (s for s in report.scores if s.signature == self.signature)
+                return Cell(next(found, None), bold=_is_bold(system, self.ranks))
+        return Cell()
+
+
+def direction_table(standings: Standings) -> RankedTable:
+    """The systems of one direction x their scores, best first by :func:`ranking_metric`."""
+    columns = _columns([standings])
+    chosen = _chosen(columns)
+    first = standings.reports[0]
+    profiles = ", ".join(dict.fromkeys(report.profile for report in standings.reports))
+    places = {rank.system: rank for rank in chosen.ranks} if chosen else {}
+    titles = _titles(columns, [metric_title(c.metric, c.signature) for c in columns])
+    names = _by_columns(standings, columns, chosen)
+    order = "No metric has a value here."
+    if chosen and chosen.ranks:
+        order = f"Ranked by {_without_arrow(titles[columns.index(chosen)]).replace('†', '')}."
+    elif columns:
+        order = "No system is ranked."
+    return RankedTable(
+        name=first.direction,
+        title=f"{first.direction}, {_count(first.data.sentences, 'sentence')}, profile {profiles}",
+        titles=titles,
+        rows=_rows(columns, names, places),
+        bounds=_rows(columns, _bounds([standings])),
+        order=order,
+        notes=(*_differences(columns, titles), *_cautions(columns)),
+    )
+
+
+def metric_tables(standings: Sequence[Standings]) -> list[RankedTable]:
+    """One table per metric: systems x directions, each direction ranked on its own."""
+    columns = _columns(standings)
+    tables = []
+    for metric in dict.fromkeys(column.metric for column in columns):
+        some = [column for column in columns if column.metric == metric]
+        titles = _titles(some, [_stacked(column.standings.direction) for column in some])
+        title = f"{metric_title(metric, some[0].signature)} by direction"
+        tables.append(
+            RankedTable(
+                name=metric,
+                title=title,
+                titles=titles,
+                rows=_rows(some, _by_mean_place(some)),
+                bounds=_rows(some, _bounds([column.standings for column in some])),
+                order="Each column is ranked on its own; the systems with most values come first, "
+                "then those with the better mean place.",
+                notes=(*_differences(some, titles), *_cautions(some)),
+            )
+        )
+    return tables
+
+
+def ranking_metric(metrics: Iterable[str]) -> str:
+    """The metric that orders a table: overall ones first, then style, content, fluency.
+
+    Within one aspect in the benchmark's order; ``""`` for none.
+
+    >>> ranking_metric(["s_bleu", "acc", "joint"]), ranking_metric(["ppl", "acc"])
+    ('joint', 'acc')
+    """
+    known = list(METRICS)
+
+    def place(metric: str) -> tuple[int, int]:
+        facts = METRICS.get(metric)
+        return ASPECTS.index(facts.aspect if facts else "other"), (
+            known.index(metric) if facts else len(known)
+        )
+
+    return min(metrics, key=place, default="")
+
+
+def metric_title(metric: str, signature: str) -> str:
+    """``CoLA† ↑``: a dagger refers to a note below, the arrow shows which way is better."""
+    facts = METRICS.get(metric)
+    if facts is None:
+        return metric
+    dagger = "†" if caution(metric, signature) else ""
+    return f"{facts.title}{dagger} {'↑' if facts.higher_is_better else '↓'}"
+
+
+def by_signature(reports: Sequence[Report], ranks: Mapping[str, Sequence[Rank]]) -> Ranks:
+    """Ranks by metric as ranks by signature, for reports with one score of each metric."""
+    return {
+        score.signature: ranks[score.metric]
+        for report in reports
+        for score in report.scores
+        if score.metric in ranks
+    }
+
+
+def _columns(standings: Sequence[Standings]) -> list[_Column]:
+    """In the order asked for, or the benchmark's with unknown ones last; then as found."""
+    found = dict.fromkeys(
+        (score.metric, one.direction, score.signature)
+        for one in standings
+        for report in one.reports
+        for score in report.scores
+    )
+    order = list(dict.fromkeys([*(m for one in standings for m in one.metrics), *METRICS]))
+    by_direction = {one.direction: one for one in standings}
+    directions = list(by_direction)
+
+    def place(key: tuple[str, str, str]) -> tuple[int, int]:
+        metric, direction, _ = key
+        known = order.index(metric) if metric in order else len(order)
+        return known, directions.index(direction)
+
+    return [_Column(by_direction[d], metric, s) for metric, d, s in sorted(found, key=place)]
+
+
+def _chosen(columns: Sequence[_Column]) -> _Column | None:
+    """The column that orders a table; of several of one metric, that with most systems."""
+    ranked = [column for column in columns if column.ranks] or list(columns)
+    metric = ranking_metric(column.metric for column in ranked)
+    some = [column for column in ranked if column.metric == metric]
+    return max(some, key=lambda column: len(column.ranks), default=None)
+
+
+def _by_columns(
+    standings: Standings, columns: Sequence[_Column], chosen: _Column | None
+) -> list[str]:
+    """The systems by the chosen column; those that it does not rank follow, by other columns."""
+    first = [chosen] if chosen else []
+    names = [rank.system for column in (*first, *columns) for rank in column.ranks]
+    names += [r.system.name for r in standings.reports if not r.system.is_bound]
+    return list(dict.fromkeys(names))
+
+
+def _by_mean_place(columns: Sequence[_Column]) -> list[str]:
+    places: dict[str, list[int]] = {}
+    for column in columns:
+        for report in column.standings.reports:
+            if not report.system.is_bound:
+                places.setdefault(report.system.name, [])
+        for place, rank in enumerate(column.ranks):
+            places[rank.system].append(place)
+    return sorted(places, key=lambda n: (-len(places[n]), sum(places[n]), n.casefold()))
+
+
+def _bounds(standings: Iterable[Standings]) -> list[str]:
+    found = (r.system.name for one in standings for r in one.reports if r.system.is_bound)
+    return sorted(dict.fromkeys(found), key=str.casefold)
+
+
+def _rows(
+    columns: Sequence[_Column], names: Iterable[str], places: Mapping[str, Rank] | None = None
+) -> tuple[Row, ...]:
+    rows = []
+    for name in names:
+        place = (places or {}).get(name)
+        rank = "" if not places else DASH if place is None else _range(place.low, place.high)
+        rows.append(Row(name, rank, tuple(column.cell(name) for column in columns)))
+    return tuple(rows)
+
+
+def _range(low: int, high: int) -> str:
+    return str(low) if low == high else f"{low}{DASH}{high}"
+
+
+def _is_bold(system: str, ranks: Sequence[Rank]) -> bool:
+    """A lone system has nothing to be better than."""
+    return len(ranks) > 1 and any(r.system == system and r.ties_best for r in ranks)
+
+
+def _stacked(direction: str) -> str:
+    """A direction as a narrow title of three lines."""
+    return direction.replace("/", "\n", 1).replace("-to-", "\nto ", 1)
+
+
+def _titles(columns: Sequence[_Column], titles: Sequence[str]) -> tuple[str, ...]:
+    """The titles, numbered where one metric was computed in several ways."""
+    found = []
+    for column, title in zip(columns, titles, strict=True):
+        twins = _twins(columns, column)
+        if len(twins) > 1:
+            name = _without_arrow(title)
+            title = f"{name} ({twins.index(column) + 1}){title.removeprefix(name)}"
+        found.append(title)
+    return tuple(found)
+
+
+def _without_arrow(title: str) -> str:
+    return title.rstrip(" ↑↓")
+
+
+def _twins(columns: Sequence[_Column], one: _Column) -> list[_Column]:
+    key = one.metric, one.standings.direction
+    return [c for c in columns if (c.metric, c.standings.direction) == key]
+
+
+def _differences(columns: Sequence[_Column], titles: Sequence[str]) -> list[str]:
+    """For each metric that was computed in several ways: in what they differ."""
+    said: dict[str, None] = {}
+    for column in columns:
+        twins = _twins(columns, column)
+        if len(twins) < 2:
+            continue
+        fields = [set(twin.signature.split("|")[1:]) for twin in twins]
+        common = set.intersection(*fields)
+        ways = []
+        for twin in twins:
+            own = [f for f in twin.signature.split("|")[1:] if f not in common]
+            name = _without_arrow(titles[columns.index(twin)]).replace("\n", " ")
+            ways.append(f"{name} {' '.join(own) or 'as the others'}")
+        said["; ".join(ways) + ". Their numbers cannot be compared."] = None
+    return list(said)
+
+
+def _cautions(columns: Sequence[_Column]) -> list[str]:
+    found = (caution(column.metric, column.signature) for column in columns)
+    return [f"† {note}" for note in dict.fromkeys(filter(None, found))]
+
+
+def _count(n: int, what: str) -> str:
+    return f"{n} {what}{'s' * (n != 1)}"

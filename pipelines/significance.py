@@ -1,0 +1,52 @@
+"""Which systems are better: all systems of a direction, compared pairwise by signature."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from ..files import write_json
+from .ranking import Bootstrapped, Rank, rank_values
+from .results import Stored, read_direction
+
+SIGNIFICANCE_FILE = "significance.json"
+
+
+def rank_stored(systems: Sequence[Stored]) -> dict[str, list[Rank]]:
+    """The ranking of a direction's systems by each score, by signature.
+
+    Only numbers with equal signatures are compared; bounds are not ranked. There is no ranking by a
+    score for which a system has no replicates beside its report.
+    """
+    groups: dict[str, tuple[bool, dict[str, Bootstrapped]]] = {}
+    untested: set[str] = set()
+    for stored in systems:
+        if stored.report.system.is_bound:
+            continue
+        found = stored.bootstrapped()
+        for score in stored.report.scores:
+            _, group = groups.setdefault(score.signature, (score.higher_is_better, {}))
+            if score.key in found:
+                group[stored.report.system.name] = found[score.key]
+            else:
+                untested.add(score.signature)
+    return {
+        signature: rank_values(some, higher_is_better=higher)
+        for signature, (higher, some) in groups.items()
+        if signature not in untested
+    }
+
+
+def write_significance(folder: Path) -> None:
+    """Compare all systems of a direction and write ``significance.json``, by signature."""
+    record = {
+        signature: {
+            "test": "paired bootstrap, two-sided, alpha 0.05, uncorrected",
+            "ranks": {r.system: [r.low, r.high] for r in some},
+            "p_best": {r.system: r.p_best for r in some if np.isfinite(r.p_best)},
+        }
+        for signature, some in rank_stored(read_direction(folder)).items()
+    }
+    write_json(folder / SIGNIFICANCE_FILE, record)

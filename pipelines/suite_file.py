@@ -1,0 +1,66 @@
+"""The TOML file of a suite: systems x directions, and how to score them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field, JsonValue
+
+from ..datasets_scripts.strict_toml import read_toml
+from ..records import Strict
+from .report import SystemInfo
+from .scoring import Scoring, scoring
+
+
+class SuiteSystem(Strict):
+    """One ``[[system]]`` table: a system, published outputs, or the user's own files."""
+
+    info: SystemInfo | None = None
+    system: str | None = None  # a name, a folder, a Hub id or reference-1
+    baseline: str | None = None  # the earlier name of 'system'
+    published: str | None = None
+    directions: tuple[str, ...] = ()
+    outputs: dict[str, str] = {}
+    seed: int = 0
+    generation: dict[str, Any] = {}
+
+
+class Suite(Strict):
+    """The whole file."""
+
+    out: str = "results"
+    data: tuple[str, ...] = ()  # data files of the user's own datasets
+    profile: str = "embedded"
+    scorers: dict[str, str] = {}  # role -> a scorer in place of the profile's
+    metrics: tuple[str, ...] | None = None  # metrics or families; default: the benchmark's ten
+    options: dict[str, dict[str, JsonValue]] = {}  # family -> option -> value
+    device: str = "auto"
+    dtype: str = "float32"
+    batch_size: Annotated[int, Field(ge=1)] | None = None  # no score depends on it
+    system: Annotated[tuple[SuiteSystem, ...], Field(min_length=1)]
+
+    def scoring(self) -> Scoring:
+        """How to score, checked.
+
+        Raises:
+            UnknownNameError, InputError: as :func:`.scoring.scoring`.
+        """
+        return scoring(
+            self.metrics,
+            profile=self.profile,
+            scorers=[f"{role}={spec}" for role, spec in self.scorers.items()],
+            settings=self.options,
+            device=self.device,
+            dtype=self.dtype,
+            batch_size=self.batch_size,
+        )
+
+
+def read_suite(path: Path) -> Suite:
+    """Read a suite's TOML.
+
+    Raises:
+        InputError: not TOML, or not a suite; the message names the line and the key.
+    """
+    return read_toml(path, Suite)

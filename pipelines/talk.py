@@ -1,8 +1,0 @@
-"""Talk goes to standard error, so that standard output stays data."""
-
-import sys
-
-
-def say(text: str) -> None:
-    """Tell the user what is happening."""
-    print(text, file=sys.stderr, flush=True)  # noqa: T201

@@ -1,0 +1,88 @@
+"""The tables on the page as files, in the formats of ``tstbench report``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from markupsafe import Markup
+
+from ...errors import InputError, unknown_name
+from ...pipelines.ranked_table import Standings
+from ...pipelines.rankings import Form, Layout, standings_text
+from ...pipelines.report import Report
+from ...pipelines.results import Stored
+from ...pipelines.significance import rank_stored
+from .data import Board, Entry
+from .markup import el
+from .overview import build_overview
+from .query import Query
+from .ranks import RankCache
+from .scene import open_scene
+
+FORMS = {"csv": ("CSV", "csv"), "latex": ("LaTeX", "tex"), "markdown": ("Markdown", "md")}
+
+
+def download_buttons() -> Markup:
+    """One button for each format; the script saves what the server answers."""
+    buttons = [
+        el(
+            "button",
+            title,
+            type="button",
+            class_="quiet",
+            data_action="download",
+            value=form,
+            title=f"Download this table as {title}",
+        )
+        for form, (title, _) in FORMS.items()
+    ]
+    return el("div", el("span", "Download"), buttons, role="group", class_="downloads")
+
+
+def download(board: Board, query: Query, form: str, ranks: RankCache) -> dict[str, str]:
+    """Name and text of the file of the table that a query shows.
+
+    Raises:
+        UnknownNameError: no such format.
+    """
+    if form not in FORMS:
+        raise unknown_name("format", form, FORMS)
+    overview = query.view == "overview"
+    standings = [_standings(entries) for entries in _shown(board, query, ranks) if entries]
+    layout: Layout = "metrics" if overview else "directions"
+    text = standings_text(standings, cast(Form, form), layout=layout) if standings else ""
+    stem = "overview" if overview or not standings else standings[0].direction
+    return {"name": f"{_safe(stem)}.{FORMS[form][1]}", "text": text}
+
+
+def _shown(board: Board, query: Query, cache: RankCache) -> list[Sequence[Entry]]:
+    """The entries on the page, by direction."""
+    if query.view != "overview":
+        scene = open_scene(board, query, cache)
+        return [[row.entry for row in scene.ranking.rows]] if scene else []
+    overview = build_overview(board, query.metric, query.protocol, query.dataset)
+    if overview is None:
+        return []
+    by_column = zip(*(row.entries for row in overview.rows), strict=True)
+    return [[entry for entry in column if entry is not None] for column in by_column]
+
+
+def _standings(entries: Sequence[Entry]) -> Standings:
+    """The reports under the names that the page shows, ranked as ``tstbench report`` ranks them."""
+    stored = [Stored(entry.folder, _labelled(entry)) for entry in entries]
+    try:
+        ranks = rank_stored(stored)
+    except (InputError, OSError):  # damaged replicates: no test, so nothing is bold
+        ranks = {}
+    return Standings(tuple(one.report for one in stored), ranks)
+
+
+def _safe(stem: str) -> str:
+    return "".join(c if c.isalnum() or c in "-_" else "-" for c in stem)
+
+
+def _labelled(entry: Entry) -> Report:
+    """The report under the name that the page shows, which tells equal names apart."""
+    system = entry.report.system.model_copy(update={"name": entry.label})
+    return entry.report.model_copy(update={"system": system})

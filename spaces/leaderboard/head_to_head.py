@@ -1,0 +1,70 @@
+"""Who is best where not everybody took part in everything.
+
+A system's rank in a direction depends on who else was scored there, so that mean ranks over
+different directions do not compare. Two systems are compared on the directions that both have: the
+one with the better mean rank there wins. The order is by the share of such comparisons won.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+
+def column_ranks(rows: Sequence[Sequence[float | None]], sign: int) -> list[list[float | None]]:
+    """The rank of each value in its column, 1 for the best; equal values share the mean of theirs.
+
+    >>> column_ranks([[3.0, 1.0], [5.0, None], [3.0, 2.0]], sign=1)
+    [[2.5, 2.0], [1.0, None], [2.5, 1.0]]
+    """
+    if not rows:
+        return []
+    values = sign * np.array(rows, dtype=float)  # None becomes NaN
+    found = np.full(values.shape, np.nan)
+    for i in range(values.shape[1]):
+        present = ~np.isnan(values[:, i])
+        found[present, i] = ranks_of(values[present, i])
+    return [[None if np.isnan(rank) else float(rank) for rank in row] for row in found]
+
+
+def ranks_of(values: np.ndarray) -> np.ndarray:
+    """Ranks along the first axis, 1 for the highest; equal values share the mean of theirs.
+
+    >>> ranks_of(np.array([3.0, 5.0, 3.0]))
+    array([2.5, 1. , 2.5])
+    """
+    return (
+        np.stack(
+            [
+                1 + (values > own).sum(axis=0) + ((values == own).sum(axis=0) - 1) / 2
+                for own in values
+            ]
+        )
+        if len(values)
+        else values
+    )
+
+
+def best_first(ranks: Sequence[Sequence[float | None]], names: Sequence[str]) -> list[int]:
+    """The order of rows, best first; ties go to the one with more directions, then by name.
+
+    >>> best_first([[1.0, 2.0], [2.0, None], [None, 1.0]], ["a", "b", "c"])
+    [2, 0, 1]
+    """
+    if not ranks:
+        return []
+    table = np.array(ranks, dtype=float)
+    present = ~np.isnan(table)
+    filled = np.where(present, table, 0.0)
+    # For each pair, both summed over the columns that both have: own ranks, and the other's.
+    own = filled @ present.T
+    ahead = own.T - own
+    met = (present.astype(int) @ present.T.astype(int)) > 0
+    np.fill_diagonal(met, False)
+    won = ((ahead > 0) + 0.5 * (ahead == 0)) * met
+    share = np.where(met.any(axis=1), won.sum(axis=1) / np.maximum(met.sum(axis=1), 1), 0.5)
+    covered = present.sum(axis=1)
+    return sorted(
+        range(len(names)), key=lambda i: (-round(float(share[i]), 9), -covered[i], names[i])
+    )

@@ -1,0 +1,97 @@
+"""Where the names of points go, so that no name covers another name or a point."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+LINE = 14.0  # height of a line of text, in the units of the picture
+_LETTER = 6.9  # wider than most letters are, since the reader's font is not known
+_CLEAR = 7.0  # half the side of the square that a point keeps free
+Anchor = Literal["start", "middle", "end"]
+
+
+@dataclass(frozen=True)
+class Box:
+    """A rectangle; y grows downwards."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    def meets(self, other: Box) -> bool:
+        """Whether they overlap."""
+        return (
+            self.left < other.right
+            and other.left < self.right
+            and self.top < other.bottom
+            and other.top < self.bottom
+        )
+
+    def inside(self, other: Box) -> bool:
+        """Whether the other one has all of it."""
+        return (
+            self.left >= other.left
+            and self.right <= other.right
+            and self.top >= other.top
+            and self.bottom <= other.bottom
+        )
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a name is written: its anchor on the base line."""
+
+    x: float
+    y: float
+    anchor: Anchor
+    box: Box
+
+
+def width_of(text: str) -> float:
+    """About how wide a text is; never less than it is in common fonts."""
+    return _LETTER * len(text)
+
+
+def place_labels(
+    points: Sequence[tuple[float, float]], texts: Sequence[str], frame: Box
+) -> list[Place | None]:
+    """A place beside each point, taken in the order given; ``None`` where there is no room.
+
+    Args:
+        points: the middle of each point.
+        texts: their names; an empty one needs no place. Earlier ones choose first.
+        frame: names stay inside.
+    """
+    taken = [Box(x - _CLEAR, y - _CLEAR, x + _CLEAR, y + _CLEAR) for x, y in points]
+    found: list[Place | None] = []
+    for (x, y), text in zip(points, texts, strict=True):
+        candidates = _beside(x, y, width_of(text)) if text else []
+        place = next(
+            (
+                one
+                for one in candidates
+                if one.box.inside(frame) and not any(one.box.meets(box) for box in taken)
+            ),
+            None,
+        )
+        if place is not None:
+            taken.append(place.box)
+        found.append(place)
+    return found
+
+
+def _beside(x: float, y: float, width: float) -> list[Place]:
+    """Right, left, above and below, then the corners; then the same a little further away."""
+    places = []
+    for gap in (_CLEAR + 1, _CLEAR + 9):
+        for dx, dy in ((1, 0), (-1, 0), (0, -1), (0, 1), (1, -1), (1, 1), (-1, -1), (-1, 1)):
+            anchor: Anchor = "middle" if dx == 0 else "start" if dx > 0 else "end"
+            at = x + dx * gap
+            left = at - {"start": 0.0, "middle": width / 2, "end": width}[anchor]
+            middle = y + dy * (gap + LINE / 2 - (4 if dx else 0))
+            box = Box(left, middle - LINE / 2, left + width, middle + LINE / 2)
+            places.append(Place(at, middle + 4, anchor, box))
+    return places

@@ -1,0 +1,120 @@
+"""All directions: the overview with its controls, legend and picture."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from markupsafe import Markup
+
+from ...metrics.registry import caution
+from .across import across_box
+from .address import missing
+from .controls import bar, copy_link, hidden, search, select
+from .data import Board, dataset_title
+from .download import download_buttons
+from .groups import protocol_key
+from .markup import el, join
+from .overview import Overview, build_overview
+from .overview_table import overview_table
+from .query import VIEWS, Query
+from .ranks import RankCache
+from .scene import View, nothing_yet, problems
+from .standings import Standings
+from .words import BOLD, BOUNDS, metric_title
+
+
+def overview_view(board: Board, query: Query, ranks: RankCache) -> View:
+    """All directions: systems x directions, for one metric."""
+    overview = build_overview(board, query.metric, query.protocol, query.dataset)
+    if overview is None:
+        return View(nothing_yet(board), VIEWS["overview"])
+    standings, pending = ranks.standings(board, overview)
+    picture = across_box(overview) if len(overview.columns) > 1 else None
+    html = join(
+        [
+            bar(*_pickers(overview), search("Find a system", "name")),
+            _notes(query, overview),
+            problems(board),
+            el("div", download_buttons(), copy_link(), class_="filters"),
+            overview_table(overview, standings),
+            _how_to_read(overview, standings, pending=pending),
+            picture,
+        ]
+    )
+    title = f"{metric_title(overview.metric)} on all directions"
+    return View(html, title, pending=pending)
+
+
+def _notes(query: Query, overview: Overview) -> list[Markup | None]:
+    """What the address asked for and the results do not have."""
+    return [
+        missing("metric", query.metric, overview.metrics, metric_title(overview.metric)),
+        missing("dataset", query.dataset, overview.datasets, "all datasets"),
+        missing(
+            "way of scoring",
+            query.protocol,
+            [protocol_key(p) for p in overview.protocols],
+            "the one with most results",
+        ),
+    ]
+
+
+def _pickers(overview: Overview) -> list[Markup]:
+    metrics = [(metric, metric_title(metric)) for metric in overview.metrics]
+    found = [select("metric", "Metric", metrics, overview.metric)]
+    if len(overview.datasets) > 1:
+        datasets = [("", "All datasets"), *((d, dataset_title(d)) for d in overview.datasets)]
+        found.append(select("dataset", "Directions of", datasets, overview.dataset))
+    key = protocol_key(overview.protocol)
+    if len(overview.protocols) > 1:
+        labels = _differences(overview.protocols)
+        options = [
+            (protocol_key(p), label) for p, label in zip(overview.protocols, labels, strict=True)
+        ]
+        found.append(select("protocol", "Scored with", options, key))
+    else:
+        found.append(hidden("protocol", key))
+    return found
+
+
+def _differences(protocols: Sequence[str]) -> list[str]:
+    """What distinguishes protocols: the fields that not all of them share.
+
+    >>> _differences(["acc|classifier:linear|text:v1", "acc|classifier:roberta|text:v1"])
+    ['classifier linear', 'classifier roberta']
+    """
+    fields = [protocol.split("|")[1:] for protocol in protocols]
+    shared = set(fields[0]).intersection(*fields[1:])
+    own = [[f.replace(":", " ", 1) for f in some if f not in shared] for some in fields]
+    return [", ".join(some) or "the rest" for some in own]
+
+
+def _how_to_read(overview: Overview, standings: Standings, *, pending: bool) -> Markup:
+    """The legend below the table, for what is on the page."""
+    count = len(overview.columns)
+    lines = [BOLD]
+    if pending:
+        lines.append("The tests are being computed; bold and intervals appear when they are done.")
+    elif not all(standings.tested):
+        lines.append("Where the replicates for the test are missing, only the best value is bold.")
+    lines.append(
+        "Order: by the share of other systems that a system beats, comparing each two by their "
+        "mean rank on the directions that both have."
+    )
+    if overview.why_no_rank is None:
+        lines.append(
+            f"Mean rank: the mean of a system's ranks on the {count} directions, 1 for the best; "
+            "below it, its 95% interval: in each of 1,000 bootstrap replicates the systems are "
+            "ranked on every direction anew. A grey one is over the directions that the system "
+            "has, and compares with no other."
+        )
+    lines.append(
+        f"No mean is shown: {overview.why_no_mean}."
+        if overview.why_no_mean
+        else f"Mean: over all {count} directions with equal weight; a system without scores on "
+        "all of them has no mean."
+    )
+    note = caution(overview.metric, overview.protocol)
+    lines += [f"† {note}."] if note else []
+    lines += [BOUNDS] if overview.bounds else []
+    return el("div", [el("p", line) for line in lines], class_="legend")

@@ -1,0 +1,84 @@
+/* Views: requested from the server, put on the stage. */
+
+async function ask(name, ...more) {
+  const answer = await fetch(`${root}/gradio_api/run/${name}`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ data: [query, ...more] }),
+  });
+  if (!answer.ok) throw new Error(`${name}: ${answer.status}`);
+  return (await answer.json()).data[0];
+}
+
+async function show({ focus = false, quiet = false } = {}) {
+  const mine = ++turn;
+  const view = query.view || "ranking";
+  page.dataset.view = document.body.dataset.view = view;
+  for (const link of page.querySelectorAll("nav [data-link]")) {
+    if (link.dataset.link === view) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+  revealLink();
+  if (!quiet) stage.setAttribute("aria-busy", "true");
+  let answer;
+  try {
+    answer = await ask("view");
+  } catch (error) {
+    if (mine !== turn) return;
+    stage.setAttribute("aria-busy", "false");
+    return say("The server did not answer. Is it still running? Reload to try again.");
+  }
+  if (mine !== turn) return;
+  const typing = keepTyping();
+  stage.innerHTML = answer.html;
+  stage.setAttribute("aria-busy", "false");
+  settle(answer);
+  typing();
+  if (focus) stage.focus({ preventScroll: true });
+}
+
+/* On a phone not all links fit: scroll the row, not the page, to this view's link. */
+function revealLink() {
+  const link = page.querySelector("nav [aria-current]");
+  if (!link) return; // a system's page has no place in the row
+  const row = link.parentElement;
+  row.scrollLeft = link.offsetLeft - row.offsetLeft - (row.clientWidth - link.offsetWidth) / 2;
+  markEdges(row);
+}
+
+/* What to do once a view is on the stage, whoever put it there. */
+function settle({ title: name, pending }) {
+  const mine = turn;
+  title = document.title = `${name} \u2013 TSTBench`;
+  applyLocal();
+  watchEdges();
+  hush();
+  watchPictures();
+  if (pending) setTimeout(() => mine === turn && show({ quiet: true }), AGAIN);
+}
+
+/* The field being typed in is replaced with the view: put the cursor back. */
+function keepTyping() {
+  const field = document.activeElement;
+  const param = field?.dataset?.param || field?.dataset?.local;
+  if (!param || !stage.contains(field)) return () => {};
+  const [start, end, value] = [field.selectionStart, field.selectionEnd, field.value];
+  const attribute = field.dataset.param ? "data-param" : "data-local";
+  return () => {
+    const again = stage.querySelector(`[${attribute}="${param}"]`);
+    if (!again) return;
+    again.focus({ preventScroll: true });
+    if (field.type === "search") {
+      again.value = value;
+      again.setSelectionRange(start, end);
+    }
+  };
+}
+
+function say(text) {
+  const box = document.createElement("div");
+  box.className = "notice warning";
+  box.setAttribute("role", "alert");
+  box.textContent = text;
+  stage.replaceChildren(box);
+}

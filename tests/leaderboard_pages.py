@@ -1,0 +1,45 @@
+"""What the tests of the leaderboard ask of a page and of a ranking."""
+
+from html.parser import HTMLParser
+
+from leaderboard_results import (
+    THERE,
+)
+
+from tstbench.spaces.leaderboard.data import Results
+from tstbench.spaces.leaderboard.groups import settings
+from tstbench.spaces.leaderboard.query import Query
+from tstbench.spaces.leaderboard.ranking import build_ranking
+from tstbench.spaces.leaderboard.ranks import RankCache
+from tstbench.spaces.leaderboard.views import render
+
+
+class Page(HTMLParser):
+    """The elements of a page, with their attributes, and its text."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.elements, self.text = [], ""
+        self.feed(str(html))
+
+    def handle_starttag(self, tag, attributes):
+        self.elements.append((tag, dict(attributes)))
+
+    def handle_data(self, data):
+        self.text += data
+
+    def all(self, tag):
+        return [attributes for name, attributes in self.elements if name == tag]
+
+
+def ranking_of(root, direction=THERE, computed=None):
+    board = Results(root).board()
+    return build_ranking(board, settings(board.of(direction))[0], computed or {})
+
+
+def column(ranking, key):
+    return next(i for i, c in enumerate(ranking.columns) if c.key == key)
+
+
+def show(root, **query):
+    return render(Results(root).board(), Query.parse(query), RankCache())

@@ -1,0 +1,178 @@
+"""The annotation study as it is served: addresses, headers, and what is refused."""
+
+import json
+import socket
+import urllib.error
+import urllib.request
+from types import SimpleNamespace
+
+import pytest
+from annotate_study import DIRECTION, GOOD, RATERS, SYSTEMS, keys, make, write_reports
+
+from tstbench.errors import InputError, MissingFileError
+from tstbench.spaces.annotate import create_study, serve
+
+pytest.importorskip("gradio")
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory):
+    """One served study for all tests of this file; a test may add answers."""
+    root = tmp_path_factory.mktemp("served")
+    write_reports(root / "results", SYSTEMS)
+    folder, port = root / "study", free_port()
+    create_study(root / "results", [DIRECTION], None, RATERS, folder, per_system=6)
+    server = serve(folder, port=port)
+    yield SimpleNamespace(url=server.url, folder=folder, port=port, keys=keys(folder))
+    server.close()
+
+
+def get(url, body=None, **headers):
+    """Status, text and headers of an answer; a body is posted as it is."""
+    request = urllib.request.Request(url, data=body, headers=headers)
+    try:
+        with urllib.request.urlopen(request, timeout=20) as response:
+            return response.status, response.read().decode(), response.headers
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode(), error.headers
+
+
+def ask(running, name, body=b"", key=""):
+    """Status and content of an endpoint's answer."""
+    if not isinstance(body, bytes):
+        body = json.dumps(body).encode()
+    url = f"{running.url}annotate/api/{name}"
+    status, text, _ = get(url, body, **{"x-annotation-key": key})
+    return status, json.loads(text)
+
+
+def test_served_as_designed(running, capfd):
+    key = running.keys["Ann Archer"]
+    status, page, headers = get(running.url + f"?key={key}")
+    assert status == 200
+    assert key not in page
+    assert "script-src 'self'" in headers["content-security-policy"]
+    assert headers["referrer-policy"] == "no-referrer"
+
+    status, screen = ask(running, "screen", {"position": 0}, key)
+    assert (status, screen["position"]) == (200, 0)
+    saved = ask(running, "save", {"position": 0, "answer": GOOD}, key)
+    assert saved == (200, {"next_open": 1})
+    ask(running, "screen", b"[0", key)
+    ask(running, "save", {"position": "x", "answer": key}, key)
+
+    # Nothing of the folder is a file to fetch, nothing can be sent as one.
+    for name in ("private.json", "study.json"):
+        status, _, _ = get(running.url + f"gradio_api/file={running.folder / name}")
+        assert status in (403, 404)
+    assert get(running.url + "annotate/..%2Fprivate.json")[0] == 404
+    assert get(running.url + "gradio_api/upload", b"[]")[0] == 413
+    assert get(running.url + "annotate/api/save", b"x" * 100_000)[0] == 413
+
+    make(running.folder.with_name("results"), running.folder.with_name("other"))
+    with pytest.raises(InputError, match="in use"):
+        serve(running.folder.with_name("other"), port=running.port)
+    assert key not in "".join(capfd.readouterr())
+
+
+@pytest.mark.parametrize(
+    ("address", "words"),
+    [
+        ("?key=wrong", "ask the study&#x27;s owner"),
+        ("?key=", "ask the study&#x27;s owner"),
+        ("?key={key}&item=0", "you have items 1 to 24"),
+        ("?key={key}&item=25", "There is no item 25"),
+        ("?key={key}&item=-3", "There is no item"),
+        ("?key={key}&item=<b>", "There is no item"),
+        ("?key={key}&item=" + "9" * 5000, "There is no item"),
+        ("studies/7?__theme=dark", "nothing at this address"),
+    ],
+)
+def test_a_link_that_leads_nowhere_is_a_404_with_words(running, address, words):
+    key = running.keys["Ann Archer"]
+    status, page, headers = get(running.url + address.format(key=key))
+    assert status == 404
+    assert words in page
+    assert key not in page
+    assert "script-src 'self'" in headers["content-security-policy"]
+    assert "<script" not in page
+
+
+def test_good_links_open(running):
+    for name in ("Ann Archer", ""):
+        assert get(f"{running.url}?key={running.keys[name]}&item=24")[0] == 200
+    assert get(running.url)[0] == 200  # a Space is asked for its root to see whether it lives
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "status", "words"),
+    [
+        ("screen", {"position": 24}, 404, "no item 25: you have items 1 to 24"),
+        ("screen", {"position": -1}, 404, "no item 0"),
+        ("screen", {"position": "x"}, 404, "whole number"),
+        ("screen", {}, 422, "with the fields position"),
+        ("screen", [0], 422, "with the fields position"),
+        ("screen", b"", 422, "with the fields position"),
+        ("screen", b"\xff{", 422, "not JSON"),
+        ("save", {"position": 0}, 422, "with the fields position, answer"),
+        ("save", {"position": 0, "answer": GOOD, "rater": "rater-2"}, 422, "with the fields"),
+        ("save", {"position": 0, "answer": None}, 422, "not a valid answer"),
+        ("save", {"position": 0, "answer": {"scores": {"style": 9}}}, 422, "score every aspect"),
+        ("save", {"position": 99, "answer": GOOD}, 404, "no item 100"),
+        ("enter", {"position": 0}, 422, "with no fields"),
+        ("overview", {}, 404, "for the study's owner"),
+        ("results", {}, 404, "no endpoint 'results'"),
+    ],
+)
+def test_a_request_that_went_wrong_is_answered_with_words(running, name, body, status, words):
+    before = [path.read_bytes() for path in running.folder.glob("answers/*")]
+    got, content = ask(running, name, body, running.keys["Ann Archer"])
+    assert got == status
+    assert words in content["error"]
+    assert [path.read_bytes() for path in running.folder.glob("answers/*")] == before
+
+
+@pytest.mark.parametrize("name", ["enter", "overview", "statistics", "export"])
+def test_an_unknown_key_is_a_404_everywhere(running, name):
+    status, content = ask(running, name, {}, "wrong")
+    assert status == 404
+    assert "link" in content["error"]
+
+
+def test_an_answer_that_cannot_be_written_is_not_confirmed(running):
+    """As on a full disk: a folder where the file should be."""
+    names = {row["name"]: row["rater"] for row in overview(running)["progress"]}
+    in_the_way = running.folder / "answers" / f"{names['Cleo Carr']}.jsonl"
+    in_the_way.mkdir(parents=True)
+    status, content = ask(
+        running, "save", {"position": 0, "answer": GOOD}, running.keys["Cleo Carr"]
+    )
+    in_the_way.rmdir()
+    assert status == 500
+    assert "tell the study's owner" in content["error"]
+    assert ask(running, "enter", {}, running.keys["Cleo Carr"])[1]["started"] is False
+
+
+def overview(running):
+    return ask(running, "overview", {}, running.keys[""])[1]
+
+
+def test_without_a_study_the_page_says_what_to_do():
+    running = serve(None, port=free_port())
+    at_root, with_key = get(running.url), get(running.url + "?key=of-a-study-that-was-here")
+    status, content = ask(running, "enter")
+    running.close()
+    assert (at_root[0], with_key[0], status) == (200, 404, 404)
+    assert "No study is set up here yet" in with_key[1]
+    assert "No study is set up here yet" in content["error"]
+
+
+def test_a_folder_without_a_study(tmp_path):
+    with pytest.raises(MissingFileError, match="Create one first"):
+        serve(tmp_path)

@@ -1,0 +1,116 @@
+"""``tstbench cache``: what is kept, and what pruning takes and leaves."""
+
+import os
+import shutil
+
+import pytest
+from own_data import write_lines, write_manners
+from prepared import command_line, refusal
+
+from tstbench.metrics.scorers.artefacts import SCORERS, find
+
+
+@pytest.fixture
+def used(tmp_path, tstbench_home, capsys):
+    """A home in which a classifier was trained, and again after its data changed."""
+    data = write_manners(tmp_path / "data")
+    things = ("salt", "door", "bill", "soup", "coat", "lamp", "book", "cup", "chair", "map")
+    rude = [f"give me the {thing} now" for thing in things]
+    write_lines(tmp_path / "data" / "rude.txt", rude)
+    write_lines(tmp_path / "data" / "polite.txt", [f"kindly pass the {t}" for t in things])
+    arguments = ("evaluate", "--baseline", "delete-retrieve", "--metrics", "acc")
+    arguments += ("--direction", "manners/rude-to-polite", "--data", data)
+    code, _, err = command_line(capsys, *arguments)
+    assert code == 0, err
+    write_lines(tmp_path / "data" / "rude.txt", [*rude, "go away now"])
+    assert command_line(capsys, *arguments)[0] == 0
+    assert len(list((tstbench_home / "scorers" / "objects").iterdir())) == 2
+    return tstbench_home
+
+
+def test_the_list_tells_current_from_replaced(used, capsys):
+    code, out, err = command_line(capsys, "cache")
+    assert code == 0
+    rows = [line.split("\t") for line in out.splitlines()]
+    assert rows[0] == ["kind", "name", "size", "last used", "state"]
+    states = sorted((kind, state) for kind, _, _, _, state in rows[1:])
+    assert states.count(("scorer", "current")) == states.count(("scorer", "replaced")) == 1
+    assert states.count(("system", "replaced")) == 1
+    assert any("manners classifier linear" in row[1] for row in rows)
+    assert "would remove" in err
+    code, out, _ = command_line(capsys, "cache", "size")
+    assert [line.split("\t")[:2] for line in out.splitlines()[1:3]] == [
+        ["scorer", "2"],
+        ["system", "2"],
+    ]
+
+
+def test_pruning_asks_and_leaves_what_is_current(used, capsys, tmp_path):
+    before = sorted(used.rglob("*"))
+    code, out, err = command_line(capsys, "cache", "prune", "--dry-run")
+    assert (code, sorted(used.rglob("*"))) == (0, before)
+    assert "replaced" in out
+    assert "would be removed" in err
+    code, _, err = command_line(capsys, "cache", "prune")  # nobody is there to be asked
+    assert (code, sorted(used.rglob("*"))) == (2, before)
+    assert "--yes" in err
+    current = find("classifier", "manners", "linear")
+    assert command_line(capsys, "cache", "prune", "--yes")[0] == 0
+    assert find("classifier", "manners", "linear") == current
+    assert [f.name for f in (used / "scorers" / "objects").iterdir()] == [current.hash]
+    assert len(list((used / "systems" / "objects").iterdir())) == 2  # somebody trained them
+    assert command_line(capsys, "cache", "prune", "--yes", "--systems")[0] == 0
+    assert len(list((used / "systems" / "objects").iterdir())) == 1
+    assert "nothing to remove" in command_line(capsys, "cache", "prune", "--systems")[2]
+
+
+def test_pruning_follows_no_link(used, capsys, tmp_path):
+    precious = tmp_path / "precious"
+    precious.mkdir()
+    (precious / "thesis.txt").write_text("years of work")
+    (used / "scorers" / "objects" / ("a" * 64)).symlink_to(precious, target_is_directory=True)
+    (used / "downloads").symlink_to(precious, target_is_directory=True)
+    systems = tmp_path / "elsewhere"
+    shutil.move(used / "systems" / "objects", systems)
+    (used / "systems" / "objects").symlink_to(systems, target_is_directory=True)
+    assert command_line(capsys, "cache", "prune", "--yes", "--systems")[0] == 0
+    assert (precious / "thesis.txt").read_text() == "years of work"
+    assert not (used / "scorers" / "objects" / ("a" * 64)).is_symlink()
+    assert len(list(systems.iterdir())) == 2
+
+
+def test_what_cannot_be_removed_is_told(used, capsys, tmp_path):
+    shutil.move(used / "scorers", tmp_path / "scorers")
+    (used / "scorers").symlink_to(tmp_path / "scorers", target_is_directory=True)
+    (tmp_path / "scorers" / "index" / "stray.json").write_text('{"artefact": "x"}')
+    code, _, err = command_line(capsys, "cache", "prune", "--yes")
+    assert (code, "lies outside" in err, err.count("\n")) == (2, True, 1), err
+    assert len(list((tmp_path / "scorers" / "objects").iterdir())) == 2
+
+
+def test_half_written_models_go_only_when_old(used, capsys):
+    for name, age in ((".new-now", 0), (".new-old", 10**6)):
+        folder = SCORERS.root / "objects" / name
+        folder.mkdir()
+        os.utime(folder, (folder.stat().st_mtime - age,) * 2)
+    assert command_line(capsys, "cache", "prune", "--yes")[0] == 0
+    assert (SCORERS.root / "objects" / ".new-now").is_dir()
+    assert not (SCORERS.root / "objects" / ".new-old").exists()
+
+
+def test_an_empty_home_is_no_error(tstbench_home, capsys):
+    assert command_line(capsys, "cache")[0] == 0
+    assert "invalid choice" in command_line(capsys, "cache", "burn")[2]
+    assert not tstbench_home.exists()
+
+
+@pytest.mark.parametrize("option", ["--dry-run", "--yes", "--systems"])
+def test_what_only_prune_understands_is_not_taken_silently(tstbench_home, option, capsys):
+    code, out, err = command_line(capsys, "cache", "list", option)
+    assert (code, out) == (2, "")
+    assert f"{option} belongs to 'tstbench cache prune'" in err
+    assert command_line(capsys, "cache", "prune", option)[0] == 0
+    assert "cannot be made" in refusal(
+        capsys, "evaluate", "--baseline", "copy", "--direction", "mini/negative-to-positive",
+        "--metrics", "s_bleu", "--out", "/proc/nope/results",
+    )  # fmt: skip

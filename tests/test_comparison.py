@@ -1,0 +1,138 @@
+"""Two systems head to head, on what the pipeline itself wrote."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from leaderboard_results import THERE, real_results
+from prepared import command_line, refusal
+from statsmodels.stats.multitest import multipletests
+
+from tstbench.errors import InputError
+from tstbench.metrics.statistics import p_value
+from tstbench.pipelines.comparison import Sentences, compare, holm, sentence_pairs
+from tstbench.pipelines.results import read_stored
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    return real_results(tmp_path_factory.mktemp("compare") / "results", hostile=False)
+
+
+@pytest.fixture(scope="module")
+def pair(results):
+    return tuple(read_stored(results / THERE / name) for name in ("delete-retrieve", "copy"))
+
+
+def changed(stored, **fields):
+    """The results as if the report of the first score said something else."""
+    first, *others = stored.report.scores
+    scores = (first.model_copy(update=fields), *others)
+    return replace(stored, report=stored.report.model_copy(update={"scores": scores}))
+
+
+def test_holm_agrees_with_statsmodels():
+    values = [0.01, 0.04, 0.03, 0.005, 1.0, 0.01]
+    theirs = multipletests(values, method="holm")[1]
+    assert holm(values) == pytest.approx(list(theirs), abs=1e-12)
+    assert holm([]) == []
+
+
+def test_numbers_are_those_of_the_replicates(pair):
+    found = compare(*pair)
+    assert [one.metric for one in found.metrics] == ["s_bleu", "r_bleu", "multi_bleu"]
+    a, b = (stored.bootstrapped()["r_bleu"] for stored in pair)
+    one, differences = found.metric("r_bleu"), a.replicates - b.replicates
+    assert one.difference == pytest.approx(a.value - b.value, abs=1e-6)
+    assert [one.low, one.high] == list(np.percentile(differences, [2.5, 97.5]))
+    assert one.p == p_value(a.value - b.value, differences)
+    assert one.effect == pytest.approx((a.value - b.value) / differences.std(ddof=1) / 40**0.5)
+    assert found.tests == 3
+    assert [m.p_holm for m in found.metrics] == holm([m.p for m in found.metrics])
+    assert found.metric("s_bleu").winner == 1
+
+
+def test_only_the_chosen_metrics_are_tested(pair):
+    found = compare(*pair, ["r_bleu"])
+    assert found.tests == 1
+    assert found.metrics[0].p_holm == found.metrics[0].p
+
+
+def test_sentences_won_and_lost(pair):
+    one = compare(*pair).metric("r_bleu")
+    pairs = sentence_pairs(*pair, one)
+    gains = [pair.scores[0] - pair.scores[1] for pair in pairs]
+    assert [pair.gain for pair in pairs] == gains == sorted(gains)
+    won, lost = sum(g > 0 for g in gains), sum(g < 0 for g in gains)
+    assert one.sentences == Sentences(won, 40 - won - lost, lost)
+    assert pairs[0].predictions[1] == pairs[0].source
+
+
+def test_the_other_way_round_is_the_mirror(pair):
+    one, other = compare(*pair).metric("r_bleu"), compare(*pair[::-1]).metric("r_bleu")
+    assert other.difference == -one.difference
+    assert [other.low, other.high] == pytest.approx([-one.high, -one.low])
+    assert (other.p, other.effect) == (one.p, pytest.approx(-one.effect))
+    assert (other.sentences.won, other.sentences.lost) == (one.sentences.lost, one.sentences.won)
+
+
+def test_a_system_does_not_differ_from_itself(pair):
+    found = compare(pair[0], pair[0])
+    assert found.same_outputs
+    for one in found.metrics:
+        assert (one.difference, one.low, one.high, one.p, one.effect) == (0, 0, 0, 1, 0)
+        assert one.winner is None
+
+
+def test_other_signatures_are_listed_with_what_differs(pair):
+    first = pair[0].report.scores[0].signature
+    other = changed(pair[1], signature=first.replace("protocol:tstbench", "protocol:13a"))
+    found = compare(pair[0], other)
+    assert [one.metric for one in found.metrics] == ["r_bleu", "multi_bleu"]
+    assert [(one.metric, one.why) for one in found.not_compared] == [
+        ("s_bleu", "protocol: tstbench, 13a")
+    ]
+
+
+def test_other_test_sets_are_refused(pair):
+    report = pair[1].report
+    data = report.data.model_copy(update={"fingerprint": "f" * 64})
+    other = replace(pair[1], report=report.model_copy(update={"data": data}))
+    with pytest.raises(InputError, match=r"the test sets differ, .*copy on ffffffffffff"):
+        compare(pair[0], other)
+    back = report.model_copy(update={"direction": "mini/positive-to-negative"})
+    with pytest.raises(InputError, match="only systems of one direction"):
+        compare(pair[0], replace(pair[1], report=back))
+
+
+def test_the_command(results, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    asked = ("compare", "delete-retrieve", "copy", results, "--direction", THERE)
+    code, out, _ = command_line(capsys, *asked, "--worst", "2", "--by", "s_bleu")
+    assert code == 0
+    assert max(map(len, out.splitlines())) <= 80
+    for words in ("A: delete-retrieve", "95% interval", "p (Holm)", "won/tied/lost", "3 tests"):
+        assert words in " ".join(out.split())
+    assert out.count("reference ") >= 2
+    assert out.count("source ") == 2
+    last = (*asked[:3], "--direction", THERE, results)
+    assert command_line(capsys, *last)[1] == command_line(capsys, *asked)[1] != ""
+    code, out, _ = command_line(capsys, *asked, "--json", "--worst", "1")
+    record = json.loads(out)
+    assert record["metrics"][0]["winner"] == 1
+    assert len(record["worst"]) == 1
+
+
+def test_mistakes_are_told(results, capsys):
+    def told(*arguments):
+        return refusal(capsys, "compare", *arguments)
+
+    assert "Did you mean 'copy'" in told("coppy", "delete-retrieve", results)
+    assert "both 'copy': name two systems" in told("copy", "copy", results)
+    assert "add --direction, one of mini/n" in told("copy", "delete-retrieve", results)
+    there = ("copy", "delete-retrieve", results, "--direction", THERE)
+    assert "Did you mean 'r_bleu'" in told(*there, "--worst", "1", "--by", "r_blue")
+    assert "unknown metric 'blue'" in told(*there, "--metrics", "blue")
+    assert "neither system has acc" in told(*there, "--metrics", "acc")
+    assert "no such folder" in told("copy", "x", results / "nowhere")

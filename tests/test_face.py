@@ -1,0 +1,184 @@
+"""``import tstbench``: the same scores as the command line, as one object."""
+
+import json
+import subprocess
+import sys
+from html.parser import HTMLParser
+
+import pytest
+from prepared import DIRECTION, command_line, prepared_home
+
+import tstbench
+from tstbench.pipelines.report_files import read_report
+
+CHEAP = ["bleu", "acc"]
+
+
+@pytest.fixture(autouse=True)
+def prepared(tmp_path_factory, monkeypatch):
+    monkeypatch.setenv("TSTBENCH_HOME", str(prepared_home(tmp_path_factory)))
+
+
+@pytest.fixture
+def sources():
+    return list(tstbench.load_test_set(DIRECTION).sources)
+
+
+def test_the_import_answers_at_once_and_loads_nothing():
+    code = (
+        "import sys, tstbench; "
+        "heavy = ('numpy', 'torch', 'datasets', 'evaluate', 'pydantic', 'gradio'); "
+        "print([name for name in heavy if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_every_name_of_the_face_is_there():
+    for name in tstbench.__all__:
+        assert getattr(tstbench, name) is not None
+    assert set(dir(tstbench)) == set(tstbench.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'evalute'"):
+        tstbench.evalute  # noqa: B018
+
+
+def test_lists():
+    assert tstbench.metrics()[:2] == ("acc", "s_bleu")
+    assert DIRECTION in tstbench.directions()
+    from tstbench.metrics.registry import METRICS  # a submodule does not hide the function
+
+    assert tstbench.metrics() == tuple(METRICS)
+
+
+def test_scores_are_those_of_the_command_line(sources, tmp_path, capsys):
+    file = tmp_path / "mine.txt"
+    file.write_text("\n".join(sources) + "\n")
+    command_line(
+        capsys, "evaluate", file, "--direction", DIRECTION, "--metrics", *CHEAP,
+        "--out", tmp_path / "out",
+    )  # fmt: skip
+    wanted = read_report(tmp_path / "out" / DIRECTION / "mine").scores
+    from_texts = tstbench.evaluate(sources, DIRECTION, metrics=CHEAP)
+    from_file = tstbench.evaluate({"mine": file}, DIRECTION, metrics=CHEAP)
+    for scores in (from_texts, from_file):
+        assert {s.key: s for s in scores.report.scores} == {s.key: s for s in wanted}
+    assert from_texts["s_bleu"] == 100.0
+    assert from_texts.report.system.name == "predictions"
+
+
+def test_a_results_folder_grows(sources, tmp_path):
+    tstbench.evaluate(sources, DIRECTION, metrics=["s_bleu"], out=tmp_path)
+    scores = tstbench.evaluate(sources, DIRECTION, metrics=["acc"], out=tmp_path)
+    assert [s.metric for s in scores.report.scores] == ["acc"]
+    stored = read_report(tmp_path / DIRECTION / "predictions")
+    assert [s.metric for s in stored.scores] == ["acc", "s_bleu"]
+    assert (tmp_path / DIRECTION / "significance.json").is_file()
+
+
+@pytest.fixture
+def several(sources):
+    return tstbench.evaluate(
+        {"<b>odd</b>": [text.upper() for text in sources]},
+        DIRECTION,
+        metrics=["acc", "s_bleu", "cola"],
+        baselines=["copy", "reference-1"],
+    )
+
+
+def test_it_prints_a_table(several):
+    text = str(several)
+    assert repr(several) == text
+    for word in ("ACC ↑", "CoLA† ↑", "<b>odd</b>", "copy", "† CoLA is scored here with a small"):
+        assert word in text
+    assert max(len(line) for line in text.splitlines()) < 200
+
+
+class Words(HTMLParser):
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.text = [], ""
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def test_a_notebook_shows_html_in_which_names_are_text(several):
+    page = Words(several._repr_html_())
+    assert "<b>odd</b>" in page.text
+    assert page.tags.count("tr") == 5  # header, system, the bounds under a header of theirs
+    assert "† CoLA is scored here with a small classifier" in page.text
+    assert set(page.tags) <= {
+        "table",
+        "caption",
+        "thead",
+        "tbody",
+        "tr",
+        "th",
+        "td",
+        "b",
+        "p",
+        "span",
+    }
+
+
+def test_pandas_and_ranks(several):
+    frame = several.to_pandas()
+    assert len(frame) == 3 * 3
+    assert set(frame["system"]) == {"<b>odd</b>", "copy", "reference-1"}
+    assert frame.query("system == 'copy' and metric == 's_bleu'")["value"].item() == 100.0
+    assert frame["signature"].str.contains("|v:1|", regex=False).all()
+    assert not frame["signature"].str.contains("tstbench:0", regex=False).any()
+    assert [rank.system for rank in several.rank("acc")] == ["<b>odd</b>"]  # the others are bounds
+    with pytest.raises(tstbench.TSTBenchError, match="several systems were scored"):
+        several.report  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"direction": "mini/negative-to-postive"}, "Did you mean"),
+        ({"predictions": ["one"]}, "not aligned: 1 predictions, 40 sources"),
+        ({"predictions": "nowhere.txt"}, "no such file"),
+        ({"metrics": ["blue"]}, "unknown metric 'blue'. Did you mean 'bleu'"),
+        ({"options": {"bleu": {"protocl": "13a"}}}, "unknown option of bleu 'protocl'"),
+        ({"scorers": {"classifer": "linear"}}, "unknown role of a scorer"),
+        ({"device": "gpu"}, "unknown device 'gpu'"),
+    ],
+)
+def test_mistakes_are_told(given, message, sources):
+    call = {"predictions": sources, "direction": DIRECTION, "metrics": ["s_bleu"], **given}
+    with pytest.raises(tstbench.TSTBenchError, match=message):
+        tstbench.evaluate(**call)
+
+
+def test_training_data_and_systems():
+    data = tstbench.load_training(DIRECTION)
+    assert data.train.source
+    assert not [name for name in vars(data) if "test" in name]
+    copy = tstbench.load_system("copy")
+    direction = tstbench.load_test_set(DIRECTION).direction
+    assert list(copy.transfer(["a", "b"], direction)) == ["a", "b"]
+
+
+def test_a_dataset_of_ones_own(tmp_path):
+    (tmp_path / "rude.txt").write_text("give me that\nhand it over\n")
+    (tmp_path / "polite.txt").write_text("please pass it\nthank you so much\n")
+    (tmp_path / "test.txt").write_text("bring me the menu\n")
+    (tmp_path / "mine.toml").write_text(
+        'name = "mine"\nstyles = ["rude", "polite"]\n'
+        '[train]\nrude = "rude.txt"\npolite = "polite.txt"\n'
+        '[[direction]]\nfrom = "rude"\nto = "polite"\ntest = { sources = "test.txt" }\n'
+    )
+    data = tstbench.load_data(tmp_path / "mine.toml")
+    assert [d.name for d in data.directions] == ["mine/rude-to-polite"]
+    assert "mine/rude-to-polite" in tstbench.directions()
+    scores = tstbench.evaluate(
+        ["please bring me the menu"], "mine/rude-to-polite", metrics=["acc", "s_bleu", "r_bleu"]
+    )
+    assert scores["s_bleu"] > 0
+    assert scores["r_bleu"] is None
+    assert json.loads(scores.report.model_dump_json())["left_out"][0]["metric"] == "r_bleu"

@@ -1,0 +1,234 @@
+"""Human judgments: the schema refuses what is wrong, agreement equals published values."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tstbench.datasets_scripts.judgments.aspects import ASPECTS
+from tstbench.datasets_scripts.judgments.schema import (
+    Judgment,
+    parse_scale,
+    read_judgments,
+    write_judgments,
+)
+from tstbench.errors import InputError
+from tstbench.pipelines.human.agreement import agreement, reliability_table, system_means
+from tstbench.pipelines.human.overall import is_copy, overall_judgments, overall_score
+from tstbench.pipelines.human.raters import pseudonyms
+
+GOLDEN = json.loads((Path(__file__).parent / "golden/agreement.json").read_text())
+
+
+def row(**changes):
+    base = {
+        "study": "spring",
+        "dataset": "yelp",
+        "direction": "yelp/negative-to-positive",
+        "system": "a",
+        "sample_id": "1",
+        "source": "it was cold .",
+        "output": "it was warm .",
+        "aspect": "style",
+        "scale": "ordinal 1-5",
+        "rater": "rater-1",
+        "score": 4.0,
+    }
+    return Judgment.model_validate(base | changes)
+
+
+def table_rows(table, scale):
+    """One judgment for each score of a raters x items table, None where there is none."""
+    return [
+        row(rater=f"rater-{r}", sample_id=str(i), score=score, scale=scale)
+        for r, scores in enumerate(table, start=1)
+        for i, score in enumerate(scores)
+    ]
+
+
+class TestSchema:
+    def test_written_judgments_read_back_equal(self, tmp_path):
+        rows = [row(), row(sample_id="2", score=None, note="skipped"), row(rater="mean-of-3")]
+        write_judgments(tmp_path / "j.jsonl", rows)
+        assert read_judgments(tmp_path / "j.jsonl") == rows
+
+    @pytest.mark.parametrize(
+        ("changes", "says"),
+        [
+            ({"score": 6}, "score 6 is not on the scale"),
+            ({"score": 4.5}, "score 4.5 is not on the scale"),
+            ({"score": "4"}, "score"),
+            ({"score": True}, "score"),
+            ({"score": float("nan")}, "score"),
+            ({"scale": "likert"}, "a scale is"),
+            ({"scale": "ordinal 5-1"}, "empty"),
+            ({"dataset": "amazon"}, "is not in dataset 'amazon'"),
+            ({"direction": "yelp"}, "direction"),
+            ({"rater": "Ann Smith"}, "rater"),
+            ({"raters": 3}, "raters"),
+        ],
+    )
+    def test_a_bad_line_is_named(self, tmp_path, changes, says):
+        good = row().model_dump(mode="json")
+        path = tmp_path / "j.jsonl"
+        path.write_text(json.dumps(good) + "\n" + json.dumps(good | changes) + "\n")
+        with pytest.raises(InputError, match="line 2") as error:
+            read_judgments(path)
+        assert says in str(error.value)
+
+    def test_not_json_and_a_score_given_twice(self, tmp_path):
+        path = tmp_path / "j.jsonl"
+        path.write_text("{oops\n")
+        with pytest.raises(InputError, match="line 1: not JSON"):
+            read_judgments(path)
+        write_judgments(path, [row(), row(system="b"), row(score=2.0)])
+        with pytest.raises(
+            InputError, match="line 3: rater-1 already scored style of a, sample 1 in line 1"
+        ):
+            read_judgments(path)
+
+    def test_studies_without_sample_ids_may_repeat(self, tmp_path):
+        rows = [row(sample_id=None, source=None, output=None, score=s) for s in (3.0, 3.0, None)]
+        write_judgments(tmp_path / "j.jsonl", rows)
+        assert read_judgments(tmp_path / "j.jsonl") == rows
+
+    def test_interval_scales_hold_means(self):
+        assert row(scale="interval 1-5", score=3.67).score == 3.67
+        assert parse_scale("interval 0.6-5").low == 0.6
+        assert parse_scale("nominal -1-1").low == -1
+
+
+class TestPseudonyms:
+    SALT = "0123456789abcdef"
+
+    def test_stable_in_any_order_and_different_under_another_salt(self):
+        names = [f"name {i}" for i in range(20)]
+        given = pseudonyms(names, self.SALT)
+        assert given == pseudonyms(names[::-1], self.SALT)
+        assert sorted(given.values()) == sorted(f"rater-{i}" for i in range(1, 21))
+        assert given != pseudonyms(names, self.SALT[::-1])
+        assert [given[name] for name in names] != [f"rater-{i}" for i in range(1, 21)]
+
+    @pytest.mark.parametrize(
+        ("names", "salt"), [(["a", "a"], SALT), (["a", " "], SALT), (["a"], "x")]
+    )
+    def test_refused(self, names, salt):
+        with pytest.raises(InputError):
+            pseudonyms(names, salt)
+
+
+class TestProtocol:
+    def test_overall_is_the_mean_times_the_copy_penalty(self):
+        # TSTBench paper, section 3.3.2: arithmetic mean, times 0.6 for an unchanged source
+        assert overall_score(5, 4, 3, copied=False) == 4
+        assert overall_score(1, 5, 5, copied=True) == pytest.approx(11 / 3 * 0.6)
+        assert is_copy("a  b ", "a b")
+        assert not is_copy("a b", "A b")
+
+    def test_every_possible_overall_score_is_on_its_scale(self):
+        scale = parse_scale(ASPECTS["overall"].scale)
+        scores = range(1, 6)
+        assert all(
+            scale.holds(overall_score(s, c, f, copied=copied))
+            for s in scores
+            for c in scores
+            for f in scores
+            for copied in (False, True)
+        )
+
+    def test_overall_judgments_need_all_three_aspects(self):
+        three = [row(aspect=a, score=s) for a, s in (("style", 1), ("content", 5), ("fluency", 5))]
+        copied = [judgment.model_copy(update={"output": judgment.source}) for judgment in three]
+        two = [judgment.model_copy(update={"sample_id": "2"}) for judgment in three[:2]]
+        assert [j.score for j in overall_judgments(three + two)] == [pytest.approx(11 / 3)]
+        (overall,) = overall_judgments(copied)
+        assert (overall.score, overall.aspect) == (pytest.approx(2.2), "overall")
+
+
+class TestAgreement:
+    @pytest.mark.parametrize("level", ["nominal", "ordinal", "interval"])
+    def test_alpha_equals_krippendorffs_own_example(self, level):
+        case = GOLDEN["krippendorff-2011"]
+        (got,) = agreement(table_rows(case["observers"], f"{level} 1-5"), resamples=0)
+        assert got.alpha.value == pytest.approx(case["alpha"][level], abs=5e-4)
+        assert got.alpha.items == 11  # the twelfth has one score only
+
+    def test_kappa_equals_the_published_example(self):
+        case = GOLDEN["fleiss-example"]
+        items = [
+            [category for category, n in enumerate(counts, start=1) for _ in range(n)]
+            for counts in case["counts"]
+        ]
+        (got,) = agreement(table_rows(zip(*items, strict=True), "ordinal 1-5"), resamples=0)
+        assert got.kappa.value == pytest.approx(case["kappa"], abs=5e-4)
+        assert len(got.raters) == 14
+
+    def test_a_case_by_hand(self):
+        # Two raters, items (1,1) (1,1) (2,2) (1,2). Kappa: P = 3/4, Pe = (5/8)^2 + (3/8)^2 = 34/64,
+        # (3/4 - 34/64) / (1 - 34/64) = 7/15. Alpha: Do = 2/8, De = 2*5*3 / (8*7), 1 - Do/De = 8/15.
+        (got,) = agreement(table_rows([[1, 1, 2, 1], [1, 1, 2, 2]], "nominal 1-2"), resamples=0)
+        assert got.kappa.value == pytest.approx(7 / 15)
+        assert got.alpha.value == pytest.approx(8 / 15)
+
+    def test_skipped_scores_are_missing_not_zero(self):
+        (got,) = agreement(table_rows([[1, 2, 3, None], [1, 2, 3, 5], [1, 2, 4, 5]], "ordinal 1-5"))
+        assert (got.kappa.items, got.alpha.items) == (3, 4)
+
+    def test_undefined_is_none_not_a_number(self):
+        for table in ([[3, 3, 3], [3, 3, 3]], [[1, None], [None, 2]], [[1, 2, 3]]):
+            (got,) = agreement(table_rows(table, "ordinal 1-5"))
+            assert got.kappa.value is None
+            assert got.alpha.value is None
+            assert got.alpha.interval is None
+
+    def test_the_interval_holds_the_value_and_narrows_with_more_items(self):
+        rng = np.random.RandomState(0)
+
+        def width(n):
+            true = rng.randint(1, 6, size=n)
+            raters = [np.clip(true + rng.randint(-1, 2, size=n), 1, 5).tolist() for _ in range(3)]
+            (got,) = agreement(table_rows(raters, "ordinal 1-5"), resamples=200)
+            for coefficient in (got.kappa, got.alpha):
+                bounds = coefficient.interval
+                assert bounds.low < coefficient.value < bounds.high
+            return got.alpha.interval.high - got.alpha.interval.low
+
+        assert width(400) < width(25)
+
+    def test_directions_apart_or_pooled(self):
+        here = table_rows([[1, 2, 5], [1, 2, 5]], "ordinal 1-5")
+        there = [
+            j.model_copy(update={"direction": "yelp/positive-to-negative", "score": s})
+            for j, s in zip(here, [1, 3, 5, 5, 3, 1], strict=True)
+        ]
+        apart = agreement(here + there, resamples=0)
+        (pooled,) = agreement(here + there, pooled=True, resamples=0)
+        assert apart[0].alpha.value == 1
+        assert apart[1].alpha.value < pooled.alpha.value < 1
+        assert (pooled.direction, pooled.alpha.items) == (None, 6)
+
+    def test_what_cannot_be_matched_is_refused(self):
+        with pytest.raises(InputError, match="no sample ids"):
+            agreement([row(sample_id=None)])
+        with pytest.raises(InputError, match="several scales"):
+            agreement([row(), row(sample_id="2", scale="ordinal 1-7")])
+        with pytest.raises(InputError, match="twice"):
+            reliability_table([row(), row()])
+        many = [row(sample_id=str(i), scale="interval 1-5", score=1 + i / 50) for i in range(150)]
+        with pytest.raises(InputError, match="few steps"):
+            agreement(many)
+
+
+def test_system_means_average_raters_first():
+    rows = [
+        row(sample_id="1", rater="rater-1", score=1),
+        row(sample_id="1", rater="rater-2", score=3),
+        row(sample_id="2", rater="rater-1", score=5),
+        row(sample_id="2", rater="rater-2", score=None),
+        row(system="b", score=4),
+    ]
+    a, b = system_means(rows)
+    assert (a.system, a.mean, a.items, a.raters) == ("a", 3.5, 2, 2)  # (1+3)/2 and 5
+    assert a.interval.low <= 3.5 <= a.interval.high
+    assert (b.mean, b.interval) == (4, None)

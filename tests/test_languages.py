@@ -1,0 +1,60 @@
+"""What a language asks of a text: its cleaning, its BLEU tokeniser, and what a wrong code gets."""
+
+import pytest
+from sacrebleu.metrics.bleu import BLEU
+
+from tstbench.datasets_scripts.cleaning import CLEANINGS, parse_cleaning
+from tstbench.datasets_scripts.languages import language
+from tstbench.errors import InputError, MissingExtraError
+
+
+@pytest.mark.parametrize(
+    ("code", "cleaning", "tokenizer"),
+    [
+        ("en", "paper-v1", "13a"),
+        ("en-GB", "paper-v1", "13a"),
+        ("EN", "paper-v1", "13a"),
+        ("de", "plain-v1", "13a"),
+        ("tlh", "plain-v1", "13a"),
+        ("ko", "plain-v1", "ko-mecab"),
+        ("ja", "unspaced-v1", "ja-mecab"),
+        ("zh", "unspaced-v1", "zh"),
+        ("zh-Hant-TW", "unspaced-v1", "zh"),
+        ("th", "unspaced-v1", "char"),
+    ],
+)
+def test_what_a_language_gets(code, cleaning, tokenizer):
+    found = language(code)
+    assert (found.code, found.cleaning, found.sacrebleu) == (code, cleaning, tokenizer)
+    assert found.cleaning in CLEANINGS
+    assert found.sacrebleu in BLEU.TOKENIZERS
+
+
+@pytest.mark.parametrize("code", ["english", "", "e", "de_DE", "zh-", "en-US-", "../en"])
+def test_a_malformed_code_is_refused(code):
+    with pytest.raises(InputError, match="not a language code"):
+        language(code)
+
+
+def test_turkish_is_not_lower_cased():
+    assert "I".lower() == "i"  # in Turkish it would be a dotless one
+    assert not language("tr").lowercases
+    assert language("de").lowercases
+
+
+def test_other_languages_keep_what_english_rules_would_change():
+    french = "Qui êtes-vous ?  C' est  lui !"
+    assert parse_cleaning("plain-v1")(french) == "Qui êtes-vous ? C' est lui !"
+    assert parse_cleaning("paper-v1")(french) != parse_cleaning("plain-v1")(french)
+    decomposed = "Cafe\N{COMBINING ACUTE ACCENT}"
+    assert parse_cleaning("plain-v1")(decomposed) == decomposed
+    long = "wort " * 70
+    assert len(parse_cleaning("plain-v1")(long).split()) == 64
+    assert len(parse_cleaning("unspaced-v1")(long).split()) == 70
+
+
+def test_a_missing_analyser_is_told_with_its_extra(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "MeCab", None)
+    with pytest.raises(MissingExtraError, match=r"tstbench\[ja\]"):
+        language("ja").require_tokenizer()
+    assert language("zh").require_tokenizer() == "zh"

@@ -1,0 +1,276 @@
+"""The leaderboard's pictures: who is in them, which way is better, what is claimed."""
+
+import itertools
+
+import numpy as np
+import pytest
+from leaderboard_pages import Page, ranking_of, show
+from leaderboard_results import HOSTILE, THERE, real_results, report, sample, write
+from scipy.stats import spearmanr
+
+from tstbench.datasets_scripts.judgments.schema import Judgment, write_judgments
+from tstbench.errors import InputError
+from tstbench.spaces.leaderboard.across import across_directions
+from tstbench.spaces.leaderboard.correlation import correlate, interval_of_rho, spearman
+from tstbench.spaces.leaderboard.data import Results
+from tstbench.spaces.leaderboard.figures import dots, heat_map, lengths, trade_off
+from tstbench.spaces.leaderboard.label_places import Box, place_labels
+from tstbench.spaces.leaderboard.overview import build_overview
+from tstbench.spaces.leaderboard.picture_view import lengths_picture, map_picture
+from tstbench.spaces.leaderboard.query import Query
+from tstbench.spaces.leaderboard.ranks import RankCache
+from tstbench.spaces.leaderboard.scales import Scale, around
+from tstbench.spaces.leaderboard.style_map import separation, style_map
+
+BACK = "mini/positive-to-negative"
+HUMAN = {"family": "human"}
+
+
+@pytest.fixture
+def root(tmp_path):
+    return tmp_path / "results"
+
+
+@pytest.fixture(scope="module")
+def real(tmp_path_factory):
+    return real_results(tmp_path_factory.mktemp("real"))
+
+
+def rated(root, scores):
+    """Write one rating of fluency for each system."""
+    write_judgments(
+        root / "human.jsonl",
+        [
+            Judgment(
+                study="study",
+                rater="r1",
+                dataset="mini",
+                direction=THERE,
+                system=system,
+                sample_id="s-0",
+                source="it was cold",
+                output="it was hot",
+                aspect="fluency",
+                scale="interval 1-5",
+                score=score,
+            )
+            for system, score in scores.items()
+        ],
+    )
+
+
+def tips(html):
+    return [a["data-tip"] for _, a in Page(html).elements if "data-tip" in a]
+
+
+class TestAgreement:
+    def test_bounds_are_left_out(self, root):
+        """People and a copy agree with the metric by far; the five systems do the opposite."""
+        for i in range(5):
+            write(root, report(f"s{i}", {"acc": 50.0 + i}))
+        write(root, report("human", {"acc": 99.0}, info=HUMAN))
+        write(root, report("copy", {"acc": 1.0}))
+        rated(root, {**{f"s{i}": 3.0 - i / 10 for i in range(5)}, "human": 5.0, "copy": 1.0})
+        ((cell,),) = correlate(ranking_of(root)).cells
+        assert cell.value == pytest.approx(-1)
+        assert cell.systems == 5
+        assert cell.shown
+
+    def test_nothing_is_said_of_three_systems(self, root):
+        for i in range(3):
+            write(root, report(f"s{i}", {"acc": 50.0 + i}))
+        write(root, report("human", {"acc": 99.0}, info=HUMAN))
+        rated(root, {"s0": 1.0, "s1": 2.0, "s2": 3.0, "human": 5.0})
+        assert correlate(ranking_of(root)) is None
+        text = Page(show(root, view="pictures", direction=THERE).html).text
+        assert "Nothing can be said: fewer than 4 systems" in text
+
+    def test_the_cell_has_its_interval_and_its_number_of_systems(self, root):
+        for i, acc in enumerate((1.0, 2.0, 4.0, 3.0)):
+            write(root, report(f"s{i}", {"acc": acc}))
+        rated(root, {f"s{i}": 1.0 + i for i in range(4)})
+        found = correlate(ranking_of(root))
+        html = heat_map(found)
+        assert "+0.80" in Page(html).text  # by hand: 1 - 6 * 2 / (4 * 15)
+        assert "4 systems" in Page(html).text
+        assert "to +" in Page(html).text
+        assert 'class="unclear"' in html, "faded: 4 systems do not tell it from 0"
+
+    def test_rho_is_scipys(self):
+        random = np.random.default_rng(4)
+        for _ in range(20):
+            x, y = random.integers(0, 6, size=(2, 12))  # with ties
+            assert spearman(x, y) == pytest.approx(spearmanr(x, y).statistic)
+
+    def test_the_interval_by_hand(self):
+        """z = atanh(0.8) = 1.0986; its error is sqrt(1.32 / 7) = 0.4343, so 0.2475 to 1.9497."""
+        assert interval_of_rho(0.8, 10) == pytest.approx((0.2426, 0.9603), abs=2e-4)
+
+    @pytest.mark.parametrize("n", [4, 5, 6])
+    def test_the_interval_decides_as_all_orders_of_the_systems_do(self, n):
+        """The exact permutation test is the oracle: every coloured cell is significant by it."""
+        orders = list(itertools.permutations(range(n)))
+        rhos = np.array([spearman(np.arange(n), np.array(order)) for order in orders])
+        for rho in np.unique(rhos.round(9)):
+            low, high = interval_of_rho(float(rho), n)
+            if not low <= 0 <= high:
+                assert np.mean(np.abs(rhos) >= abs(rho) - 1e-9) <= 0.06
+
+    def test_the_interval_contains_the_truth_as_often_as_it_says(self):
+        random, true = np.random.default_rng(1), 6 / np.pi * np.arcsin(0.6 / 2)
+        caught = []
+        for _ in range(500):
+            x = random.standard_normal(12)
+            y = 0.6 * x + 0.8 * random.standard_normal(12)
+            low, high = interval_of_rho(spearman(x, y), 12)
+            caught.append(low <= true <= high)
+        assert 0.92 < np.mean(caught) < 0.985
+
+
+class TestPictures:
+    def test_better_is_right_and_up(self, root):
+        for i, name in enumerate("abc"):
+            write(root, report(name, {"acc": 10.0 * i, "ppl": 100.0 + i}))
+        ranking = ranking_of(root)
+        html = trade_off(ranking, ranking.columns[1], ranking.columns[0])
+        places = {
+            a["aria-label"][0]: a["transform"].removeprefix("translate(").rstrip(")").split()
+            for tag, a in Page(html).elements
+            if tag == "g" and "data-tip" in a
+        }
+        assert float(places["a"][0]) > float(places["b"][0]) > float(places["c"][0]), "lower PPL"
+        assert float(places["c"][1]) < float(places["b"][1]) < float(places["a"][1]), "higher ACC"
+
+    def test_bounds_are_hollow_and_below_the_systems(self, root):
+        write(root, report("a", {"acc": 10.0}))
+        write(root, report("b", {"acc": 20.0}))
+        write(root, report("human", {"acc": 90.0}, info=HUMAN))
+        ranking = ranking_of(root)
+        page = Page(dots(ranking, ranking.columns[0]))
+        names = [tip.splitlines()[0] for tip in tips(dots(ranking, ranking.columns[0]))]
+        assert names == ["b", "a", "human"]
+        assert page.text.index("Bounds: not ranked") < page.text.index("human")
+        hollow = [a for a in page.all("path") if "hollow" in a["class"]]
+        assert len(hollow) == 2, "the mark and the legend"
+        assert len([a for a in page.all("div") if a.get("class") == "reference"]) == 1
+
+    def test_all_directions_shows_the_best_systems_first(self, root):
+        """A copy has a score everywhere; z-best is last by name and by file."""
+        for direction in (THERE, BACK):
+            for i in range(8):
+                values = {"acc": 10.0 + i}
+                write(root, report(f"{'abcdefgz'[i]}-system", values, direction))
+            write(root, report("copy", {"acc": 99.0}, direction))
+        overview = build_overview(Results(root).board(), "acc")
+        best = [row.system[0] for row in overview.systems[:6]]
+        assert best == ["z", "g", "f", "e", "d", "c"]
+        page = Page(across_directions(overview))
+        assert "Mini: negative \N{RIGHTWARDS ARROW} positive" in page.text, "no raw keys"
+        assert THERE not in page.text
+        assert "copy" in page.text
+
+    def test_length_quantiles(self):
+        (tip,) = tips(lengths({"x": [1, 2, 3, 4, 5]}))
+        assert tip == "x\nmedian 3 words, half have 2 to 4, most 1.2 to 4.8"
+
+    def test_all_pictures_of_real_results(self, real):
+        view = show(real, view="pictures", direction=THERE)
+        page = Page(view.html)
+        shown = {a["data-figure"] for _, a in page.elements if "data-figure" in a}
+        assert shown == {"systems", "lengths", "style_map"}
+        assert "no human scores for this direction" in view.html
+        board, query = Results(real).board(), Query.parse({"direction": THERE})
+        text = Page(lengths_picture(board, query, RankCache())).text
+        assert "Human rewrites" in text
+        assert HOSTILE in text
+
+
+class TestScales:
+    def test_ticks_are_round_and_inside(self):
+        for low, high in ((0.0, 1.0), (-3.2, 99.0), (0.301, 0.302), (17.0, 17.0)):
+            scale = around([low, high])
+            ticks = scale.ticks(6)
+            assert 2 <= len(ticks) <= 6
+            assert all(scale.low <= tick <= scale.high for tick in ticks)
+        assert Scale(30, 4000, logarithmic=True).ticks(4) == [50.0, 200.0, 1000.0]
+
+    def test_one_value_is_in_the_middle(self):
+        assert around([5.0])(5.0) == pytest.approx(0.5)
+        assert around([100.0], logarithmic=True)(100.0) == pytest.approx(0.5)
+
+
+class TestLabels:
+    def test_no_name_covers_a_name_or_a_point(self):
+        random = np.random.default_rng(0)
+        points = [(float(x), float(y)) for x, y in random.uniform(40, 300, size=(25, 2))]
+        points[1] = points[0]
+        frame = Box(0, 0, 340, 340)
+        texts = [f"system-{i}" for i in range(25)]
+        places = [place for place in place_labels(points, texts, frame) if place]
+        assert len(places) > 12
+        for place in places:
+            assert place.box.inside(frame)
+            for x, y in points:
+                assert not place.box.meets(Box(x - 4, y - 4, x + 4, y + 4))
+        for a, b in itertools.combinations(places, 2):
+            assert not a.box.meets(b.box)
+
+
+class TestMap:
+    SOURCES = tuple(f"the soup was cold {i}" for i in range(120))
+    REWRITES = tuple(f"the soup was hot {i}" for i in range(120))
+
+    @staticmethod
+    def embedded(texts, *, by_style):
+        """Vectors in which the style separates, or only the number, the topic, does."""
+        random = np.random.default_rng(0)
+        noise = random.standard_normal((len(texts), 8)) * 0.05
+        for vector, text in zip(noise, texts, strict=True):
+            words = text.split()
+            vector[0] += ("hot" in words) if by_style else int(words[-1]) / 20
+        return noise
+
+    def draw(self, *, by_style):
+        return style_map(
+            ("source", self.SOURCES),
+            ("human", self.REWRITES),
+            encode=lambda texts: self.embedded(texts, by_style=by_style),
+        )
+
+    def test_styles_that_separate(self):
+        found = self.draw(by_style=True)
+        assert found.separated
+        assert found.separation > 0.95
+        assert found.groups == ("source",) * 60 + ("human",) * 60
+        assert {text.split()[-1] for text in found.texts} == {str(i) for i in range(120)}, (
+            "no pairs"
+        )
+
+    def test_topics_are_no_styles(self):
+        found = self.draw(by_style=False)
+        assert not found.separated
+        assert found.separation < 0.6
+
+    def test_a_map_is_computed_once(self, tstbench_home):
+        first = self.draw(by_style=True)
+        (kept,) = (tstbench_home / "style-maps").iterdir()
+        again = style_map(("a", self.SOURCES), ("b", self.REWRITES), encode=pytest.fail)
+        assert np.array_equal(first.points, again.points)
+        kept.write_text("[[1, 2]]")
+        assert np.array_equal(self.draw(by_style=True).points, first.points), "a damaged file"
+
+    def test_too_few_sentences_for_a_map(self):
+        with pytest.raises(InputError, match=r"50 different sentences .* there are 1"):
+            style_map(("a", ["same"] * 120), ("b", self.REWRITES))
+
+    def test_separation_by_hand(self):
+        """Two far groups of 12, one of each with the other's label."""
+        points = np.array([[0.0, i] for i in range(12)] + [[900.0, i] for i in range(12)])
+        styles = np.array([0] * 11 + [1] + [1] * 11 + [0])
+        assert separation(points, styles) == pytest.approx(22 / 24)
+
+    def test_it_says_why_there_is_none(self, root):
+        board = Results(root).board
+        write(root, report("a", {"acc": 1.0}), [sample(i, f"s {i}", "p") for i in range(120)])
+        text = map_picture(board(), Query.parse({"direction": THERE}), RankCache())
+        assert "no human rewrites" in text

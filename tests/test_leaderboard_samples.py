@@ -1,0 +1,219 @@
+"""The leaderboard's sentences: differences, order, what is missing, and text that is hostile."""
+
+import itertools
+import random
+
+import pytest
+from leaderboard_pages import Page, show
+from leaderboard_results import (
+    BACK,
+    HOSTILE,
+    THERE,
+    real_results,
+    report,
+    sample,
+    write,
+)
+
+from tstbench.datasets_scripts.load import load_test_set
+from tstbench.spaces.leaderboard.data import Results
+from tstbench.spaces.leaderboard.diff import word_diff
+from tstbench.spaces.leaderboard.markup import el
+from tstbench.spaces.leaderboard.picture_view import lengths_picture, map_picture, pictures_view
+from tstbench.spaces.leaderboard.query import VIEWS, Query
+from tstbench.spaces.leaderboard.ranks import RankCache
+from tstbench.spaces.leaderboard.sample_view import diff_markup
+from tstbench.spaces.leaderboard.samples import arrange, sides
+
+
+@pytest.fixture
+def root(tmp_path):
+    return tmp_path / "results"
+
+
+@pytest.fixture(scope="module")
+def real(tmp_path_factory):
+    return real_results(tmp_path_factory.mktemp("real"))
+
+
+class TestHostileText:
+    """Names, origins, links and sentences that would like to be HTML."""
+
+    @pytest.fixture
+    def hostile(self, real, tmp_path):
+        return real
+
+    @pytest.mark.parametrize("view", VIEWS)
+    def test_nothing_becomes_an_element_or_an_attribute(self, hostile, view):
+        query = {"view": view, "direction": THERE, "text": "", "systems": HOSTILE}
+        page = Page(show(hostile, **query).html)
+        assert not page.all("script")
+        assert not page.all("img")
+        for _, attributes in page.elements:
+            assert not [name for name in attributes if name.startswith("on")]
+            assert all(
+                str(attributes.get(name, "")).startswith(("https://", "?")) or not attributes[name]
+                for name in ("href", "src")
+                if name in attributes
+            )
+        if view in ("ranking", "overview", "samples"):
+            assert HOSTILE in page.text, "shown as it is, as text"
+
+    def test_nothing_becomes_an_element_in_a_picture(self, hostile):
+        board = Results(hostile).board()
+        query = Query.parse({"view": "pictures", "direction": THERE, "system": HOSTILE})
+        pictures = pictures_view(board, query, RankCache()).html
+        drawn = [draw(board, query, RankCache()) for draw in (lengths_picture, map_picture)]
+        for html in (pictures, drawn[0]):
+            assert "hurt" in html
+        for html in (pictures, *drawn):
+            page = Page(html)
+            assert not page.all("script")
+            assert not page.all("img")
+
+    def test_only_https_leaves_the_page(self, root):
+        one = report("a", {"acc": 1.0}, info={"outputs_url": "https://example.org/\"onload='x'"})
+        write(root, one)
+        (link,) = [a for a in Page(show(root).html).all("a") if a["href"].startswith("http")]
+        assert link["href"] == "https://example.org/\"onload='x'"
+        assert "noopener" in link["rel"]
+
+    def test_a_metric_may_be_called_anything(self, root):
+        one = report("a", {"acc": 1.0})
+        odd = one.scores[0].model_copy(
+            update={"key": HOSTILE, "metric": HOSTILE, "signature": f"{HOSTILE}|a:b"}
+        )
+        write(root, one.model_copy(update={"scores": (odd,)}))
+        for view in ("ranking", "overview"):
+            page = Page(show(root, view=view).html)
+            assert not page.all("script")
+            assert HOSTILE in page.text
+
+    def test_text_cannot_become_markup(self):
+        html = el("p", "<b>", ["&", None, 3], el("i", "<"), title='"><script>')
+        assert html == ('<p title="&#34;&gt;&lt;script&gt;">&lt;b&gt;&amp;3<i>&lt;</i></p>')
+
+
+class TestSamples:
+    def test_a_diff_holds_both_texts(self):
+        words = "a b! C, d .".split()
+        random.seed(1)
+        for _ in range(200):
+            old, new = (" ".join(random.choices(words, k=random.randint(0, 7))) for _ in range(2))
+            pieces = word_diff(old, new).pieces
+            kept = {k: "".join(p.text for p in pieces if p.kind != k) for k in ("gone", "new")}
+            assert "".join(kept["gone"].split()) == "".join(new.split())
+            assert "".join(kept["new"].split()).lower() == "".join(old.split()).lower()
+            assert all(a.kind != b.kind for a, b in itertools.pairwise(pieces))
+
+    @pytest.mark.parametrize(
+        ("source", "prediction", "changed"),
+        [
+            ("What a gift !", "what a GIFT!", []),
+            ("it 's fine .", "It's fine.", []),
+            ("a gift!", "a gift.", ["gone !", "new ."]),
+            ("İstanbul is dull", "İstanbul is fun", ["gone dull", "new fun"]),
+            ("salt &amp; pepper, bad", "salt &amp; pepper, good", ["gone bad", "new good"]),
+            ("w " * 70 + "bad", "w " * 70 + "good", ["gone bad", "new good"]),
+        ],
+    )
+    def test_a_diff_sees_what_the_metrics_see(self, source, prediction, changed):
+        pieces = word_diff(source, prediction).pieces
+        assert [f"{p.kind} {p.text}" for p in pieces if p.kind != "same"] == changed
+
+    def test_a_space_stands_where_one_was(self):
+        shown = diff_markup(word_diff("bad food, sir!", "Great food , sir."))
+        assert Page(shown).text == "bad Great food , sir!."
+
+    @pytest.mark.parametrize(
+        ("prediction", "plain", "said", "marks"),
+        [
+            ("the soup was cold.", "", "unchanged", 0),
+            ("The soup was cold .", "", "same words", 0),
+            ("the soup was hot.", "", "", 2),
+            ("the soup was hot.", "plain", "", 0),
+            ("you could not wish for anything better here!", "", "rewritten", 0),
+        ],
+    )
+    def test_changes_are_marked_where_that_helps(self, root, prediction, plain, said, marks):
+        one = sample(0, "the soup was cold.", prediction, acc=100.0)
+        write(root, report("a", {"acc": 100.0}), [one])
+        page = Page(show(root, view="samples", texts=plain).html)
+        assert prediction in page.text or marks
+        assert len(page.all("ins") + page.all("del")) == marks
+        assert said in page.text
+        (chosen,) = [
+            o["value"]
+            for o in page.all("option")
+            if "selected" in o and o["value"] in ("", "plain")
+        ]
+        assert chosen == plain
+
+    def test_a_verdict_is_a_tick_or_a_cross_with_words(self, root):
+        rows = [sample(i, "s", "p", acc=v, s_bleu=100.0) for i, v in enumerate((100.0, 0.0))]
+        write(root, report("a", {"acc": 50.0, "s_bleu": 100.0}), rows)
+        page = Page(show(root, view="samples").html)
+        told = [a["aria-label"] for a in page.all("span") if a.get("role") == "img"]
+        assert sorted(told) == ["in the target style", "not in the target style"]
+        assert page.text.count("100.0") == 2, "BLEU is a number"
+        assert "\N{CHECK MARK}" in page.text
+
+    def test_a_link_to_systems_with_a_bar_in_their_name(self, root):
+        for name in ("a|b", "a", "c"):
+            write(root, report(name, {"acc": 1.0}), [sample(0, "s", f"by {name}", acc=0.0)])
+        text = Page(show(root, view="samples", systems="a|b|c").html).text
+        assert "Systems: 3 of 3" in text
+        assert "Systems: 1 of 3" in Page(show(root, view="samples", systems="c").html).text
+
+    @pytest.fixture
+    def systems(self):
+        scores = {"one": (10.0, 50.0, 90.0), "two": (12.0, 90.0, 90.0)}
+        return {
+            name: {f"s-{i}": sample(i, f"source {i}", f"{name} {i}", acc=v, ppl=1000.0 - v)}
+            | {
+                f"s-{j}": sample(j, f"source {j}", f"{name} {j}", acc=w, ppl=1000.0 - w)
+                for j, w in enumerate(values)
+            }
+            for name, values in scores.items()
+            for i, v in [(0, values[0])]
+        }
+
+    def test_orders(self, systems):
+        found = sides(systems, "acc")
+        ids = lambda order, **k: [s.id for s in arrange(found, order, **k)]  # noqa: E731
+        assert ids("source", higher_is_better=True) == ["s-0", "s-1", "s-2"]
+        assert ids("disagreement", higher_is_better=True) == ["s-1", "s-0", "s-2"]
+        assert ids("worst", higher_is_better=True) == ["s-0", "s-1", "s-2"]
+        assert ids("best", higher_is_better=True) == ["s-2", "s-1", "s-0"]
+        assert ids("worst", higher_is_better=False) == ["s-2", "s-1", "s-0"]
+        assert ids("source", higher_is_better=True, text="TWO 1") == ["s-1"]
+        assert found[1].mean == 70.0
+        assert found[1].spread == 20.0, "standard deviation of 50 and 90"
+
+    def test_a_sentence_that_a_system_lacks_is_said_to_be_missing(self, root):
+        both = [sample(i, f"source {i}", f"mine {i}", acc=1.0) for i in range(2)]
+        write(root, report("all", {"acc": 1.0}), both)
+        write(root, report("part", {"acc": 1.0}), both[:1])
+        page = Page(show(root, view="samples", direction=THERE).html)
+        assert page.text.count("no rewrite of this sentence") == 1
+        assert "source 1" in page.text
+
+    def test_real_sentences_with_references_and_scores(self, real):
+        page = Page(show(real, view="samples", direction=BACK, order="source").html)
+        test_set = load_test_set(BACK)
+        for text in (test_set.sources[0], *test_set.references[0]):
+            assert text in page.text
+        assert "Page 1 of 8, 40 sentences" in page.text
+        second = Page(show(real, view="samples", direction=BACK, order="source", p="2").html)
+        assert test_set.sources[5] in second.text
+        assert test_set.sources[0] not in second.text
+
+    def test_a_damaged_file_is_named(self, root):
+        folder = write(root, report("a", {"acc": 1.0}), [sample(0, "s", "p", acc=1.0)])
+        (folder / "samples.jsonl").write_text('{"id": 3}\n')
+        assert "samples.jsonl is damaged: it does not match" in show(root, view="samples").html
+
+    def test_licensed_texts_are_not_missed_without_a_word(self, root):
+        name = "gyafc_fr/informal-to-formal"
+        write(root, report("a", {"acc": 1.0}, name))
+        assert "is licensed" in show(root, view="samples", direction=name).html

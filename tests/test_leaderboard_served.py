@@ -1,0 +1,79 @@
+"""The leaderboard as it is served: a page without a script, and an API."""
+
+import json
+import urllib.parse
+import urllib.request
+
+import pytest
+from leaderboard_pages import Page
+from leaderboard_results import (
+    HOSTILE,
+    THERE,
+    report,
+    write,
+)
+
+from tstbench.errors import TSTBenchError
+from tstbench.spaces.leaderboard.query import VIEWS
+
+
+@pytest.fixture
+def root(tmp_path):
+    return tmp_path / "results"
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory):
+    """A page that is being served; one of its metrics has a hostile name."""
+    pytest.importorskip("gradio")
+    from tstbench.spaces.leaderboard import launch
+
+    root = tmp_path_factory.mktemp("served")
+    one = report("a", {"acc": 1.0})
+    odd = one.scores[0].model_copy(
+        update={"key": HOSTILE, "metric": HOSTILE, "signature": f"{HOSTILE}|a:b"}
+    )
+    write(root, one.model_copy(update={"scores": (*one.scores, odd)}))
+    running = launch(root, port=0, block=False)
+    yield running.url
+    running.close()
+
+
+class TestServed:
+    """The page over HTTP, before any script has run."""
+
+    def get(self, url, **query):
+        with urllib.request.urlopen(f"{url}?{urllib.parse.urlencode(query)}") as answer:
+            assert int(answer.headers["content-length"]) > 0
+            return answer.read().decode()
+
+    def test_the_table_is_there_without_a_script(self, url):
+        page = Page(self.get(url, direction=THERE))
+        assert "Who rewrites style best?" in page.text
+        assert [a["data-name"] for a in page.all("tr") if "data-name" in a] == ["a"]
+        assert {"lang"} <= dict(page.elements)["html"].keys()
+
+    @pytest.mark.parametrize("view", [*VIEWS, HOSTILE])
+    def test_a_link_cannot_write_into_the_page(self, url, view):
+        plain = Page(self.get(url, view="ranking"))
+        page = Page(self.get(url, view=view, direction=HOSTILE, text=HOSTILE, metric=HOSTILE))
+        assert len(page.all("script")) == len(plain.all("script"))
+        assert not [a for a in page.all("img") if a.get("src") == "x"]
+
+    def test_views_are_an_api(self, url):
+        body = json.dumps({"data": [{"view": "overview", "metric": "acc"}]}).encode()
+        request = urllib.request.Request(
+            f"{url}gradio_api/run/view", body, {"Content-Type": "application/json"}
+        )
+        with urllib.request.urlopen(request) as answer:
+            (view,) = json.load(answer)["data"]
+        assert view["title"] == "ACC on all directions"
+        assert "1.0" in view["html"]
+
+    def test_a_port_in_use_is_said(self, url, root):
+        from tstbench.spaces.leaderboard import launch
+
+        port = urllib.parse.urlsplit(url).port
+        root.mkdir()
+        with pytest.raises(TSTBenchError, match=f"port {port}.*--port {port + 1}"):
+            launch(root, port=port, block=False)

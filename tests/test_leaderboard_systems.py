@@ -1,0 +1,228 @@
+"""The page of a system, two systems head to head, and the outputs as a file."""
+
+import json
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections import Counter
+
+import pytest
+from leaderboard_pages import Page, show
+from leaderboard_results import BACK, HOSTILE, THERE, real_results, report, sample, write
+
+from tstbench.datasets_scripts.load import load_test_set
+from tstbench.pipelines.evaluate import evaluate
+from tstbench.pipelines.history import HISTORY_FILE, read_history
+from tstbench.pipelines.outputs import Outputs, read_outputs
+from tstbench.pipelines.report_files import read_report
+from tstbench.pipelines.results import Stored
+from tstbench.pipelines.scoring import scoring
+from tstbench.spaces.leaderboard.query import VIEWS
+
+
+@pytest.fixture
+def root(tmp_path):
+    return tmp_path / "results"
+
+
+@pytest.fixture(scope="module")
+def real(tmp_path_factory):
+    return real_results(tmp_path_factory.mktemp("real"))
+
+
+@pytest.fixture(scope="module")
+def url(real):
+    pytest.importorskip("gradio")
+    from tstbench.spaces.leaderboard import launch
+
+    running = launch(real, port=0, block=False)
+    yield running.url
+    running.close()
+
+
+def links(page):
+    """The queries of a page's links to other views."""
+    found = [a["href"][1:] for a in page.all("a") if a.get("href", "").startswith("?")]
+    return [dict(urllib.parse.parse_qsl(query)) for query in found]
+
+
+class TestSystemPage:
+    def test_all_directions_with_scores_and_ranks(self, real):
+        view = show(real, view="system", system="delete-retrieve")
+        page = Page(view.html)
+        assert view.title == "delete-retrieve"
+        for direction in (THERE, BACK):
+            score = read_report(real / direction / "delete-retrieve").score("s_bleu")
+            assert f"{score.value:.1f}" in page.text
+            assert {"view": "ranking", "direction": direction} in [
+                {k: v for k, v in link.items() if k != "setting"} for link in links(page)
+            ]
+        assert "rank 1 of 1" in page.text, "the bounds are not counted"
+        assert "This is a bound" not in page.text
+
+    @pytest.mark.parametrize("name", ["copy", "reference-1", "random-target"])
+    def test_a_bound_says_so_and_has_no_rank(self, real, name):
+        page = Page(show(real, view="system", system=name).html)
+        assert "This is a bound" in page.text
+        assert "rank 1" not in page.text
+        assert not page.all("b")
+
+    def test_its_card(self, root):
+        info = {
+            "family": "peft",
+            "needs_parallel": True,
+            "date": "2024-05",
+            "origin": "a paper",
+            "outputs_url": "https://example.org/outputs",
+            "system_hash": "c" * 64,
+        }
+        write(root, report("a", {"acc": 1.0}, info=info))
+        page = Page(show(root, view="system", system="a").html)
+        for text in ("PEFT", "needs parallel data", "2024-05", "a paper", "c" * 64):
+            assert text in page.text
+        assert "https://example.org/outputs" in [a["href"] for a in page.all("a")]
+
+    def test_what_changed_over_time_is_there(self, root):
+        """Two reports on one direction, of other software and another edition of the data."""
+        write(root, report("a", {"acc": 10.0}, made_with="tstbench:1|numpy:1.0"))
+        write(root, report("a", {"acc": 20.0}, fingerprint="f", made_with="tstbench:2|numpy:2.0"))
+        text = Page(show(root, view="system", system="a").html).text
+        for part in ("10.0", "20.0", "numpy 1.0", "numpy 2.0", "0" * 12, "f" * 12):
+            assert part in text
+
+    def test_earlier_results_are_there_when_the_outputs_changed(self, tmp_path):
+        test_set = load_test_set(THERE)
+        for texts in (test_set.sources, [f"{s} !" for s in test_set.sources]):
+            outputs = Outputs("<b>a</b>", tuple(texts))
+            evaluate([outputs], test_set, scoring(["s_bleu"]), root=tmp_path)
+        (folder,) = (p.parent for p in tmp_path.rglob("report.json"))
+        (before,) = read_history(folder)
+        assert (before.why, before.scores[0].value) == ("the predictions changed", 100.0)
+        text = Page(show(tmp_path, view="system", system="<b>a</b>").html).text
+        assert "the predictions changed" in text.partition("Earlier results")[2]
+        assert before.outputs_sha256[:12] in text
+        evaluate([outputs], test_set, scoring(["s_bleu", "r_bleu"]), root=tmp_path)
+        assert read_history(folder) == (before,), "more metrics are no other results"
+        (folder / HISTORY_FILE).write_text("{}\n")
+        html = show(tmp_path, view="system", system="<b>a</b>").html
+        assert "line 1: not an earlier result" in html
+        again = Outputs("<b>a</b>", tuple(test_set.sources))
+        evaluate([again], test_set, scoring(["s_bleu"]), root=tmp_path)
+        assert (folder / HISTORY_FILE).read_text().startswith("{}\n{"), "nothing is lost"
+
+    def test_an_unknown_name_is_answered_in_words(self, real):
+        view = show(real, view="system", system="delete-retrive")
+        assert view.title == "No such system"
+        page = Page(view.html)
+        assert (
+            "no page for this system 'delete-retrive'. Did you mean 'delete-retrieve'?" in page.text
+        )
+        assert {"view": "system", "system": "delete-retrieve"} in links(page)
+        assert show(real, view="system").title == "All systems"
+        assert "No results yet" in show(real / "nothing", view="system").html
+
+    @pytest.mark.parametrize("view", ["ranking", "overview", "samples", "versus", "system"])
+    def test_every_name_leads_there(self, real, view):
+        page = Page(show(real, view=view, direction=THERE).html)
+        named = {
+            link["system"]
+            for link in links(page)
+            if link.get("view") == "system" and "system" in link
+        }
+        everyone = {"copy", "random-target", "delete-retrieve", "reference-1", HOSTILE}
+        assert named == everyone if view != "versus" else len(named) == 2
+
+    @pytest.mark.parametrize("view", ["system", "versus"])
+    def test_hostile_names_stay_text(self, real, view):
+        query = {"system": HOSTILE, "first": HOSTILE, "second": "copy", "direction": THERE}
+        for metric in ("", HOSTILE):
+            page = Page(show(real, view=view, metric=metric, **query).html)
+            assert HOSTILE in page.text
+            assert not page.all("script") + page.all("img")
+
+
+class TestHeadToHead:
+    def test_numbers_and_sentences(self, real):
+        query = {"direction": THERE, "first": "copy", "second": "delete-retrieve"}
+        view = show(real, view="versus", metric="r_bleu", **query)
+        page = Page(view.html)
+        folders = [real / THERE / name for name in ("copy", "delete-retrieve")]
+        first, second = (
+            {s.id: s.scores["r_bleu"] for s in Stored(f, read_report(f)).samples()} for f in folders
+        )
+        count = Counter((first[i] > second[i]) - (first[i] < second[i]) for i in first)
+        assert f"{count[1]} \N{MIDDLE DOT} {count[0]} \N{MIDDLE DOT} {count[-1]}" in page.text
+        values = [read_report(folder).score("r_bleu").value for folder in folders]
+        assert f"{abs(values[0] - values[1]):.1f}" in page.text
+        assert "copy: a bound, which does not compete" in page.text
+        worst = min(first, key=lambda i: first[i] - second[i])
+        assert page.text.index(worst) < 10_000
+        assert f"{count[-1]} sentence" in page.text
+        better = Page(show(real, view="versus", metric="r_bleu", order="won", **query).html)
+        assert f"{count[1]} sentence" in better.text
+
+    def test_the_difference_turns_its_sign_with_the_order(self, real):
+        query = {"view": "versus", "direction": THERE}
+        one = Page(show(real, first="copy", second="reference-1", **query).html).text
+        other = Page(show(real, first="reference-1", second="copy", **query).html).text
+        assert "+" in one.split("r-BLEU")[0]
+        assert "copy is better" in one
+        assert "copy is better" in other
+
+    def test_systems_that_are_not_there_are_named(self, real):
+        page = Page(show(real, view="versus", direction=THERE, first="nobody").html)
+        assert "nobody is not in this table" in page.text
+        same = Page(show(real, view="versus", direction=THERE, first="copy", second="copy").html)
+        assert "copy and " in same.text, "another one stands in for the second"
+
+    def test_one_system_needs_another(self, root):
+        write(root, report("a", {"acc": 1.0}))
+        assert "A comparison needs two systems" in show(root, view="versus").html
+
+    def test_scores_alone_are_compared_without_a_test(self, root):
+        for name, value, digit in (("a", 10.0, "1"), ("b", 20.0, "2")):
+            one = report(name, {"acc": value})
+            write(root, one.model_copy(update={"outputs_sha256": digit * 64}))
+        page = Page(show(root, view="versus", first="a", second="b").html)
+        assert "No metric could be tested" in page.text
+        assert "corrected for" not in page.text, "nothing was tested, so nothing was corrected"
+        assert "\N{MINUS SIGN}10.0" in page.text
+        assert "No sentences to show" in page.text
+
+    def test_damaged_sentences_are_named(self, real, root):
+        for name in ("a", "b"):
+            folder = write(root, report(name, {"acc": 1.0}), [sample(0, "s", "p", acc=1.0)])
+        (folder / "samples.jsonl").write_text("{}")
+        assert "samples.jsonl is damaged" in show(root, view="versus").html
+
+
+class TestServed:
+    def test_outputs_are_a_file_that_can_be_scored(self, url, real, tmp_path):
+        page = Page(show(real, view="system", system="delete-retrieve").html)
+        (query,) = [q for q in links(page) if q.get("download") and q["direction"] == THERE]
+        path = tmp_path / "outputs.jsonl"
+        with urllib.request.urlopen(f"{url}?{urllib.parse.urlencode(query)}") as answer:
+            assert "attachment" in answer.headers["content-disposition"]
+            path.write_bytes(answer.read())
+        outputs = read_outputs(path, load_test_set(THERE), "again")
+        assert outputs.sha256 == read_report(real / THERE / "delete-retrieve").outputs_sha256
+
+    @pytest.mark.parametrize("system", ["nobody", "../copy", "", HOSTILE])
+    def test_no_other_file_is_given_away(self, url, system):
+        query = {"download": "outputs", "direction": THERE, "system": system}
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            urllib.request.urlopen(f"{url}?{urllib.parse.urlencode(query)}")
+        assert refused.value.code == 404
+        assert "no outputs of this system" in refused.value.read().decode()
+
+    def test_old_tabs_ask_with_old_names(self, url):
+        """What a page opened before an update sends: parameters that were renamed or are gone."""
+        query = {"view": "samples", "direction": BACK, "page": "2", "order": "source", "gone": "x"}
+        body = json.dumps({"data": [{**query, "systems": "copy|gone", "setting": "00000000"}]})
+        request = urllib.request.Request(
+            f"{url}gradio_api/run/view", body.encode(), {"Content-Type": "application/json"}
+        )
+        with urllib.request.urlopen(request) as answer:
+            (view,) = json.load(answer)["data"]
+        assert "Page 2 of 8" in view["html"]
+        assert "versus" in VIEWS

@@ -1,0 +1,196 @@
+"""The training loop on a small network: resumed, split into parts and over processes."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from tstbench.errors import InputError, IntegrityError
+from tstbench.trainers.learning.loop import Learner, Update, learn
+from tstbench.trainers.learning.order import Order
+from tstbench.trainers.learning.run import Run
+
+RECIPE = "a recipe"
+
+
+class Two(Learner):
+    """Two networks that take turns, as an adversarial system's do; a regression with noise."""
+
+    def __init__(self, steps=20, dropout=0.1, rate=1e-2):
+        torch.manual_seed(1)
+        layers = (nn.Linear(4, 16), nn.Tanh(), nn.Dropout(dropout), nn.Linear(16, 1))
+        self.network = nn.ModuleDict({"a": nn.Sequential(*layers), "b": nn.Linear(1, 1)})
+        self.optimizers = {
+            n: torch.optim.Adam(p.parameters(), rate) for n, p in self.network.items()
+        }
+        self.steps, self.validate_every, self.seed = steps, 5, 3
+        random = np.random.default_rng(0)
+        self.x = torch.tensor(random.normal(size=(37, 4)), dtype=torch.float32)
+        self.y = self.x.sum(dim=1, keepdim=True)
+        self.order = Order(list(range(37)), batch_size=8, seed=5, grouping=2)
+
+    def update(self, step):
+        name = "ab"[step % 2]
+        return Update(name, (name,), self.loss, self.order, number=step, clip=1.0)
+
+    def loss(self, part, whole):
+        hidden = self.network["a"](self.x[part])
+        error = (self.network["b"](hidden) - self.y[part]).square().sum()
+        return {"error": error / len(whole)}
+
+    def validate(self):
+        error = (self.network["b"](self.network["a"](self.x)) - self.y).square().mean()
+        return {"selection": -error.item()}
+
+
+def weights(learner):
+    return torch.cat([p.detach().flatten() for p in learner.network.parameters()])
+
+
+def test_a_resumed_training_follows_the_same_curve(tmp_path):
+    whole, first, second = Two(), Two(), Two()
+    learned = learn(whole, Run(), RECIPE)
+    folder = tmp_path / "run"
+    stopped = first.update
+
+    def interrupted(step):
+        if step == 10:
+            os.kill(os.getpid(), signal.SIGINT)
+        return stopped(step)
+
+    first.update = interrupted
+    with pytest.raises(KeyboardInterrupt, match="stopped after step 11; the same command"):
+        learn(first, Run(folder=folder), RECIPE)
+    again = learn(second, Run(folder=folder, resume="yes"), RECIPE)
+    assert again == learned  # losses, validation scores, and which step was best
+    assert torch.equal(weights(whole), weights(second))
+    assert len([row for row in learned.curve if "validation/selection" not in row]) == 20
+
+
+def test_what_a_killed_process_left_is_continued(tmp_path):
+    script = textwrap.dedent("""
+        import os, signal, sys
+        sys.path.insert(0, sys.argv[1])
+        from pathlib import Path
+        from test_learning_loop import RECIPE, Two
+        from tstbench.trainers.learning.loop import learn
+        from tstbench.trainers.learning.run import Run
+        learner, update = Two(), None
+        update = learner.update
+        def killed(step):
+            if step == 13:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return update(step)
+        learner.update = killed
+        learn(learner, Run(folder=Path(sys.argv[2]), save_every=4), RECIPE)
+    """)
+    command = [sys.executable, "-c", script, str(Path(__file__).parent), str(tmp_path / "run")]
+    assert subprocess.run(command, check=False, capture_output=True).returncode == -signal.SIGKILL
+    curve = (tmp_path / "run" / "curve.jsonl").read_text().splitlines()
+    assert json.loads(curve[-1])["step"] == 13  # one more than the checkpoint's 12
+    whole, resumed = Two(), Two()
+    assert learn(whole, Run(), RECIPE) == learn(resumed, Run(folder=tmp_path / "run"), RECIPE)
+    assert torch.equal(weights(whole), weights(resumed))
+    steps = [json.loads(line)["step"] for line in curve]
+    assert steps == sorted(steps)
+
+
+def losses(learned):
+    return [v for row in learned.curve for n, v in row.items() if n.endswith("/error")]
+
+
+def test_parts_of_a_batch_do_not_change_what_is_learned():
+    one, parts = Two(dropout=0.0), Two(dropout=0.0)
+    alone, split = learn(one, Run(), RECIPE), learn(parts, Run(accumulate=3), RECIPE)
+    assert losses(alone) == pytest.approx(losses(split), abs=1e-6)
+    assert weights(one).numpy() == pytest.approx(weights(parts).numpy(), abs=1e-6)
+
+
+def test_two_processes_learn_what_one_does(tmp_path):
+    script = tmp_path / "train.py"
+    script.write_text(
+        textwrap.dedent(f"""
+        import json, os, sys
+        sys.path.insert(0, {str(Path(__file__).parent)!r})
+        from pathlib import Path
+        from test_learning_loop import RECIPE, Two, losses
+        from tstbench.trainers.learning.loop import learn
+        from tstbench.trainers.learning.run import Run
+        found = losses(learn(Two(steps=6, dropout=0.1), Run(device="cpu"), RECIPE))
+        Path({str(tmp_path)!r}, os.environ["RANK"] + ".json").write_text(json.dumps(found))
+        """)
+    )
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
+    command += ["--nproc_per_node", "2", str(script)]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    both = [json.loads((tmp_path / f"{rank}.json").read_text()) for rank in (0, 1)]
+    alone = losses(learn(Two(steps=6, dropout=0.1), Run(device="cpu", accumulate=2), RECIPE))
+    assert both[0] == pytest.approx(alone, abs=1e-6)
+    assert both[1] == both[0]
+
+
+def test_weights_that_do_not_step_do_not_move():
+    learner = Two(steps=1)
+    before = {name: p.detach().clone() for name, p in learner.network.named_parameters()}
+    learn(learner, Run(), RECIPE)
+    moved = {n for n, p in learner.network.named_parameters() if not torch.equal(p, before[n])}
+    assert {name[0] for name in moved} == {"a"}
+
+
+def test_the_best_weights_are_kept_not_the_last():
+    learner = Two(steps=15)
+    scores = iter([0.1, 0.3, 0.2])
+    kept = []
+
+    def validate():
+        kept.append(weights(learner).clone())
+        return {"selection": next(scores)}
+
+    learner.validate = validate
+    learned = learn(learner, Run(), RECIPE)
+    assert (learned.step, learned.scores) == (10, {"selection": 0.3})
+    assert torch.equal(weights(learner), kept[1])
+    assert not torch.equal(kept[1], kept[2])
+
+
+def test_a_loss_that_is_no_number_is_told():
+    with pytest.raises(InputError, match=r"the loss [ab]/error is not a number at step \d+: lower"):
+        learn(Two(rate=1e30), Run(), RECIPE)
+
+
+@pytest.mark.parametrize("damage", ["weights.safetensors", "optimizers.safetensors", "state.json"])
+def test_a_damaged_checkpoint_is_refused_by_name(tmp_path, damage):
+    learn(Two(steps=4), Run(folder=tmp_path / "run", save_every=4), RECIPE)
+    [checkpoint] = (tmp_path / "run").glob("step-*")
+    content = (checkpoint / damage).read_bytes()
+    (checkpoint / damage).write_bytes(content[:-9])
+    with pytest.raises(IntegrityError, match=rf"checkpoint .*{checkpoint.name} is damaged"):
+        learn(Two(), Run(folder=tmp_path / "run"), RECIPE)
+
+
+def test_a_checkpoint_of_another_recipe_is_refused(tmp_path):
+    learn(Two(steps=4), Run(folder=tmp_path / "run", save_every=4), RECIPE)
+    with pytest.raises(InputError, match="of another training"):
+        learn(Two(), Run(folder=tmp_path / "run"), "another recipe")
+    with pytest.raises(InputError, match="nothing to resume"):
+        learn(Two(), Run(folder=tmp_path / "none", resume="yes"), RECIPE)
+
+
+def test_every_sentence_is_seen_once_an_epoch_in_batches_of_like_length():
+    lengths = [int(n) for n in np.random.default_rng(2).integers(1, 30, size=64)]
+    order = Order(lengths, batch_size=8, seed=0, grouping=8)
+    assert sorted(i for step in range(8) for i in order.at(step)) == list(range(64))
+    spread = np.mean([np.ptp([lengths[i] for i in order.at(step)]) for step in range(8)])
+    mixed = Order(lengths, batch_size=8, seed=0)
+    assert spread < np.mean([np.ptp([lengths[i] for i in mixed.at(step)]) for step in range(8)]) / 3
+    assert [*order.at(0)] != [*order.at(8)]
+    assert [*order.at(3)] == [*Order(lengths, batch_size=8, seed=0, grouping=8).at(3)]

@@ -1,0 +1,501 @@
+"""The contract of metrics and scorers: plans load nothing, and signatures say all that matters."""
+
+import dataclasses
+import shutil
+
+import numpy as np
+import pytest
+from prepared import DIRECTION, prepared_home
+from safetensors.numpy import load_file, save_file
+from tiny_models import make_bert
+
+from tstbench.datasets_scripts.added import load_data
+from tstbench.datasets_scripts.known import parse_direction
+from tstbench.datasets_scripts.load import load_test_set
+from tstbench.datasets_scripts.training import load_training
+from tstbench.errors import InputError, MissingScorerError, UnknownNameError
+from tstbench.metrics import registry
+from tstbench.metrics.contract import Family, Options
+from tstbench.metrics.facts import MetricFacts
+from tstbench.metrics.inputs import check_inputs
+from tstbench.metrics.measure import measure, needs, plan, roles_needed
+from tstbench.metrics.options import choices
+from tstbench.metrics.registry import FAMILIES, METRICS, expand, families, family_of
+from tstbench.metrics.result import LeftOut, Measurement
+from tstbench.metrics.scorers.artefacts import find
+from tstbench.metrics.scorers.classifiers import KINDS, classifier_kind
+from tstbench.metrics.scorers.device import Placement
+from tstbench.metrics.scorers.profile import PROFILES, Profile, Scorers
+from tstbench.metrics.scorers.roles import OURS, Found, role
+from tstbench.metrics.signature import Signature
+from tstbench.metrics.statistics import mean_statistics
+from tstbench.pipelines.evaluate import evaluate
+from tstbench.pipelines.outputs import Outputs
+from tstbench.pipelines.prepare import TRAINERS, is_trained_here
+from tstbench.pipelines.scoring import scoring
+from tstbench.trainers.classifiers import trainer
+
+EMBEDDED = PROFILES["embedded"]
+
+
+@pytest.fixture
+def prepared(tmp_path_factory, monkeypatch):
+    monkeypatch.setenv("TSTBENCH_HOME", str(prepared_home(tmp_path_factory)))
+
+
+@pytest.fixture(scope="module")
+def inputs():
+    test_set = load_test_set(DIRECTION)
+    predictions = [some[0] for some in test_set.references]
+    return check_inputs(predictions, test_set.sources, test_set.references, test_set.direction)
+
+
+@pytest.fixture
+def scorers(inputs):
+    return Scorers(EMBEDDED, inputs.direction)
+
+
+def test_a_plan_loads_nothing_and_says_what_the_score_will_say(
+    prepared, inputs, scorers, monkeypatch
+):
+    measured = measure(METRICS, inputs, Scorers(EMBEDDED, inputs.direction))
+    monkeypatch.setattr(Scorers, "load", lambda *_: pytest.fail("a scorer was loaded"))
+    planned = plan(METRICS, inputs, scorers)
+    assert list(planned) == list(METRICS)
+    for metric, signature in planned.items():
+        assert str(signature) == str(measured[metric].signature)
+        assert signature.made_with == measured[metric].signature.made_with
+
+
+def test_every_scorer_that_is_needed_is_signed_with_its_hash(prepared, inputs, scorers):
+    """The framework adds them, so that no family can forget one."""
+    for metric, signature in plan(METRICS, inputs, scorers).items():
+        used = {need.role for need in needs([metric], inputs, scorers)}
+        signed = {value for _, value in signature if "#" in value}
+        assert signed == {
+            f"{scorers.find(name).name}#{scorers.find(name).hash[:12]}" for name in used
+        }
+
+
+@pytest.mark.parametrize(
+    ("metric", "settings"),
+    [
+        ("s_bleu", {"bleu": {"protocol": "13a"}}),
+        ("multi_bert", {"bertscore": {"reduce": "mean"}}),
+        ("ppl", {"ppl": {"norm": "words+1"}}),
+        ("joint", {"joint": {"weights": (2, 1, 3)}}),
+        ("joint", {"bleu": {"protocol": "multi-bleu"}}),
+        ("joint", {"ppl": {"norm": "words+1"}}),
+    ],
+)
+def test_an_option_moves_number_and_identity_together(prepared, inputs, scorers, metric, settings):
+    usual = measure([metric], inputs, scorers)[metric]
+    other = measure([metric], inputs, scorers, choices(settings))[metric]
+    assert isinstance(usual, Measurement)
+    assert isinstance(other, Measurement)
+    # The references are the predictions here: BLEU and BERTScore are at their top but for these.
+    changed = dataclasses.replace(
+        inputs, predictions=tuple(f"{text} well" for text in inputs.sources)
+    )
+    one = measure([metric], changed, scorers)[metric]
+    two = measure([metric], changed, scorers, choices(settings))[metric]
+    assert one.value != two.value
+    assert str(usual.signature) != str(other.signature)
+
+
+def test_every_option_of_every_family_is_in_a_signature(prepared, inputs, scorers):
+    """An option nobody listed here would be an option that identities do not know."""
+    seen = {
+        "bleu": {"protocol": "13a"},
+        "bertscore": {"reduce": "mean"},
+        "ppl": {"norm": "words+1"},
+        "joint": {"weights": (2, 1, 3)},
+    }
+    declared = {
+        name: {f.name for f in dataclasses.fields(families()[name].options)} for name in FAMILIES
+    }
+    assert {name: set(options) for name, options in seen.items()} == {
+        name: options for name, options in declared.items() if options
+    }
+    for family, settings in seen.items():
+        for option, value in settings.items():
+            metrics = [facts.name for facts in families()[family].metrics]
+            usual = plan(metrics, inputs, scorers)
+            other = plan(metrics, inputs, scorers, choices({family: {option: value}}))
+            assert all(str(usual[m]) != str(other[m]) for m in metrics)
+
+
+def test_names_of_families_stand_for_their_metrics():
+    assert expand(["bertscore"]) == ("s_bert", "r_bert", "multi_bert")
+    assert expand(["joint", "acc", "joint"]) == ("joint", "acc")
+    with pytest.raises(UnknownNameError, match="Did you mean 'bertscore'"):
+        expand(["bertscor"])
+    for metric in METRICS:
+        assert metric in {facts.name for facts in family_of(metric).metrics}
+
+
+def test_roles_follow_from_needs(scorers):
+    assert roles_needed(["s_bleu"], scorers) == ()
+    assert roles_needed(["multi_bert"], scorers) == ("encoder",)
+    assert set(roles_needed(["joint"], scorers)) == {"classifier", "language_model"}
+    assert set(roles_needed(METRICS, scorers)) == {one.name for one in OURS}
+
+
+def test_what_can_be_trained_is_said_once():
+    assert set(TRAINERS) == {one.name for one in OURS if one.trained}
+    for name in KINDS:
+        pieces = trainer(name)
+        assert pieces.Config().settings()
+        assert callable(pieces.fit)
+        assert classifier_kind(name) is KINDS[name]
+    assert not is_trained_here("encoder", "linear")
+    assert not is_trained_here("classifier", "someone/model")
+    assert not is_trained_here("language_model", "model.arpa")
+
+
+# -- another scorer -------------------------------------------------------------------------------
+
+
+def test_another_encoder_and_layer_by_name(prepared, inputs, tmp_path):
+    folder = make_bert(tmp_path / "mine")
+    found = {}
+    for layer in (1, 2, None):
+        spec = f"{folder}@{layer}" if layer is not None else str(folder)
+        profile = EMBEDDED.with_scorers([f"encoder={spec}"])
+        assert profile.name == "embedded+encoder"
+        changed = dataclasses.replace(inputs, predictions=inputs.sources[1:] + inputs.sources[:1])
+        (found[layer],) = measure(["s_bert"], changed, Scorers(profile, inputs.direction)).values()
+    signatures = [one.signature.as_dict() for one in found.values()]
+    assert [one["layer"] for one in signatures] == ["1", "2", "3"]
+    assert all(one["encoder"].startswith("mine#") for one in signatures)
+    assert len({one.value for one in found.values()}) == 3
+    with pytest.raises(InputError, match="mine has layers 0 to 3, so there is no layer 9"):
+        Scorers(EMBEDDED.with_scorers([f"encoder={folder}@9"]), None).find("encoder")
+    with pytest.raises(InputError, match="'@' must be followed by a layer number"):
+        Scorers(EMBEDDED.with_scorers([f"encoder={folder}@last"]), None).find("encoder")
+
+
+def test_another_classifier_by_folder(prepared, inputs, tmp_path):
+    from transformers import BertConfig, BertForSequenceClassification, BertTokenizer
+
+    folder = make_bert(tmp_path / "styles")
+    config = BertConfig.from_pretrained(folder, id2label={0: "positive", 1: "negative"})
+    BertForSequenceClassification(config).save_pretrained(folder)
+    BertTokenizer.from_pretrained(folder).save_pretrained(folder)
+    mine = Scorers(EMBEDDED.with_scorers([f"classifier={folder}"]), inputs.direction)
+    (outcome,) = measure(["acc"], inputs, mine).values()
+    assert "|classifier:styles#" in str(outcome.signature)
+    distribution = mine.load("classifier").distribution(list(inputs.predictions))
+    assert mine.load("classifier").styles == ("negative", "positive")
+    assert distribution.shape == (len(inputs.predictions), 2)
+
+
+def test_a_language_model_by_file(prepared, inputs):
+    theirs = Scorers(EMBEDDED, inputs.direction)
+    model = theirs.load("language_model")
+    mine = Scorers(EMBEDDED.with_scorers([f"language_model={model.path}"]), inputs.direction)
+    one, two = (measure(["ppl"], inputs, some)["ppl"] for some in (theirs, mine))
+    assert one.value == two.value
+    assert str(one.signature) != str(two.signature)
+    with pytest.raises(MissingScorerError, match="neither kn5 nor a file"):
+        Scorers(EMBEDDED.with_scorers(["language_model=nowhere"]), inputs.direction).find(
+            "language_model"
+        )
+
+
+def test_a_role_without_a_scorer_says_how_to_name_one():
+    bare = Profile("bare", {"classifier": "linear"})
+    with pytest.raises(InputError, match=r"no encoder: choose one: --scorer encoder=\.\.\."):
+        Scorers(bare, None).find("encoder")
+
+
+# -- where and in which number type ---------------------------------------------------------------
+
+
+def test_the_number_type_is_part_of_the_identity_where_it_has_a_part(prepared, inputs, tmp_path):
+    folder = make_bert(tmp_path / "mine")
+    profile = EMBEDDED.with_scorers([f"encoder={folder}@2"])
+    usual = Scorers(profile, inputs.direction)
+    half = Scorers(profile, inputs.direction, Placement("cpu", "bfloat16"))
+    changed = dataclasses.replace(inputs, predictions=inputs.sources[1:] + inputs.sources[:1])
+    one, two = (measure(["s_bert", "s_bleu", "acc"], changed, some) for some in (usual, half))
+    assert one["s_bert"].value != two["s_bert"].value
+    assert one["s_bert"].value == pytest.approx(two["s_bert"].value, abs=0.05)
+    assert two["s_bert"].signature.as_dict()["dtype"] == "bfloat16"
+    for metric in ("s_bleu", "acc"):  # no transformer computes them
+        assert str(one[metric].signature) == str(two[metric].signature)
+    assert "dtype" not in one["s_bert"].signature.as_dict()
+
+
+def test_a_device_that_is_not_there():
+    import torch
+
+    if torch.cuda.is_available():
+        assert Placement("cuda").resolve() == "cuda"
+        return
+    assert Placement("auto").resolve() == "cpu"
+    with pytest.raises(InputError, match=r"finds no CUDA device here\. Use --device cpu"):
+        Placement("cuda").resolve()
+
+
+def test_a_scorer_is_looked_up_before_it_is_loaded(monkeypatch):
+    calls = []
+
+    def find(spec, direction, placement):
+        calls.append(("find", spec))
+        return Found("toy", "0" * 64, lambda: calls.append(("load", spec)))
+
+    monkeypatch.setattr(
+        "tstbench.metrics.scorers.profile.role",
+        lambda name: dataclasses.replace(role("encoder"), find=find, default="mine"),
+    )
+    scorers = Scorers(Profile("toy", {}), None)
+    scorers.find("encoder")
+    scorers.find("encoder")
+    assert calls == [("find", "mine")]
+    scorers.load("encoder")
+    assert calls == [("find", "mine"), ("load", "mine")]
+
+
+# -- other languages ------------------------------------------------------------------------------
+
+
+def in_language(code, predictions, sources, references):
+    return check_inputs(predictions, sources, references, None, code)
+
+
+def test_chinese_is_split_by_sacrebleu(scorers):
+    texts = ["\u8fd9\u4e2a\u6c64\u5f88\u597d\u559d\u3002"] * 2
+    inputs = in_language("zh", texts, texts, [[t] for t in texts])
+    outcome = measure(["s_bleu"], inputs, scorers)["s_bleu"]
+    assert outcome.value == pytest.approx(100)
+    fields = outcome.signature.as_dict()
+    assert (fields["protocol"], fields["tok"], fields["language"]) == ("zh", "zh", "zh")
+
+
+def test_english_rules_are_for_english(scorers):
+    inputs = in_language("de", ["die Suppe war gut ."], ["die Suppe war kalt ."], [["gut !"]])
+    usual = measure(["s_bleu"], inputs, scorers)["s_bleu"]
+    assert usual.signature.as_dict()["protocol"] == "13a"
+    with pytest.raises(InputError, match="is for English; these texts are 'de'"):
+        measure(["s_bleu"], inputs, scorers, choices({"bleu": {"protocol": "tstbench"}}))
+    cola = measure(["cola"], inputs, scorers)["cola"]
+    assert isinstance(cola, LeftOut)
+    assert "judge English" in cola.why
+
+
+# -- signatures -----------------------------------------------------------------------------------
+
+
+def test_a_signature_of_schema_1_is_the_identity_of_today(prepared, inputs, scorers):
+    """What an old report says of a number must still be comparable with today's."""
+    signature = plan(["s_bert"], inputs, scorers)["s_bert"]
+    fields = dict(signature)
+    old = (
+        f"s_bert|direction:{DIRECTION}|protocol:embedded|encoder:{fields['encoder']}|layer:6"
+        f"|reduce:max|rescale:no|text:paper-v1|refs:source|n:{fields['n']}|data:{fields['data']}"
+        "|tstbench:0.1.0"
+    )
+    assert Signature.parse_schema_1(old) == signature
+    assert Signature.parse_schema_1(old).made_with == "tstbench:0.1.0"
+
+
+def test_provenance_takes_no_part_in_comparisons():
+    one = Signature.of("acc", {"tstbench": "0.1.0"}, v=1)
+    two = Signature.of("acc", {"tstbench": "9.9.9"}, v=1)
+    assert one == two
+    assert one.made_with != two.made_with
+    assert Signature.of("acc", v=2) != one
+
+
+def test_what_a_metric_reads_is_asked_for():
+    scorers = Scorers(EMBEDDED, None)
+    bare = check_inputs(["a text"])
+    for metric, message in (
+        ("acc", "acc needs a direction, such as"),
+        ("s_bleu", "s_bleu needs sources"),
+        ("r_bert", "r_bert needs references"),
+        ("joint", "joint needs a direction"),
+    ):
+        with pytest.raises(InputError, match=message):
+            plan([metric], bare, scorers)
+
+
+def test_failed_predictions():
+    inputs = check_inputs(["a", " ", ""])
+    np.testing.assert_array_equal(inputs.failed, [False, True, True])
+
+
+# -- metrics that compare systems -----------------------------------------------------------------
+
+
+class Rarity(Family[Options]):
+    """How many of the other systems do not give the same answer: it needs them all."""
+
+    name = "rarity"
+    title = "rarity"
+    metrics = (
+        MetricFacts(
+            name="rarity",
+            title="Rarity",
+            unit="percent",
+            higher_is_better=True,
+            aspect="other",
+            meaning="share of other systems that answer otherwise",
+            compares_systems=True,
+        ),
+    )
+
+    def measure(self, metric, inputs, options, context):
+        others = context.cohort.predictions.values()
+        same = [
+            sum(answers[i] == text for answers in others) - 1
+            for i, text in enumerate(inputs.predictions)
+        ]
+        return mean_statistics(100 * (1 - np.array(same) / max(len(others) - 1, 1)))
+
+
+@pytest.fixture
+def rarity(monkeypatch):
+    """The family as another package would bring it."""
+    monkeypatch.setattr(registry, "outside", lambda _: {"rarity": Rarity()})
+    for function in (registry.families, registry._table):
+        function.cache_clear()
+    yield
+    monkeypatch.undo()
+    for function in (registry.families, registry._table):
+        function.cache_clear()
+
+
+def test_a_metric_gets_its_cohort_and_signs_it(rarity, tmp_path, capsys):
+    test_set = load_test_set(DIRECTION)
+    copy = Outputs("copy", test_set.sources)
+    same = Outputs("same", test_set.sources)
+    other = Outputs("other", tuple(f"{text} indeed" for text in test_set.sources))
+    how = scoring(["rarity"])
+    two = evaluate([copy, same], test_set, how, root=tmp_path)
+    three = evaluate([copy, same, other], test_set, how, root=tmp_path)
+    values = [[s.report.score("rarity").value for s in one.systems] for one in (two, three)]
+    assert values == [[0, 0], [50, 50, 100]]
+    cohorts = [one.systems[0].report.score("rarity").signature for one in (two, three)]
+    assert "|cohort:" in cohorts[0]
+    assert cohorts[0] != cohorts[1]
+    assert "copy: rarity " in capsys.readouterr().err  # replaced, not kept beside the new one
+    again = evaluate([copy, same, other], test_set, how, root=tmp_path)
+    assert [s.computed for s in again.systems] == [0, 0, 0]
+    alone = evaluate([copy], test_set, how, root=tmp_path)  # the others lie in the folder
+    assert alone.systems[0].computed == 0
+
+
+def test_a_family_that_claims_a_name_of_ours_is_left_out(monkeypatch, capsys):
+    class Impostor(Rarity):
+        name = "impostor"
+        metrics = (dataclasses.replace(Rarity.metrics[0], name="acc"),)
+
+    offered = {"impostor": Impostor(), "bleu": Rarity(), "nothing": object()}
+    monkeypatch.setattr(registry, "outside", lambda _: offered)
+    registry.families.cache_clear()
+    try:
+        assert list(registry.families()) == list(FAMILIES)
+    finally:
+        registry.families.cache_clear()
+    said = capsys.readouterr().err
+    assert "metric family 'impostor' is left out: acc already exists" in said
+    assert "metric family 'bleu' is left out: bleu already exists" in said
+    assert "metric family 'nothing' is left out: it is not a" in said
+
+
+# -- found by use ---------------------------------------------------------------------------------
+
+
+def test_all_ten_metrics_of_another_language(tmp_path, monkeypatch):
+    """Joint takes no field twice from its parts, and CoLA is not trained for German."""
+    write_german(tmp_path)
+    load_data(tmp_path / "de.toml")
+    how = scoring()
+    direction = parse_direction("hoeflich/grob-to-hoeflich")
+    assert "acceptability" not in roles_needed(how.metrics, how.scorers(direction), how.choices)
+    how.prepare(direction)
+    test_set = load_test_set(direction)
+    (system,) = evaluate([Outputs("copy", test_set.sources)], test_set, how).systems
+    joint = system.report.score("joint")
+    assert "|language:de|" in joint.signature
+    assert [one.metric for one in system.report.left_out] == ["cola"]
+
+
+def write_german(folder):
+    things = "das Salz,den Stuhl,die Liste,ein Tuch,den Mantel,die Karte,ein Glas,den Stift".split(
+        ","
+    )
+    rude = [f"gib mir {thing} ." for thing in things]
+    polite = [f"bitte reichen Sie mir {thing} ." for thing in things]
+    for name, lines in (("grob", rude), ("fein", polite), ("test", rude[:3]), ("ref", polite[:3])):
+        (folder / f"{name}.txt").write_text("\n".join(lines) + "\n")
+    (folder / "extra.txt").write_text("\n".join(f"{line} danke" for line in polite[:3]) + "\n")
+    (folder / "de.toml").write_text(
+        'name = "hoeflich"\nlanguage = "de"\nstyles = ["grob", "hoeflich"]\n'
+        '[train]\ngrob = "grob.txt"\nhoeflich = "fein.txt"\n'
+        '[[direction]]\nfrom = "grob"\nto = "hoeflich"\n'
+        'test = { sources = "test.txt", references = ["ref.txt", "extra.txt"] }\n'
+    )
+
+
+def test_systems_learn_from_texts_cleaned_as_the_language_asks(tmp_path):
+    write_german(tmp_path)
+    load_data(tmp_path / "de.toml")
+    data = load_training("hoeflich/grob-to-hoeflich")
+    assert data.cleaning == "plain-v1"
+    assert "gib mir den Mantel ." in data.train.source  # English rules would join the full stop
+
+
+def test_a_scorer_that_changes_under_its_name_is_another(inputs, tmp_path):
+    folder = make_bert(tmp_path / "mine")
+    profile = EMBEDDED.with_scorers([f"encoder={folder}@2"])
+    changed = dataclasses.replace(inputs, predictions=inputs.sources[1:] + inputs.sources[:1])
+    first = measure(["s_bert"], changed, Scorers(profile, None))["s_bert"]
+    weights = load_file(folder / "model.safetensors")
+    weights["embeddings.word_embeddings.weight"] *= -1
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    second = measure(["s_bert"], changed, Scorers(profile, None))["s_bert"]
+    assert str(first.signature) != str(second.signature)
+    assert first.value != second.value
+
+
+def test_a_language_model_file_that_changes_is_another(prepared, inputs, tmp_path):
+    theirs = Scorers(EMBEDDED, inputs.direction).load("language_model").path
+    back = Scorers(EMBEDDED, parse_direction("mini/positive-to-negative"))
+    file = tmp_path / "my model.arpa"
+    values = []
+    for source in (theirs, back.load("language_model").path):
+        shutil.copyfile(source, file)
+        mine = Scorers(EMBEDDED.with_scorers([f"language_model={file}"]), inputs.direction)
+        outcome = measure(["ppl"], inputs, mine)["ppl"]
+        assert "|lm:file:my_model#" in str(outcome.signature)
+        values.append((outcome.value, str(outcome.signature)))
+    assert values[0][0] != values[1][0]
+    assert values[0][1] != values[1][1]
+
+
+def test_a_classifier_of_other_styles_is_refused_when_it_is_found(prepared, inputs):
+    folder = find("classifier", "mini", "linear").folder
+    profile = EMBEDDED.with_scorers([f"acceptability={folder}"])
+    with pytest.raises(InputError, match="does not know unacceptable and acceptable"):
+        Scorers(profile, inputs.direction).find("acceptability")
+
+
+def test_a_value_that_an_option_does_not_list_is_refused():
+    with pytest.raises(UnknownNameError, match=r"unknown value of bertscore\.reduce 'median'"):
+        choices({"bertscore": {"reduce": "median"}})
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"unit": "letters"}, "unknown unit of metric rarity 'letters'"),
+        ({"higher_is_better": None}, "higher_is_better must be True or False"),
+        ({"name": "My metric"}, "lower-case letters"),
+    ],
+)
+def test_facts_that_no_report_could_hold_are_refused(change, message):
+    with pytest.raises((InputError, UnknownNameError), match=message):
+        dataclasses.replace(Rarity.metrics[0], **change)

@@ -1,0 +1,196 @@
+"""Predictions are kept: resumed after kill -9, never asked for twice, anew for another question."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+from prepared import BACK, DIRECTION, command_line, refusal
+from slow_package import install
+
+from tstbench.datasets_scripts.load import load_test_set
+from tstbench.pipelines.outputs import read_outputs
+from tstbench.pipelines.predictions import card_path, read_card
+from tstbench.trainers.baselines import Copy, RandomTarget
+
+
+@pytest.fixture
+def machine(tmp_path):
+    """``tstbench transfer shouting`` in a process of its own, and what its system was asked."""
+    log = tmp_path / "asked"
+    packages = install(tmp_path / "site-packages")
+
+    def transfer(out, *options, dies_at=""):
+        path = os.pathsep.join([str(packages), *filter(None, [os.environ.get("PYTHONPATH")])])
+        asking = ["transfer", "shouting", "--direction", DIRECTION, "--out", str(out)]
+        done = subprocess.run(
+            [sys.executable, "-m", "tstbench", *asking, *options],
+            env={
+                **os.environ,
+                "PYTHONPATH": path,
+                "SHOUTING_LOG": str(log),
+                "SHOUTING_DIES_AT": str(dies_at),
+            },
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        asked = log.read_text().splitlines() if log.exists() else []
+        log.unlink(missing_ok=True)
+        return done, asked
+
+    return transfer
+
+
+def test_killed_in_the_middle_and_started_again_no_sentence_is_asked_for_twice(machine, tmp_path):
+    test_set, out = load_test_set(DIRECTION), tmp_path / "out.jsonl"
+    done, asked = machine(out, dies_at=7)
+    assert done.returncode == -signal.SIGKILL
+    assert asked == list(test_set.ids[:7])
+    lines = out.read_bytes().splitlines(keepends=True)
+    assert [json.loads(line)["id"] for line in lines] == asked
+    assert not read_card(out).finished
+
+    torn = b"".join(lines) + b'{"id": "' + test_set.ids[7].encode() + b'", "predic'
+    out.write_bytes(torn)  # the kernel may write half a line
+    done, asked = machine(out)
+    assert done.returncode == 0, done.stderr
+    assert f"{out}: 7 of 40 predictions already exist" in done.stderr
+    assert asked == list(test_set.ids[7:])
+    outputs = read_outputs(out, test_set)
+    assert outputs.predictions == tuple(source.upper() for source in test_set.sources)
+
+    card = read_card(out)
+    assert (card.finished, card.sha256) == (True, outputs.sha256)
+    before = out.read_bytes()
+    done, asked = machine(out)
+    assert (done.returncode, asked, out.read_bytes()) == (0, [], before)
+
+    whole = tmp_path / "whole.jsonl"
+    machine(whole)
+    assert whole.read_bytes() == before
+    assert card_path(whole).read_bytes() == card_path(out).read_bytes()
+
+
+def test_other_settings_are_another_question(machine, tmp_path):
+    out = tmp_path / "out.jsonl"
+    machine(out)
+    done, asked = machine(out, "--generation", "marks=2")
+    assert f"{out}: starting over, for another generation" in done.stderr
+    assert len(asked) == 40
+    assert read_card(out).question.generation == {"marks": 2}
+    assert json.loads(out.read_text().splitlines()[0])["prediction"].endswith("!!")
+    done, asked = machine(out, "--generation", "marks=2", "--seed", "1")
+    assert "for another seed" in done.stderr
+    assert len(asked) == 40
+
+
+@pytest.mark.parametrize(
+    ("setting", "expected"),
+    [
+        ("mark=2", "unknown setting of shouting's generation 'mark'. Did you mean 'marks'?"),
+        ("marks=10", "setting marks of shouting's generation: Input should be less than or equal"),
+        ("marks=many", "setting marks of shouting's generation: Input should be a valid integer"),
+        ("marks", "--generation marks: write a setting as KEY=VALUE"),
+    ],
+)
+def test_settings_that_are_none_are_told(machine, tmp_path, setting, expected):
+    done, asked = machine(tmp_path / "out.jsonl", "--generation", setting)
+    assert (done.returncode, asked) == (2, [])
+    assert done.stderr.startswith(f"tstbench: {expected}")
+    assert not (tmp_path / "out.jsonl").exists()
+
+
+# -- in this process -------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """The ids that ``copy`` and ``random-target`` are really asked for."""
+    ids = []
+    for kind in (Copy, RandomTarget):
+        real = kind.rewrite
+
+        def counting(self, batch, task, real=real):
+            ids.extend(request.id for request in batch)
+            return real(self, batch, task)
+
+        monkeypatch.setattr(kind, "rewrite", counting)
+    return ids
+
+
+def transfer(capsys, out, system="copy", direction=DIRECTION):
+    code, stdout, err = command_line(
+        capsys, "transfer", system, "--direction", direction, "--out", out
+    )
+    assert (code, stdout) == (0, ""), err
+    return err
+
+
+@pytest.mark.parametrize(
+    ("system", "direction", "changed"),
+    [
+        ("random-target", DIRECTION, "another system, version of the system"),
+        ("copy", BACK, "another direction, test set"),
+    ],
+)
+def test_another_question_starts_anew(capsys, tmp_path, asked, system, direction, changed):
+    out = tmp_path / "out.jsonl"
+    transfer(capsys, out)
+    err = transfer(capsys, out, system, direction)
+    assert f"{out}: starting over, for {changed}" in err
+    assert asked == [*load_test_set(DIRECTION).ids, *load_test_set(direction).ids]
+    assert len(out.read_text().splitlines()) == 40
+
+
+def test_a_finished_file_that_was_changed_is_made_anew(capsys, tmp_path, asked):
+    out = tmp_path / "out.jsonl"
+    transfer(capsys, out)
+    honest = out.read_bytes()
+    out.write_bytes(honest.replace(b"the", b"any", 1))
+    assert "changed after it was finished" in transfer(capsys, out)
+    assert out.read_bytes() == honest
+    assert len(asked) == 80
+
+
+def test_a_line_in_the_middle_that_is_not_ours_is_asked_for_again(capsys, tmp_path, asked):
+    out = tmp_path / "out.jsonl"
+    transfer(capsys, out)
+    card = json.loads(card_path(out).read_text())
+    card_path(out).write_text(json.dumps({**card, "finished": False, "sha256": None}))
+    lines = out.read_bytes().splitlines(keepends=True)
+    out.write_bytes(b"".join([*lines[:5], b'{"id": "x", "prediction": "y"}\n', *lines[6:]]))
+    transfer(capsys, out)
+    assert asked[40:] == list(load_test_set(DIRECTION).ids[5:])
+    assert out.read_bytes() == b"".join(lines)
+
+
+def test_a_file_of_somebody_else_s_is_left_as_it_is(capsys, tmp_path):
+    out = tmp_path / "out.jsonl"
+    out.write_text("mine\n")
+    arguments = ("transfer", "copy", "--direction", DIRECTION, "--out", out)
+    assert "was not written by 'tstbench transfer'" in refusal(capsys, *arguments)
+    assert out.read_text() == "mine\n"
+    assert "name the file out.jsonl" in refusal(capsys, *arguments[:-1], tmp_path / "out.txt")
+
+
+def test_without_a_file_predictions_lie_by_direction(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for system in ("copy", "reference-2"):
+        assert command_line(capsys, "transfer", system, "--direction", DIRECTION)[0] == 0
+        path = tmp_path / "predictions" / DIRECTION / f"{system}.jsonl"
+        assert len(read_outputs(path, load_test_set(DIRECTION)).predictions) == 40
+
+
+def test_a_prediction_of_several_lines_is_kept_as_one(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        Copy, "rewrite", lambda self, batch, task: [f"So good!\n\n{r.source}\r\n" for r in batch]
+    )
+    out = tmp_path / "out.jsonl"
+    transfer(capsys, out)
+    test_set = load_test_set(DIRECTION)
+    assert read_outputs(out, test_set).predictions[0] == f"So good! {test_set.sources[0]}"
+    assert read_card(out).question.post_processing == ("one-line-v1",)

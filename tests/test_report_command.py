@@ -1,0 +1,197 @@
+"""``tstbench report`` and ``tstbench sources``, on what the pipeline itself wrote."""
+
+import csv
+import json
+import subprocess
+import sys
+
+import pytest
+from chromium import chromium, in_browser
+from leaderboard_results import BACK, HOSTILE, THERE, real_results
+from prepared import command_line, refusal
+
+from tstbench.datasets_scripts.load import TestSet, load_test_set
+from tstbench.errors import InputError
+from tstbench.metrics.registry import METRICS
+from tstbench.pipelines.ranked_table import ranking_metric
+from tstbench.pipelines.sources_text import sources_text
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    return real_results(tmp_path_factory.mktemp("report") / "results")
+
+
+def printed(capsys, *arguments):
+    code, out, err = command_line(capsys, "report", *arguments)
+    assert code == 0, err
+    return out
+
+
+def test_a_table_per_direction(results, capsys):
+    out = printed(capsys, results, "--format", "markdown")
+    assert out.count("| system |") == 2
+    assert out.index(THERE) < out.index(BACK)
+    assert out.index("| delete-retrieve |") < out.index("bounds: not ranked")
+    assert out.index("bounds: not ranked") < out.index("| copy |") < out.index("| random-target |")
+    assert "| copy | 100.0 | " in out  # the best s-BLEU, and not bold
+
+
+def test_it_is_there_at_once():
+    code = (
+        "import sys; from tstbench.commands.cli import main; main(['report', 'nowhere']);"
+        "print([name for name in ('torch', 'datasets', 'evaluate', 'pandas', 'gradio', 'sklearn')"
+        " if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_reading_replicates_needs_no_pandas(results):
+    code = (
+        "import sys; from tstbench.commands.cli import main; "
+        f"main(['report', {str(results)!r}, '--out', {str(results.parent / 'o.csv')!r}]);"
+        "print('pandas' in sys.modules, 'torch' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False False", done.stderr
+
+
+def test_a_selection(results, capsys):
+    out = printed(
+        capsys, results, "--directions", BACK, "--metrics", "multi_bleu", "s_bleu",
+        "--systems", "copy", "delete-retrieve", "--format", "markdown",
+    )  # fmt: skip
+    assert THERE not in out
+    assert "| system | multi-BLEU ↑ | s-BLEU ↑ |" in out
+    assert "random-target" not in out
+    assert "**" not in out  # one ranked system is left, which is not bold
+    by_family = printed(capsys, results, "--directions", "mini", "--metrics", "bleu")
+    assert by_family.count("s-BLEU ↑") == 2
+
+
+def test_intervals_are_asked_for(results, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    assert "95% interval" not in printed(capsys, results)
+    out = printed(capsys, results, "--intervals")
+    assert "95% interval" in out
+    assert max(map(len, out.splitlines())) <= 80
+    for form in ("markdown", "latex", "html"):
+        shown = printed(capsys, results, "--intervals", "--format", form)
+        assert "95% interval" in shown.replace("\\%", "%")
+
+
+def test_one_table_per_metric(results, capsys):
+    out = printed(capsys, results, "--layout", "metrics", "--format", "markdown")
+    assert out.count("| system | mini<br>negative<br>to positive |") == 3
+
+
+@pytest.mark.parametrize("ending", ["tex", "md", "html", "csv", "txt"])
+def test_a_file_is_replaced_only_if_it_is_ours(results, capsys, tmp_path, ending):
+    out = tmp_path / "new" / f"report.{ending}"
+    for _ in range(2):
+        assert printed(capsys, results, "--out", out) == ""
+    text = out.read_text("utf-8")
+    assert "delete-retrieve" in text.replace("-{}", "-")
+    out.write_text("my own words")
+    message = refusal(capsys, "report", results, "--out", out)
+    assert "was not written by 'tstbench report': it is left unchanged" in message
+    assert out.read_text() == "my own words"
+
+
+def test_csv_has_every_number_and_what_it_is(results, capsys, tmp_path):
+    out = tmp_path / "all.csv"
+    printed(capsys, results, "--out", out)
+    rows = list(csv.DictReader(out.read_text("utf-8").splitlines()))
+    assert len(rows) == 9 * 3
+    copy = next(r for r in rows if (r["system"], r["metric"]) == ("copy", "s_bleu"))
+    stored = json.loads((results / THERE / "copy" / "report.json").read_text())
+    score = stored["scores"][0]
+    assert float(copy["value"]) == score["value"]
+    assert float(copy["low"]) == score["interval"]["low"]
+    assert (copy["bound"], copy["rank_low"], copy["bold"]) == ("yes", "", "no")
+    for name in ("signature", "made_with", "profile", "unit"):
+        assert copy[name] == score[name]
+    assert copy["data"] == stored["data"]["fingerprint"]
+
+
+def test_a_hostile_name_is_text(results, capsys):
+    assert "<script" not in printed(capsys, results, "--format", "html")
+    assert HOSTILE in printed(capsys, results)
+    assert "<script" not in printed(capsys, results, "--format", "markdown").replace(r"\<", "")
+
+
+def test_mistakes_are_told(results, capsys, tmp_path, monkeypatch):
+    def told(*arguments):
+        return refusal(capsys, "report", *arguments)
+
+    assert "Did you mean 'mini/negative-to-positive'" in told(
+        results, "--directions", "mini/negative-to-postive"
+    )
+    assert "Did you mean 's_bleu'" in told(results, "--metrics", "sbleu")
+    assert "no result here has 'acc'; there are: s_bleu" in told(results, "--metrics", "acc")
+    assert "Did you mean 'copy'" in told(results, "--systems", "coppy")
+    assert f"one dataset's folder. Give the folder above, {results}" in told(results / "mini")
+    assert f"one direction's folder. Give the folder above, {results}" in told(results / THERE)
+    assert f"Give {results}" in told(results.parent)
+    (tmp_path / "empty").mkdir()
+    assert "has no results yet" in told(tmp_path / "empty")
+    assert "no such folder" in told(tmp_path / "nowhere")
+    assert "its ending does not say which format" in told(results, "--out", tmp_path / "x.pdf")
+    assert "is a folder" in told(results, "--out", tmp_path, "--format", "csv")
+    assert "put RESULTS before it" in told("--directions", "mini", results)
+    monkeypatch.chdir(tmp_path)
+    assert "there is no results folder here" in told()
+
+
+def test_the_metric_that_orders_a_table():
+    assert ranking_metric(METRICS) == "joint"
+    assert ranking_metric(["cola", "multi_bleu", "s_bleu"]) == "s_bleu"
+    assert ranking_metric(["somebody_elses", "ppl"]) == "ppl"
+    assert ranking_metric([]) == ""
+
+
+def test_sources_are_in_order(capsys, tmp_path):
+    test_set = load_test_set(THERE)
+    code, out, _ = command_line(capsys, "sources", THERE)
+    assert code == 0
+    assert out.splitlines() == list(test_set.sources)
+    file = tmp_path / "sources.jsonl"
+    command_line(capsys, "sources", THERE, "--references", "--out", file)
+    rows = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+    assert [row["id"] for row in rows] == list(test_set.ids)
+    assert [tuple(row["references"]) for row in rows] == list(test_set.references)
+    code, out, _ = command_line(capsys, "sources", THERE, "--format", "jsonl")
+    assert [*json.loads(out.splitlines()[0])] == ["id", "source"]
+
+
+def test_mistakes_about_sources_are_told(capsys, tmp_path):
+    message = refusal(capsys, "sources", THERE, "--references", "--format", "text")
+    assert "--references needs --format jsonl" in message
+    assert "Did you mean" in refusal(capsys, "sources", "mini/negative-to-postive")
+    file = tmp_path / "mine.txt"
+    file.write_text("mine")
+    assert "it is left unchanged" in refusal(capsys, "sources", THERE, "--out", file)
+    assert file.read_text() == "mine"
+    broken = TestSet(
+        load_test_set(THERE).direction, "test", ("a-1",), ("one\ntwo",), ((),), "0" * 64, "raw"
+    )
+    with pytest.raises(InputError, match="a-1: the sentence contains a line break"):
+        sources_text(broken, "text")
+    assert json.loads(sources_text(broken, "jsonl"))["source"] == "one\ntwo"
+
+
+@in_browser
+def test_a_page_on_a_phone_keeps_names_in_sight(results, capsys, tmp_path):
+    out = tmp_path / "report.html"
+    printed(capsys, results, "--out", out)
+    with chromium() as browser:
+        page = browser.new_page(viewport={"width": 390, "height": 800})
+        page.goto(out.as_uri())
+        assert page.evaluate("document.documentElement.scrollWidth") == 390
+        page.evaluate("document.querySelector('.wide').scrollLeft = 150")
+        assert page.evaluate("document.querySelector('.wide').scrollLeft") > 0
+        for name in page.locator("tbody th").all():
+            box = name.bounding_box()
+            assert box["x"] >= 0
+            assert box["x"] + box["width"] <= 330  # beside it there is room for a value

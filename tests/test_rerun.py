@@ -1,0 +1,236 @@
+"""A run with nothing to do reads no training data, loads no scorer, and notices a changed file."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from own_data import RUDE, write_lines, write_manners
+from prepared import DIRECTION, command_line, prepared_home, refusal
+
+import tstbench
+from tstbench.datasets_scripts.added import load_data
+from tstbench.datasets_scripts.corpora import parse_dataset
+from tstbench.metrics.scorers.artefacts import find
+
+SUITE = f"""
+metrics = ["acc", "ppl", "s_bleu", "r_bleu", "cola"]
+
+[[system]]
+baseline = "copy"
+directions = ["{DIRECTION}", "mini/positive-to-negative"]
+
+[[system]]
+baseline = "delete-retrieve"
+directions = ["{DIRECTION}"]
+"""
+
+# Everything that is opened and imported, written down by the interpreter itself.
+WATCHED = """
+import json, os, sys
+opened = []
+sys.addaudithook(lambda event, facts: event == "open" and opened.append(str(facts[0])))
+from tstbench.commands.cli import main
+code = main(sys.argv[2:])
+seen = {"code": code, "opened": opened, "modules": list(sys.modules)}
+open(sys.argv[1], "w").write(json.dumps(seen))
+"""
+
+
+def watched(tmp_path, *arguments):
+    record = tmp_path / "seen.json"
+    command = [sys.executable, "-c", WATCHED, str(record), *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, env=dict(os.environ))
+    assert done.returncode == 0, done.stderr
+    return json.loads(record.read_text()), done.stderr
+
+
+@pytest.fixture
+def suite(tmp_path, tmp_path_factory, monkeypatch):
+    monkeypatch.setenv("TSTBENCH_HOME", str(prepared_home(tmp_path_factory)))
+    path = tmp_path / "suite.toml"
+    path.write_text(SUITE)
+    return path
+
+
+def test_a_rerun_reads_no_training_data_and_loads_no_scorer(suite, tmp_path, capsys):
+    code, _, err = command_line(capsys, "run", suite)
+    assert code == 0, err
+    seen, err = watched(tmp_path, "run", suite)
+    assert seen["code"] == 0
+    assert "computed 0" in err
+    assert "computed 1" not in err
+    parts = [part for part in parse_dataset("mini").parts if part.name != "test"]
+    training = {str(file.locate()) for part in parts for file in part.files}
+    assert len(training) >= 4
+    assert {Path(name).name for name in seen["opened"]} >= {"samples.jsonl", "scorer.json"}
+    assert not training & {os.path.realpath(name) for name in seen["opened"]}
+    loaders = {f"tstbench.metrics.scorers.{name}" for name in ("linear", "probe", "encoder")}
+    heavy = {"torch", "transformers", "sklearn", "pandas"}
+    assert not (loaders | heavy) & set(seen["modules"])
+
+
+def test_a_changed_training_file_is_noticed(tmp_path, tstbench_home, capsys):
+    data = write_manners(tmp_path / "data")
+    arguments = ("evaluate", "--baseline", "copy", "--direction", "manners/rude-to-polite")
+    arguments += ("--metrics", "acc", "ppl", "--data", data)
+    assert "training a linear style classifier" in command_line(capsys, *arguments)[2]
+    first = find("classifier", "manners", "linear").hash
+    assert "training" not in command_line(capsys, *arguments)[2]
+    rude = tmp_path / "data" / "rude.txt"
+    facts = rude.stat()
+    write_lines(rude, [*RUDE[:-1], "Answer me n0w."])
+    os.utime(rude, ns=(facts.st_atime_ns, facts.st_mtime_ns))  # as some tools copy files
+    assert rude.stat().st_size == facts.st_size
+    assert "training a linear style classifier" in command_line(capsys, *arguments)[2]
+    assert find("classifier", "manners", "linear").hash != first
+
+
+def test_a_training_file_that_appears_is_noticed(tmp_path, tstbench_home, capsys):
+    """What was missing belongs to what was seen."""
+    data = write_manners(tmp_path / "data")
+    load_data(data)
+    corpus = parse_dataset("manners")
+    (file,) = (f for part in corpus.parts for f in part.files if f.name == "rude.txt")
+    there = file.state()
+    file.path.unlink()
+    assert file.state() != there
+    assert file.state().endswith("absent")
+
+
+def test_damaged_fingerprints_are_made_again(suite, tmp_path, capsys):
+    home = Path(os.environ["TSTBENCH_HOME"])
+    assert command_line(capsys, "run", suite)[0] == 0
+    kept = sorted((home / "fingerprints").glob("*.json"))
+    assert len(kept) >= 4
+    for file, content in zip(kept, ("", "[]", "{", '{"question": 1}'), strict=False):
+        file.write_text(content)
+    code, _, err = command_line(capsys, "run", suite)
+    assert code == 0
+    assert "training" not in err
+    assert all(json.loads(file.read_text())["answer"] for file in kept)
+
+
+def test_a_home_that_takes_no_fingerprints_is_no_error(suite, capsys):
+    folder = Path(os.environ["TSTBENCH_HOME"]) / "fingerprints"
+    if folder.exists():
+        shutil.rmtree(folder)
+    folder.write_text("")  # as a home to which one may not write: nothing can be kept in it
+    code, _, err = command_line(capsys, "run", suite)
+    folder.unlink()
+    assert code == 0, err
+
+
+# -- a part of a suite -----------------------------------------------------------------------------
+
+
+def test_a_suite_runs_in_parts(suite, tmp_path, capsys):
+    arguments = (
+        "--direction",
+        DIRECTION,
+        "--system",
+        "copy",
+        "--metric",
+        "bleu",
+        "--metric",
+        "acc",
+    )
+    code, _, err = command_line(capsys, "run", suite, *arguments)
+    assert code == 0, err
+    assert "scored 1 of 1 systems; kept 0 scores, computed 3" in err
+    reports = sorted((tmp_path / "results").rglob("report.json"))
+    assert [f.parent.relative_to(tmp_path / "results").as_posix() for f in reports] == [
+        f"{DIRECTION}/copy"
+    ]
+    assert not (tmp_path / "results" / "predictions" / DIRECTION / "delete-retrieve.jsonl").exists()
+
+
+def test_a_dataset_stands_for_its_directions(suite, capsys):
+    only = ("--system", "copy", "--metric", "bleu", "--direction")
+    assert command_line(capsys, "run", suite, *only, DIRECTION)[0] == 0
+    code, _, err = command_line(capsys, "run", suite, *only, DIRECTION.split("/")[0])
+    assert code == 0, err
+    assert f"{DIRECTION}: scored 0 of 1 systems; kept" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--system", "cpoy"], "unknown system of this suite 'cpoy'. Did you mean 'copy'?"),
+        (["--direction", "mini/negative-to-postive"], f"Did you mean '{DIRECTION}'?"),
+        (["--metric", "s-bleu"], "unknown metric of this suite 's-bleu'. Did you mean 's_bleu'?"),
+        (
+            ["--system", "delete-retrieve", "--direction", "mini/positive-to-negative"],
+            "the suite does not run delete-retrieve on mini/positive-to-negative",
+        ),
+        (["--batch-size", "0"], "the batch size must be at least 1, not 0"),
+    ],
+)
+def test_a_slip_in_a_part_is_told(suite, capsys, arguments, message):
+    assert message in refusal(capsys, "run", suite, *arguments)
+
+
+# -- batch size ------------------------------------------------------------------------------------
+
+
+def test_the_batch_size_moves_no_score_and_is_in_no_signature(suite, tmp_path, capsys):
+    reports = []
+    for size in (1, 7, None):
+        more = [] if size is None else ["--batch-size", size]
+        arguments = [
+            "evaluate",
+            "--baseline",
+            "delete-retrieve",
+            "--direction",
+            DIRECTION,
+            "--json",
+        ]
+        metrics = ["--metrics", "s_bert", "multi_bert", "cola"]
+        code, out, err = command_line(capsys, *arguments, *metrics, *more)
+        assert code == 0, err
+        reports.append(json.loads(out))
+    for other in reports[:-1]:
+        for one, two in zip(other["scores"], reports[-1]["scores"], strict=True):
+            assert one["signature"] == two["signature"]
+            assert one["recipe"] == two["recipe"]
+            assert one["value"] == pytest.approx(two["value"], abs=1e-6)
+
+
+# -- scorers on demand -----------------------------------------------------------------------------
+
+
+def test_the_first_score_on_a_fresh_machine(tmp_path):
+    """``evaluate.load``, as a stranger would: nothing is prepared."""
+    code = f"""
+import evaluate
+joint = evaluate.load({str(Path(tstbench.__file__).parent / "metrics" / "joint")!r})
+print(joint.compute(
+    predictions=["the soup was hot and the waiter was lovely."],
+    sources=["the soup was cold and the waiter was rude."],
+    references=[["the soup was hot and the waiter was kind.", "hot soup, kind waiter."]],
+    direction="{DIRECTION}",
+)["joint"])
+"""
+    environment = {**os.environ, "TSTBENCH_HOME": str(tmp_path / "fresh")}
+    for trained in (True, False):
+        done = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, env=environment
+        )
+        assert done.returncode == 0, done.stderr
+        assert 0 < float(done.stdout) < 1
+        talk = "needs scorers that are not in" in done.stderr
+        assert talk == trained, done.stderr
+        assert ("training a linear style classifier, mini" in done.stderr) == trained
+
+
+def test_what_cannot_be_trained_is_told(tstbench_home):
+    from tstbench.errors import MissingScorerError
+    from tstbench.metrics.module import compute
+
+    with pytest.raises(MissingScorerError, match="tstbench prepare mine"):
+        compute(["acc"], predictions=["good ."], direction="mine/rude-to-polite")
+    with pytest.raises(MissingScorerError, match="HF_HUB_OFFLINE is set"):
+        compute(["cola"], predictions=["good ."], direction=DIRECTION, profile="paper")

@@ -1,0 +1,242 @@
+"""STYTRANS: its pieces against plain computations, what reaches what, and a training on mini."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from prepared import BACK, command_line, refusal
+
+from tstbench.datasets_scripts.known import parse_direction
+from tstbench.datasets_scripts.training import TrainingData, TrainingPart, load_training
+from tstbench.errors import InputError
+from tstbench.trainers.learning.loop import _step
+from tstbench.trainers.learning.processes import Processes
+from tstbench.trainers.learning.run import Run
+from tstbench.trainers.learning.selection import Sides, hold_out
+from tstbench.trainers.learning.vocabulary import END, PAD, UNKNOWN, padded
+from tstbench.trainers.stytrans import (
+    Discriminator,
+    Generator,
+    StyTrans,
+    StyTransConfig,
+    _Learner,
+    lengths_of,
+)
+
+DIRECTION = "mini/negative-to-positive"
+N_WORDS = 30
+CONFIG = StyTransConfig.tiny()
+
+
+@pytest.fixture
+def generator():
+    torch.manual_seed(0)
+    return Generator(N_WORDS, CONFIG).eval()
+
+
+@pytest.fixture
+def words():
+    random = np.random.default_rng(0)
+    rows = [[*random.integers(3, N_WORDS, size=size), END] for size in (4, 9, 1)]
+    return padded(rows)
+
+
+def test_the_cache_writes_what_reading_everything_again_would(generator, words):
+    styles = torch.tensor([0, 1, 1])
+    with torch.no_grad():
+        cached = generator.unroll(words, lengths_of(words), styles, temperature=None)
+        memory, mask = generator.encode(words, lengths_of(words), styles)
+        written = torch.empty(len(words), 0, dtype=torch.long)
+        for _ in range(CONFIG.max_length):
+            start = generator.start.expand(len(words), 1, -1)
+            before = torch.cat([start, generator.words(written)], dim=1)
+            vectors, _ = generator.decoder(before, generator.decoder.memory(memory), mask)
+            word = generator.output(vectors[:, -1:]).argmax(dim=-1)
+            written = torch.cat([written, word], dim=1)
+    assert torch.equal(cached, written)
+
+
+def test_teaching_is_unrolling_over_the_right_words(generator, words):
+    """The causal mask hides what the cache has not seen yet."""
+    styles = torch.zeros(3, dtype=torch.long)
+    logits = generator.teach(words, lengths_of(words), styles, words)
+    changed = words.clone()
+    changed[:, 5:] = UNKNOWN
+    # The source is the same: only the words to write differ, from the sixth on.
+    other = generator.teach(words, lengths_of(words), styles, changed)
+    assert torch.allclose(logits[:, :6], other[:, :6], atol=1e-6)
+    assert not torch.allclose(logits[:, 6:], other[:, 6:], atol=1e-3)
+
+
+def test_a_hard_row_is_the_word_itself(generator, words):
+    rows = F.one_hot(words, N_WORDS).float()
+    styles = torch.ones(3, dtype=torch.long)
+    hard, _ = generator.encode(words, lengths_of(words), styles)
+    soft, _ = generator.encode(rows, lengths_of(rows), styles)
+    assert torch.allclose(hard, soft, atol=1e-5)
+    assert torch.equal(lengths_of(words), lengths_of(rows))
+    assert lengths_of(words).tolist() == [5, 10, 2]
+
+
+def test_padding_changes_nothing(generator, words):
+    styles = torch.tensor([0, 1, 0])
+    together = generator.unroll(words, lengths_of(words), styles, temperature=None)
+    for row, style, expected in zip(words, styles, together, strict=True):
+        alone = row[row != PAD][None]
+        found = generator.unroll(alone, lengths_of(alone), style[None], temperature=None)
+        assert torch.equal(found[0], expected)
+
+
+@pytest.mark.parametrize("mode", ["multi", "conditional"])
+def test_a_verdict_reaches_the_encoder_through_soft_words(generator, words, mode):
+    config = StyTransConfig(**{**CONFIG.__dict__, "discriminator": mode})
+    critic = Discriminator(N_WORDS, config)
+    styles = torch.tensor([0, 1, 0])
+    rewrite = generator.unroll(words, lengths_of(words), styles, temperature=1.0)
+    assert torch.allclose(rewrite.sum(dim=-1), torch.ones(3, CONFIG.max_length), atol=1e-5)
+    verdict = critic(rewrite, lengths_of(rewrite), styles)
+    assert verdict.shape == (3, 3 if mode == "multi" else 2)
+    F.cross_entropy(verdict, torch.ones(3, dtype=torch.long)).backward()
+    for part in (generator.words.vectors, generator.styles, generator.encoder.layers[0].own.query):
+        assert part.weight.grad.abs().sum() > 0
+
+
+@pytest.fixture(scope="module")
+def data():
+    return load_training(DIRECTION)
+
+
+class NoJudge:
+    """Validation is not looked at here."""
+
+
+@pytest.fixture
+def learner(data):
+    torch.manual_seed(0)
+    return _learner(data, CONFIG)
+
+
+def _learner(data, config):
+    from tstbench.metrics.text import preparation
+    from tstbench.trainers.learning.vocabulary import Vocabulary
+
+    tokens = [
+        t.split()
+        for t in preparation("en").for_language_model(
+            [*data.train.source[:8], *data.train.target[:8]]
+        )
+    ]
+    vocabulary = Vocabulary.of(tokens, 1)
+    system = StyTrans(
+        StyTrans.planned(data, config), vocabulary, Generator(len(vocabulary), config)
+    )
+    rows = [vocabulary.encode(words, config.max_length) for words in tokens]
+    return _Learner(system, rows, 8, NoJudge())
+
+
+def test_self_reconstruction_falls_on_a_batch_seen_again(learner):
+    processes = Processes.start(Run(device="cpu"))
+    first = _step(learner, 0, Run(), processes)["warm_up/self"]
+    for _ in range(120):
+        last = _step(learner, 0, Run(), processes)["warm_up/self"]
+    assert last < first / 3
+
+
+def test_each_step_moves_its_own_network(learner):
+    processes = Processes.start(Run(device="cpu"))
+    seen = {}
+    for step in range(CONFIG.warm_up, CONFIG.warm_up + 4):
+        before = {n: p.detach().clone() for n, p in learner.network.named_parameters()}
+        terms = _step(learner, step, Run(), processes)
+        moved = {
+            name.split(".")[0]
+            for name, p in learner.network.named_parameters()
+            if not torch.equal(p, before[name])
+        }
+        seen[step - CONFIG.warm_up] = (moved, {name.split("/")[1] for name in terms})
+    assert seen[0] == seen[1] == ({"discriminator"}, {"real", "repeated", "rewritten"})
+    assert seen[2] == seen[3] == ({"generator"}, {"self", "cycle", "style"})
+
+
+def test_a_loss_is_a_sum_over_words_divided_by_the_batch(learner):
+    """Not a mean over words: the paper's released code, and the published weights with it."""
+    part = np.arange(16)
+    term = learner._self_loss(part, part)["self"].item()
+    total = 0.0
+    with torch.no_grad():
+        for i in part:
+            words, styles = learner._batch(np.array([i]))
+            logits = learner._system.generator.teach(words, lengths_of(words), styles, words)
+            log_p = logits[0].log_softmax(dim=-1)
+            total -= sum(log_p[t, word].item() for t, word in enumerate(words[0]))
+    assert term == pytest.approx(CONFIG.self_weight * total / 16, rel=1e-4)
+
+
+def test_it_learns_mini_both_ways_and_answers_the_same_after_reading(data, tmp_path):
+    system = StyTrans.train(data, CONFIG, Run(device="cpu"))
+    assert system.card.directions == (DIRECTION, "mini/positive-to-negative")
+    assert set(system.card.scores) >= {"selection", "acc_forward", "self_bleu_back"}
+    sources = data.train.source[:5]
+    answers = list(system.transfer(sources, DIRECTION))
+    assert all("<" not in answer for answer in answers)
+    system.save_pretrained(tmp_path / "m")
+    again = StyTrans.from_pretrained(tmp_path / "m", device="cpu")
+    assert list(again.transfer(sources, DIRECTION, batch_size=2)) == answers
+    assert list(again.transfer(sources, "mini/positive-to-negative")) != answers
+
+
+def test_held_out_sentences_are_not_learned_from():
+    train = TrainingPart("train", ("a", "b", "a", "c", "d"), tuple("efgh"))
+    data = TrainingData(parse_direction(DIRECTION), "paper-v1", train)
+    kept, held = hold_out(data, 2, seed=0)
+    for side, every in zip(range(2), (train.source, train.target), strict=True):
+        assert set(kept[side]).isdisjoint(held[side])
+        assert set(kept[side]) | set(held[side]) == set(every)
+        assert len(held[side]) == 2
+    with pytest.raises(InputError, match="4 source sentences to learn from; 3 are held out"):
+        hold_out(data, 3, seed=0)
+    assert isinstance(held, Sides)
+
+
+def test_from_the_command_line_to_a_score(tmp_path, capsys):
+    out = tmp_path / "m"
+    tiny = ("train", "stytrans", "--preset", "tiny", "--dataset", "mini", "--device", "cpu")
+    code, shown, err = command_line(capsys, *tiny, "--out", out)
+    assert code == 0, err
+    assert "mini/negative-to-positive, mini/positive-to-negative" in shown, (
+        "trained once, both ways"
+    )
+    curve = [json.loads(line) for line in (out / "curve.jsonl").read_text().splitlines()]
+    assert [row["step"] for row in curve if "validation/selection" not in row] == list(range(1, 23))
+    assert list((tmp_path / "tstbench-home" / "runs").iterdir()) == [], "nothing is left behind"
+    predictions = tmp_path / "p.jsonl"
+    code, _, err = command_line(
+        capsys, "transfer", out, "--direction", BACK, "--out", predictions, "--device", "cpu"
+    )
+    assert code == 0, err
+    code, shown, err = command_line(
+        capsys, "evaluate", predictions, "--direction", BACK, "--metrics", "s_bleu"
+    )
+    assert code == 0, err
+    assert "p " in shown
+    code, _, err = command_line(capsys, *tiny)
+    assert (code, "training" in err) == (0, False), "the same recipe is not trained twice"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("--preset", "tinny"), "Did you mean 'tiny'"),
+        (("--resume", "--preset", "tiny"), "nothing to resume"),
+        (("--heads", "0"), "setting heads of stytrans: .* greater than or equal to 1"),
+        (("--discriminator", "both"), "setting discriminator of stytrans"),
+        (("--device", "gpu"), "setting device of training"),
+        (("--preset", "tiny", "--heads", "3"), "dimension 32 is not a multiple of heads 3"),
+    ],
+)
+def test_mistakes_are_told(capsys, arguments, expected):
+    asked = ("train", "stytrans", "--direction", DIRECTION, *arguments)
+    assert re.search(expected, refusal(capsys, *asked))

@@ -1,0 +1,130 @@
+"""``tstbench train NAME``: settings from flags and TOML, a folder with its card, mistakes told."""
+
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+from prepared import BACK, DIRECTION, command_line, refusal
+
+from tstbench.datasets_scripts.known import parse_direction
+from tstbench.errors import InputError, MissingSystemError, UnknownNameError
+from tstbench.trainers.load import find_system, load_system
+from tstbench.trainers.registry import SYSTEMS, system_class
+
+TRAIN = ("train", "delete-retrieve", "--direction", DIRECTION)
+
+
+def settings(folder):
+    return json.loads((folder / "system.json").read_text())["settings"]
+
+
+def test_help_lists_systems_and_scorers_and_each_its_settings(capsys):
+    code, out, _ = command_line(capsys, "train", "--help")
+    assert code == 0
+    for name in ("random-target", "delete-retrieve", "classifier", "cola"):
+        assert f"\n  {name}" in out
+    code, out, _ = command_line(capsys, *TRAIN[:2], "--help")
+    assert code == 0
+    assert "--max-ngram VALUE" in out
+    assert "the longest marker, in words (default 4)" in " ".join(out.split())
+    assert "--kind" in command_line(capsys, "train", "classifier", "--help")[1]
+
+
+def test_flags_win_over_the_file_and_the_file_over_the_paper(capsys, tmp_path):
+    (tmp_path / "c.toml").write_text("gamma = 9\nsmoothing = 2.5\n")
+    config = ("--config", tmp_path / "c.toml")
+    for options, expected in (
+        ((), {"gamma": 3.5, "smoothing": 1.0, "max_ngram": 4}),
+        (config, {"gamma": 9.0, "smoothing": 2.5, "max_ngram": 4}),
+        ((*config, "--gamma", "5", "--max-ngram", "2"), {"gamma": 5.0, "max_ngram": 2}),
+    ):
+        code, out, err = command_line(capsys, *TRAIN, "--out", tmp_path / "dr", *options)
+        assert code == 0, err
+        assert settings(tmp_path / "dr").items() >= expected.items()
+        assert f"folder\t{tmp_path / 'dr'}" in out
+    assert '"gamma": 5.0' in (tmp_path / "dr" / "README.md").read_text()
+
+
+def test_a_dataset_is_each_of_its_directions(capsys, tmp_path):
+    arguments = ("train", "random-target", "--dataset", "mini", "--name", "any")
+    assert command_line(capsys, *arguments, "--out", tmp_path / "any")[0] == 0
+    for direction in (DIRECTION, BACK):
+        system = load_system(tmp_path / "any" / direction.split("/")[1])
+        assert (system.card.name, system.card.directions) == ("any", (direction,))
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--gama", "3"], "unknown option '--gama'. Did you mean '--gamma'?"),
+        (["--gamma", "many"], "setting gamma of delete-retrieve: .*valid number.*got 'many'"),
+        (
+            ["--max-ngram", "0"],
+            "setting max_ngram of delete-retrieve: .*greater than or equal to 1",
+        ),
+        (
+            ["--config", "typo.toml"],
+            "unknown setting of delete-retrieve 'gama'. Did you mean 'gamm",
+        ),
+        (["--config", "range.toml"], "setting gamma of delete-retrieve: .*greater than 0"),
+        (["--config", "broken.toml"], "broken.toml: not TOML"),
+        (["--config", "no.toml"], "no such file: no.toml"),
+        (["--dataset", "mini"], "either --direction .* or --dataset"),
+        (["--name", "../x"], "'../x' cannot name a system"),
+        (["--out", "theirs"], "theirs contains files that TSTBench did not write"),
+    ],
+)
+def test_a_mistake_is_told(options, expected, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "typo.toml").write_text("gama = 3\n")
+    (tmp_path / "range.toml").write_text("gamma = -1\n")
+    (tmp_path / "broken.toml").write_text("gamma\n")
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "theirs" / "thesis.txt").write_text("")
+    assert re.search(expected, refusal(capsys, *TRAIN, *options))
+    assert (tmp_path / "theirs" / "thesis.txt").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        (
+            "delete-retreive",
+            "unknown system or scorer 'delete-retreive'. Did you mean 'delete-retr",
+        ),
+        ("copy", "copy needs no training"),
+        ("clasifier", "unknown system or scorer 'clasifier'. Did you mean 'classifier'?"),
+    ],
+)
+def test_a_name_that_cannot_be_trained_is_told(name, expected, capsys):
+    assert expected in refusal(capsys, "train", name, "--direction", DIRECTION)
+
+
+def test_systems_are_loaded_by_name_or_folder_only_when_they_are_one(tmp_path):
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(UnknownNameError, match="You can also give a folder or a Hub id"):
+        load_system("copi")
+    with pytest.raises(InputError, match="must be trained first: tstbench train random-target"):
+        load_system("random-target")
+    with pytest.raises(MissingSystemError, match=r"system\.json is missing"):
+        load_system(tmp_path / "empty")
+    assert not find_system("copy", parse_direction(BACK)).card.directions
+
+
+def test_every_name_is_a_system_of_that_name():
+    for name in SYSTEMS:
+        assert name == system_class(name).KIND
+
+
+def test_copying_imports_no_scikit_learn(tmp_path):
+    script = (
+        "import sys\nfrom tstbench.trainers.load import load_system\n"
+        f"list(load_system('copy').transfer(['a'], '{DIRECTION}'))\n"
+        "print([m for m in ('sklearn', 'numpy', 'torch') if m in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout == "[]\n"

@@ -1,0 +1,274 @@
+"""The loop: steps over batches, on one or several processes, resumable at any step.
+
+Step *n* of a training depends on the weights before it, on the seed and on *n*, on nothing else:
+its batch comes from :class:`~.order.Order`, its noise from a generator seeded with (seed, n, part).
+Gradients are summed over the parts of a batch and over processes, and a loss is scaled by the
+whole batch, so that neither the parts nor the processes change what is learned.
+"""
+
+from __future__ import annotations
+
+import math
+import signal
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from types import FrameType
+from typing import Protocol
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.optim import Optimizer
+
+from ...errors import InputError
+from ...talk import say
+from .checkpoints import Progress, load_checkpoint, save_checkpoint
+from .curve import Curve
+from .processes import Processes
+from .run import Run
+
+Terms = Mapping[str, Tensor]  # name -> scalar, weighted, scaled by the whole batch
+
+
+class Batches(Protocol):
+    """Which sentences a step takes, such as :class:`~.order.Order`."""
+
+    def at(self, step: int) -> np.ndarray:
+        """The sentences of a step, as indices."""
+        ...
+
+
+@dataclass(frozen=True)
+class Update:
+    """One step of an optimiser.
+
+    Attributes:
+        name: for the curve: ``self``, ``discriminator``.
+        optimizers: names of the optimisers that step; all other weights are frozen meanwhile.
+        loss: of one part (indices) of the whole batch (indices); the terms' sum is minimised.
+        order: which batches the step takes.
+        number: which of them: the count of earlier steps that took from this order.
+        rate: the optimisers' learning rate, or ``None`` for the one they have.
+        clip: the largest norm of the gradient, or ``None``.
+    """
+
+    name: str
+    optimizers: tuple[str, ...]
+    loss: Callable[[np.ndarray, np.ndarray], Terms]
+    order: Batches
+    number: int
+    rate: float | None = None
+    clip: float | None = None
+
+
+class Learner(ABC):
+    """What an algorithm adds to the loop.
+
+    Attributes:
+        network: all weights, in one module: what a checkpoint has.
+        optimizers: by name; each has its own part of the weights.
+        steps: how many there are.
+        validate_every: steps between validations.
+    """
+
+    network: nn.Module
+    optimizers: Mapping[str, Optimizer]
+    steps: int
+    validate_every: int
+    seed: int
+
+    @abstractmethod
+    def update(self, step: int) -> Update:
+        """What a step does: a pure function of its number, counted from 0."""
+
+    @abstractmethod
+    def validate(self) -> Mapping[str, float]:
+        """Scores on validation data; the highest ``selection`` is kept."""
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What came of a training: the scores of the weights that were kept, and the curve."""
+
+    step: int
+    scores: Mapping[str, float]
+    curve: tuple[Mapping[str, float | int | str], ...]
+
+
+def learn(learner: Learner, run: Run, recipe: str) -> Learned:
+    """Train until the last step; the weights that validate best are in the network afterwards.
+
+    Args:
+        learner: the algorithm.
+        run: where and how.
+        recipe: of the system: a checkpoint of another one is refused.
+
+    Raises:
+        InputError: no such device; ``run.resume`` requires a checkpoint and there is none.
+        IntegrityError: the checkpoint is damaged.
+        KeyboardInterrupt: after a checkpoint was written.
+    """
+    processes = Processes.start(run)
+    learner.network.to(processes.device)
+    curve = Curve(None if run.folder is None or not processes.is_first else run.folder)
+    progress = _resumed(learner, run, recipe)
+    curve.cut(progress.step)
+    best = _Best(run, learner.network, progress)
+    with _interruptible() as stop, curve.bar(progress.step, learner.steps) as bar:
+        for step in range(progress.step, learner.steps):
+            terms = _step(learner, step, run, processes)
+            _check_finite(terms, step)
+            curve.add({"step": step + 1, **terms})
+            done = step + 1
+            progress = replace(progress, step=done)
+            if done % learner.validate_every == 0 or done == learner.steps:
+                progress = _validated(learner, progress, best, curve, processes)
+            bar(terms)
+            if stop() or done % run.save_every == 0:
+                _save(learner, run, recipe, progress, processes)
+            if stop():
+                raise KeyboardInterrupt(_stopped(run, done))
+    best.restore()
+    return Learned(progress.best_step or 0, curve.scores_at(progress.best_step), curve.rows)
+
+
+def _step(learner: Learner, step: int, run: Run, processes: Processes) -> dict[str, float]:
+    update = learner.update(step)
+    moving = {p for name in update.optimizers for p in _weights(learner.optimizers[name])}
+    for parameter in learner.network.parameters():
+        parameter.requires_grad_(parameter in moving)
+        parameter.grad = None
+    learner.network.train()
+    whole = update.order.at(update.number)
+    parts = np.array_split(whole, processes.count * run.accumulate)
+    totals: dict[str, Tensor] = {}
+    loss = torch.compile(update.loss) if run.compile else update.loss
+    for index in range(run.accumulate * processes.index, run.accumulate * (processes.index + 1)):
+        if len(parts[index]) == 0:
+            continue
+        torch.manual_seed(_seed(learner.seed, step, index))
+        with processes.autocast():
+            terms = loss(parts[index], whole)
+        processes.backward(torch.stack(list(terms.values())).sum())
+        for name, term in terms.items():
+            totals[name] = totals.get(name, torch.zeros_like(term)) + term.detach()
+    order = [p for p in learner.network.parameters() if p in moving]
+    processes.sum_gradients(order)
+    if update.clip is not None:
+        nn.utils.clip_grad_norm_(order, update.clip)
+    for name in update.optimizers:
+        if update.rate is not None:
+            for group in learner.optimizers[name].param_groups:
+                group["lr"] = update.rate
+        learner.optimizers[name].step()
+    summed = processes.sum_terms(totals)
+    return {f"{update.name}/{name}": value for name, value in summed.items()}
+
+
+def _weights(optimizer: Optimizer) -> Iterator[nn.Parameter]:
+    return (p for group in optimizer.param_groups for p in group["params"])
+
+
+def _seed(*parts: int) -> int:
+    return int(np.random.SeedSequence(parts).generate_state(1, np.uint64)[0] >> 1)
+
+
+def _check_finite(terms: Mapping[str, float], step: int) -> None:
+    bad = [name for name, value in terms.items() if not math.isfinite(value)]
+    if bad:
+        raise InputError(
+            f"the loss {bad[0]} is not a number at step {step + 1}: lower the learning rate"
+        )
+
+
+class _Best:
+    """The weights that validated best, in memory and, with a folder, on disk."""
+
+    def __init__(self, run: Run, network: nn.Module, progress: Progress) -> None:
+        self._network = network
+        self._path = None if run.folder is None else run.folder / "best.safetensors"
+        self._state: dict[str, Tensor] | None = None
+        if progress.best_step is not None and self._path is not None:
+            from safetensors.torch import load_file
+
+            self._state = load_file(self._path)
+
+    def keep(self, *, write: bool) -> None:
+        from .checkpoints import save_weights
+
+        self._state = {n: t.detach().cpu().clone() for n, t in self._network.state_dict().items()}
+        if self._path is not None and write:
+            scratch = self._path.with_suffix(".new")
+            save_weights(self._network, scratch)
+            scratch.replace(self._path)
+
+    def restore(self) -> None:
+        if self._state is not None:
+            self._network.load_state_dict(self._state)
+        for parameter in self._network.parameters():
+            parameter.requires_grad_(False)
+            parameter.grad = None
+        self._network.eval()
+
+
+def _validated(
+    learner: Learner, progress: Progress, best: _Best, curve: Curve, processes: Processes
+) -> Progress:
+    learner.network.eval()
+    torch.manual_seed(_seed(learner.seed, progress.step))
+    with torch.no_grad():
+        scores = {name: round(float(value), 6) for name, value in learner.validate().items()}
+    curve.add({"step": progress.step, **{f"validation/{n}": v for n, v in scores.items()}})
+    if progress.best_score is None or scores["selection"] > progress.best_score:
+        best.keep(write=processes.is_first)
+        return replace(progress, best_step=progress.step, best_score=scores["selection"])
+    return progress
+
+
+def _resumed(learner: Learner, run: Run, recipe: str) -> Progress:
+    if run.folder is None or run.resume == "no":
+        return Progress()
+    found = load_checkpoint(run.folder, recipe, learner.network, learner.optimizers)
+    if found is None:
+        if run.resume == "yes":
+            raise InputError(f"nothing to resume: {run.folder} has no checkpoint")
+        return Progress()
+    say(f"continuing at step {found.step} of {learner.steps}")
+    return found
+
+
+def _save(
+    learner: Learner, run: Run, recipe: str, progress: Progress, processes: Processes
+) -> None:
+    if run.folder is not None and processes.is_first:
+        save_checkpoint(run.folder, progress, recipe, learner.network, learner.optimizers)
+    processes.wait()
+
+
+def _stopped(run: Run, step: int) -> str:
+    if run.folder is None:
+        return f"stopped after step {step}"
+    return f"stopped after step {step}; the same command continues from there"
+
+
+@contextmanager
+def _interruptible() -> Iterator[Callable[[], bool]]:
+    """Ctrl-C is heard at the end of a step; a second one stops at once."""
+    heard: list[int] = []
+
+    def hear(number: int, _frame: FrameType | None) -> None:
+        if heard:
+            raise KeyboardInterrupt
+        heard.append(number)
+
+    try:
+        before = signal.signal(signal.SIGINT, hear)
+    except ValueError:  # not the main thread: whoever started it handles signals
+        yield lambda: False
+        return
+    try:
+        yield lambda: bool(heard)
+    finally:
+        signal.signal(signal.SIGINT, before)

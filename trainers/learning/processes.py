@@ -1,0 +1,104 @@
+"""Several processes as one: accelerate finds the device and the others, we sum what they computed.
+
+A step of these algorithms calls several networks several times, some of them frozen, which
+``DistributedDataParallel`` does not allow; one sum over all gradients at the end of a step is
+simple, and exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from ...errors import InputError, require
+from .run import Run
+
+
+@dataclass(frozen=True)
+class Processes:
+    """This process among those that ``accelerate launch`` or ``torchrun`` started, or alone."""
+
+    accelerator: Any
+
+    @classmethod
+    def start(cls, run: Run) -> Processes:
+        """Find the device and the other processes.
+
+        Raises:
+            InputError: no such device, or it has no bfloat16.
+            MissingExtraError: accelerate is not installed.
+        """
+        accelerate = require("accelerate", "train")
+        there = torch.cuda.is_available()
+        if run.device == "cuda" and not there:
+            raise InputError(
+                f"--device cuda: torch {torch.__version__} finds no CUDA device here. Use "
+                "--device cpu, or install a torch build with CUDA"
+            )
+        if run.precision == "bfloat16" and there and not torch.cuda.is_bf16_supported():
+            raise InputError("--precision bfloat16: this GPU has none; use --precision float32")
+        on_cpu = run.device == "cpu" or not there
+        half = run.precision == "bfloat16" or (
+            run.precision == "auto" and not on_cpu and torch.cuda.is_bf16_supported()
+        )
+        return cls(accelerate.Accelerator(cpu=on_cpu, mixed_precision="bf16" if half else "no"))
+
+    @property
+    def device(self) -> torch.device:
+        """Where the networks are."""
+        return torch.device(self.accelerator.device)
+
+    @property
+    def index(self) -> int:
+        """Of this process, from 0."""
+        return int(self.accelerator.process_index)
+
+    @property
+    def count(self) -> int:
+        """Of all processes."""
+        return int(self.accelerator.num_processes)
+
+    @property
+    def is_first(self) -> bool:
+        """Whether this is the process that writes files."""
+        return bool(self.accelerator.is_main_process)
+
+    def autocast(self) -> AbstractContextManager[None]:
+        """The number type of the forward pass."""
+        found: AbstractContextManager[None] = self.accelerator.autocast()
+        return found
+
+    def backward(self, loss: Tensor) -> None:
+        """Add a loss's gradients."""
+        self.accelerator.backward(loss)
+
+    def wait(self) -> None:
+        """Until all processes are here."""
+        self.accelerator.wait_for_everyone()
+
+    def sum_gradients(self, parameters: Sequence[nn.Parameter]) -> None:
+        """Replace every gradient by its sum over processes."""
+        if self.count == 1:
+            return
+        for parameter in parameters:
+            if parameter.grad is None:  # a part without sentences: the others still wait for it
+                parameter.grad = torch.zeros_like(parameter)
+        flat = torch.cat([p.grad.flatten() for p in parameters if p.grad is not None])
+        flat = self.accelerator.reduce(flat, reduction="sum")
+        start = 0
+        for parameter in parameters:
+            size = parameter.numel()
+            parameter.grad = flat[start : start + size].view_as(parameter).clone()
+            start += size
+
+    def sum_terms(self, terms: Mapping[str, Tensor]) -> dict[str, float]:
+        """Losses, for people, summed over processes."""
+        if self.count > 1 and terms:
+            stacked = self.accelerator.reduce(torch.stack(list(terms.values())), reduction="sum")
+            return dict(zip(terms, stacked.tolist(), strict=True))
+        return {name: float(value) for name, value in terms.items()}

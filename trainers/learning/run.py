@@ -1,0 +1,47 @@
+"""Where and how a training takes place: nothing here belongs to what is learned."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+Device = Literal["auto", "cpu", "cuda"]
+Precision = Literal["auto", "float32", "bfloat16"]
+Resume = Literal["auto", "yes", "no"]
+
+
+@dataclass(frozen=True)
+class Run:
+    """Where and how a training takes place; its recipe does not depend on this.
+
+    Attributes:
+        folder: for checkpoints and the curve while it lasts; ``None`` keeps none.
+        device: where the networks are.
+        precision: of the forward pass; ``auto`` takes bfloat16 on a GPU that has it.
+        accumulate: parts that a process splits its share of a batch into.
+        compile: whether losses go through ``torch.compile``.
+        save_every: steps between checkpoints.
+        resume: ``auto`` continues from a checkpoint if there is one, ``yes`` requires one, ``no``
+            begins anew.
+    """
+
+    folder: Path | None = None
+    device: Device = field(default="auto", metadata={"help": "auto, cpu or cuda"})
+    precision: Precision = field(
+        default="auto",
+        metadata={"help": "auto, float32 or bfloat16; auto: bfloat16 on a GPU that has it"},
+    )
+    accumulate: Annotated[int, Field(ge=1)] = field(
+        default=1, metadata={"help": "compute a batch in this many parts, to save memory"}
+    )
+    compile: bool = field(default=False, metadata={"help": "true: losses go through torch.compile"})
+    save_every: Annotated[int, Field(ge=1)] = field(
+        default=500, metadata={"help": "steps between checkpoints"}
+    )
+    resume: Resume = "auto"
+
+
+IN_MEMORY = Run()

@@ -1,0 +1,142 @@
+"""Systems by name, by folder, or by Hub id: found first, loaded when needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from ..datasets_scripts.directions import Direction
+from ..datasets_scripts.training import TrainingData, load_training
+from ..datasets_scripts.unchanged import Remembered, about_dataset
+from ..errors import InputError, UnknownNameError, unknown_name
+from ..hub import is_repo_id
+from .registry import system_class, system_names
+from .settings import as_json
+from .system import System, check_direction, open_system
+from .system_card import SYSTEM_STORE, StoredSystem, SystemCard
+from .train import planned_system, system_config, train_system
+
+
+@dataclass(frozen=True)
+class FoundSystem:
+    """A system that exists or can be trained; it is loaded or trained only when used.
+
+    Attributes:
+        card: if the system is yet to be trained, as far as it is known.
+        identity: what identifies its predictions: the hash of a folder, or the recipe of a name.
+        open: finds its folder; trains the system first if needed.
+    """
+
+    card: SystemCard
+    identity: str
+    open: Callable[[], StoredSystem]
+
+    @property
+    def kind(self) -> type[System]:
+        """Its class."""
+        return system_class(self.card.kind)
+
+    def load(self, device: str = "auto") -> System:
+        """The system itself, ready to transfer."""
+        return self.kind.of(self.open(), device=device)
+
+
+def load_system(
+    name_or_path: str | Path, *, revision: str | None = None, device: str = "auto"
+) -> System:
+    """Load a system, ready to transfer.
+
+    Args:
+        name_or_path: the name of one that needs no training, such as ``copy``; a folder that
+            ``save_pretrained`` wrote; or a Hub id, ``owner/name``.
+        revision: for a Hub id: a branch, tag or commit.
+        device: ``auto``, ``cpu``, ``cuda``...
+
+    Raises:
+        UnknownNameError: neither a name, nor a folder, nor a Hub id.
+        MissingSystemError: no system in that folder or repository.
+        IntegrityError: its files do not match its card.
+        InputError: the system must be trained first.
+    """
+    name = str(name_or_path)
+    if name in system_names() and revision is None:
+        if system_class(name).Config is not None:
+            raise InputError(
+                f"{name} must be trained first: tstbench train {name} --direction DIRECTION --out "
+                "FOLDER; then load the folder"
+            )
+        return _untrained(name).load(device)
+    return find_stored(name, revision=revision).load(device)
+
+
+def find_system(
+    name_or_path: str,
+    direction: Direction,
+    *,
+    revision: str | None = None,
+    cleaning: str | None = None,
+    data_dir: Path | None = None,
+    training: Callable[[], TrainingData] | None = None,
+) -> FoundSystem:
+    """Find a system for one direction; a named one that learns is trained when it is opened.
+
+    Args:
+        name_or_path: the name of any system, a folder, or a Hub id.
+        direction: the direction it must support.
+        revision: for a Hub id.
+        cleaning: cleaning of the training sentences; by default the language's.
+        data_dir: the user's copy of a licensed corpus, to train on.
+        training: returns the direction's training data if it is already loaded; default
+            ``load_training``.
+
+    Raises:
+        UnknownNameError, MissingSystemError, IntegrityError: as :func:`load_system`.
+        InputError: the system is for another direction.
+        MissingFileError: training sentences cannot be found.
+    """
+    if name_or_path in system_names() and revision is None:
+        if system_class(name_or_path).Config is None:
+            return _untrained(name_or_path)
+        load = partial(load_training, direction, cleaning=cleaning, data_dir=data_dir)
+        settings = as_json(system_config(name_or_path, direction))
+        question = {"system": name_or_path, "direction": direction.name, "settings": settings}
+        about = about_dataset(direction.dataset, question, cleaning=cleaning, data_dir=data_dir)
+        if (there := _trained_before(name_or_path, direction, about)) is not None:
+            return FoundSystem(there.card, there.card.recipe, lambda: there)
+        before = about.state()
+        card = planned_system(name_or_path, (training or load)())
+        about.keep(card.recipe, before)
+        # Loaded again when it is trained: until then, no corpus is kept in memory.
+        return FoundSystem(card, card.recipe, lambda: train_system(name_or_path, load()))
+    found = find_stored(name_or_path, revision=revision)
+    check_direction(found.card, direction)
+    return found
+
+
+def find_stored(name: str, *, revision: str | None = None) -> FoundSystem:
+    """The system in a folder or with a Hub id.
+
+    Raises:
+        UnknownNameError, MissingSystemError, IntegrityError: as :func:`load_system`.
+    """
+    if not (Path(name).expanduser().exists() or is_repo_id(name)):
+        hint = unknown_name("system", name, system_names())
+        raise UnknownNameError(f"{hint} You can also give a folder or a Hub id (owner/name).")
+    stored = open_system(name, revision=revision)
+    system_class(stored.card.kind)  # raises if its package is not installed
+    return FoundSystem(stored.card, stored.hash, lambda: stored)
+
+
+def _trained_before(name: str, direction: Direction, about: Remembered) -> StoredSystem | None:
+    """The system in the store, if nothing it was trained on has changed."""
+    recipe = about.answer()
+    key = (name, direction.dataset, direction.config)
+    return None if recipe is None else SYSTEM_STORE.with_recipe(key, recipe)
+
+
+def _untrained(name: str) -> FoundSystem:
+    card = system_class(name).untrained()
+    stored = StoredSystem(Path(), card, SYSTEM_STORE.hash_of(card))
+    return FoundSystem(card, card.recipe, lambda: stored)

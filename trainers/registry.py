@@ -1,0 +1,47 @@
+"""All systems, by name. A new one is one file and one line here, or an entry point of a package.
+
+A package registers its own system in its ``pyproject.toml``::
+
+    [project.entry-points."tstbench.systems"]
+    politeness = "my_package.politeness:Politeness"
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import cast
+
+from ..errors import InputError, unknown_name
+from ..plugins import outside
+from .system import System
+
+# Imported when used: copy does not need scikit-learn.
+SYSTEMS: dict[str, str] = {
+    "copy": "tstbench.trainers.baselines:Copy",
+    "random-target": "tstbench.trainers.baselines:RandomTarget",
+    "delete-retrieve": "tstbench.trainers.delete_retrieve:DeleteRetrieve",
+    "stytrans": "tstbench.trainers.stytrans:StyTrans",
+}
+
+
+def system_names() -> list[str]:
+    """The names of all systems, ours first."""
+    return list(dict.fromkeys((*SYSTEMS, *outside("tstbench.systems"))))
+
+
+def system_class(name: str) -> type[System]:
+    """The class with that name.
+
+    Raises:
+        UnknownNameError: no such system.
+        InputError: what another package registers under that name is not a system.
+    """
+    if name in SYSTEMS:
+        module, attribute = SYSTEMS[name].split(":")
+        return cast(type[System], getattr(import_module(module), attribute))
+    found = outside("tstbench.systems")
+    if name not in found:
+        raise unknown_name("system", name, system_names())
+    if not (isinstance(found[name], type) and issubclass(found[name], System)):
+        raise InputError(f"entry point {name!r} of tstbench.systems is not a subclass of System")
+    return cast(type[System], found[name])

@@ -1,0 +1,99 @@
+"""Settings that users give as flags or in TOML, read into a frozen dataclass and checked.
+
+A field's type, and a range in it (``Annotated[int, Field(ge=1)]``), say which values are valid; its
+metadata ``help`` says what it means: ``field(default=4, metadata={"help": "longest marker"})``.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import MISSING, asdict, dataclass, fields
+from typing import Any, TypeVar, get_type_hints
+
+from pydantic import JsonValue, TypeAdapter, ValidationError
+
+from ..errors import InputError, unknown_name
+
+S = TypeVar("S")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One setting, for people."""
+
+    name: str
+    help: str
+    default: Any = None  # None if there is none, or if it depends on the data
+
+
+def described(kind: type) -> list[Setting]:
+    """The settings of a dataclass, in its order."""
+    return [
+        Setting(f.name, f.metadata.get("help", ""), None if f.default is MISSING else f.default)
+        for f in fields(kind)
+    ]
+
+
+def read_settings(kind: type[S], values: Mapping[str, Any], of: str) -> S:
+    """Turn values into an instance of a settings dataclass.
+
+    Args:
+        kind: the dataclass.
+        values: by name; others keep their defaults.
+        of: what the settings belong to, for messages: ``delete-retrieve``.
+
+    Raises:
+        UnknownNameError: no setting with that name.
+        InputError: a value has the wrong type or is out of range.
+    """
+    for name in values:
+        _check_known(kind, name, of)
+    try:
+        return TypeAdapter(kind).validate_python(dict(values))
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        given = f", got {first['input']!r}" if first["type"] != "missing" else ""
+        raise InputError(f"setting {where} of {of}: {first['msg']}{given}") from error
+
+
+def from_texts(kind: type, texts: Mapping[str, str], of: str) -> dict[str, Any]:
+    """Values from a command line: as text if the setting accepts it, otherwise parsed as TOML.
+
+    Raises:
+        UnknownNameError: no setting with that name.
+    """
+    types = get_type_hints(kind, include_extras=True)
+    values: dict[str, Any] = {}
+    for name, text in texts.items():
+        _check_known(kind, name, of)
+        try:
+            TypeAdapter(types[name]).validate_python(text)
+            values[name] = text
+        except ValidationError:
+            values[name] = _as_toml(text)
+    return values
+
+
+def as_json(settings: Any) -> dict[str, JsonValue]:
+    """The settings as JSON values, for a card."""
+    return {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in asdict(settings).items()
+    }
+
+
+def _check_known(kind: type, name: str, of: str) -> None:
+    names = [field.name for field in fields(kind)]  # type: ignore[arg-type]
+    if name not in names:
+        if not names:
+            raise InputError(f"{of} has no settings, got {name!r}")
+        raise unknown_name(f"setting of {of}", name, names)
+
+
+def _as_toml(text: str) -> Any:
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except (tomllib.TOMLDecodeError, KeyError):
+        return text

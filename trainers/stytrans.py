@@ -1,0 +1,454 @@
+"""STYTRANS: the Style Transformer.
+
+Dai et al. (ACL 2019), "Style Transformer: Unpaired Text Style Transfer without Disentangled Latent
+Representation". A Transformer reads a style vector and a sentence, and writes the sentence in that
+style. It learns from unpaired sentences: to repeat a sentence in its own style (section 3.3.1), to
+come back from its rewrite in the other style (3.3.2), and to convince a discriminator of the
+rewrite's style (3.3.3). Rewrites stay soft while it learns, so that gradients flow through them.
+
+Where we differ from the released code: its embeddings start at zero, ours at random; its generator
+asks the multi-class discriminator with a style token, which that one never sees while it learns,
+ours asks without. Its text files come without unknown words and without what follows the first
+full stop; ours never write an unknown word, and are not cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Annotated, ClassVar, Literal, cast
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from pydantic import Field
+from safetensors import SafetensorError
+from safetensors.torch import load_file
+from torch import Tensor, nn
+
+from ..datasets_scripts.directions import Direction
+from ..datasets_scripts.known import language_of
+from ..datasets_scripts.training import TrainingData
+from ..errors import InputError
+from ..metrics.scorers.device import Device, Placement
+from ..metrics.text import preparation
+from .learning.checkpoints import save_weights
+from .learning.loop import Learner, Terms, Update, learn
+from .learning.order import Order
+from .learning.run import IN_MEMORY, Run
+from .learning.selection import Selection, Sides, hold_out, selection
+from .learning.vocabulary import END, PAD, UNKNOWN, Vocabulary, padded
+from .nets.transformer import Decoder, Encoder, Shape, Words
+from .settings import read_settings
+from .system import Request, System, SystemCard, SystemConfig, Task
+from .system_card import Family
+
+_WEIGHTS = "generator.safetensors"
+Mode = Literal["multi", "conditional"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StyTransConfig(SystemConfig):
+    """The published settings; see the paper's section 4.3 and the released ``main.py``."""
+
+    dimension: Annotated[int, Field(ge=4)] = field(default=256, metadata={"help": "model size"})
+    heads: Annotated[int, Field(ge=1)] = field(default=4, metadata={"help": "attention heads"})
+    layers: Annotated[int, Field(ge=1)] = field(
+        default=4, metadata={"help": "layers of each stack"}
+    )
+    dropout: Annotated[float, Field(ge=0, lt=1)] = field(default=0.0, metadata={"help": "dropout"})
+    min_count: Annotated[int, Field(ge=1)] = field(
+        default=3, metadata={"help": "sentences' occurrences that make a word"}
+    )
+    max_length: Annotated[int, Field(ge=2)] = field(
+        default=16, metadata={"help": "longest sentence, its end included; the rest is cut"}
+    )
+    batch_size: Annotated[int, Field(ge=1)] = field(
+        default=64, metadata={"help": "sentences a step, of each style"}
+    )
+    learning_rate: Annotated[float, Field(gt=0)] = field(default=1e-4, metadata={"help": "Adam's"})
+    clip: Annotated[float, Field(gt=0)] = field(default=5.0, metadata={"help": "gradient norm"})
+    warm_up: Annotated[int, Field(ge=0)] = field(
+        default=500, metadata={"help": "first steps, of self-reconstruction alone"}
+    )
+    rounds: Annotated[int, Field(ge=1)] = field(
+        default=2000, metadata={"help": "rounds of discriminator and generator steps"}
+    )
+    discriminator_steps: Annotated[int, Field(ge=1)] = field(
+        default=10, metadata={"help": "discriminator steps a round"}
+    )
+    generator_steps: Annotated[int, Field(ge=1)] = field(
+        default=5, metadata={"help": "generator steps a round"}
+    )
+    self_weight: Annotated[float, Field(ge=0)] = field(
+        default=0.25, metadata={"help": "weight of self-reconstruction"}
+    )
+    cycle_weight: Annotated[float, Field(ge=0)] = field(
+        default=0.5, metadata={"help": "weight of cycle reconstruction"}
+    )
+    style_weight: Annotated[float, Field(ge=0)] = field(
+        default=1.0, metadata={"help": "weight of the discriminator's verdict"}
+    )
+    temperature: Annotated[float, Field(gt=0)] = field(
+        default=1.0, metadata={"help": "of soft words while training"}
+    )
+    discriminator: Mode = field(
+        default="multi",
+        metadata={"help": "multi: which style, or a rewrite; conditional: does a style fit"},
+    )
+    validate_every: Annotated[int, Field(ge=1)] = field(
+        default=25, metadata={"help": "rounds between validations"}
+    )
+    hold_out: Annotated[int, Field(ge=1)] = field(
+        default=500, metadata={"help": "sentences of each style to choose weights with"}
+    )
+    seed: Annotated[int, Field(ge=0)] = field(default=0, metadata={"help": "of everything random"})
+
+    def __post_init__(self) -> None:
+        if self.dimension % self.heads:
+            raise InputError(f"dimension {self.dimension} is not a multiple of heads {self.heads}")
+
+    @classmethod
+    def for_direction(cls, direction: Direction) -> StyTransConfig:
+        """Other corpora than Yelp have longer sentences: 32 words."""
+        return cls() if direction.dataset == "yelp" else cls(max_length=32)
+
+    @classmethod
+    def tiny(cls) -> StyTransConfig:
+        """Learns next to nothing within seconds: for tests."""
+        return cls(
+            dimension=32,
+            heads=2,
+            layers=1,
+            max_length=12,
+            min_count=1,
+            batch_size=8,
+            warm_up=10,
+            rounds=3,
+            discriminator_steps=2,
+            generator_steps=2,
+            validate_every=3,
+            hold_out=8,
+            learning_rate=1e-3,
+        )
+
+
+class Generator(nn.Module):
+    """Reads a sentence with a style before it; writes words (section 3.2)."""
+
+    def __init__(self, n_words: int, config: StyTransConfig) -> None:
+        super().__init__()
+        shape = Shape(config.dimension, config.heads, config.layers, config.dropout)
+        self.max_length = config.max_length
+        self.words = Words(n_words, shape.dimension, config.max_length, PAD)
+        self.styles = nn.Embedding(2, shape.dimension)
+        self.start = nn.Parameter(torch.randn(shape.dimension) * shape.dimension**-0.5)
+        self.encoder = Encoder(shape)
+        self.decoder = Decoder(shape)
+        self.output = nn.Linear(shape.dimension, n_words)
+        nn.init.normal_(self.styles.weight, std=shape.dimension**-0.5)
+
+    def encode(self, words: Tensor, lengths: Tensor, styles: Tensor) -> tuple[Tensor, Tensor]:
+        """The memory (B, T + 1, D) of a sentence to be written in a style (B), and its mask."""
+        style = self.styles(styles)[:, None]
+        places = torch.arange(words.shape[1], device=words.device)
+        mask = F.pad(places < lengths[:, None], (1, 0), value=True)  # the style is always seen
+        return self.encoder(torch.cat([style, self.words(words)], dim=1), mask), mask
+
+    def teach(self, words: Tensor, lengths: Tensor, styles: Tensor, target: Tensor) -> Tensor:
+        """Logits (B, T, V) of each word of ``target`` (B, T), given the words before it."""
+        memory, mask = self.encode(words, lengths, styles)
+        start = self.start.expand(len(target), 1, -1)
+        before = torch.cat([start, self.words(target[:, :-1])], dim=1)
+        vectors, _ = self.decoder(before, self.decoder.memory(memory), mask)
+        logits: Tensor = self.output(vectors)
+        return logits
+
+    def unroll(
+        self,
+        words: Tensor,
+        lengths: Tensor,
+        styles: Tensor,
+        *,
+        temperature: float | None,
+        forbidden: Sequence[int] = (),
+    ) -> Tensor:
+        """Write ``max_length`` words.
+
+        Args:
+            words: ids (B, T), or soft words (B, T, V).
+            lengths: (B,), the end included.
+            styles: (B,), to write in.
+            temperature: of soft words (B, L, V), through which gradients flow; ``None`` for the
+                likeliest words, as ids (B, L).
+            forbidden: ids that are never written.
+        """
+        memory, mask = self.encode(words, lengths, styles)
+        seen_memory, seen = self.decoder.memory(memory), None
+        vector = self.start.expand(len(memory), 1, -1)
+        written = []
+        for place in range(self.max_length):
+            vectors, seen = self.decoder(vector, seen_memory, mask, seen)
+            logits = self.output(vectors)  # (B, 1, V)
+            if temperature is None:
+                if forbidden:
+                    logits[..., list(forbidden)] = -torch.inf
+                word = logits.argmax(dim=-1)
+            else:
+                word = F.softmax(logits / temperature, dim=-1)
+            written.append(word)
+            vector = self.words(word, first=place)
+        return torch.cat(written, dim=1)
+
+
+class Discriminator(nn.Module):
+    """Tells styles, and sentences from rewrites (section 3.3.3): classes of the first place."""
+
+    def __init__(self, n_words: int, config: StyTransConfig) -> None:
+        super().__init__()
+        shape = Shape(config.dimension, config.heads, config.layers, config.dropout)
+        self.conditional = config.discriminator == "conditional"
+        self.words = Words(n_words, shape.dimension, config.max_length, PAD)
+        self.place = nn.Parameter(torch.randn(shape.dimension) * shape.dimension**-0.5)
+        self.styles = nn.Embedding(2, shape.dimension)
+        self.encoder = Encoder(shape)
+        self.output = nn.Linear(shape.dimension, 2 if self.conditional else 3)
+
+    def forward(self, words: Tensor, lengths: Tensor, styles: Tensor) -> Tensor:
+        """Logits (B, C): multi: a rewrite, style 0, style 1; conditional: does not fit, fits."""
+        before = [self.place.expand(len(words), 1, -1)]
+        if self.conditional:
+            before.append(self.styles(styles)[:, None])
+        places = torch.arange(words.shape[1], device=words.device)
+        mask = F.pad(places < lengths[:, None], (len(before), 0), value=True)
+        encoded = self.encoder(torch.cat([*before, self.words(words)], dim=1), mask)
+        logits: Tensor = self.output(encoded[:, 0])
+        return logits
+
+
+def lengths_of(words: Tensor) -> Tensor:
+    """Lengths (B,) of ids or soft words: up to the first likeliest ``END``, which counts."""
+    ids = words.argmax(dim=-1) if words.is_floating_point() else words
+    ends = ids == END
+    first = ends.int().argmax(dim=1) + 1
+    return torch.where(ends.any(dim=1), first, ids.shape[1])
+
+
+def word_loss(logits: Tensor, target: Tensor) -> Tensor:
+    """Sum of ``-log p`` over the words of ``target`` (B, T), padding apart: not a mean."""
+    return F.cross_entropy(
+        logits.flatten(0, 1), target.flatten(), ignore_index=PAD, reduction="sum"
+    )
+
+
+class _Both:
+    """Batches of both styles: those of the source, then those of the target."""
+
+    def __init__(self, source: Order, target: Order) -> None:
+        self._orders, self._first = (source, target), len(source.lengths)
+
+    def at(self, step: int) -> np.ndarray:
+        source, target = (order.at(step) for order in self._orders)
+        return np.concatenate([source, target + self._first])
+
+
+class _Learner(Learner):
+    """Warm-up, then rounds of discriminator and generator steps (Algorithm 3 of the paper)."""
+
+    def __init__(
+        self, system: StyTrans, rows: Sequence[Sequence[int]], n_source: int, judge: Selection
+    ) -> None:
+        config = system.config
+        self._system, self._judge, self._config = system, judge, config
+        self._rows, self._n_source = rows, n_source
+        self.discriminator = Discriminator(len(system.vocabulary), config)
+        self.network = nn.ModuleDict(
+            {"generator": system.generator, "discriminator": self.discriminator}
+        )
+        self.optimizers = {
+            name: torch.optim.Adam(part.parameters(), lr=config.learning_rate)
+            for name, part in self.network.items()
+        }
+        self._pattern = ["discriminator"] * config.discriminator_steps
+        self._pattern += ["generator"] * config.generator_steps
+        self.steps = config.warm_up + config.rounds * len(self._pattern)
+        self.validate_every = config.validate_every * len(self._pattern)
+        self.seed = config.seed
+        lengths = [len(row) for row in rows]
+        self._batches = _Both(
+            Order(lengths[:n_source], config.batch_size, 2 * config.seed),
+            Order(lengths[n_source:], config.batch_size, 2 * config.seed + 1),
+        )
+
+    def update(self, step: int) -> Update:
+        name = "warm_up"
+        if step >= self._config.warm_up:
+            name = self._pattern[(step - self._config.warm_up) % len(self._pattern)]
+        losses = {
+            "warm_up": self._self_loss,
+            "discriminator": self._discriminator_loss,
+            "generator": self._generator_loss,
+        }
+        return Update(
+            name=name,
+            optimizers=("discriminator",) if name == "discriminator" else ("generator",),
+            loss=losses[name],
+            order=self._batches,
+            number=step,
+            # The released code clips only after the warm-up.
+            clip=None if name == "warm_up" else self._config.clip,
+        )
+
+    def _self_loss(self, part: np.ndarray, whole: np.ndarray) -> Terms:
+        words, styles = self._batch(part)
+        logits = self._system.generator.teach(words, lengths_of(words), styles, words)
+        return {"self": self._config.self_weight * word_loss(logits, words) / len(whole)}
+
+    def _generator_loss(self, part: np.ndarray, whole: np.ndarray) -> Terms:
+        config, generator = self._config, self._system.generator
+        words, styles = self._batch(part)
+        rewrite = self._rewritten(words, 1 - styles)
+        back = generator.teach(rewrite, lengths_of(rewrite), styles, words)
+        verdict = self.discriminator(rewrite, lengths_of(rewrite), 1 - styles)
+        wanted = torch.ones_like(styles) if self.discriminator.conditional else 2 - styles
+        convinced = F.cross_entropy(verdict, wanted, reduction="sum")
+        return {
+            **self._self_loss(part, whole),
+            "cycle": config.cycle_weight * word_loss(back, words) / len(whole),
+            "style": config.style_weight * convinced / len(whole),
+        }
+
+    def _discriminator_loss(self, part: np.ndarray, whole: np.ndarray) -> Terms:
+        words, styles = self._batch(part)
+        with torch.no_grad():  # rewrites as they are: the generator does not learn here
+            own, other = self._rewritten(words, styles), self._rewritten(words, 1 - styles)
+        if self.discriminator.conditional:
+            right, wrong = torch.ones_like(styles), torch.zeros_like(styles)
+            cases = {
+                "real": (words, styles, right),
+                "mismatched": (words, 1 - styles, wrong),
+                "repeated": (own, styles, right),
+                "rewritten": (other, 1 - styles, wrong),
+            }
+        else:
+            cases = {
+                "real": (words, styles, styles + 1),
+                "repeated": (own, styles, styles + 1),
+                "rewritten": (other, 1 - styles, torch.zeros_like(styles)),
+            }
+        return {
+            name: F.cross_entropy(
+                self.discriminator(text, lengths_of(text), style), label, reduction="sum"
+            )
+            / len(whole)
+            for name, (text, style, label) in cases.items()
+        }
+
+    def _rewritten(self, words: Tensor, styles: Tensor) -> Tensor:
+        return self._system.generator.unroll(
+            words, lengths_of(words), styles, temperature=self._config.temperature
+        )
+
+    def _batch(self, part: np.ndarray) -> tuple[Tensor, Tensor]:
+        device = self._system.generator.start.device
+        words = padded([self._rows[i] for i in part]).to(device)
+        return words, torch.tensor(part >= self._n_source, device=device).long()
+
+    def validate(self) -> Mapping[str, float]:
+        return self._judge.scores(self._system.rewritten)
+
+
+@dataclass(frozen=True)
+class StyTrans(System):
+    """One model for a pair of styles, which rewrites both ways.
+
+    Attributes:
+        card: its settings and training data.
+        vocabulary: of the training sentences.
+        generator: the network.
+    """
+
+    KIND: ClassVar[str] = "stytrans"
+    FAMILY: ClassVar[Family] = "fpft"
+    BOTH_WAYS: ClassVar[bool] = True
+    ORIGIN: ClassVar[str] = "Dai et al. (2019), Style Transformer; TSTBench's implementation"
+    LIBRARIES: ClassVar[tuple[str, ...]] = ("torch",)
+    Config: ClassVar[type[SystemConfig]] = StyTransConfig
+
+    card: SystemCard
+    vocabulary: Vocabulary
+    generator: Generator
+
+    @classmethod
+    def train(cls, data: TrainingData, config: StyTransConfig, run: Run = IN_MEMORY) -> StyTrans:
+        """Learn from the sentences of both styles; validation sentences choose the weights.
+
+        Raises:
+            InputError: a style has too few sentences.
+        """
+        prepare = preparation(language_of(data.direction)).for_language_model
+        train, held_out = hold_out(data, config.hold_out, config.seed)
+        tokens = [text.split() for side in (0, 1) for text in prepare(train[side])]
+        if not train.source or not train.target:
+            raise InputError("stytrans needs training sentences of both styles")
+        torch.manual_seed(config.seed)
+        vocabulary = Vocabulary.of(tokens, config.min_count)
+        system = cls(cls.planned(data, config), vocabulary, Generator(len(vocabulary), config))
+        rows = [vocabulary.encode(words, config.max_length) for words in tokens]
+        judge = selection(train, Sides(*(tuple(prepare(side)) for side in held_out)), config.seed)
+        learner = _Learner(system, rows, len(train.source), judge)
+        learned = learn(learner, run, system.card.recipe)
+        return replace(system, card=replace(system.card, scores=dict(learned.scores)))
+
+    @property
+    def config(self) -> StyTransConfig:
+        """The settings of its card."""
+        return read_settings(StyTransConfig, self.card.settings, self.KIND)
+
+    def rewritten(self, sentences: Sequence[str], side: int) -> list[str]:
+        """Tokenised sentences of a style (0: source, 1: target), in the other style."""
+        found = [""] * len(sentences)
+        rows = [self.vocabulary.encode(s.split(), self.config.max_length) for s in sentences]
+        order = sorted(range(len(rows)), key=lambda i: len(rows[i]))
+        device = self.generator.start.device
+        for start in range(0, len(order), self.BATCH_SIZE):
+            batch = order[start : start + self.BATCH_SIZE]
+            words = padded([rows[i] for i in batch]).to(device)
+            styles = torch.full((len(batch),), 1 - side, device=device)
+            with torch.inference_mode():
+                written = self.generator.unroll(
+                    words, lengths_of(words), styles, temperature=None, forbidden=(PAD, UNKNOWN)
+                )
+            for i, ids in zip(batch, written.tolist(), strict=True):
+                found[i] = " ".join(self.vocabulary.decode(ids))
+        return found
+
+    def rewrite(self, batch: Sequence[Request], task: Task) -> list[str]:
+        """The likeliest words, one after the other; the unknown word is never written."""
+        text = preparation(language_of(task.direction))
+        sources = text.for_language_model([request.source for request in batch])
+        side = self.card.directions.index(task.direction.name)
+        return [text.cleaning(words) for words in self.rewritten(sources, side)]
+
+    def write(self, folder: Path) -> None:
+        """Write ``vocabulary.json`` and ``generator.safetensors``."""
+        self.vocabulary.save(folder)
+        save_weights(self.generator, folder / _WEIGHTS)
+
+    @classmethod
+    def read(cls, folder: Path, card: SystemCard, device: str) -> StyTrans:
+        """Read back what :meth:`write` wrote.
+
+        Raises:
+            InputError: a file does not have the written format, or there is no such device.
+        """
+        try:
+            vocabulary = Vocabulary.load(folder)
+            config = read_settings(StyTransConfig, card.settings, cls.KIND)
+            generator = Generator(len(vocabulary), config)
+            generator.load_state_dict(load_file(folder / _WEIGHTS))
+        except (ValueError, TypeError, RuntimeError, OSError, SafetensorError) as error:
+            raise InputError(f"{folder} is not a stytrans system: {error!r}") from error
+        placed = Placement(cast(Device, device)).resolve()
+        return cls(card, vocabulary, generator.to(placed).eval().requires_grad_(False))

@@ -1,0 +1,154 @@
+"""Train and store systems; the same recipe is not trained twice."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping
+from contextlib import nullcontext
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from ..datasets_scripts.directions import Direction
+from ..datasets_scripts.training import TrainingData
+from ..errors import InputError, unknown_name
+from ..files import exclusive, home
+from ..talk import say
+from .learning.curve import CURVE_FILE
+from .learning.run import IN_MEMORY, Run
+from .registry import system_class
+from .settings import read_settings
+from .system import SystemConfig
+from .system_card import SYSTEM_STORE, StoredSystem, SystemCard
+
+
+def config_class(name: str) -> type[SystemConfig]:
+    """The dataclass of a system's settings.
+
+    Raises:
+        UnknownNameError: no such system.
+        InputError: the system needs no training.
+    """
+    config = system_class(name).Config
+    if config is None:
+        raise InputError(f"{name} needs no training")
+    return config
+
+
+def presets(config: type[SystemConfig]) -> list[str]:
+    """The names of a system's presets: sets of settings besides its defaults."""
+    has_tiny = any("tiny" in vars(kind) for kind in config.__mro__ if kind is not SystemConfig)
+    return ["tiny"] if has_tiny else []
+
+
+def system_config(
+    name: str,
+    direction: Direction,
+    values: Mapping[str, Any] | None = None,
+    *,
+    preset: str | None = None,
+) -> SystemConfig:
+    """The settings to train a system with: those given, or the system's defaults for the direction.
+
+    Args:
+        name: a name of the registry.
+        direction: the direction to learn.
+        values: settings by name, which take precedence.
+        preset: a name of :func:`presets`, instead of the defaults.
+
+    Raises:
+        UnknownNameError: no such system, setting or preset.
+        InputError: the system needs no training; a value has the wrong type or is out of range.
+    """
+    config = config_class(name)
+    if preset is not None and preset not in presets(config):
+        raise unknown_name(f"preset of {name}", preset, presets(config))
+    usual = config.for_direction(direction) if preset is None else config.tiny()
+    return read_settings(config, {**asdict(usual), **(values or {})}, name)
+
+
+def planned_system(
+    name: str,
+    data: TrainingData,
+    config: SystemConfig | None = None,
+    *,
+    called: str | None = None,
+) -> SystemCard:
+    """The card of a system as it would be trained: its recipe is known before training."""
+    config = _checked(name, data, config)
+    card = system_class(name).planned(data, config)
+    return card if called is None else replace(card, name=called)
+
+
+def train_system(
+    name: str,
+    data: TrainingData,
+    config: SystemConfig | None = None,
+    *,
+    called: str | None = None,
+    run: Run = IN_MEMORY,
+) -> StoredSystem:
+    """Train a system and store it, unless it is already in the store.
+
+    Checkpoints and the learning curve are in ``$TSTBENCH_HOME/runs`` while the training lasts:
+    the same recipe continues where it stopped. The curve is then among the system's files.
+
+    Args:
+        name: a name of the registry.
+        data: the data to learn from.
+        config: its settings; ``None`` for its defaults for the direction.
+        called: its name on leaderboards; default ``name``.
+        run: where and how; its folder is chosen here, by the recipe, unless it has one.
+
+    Raises:
+        UnknownNameError: no such system.
+        IntegrityError: the checkpoint to continue from is damaged.
+        InputError: the system needs no training, settings belong to another system or are out of
+            range, or it cannot learn from the data.
+    """
+    config = _checked(name, data, config)
+    card = planned_system(name, data, config, called=called)
+    if (there := SYSTEM_STORE.find_recipe(card)) is not None:
+        return there
+    sentences, pairs = f"{card.n_sentences:,} sentences", f"{card.n_pairs:,} pairs"
+    say(f"training {card.name} for {data.direction}: {sentences}, {pairs}")
+    folder = run.folder or home() / "runs" / f"{name}-{card.recipe[:16]}"
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with exclusive(folder, "training") if process_index() == 0 else nullcontext():
+        system = system_class(name).train(data, config, replace(run, folder=folder))
+
+        def write(target: Path) -> None:
+            system.write(target)
+            if (folder / CURVE_FILE).is_file():
+                shutil.copyfile(folder / CURVE_FILE, target / CURVE_FILE)
+
+        stored = SYSTEM_STORE.keep(replace(system.card, name=card.name), write)
+        if process_index() == 0:
+            shutil.rmtree(folder, ignore_errors=True)
+    return stored
+
+
+def process_index() -> int:
+    """Of this process among those of ``torchrun`` or ``accelerate launch``; 0 if it is alone."""
+    return int(os.environ.get("RANK", "0"))
+
+
+def export(stored: StoredSystem, folder: Path) -> StoredSystem:
+    """Copy a trained system to a folder of the user's choice, byte for byte.
+
+    Raises:
+        InputError: the folder contains something other than an earlier system.
+    """
+    return SYSTEM_STORE.export(
+        stored.card, lambda target: SYSTEM_STORE.copy_files(stored.folder, target), folder
+    )
+
+
+def _checked(name: str, data: TrainingData, config: SystemConfig | None) -> SystemConfig:
+    if config is None:
+        return system_config(name, data.direction)
+    expected = config_class(name)
+    if not isinstance(config, expected):
+        raise InputError(f"{name} is trained with {expected.__name__}, got {type(config).__name__}")
+    return read_settings(expected, asdict(config), name)

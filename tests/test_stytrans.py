@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,29 +13,24 @@ from prepared import BACK, command_line, refusal
 from tstbench.datasets_scripts.known import parse_direction
 from tstbench.datasets_scripts.training import TrainingData, TrainingPart, load_training
 from tstbench.errors import InputError
+from tstbench.trainers.learning.corpus import Corpus
 from tstbench.trainers.learning.loop import _step
 from tstbench.trainers.learning.processes import Processes
 from tstbench.trainers.learning.run import Run
 from tstbench.trainers.learning.selection import Sides, hold_out
 from tstbench.trainers.learning.vocabulary import END, PAD, UNKNOWN, padded
-from tstbench.trainers.stytrans import (
-    Discriminator,
-    Generator,
-    StyTrans,
-    StyTransConfig,
-    _Learner,
-    lengths_of,
-)
+from tstbench.trainers.nets.style_transformer import Discriminator, Generator, lengths_of
+from tstbench.trainers.stytrans import StyTrans, StyTransConfig, _Learner
 
 DIRECTION = "mini/negative-to-positive"
 N_WORDS = 30
-CONFIG = StyTransConfig.tiny()
+CONFIG = StyTransConfig.tiny(parse_direction(DIRECTION))
 
 
 @pytest.fixture
 def generator():
     torch.manual_seed(0)
-    return Generator(N_WORDS, CONFIG).eval()
+    return Generator(N_WORDS, CONFIG.shape, CONFIG.max_length).eval()
 
 
 @pytest.fixture
@@ -92,8 +88,9 @@ def test_padding_changes_nothing(generator, words):
 
 @pytest.mark.parametrize("mode", ["multi", "conditional"])
 def test_a_verdict_reaches_the_encoder_through_soft_words(generator, words, mode):
-    config = StyTransConfig(**{**CONFIG.__dict__, "discriminator": mode})
-    critic = Discriminator(N_WORDS, config)
+    critic = Discriminator(
+        N_WORDS, CONFIG.shape, CONFIG.max_length, conditional=mode == "conditional"
+    )
     styles = torch.tensor([0, 1, 0])
     rewrite = generator.unroll(words, lengths_of(words), styles, temperature=1.0)
     assert torch.allclose(rewrite.sum(dim=-1), torch.ones(3, CONFIG.max_length), atol=1e-5)
@@ -109,32 +106,16 @@ def data():
     return load_training(DIRECTION)
 
 
-class NoJudge:
-    """Validation is not looked at here."""
-
-
 @pytest.fixture
 def learner(data):
-    torch.manual_seed(0)
-    return _learner(data, CONFIG)
-
-
-def _learner(data, config):
-    from tstbench.metrics.text import preparation
-    from tstbench.trainers.learning.vocabulary import Vocabulary
-
-    tokens = [
-        t.split()
-        for t in preparation("en").for_language_model(
-            [*data.train.source[:8], *data.train.target[:8]]
-        )
-    ]
-    vocabulary = Vocabulary.of(tokens, 1)
-    system = StyTrans(
-        StyTrans.planned(data, config), vocabulary, Generator(len(vocabulary), config)
+    few = replace(
+        data, train=replace(data.train, source=data.train.source[:8], target=data.train.target[:8])
     )
-    rows = [vocabulary.encode(words, config.max_length) for words in tokens]
-    return _Learner(system, rows, 8, NoJudge())
+    corpus = Corpus.of(few, min_count=1, max_length=CONFIG.max_length, held_out=8, seed=0)
+    torch.manual_seed(0)
+    generator = Generator(len(corpus.vocabulary), CONFIG.shape, CONFIG.max_length)
+    system = StyTrans(StyTrans.planned(data, CONFIG), corpus.vocabulary, generator)
+    return _Learner(system, corpus)
 
 
 def test_self_reconstruction_falls_on_a_batch_seen_again(learner):

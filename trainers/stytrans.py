@@ -34,12 +34,13 @@ from ..errors import InputError
 from ..metrics.scorers.device import Device, Placement
 from ..metrics.text import preparation
 from .learning.checkpoints import save_weights
+from .learning.corpus import Corpus, by_length
 from .learning.loop import Learner, Terms, Update, learn
-from .learning.order import Order
 from .learning.run import IN_MEMORY, Run
-from .learning.selection import Selection, Sides, hold_out, selection
-from .learning.vocabulary import END, PAD, UNKNOWN, Vocabulary, padded
-from .nets.transformer import Decoder, Encoder, Shape, Words
+from .learning.vocabulary import PAD, UNKNOWN, Vocabulary, padded
+from .nets.losses import summed_word_loss
+from .nets.style_transformer import Discriminator, Generator, lengths_of
+from .nets.transformer import Shape
 from .settings import read_settings
 from .system import Request, System, SystemCard, SystemConfig, Task
 from .system_card import Family
@@ -109,13 +110,18 @@ class StyTransConfig(SystemConfig):
         if self.dimension % self.heads:
             raise InputError(f"dimension {self.dimension} is not a multiple of heads {self.heads}")
 
+    @property
+    def shape(self) -> Shape:
+        """Of both networks."""
+        return Shape(self.dimension, self.heads, self.layers, self.dropout)
+
     @classmethod
     def for_direction(cls, direction: Direction) -> StyTransConfig:
         """Other corpora than Yelp have longer sentences: 32 words."""
         return cls() if direction.dataset == "yelp" else cls(max_length=32)
 
     @classmethod
-    def tiny(cls) -> StyTransConfig:
+    def tiny(cls, direction: Direction) -> StyTransConfig:  # noqa: ARG003
         """Learns next to nothing within seconds: for tests."""
         return cls(
             dimension=32,
@@ -134,135 +140,18 @@ class StyTransConfig(SystemConfig):
         )
 
 
-class Generator(nn.Module):
-    """Reads a sentence with a style before it; writes words (section 3.2)."""
-
-    def __init__(self, n_words: int, config: StyTransConfig) -> None:
-        super().__init__()
-        shape = Shape(config.dimension, config.heads, config.layers, config.dropout)
-        self.max_length = config.max_length
-        self.words = Words(n_words, shape.dimension, config.max_length, PAD)
-        self.styles = nn.Embedding(2, shape.dimension)
-        self.start = nn.Parameter(torch.randn(shape.dimension) * shape.dimension**-0.5)
-        self.encoder = Encoder(shape)
-        self.decoder = Decoder(shape)
-        self.output = nn.Linear(shape.dimension, n_words)
-        nn.init.normal_(self.styles.weight, std=shape.dimension**-0.5)
-
-    def encode(self, words: Tensor, lengths: Tensor, styles: Tensor) -> tuple[Tensor, Tensor]:
-        """The memory (B, T + 1, D) of a sentence to be written in a style (B), and its mask."""
-        style = self.styles(styles)[:, None]
-        places = torch.arange(words.shape[1], device=words.device)
-        mask = F.pad(places < lengths[:, None], (1, 0), value=True)  # the style is always seen
-        return self.encoder(torch.cat([style, self.words(words)], dim=1), mask), mask
-
-    def teach(self, words: Tensor, lengths: Tensor, styles: Tensor, target: Tensor) -> Tensor:
-        """Logits (B, T, V) of each word of ``target`` (B, T), given the words before it."""
-        memory, mask = self.encode(words, lengths, styles)
-        start = self.start.expand(len(target), 1, -1)
-        before = torch.cat([start, self.words(target[:, :-1])], dim=1)
-        vectors, _ = self.decoder(before, self.decoder.memory(memory), mask)
-        logits: Tensor = self.output(vectors)
-        return logits
-
-    def unroll(
-        self,
-        words: Tensor,
-        lengths: Tensor,
-        styles: Tensor,
-        *,
-        temperature: float | None,
-        forbidden: Sequence[int] = (),
-    ) -> Tensor:
-        """Write ``max_length`` words.
-
-        Args:
-            words: ids (B, T), or soft words (B, T, V).
-            lengths: (B,), the end included.
-            styles: (B,), to write in.
-            temperature: of soft words (B, L, V), through which gradients flow; ``None`` for the
-                likeliest words, as ids (B, L).
-            forbidden: ids that are never written.
-        """
-        memory, mask = self.encode(words, lengths, styles)
-        seen_memory, seen = self.decoder.memory(memory), None
-        vector = self.start.expand(len(memory), 1, -1)
-        written = []
-        for place in range(self.max_length):
-            vectors, seen = self.decoder(vector, seen_memory, mask, seen)
-            logits = self.output(vectors)  # (B, 1, V)
-            if temperature is None:
-                if forbidden:
-                    logits[..., list(forbidden)] = -torch.inf
-                word = logits.argmax(dim=-1)
-            else:
-                word = F.softmax(logits / temperature, dim=-1)
-            written.append(word)
-            vector = self.words(word, first=place)
-        return torch.cat(written, dim=1)
-
-
-class Discriminator(nn.Module):
-    """Tells styles, and sentences from rewrites (section 3.3.3): classes of the first place."""
-
-    def __init__(self, n_words: int, config: StyTransConfig) -> None:
-        super().__init__()
-        shape = Shape(config.dimension, config.heads, config.layers, config.dropout)
-        self.conditional = config.discriminator == "conditional"
-        self.words = Words(n_words, shape.dimension, config.max_length, PAD)
-        self.place = nn.Parameter(torch.randn(shape.dimension) * shape.dimension**-0.5)
-        self.styles = nn.Embedding(2, shape.dimension)
-        self.encoder = Encoder(shape)
-        self.output = nn.Linear(shape.dimension, 2 if self.conditional else 3)
-
-    def forward(self, words: Tensor, lengths: Tensor, styles: Tensor) -> Tensor:
-        """Logits (B, C): multi: a rewrite, style 0, style 1; conditional: does not fit, fits."""
-        before = [self.place.expand(len(words), 1, -1)]
-        if self.conditional:
-            before.append(self.styles(styles)[:, None])
-        places = torch.arange(words.shape[1], device=words.device)
-        mask = F.pad(places < lengths[:, None], (len(before), 0), value=True)
-        encoded = self.encoder(torch.cat([*before, self.words(words)], dim=1), mask)
-        logits: Tensor = self.output(encoded[:, 0])
-        return logits
-
-
-def lengths_of(words: Tensor) -> Tensor:
-    """Lengths (B,) of ids or soft words: up to the first likeliest ``END``, which counts."""
-    ids = words.argmax(dim=-1) if words.is_floating_point() else words
-    ends = ids == END
-    first = ends.int().argmax(dim=1) + 1
-    return torch.where(ends.any(dim=1), first, ids.shape[1])
-
-
-def word_loss(logits: Tensor, target: Tensor) -> Tensor:
-    """Sum of ``-log p`` over the words of ``target`` (B, T), padding apart: not a mean."""
-    return F.cross_entropy(
-        logits.flatten(0, 1), target.flatten(), ignore_index=PAD, reduction="sum"
-    )
-
-
-class _Both:
-    """Batches of both styles: those of the source, then those of the target."""
-
-    def __init__(self, source: Order, target: Order) -> None:
-        self._orders, self._first = (source, target), len(source.lengths)
-
-    def at(self, step: int) -> np.ndarray:
-        source, target = (order.at(step) for order in self._orders)
-        return np.concatenate([source, target + self._first])
-
-
 class _Learner(Learner):
     """Warm-up, then rounds of discriminator and generator steps (Algorithm 3 of the paper)."""
 
-    def __init__(
-        self, system: StyTrans, rows: Sequence[Sequence[int]], n_source: int, judge: Selection
-    ) -> None:
+    def __init__(self, system: StyTrans, corpus: Corpus) -> None:
         config = system.config
-        self._system, self._judge, self._config = system, judge, config
-        self._rows, self._n_source = rows, n_source
-        self.discriminator = Discriminator(len(system.vocabulary), config)
+        self._system, self._corpus, self._config = system, corpus, config
+        self.discriminator = Discriminator(
+            len(system.vocabulary),
+            config.shape,
+            config.max_length,
+            conditional=config.discriminator == "conditional",
+        )
         self.network = nn.ModuleDict(
             {"generator": system.generator, "discriminator": self.discriminator}
         )
@@ -275,11 +164,7 @@ class _Learner(Learner):
         self.steps = config.warm_up + config.rounds * len(self._pattern)
         self.validate_every = config.validate_every * len(self._pattern)
         self.seed = config.seed
-        lengths = [len(row) for row in rows]
-        self._batches = _Both(
-            Order(lengths[:n_source], config.batch_size, 2 * config.seed),
-            Order(lengths[n_source:], config.batch_size, 2 * config.seed + 1),
-        )
+        self._batches = corpus.both(config.batch_size, config.seed)
 
     def update(self, step: int) -> Update:
         name = "warm_up"
@@ -303,7 +188,7 @@ class _Learner(Learner):
     def _self_loss(self, part: np.ndarray, whole: np.ndarray) -> Terms:
         words, styles = self._batch(part)
         logits = self._system.generator.teach(words, lengths_of(words), styles, words)
-        return {"self": self._config.self_weight * word_loss(logits, words) / len(whole)}
+        return {"self": self._config.self_weight * summed_word_loss(logits, words) / len(whole)}
 
     def _generator_loss(self, part: np.ndarray, whole: np.ndarray) -> Terms:
         config, generator = self._config, self._system.generator
@@ -315,7 +200,7 @@ class _Learner(Learner):
         convinced = F.cross_entropy(verdict, wanted, reduction="sum")
         return {
             **self._self_loss(part, whole),
-            "cycle": config.cycle_weight * word_loss(back, words) / len(whole),
+            "cycle": config.cycle_weight * summed_word_loss(back, words) / len(whole),
             "style": config.style_weight * convinced / len(whole),
         }
 
@@ -351,12 +236,10 @@ class _Learner(Learner):
         )
 
     def _batch(self, part: np.ndarray) -> tuple[Tensor, Tensor]:
-        device = self._system.generator.start.device
-        words = padded([self._rows[i] for i in part]).to(device)
-        return words, torch.tensor(part >= self._n_source, device=device).long()
+        return self._corpus.batch(part, self._system.generator.start.device)
 
     def validate(self) -> Mapping[str, float]:
-        return self._judge.scores(self._system.rewritten)
+        return self._corpus.judge.scores(self._system.rewritten)
 
 
 @dataclass(frozen=True)
@@ -387,17 +270,17 @@ class StyTrans(System):
         Raises:
             InputError: a style has too few sentences.
         """
-        prepare = preparation(language_of(data.direction)).for_language_model
-        train, held_out = hold_out(data, config.hold_out, config.seed)
-        tokens = [text.split() for side in (0, 1) for text in prepare(train[side])]
-        if not train.source or not train.target:
-            raise InputError("stytrans needs training sentences of both styles")
+        corpus = Corpus.of(
+            data,
+            min_count=config.min_count,
+            max_length=config.max_length,
+            held_out=config.hold_out,
+            seed=config.seed,
+        )
         torch.manual_seed(config.seed)
-        vocabulary = Vocabulary.of(tokens, config.min_count)
-        system = cls(cls.planned(data, config), vocabulary, Generator(len(vocabulary), config))
-        rows = [vocabulary.encode(words, config.max_length) for words in tokens]
-        judge = selection(train, Sides(*(tuple(prepare(side)) for side in held_out)), config.seed)
-        learner = _Learner(system, rows, len(train.source), judge)
+        generator = Generator(len(corpus.vocabulary), config.shape, config.max_length)
+        system = cls(cls.planned(data, config), corpus.vocabulary, generator)
+        learner = _Learner(system, corpus)
         learned = learn(learner, run, system.card.recipe)
         return replace(system, card=replace(system.card, scores=dict(learned.scores)))
 
@@ -408,21 +291,19 @@ class StyTrans(System):
 
     def rewritten(self, sentences: Sequence[str], side: int) -> list[str]:
         """Tokenised sentences of a style (0: source, 1: target), in the other style."""
-        found = [""] * len(sentences)
         rows = [self.vocabulary.encode(s.split(), self.config.max_length) for s in sentences]
-        order = sorted(range(len(rows)), key=lambda i: len(rows[i]))
         device = self.generator.start.device
-        for start in range(0, len(order), self.BATCH_SIZE):
-            batch = order[start : start + self.BATCH_SIZE]
+
+        def write(batch: list[int]) -> list[str]:
             words = padded([rows[i] for i in batch]).to(device)
             styles = torch.full((len(batch),), 1 - side, device=device)
             with torch.inference_mode():
                 written = self.generator.unroll(
                     words, lengths_of(words), styles, temperature=None, forbidden=(PAD, UNKNOWN)
                 )
-            for i, ids in zip(batch, written.tolist(), strict=True):
-                found[i] = " ".join(self.vocabulary.decode(ids))
-        return found
+            return [" ".join(self.vocabulary.decode(ids)) for ids in written.tolist()]
+
+        return by_length(rows, self.BATCH_SIZE, write)
 
     def rewrite(self, batch: Sequence[Request], task: Task) -> list[str]:
         """The likeliest words, one after the other; the unknown word is never written."""
@@ -446,7 +327,7 @@ class StyTrans(System):
         try:
             vocabulary = Vocabulary.load(folder)
             config = read_settings(StyTransConfig, card.settings, cls.KIND)
-            generator = Generator(len(vocabulary), config)
+            generator = Generator(len(vocabulary), config.shape, config.max_length)
             generator.load_state_dict(load_file(folder / _WEIGHTS))
         except (ValueError, TypeError, RuntimeError, OSError, SafetensorError) as error:
             raise InputError(f"{folder} is not a stytrans system: {error!r}") from error

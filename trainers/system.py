@@ -48,7 +48,12 @@ class SystemConfig:
         return cls()
 
     @classmethod
-    def tiny(cls) -> Self:
+    def small(cls, direction: Direction) -> Self:
+        """The preset ``small``: what two CPU cores learn in 25 minutes."""
+        return cls.for_direction(direction)
+
+    @classmethod
+    def tiny(cls, direction: Direction) -> Self:  # noqa: ARG003 - for those that differ
         """The preset ``tiny``, for tests: seconds of training, where the defaults take longer."""
         return cls()
 

@@ -38,8 +38,8 @@ def config_class(name: str) -> type[SystemConfig]:
 
 def presets(config: type[SystemConfig]) -> list[str]:
     """The names of a system's presets: sets of settings besides its defaults."""
-    has_tiny = any("tiny" in vars(kind) for kind in config.__mro__ if kind is not SystemConfig)
-    return ["tiny"] if has_tiny else []
+    kinds = [kind for kind in config.__mro__ if kind is not SystemConfig]
+    return [name for name in ("small", "tiny") if any(name in vars(kind) for kind in kinds)]
 
 
 def system_config(
@@ -64,7 +64,8 @@ def system_config(
     config = config_class(name)
     if preset is not None and preset not in presets(config):
         raise unknown_name(f"preset of {name}", preset, presets(config))
-    usual = config.for_direction(direction) if preset is None else config.tiny()
+    choices = {None: config.for_direction, "small": config.small, "tiny": config.tiny}
+    usual = choices[preset](direction)
     return read_settings(config, {**asdict(usual), **(values or {})}, name)
 
 

@@ -13,7 +13,7 @@ import signal
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import FrameType
 from typing import Protocol
 
@@ -50,7 +50,7 @@ class Update:
         loss: of one part (indices) of the whole batch (indices); the terms' sum is minimised.
         order: which batches the step takes.
         number: which of them: the count of earlier steps that took from this order.
-        rate: the optimisers' learning rate, or ``None`` for the one they have.
+        rates: learning rates of optimisers, by name; the others keep theirs.
         clip: the largest norm of the gradient, or ``None``.
     """
 
@@ -59,7 +59,7 @@ class Update:
     loss: Callable[[np.ndarray, np.ndarray], Terms]
     order: Batches
     number: int
-    rate: float | None = None
+    rates: Mapping[str, float] = field(default_factory=dict)
     clip: float | None = None
 
 
@@ -159,9 +159,8 @@ def _step(learner: Learner, step: int, run: Run, processes: Processes) -> dict[s
     if update.clip is not None:
         nn.utils.clip_grad_norm_(order, update.clip)
     for name in update.optimizers:
-        if update.rate is not None:
-            for group in learner.optimizers[name].param_groups:
-                group["lr"] = update.rate
+        for group in learner.optimizers[name].param_groups:
+            group["lr"] = update.rates.get(name, group["lr"])
         learner.optimizers[name].step()
     summed = processes.sum_terms(totals)
     return {f"{update.name}/{name}": value for name, value in summed.items()}

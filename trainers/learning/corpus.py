@@ -1,0 +1,127 @@
+"""What a word-level system learns from: both styles as ids, and the judge of its weights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ...datasets_scripts.known import language_of
+from ...datasets_scripts.training import TrainingData
+from ...errors import InputError
+from ...metrics.text import preparation
+from .order import Order
+from .selection import Selection, Sides, hold_out, selection
+from .vocabulary import Vocabulary, padded
+
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Training sentences of two styles.
+
+    Attributes:
+        sentences: tokenised, by style (0: source, 1: target).
+        vocabulary: of these sentences.
+        rows: their ids, ``END`` last: those of the source style first.
+        judge: scores rewrites of held-out sentences.
+    """
+
+    sentences: Sides
+    vocabulary: Vocabulary
+    rows: Sequence[Sequence[int]]
+    judge: Selection
+
+    @classmethod
+    def of(
+        cls, data: TrainingData, *, min_count: int, max_length: int, held_out: int, seed: int
+    ) -> Corpus:
+        """Tokenise, hold sentences out and count words.
+
+        Args:
+            data: of one direction.
+            min_count: occurrences that make a word.
+            max_length: longest row, its end included; what is longer is cut.
+            held_out: sentences of each style to choose weights with.
+            seed: of what is held out and of the judge.
+
+        Raises:
+            InputError: a style has no sentences, or too few.
+        """
+        for style, part in (
+            (data.direction.source_style, data.train.source),
+            (data.direction.target_style, data.train.target),
+        ):
+            if not part:
+                raise InputError(f"{data.direction} has no {style} sentences to learn from")
+        prepare = preparation(language_of(data.direction)).for_language_model
+        train, held = hold_out(data, held_out, seed)
+        sentences = Sides(*(tuple(prepare(side)) for side in train))
+        tokens = [text.split() for side in sentences for text in side]
+        vocabulary = Vocabulary.of(tokens, min_count)
+        rows = [vocabulary.encode(words, max_length) for words in tokens]
+        judge = selection(train, Sides(*(tuple(prepare(side)) for side in held)), seed)
+        return cls(sentences, vocabulary, rows, judge)
+
+    @property
+    def n_source(self) -> int:
+        """Rows of the source style."""
+        return len(self.sentences.source)
+
+    def both(self, batch_size: int, seed: int, *, grouping: int = 1) -> Both:
+        """Batches of ``batch_size`` sentences of each style."""
+        lengths = [len(row) for row in self.rows]
+        return Both(
+            Order(lengths[: self.n_source], batch_size, 2 * seed, grouping),
+            Order(lengths[self.n_source :], batch_size, 2 * seed + 1, grouping),
+        )
+
+    def batch(self, part: np.ndarray, device: torch.device) -> tuple[Tensor, Tensor]:
+        """Right-padded ids (B, T) of these rows, and their styles (B)."""
+        words = padded([self.rows[i] for i in part]).to(device)
+        return words, torch.tensor(part >= self.n_source, device=device).long()
+
+
+class Both:
+    """Batches of both styles: sentences of the source, then those of the target."""
+
+    def __init__(self, source: Order, target: Order) -> None:
+        self._orders, self._first = (source, target), len(source.lengths)
+
+    @property
+    def steps_per_epoch(self) -> int:
+        """Batches until the larger style has been seen once."""
+        return max(order.steps_per_epoch for order in self._orders)
+
+    def at(self, step: int) -> np.ndarray:
+        """The sentences of a step, as indices, shape (2 * batch_size,)."""
+        source, target = (order.at(step) for order in self._orders)
+        return np.concatenate([source, target + self._first])
+
+
+def by_length(
+    rows: Sequence[Sequence[int]],
+    size: int,
+    answer: Callable[[list[int]], Sequence[Answer]],
+) -> list[Answer]:
+    """One answer a row, in the order of the rows, computed in batches of like length.
+
+    Args:
+        rows: anything with a length.
+        size: rows a batch.
+        answer: gives the answers to these rows (indices), in the order it is given them.
+
+    >>> by_length([[7, 7], [7], [7, 7, 7]], 2, lambda batch: [10 * i for i in batch])
+    [0, 10, 20]
+    """
+    order = sorted(range(len(rows)), key=lambda i: len(rows[i]))
+    found: dict[int, Answer] = {}
+    for start in range(0, len(order), size):
+        batch = order[start : start + size]
+        found.update(zip(batch, answer(batch), strict=True))
+    return [found[i] for i in range(len(rows))]

@@ -148,13 +148,9 @@ def _directions(name: str, arguments: argparse.Namespace) -> tuple[Direction, ..
     if (arguments.direction is None) == (arguments.dataset is None):
         raise InputError("give either --direction (such as mini/negative-to-positive) or --dataset")
     if arguments.direction is not None:
-        return (parse_direction(arguments.direction),)
-    covered: dict[str, Direction] = {}
-    for direction in dataset_facts(arguments.dataset).directions:
-        if direction.name not in covered:
-            learned = system_class(name).learned_directions(direction)
-            covered.update(dict.fromkeys(learned, direction))
-    return tuple(dict.fromkeys(covered.values()))
+        return (system_class(name).direction_to_learn(parse_direction(arguments.direction)),)
+    directions = dataset_facts(arguments.dataset).directions
+    return tuple(dict.fromkeys(map(system_class(name).direction_to_learn, directions)))
 
 
 def _show(stored: StoredSystem) -> None:

@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 
+from ..datasets_scripts.directions import Direction
 from ..datasets_scripts.known import parse_direction
 from ..datasets_scripts.load import TestSet
 from ..datasets_scripts.training import TrainingData
 from ..errors import InputError
-from ..trainers.load import FoundSystem, find_stored, find_system
+from ..trainers.load import USUAL_CHOICE, Choice, FoundSystem, find_stored, find_system
 from ..trainers.registry import system_class, system_names
 from ..trainers.system import Generation, check_direction
+from ..trainers.train import config_class
 from .bounds import bound_info, bound_predictions, is_reference
 from .outputs import Outputs, read_outputs
 from .predictions import read_card
@@ -23,6 +25,8 @@ from .report import SystemInfo
 from .results import check_names, folder_name
 from .suite_file import Suite, SuiteSystem
 from .transfer import ask, predictions_path, system_info, transfer
+
+Training = Callable[[Direction], TrainingData]
 
 
 @dataclass(frozen=True)
@@ -46,13 +50,13 @@ class Cell(ABC):
     info: SystemInfo
 
     @abstractmethod
-    def check(self, test_set: TestSet, root: Path, training: Callable[[], TrainingData]) -> Answers:
+    def check(self, test_set: TestSet, root: Path, training: Training) -> Answers:
         """Find every mistake that can be found before anything is trained, run or scored.
 
         Args:
             test_set: the direction's test set.
             root: the results folder.
-            training: loads the direction's training data, once for all its cells.
+            training: loads a direction's training data, once for all its cells.
         """
 
 
@@ -60,7 +64,7 @@ class Cell(ABC):
 class WrittenCell(Cell):
     """Predictions that exist already and need no system."""
 
-    def check(self, test_set: TestSet, root: Path, training: Callable[[], TrainingData]) -> Answers:
+    def check(self, test_set: TestSet, root: Path, training: Training) -> Answers:
         """Read them all."""
         del root, training
         outputs = Outputs(self.info.name, self.read(test_set))
@@ -109,10 +113,13 @@ class SystemCell(Cell):
     name: str
     stored: FoundSystem | None  # None: made on the spot
     generation: Generation
+    choice: Choice = USUAL_CHOICE
 
-    def check(self, test_set: TestSet, root: Path, training: Callable[[], TrainingData]) -> Answers:
+    def check(self, test_set: TestSet, root: Path, training: Training) -> Answers:
         """Find the system and check its settings."""
-        found = self.stored or find_system(self.name, test_set.direction, training=training)
+        found = self.stored or find_system(
+            self.name, test_set.direction, training=training, choice=self.choice
+        )
         check_direction(found.card, test_set.direction)
         path = predictions_path(root / "predictions", test_set, folder_name(self.info.name))
         ask(found, test_set, path, self.generation)
@@ -151,6 +158,9 @@ def cells(suite: Suite, folder: Path) -> dict[str, list[Cell]]:
     return groups
 
 
+_OF_SYSTEMS = ("seed", "generation", "preset", "settings")
+
+
 class _TableError(Exception):
     """What is wrong with a table; the caller adds which table it is."""
 
@@ -173,8 +183,9 @@ class _Table:
         }
         if sum(map(bool, choices.values())) != 1:
             raise _TableError("one of 'system', 'published' and 'outputs' is needed")
-        if not self._name and ("seed" in table.model_fields_set or table.generation):
-            raise _TableError("'seed' and 'generation' only apply to a 'system'")
+        only = [key for key in _OF_SYSTEMS if key in table.model_fields_set]
+        if only and (not self._name or is_reference(self._name)):
+            raise _TableError(f"{only[0]!r} only applies to a 'system'")
         if table.published:
             yield from self._published(table.published)
         elif table.outputs:
@@ -197,9 +208,14 @@ class _Table:
 
     def _systems(self) -> Iterator[Cell]:
         name, stored = self._name, None
+        choice = Choice(self.system.preset, self.system.settings)
         if name in system_names():
             card = system_class(name).untrained()
+            if choice != USUAL_CHOICE:
+                config_class(name)  # raises if it is not trained
         else:
+            if choice != USUAL_CHOICE:
+                raise _TableError(f"'preset' and 'settings' only apply to a name, not to {name}")
             here = self.folder / name
             stored = find_stored(str(here) if here.is_dir() else name)
             card = stored.card
@@ -209,7 +225,7 @@ class _Table:
             info = info.model_copy(update=said)
         generation = Generation(seed=self.system.seed, settings=self.system.generation)
         for direction in self._directions(card.directions):
-            yield SystemCell(direction, info, name, stored, generation)
+            yield SystemCell(direction, info, name, stored, generation, choice)
 
     def _published(self, name: str) -> Iterator[Cell]:
         if self.system.info:

@@ -24,6 +24,8 @@ class SuiteSystem(Strict):
     outputs: dict[str, str] = {}
     seed: int = 0
     generation: dict[str, Any] = {}
+    preset: str | None = None  # of a name that is trained: tiny, small
+    settings: dict[str, JsonValue] = {}  # that it is trained with
 
 
 class Suite(Strict):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from ..datasets_scripts.directions import Direction
 from ..datasets_scripts.training import TrainingData, load_training
@@ -17,6 +18,22 @@ from .settings import as_json
 from .system import System, check_direction, open_system
 from .system_card import SYSTEM_STORE, StoredSystem, SystemCard
 from .train import planned_system, system_config, train_system
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The settings to train a system with, as far as they are not its defaults.
+
+    Attributes:
+        preset: a name of :func:`~.train.presets`.
+        settings: by name; they take precedence.
+    """
+
+    preset: str | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+USUAL_CHOICE = Choice()
 
 
 @dataclass(frozen=True)
@@ -78,18 +95,21 @@ def find_system(
     revision: str | None = None,
     cleaning: str | None = None,
     data_dir: Path | None = None,
-    training: Callable[[], TrainingData] | None = None,
+    training: Callable[[Direction], TrainingData] | None = None,
+    choice: Choice = USUAL_CHOICE,
 ) -> FoundSystem:
     """Find a system for one direction; a named one that learns is trained when it is opened.
 
     Args:
-        name_or_path: the name of any system, a folder, or a Hub id.
+        name_or_path: the name of any system, a folder, or a Hub id. A folder may contain one
+            system per direction, as ``tstbench train --dataset`` writes them.
         direction: the direction it must support.
         revision: for a Hub id.
         cleaning: cleaning of the training sentences; by default the language's.
         data_dir: the user's copy of a licensed corpus, to train on.
-        training: returns the direction's training data if it is already loaded; default
+        training: returns a direction's training data, which may be loaded already; default
             ``load_training``.
+        choice: the settings to train a named system with.
 
     Raises:
         UnknownNameError, MissingSystemError, IntegrityError: as :func:`load_system`.
@@ -99,20 +119,32 @@ def find_system(
     if name_or_path in system_names() and revision is None:
         if system_class(name_or_path).Config is None:
             return _untrained(name_or_path)
-        load = partial(load_training, direction, cleaning=cleaning, data_dir=data_dir)
-        settings = as_json(system_config(name_or_path, direction))
-        question = {"system": name_or_path, "direction": direction.name, "settings": settings}
+        learned = system_class(name_or_path).direction_to_learn(direction)
+        usual = partial(load_training, cleaning=cleaning, data_dir=data_dir)
+        load = partial(usual if training is None else training, learned)
+        config = system_config(name_or_path, learned, choice.settings, preset=choice.preset)
+        question = {"system": name_or_path, "direction": learned.name, "settings": as_json(config)}
         about = about_dataset(direction.dataset, question, cleaning=cleaning, data_dir=data_dir)
-        if (there := _trained_before(name_or_path, direction, about)) is not None:
+        if (there := _trained_before(name_or_path, learned, about)) is not None:
             return FoundSystem(there.card, there.card.recipe, lambda: there)
         before = about.state()
-        card = planned_system(name_or_path, (training or load)())
+        card = planned_system(name_or_path, load(), config)
         about.keep(card.recipe, before)
         # Loaded again when it is trained: until then, no corpus is kept in memory.
-        return FoundSystem(card, card.recipe, lambda: train_system(name_or_path, load()))
+        return FoundSystem(
+            card, card.recipe, lambda: train_system(name_or_path, usual(learned), config)
+        )
+    if revision is None:
+        name_or_path = str(_of_direction(Path(name_or_path), direction))
     found = find_stored(name_or_path, revision=revision)
     check_direction(found.card, direction)
     return found
+
+
+def _of_direction(folder: Path, direction: Direction) -> Path:
+    """The folder of a direction in a folder that has one system per direction."""
+    own = folder.expanduser() / direction.config
+    return own if SYSTEM_STORE.is_model(own) and not SYSTEM_STORE.is_model(own.parent) else folder
 
 
 def find_stored(name: str, *, revision: str | None = None) -> FoundSystem:

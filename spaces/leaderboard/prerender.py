@@ -105,7 +105,7 @@ class Prerender:
             full, status = body, start["status"]
             if _is_html(start):
                 shown = await anyio.to_thread.run_sync(self._view, query)
-                full = await anyio.to_thread.run_sync(self._completed, body, shown)
+                full = await anyio.to_thread.run_sync(self._completed, body, query, shown)
                 status = shown.status
             headers = [(k, v) for k, v in start["headers"] if k.lower() != b"content-length"]
             headers.append((b"content-length", str(len(full)).encode()))
@@ -114,7 +114,7 @@ class Prerender:
 
         await self._app(gradios, receive, collect)
 
-    def _completed(self, page: bytes, shown: View) -> bytes:
+    def _completed(self, page: bytes, query: Query, shown: View) -> bytes:
         html = without_previews(page.decode("utf-8"))
         tags = preview(shown.title)
         html = _before_last(html, "</head>", tags + Markup(_head()))  # noqa: S704

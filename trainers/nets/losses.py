@@ -32,10 +32,11 @@ def smoothed_word_loss(logits: Tensor, target: Tensor, smoothing: float) -> Tens
         target: (B, T); padding is left out.
         smoothing: in [0, 1).
     """
-    log_p = F.log_softmax(logits, dim=-1)
-    truth = log_p.gather(-1, target[..., None])[..., 0]
+    total = logits.logsumexp(dim=-1)  # log p = logits - total, which is never formed whole
+    truth = logits.gather(-1, target[..., None])[..., 0] - total
     share = smoothing / (logits.shape[-1] - 2)
-    others = log_p.sum(dim=-1) - truth - log_p[..., PAD]
+    every = logits.sum(dim=-1) - logits.shape[-1] * total
+    others = every - truth - (logits[..., PAD] - total)
     cross_entropy = -(1 - smoothing) * truth - share * others
     entropy = -math.log(1 - smoothing) * (1 - smoothing)
     if smoothing:

@@ -139,19 +139,19 @@ class CtatConfig(SystemConfig):
 
     @classmethod
     def small(cls, direction: Direction) -> CtatConfig:  # noqa: ARG003
-        """Half the size, short sentences, few epochs at a higher rate."""
+        """One layer, short sentences, few epochs at a higher rate, edits of wider range."""
         return cls(
-            dimension=128,
             layers=1,
             max_length=20,
-            epochs=10,
-            factor=2.0,
+            batch_size=64,
+            epochs=3,
             warm_up=400,
             dropout=0.0,
             classifier_rate=1e-3,
+            weights=(2.0, 4.0, 8.0, 16.0, 32.0),
             grouping=20,
-            validate_every=1000,
-            hold_out=250,
+            validate_every=700,
+            hold_out=200,
         )
 
     @classmethod

@@ -4,8 +4,8 @@ Li, Jia, He and Liang (NAACL 2018), "Delete, Retrieve, Generate: A Simple Approa
 Style Transfer". The markers of the source style are deleted (section 3.1); a sentence of the target
 style with similar content is retrieved (3.2); a recurrent network writes a sentence from the
 content and the retrieved one's markers (3.3.3). It learns to write a training sentence from its own
-content and its own markers, some of them exchanged (equation 5). With ``markers = false`` it is DeleteOnly
-(3.3.2), which is told the style alone and retrieves nothing.
+content and its own markers, some of them exchanged (equation 5). With ``markers = false`` it is
+DeleteOnly (3.3.2), which is told the style alone and retrieves nothing.
 
 The network's settings are those of the released PyTorch port (LSTM, Adam, greedy), all of which are
 known; the paper's own are options (``cell = "gru"``, ``both_ways = false``, ``maxout = true``,

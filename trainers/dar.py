@@ -168,7 +168,7 @@ class DarConfig(SystemConfig):
             max_length=20,
             learning_rate=1e-3,
             batch_size=128,
-            epochs=6,
+            epochs=5,
             grouping=20,
             validate_every=500,
             hold_out=250,

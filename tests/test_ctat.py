@@ -12,7 +12,7 @@ from prepared import refusal
 from safetensors.torch import load_file, save_file
 
 from tstbench.datasets_scripts.known import parse_direction
-from tstbench.datasets_scripts.training import load_training
+from tstbench.datasets_scripts.training import TrainingData, TrainingPart, load_training
 from tstbench.errors import InputError, TSTBenchError
 from tstbench.trainers.ctat import Ctat, CtatConfig, CtatSettings, _Learner, edited, noam
 from tstbench.trainers.learning.corpus import Corpus
@@ -281,6 +281,18 @@ def test_it_learns_mini_both_ways_and_answers_the_same_after_reading(data, tmp_p
     save_file(tensors, tmp_path / "m" / "editor.safetensors")
     with pytest.raises(InputError, match="is not a ctat system"):
         Ctat.read(tmp_path / "m", system.card, "cpu")
+
+
+def test_a_toy_style_is_edited_both_ways():
+    nouns = ("soup", "tea", "room", "staff", "bread", "view")
+    bad = tuple(f"the {noun} was {word} ." for noun in nouns for word in ("bad", "awful"))
+    good = tuple(f"the {noun} was {word} ." for noun in nouns for word in ("good", "lovely"))
+    data = TrainingData(parse_direction(DIRECTION), "paper-v1", TrainingPart("train", bad, good))
+    config = replace(CONFIG, hold_out=2, epochs=200, dropout=0.0, factor=1.0, validate_every=100)
+    system = Ctat.train(data, config, Run(device="cpu"))
+    for sources, direction, words in ((bad, DIRECTION, "good lovely"), (good, BACK, "bad awful")):
+        answers = [answer.rstrip(".").split() for answer in system.transfer(sources, direction)]
+        assert sum(bool(set(answer) & set(words.split())) for answer in answers) > 8, answers
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,7 @@ DIRECTION = "mini/negative-to-positive"
 BACK = "mini/positive-to-negative"
 CONFIG = DarConfig.tiny(parse_direction(DIRECTION))
 N_WORDS = 30
+NOUNS = ("soup", "tea", "room", "staff", "bread", "view")
 KINDS = {
     "port": {},
     "paper": {"cell": "gru", "both_ways": False, "maxout": True},
@@ -244,7 +245,7 @@ def learner_of(data, **settings):
     return _Learner(system, corpus)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ["port", "paper"])
 def test_the_loss_falls_on_a_batch_seen_again(data, kind):
     learner = learner_of(data, dropout=0.0, noise_rate=0.0, learning_rate=2e-2, **KINDS[kind])
     processes = Processes.start(Run(device="cpu"))
@@ -277,27 +278,50 @@ def test_a_sentence_is_rebuilt_from_its_own_content_and_markers(data):
     assert Counter(styles) == {0: 8, 1: 8}, "half of each style"
 
 
+def test_the_noise_of_a_sentence_hangs_on_the_step_and_on_nothing_else(data):
+    learner = learner_of(data, noise_rate=1.0)
+    whole = learner.update(3).order.at(3)
+    together = learner._noised(3, whole)
+    assert together == [learner._noised(3, whole[i : i + 1])[0] for i in range(len(whole))]
+    assert together != learner._noised(4, whole)
+    assert together != [learner._kept[i].markers for i in whole]
+
+
 def test_the_loss_is_a_mean_over_the_words_of_the_whole_batch(data):
-    learner = learner_of(data, dropout=0.0, noise_rate=1.0)
+    learner = learner_of(data, dropout=0.0, noise_rate=0.0)
     loss = learner.update(3).loss
     whole = learner.update(3).order.at(3)
     together = loss(whole, whole)["words"]
     parts = [loss(part, whole)["words"] for part in np.array_split(whole, 3)]
-    assert torch.allclose(sum(parts), together, rtol=1e-5), "noise too hangs on the step alone"
-    quiet = learner_of(data, dropout=0.0, noise_rate=0.0)
-    system, total, n_words = quiet._system, 0.0, 0
+    assert torch.allclose(sum(parts), together, rtol=1e-5)
+    system, total, n_words = learner._system, 0.0, 0
     for i in whole:
-        example = quiet._kept[i]
-        state = system.network.read(
-            padded([example.content]),
-            padded([system.marker_row(example.markers)]),
-            torch.tensor([0]),
-        )
+        example = learner._kept[i]
+        markers = padded([system.marker_row(example.markers)])
+        state = system.network.read(padded([example.content]), markers, torch.tensor([0]))
         log_p = system.network.teach(state, padded([example.sentence]))[0].log_softmax(-1)
         total -= sum(log_p[t, w].item() for t, w in enumerate(example.sentence))
         n_words += len(example.sentence)
-    found = quiet.update(3).loss(whole, whole)["words"].item()
-    assert found == pytest.approx(total / n_words, rel=1e-4)
+    assert together.item() == pytest.approx(total / n_words, rel=1e-4)
+
+
+BAD = [f"the {noun} was {word} ." for noun in NOUNS for word in ("bad", "awful")]
+GOOD = [f"the {noun} was {word} ." for noun in NOUNS for word in ("good", "lovely")]
+
+
+def toy(source, target, **settings):
+    part = TrainingPart("train", tuple(source), tuple(target))
+    data = TrainingData(parse_direction(DIRECTION), "paper-v1", part)
+    return Dar.train(data, replace(CONFIG, hold_out=2, **settings), Run(device="cpu"))
+
+
+@pytest.mark.parametrize("kind", ["port", "delete-only"])
+def test_a_toy_style_is_exchanged_both_ways(kind):
+    config = {"gamma": 2.5, "max_ngram": 1, "learning_rate": 2e-2, "epochs": 100, "dropout": 0.0}
+    system = toy(BAD, GOOD, **config, validate_every=50, **KINDS[kind])
+    for sources, direction, words in ((BAD, DIRECTION, "good lovely"), (GOOD, BACK, "bad awful")):
+        for source, answer in zip(sources, system.transfer(sources, direction), strict=True):
+            assert set(answer.rstrip(".").split()) & set(words.split()), (source, answer)
 
 
 @pytest.mark.parametrize("kind", ["port", "delete-only"])
@@ -326,19 +350,12 @@ def test_it_learns_mini_both_ways_and_answers_the_same_after_reading(data, kind,
 
 
 def test_what_cannot_be_learned_from_is_told():
-    def learn(source, target, **settings):
-        part = TrainingPart("train", tuple(source), tuple(target))
-        data = TrainingData(parse_direction(DIRECTION), "paper-v1", part)
-        return Dar.train(data, replace(CONFIG, hold_out=1, **settings), Run(device="cpu"))
-
-    bad = [f"bad soup number {i}" for i in range(9)]
-    good = [f"good soup number {i}" for i in range(9)]
     with pytest.raises(InputError, match="no negative sentences to learn from"):
-        learn([], good)
+        toy([], GOOD)
     with pytest.raises(InputError, match="no negative sentence has a word of salience 99"):
-        learn(bad, good, gamma=99.0)
+        toy(BAD, GOOD, gamma=99.0)
     with pytest.raises(InputError, match="has 9 words besides its markers: lower min_content"):
-        learn(bad, good, min_content=9)
+        toy(BAD, GOOD, min_content=9)
 
 
 @pytest.mark.parametrize(

@@ -280,11 +280,7 @@ class _Learner(Learner):
     def _loss(self, step: int, part: np.ndarray, whole: np.ndarray) -> Terms:
         network, device = self.network, self._system.device
         examples = [self._kept[i] for i in part]
-        markers = []
-        for i, example in zip(part, examples, strict=True):
-            # A sentence's noise depends on the step, not on who computes it.
-            random = np.random.default_rng([self.seed, step, int(i)])
-            markers.append(self._noise[example.style](example.markers, random))
+        markers = self._noised(step, part)
         sentences = padded([e.sentence for e in examples]).to(device)
         state = network.read(
             padded([e.content for e in examples]).to(device),
@@ -293,6 +289,15 @@ class _Learner(Learner):
         )
         n_words = sum(len(self._kept[i].sentence) for i in whole)
         return {"words": summed_word_loss(network.teach(state, sentences), sentences) / n_words}
+
+    def _noised(self, step: int, part: np.ndarray) -> list[tuple[Ngram, ...]]:
+        """The markers that a step shows: they depend on the step and the sentence alone."""
+        randoms = [np.random.default_rng([self.seed, step, int(i)]) for i in part]
+        examples = [self._kept[i] for i in part]
+        return [
+            self._noise[example.style](example.markers, random)
+            for example, random in zip(examples, randoms, strict=True)
+        ]
 
     def validate(self) -> Mapping[str, float]:
         usual = DarSettings()

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, ClassVar, cast
 
@@ -340,7 +341,7 @@ class Ctat(System):
         learned = learn(_Learner(system, corpus), run, system.card.recipe)
         return replace(system, card=replace(system.card, scores=dict(learned.scores)))
 
-    @property
+    @cached_property
     def config(self) -> CtatConfig:
         """The settings of its card."""
         return read_settings(CtatConfig, self.card.settings, self.KIND)

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, cast
 
@@ -362,7 +362,7 @@ class Dar(System):
         learned = learn(_Learner(system, corpus), run, system.card.recipe)
         return replace(system, card=replace(system.card, scores=dict(learned.scores)))
 
-    @property
+    @cached_property
     def config(self) -> DarConfig:
         """The settings of its card."""
         return read_settings(DarConfig, self.card.settings, self.KIND)

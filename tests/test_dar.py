@@ -275,7 +275,7 @@ def test_a_sentence_is_rebuilt_from_its_own_content_and_markers(data):
         markers = vocabulary.decode(learner._system.marker_row(example.markers))
         assert Counter([*content, *markers]) == Counter(text.split())
     styles = [learner._kept[i].style for i in learner.update(0).order.at(0)]
-    assert Counter(styles) == {0: 8, 1: 8}, "half of each style"
+    assert Counter(styles) == {0: 16, 1: 16}, "half of each style"
 
 
 def test_the_noise_of_a_sentence_hangs_on_the_step_and_on_nothing_else(data):

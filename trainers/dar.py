@@ -185,9 +185,9 @@ class DarConfig(SystemConfig):
             min_count=1,
             max_length=12,
             learning_rate=3e-3,
-            batch_size=16,
-            epochs=5,
-            validate_every=20,
+            batch_size=32,
+            epochs=3,
+            validate_every=60,
             hold_out=8,
         )
 

@@ -8,14 +8,12 @@ Li, Jia, He and Liang (2018), "Delete, Retrieve, Generate", sections 3.1, 3.2 an
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import Annotated, ClassVar
 
-import numpy as np
 from pydantic import Field
 
 from ..datasets_scripts.cleaning import Cleaning
@@ -25,21 +23,22 @@ from ..datasets_scripts.training import TrainingData
 from ..errors import InputError
 from ..files import read_text, write_json
 from ..metrics.text import preparation
+from .learning.content_index import ContentIndex
+from .learning.markers import (
+    GAMMA,
+    Deletion,
+    Ngram,
+    count_ngrams,
+    delete_markers,
+    ngrams,
+    salience,
+)
 from .learning.run import IN_MEMORY, Run
 from .settings import read_settings
 from .system import Request, System, SystemCard, SystemConfig, Task
 from .system_card import Family
 
-if TYPE_CHECKING:
-    from scipy.sparse import csr_matrix
-    from sklearn.feature_extraction.text import TfidfVectorizer
-
-Ngram = tuple[str, ...]
 MODEL_FILE = "lexicon.json"
-
-# The salience above which an n-gram is a marker. Yelp, Amazon: Li et al. 2018, section 4.3; mini:
-# so that a word seen three times in one style and never in the other is a marker.
-GAMMA = {"yelp": 15.0, "amazon": 5.5, "mini": 3.5}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,15 +67,6 @@ class DeleteRetrieveConfig(SystemConfig):
     def for_direction(cls, direction: Direction) -> DeleteRetrieveConfig:
         """The paper's gamma if it gives one, see :data:`GAMMA`."""
         return cls(gamma=GAMMA.get(direction.dataset, cls().gamma))
-
-
-@dataclass(frozen=True)
-class Deletion:
-    """A sentence without its markers: content words, markers, and where the first one was."""
-
-    content: tuple[str, ...]
-    markers: tuple[Ngram, ...]
-    position: int
 
 
 @dataclass(frozen=True)
@@ -120,11 +110,12 @@ class DeleteRetrieve(System):
             raise InputError("delete-retrieve needs training sentences of both styles")
         prepare = preparation(language_of(data.direction)).for_language_model
         texts = prepare(source), prepare(target)
-        counts = [_count(some, config.max_ngram) for some in texts]
+        counts = [count_ngrams(some, config.max_ngram) for some in texts]
+        least = min(config.gamma, config.min_salience)
         system = cls(
             cls.planned(data, config),
-            _salience(counts[0], counts[1], config),
-            _salience(counts[1], counts[0], config),
+            salience(counts[0], counts[1], config.smoothing, least),
+            salience(counts[1], counts[0], config.smoothing, least),
             tuple(dict.fromkeys(texts[1])),
         )
         if data.validation is None or not data.validation.source:
@@ -144,7 +135,7 @@ class DeleteRetrieve(System):
         deletions = [
             self._delete(tokens) for tokens in text.for_language_model([r.source for r in batch])
         ]
-        found = self._retrieve([" ".join(d.content) for d in deletions])
+        found = self._index.nearest([" ".join(d.content) for d in deletions])[:, 0]
         return [
             _fill(deletion, self._memory_deletions[row], text.cleaning)
             if deletion.markers
@@ -183,12 +174,13 @@ class DeleteRetrieve(System):
 
     def _delete(self, text: str) -> Deletion:
         words = tuple(text.split())
-        deletion = _delete_markers(words, self.source_salience, self.config)
+        gamma, longest = self.config.gamma, self.config.max_ngram
+        deletion = delete_markers(words, self.source_salience, gamma, longest)
         if deletion.markers:
             return deletion
         salient = [
             (self.source_salience.get(ngram, 0.0), -start, -len(ngram))
-            for start, ngram in _ngrams(words, self.config.max_ngram)
+            for start, ngram in ngrams(words, longest)
         ]
         best, start, size = max(salient, default=(0.0, 0, 0))
         if best < self.config.min_salience or -size == len(words):
@@ -199,8 +191,9 @@ class DeleteRetrieve(System):
     @cached_property
     def _memory_deletions(self) -> tuple[Deletion, ...]:
         """The retrievable sentences (those that have markers), without their markers."""
+        gamma, longest = self.config.gamma, self.config.max_ngram
         deletions = (
-            _delete_markers(tuple(text.split()), self.target_salience, self.config)
+            delete_markers(tuple(text.split()), self.target_salience, gamma, longest)
             for text in self.memory
         )
         usable = tuple(d for d in deletions if d.markers)
@@ -212,65 +205,10 @@ class DeleteRetrieve(System):
         return usable
 
     @cached_property
-    def _index(self) -> tuple[TfidfVectorizer, csr_matrix]:
-        contents = [" ".join(d.content) for d in self._memory_deletions]
-        # Only now: it takes a second to import, and often the predictions exist.
-        from sklearn.feature_extraction.text import TfidfVectorizer
-
-        vectorizer = TfidfVectorizer(tokenizer=str.split, token_pattern=None, lowercase=False)
-        return vectorizer, vectorizer.fit_transform(contents)
-
-    def _retrieve(self, contents: Sequence[str]) -> np.ndarray:
-        vectorizer, memory = self._index
-        similarity = vectorizer.transform(contents) @ memory.T
-        return np.asarray(similarity.argmax(axis=1)).reshape(-1)
-
-
-def _ngrams(words: Sequence[str], longest: int) -> Iterator[tuple[int, Ngram]]:
-    for start in range(len(words)):
-        for size in range(1, min(longest, len(words) - start) + 1):
-            yield start, tuple(words[start : start + size])
-
-
-def _count(texts: Iterable[str], longest: int) -> Counter[Ngram]:
-    return Counter(ngram for text in texts for _, ngram in _ngrams(text.split(), longest))
-
-
-def _salience(
-    own: Counter[Ngram], other: Counter[Ngram], config: DeleteRetrieveConfig
-) -> dict[Ngram, float]:
-    """Salience of the n-grams that can matter; storing the others would waste space."""
-    least = min(config.gamma, config.min_salience)
-    values = (
-        (ngram, (count + config.smoothing) / (other[ngram] + config.smoothing))
-        for ngram, count in own.items()
-    )
-    return {ngram: value for ngram, value in values if value >= least}
-
-
-def _delete_markers(
-    words: tuple[str, ...], salience: dict[Ngram, float], config: DeleteRetrieveConfig
-) -> Deletion:
-    """Delete greedily from left to right, the longest marker first; at least one word stays."""
-    content: list[str] = []
-    markers: list[Ngram] = []
-    position = start = 0
-    while start < len(words):
-        for size in range(min(config.max_ngram, len(words) - start), 0, -1):
-            ngram = words[start : start + size]
-            if salience.get(ngram, 0.0) > config.gamma:
-                if not markers:
-                    position = len(content)
-                markers.append(ngram)
-                start += size
-                break
-        else:
-            content.append(words[start])
-            start += 1
-    return Deletion(tuple(content), tuple(markers), position) if content else Deletion(words, (), 0)
+    def _index(self) -> ContentIndex:
+        return ContentIndex.of([" ".join(d.content) for d in self._memory_deletions])
 
 
 def _fill(deletion: Deletion, retrieved: Deletion, clean: Cleaning) -> str:
-    filling = [word for marker in retrieved.markers for word in marker]
     before, after = deletion.content[: deletion.position], deletion.content[deletion.position :]
-    return clean(" ".join([*before, *filling, *after]))
+    return clean(" ".join([*before, *retrieved.marker_words, *after]))

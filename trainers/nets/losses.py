@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch.nn.functional as F
 from torch import Tensor
 
@@ -18,3 +20,25 @@ def summed_word_loss(logits: Tensor, target: Tensor) -> Tensor:
 def mean_word_loss(logits: Tensor, target: Tensor) -> Tensor:
     """Mean of ``-log p`` over the words of ``target`` (B, T), padding apart."""
     return F.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=PAD)
+
+
+def smoothed_word_loss(logits: Tensor, target: Tensor, smoothing: float) -> Tensor:
+    """Sum over words of KL(smoothed truth || model): 0 where the model equals the smoothed truth.
+
+    The true word has probability ``1 - smoothing``; all others except padding share the rest.
+
+    Args:
+        logits: (B, T, V).
+        target: (B, T); padding is left out.
+        smoothing: in [0, 1).
+    """
+    total = logits.logsumexp(dim=-1)  # log p = logits - total, which is never formed whole
+    truth = logits.gather(-1, target[..., None])[..., 0] - total
+    share = smoothing / (logits.shape[-1] - 2)
+    every = logits.sum(dim=-1) - logits.shape[-1] * total
+    others = every - truth - (logits[..., PAD] - total)
+    cross_entropy = -(1 - smoothing) * truth - share * others
+    entropy = -math.log(1 - smoothing) * (1 - smoothing)
+    if smoothing:
+        entropy -= math.log(share) * smoothing
+    return ((cross_entropy - entropy) * (target != PAD)).sum()

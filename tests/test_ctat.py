@@ -1,0 +1,323 @@
+"""CTAT: its latent vector and its edits against plain computations, and a training on mini."""
+
+import math
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from prepared import refusal
+from safetensors.torch import load_file, save_file
+
+from tstbench.datasets_scripts.known import parse_direction
+from tstbench.datasets_scripts.training import TrainingData, TrainingPart, load_training
+from tstbench.errors import InputError, TSTBenchError
+from tstbench.trainers.ctat import Ctat, CtatConfig, CtatSettings, _Learner, edited, noam
+from tstbench.trainers.learning.corpus import Corpus
+from tstbench.trainers.learning.loop import _step
+from tstbench.trainers.learning.processes import Processes
+from tstbench.trainers.learning.run import Run
+from tstbench.trainers.learning.vocabulary import END, PAD, padded
+from tstbench.trainers.nets.latent_autoencoder import LatentClassifier
+from tstbench.trainers.nets.losses import smoothed_word_loss
+from tstbench.trainers.system import Generation
+
+DIRECTION = "mini/negative-to-positive"
+BACK = "mini/positive-to-negative"
+CONFIG = CtatConfig.tiny(parse_direction(DIRECTION))
+N_WORDS = 30
+
+
+@pytest.fixture
+def words():
+    random = np.random.default_rng(0)
+    return padded([[*random.integers(3, N_WORDS, size=size), END] for size in (4, 9, 1)])
+
+
+def autoencoder(**settings):
+    torch.manual_seed(0)
+    return replace(CONFIG, **settings).editor(N_WORDS).autoencoder.eval()
+
+
+@pytest.fixture
+def classifier():
+    torch.manual_seed(0)
+    network = LatentClassifier(32).requires_grad_(False)
+    for parameter in network.parameters():  # one that has opinions, as after training
+        parameter *= 2.5
+    return network
+
+
+@pytest.fixture
+def latent():
+    return 3 * torch.rand(6, 32, generator=torch.Generator().manual_seed(1))
+
+
+TARGET = torch.tensor([1.0, 0.0, 1.0, 0.0, 1.0, 0.0])
+
+
+# -- the networks ----------------------------------------------------------------------------------
+
+
+def test_the_latent_vector_is_the_sum_of_the_words_gates(words):
+    network = autoencoder()
+    row = words[:1, :5]
+    encoded = network.encoder(network.words(row), row != PAD)[0]
+    by_hand = sum(1 / (1 + (-place).exp()) for place in encoded)
+    assert torch.allclose(network.encode(words)[0], by_hand, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"gru": True}, {"mask_pads": False}, {"gru": True, "mask_pads": False}]
+)
+def test_a_sentence_has_one_latent_vector_whatever_its_batch(words, settings):
+    network = autoencoder(**settings)
+    together = network.encode(words)
+    for row, expected in zip(words, together, strict=True):
+        assert torch.allclose(network.encode(row[row != PAD][None])[0], expected, atol=1e-5)
+
+
+def test_padding_counts_only_where_it_is_asked_for(words):
+    masked, released = autoencoder().encode(words), autoencoder(mask_pads=False).encode(words)
+    assert (masked.sum(dim=1) < released.sum(dim=1)).all()
+    assert (masked[2] < 2).all(), "a sentence of two words: two gates"
+
+
+def test_writing_word_by_word_is_what_teaching_predicts(words):
+    network = autoencoder()
+    with torch.no_grad():
+        latent = network.encode(words)
+        written = network.greedy(latent)
+        again = network.teach(latent, written).argmax(dim=-1)
+    for row, expected in zip(written, again, strict=True):
+        size = row.tolist().index(END) + 1 if END in row else len(row)
+        assert torch.equal(row[:size], expected[:size])
+    assert written.shape[1] <= CONFIG.max_length
+
+
+def test_a_word_is_predicted_from_those_before_it(words):
+    network = autoencoder()
+    latent = network.encode(words)
+    changed = words.clone()
+    changed[:, 5:] = 3
+    one, other = network.teach(latent, words), network.teach(latent, changed)
+    assert torch.allclose(one[:, :6], other[:, :6], atol=1e-5)
+    assert not torch.allclose(one[:, 6:], other[:, 6:], atol=1e-3)
+
+
+# -- losses ----------------------------------------------------------------------------------------
+
+
+def test_the_smoothed_loss_is_the_divergence_from_a_smoothed_truth(words):
+    logits = torch.randn(*words.shape, N_WORDS, generator=torch.Generator().manual_seed(0))
+    total = 0.0
+    for row, target in zip(logits, words, strict=True):
+        for place, word in zip(row.log_softmax(dim=-1), target, strict=True):
+            if word == PAD:
+                continue
+            truth = torch.full((N_WORDS,), 0.1 / (N_WORDS - 2))
+            truth[word], truth[PAD] = 0.9, 0.0
+            total += F.kl_div(place, truth, reduction="sum").item()
+    assert smoothed_word_loss(logits, words, 0.1).item() == pytest.approx(total, rel=1e-4)
+    plain = F.cross_entropy(
+        logits.flatten(0, 1), words.flatten(), ignore_index=PAD, reduction="sum"
+    )
+    assert torch.allclose(smoothed_word_loss(logits, words, 0.0), plain, rtol=1e-5)
+
+
+def test_the_rate_rises_and_falls_as_published():
+    rates = [noam(step, 256, 1.0, 2000) for step in (1, 1000, 2000, 8000)]
+    assert rates[0] == pytest.approx(256**-0.5 * 2000**-1.5)
+    assert rates[2] == pytest.approx(2 * rates[1]) == pytest.approx(2 * rates[3])
+    assert max(rates) == pytest.approx(1 / (16 * math.sqrt(2000)))
+
+
+# -- the edit --------------------------------------------------------------------------------------
+
+
+def probability(classifier, latent):
+    """Of the target style."""
+    return torch.where(TARGET == 1, classifier(latent).sigmoid(), 1 - classifier(latent).sigmoid())
+
+
+def test_an_edit_is_descent_on_the_classifiers_loss(classifier, latent):
+    """Two modifications, the second with the decayed weight, one sentence at a time."""
+    settings = CtatSettings(iterations=2, decay=0.5, tolerance=0.0)
+    found = edited(latent, TARGET, classifier, (3.0,), settings)
+    for row, target, expected in zip(latent, TARGET, found, strict=True):
+        z = row.clone()
+        for weight in (3.0, 1.5):
+            z.requires_grad_()
+            p = classifier(z[None]).sigmoid()[0]
+            loss = -torch.log(p if target == 1 else 1 - p)
+            (gradient,) = torch.autograd.grad(loss, z)
+            z = (z - weight * gradient).detach()
+        assert torch.allclose(z, expected, atol=1e-5)
+
+
+def test_small_edits_raise_the_target_probability_with_each_modification(classifier, latent):
+    seen = [probability(classifier, latent)]
+    for iterations in range(1, 9):
+        settings = CtatSettings(iterations=iterations, decay=1.0)
+        seen.append(probability(classifier, edited(latent, TARGET, classifier, (0.05,), settings)))
+    steps = torch.stack(seen)
+    assert (steps[1:] > steps[:-1]).all()
+
+
+def test_larger_weights_convince_more(classifier, latent):
+    reached = [
+        probability(classifier, edited(latent, TARGET, classifier, (weight,), CtatSettings()))
+        for weight in (0.1, 1.0, 10.0)
+    ]
+    assert (reached[0] < reached[1]).all()
+    assert (reached[1] < reached[2]).all()
+
+
+def test_a_sentence_stops_by_itself_when_the_classifier_is_convinced(classifier, latent):
+    how = CtatSettings(iterations=200, decay=1.0, tolerance=0.2)
+    found = edited(latent, TARGET, classifier, (0.1,), how)
+    before, reached = probability(classifier, latent), probability(classifier, found)
+    assert (reached > 0.8).all()
+    assert (reached < torch.maximum(before + 1e-6, torch.tensor(0.9))).all(), "no further"
+    convinced = edited(found, TARGET, classifier, (5.0,), how)
+    assert torch.equal(convinced, found)
+    for i in range(len(latent)):
+        alone = edited(latent[i : i + 1], TARGET[i : i + 1], classifier, (0.1,), how)
+        assert torch.allclose(alone[0], found[i], atol=1e-5)
+
+
+def test_the_smallest_sufficient_weight_is_kept(classifier, latent):
+    """Algorithm 1: each weight begins at the original vector."""
+    how = CtatSettings(tolerance=0.3)
+    ladder = (0.01, 1.0, 30.0)
+    found = edited(latent, TARGET, classifier, ladder, how)
+    singles = [edited(latent, TARGET, classifier, (weight,), how) for weight in ladder]
+    for i in range(len(latent)):
+        enough = [k for k, one in enumerate(singles) if probability(classifier, one)[i] > 0.7]
+        expected = singles[enough[0] if enough else -1][i]
+        assert torch.allclose(found[i], expected, atol=1e-5)
+
+
+def test_an_edit_reaches_nothing_but_the_vector(latent):
+    torch.manual_seed(0)
+    network = LatentClassifier(32)
+    with torch.no_grad():  # as while validating
+        found = edited(latent, TARGET, network, (2.0,), CtatSettings())
+    assert not torch.equal(found, latent)
+    assert not found.requires_grad
+    assert all(p.grad is None for p in network.parameters())
+
+
+# -- learning --------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def data():
+    return load_training(DIRECTION)
+
+
+@pytest.fixture
+def learner(data):
+    few = replace(
+        data, train=replace(data.train, source=data.train.source[:8], target=data.train.target[:8])
+    )
+    corpus = Corpus.of(few, min_count=1, max_length=CONFIG.max_length, held_out=8, seed=0)
+    torch.manual_seed(0)
+    config = replace(CONFIG, dropout=0.0)
+    editor = config.editor(len(corpus.vocabulary))
+    return _Learner(Ctat(Ctat.planned(data, config), corpus.vocabulary, editor), corpus)
+
+
+def test_both_losses_fall_on_a_batch_seen_again(learner):
+    processes = Processes.start(Run(device="cpu"))
+    first = _step(learner, 0, Run(), processes)
+    for step in range(150):
+        last = _step(learner, step, Run(), processes)
+    assert last["step/reconstruction"] < first["step/reconstruction"] / 3
+    assert last["step/classifier"] < first["step/classifier"] / 2
+
+
+def test_the_autoencoder_does_not_learn_the_style(learner):
+    """The classifier sees a detached vector: its loss reaches the classifier alone."""
+    part = np.arange(16)
+    learner._loss(part, part)["classifier"].backward()
+    editor = learner.network
+    assert all(p.grad is None for p in editor.autoencoder.parameters())
+    assert all(p.grad.abs().sum() > 0 for p in editor.classifier.parameters())
+    learner.network.zero_grad()
+    learner._loss(part, part)["reconstruction"].backward()
+    assert all(p.grad is None for p in editor.classifier.parameters())
+    assert editor.autoencoder.encoder.layers[0].own.query.weight.grad.abs().sum() > 0
+
+
+def test_parts_of_a_batch_sum_up_to_it(learner):
+    whole = np.arange(16)
+    together = learner._loss(whole, whole)
+    parts = [learner._loss(part, whole) for part in np.array_split(whole, 3)]
+    for name, value in together.items():
+        assert torch.allclose(sum(part[name] for part in parts), value, rtol=1e-4)
+
+
+def test_it_learns_mini_both_ways_and_answers_the_same_after_reading(data, tmp_path):
+    system = Ctat.train(data, CONFIG, Run(device="cpu"))
+    assert system.card.directions == (DIRECTION, BACK)
+    assert system.card.scores["weight"] in CONFIG.weights
+    assert system.card.scores["weight"] == system.editor.weight.item()
+    sources = data.train.source[:5]
+    answers = list(system.transfer(sources, DIRECTION))
+    assert all("<" not in answer for answer in answers)
+    system.save_pretrained(tmp_path / "m")
+    again = Ctat.from_pretrained(tmp_path / "m", device="cpu")
+    assert list(again.transfer(sources, DIRECTION, batch_size=2)) == answers
+    chosen = Generation(settings={"weights": [system.card.scores["weight"]]})
+    assert list(again.transfer(sources, DIRECTION, generation=chosen)) == answers
+    far = Generation(settings={"weights": [500.0], "iterations": 20})
+    assert list(again.transfer(sources, DIRECTION, generation=far)) != answers
+
+    tensors = load_file(tmp_path / "m" / "editor.safetensors")
+    del tensors["weight"]
+    save_file(tensors, tmp_path / "m" / "editor.safetensors")
+    with pytest.raises(InputError, match="is not a ctat system"):
+        Ctat.read(tmp_path / "m", system.card, "cpu")
+
+
+def test_a_toy_style_is_edited_both_ways():
+    nouns = ("soup", "tea", "room", "staff", "bread", "view")
+    bad = tuple(f"the {noun} was {word} ." for noun in nouns for word in ("bad", "awful"))
+    good = tuple(f"the {noun} was {word} ." for noun in nouns for word in ("good", "lovely"))
+    data = TrainingData(parse_direction(DIRECTION), "paper-v1", TrainingPart("train", bad, good))
+    config = replace(CONFIG, hold_out=2, epochs=200, dropout=0.0, factor=1.0, validate_every=100)
+    system = Ctat.train(data, config, Run(device="cpu"))
+    for sources, direction, words in ((bad, DIRECTION, "good lovely"), (good, BACK, "bad awful")):
+        answers = [answer.rstrip(".").split() for answer in system.transfer(sources, direction)]
+        assert sum(bool(set(answer) & set(words.split())) for answer in answers) > 8, answers
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("--heads", "0"), "setting heads of ctat: .* greater than or equal to 1"),
+        (("--weights", "[]"), "setting weights of ctat"),
+        (("--weights", "[0.0]"), "setting weights.0 of ctat: .* greater than 0"),
+        (("--smoothing", "1"), "setting smoothing of ctat: .* less than 1"),
+        (("--dimension", "30"), "dimension 30 is not a multiple of heads 4"),
+    ],
+)
+def test_mistakes_are_told(capsys, arguments, expected):
+    asked = ("train", "ctat", "--direction", DIRECTION, *arguments)
+    assert re.search(expected, refusal(capsys, *asked))
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({"weights": [-1.0]}, "setting weights.0 of ctat's generation: .* greater than 0"),
+        ({"decay": 0.0}, "setting decay of ctat's generation"),
+        ({"weigths": [1.0]}, "Did you mean 'weights'"),
+    ],
+)
+def test_a_wrong_setting_of_an_edit_is_told(settings, expected):
+    with pytest.raises(TSTBenchError, match=expected):
+        Ctat.read_generation(Generation(settings=settings))

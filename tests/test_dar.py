@@ -1,0 +1,389 @@
+"""DAR: markers, noise, retrieval and network against plain computations, and a training on mini."""
+
+import itertools
+import json
+import re
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from prepared import refusal
+
+from tstbench.datasets_scripts.known import parse_direction
+from tstbench.datasets_scripts.training import TrainingData, TrainingPart, load_training
+from tstbench.errors import InputError, TSTBenchError
+from tstbench.trainers.dar import Dar, DarConfig, DarSettings, _Learner
+from tstbench.trainers.learning.content_index import ContentIndex
+from tstbench.trainers.learning.corpus import Corpus
+from tstbench.trainers.learning.loop import _step
+from tstbench.trainers.learning.marker_memory import MarkerMemory
+from tstbench.trainers.learning.marker_noise import EditNoise, SharedWordNoise
+from tstbench.trainers.learning.markers import count_ngrams, salience
+from tstbench.trainers.learning.processes import Processes
+from tstbench.trainers.learning.run import Run
+from tstbench.trainers.learning.vocabulary import END, PAD, padded
+from tstbench.trainers.nets.marker_seq2seq import MarkerSeq2Seq
+from tstbench.trainers.system import Generation
+
+DIRECTION = "mini/negative-to-positive"
+BACK = "mini/positive-to-negative"
+CONFIG = DarConfig.tiny(parse_direction(DIRECTION))
+N_WORDS = 30
+NOUNS = ("soup", "tea", "room", "staff", "bread", "view")
+KINDS = {
+    "port": {},
+    "paper": {"cell": "gru", "both_ways": False, "maxout": True},
+    "attention": {"attention": True},
+    "delete-only": {"markers": False},
+}
+
+
+# -- markers and noise -----------------------------------------------------------------------------
+
+
+def test_only_the_most_salient_ngrams_are_markers():
+    counts = [count_ngrams(["bad bad bad", "awful awful", "dull"], 1), count_ngrams(["good"], 1)]
+    found = salience(*counts, smoothing=1.0, least=1.0)
+    assert found == {("bad",): 4.0, ("awful",): 3.0, ("dull",): 2.0}
+    sentences = ["so bad", "awful dull soup"]
+    for gamma, most, expected in ((1.5, 9, 3), (2.0, 9, 2), (1.5, 1, 1)):
+        memory = MarkerMemory.of("negative", found, sentences, gamma, most)
+        assert memory.lexicon == (("bad",), ("awful",), ("dull",))[:expected]
+    assert memory.deletion("so bad").content == ("so",)
+    assert memory.deletion("awful soup").markers == (), "not among the most salient"
+    with pytest.raises(InputError, match="no negative sentence has a word of salience 9"):
+        MarkerMemory.of("negative", found, sentences, 9.0, 9)
+
+
+def distance(a, b):
+    """Word-level edit distance, by trying everything."""
+    if not a or not b:
+        return len(a) + len(b)
+    if a[0] == b[0]:
+        return distance(a[1:], b[1:])
+    return 1 + min(distance(a[1:], b), distance(a, b[1:]), distance(a[1:], b[1:]))
+
+
+EVERY = [ngram for n in (1, 2, 3) for ngram in itertools.product("abc", repeat=n)]
+
+
+def test_the_noise_is_every_marker_at_distance_one_and_no_other():
+    noise = EditNoise(tuple(EVERY[::2]), rate=1.0)
+    random = np.random.default_rng(0)
+    for marker in EVERY[::2]:
+        expected = {other for other in EVERY[::2] if distance(marker, other) == 1}
+        drawn = Counter(noise([marker], random)[0] for _ in range(60 * len(expected)))
+        assert set(drawn) == expected, marker
+    assert EditNoise((("a",), ("b", "c")), 1.0)([("b", "c")], random) == (("b", "c"),)
+
+
+def test_each_marker_is_exchanged_with_the_given_probability():
+    noise = EditNoise(tuple((f"w{i}",) for i in range(50)), rate=0.1)
+    random = np.random.default_rng(0)
+    markers = [("w1",), ("w2",)]
+    drawn = [noise(markers, random) for _ in range(3000)]
+    for place, marker in enumerate(markers):
+        share = np.mean([one[place] != marker for one in drawn])
+        assert share == pytest.approx(0.1, abs=0.02)
+
+
+def test_the_ports_noise_takes_the_markers_of_a_sentence_that_shares_most_words():
+    good, bad, very = ("very", "good"), ("very", "bad"), ("very",)
+    sentences = ((good,), (very,), (good, bad), (("awful",),))
+    random = np.random.default_rng(0)
+    noise = SharedWordNoise(sentences, rate=1.0)
+    assert noise((good,), random) == (good, bad), "two words in common, not one"
+    assert noise((("awful",),), random) == (("awful",),), "nobody shares a word"
+    assert noise((), random) == ()
+    drawn = {noise((very,), random) for _ in range(50)}
+    assert drawn == {(good,), (good, bad)}
+    assert SharedWordNoise(sentences, rate=0.0)((good,), random) == (good,)
+
+
+# -- retrieval -------------------------------------------------------------------------------------
+
+MEMORY = MarkerMemory(
+    "positive",
+    (("great",), ("very", "kind"), ("lovely",)),
+    ("the soup is great", "very kind staff here", "lovely soup with bread", "the end", "great"),
+)
+
+
+def test_what_is_retrieved_has_markers_and_the_closest_content():
+    marked = [" ".join(d.content) for d in MEMORY.marked]
+    assert marked == ["the soup is", "staff here", "soup with bread"]
+    found = MEMORY.nearest([("the", "soup"), ("staff",), ("nothing", "known")], k=2)
+    assert found[:2, 0].tolist() == [0, 1]
+    assert found[0].tolist() == [0, 2]
+    assert found[2].tolist() == [0, 1], "ties in their order"
+    assert MEMORY.nearest([("staff",)], k=9).shape == (1, 3)
+
+
+def test_retrieval_is_the_cosine_of_tf_idf():
+    texts = ["a b b", "b c", "c d e", "a e"]
+    index = ContentIndex.of(texts)
+    query = "a b e"
+    n = len(texts)
+    idf = {w: np.log((1 + n) / (1 + sum(w in t.split() for t in texts))) + 1 for w in "abcde"}
+
+    def vector(text):
+        row = np.array([text.split().count(w) * idf[w] for w in "abcde"])
+        return row / np.linalg.norm(row)
+
+    by_hand = [vector(query) @ vector(text) for text in texts]
+    assert index.nearest([query], 4)[0].tolist() == np.argsort(by_hand)[::-1].tolist()
+
+
+def test_contents_may_be_compared_by_vectors():
+    vectors = {("the", "soup", "is"): [1, 0], ("staff", "here"): [0, 3]}
+    vectors[("soup", "with", "bread")] = [-1, 0]
+    memory = replace(MEMORY)
+    found = memory.nearest(
+        [("x",)], 2, lambda some: np.array([vectors.get(c, [5, 9]) for c in some])
+    )
+    assert found.tolist() == [[1, 0]]
+
+
+def test_of_several_candidates_the_likeliest_word_for_word_is_the_answer():
+    model = MEMORY._language_model
+    texts = ["the end", "soup the is great", "the soup is great"]
+    costs = -model.log10_probability(texts)
+    assert costs.argmin() == 0, "the shortest is the likeliest as a whole"
+    by_hand = [cost / (len(text.split()) + 1) for cost, text in zip(costs, texts, strict=True)]
+    assert MEMORY.likeliest(texts) == texts[int(np.argmin(by_hand))] == "the soup is great"
+
+
+# -- the network -----------------------------------------------------------------------------------
+
+
+def network(kind):
+    torch.manual_seed(0)
+    return MarkerSeq2Seq(N_WORDS, replace(CONFIG, **KINDS[kind]).shape).eval()
+
+
+def ids(*sizes):
+    random = np.random.default_rng(sum(sizes))
+    return padded([[*random.integers(3, N_WORDS, size=size), END] for size in sizes])
+
+
+CONTENTS, MARKERS, STYLES = ids(4, 9, 1), ids(2, 0, 3), torch.tensor([0, 1, 1])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_writing_word_by_word_is_what_teaching_predicts(kind):
+    net = network(kind)
+    with torch.no_grad():
+        state = net.read(CONTENTS, MARKERS, STYLES)
+        written = net.generate(state, 12, beams=1)
+        again = net.teach(state, written).argmax(dim=-1)
+    for row, expected in zip(written, again, strict=True):
+        size = row.tolist().index(END) + 1 if END in row else len(row)
+        assert torch.equal(row[:size], expected[:size])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_neither_padding_nor_company_changes_a_sentence(kind):
+    net = network(kind)
+    with torch.no_grad():
+        together = net.teach(net.read(CONTENTS, MARKERS, STYLES), CONTENTS)
+        for i in range(3):
+            content, markers = (x[i][x[i] != PAD][None] for x in (CONTENTS, MARKERS))
+            alone = net.teach(net.read(content, markers, STYLES[i : i + 1]), content)
+            assert torch.allclose(alone[0], together[i, : content.shape[1]], atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_said_of_the_style_reaches_the_words_and_the_gradient_it(kind):
+    net = network(kind)
+    usual = net.teach(net.read(CONTENTS, MARKERS, STYLES), CONTENTS)
+    others = net.teach(net.read(CONTENTS, MARKERS.flip(0), STYLES), CONTENTS)
+    restyled = net.teach(net.read(CONTENTS, MARKERS, 1 - STYLES), CONTENTS)
+    assert torch.equal(usual, others) == (kind == "delete-only")
+    assert torch.equal(usual, restyled) == (kind != "delete-only")
+    usual.sum().backward()
+    for name, parameter in net.named_parameters():
+        assert parameter.grad is not None, name
+
+
+def test_a_beam_finds_what_is_likelier():
+    net = network("port")
+    with torch.no_grad():
+        state = net.read(CONTENTS, MARKERS, STYLES)
+        costs = []
+        for beams in (1, 20):
+            written = net.generate(state, 6, beams)
+            log_p = net.teach(state, written).log_softmax(-1).gather(-1, written[..., None])
+            costs.append((log_p[..., 0] * (written != PAD)).sum(1))
+    assert (costs[1] >= costs[0] - 1e-5).all()
+
+
+# -- learning --------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def data():
+    return load_training(DIRECTION)
+
+
+def learner_of(data, **settings):
+    few = replace(
+        data,
+        train=replace(data.train, source=data.train.source[:40], target=data.train.target[:40]),
+    )
+    config = replace(CONFIG, max_length=30, **settings)
+    corpus = Corpus.of(few, min_count=1, max_length=30, held_out=8, seed=0)
+    counts = [count_ngrams(some, 4) for some in corpus.sentences]
+    memories = tuple(
+        MarkerMemory.of("s", salience(counts[s], counts[1 - s], 1.0, 1.5), some, 1.5, 99)
+        for s, some in enumerate(corpus.sentences)
+    )
+    torch.manual_seed(0)
+    net = MarkerSeq2Seq(len(corpus.vocabulary), config.shape)
+    system = Dar(Dar.planned(data, config), corpus.vocabulary, net, memories)
+    return _Learner(system, corpus)
+
+
+@pytest.mark.parametrize("kind", ["port", "paper"])
+def test_the_loss_falls_on_a_batch_seen_again(data, kind):
+    learner = learner_of(data, dropout=0.0, noise_rate=0.0, learning_rate=2e-2, **KINDS[kind])
+    processes = Processes.start(Run(device="cpu"))
+    first = _step(learner, 0, Run(), processes)["step/words"]
+    for _ in range(90):
+        last = _step(learner, 0, Run(), processes)["step/words"]
+    assert last < first / 3
+
+
+def test_adadelta_learns_too(data):
+    learner = learner_of(data, optimizer="adadelta", learning_rate=1.0, dropout=0.0)
+    processes = Processes.start(Run(device="cpu"))
+    first = _step(learner, 0, Run(), processes)["step/words"]
+    for _ in range(30):
+        last = _step(learner, 0, Run(), processes)["step/words"]
+    assert last < first * 0.95
+
+
+def test_a_sentence_is_rebuilt_from_its_own_content_and_markers(data):
+    learner = learner_of(data)
+    vocabulary = learner._system.vocabulary
+    for example in learner._kept:
+        memory = learner._system.memories[example.style]
+        text = " ".join(vocabulary.decode(example.sentence))
+        assert text in memory.sentences
+        content = vocabulary.decode(example.content)
+        markers = vocabulary.decode(learner._system.marker_row(example.markers))
+        assert Counter([*content, *markers]) == Counter(text.split())
+    styles = [learner._kept[i].style for i in learner.update(0).order.at(0)]
+    assert Counter(styles) == {0: 16, 1: 16}, "half of each style"
+
+
+def test_the_noise_of_a_sentence_hangs_on_the_step_and_on_nothing_else(data):
+    learner = learner_of(data, noise_rate=1.0)
+    whole = learner.update(3).order.at(3)
+    together = learner._noised(3, whole)
+    assert together == [learner._noised(3, whole[i : i + 1])[0] for i in range(len(whole))]
+    assert together != learner._noised(4, whole)
+    assert together != [learner._kept[i].markers for i in whole]
+
+
+def test_the_loss_is_a_mean_over_the_words_of_the_whole_batch(data):
+    learner = learner_of(data, dropout=0.0, noise_rate=0.0)
+    loss = learner.update(3).loss
+    whole = learner.update(3).order.at(3)
+    together = loss(whole, whole)["words"]
+    parts = [loss(part, whole)["words"] for part in np.array_split(whole, 3)]
+    assert torch.allclose(sum(parts), together, rtol=1e-5)
+    system, total, n_words = learner._system, 0.0, 0
+    for i in whole:
+        example = learner._kept[i]
+        markers = padded([system.marker_row(example.markers)])
+        state = system.network.read(padded([example.content]), markers, torch.tensor([0]))
+        log_p = system.network.teach(state, padded([example.sentence]))[0].log_softmax(-1)
+        total -= sum(log_p[t, w].item() for t, w in enumerate(example.sentence))
+        n_words += len(example.sentence)
+    assert together.item() == pytest.approx(total / n_words, rel=1e-4)
+
+
+BAD = [f"the {noun} was {word} ." for noun in NOUNS for word in ("bad", "awful")]
+GOOD = [f"the {noun} was {word} ." for noun in NOUNS for word in ("good", "lovely")]
+
+
+def toy(source, target, **settings):
+    part = TrainingPart("train", tuple(source), tuple(target))
+    data = TrainingData(parse_direction(DIRECTION), "paper-v1", part)
+    return Dar.train(data, replace(CONFIG, hold_out=2, **settings), Run(device="cpu"))
+
+
+@pytest.mark.parametrize("kind", ["port", "delete-only"])
+def test_a_toy_style_is_exchanged_both_ways(kind):
+    config = {"gamma": 2.5, "max_ngram": 1, "learning_rate": 2e-2, "epochs": 100, "dropout": 0.0}
+    system = toy(BAD, GOOD, **config, validate_every=50, **KINDS[kind])
+    for sources, direction, words in ((BAD, DIRECTION, "good lovely"), (GOOD, BACK, "bad awful")):
+        for source, answer in zip(sources, system.transfer(sources, direction), strict=True):
+            assert set(answer.rstrip(".").split()) & set(words.split()), (source, answer)
+
+
+@pytest.mark.parametrize("kind", ["port", "delete-only"])
+def test_it_learns_mini_both_ways_and_answers_the_same_after_reading(data, kind, tmp_path):
+    config = replace(CONFIG, **KINDS[kind], epochs=2)
+    system = Dar.train(data, config, Run(device="cpu"))
+    assert system.card.directions == (DIRECTION, BACK)
+    assert set(system.card.scores) >= {"selection", "acc_forward", "self_bleu_back"}
+    sources = data.train.source[:5]
+    answers = list(system.transfer(sources, DIRECTION))
+    assert all("<" not in answer for answer in answers)
+    system.save_pretrained(tmp_path / "m")
+    again = Dar.from_pretrained(tmp_path / "m", device="cpu")
+    assert list(again.transfer(sources, DIRECTION, batch_size=2)) == answers
+    assert list(again.transfer(sources, BACK)) != answers
+    settings = {"candidates": 3, "beams": 2, "retrieval": "encoder"}
+    many = Generation(settings=settings)
+    found = list(again.transfer(sources, DIRECTION, generation=many))
+    assert found == list(again.transfer(sources, DIRECTION, generation=many, batch_size=2))
+    text = system.rewritten(["the soup was cold"], 0, DarSettings())
+    assert text == system.rewritten(["the soup was cold", "a"], 0, DarSettings())[:1]
+
+    (tmp_path / "m" / "target.json").write_text(json.dumps({"style": "x", "lexicon": [1]}))
+    with pytest.raises(InputError, match="is not a dar system"):
+        Dar.read(tmp_path / "m", system.card, "cpu")
+
+
+def test_what_cannot_be_learned_from_is_told():
+    with pytest.raises(InputError, match="no negative sentences to learn from"):
+        toy([], GOOD)
+    with pytest.raises(InputError, match="no negative sentence has a word of salience 99"):
+        toy(BAD, GOOD, gamma=99.0)
+    with pytest.raises(InputError, match="has 9 words besides its markers: lower min_content"):
+        toy(BAD, GOOD, min_content=9)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("--gamma", "0"), "setting gamma of dar: .* greater than 0"),
+        (("--batch-size", "33"), "setting batch_size of dar: .* multiple of 2"),
+        (("--hidden", "33"), "hidden 33 is odd"),
+        (("--cell", "rnn"), "setting cell of dar"),
+        (("--noise", "edits"), "setting noise of dar"),
+    ],
+)
+def test_mistakes_are_told(capsys, arguments, expected):
+    asked = ("train", "dar", "--direction", DIRECTION, *arguments)
+    assert re.search(expected, refusal(capsys, *asked))
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({"retrieval": "bm25"}, "setting retrieval of dar's generation"),
+        (
+            {"candidates": 0},
+            "setting candidates of dar's generation: .* greater than or equal to 1",
+        ),
+        ({"beam": 2}, "Did you mean 'beams'"),
+    ],
+)
+def test_a_wrong_setting_of_a_rewrite_is_told(settings, expected):
+    with pytest.raises(TSTBenchError, match=expected):
+        Dar.read_generation(Generation(settings=settings))

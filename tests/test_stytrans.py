@@ -44,11 +44,11 @@ def test_the_cache_writes_what_reading_everything_again_would(generator, words):
     styles = torch.tensor([0, 1, 1])
     with torch.no_grad():
         cached = generator.unroll(words, lengths_of(words), styles, temperature=None)
-        memory, mask = generator.encode(words, lengths_of(words), styles)
+        memory, mask = generator.reader(words, lengths_of(words), styles)
         written = torch.empty(len(words), 0, dtype=torch.long)
         for _ in range(CONFIG.max_length):
             start = generator.start.expand(len(words), 1, -1)
-            before = torch.cat([start, generator.words(written)], dim=1)
+            before = torch.cat([start, generator.reader.words(written)], dim=1)
             vectors, _ = generator.decoder(before, generator.decoder.memory(memory), mask)
             word = generator.output(vectors[:, -1:]).argmax(dim=-1)
             written = torch.cat([written, word], dim=1)
@@ -70,8 +70,8 @@ def test_teaching_is_unrolling_over_the_right_words(generator, words):
 def test_a_hard_row_is_the_word_itself(generator, words):
     rows = F.one_hot(words, N_WORDS).float()
     styles = torch.ones(3, dtype=torch.long)
-    hard, _ = generator.encode(words, lengths_of(words), styles)
-    soft, _ = generator.encode(rows, lengths_of(rows), styles)
+    hard, _ = generator.reader(words, lengths_of(words), styles)
+    soft, _ = generator.reader(rows, lengths_of(rows), styles)
     assert torch.allclose(hard, soft, atol=1e-5)
     assert torch.equal(lengths_of(words), lengths_of(rows))
     assert lengths_of(words).tolist() == [5, 10, 2]
@@ -97,7 +97,11 @@ def test_a_verdict_reaches_the_encoder_through_soft_words(generator, words, mode
     verdict = critic(rewrite, lengths_of(rewrite), styles)
     assert verdict.shape == (3, 3 if mode == "multi" else 2)
     F.cross_entropy(verdict, torch.ones(3, dtype=torch.long)).backward()
-    for part in (generator.words.vectors, generator.styles, generator.encoder.layers[0].own.query):
+    for part in (
+        generator.reader.words.vectors,
+        generator.reader.styles,
+        generator.reader.encoder.layers[0].own.query,
+    ):
         assert part.weight.grad.abs().sum() > 0
 
 

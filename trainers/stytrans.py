@@ -17,11 +17,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal, cast
+from typing import Annotated, ClassVar, cast
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 from pydantic import Field
 from safetensors import SafetensorError
 from safetensors.torch import load_file
@@ -33,6 +32,7 @@ from ..datasets_scripts.training import TrainingData
 from ..errors import InputError
 from ..metrics.scorers.device import Device, Placement
 from ..metrics.text import preparation
+from .learning.adversarial import AdversarialConfig, Mode
 from .learning.checkpoints import save_weights
 from .learning.corpus import Corpus, by_length
 from .learning.loop import Learner, Terms, Update, learn
@@ -40,48 +40,17 @@ from .learning.run import IN_MEMORY, Run
 from .learning.vocabulary import PAD, UNKNOWN, Vocabulary, padded
 from .nets.losses import summed_word_loss
 from .nets.style_transformer import Discriminator, Generator, lengths_of
-from .nets.transformer import Shape
 from .settings import read_settings
 from .system import Request, System, SystemCard, SystemConfig, Task
 from .system_card import Family
 
 _WEIGHTS = "generator.safetensors"
-Mode = Literal["multi", "conditional"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class StyTransConfig(SystemConfig):
+class StyTransConfig(AdversarialConfig):
     """The published settings; see the paper's section 4.3 and the released ``main.py``."""
 
-    dimension: Annotated[int, Field(ge=4)] = field(default=256, metadata={"help": "model size"})
-    heads: Annotated[int, Field(ge=1)] = field(default=4, metadata={"help": "attention heads"})
-    layers: Annotated[int, Field(ge=1)] = field(
-        default=4, metadata={"help": "layers of each stack"}
-    )
-    dropout: Annotated[float, Field(ge=0, lt=1)] = field(default=0.0, metadata={"help": "dropout"})
-    min_count: Annotated[int, Field(ge=1)] = field(
-        default=3, metadata={"help": "sentences' occurrences that make a word"}
-    )
-    max_length: Annotated[int, Field(ge=2)] = field(
-        default=16, metadata={"help": "longest sentence, its end included; the rest is cut"}
-    )
-    batch_size: Annotated[int, Field(ge=1)] = field(
-        default=64, metadata={"help": "sentences a step, of each style"}
-    )
-    learning_rate: Annotated[float, Field(gt=0)] = field(default=1e-4, metadata={"help": "Adam's"})
-    clip: Annotated[float, Field(gt=0)] = field(default=5.0, metadata={"help": "gradient norm"})
-    warm_up: Annotated[int, Field(ge=0)] = field(
-        default=500, metadata={"help": "first steps, of self-reconstruction alone"}
-    )
-    rounds: Annotated[int, Field(ge=1)] = field(
-        default=2000, metadata={"help": "rounds of discriminator and generator steps"}
-    )
-    discriminator_steps: Annotated[int, Field(ge=1)] = field(
-        default=10, metadata={"help": "discriminator steps a round"}
-    )
-    generator_steps: Annotated[int, Field(ge=1)] = field(
-        default=5, metadata={"help": "generator steps a round"}
-    )
     self_weight: Annotated[float, Field(ge=0)] = field(
         default=0.25, metadata={"help": "weight of self-reconstruction"}
     )
@@ -91,34 +60,33 @@ class StyTransConfig(SystemConfig):
     style_weight: Annotated[float, Field(ge=0)] = field(
         default=1.0, metadata={"help": "weight of the discriminator's verdict"}
     )
-    temperature: Annotated[float, Field(gt=0)] = field(
-        default=1.0, metadata={"help": "of soft words while training"}
-    )
     discriminator: Mode = field(
         default="multi",
         metadata={"help": "multi: which style, or a rewrite; conditional: does a style fit"},
     )
-    validate_every: Annotated[int, Field(ge=1)] = field(
-        default=25, metadata={"help": "rounds between validations"}
-    )
-    hold_out: Annotated[int, Field(ge=1)] = field(
-        default=500, metadata={"help": "sentences of each style to choose weights with"}
-    )
-    seed: Annotated[int, Field(ge=0)] = field(default=0, metadata={"help": "of everything random"})
-
-    def __post_init__(self) -> None:
-        if self.dimension % self.heads:
-            raise InputError(f"dimension {self.dimension} is not a multiple of heads {self.heads}")
-
-    @property
-    def shape(self) -> Shape:
-        """Of both networks."""
-        return Shape(self.dimension, self.heads, self.layers, self.dropout)
 
     @classmethod
     def for_direction(cls, direction: Direction) -> StyTransConfig:
         """Other corpora than Yelp have longer sentences: 32 words."""
         return cls() if direction.dataset == "yelp" else cls(max_length=32)
+
+    @classmethod
+    def small(cls, direction: Direction) -> StyTransConfig:
+        """A quarter of the published size, with larger steps, and as many of both networks."""
+        return replace(
+            cls.for_direction(direction),
+            dimension=128,
+            layers=2,
+            min_count=4,
+            batch_size=32,
+            learning_rate=5e-4,
+            warm_up=800,
+            rounds=500,
+            discriminator_steps=1,
+            generator_steps=1,
+            validate_every=50,
+            hold_out=250,
+        )
 
     @classmethod
     def tiny(cls, direction: Direction) -> StyTransConfig:  # noqa: ARG003
@@ -159,17 +127,14 @@ class _Learner(Learner):
             name: torch.optim.Adam(part.parameters(), lr=config.learning_rate)
             for name, part in self.network.items()
         }
-        self._pattern = ["discriminator"] * config.discriminator_steps
-        self._pattern += ["generator"] * config.generator_steps
-        self.steps = config.warm_up + config.rounds * len(self._pattern)
-        self.validate_every = config.validate_every * len(self._pattern)
+        self._rounds = config.schedule
+        self.steps = self._rounds.steps
+        self.validate_every = config.validate_every * self._rounds.length
         self.seed = config.seed
-        self._batches = corpus.both(config.batch_size, config.seed)
+        self._batches = corpus.both(config.batch_size, config.seed, grouping=config.grouping)
 
     def update(self, step: int) -> Update:
-        name = "warm_up"
-        if step >= self._config.warm_up:
-            name = self._pattern[(step - self._config.warm_up) % len(self._pattern)]
+        name = self._rounds.phase(step)
         losses = {
             "warm_up": self._self_loss,
             "discriminator": self._discriminator_loss,
@@ -195,9 +160,7 @@ class _Learner(Learner):
         words, styles = self._batch(part)
         rewrite = self._rewritten(words, 1 - styles)
         back = generator.teach(rewrite, lengths_of(rewrite), styles, words)
-        verdict = self.discriminator(rewrite, lengths_of(rewrite), 1 - styles)
-        wanted = torch.ones_like(styles) if self.discriminator.conditional else 2 - styles
-        convinced = F.cross_entropy(verdict, wanted, reduction="sum")
+        convinced = self.discriminator.doubt(rewrite, lengths_of(rewrite), 1 - styles).sum()
         return {
             **self._self_loss(part, whole),
             "cycle": config.cycle_weight * summed_word_loss(back, words) / len(whole),
@@ -208,27 +171,9 @@ class _Learner(Learner):
         words, styles = self._batch(part)
         with torch.no_grad():  # rewrites as they are: the generator does not learn here
             own, other = self._rewritten(words, styles), self._rewritten(words, 1 - styles)
-        if self.discriminator.conditional:
-            right, wrong = torch.ones_like(styles), torch.zeros_like(styles)
-            cases = {
-                "real": (words, styles, right),
-                "mismatched": (words, 1 - styles, wrong),
-                "repeated": (own, styles, right),
-                "rewritten": (other, 1 - styles, wrong),
-            }
-        else:
-            cases = {
-                "real": (words, styles, styles + 1),
-                "repeated": (own, styles, styles + 1),
-                "rewritten": (other, 1 - styles, torch.zeros_like(styles)),
-            }
-        return {
-            name: F.cross_entropy(
-                self.discriminator(text, lengths_of(text), style), label, reduction="sum"
-            )
-            / len(whole)
-            for name, (text, style, label) in cases.items()
-        }
+        repeated, rewritten = (own, lengths_of(own)), (other, lengths_of(other))
+        losses = self.discriminator.losses(words, styles, repeated, rewritten)
+        return {name: loss / len(whole) for name, loss in losses.items()}
 
     def _rewritten(self, words: Tensor, styles: Tensor) -> Tensor:
         return self._system.generator.unroll(

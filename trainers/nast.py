@@ -152,11 +152,11 @@ class NastConfig(AdversarialConfig):
             min_count=4,
             batch_size=32,
             learning_rate=1e-3,
-            warm_up=700,
-            rounds=700,
+            warm_up=500,
+            rounds=350,
             discriminator_steps=1,
             generator_steps=1,
-            validate_every=50,
+            validate_every=25,
             hold_out=250,
         )
 

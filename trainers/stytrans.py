@@ -72,7 +72,11 @@ class StyTransConfig(AdversarialConfig):
 
     @classmethod
     def small(cls, direction: Direction) -> StyTransConfig:
-        """A quarter of the published size, with larger steps, and as many of both networks."""
+        """A quarter of the published size, with larger steps, and as many of both networks.
+
+        The warm-up ends while it still copies badly: once it copies well, its soft words are
+        nearly hard, and the discriminator's verdict hardly reaches it.
+        """
         return replace(
             cls.for_direction(direction),
             dimension=128,
@@ -80,8 +84,8 @@ class StyTransConfig(AdversarialConfig):
             min_count=4,
             batch_size=32,
             learning_rate=1e-3,
-            warm_up=600,
-            rounds=550,
+            warm_up=200,
+            rounds=600,
             discriminator_steps=1,
             generator_steps=1,
             validate_every=50,

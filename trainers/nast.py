@@ -144,7 +144,7 @@ class NastConfig(AdversarialConfig):
 
     @classmethod
     def small(cls, direction: Direction) -> NastConfig:
-        """A quarter of the published size, with larger steps, and as many of both networks."""
+        """As STYTRANS: a quarter of the published size, larger steps, a short warm-up."""
         return replace(
             cls.for_direction(direction),
             dimension=128,
@@ -152,8 +152,8 @@ class NastConfig(AdversarialConfig):
             min_count=4,
             batch_size=32,
             learning_rate=1e-3,
-            warm_up=500,
-            rounds=350,
+            warm_up=150,
+            rounds=400,
             discriminator_steps=1,
             generator_steps=1,
             validate_every=25,

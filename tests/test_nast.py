@@ -117,11 +117,12 @@ def test_a_verdict_falls_with_the_right_words(words):
 
 @BOTH
 def test_self_reconstruction_falls_on_a_batch_seen_again(data, config):
-    learner, processes = learner_of(data, config), Processes.start(Run(device="cpu"))
+    learner = learner_of(data, replace(config, learning_rate=5e-3))
+    processes = Processes.start(Run(device="cpu"))
     first = _step(learner, 0, Run(), processes)
-    for _ in range(80):
+    for _ in range(25):
         last = _step(learner, 0, Run(), processes)
-    assert sum(last.values()) < sum(first.values()) / 2
+    assert all(last[name] < first[name] / 2 for name in first)
 
 
 @BOTH
@@ -207,7 +208,10 @@ def test_it_learns_mini_both_ways_and_answers_the_same_after_reading(data, tmp_p
     system.save_pretrained(tmp_path / "m")
     again = Nast.from_pretrained(tmp_path / "m", device="cpu")
     assert list(again.transfer(sources, DIRECTION, batch_size=2)) == answers
-    assert list(again.transfer(["", "zzz yyy xxx"], DIRECTION, batch_size=1)) is not None
+    strange = ["", "zzz yyy xxx", "so " * 40]  # nothing, unknown words, more than it can read
+    assert list(again.transfer(strange, DIRECTION, batch_size=1)) == [
+        *again.transfer(strange, DIRECTION)
+    ]
 
 
 def test_no_pads_and_no_unknown_words_are_written(data):

@@ -55,6 +55,22 @@ def test_the_cache_writes_what_reading_everything_again_would(generator, words):
     assert torch.equal(cached, written)
 
 
+def test_a_batch_ends_with_its_longest_rewrite(generator, words):
+    """What comes behind an end changes neither verdicts nor what is read from a rewrite."""
+    styles = torch.tensor([0, 1, 1])
+    with torch.no_grad():
+        generator.output.bias[END] = 2.5
+        short = generator.unroll(words, lengths_of(words), styles, temperature=1.0)
+    lengths = lengths_of(short)
+    assert int(lengths.max()) == short.shape[1] < CONFIG.max_length
+    longer = F.pad(short, (0, 0, 0, 2), value=1 / N_WORDS)
+    critic = Discriminator(N_WORDS, CONFIG.shape, CONFIG.max_length, conditional=False)
+    same = critic(short, lengths, styles), critic(longer, lengths, styles)
+    assert torch.allclose(*same, atol=1e-5)
+    same = (generator.teach(text, lengths, styles, words) for text in (short, longer))
+    assert torch.allclose(*same, atol=1e-5)
+
+
 def test_teaching_is_unrolling_over_the_right_words(generator, words):
     """The causal mask hides what the cache has not seen yet."""
     styles = torch.zeros(3, dtype=torch.long)
@@ -93,7 +109,7 @@ def test_a_verdict_reaches_the_encoder_through_soft_words(generator, words, mode
     )
     styles = torch.tensor([0, 1, 0])
     rewrite = generator.unroll(words, lengths_of(words), styles, temperature=1.0)
-    assert torch.allclose(rewrite.sum(dim=-1), torch.ones(3, CONFIG.max_length), atol=1e-5)
+    assert torch.allclose(rewrite.sum(dim=-1), torch.ones(rewrite.shape[:2]), atol=1e-5)
     verdict = critic(rewrite, lengths_of(rewrite), styles)
     assert verdict.shape == (3, 3 if mode == "multi" else 2)
     F.cross_entropy(verdict, torch.ones(3, dtype=torch.long)).backward()

@@ -57,6 +57,7 @@ from .system import Request, System, SystemCard, Task
 from .system_card import Family
 
 _WEIGHTS = "generator.safetensors"
+_TOGETHER = 64  # sentences that are written at once
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -319,6 +320,7 @@ class Nast(System):
     BOTH_WAYS: ClassVar[bool] = True
     ORIGIN: ClassVar[str] = "Huang et al. (2021), NAST; TSTBench's implementation"
     LIBRARIES: ClassVar[tuple[str, ...]] = ("torch",)
+    BATCH_SIZE: ClassVar[int] = 512  # more than are written at once: they are sorted by length
     Config: ClassVar[type[NastConfig]] = NastConfig
 
     card: SystemCard
@@ -377,7 +379,7 @@ class Nast(System):
                 written = written.masked_fill(places >= lengths[:, None], END)
             return [" ".join(self.vocabulary.decode(ids)) for ids in written.tolist()]
 
-        return by_length(rows, self.BATCH_SIZE, write)
+        return by_length(rows, _TOGETHER, write)
 
     def rewrite(self, batch: Sequence[Request], task: Task) -> list[str]:
         """The likeliest word at each place; the unknown word is never written."""

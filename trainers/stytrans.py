@@ -45,6 +45,7 @@ from .system import Request, System, SystemCard, SystemConfig, Task
 from .system_card import Family
 
 _WEIGHTS = "generator.safetensors"
+_TOGETHER = 64  # sentences that are written at once
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -206,6 +207,7 @@ class StyTrans(System):
     BOTH_WAYS: ClassVar[bool] = True
     ORIGIN: ClassVar[str] = "Dai et al. (2019), Style Transformer; TSTBench's implementation"
     LIBRARIES: ClassVar[tuple[str, ...]] = ("torch",)
+    BATCH_SIZE: ClassVar[int] = 512  # more than are written at once: they are sorted by length
     Config: ClassVar[type[SystemConfig]] = StyTransConfig
 
     card: SystemCard
@@ -252,7 +254,7 @@ class StyTrans(System):
                 )
             return [" ".join(self.vocabulary.decode(ids)) for ids in written.tolist()]
 
-        return by_length(rows, self.BATCH_SIZE, write)
+        return by_length(rows, _TOGETHER, write)
 
     def rewrite(self, batch: Sequence[Request], task: Task) -> list[str]:
         """The likeliest words, one after the other; the unknown word is never written."""

@@ -1,9 +1,9 @@
 """Which source word each written word comes from: NAST's learnable alignment.
 
-Huang et al. (Findings of ACL 2021), section 3.2 and the appendix. A written word is at
-a place of the source: 0 is the style before it, 1 to L its words, L + 1 beyond its end. Places never
-go back; a jump from one word to the next is at most :data:`MAX_JUMP` places. A jump of 0 writes a
-word that the source does not have, of 2 or 3 leaves source words out.
+Huang et al. (Findings of ACL 2021), section 3.2 and the appendix. A written word is at a place of
+the source: 0 is the style before it, 1 to L its words, L + 1 beyond its end. Places never go back;
+a jump from one word to the next is at most :data:`MAX_JUMP` places. A jump of 0 writes a word that
+the source does not have, of 2 or 3 leaves source words out.
 """
 
 from __future__ import annotations

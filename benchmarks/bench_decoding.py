@@ -27,7 +27,7 @@ from tstbench.trainers.nets.style_transformer import Generator, lengths_of
 from tstbench.trainers.stytrans import StyTrans, StyTransConfig, _Learner
 
 DIRECTION = "mini/negative-to-positive"
-LENGTH, STEP_BATCH, WORDS = 32, 8, 3_000
+LENGTH, STEP_BATCH, WORDS = 32, 16, 3_000
 SENTENCES, REPEATS = 500, 3
 MINI = {"dimension": 128, "layers": 2, "min_count": 1, "batch_size": 32, "learning_rate": 1e-3}
 BRIEFLY = {"warm_up": 250, "rounds": 1, "discriminator_steps": 1, "generator_steps": 1}

@@ -22,7 +22,7 @@ TSTBench's own runs differ from the paper's: see :meth:`NastConfig.for_direction
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -42,7 +42,7 @@ from ..datasets_scripts.training import TrainingData
 from ..errors import InputError
 from ..metrics.scorers.device import Device, Placement
 from ..metrics.text import preparation
-from .learning.adversarial import AdversarialConfig, Mode
+from .learning.adversarial import AdversarialConfig, Mode, Phase
 from .learning.checkpoints import save_weights
 from .learning.corpus import Corpus, by_length
 from .learning.loop import Learner, Terms, Update, learn
@@ -53,7 +53,7 @@ from .nets.losses import summed_word_loss
 from .nets.parallel_generator import Input, ParallelGenerator
 from .nets.style_transformer import Discriminator, lengths_of
 from .settings import read_settings
-from .system import Request, System, SystemCard, Task
+from .system import Request, System, SystemCard, SystemConfig, Task
 from .system_card import Family
 
 _WEIGHTS = "generator.safetensors"
@@ -207,13 +207,13 @@ class _Learner(Learner):
         self.seed = config.seed
         self._batches = corpus.both(config.batch_size, config.seed, grouping=config.grouping)
         sides = corpus.rows[: corpus.n_source], corpus.rows[corpus.n_source :]
-        documents = sum(shares(side, n_words) for side in sides)
+        documents = shares(sides[0], n_words) + shares(sides[1], n_words)
         # What is inserted into a sentence is of the other style.
         self._foreign = [cumulative(side, n_words, documents) for side in reversed(sides)]
 
     def update(self, step: int) -> Update:
         name = self._rounds.phase(step)
-        losses = {
+        losses: dict[Phase, Callable[[np.ndarray, np.ndarray], Terms]] = {
             "warm_up": partial(self._warm_up_loss, step),
             "discriminator": self._discriminator_loss,
             "generator": partial(self._generator_loss, step),
@@ -321,7 +321,7 @@ class Nast(System):
     ORIGIN: ClassVar[str] = "Huang et al. (2021), NAST; TSTBench's implementation"
     LIBRARIES: ClassVar[tuple[str, ...]] = ("torch",)
     BATCH_SIZE: ClassVar[int] = 512  # more than are written at once: they are sorted by length
-    Config: ClassVar[type[NastConfig]] = NastConfig
+    Config: ClassVar[type[SystemConfig]] = NastConfig
 
     card: SystemCard
     vocabulary: Vocabulary

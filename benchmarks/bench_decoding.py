@@ -64,9 +64,8 @@ def reading_again(
 class ReadingAgain(_Learner):
     """A learner whose rewrites come without a cache."""
 
-    def _rewritten(self, words: Tensor, styles: Tensor) -> Tensor:
-        generator = self._system.generator
-        return reading_again(generator, words, styles, temperature=self._config.temperature)
+    def rewritten(self, words: Tensor, styles: Tensor) -> Tensor:
+        return reading_again(self._generator, words, styles, temperature=self._config.temperature)
 
 
 def bench_step(watch: Stopwatch) -> None:
@@ -91,7 +90,7 @@ def bench_step(watch: Stopwatch) -> None:
             generator.zero_grad()
 
             def step(learner: _Learner = learner) -> list[float]:
-                terms = learner._generator_loss(whole, whole)
+                terms = learner.generator_loss(whole, whole, 0)
                 torch.stack(list(terms.values())).sum().backward()
                 learner.optimizers["generator"].zero_grad()
                 return [value.item() for value in terms.values()]

@@ -214,6 +214,8 @@ def test_batches_of_both_styles_are_of_like_length():
         assert len(batch) == 16
         assert (batch < 300).sum() == 8, "as many of each style"
         assert [*batch] == [*Both(lengths, 8, 0, 10 if both is grouped else 1).at(3)]
+    means = [every[grouped.at(step)].mean() for step in range(10)]
+    assert means not in (sorted(means), sorted(means, reverse=True)), "lengths take turns"
     epoch = [i for step in range(20) for i in grouped.at(step) if i >= 300]
     assert len(set(epoch[:80])) == 80, "a group has no sentence twice"
     assert [len(Both(([3], [4] * 5), 4, 0, grouping=10).at(step)) for step in (0, 7)] == [5, 5]

@@ -38,13 +38,17 @@ def data():
     return load_training(DIRECTION)
 
 
-def learner_of(data, config, n=8):
+def system_of(data, config, n=8):
     few = replace(data.train, source=data.train.source[:n], target=data.train.target[:n])
     length = config.max_length
     corpus = Corpus.of(replace(data, train=few), min_count=1, max_length=length, held_out=8, seed=0)
     torch.manual_seed(0)
     generator = Nast.network(len(corpus.vocabulary), config)
-    return _Learner(Nast(Nast.planned(data, config), corpus.vocabulary, generator), corpus)
+    return Nast(Nast.planned(data, config), corpus.vocabulary, generator), corpus
+
+
+def learner_of(data, config):
+    return _Learner(*system_of(data, config))
 
 
 def network(config):
@@ -155,9 +159,9 @@ def test_parts_of_a_batch_sum_up(data, config):
     learner = learner_of(data, replace(config, soft_words="softmax", warm_up_cycle=True))
     whole = np.arange(16)
     for loss in (
-        lambda part: learner._warm_up_loss(3, part, whole),
-        lambda part: learner._generator_loss(15, part, whole),
-        lambda part: learner._discriminator_loss(part, whole),
+        lambda part: learner.warm_up_loss(part, whole, 3),
+        lambda part: learner.generator_loss(part, whole, 15),
+        lambda part: learner.discriminator_loss(part, whole),
     ):
         with torch.no_grad():
             together, parts = loss(whole), [loss(whole[:5]), loss(whole[5:])]
@@ -171,11 +175,11 @@ def test_weights_of_terms_by_hand(data):
     config = replace(SIMPLE, soft_words="softmax", blank=0.0)
     learner, part = learner_of(data, config), np.arange(16)
     with torch.no_grad():
-        terms = learner._generator_loss(15, part, part)
+        terms = learner.generator_loss(part, part, 15)
         doubts, logs = torch.zeros(2), 0.0
         for i in part:
-            words, styles = learner._batch(np.array([i]))
-            generator, n = learner._system.generator, lengths_of(words)
+            words, styles = learner.batch(np.array([i]))
+            generator, n = learner._generator, lengths_of(words)
             log_p = generator.teach(words, n, styles, words)[0][0].log_softmax(dim=-1)
             logs -= sum(log_p[t, word].item() for t, word in enumerate(words[0]))
             soft = generator.write(words, n, 1 - styles)[0].softmax(dim=-1)
@@ -215,10 +219,10 @@ def test_it_learns_mini_both_ways_and_answers_the_same_after_reading(data, tmp_p
 
 
 def test_no_pads_and_no_unknown_words_are_written(data):
-    learner = learner_of(data, SIMPLE)
+    system, _ = system_of(data, SIMPLE)
     with torch.no_grad():
-        learner._system.generator.output.bias[[PAD, UNKNOWN]] = 50.0
-    assert all(learner._system.rewritten(["the food was awful ."], 0))
+        system.generator.output.bias[[PAD, UNKNOWN]] = 50.0
+    assert all(system.rewritten(["the food was awful ."], 0))
 
 
 def test_published_settings_by_dataset():
@@ -236,8 +240,7 @@ def test_published_settings_by_dataset():
 
 
 def test_a_damaged_system_is_refused(data, tmp_path):
-    learner = learner_of(data, LEARNABLE)
-    system, folder = learner._system, tmp_path / "m"
+    system, folder = system_of(data, LEARNABLE)[0], tmp_path / "m"
     system.save_pretrained(folder)
     weights = load_file(folder / "generator.safetensors")
     save_file({k: v for k, v in weights.items() if "positions" not in k}, folder / "x")

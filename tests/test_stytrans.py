@@ -169,8 +169,8 @@ def test_a_loss_is_a_sum_over_words_divided_by_the_batch(learner):
     total = 0.0
     with torch.no_grad():
         for i in part:
-            words, styles = learner._batch(np.array([i]))
-            logits = learner._system.generator.teach(words, lengths_of(words), styles, words)
+            words, styles = learner.batch(np.array([i]))
+            logits = learner._generator.teach(words, lengths_of(words), styles, words)
             log_p = logits[0].log_softmax(dim=-1)
             total -= sum(log_p[t, word].item() for t, word in enumerate(words[0]))
     assert term == pytest.approx(CONFIG.self_weight * total / 16, rel=1e-4)

@@ -1,18 +1,28 @@
-"""What the Style Transformer and NAST share: sizes, and rounds of two networks against each other.
+"""What the Style Transformer and NAST share: settings, and rounds of two networks.
+
+A generator rewrites; a discriminator tells its rewrites from real sentences of a style.
 
 Dai et al. (ACL 2019), Algorithm 3; Huang et al. (Findings of ACL 2021), section 3.4.
 """
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
+import numpy as np
+import torch
 from pydantic import Field
+from torch import Tensor, nn
 
 from ...errors import InputError
+from ..nets.style_transformer import Discriminator
 from ..nets.transformer import Shape
 from ..system import SystemConfig
+from .corpus import Corpus
+from .loop import Learner, Terms, Update
 
 Phase = Literal["warm_up", "discriminator", "generator"]
 Mode = Literal["multi", "conditional"]
@@ -101,6 +111,10 @@ class AdversarialConfig(SystemConfig):
     hold_out: Annotated[int, Field(ge=1)] = field(
         default=500, metadata={"help": "sentences of each style to choose weights with"}
     )
+    discriminator: Mode = field(
+        default="multi",
+        metadata={"help": "multi: which style, or a rewrite; conditional: does a style fit"},
+    )
     seed: Annotated[int, Field(ge=0)] = field(default=0, metadata={"help": "of everything random"})
 
     def __post_init__(self) -> None:
@@ -116,3 +130,80 @@ class AdversarialConfig(SystemConfig):
     def schedule(self) -> Rounds:
         """Which network learns when."""
         return Rounds(self.warm_up, self.rounds, self.discriminator_steps, self.generator_steps)
+
+
+class AdversarialLearner(Learner):
+    """Warm-up, then rounds of discriminator and generator steps: Algorithm 3 of Dai et al.
+
+    Args:
+        generator: what is wanted.
+        config: sizes and schedule.
+        corpus: what it learns from.
+        rewrite: writes tokenised sentences of a side in the other style, for validation.
+    """
+
+    def __init__(
+        self,
+        generator: nn.Module,
+        config: AdversarialConfig,
+        corpus: Corpus,
+        rewrite: Callable[[Sequence[str], int], Sequence[str]],
+    ) -> None:
+        self._corpus, self._rewrite, self._rounds = corpus, rewrite, config.schedule
+        self._clip = config.clip
+        self.discriminator = Discriminator(
+            len(corpus.vocabulary),
+            config.shape,
+            config.max_length,
+            conditional=config.discriminator == "conditional",
+        )
+        self.network = nn.ModuleDict({"generator": generator, "discriminator": self.discriminator})
+        self.optimizers = {
+            name: torch.optim.Adam(part.parameters(), lr=config.learning_rate)
+            for name, part in self.network.items()
+        }
+        self.steps = self._rounds.steps
+        self.validate_every = config.validate_every * self._rounds.length
+        self.seed = config.seed
+        self._batches = corpus.both(config.batch_size, config.seed, grouping=config.grouping)
+
+    @abstractmethod
+    def warm_up_loss(self, part: np.ndarray, whole: np.ndarray, step: int) -> Terms:
+        """Of the generator, before the discriminator learns."""
+
+    @abstractmethod
+    def generator_loss(self, part: np.ndarray, whole: np.ndarray, step: int) -> Terms:
+        """Of the generator."""
+
+    @abstractmethod
+    def discriminator_loss(self, part: np.ndarray, whole: np.ndarray) -> Terms:
+        """Of the discriminator."""
+
+    def update(self, step: int) -> Update:
+        """The schedule's phase, on the batch of that number."""
+        phase = self._rounds.phase(step)
+
+        def loss(part: np.ndarray, whole: np.ndarray) -> Terms:
+            if phase == "discriminator":
+                return self.discriminator_loss(part, whole)
+            if phase == "warm_up":
+                return self.warm_up_loss(part, whole, step)
+            return self.generator_loss(part, whole, step)
+
+        return Update(
+            name=phase,
+            optimizers=("discriminator",) if phase == "discriminator" else ("generator",),
+            loss=loss,
+            order=self._batches,
+            number=step,
+            # The released codes clip only after the warm-up.
+            clip=None if phase == "warm_up" else self._clip,
+        )
+
+    def batch(self, part: np.ndarray) -> tuple[Tensor, Tensor]:
+        """Ids (B, T) of these sentences, and their styles (B)."""
+        return self._corpus.batch(part, self.discriminator.place.device)
+
+    def validate(self) -> Mapping[str, float]:
+        """ACC and self-BLEU of rewrites of held-out sentences."""
+        return self._corpus.judge.scores(self._rewrite)

@@ -14,6 +14,7 @@ import torch
 from torch import nn
 
 from tstbench.errors import InputError, IntegrityError
+from tstbench.trainers.learning.corpus import Both
 from tstbench.trainers.learning.loop import Learner, Update, learn
 from tstbench.trainers.learning.order import Order
 from tstbench.trainers.learning.run import Run
@@ -81,7 +82,8 @@ def test_what_a_killed_process_left_is_continued(tmp_path):
         sys.path.insert(0, sys.argv[1])
         from pathlib import Path
         from test_learning_loop import RECIPE, Two
-        from tstbench.trainers.learning.loop import learn
+        from tstbench.trainers.learning.corpus import Both
+from tstbench.trainers.learning.loop import learn
         from tstbench.trainers.learning.run import Run
         learner, update = Two(), None
         update = learner.update
@@ -122,7 +124,8 @@ def test_two_processes_learn_what_one_does(tmp_path):
         sys.path.insert(0, {str(Path(__file__).parent)!r})
         from pathlib import Path
         from test_learning_loop import RECIPE, Two, losses
-        from tstbench.trainers.learning.loop import learn
+        from tstbench.trainers.learning.corpus import Both
+from tstbench.trainers.learning.loop import learn
         from tstbench.trainers.learning.run import Run
         found = losses(learn(Two(steps=6, dropout=0.1), Run(device="cpu"), RECIPE))
         Path({str(tmp_path)!r}, os.environ["RANK"] + ".json").write_text(json.dumps(found))
@@ -194,3 +197,25 @@ def test_every_sentence_is_seen_once_an_epoch_in_batches_of_like_length():
     assert spread < np.mean([np.ptp([lengths[i] for i in mixed.at(step)]) for step in range(8)]) / 3
     assert [*order.at(0)] != [*order.at(8)]
     assert [*order.at(3)] == [*Order(lengths, batch_size=8, seed=0, grouping=8).at(3)]
+
+
+def test_batches_of_both_styles_are_of_like_length():
+    random = np.random.default_rng(0)
+    lengths = random.integers(2, 40, size=300).tolist(), random.integers(2, 40, size=170).tolist()
+    every = np.array([*lengths[0], *lengths[1]])
+
+    def spread(both):
+        return np.mean([np.ptp(every[both.at(step)]) for step in range(60)])
+
+    grouped, plain = (Both(lengths, batch_size=8, seed=0, grouping=g) for g in (10, 1))
+    assert spread(grouped) < spread(plain) / 2
+    for both in (grouped, plain):
+        batch = both.at(3)
+        assert len(batch) == 16
+        assert (batch < 300).sum() == 8, "as many of each style"
+        assert [*batch] == [*Both(lengths, 8, 0, 10 if both is grouped else 1).at(3)]
+    means = [every[grouped.at(step)].mean() for step in range(10)]
+    assert means not in (sorted(means), sorted(means, reverse=True)), "lengths take turns"
+    epoch = [i for step in range(20) for i in grouped.at(step) if i >= 300]
+    assert len(set(epoch[:80])) == 80, "a group has no sentence twice"
+    assert [len(Both(([3], [4] * 5), 4, 0, grouping=10).at(step)) for step in (0, 7)] == [5, 5]

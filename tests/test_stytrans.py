@@ -44,15 +44,31 @@ def test_the_cache_writes_what_reading_everything_again_would(generator, words):
     styles = torch.tensor([0, 1, 1])
     with torch.no_grad():
         cached = generator.unroll(words, lengths_of(words), styles, temperature=None)
-        memory, mask = generator.encode(words, lengths_of(words), styles)
+        memory, mask = generator.reader(words, lengths_of(words), styles)
         written = torch.empty(len(words), 0, dtype=torch.long)
         for _ in range(CONFIG.max_length):
             start = generator.start.expand(len(words), 1, -1)
-            before = torch.cat([start, generator.words(written)], dim=1)
+            before = torch.cat([start, generator.reader.words(written)], dim=1)
             vectors, _ = generator.decoder(before, generator.decoder.memory(memory), mask)
             word = generator.output(vectors[:, -1:]).argmax(dim=-1)
             written = torch.cat([written, word], dim=1)
     assert torch.equal(cached, written)
+
+
+def test_a_batch_ends_with_its_longest_rewrite(generator, words):
+    """What comes behind an end changes neither verdicts nor what is read from a rewrite."""
+    styles = torch.tensor([0, 1, 1])
+    with torch.no_grad():
+        generator.output.bias[END] = 2.5
+        short = generator.unroll(words, lengths_of(words), styles, temperature=1.0)
+    lengths = lengths_of(short)
+    assert int(lengths.max()) == short.shape[1] < CONFIG.max_length
+    longer = F.pad(short, (0, 0, 0, 2), value=1 / N_WORDS)
+    critic = Discriminator(N_WORDS, CONFIG.shape, CONFIG.max_length, conditional=False)
+    same = critic(short, lengths, styles), critic(longer, lengths, styles)
+    assert torch.allclose(*same, atol=1e-5)
+    same = (generator.teach(text, lengths, styles, words) for text in (short, longer))
+    assert torch.allclose(*same, atol=1e-5)
 
 
 def test_teaching_is_unrolling_over_the_right_words(generator, words):
@@ -70,8 +86,8 @@ def test_teaching_is_unrolling_over_the_right_words(generator, words):
 def test_a_hard_row_is_the_word_itself(generator, words):
     rows = F.one_hot(words, N_WORDS).float()
     styles = torch.ones(3, dtype=torch.long)
-    hard, _ = generator.encode(words, lengths_of(words), styles)
-    soft, _ = generator.encode(rows, lengths_of(rows), styles)
+    hard, _ = generator.reader(words, lengths_of(words), styles)
+    soft, _ = generator.reader(rows, lengths_of(rows), styles)
     assert torch.allclose(hard, soft, atol=1e-5)
     assert torch.equal(lengths_of(words), lengths_of(rows))
     assert lengths_of(words).tolist() == [5, 10, 2]
@@ -93,11 +109,15 @@ def test_a_verdict_reaches_the_encoder_through_soft_words(generator, words, mode
     )
     styles = torch.tensor([0, 1, 0])
     rewrite = generator.unroll(words, lengths_of(words), styles, temperature=1.0)
-    assert torch.allclose(rewrite.sum(dim=-1), torch.ones(3, CONFIG.max_length), atol=1e-5)
+    assert torch.allclose(rewrite.sum(dim=-1), torch.ones(rewrite.shape[:2]), atol=1e-5)
     verdict = critic(rewrite, lengths_of(rewrite), styles)
     assert verdict.shape == (3, 3 if mode == "multi" else 2)
     F.cross_entropy(verdict, torch.ones(3, dtype=torch.long)).backward()
-    for part in (generator.words.vectors, generator.styles, generator.encoder.layers[0].own.query):
+    for part in (
+        generator.reader.words.vectors,
+        generator.reader.styles,
+        generator.reader.encoder.layers[0].own.query,
+    ):
         assert part.weight.grad.abs().sum() > 0
 
 
@@ -149,8 +169,8 @@ def test_a_loss_is_a_sum_over_words_divided_by_the_batch(learner):
     total = 0.0
     with torch.no_grad():
         for i in part:
-            words, styles = learner._batch(np.array([i]))
-            logits = learner._system.generator.teach(words, lengths_of(words), styles, words)
+            words, styles = learner.batch(np.array([i]))
+            logits = learner._generator.teach(words, lengths_of(words), styles, words)
             log_p = logits[0].log_softmax(dim=-1)
             total -= sum(log_p[t, word].item() for t, word in enumerate(words[0]))
     assert term == pytest.approx(CONFIG.self_weight * total / 16, rel=1e-4)

@@ -23,6 +23,7 @@ SYSTEMS: dict[str, str] = {
     "stytrans": "tstbench.trainers.stytrans:StyTrans",
     "dar": "tstbench.trainers.dar:Dar",
     "ctat": "tstbench.trainers.ctat:Ctat",
+    "nast": "tstbench.trainers.nast:Nast",
 }
 
 

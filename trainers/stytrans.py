@@ -14,74 +14,30 @@ full stop; ours never write an unknown word, and are not cut.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import Annotated, ClassVar, Literal, cast
+from typing import Annotated, ClassVar
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 from pydantic import Field
-from safetensors import SafetensorError
-from safetensors.torch import load_file
-from torch import Tensor, nn
+from torch import Tensor
 
 from ..datasets_scripts.directions import Direction
-from ..datasets_scripts.known import language_of
-from ..datasets_scripts.training import TrainingData
-from ..errors import InputError
-from ..metrics.scorers.device import Device, Placement
-from ..metrics.text import preparation
-from .learning.checkpoints import save_weights
-from .learning.corpus import Corpus, by_length
-from .learning.loop import Learner, Terms, Update, learn
-from .learning.run import IN_MEMORY, Run
-from .learning.vocabulary import PAD, UNKNOWN, Vocabulary, padded
+from .learning.adversarial import AdversarialConfig, AdversarialLearner
+from .learning.corpus import Corpus
+from .learning.loop import Learner, Terms
+from .learning.vocabulary import PAD, UNKNOWN
 from .nets.losses import summed_word_loss
-from .nets.style_transformer import Discriminator, Generator, lengths_of
-from .nets.transformer import Shape
-from .settings import read_settings
-from .system import Request, System, SystemCard, SystemConfig, Task
+from .nets.style_transformer import Generator, lengths_of
+from .system import SystemConfig
 from .system_card import Family
-
-_WEIGHTS = "generator.safetensors"
-Mode = Literal["multi", "conditional"]
+from .word_system import WordSystem
 
 
 @dataclass(frozen=True, kw_only=True)
-class StyTransConfig(SystemConfig):
+class StyTransConfig(AdversarialConfig):
     """The published settings; see the paper's section 4.3 and the released ``main.py``."""
 
-    dimension: Annotated[int, Field(ge=4)] = field(default=256, metadata={"help": "model size"})
-    heads: Annotated[int, Field(ge=1)] = field(default=4, metadata={"help": "attention heads"})
-    layers: Annotated[int, Field(ge=1)] = field(
-        default=4, metadata={"help": "layers of each stack"}
-    )
-    dropout: Annotated[float, Field(ge=0, lt=1)] = field(default=0.0, metadata={"help": "dropout"})
-    min_count: Annotated[int, Field(ge=1)] = field(
-        default=3, metadata={"help": "sentences' occurrences that make a word"}
-    )
-    max_length: Annotated[int, Field(ge=2)] = field(
-        default=16, metadata={"help": "longest sentence, its end included; the rest is cut"}
-    )
-    batch_size: Annotated[int, Field(ge=1)] = field(
-        default=64, metadata={"help": "sentences a step, of each style"}
-    )
-    learning_rate: Annotated[float, Field(gt=0)] = field(default=1e-4, metadata={"help": "Adam's"})
-    clip: Annotated[float, Field(gt=0)] = field(default=5.0, metadata={"help": "gradient norm"})
-    warm_up: Annotated[int, Field(ge=0)] = field(
-        default=500, metadata={"help": "first steps, of self-reconstruction alone"}
-    )
-    rounds: Annotated[int, Field(ge=1)] = field(
-        default=2000, metadata={"help": "rounds of discriminator and generator steps"}
-    )
-    discriminator_steps: Annotated[int, Field(ge=1)] = field(
-        default=10, metadata={"help": "discriminator steps a round"}
-    )
-    generator_steps: Annotated[int, Field(ge=1)] = field(
-        default=5, metadata={"help": "generator steps a round"}
-    )
     self_weight: Annotated[float, Field(ge=0)] = field(
         default=0.25, metadata={"help": "weight of self-reconstruction"}
     )
@@ -91,34 +47,33 @@ class StyTransConfig(SystemConfig):
     style_weight: Annotated[float, Field(ge=0)] = field(
         default=1.0, metadata={"help": "weight of the discriminator's verdict"}
     )
-    temperature: Annotated[float, Field(gt=0)] = field(
-        default=1.0, metadata={"help": "of soft words while training"}
-    )
-    discriminator: Mode = field(
-        default="multi",
-        metadata={"help": "multi: which style, or a rewrite; conditional: does a style fit"},
-    )
-    validate_every: Annotated[int, Field(ge=1)] = field(
-        default=25, metadata={"help": "rounds between validations"}
-    )
-    hold_out: Annotated[int, Field(ge=1)] = field(
-        default=500, metadata={"help": "sentences of each style to choose weights with"}
-    )
-    seed: Annotated[int, Field(ge=0)] = field(default=0, metadata={"help": "of everything random"})
-
-    def __post_init__(self) -> None:
-        if self.dimension % self.heads:
-            raise InputError(f"dimension {self.dimension} is not a multiple of heads {self.heads}")
-
-    @property
-    def shape(self) -> Shape:
-        """Of both networks."""
-        return Shape(self.dimension, self.heads, self.layers, self.dropout)
 
     @classmethod
     def for_direction(cls, direction: Direction) -> StyTransConfig:
         """Other corpora than Yelp have longer sentences: 32 words."""
         return cls() if direction.dataset == "yelp" else cls(max_length=32)
+
+    @classmethod
+    def small(cls, direction: Direction) -> StyTransConfig:
+        """A quarter of the published size, with larger steps, and as many of both networks.
+
+        The warm-up ends while it still copies badly: once it copies well, its soft words are
+        nearly hard, and the discriminator's verdict hardly reaches it.
+        """
+        return replace(
+            cls.for_direction(direction),
+            dimension=128,
+            layers=2,
+            min_count=4,
+            batch_size=32,
+            learning_rate=1e-3,
+            warm_up=200,
+            rounds=600,
+            discriminator_steps=1,
+            generator_steps=1,
+            validate_every=50,
+            hold_out=250,
+        )
 
     @classmethod
     def tiny(cls, direction: Direction) -> StyTransConfig:  # noqa: ARG003
@@ -140,196 +95,70 @@ class StyTransConfig(SystemConfig):
         )
 
 
-class _Learner(Learner):
-    """Warm-up, then rounds of discriminator and generator steps (Algorithm 3 of the paper)."""
+class _Learner(AdversarialLearner):
+    """Algorithm 3 of the paper."""
 
     def __init__(self, system: StyTrans, corpus: Corpus) -> None:
-        config = system.config
-        self._system, self._corpus, self._config = system, corpus, config
-        self.discriminator = Discriminator(
-            len(system.vocabulary),
-            config.shape,
-            config.max_length,
-            conditional=config.discriminator == "conditional",
-        )
-        self.network = nn.ModuleDict(
-            {"generator": system.generator, "discriminator": self.discriminator}
-        )
-        self.optimizers = {
-            name: torch.optim.Adam(part.parameters(), lr=config.learning_rate)
-            for name, part in self.network.items()
-        }
-        self._pattern = ["discriminator"] * config.discriminator_steps
-        self._pattern += ["generator"] * config.generator_steps
-        self.steps = config.warm_up + config.rounds * len(self._pattern)
-        self.validate_every = config.validate_every * len(self._pattern)
-        self.seed = config.seed
-        self._batches = corpus.both(config.batch_size, config.seed)
+        super().__init__(system.generator, system.config, corpus, system.rewritten)
+        self._generator, self._config = system.generator, system.config
 
-    def update(self, step: int) -> Update:
-        name = "warm_up"
-        if step >= self._config.warm_up:
-            name = self._pattern[(step - self._config.warm_up) % len(self._pattern)]
-        losses = {
-            "warm_up": self._self_loss,
-            "discriminator": self._discriminator_loss,
-            "generator": self._generator_loss,
-        }
-        return Update(
-            name=name,
-            optimizers=("discriminator",) if name == "discriminator" else ("generator",),
-            loss=losses[name],
-            order=self._batches,
-            number=step,
-            # The released code clips only after the warm-up.
-            clip=None if name == "warm_up" else self._config.clip,
-        )
+    def warm_up_loss(self, part: np.ndarray, whole: np.ndarray, step: int) -> Terms:  # noqa: ARG002
+        return self._self_loss(part, whole)
 
     def _self_loss(self, part: np.ndarray, whole: np.ndarray) -> Terms:
-        words, styles = self._batch(part)
-        logits = self._system.generator.teach(words, lengths_of(words), styles, words)
+        words, styles = self.batch(part)
+        logits = self._generator.teach(words, lengths_of(words), styles, words)
         return {"self": self._config.self_weight * summed_word_loss(logits, words) / len(whole)}
 
-    def _generator_loss(self, part: np.ndarray, whole: np.ndarray) -> Terms:
-        config, generator = self._config, self._system.generator
-        words, styles = self._batch(part)
-        rewrite = self._rewritten(words, 1 - styles)
-        back = generator.teach(rewrite, lengths_of(rewrite), styles, words)
-        verdict = self.discriminator(rewrite, lengths_of(rewrite), 1 - styles)
-        wanted = torch.ones_like(styles) if self.discriminator.conditional else 2 - styles
-        convinced = F.cross_entropy(verdict, wanted, reduction="sum")
+    def generator_loss(self, part: np.ndarray, whole: np.ndarray, step: int) -> Terms:  # noqa: ARG002
+        config = self._config
+        words, styles = self.batch(part)
+        rewrite = self.rewritten(words, 1 - styles)
+        back = self._generator.teach(rewrite, lengths_of(rewrite), styles, words)
+        doubt = self.discriminator.doubt(rewrite, lengths_of(rewrite), 1 - styles).sum()
         return {
             **self._self_loss(part, whole),
             "cycle": config.cycle_weight * summed_word_loss(back, words) / len(whole),
-            "style": config.style_weight * convinced / len(whole),
+            "style": config.style_weight * doubt / len(whole),
         }
 
-    def _discriminator_loss(self, part: np.ndarray, whole: np.ndarray) -> Terms:
-        words, styles = self._batch(part)
+    def discriminator_loss(self, part: np.ndarray, whole: np.ndarray) -> Terms:
+        words, styles = self.batch(part)
         with torch.no_grad():  # rewrites as they are: the generator does not learn here
-            own, other = self._rewritten(words, styles), self._rewritten(words, 1 - styles)
-        if self.discriminator.conditional:
-            right, wrong = torch.ones_like(styles), torch.zeros_like(styles)
-            cases = {
-                "real": (words, styles, right),
-                "mismatched": (words, 1 - styles, wrong),
-                "repeated": (own, styles, right),
-                "rewritten": (other, 1 - styles, wrong),
-            }
-        else:
-            cases = {
-                "real": (words, styles, styles + 1),
-                "repeated": (own, styles, styles + 1),
-                "rewritten": (other, 1 - styles, torch.zeros_like(styles)),
-            }
-        return {
-            name: F.cross_entropy(
-                self.discriminator(text, lengths_of(text), style), label, reduction="sum"
-            )
-            / len(whole)
-            for name, (text, style, label) in cases.items()
-        }
+            own, other = self.rewritten(words, styles), self.rewritten(words, 1 - styles)
+        repeated, rewritten = (own, lengths_of(own)), (other, lengths_of(other))
+        losses = self.discriminator.losses(words, styles, repeated, rewritten)
+        return {name: loss / len(whole) for name, loss in losses.items()}
 
-    def _rewritten(self, words: Tensor, styles: Tensor) -> Tensor:
-        return self._system.generator.unroll(
+    def rewritten(self, words: Tensor, styles: Tensor) -> Tensor:
+        """Soft words (B, S, V) in these styles."""
+        return self._generator.unroll(
             words, lengths_of(words), styles, temperature=self._config.temperature
         )
 
-    def _batch(self, part: np.ndarray) -> tuple[Tensor, Tensor]:
-        return self._corpus.batch(part, self._system.generator.start.device)
-
-    def validate(self) -> Mapping[str, float]:
-        return self._corpus.judge.scores(self._system.rewritten)
-
 
 @dataclass(frozen=True)
-class StyTrans(System):
-    """One model for a pair of styles, which rewrites both ways.
-
-    Attributes:
-        card: its settings and training data.
-        vocabulary: of the training sentences.
-        generator: the network.
-    """
+class StyTrans(WordSystem):
+    """A Style Transformer; it writes one word after the other, the likeliest each time."""
 
     KIND: ClassVar[str] = "stytrans"
     FAMILY: ClassVar[Family] = "fpft"
-    BOTH_WAYS: ClassVar[bool] = True
     ORIGIN: ClassVar[str] = "Dai et al. (2019), Style Transformer; TSTBench's implementation"
-    LIBRARIES: ClassVar[tuple[str, ...]] = ("torch",)
     Config: ClassVar[type[SystemConfig]] = StyTransConfig
 
-    card: SystemCard
-    vocabulary: Vocabulary
     generator: Generator
 
-    @classmethod
-    def train(cls, data: TrainingData, config: StyTransConfig, run: Run = IN_MEMORY) -> StyTrans:
-        """Learn from the sentences of both styles; validation sentences choose the weights.
+    @staticmethod
+    def network(n_words: int, config: StyTransConfig) -> Generator:
+        """A generator with random weights."""
+        return Generator(n_words, config.shape, config.max_length)
 
-        Raises:
-            InputError: a style has too few sentences.
-        """
-        corpus = Corpus.of(
-            data,
-            min_count=config.min_count,
-            max_length=config.max_length,
-            held_out=config.hold_out,
-            seed=config.seed,
+    def learner(self, corpus: Corpus) -> Learner:
+        """What trains the generator."""
+        return _Learner(self, corpus)
+
+    def written(self, words: Tensor, styles: Tensor) -> Tensor:
+        """The likeliest words (B, S), one after the other."""
+        return self.generator.unroll(
+            words, lengths_of(words), styles, temperature=None, forbidden=(PAD, UNKNOWN)
         )
-        torch.manual_seed(config.seed)
-        generator = Generator(len(corpus.vocabulary), config.shape, config.max_length)
-        system = cls(cls.planned(data, config), corpus.vocabulary, generator)
-        learner = _Learner(system, corpus)
-        learned = learn(learner, run, system.card.recipe)
-        return replace(system, card=replace(system.card, scores=dict(learned.scores)))
-
-    @property
-    def config(self) -> StyTransConfig:
-        """The settings of its card."""
-        return read_settings(StyTransConfig, self.card.settings, self.KIND)
-
-    def rewritten(self, sentences: Sequence[str], side: int) -> list[str]:
-        """Tokenised sentences of a style (0: source, 1: target), in the other style."""
-        rows = [self.vocabulary.encode(s.split(), self.config.max_length) for s in sentences]
-        device = self.generator.start.device
-
-        def write(batch: list[int]) -> list[str]:
-            words = padded([rows[i] for i in batch]).to(device)
-            styles = torch.full((len(batch),), 1 - side, device=device)
-            with torch.inference_mode():
-                written = self.generator.unroll(
-                    words, lengths_of(words), styles, temperature=None, forbidden=(PAD, UNKNOWN)
-                )
-            return [" ".join(self.vocabulary.decode(ids)) for ids in written.tolist()]
-
-        return by_length(rows, self.BATCH_SIZE, write)
-
-    def rewrite(self, batch: Sequence[Request], task: Task) -> list[str]:
-        """The likeliest words, one after the other; the unknown word is never written."""
-        text = preparation(language_of(task.direction))
-        sources = text.for_language_model([request.source for request in batch])
-        side = self.card.directions.index(task.direction.name)
-        return [text.cleaning(words) for words in self.rewritten(sources, side)]
-
-    def write(self, folder: Path) -> None:
-        """Write ``vocabulary.json`` and ``generator.safetensors``."""
-        self.vocabulary.save(folder)
-        save_weights(self.generator, folder / _WEIGHTS)
-
-    @classmethod
-    def read(cls, folder: Path, card: SystemCard, device: str) -> StyTrans:
-        """Read back what :meth:`write` wrote.
-
-        Raises:
-            InputError: a file does not have the written format, or there is no such device.
-        """
-        try:
-            vocabulary = Vocabulary.load(folder)
-            config = read_settings(StyTransConfig, card.settings, cls.KIND)
-            generator = Generator(len(vocabulary), config.shape, config.max_length)
-            generator.load_state_dict(load_file(folder / _WEIGHTS))
-        except (ValueError, TypeError, RuntimeError, OSError, SafetensorError) as error:
-            raise InputError(f"{folder} is not a stytrans system: {error!r}") from error
-        placed = Placement(cast(Device, device)).resolve()
-        return cls(card, vocabulary, generator.to(placed).eval().requires_grad_(False))

@@ -15,32 +15,44 @@ from ..learning.vocabulary import END, PAD
 from .transformer import Decoder, Encoder, Shape, Words
 
 
+class Reader(nn.Module):
+    """Encodes a sentence with a style before it."""
+
+    def __init__(self, n_words: int, shape: Shape, max_length: int) -> None:
+        super().__init__()
+        self.words = Words(n_words, shape.dimension, max_length, PAD)
+        self.styles = nn.Embedding(2, shape.dimension)
+        self.encoder = Encoder(shape)
+        nn.init.normal_(self.styles.weight, std=shape.dimension**-0.5)
+
+    def embed(self, words: Tensor, lengths: Tensor, styles: Tensor) -> tuple[Tensor, Tensor]:
+        """Vectors (B, T + 1, D), the first of the style (B); and their mask, true at words."""
+        places = torch.arange(words.shape[1], device=words.device)
+        mask = F.pad(places < lengths[:, None], (1, 0), value=True)  # the style is always seen
+        return torch.cat([self.styles(styles)[:, None], self.words(words)], dim=1), mask
+
+    def forward(self, words: Tensor, lengths: Tensor, styles: Tensor) -> tuple[Tensor, Tensor]:
+        """The memory (B, T + 1, D) of a sentence to be written in a style (B), and its mask."""
+        vectors, mask = self.embed(words, lengths, styles)
+        return self.encoder(vectors, mask), mask
+
+
 class Generator(nn.Module):
-    """Reads a sentence with a style before it; writes words (section 3.2)."""
+    """Reads a sentence with a style before it; writes words one after the other (section 3.2)."""
 
     def __init__(self, n_words: int, shape: Shape, max_length: int) -> None:
         super().__init__()
         self.max_length = max_length
-        self.words = Words(n_words, shape.dimension, max_length, PAD)
-        self.styles = nn.Embedding(2, shape.dimension)
+        self.reader = Reader(n_words, shape, max_length)
         self.start = nn.Parameter(torch.randn(shape.dimension) * shape.dimension**-0.5)
-        self.encoder = Encoder(shape)
         self.decoder = Decoder(shape)
         self.output = nn.Linear(shape.dimension, n_words)
-        nn.init.normal_(self.styles.weight, std=shape.dimension**-0.5)
-
-    def encode(self, words: Tensor, lengths: Tensor, styles: Tensor) -> tuple[Tensor, Tensor]:
-        """The memory (B, T + 1, D) of a sentence to be written in a style (B), and its mask."""
-        style = self.styles(styles)[:, None]
-        places = torch.arange(words.shape[1], device=words.device)
-        mask = F.pad(places < lengths[:, None], (1, 0), value=True)  # the style is always seen
-        return self.encoder(torch.cat([style, self.words(words)], dim=1), mask), mask
 
     def teach(self, words: Tensor, lengths: Tensor, styles: Tensor, target: Tensor) -> Tensor:
         """Logits (B, T, V) of each word of ``target`` (B, T), given the words before it."""
-        memory, mask = self.encode(words, lengths, styles)
+        memory, mask = self.reader(words, lengths, styles)
         start = self.start.expand(len(target), 1, -1)
-        before = torch.cat([start, self.words(target[:, :-1])], dim=1)
+        before = torch.cat([start, self.reader.words(target[:, :-1])], dim=1)
         vectors, _ = self.decoder(before, self.decoder.memory(memory), mask)
         logits: Tensor = self.output(vectors)
         return logits
@@ -54,31 +66,35 @@ class Generator(nn.Module):
         temperature: float | None,
         forbidden: Sequence[int] = (),
     ) -> Tensor:
-        """Write ``max_length`` words.
+        """Write until every sentence has ended, ``max_length`` words at most.
+
+        What a sentence has behind its ``END`` means nothing: :func:`lengths_of` leaves it out.
 
         Args:
             words: ids (B, T), or soft words (B, T, V).
             lengths: (B,), the end included.
             styles: (B,), to write in.
-            temperature: of soft words (B, L, V), through which gradients flow; ``None`` for the
-                likeliest words, as ids (B, L).
+            temperature: of soft words (B, S, V), through which gradients flow; ``None`` for the
+                likeliest words, as ids (B, S).
             forbidden: ids that are never written.
         """
-        memory, mask = self.encode(words, lengths, styles)
+        memory, mask = self.reader(words, lengths, styles)
         seen_memory, seen = self.decoder.memory(memory), None
         vector = self.start.expand(len(memory), 1, -1)
         written = []
+        ended = torch.zeros(len(memory), dtype=torch.bool, device=memory.device)
         for place in range(self.max_length):
             vectors, seen = self.decoder(vector, seen_memory, mask, seen)
             logits = self.output(vectors)  # (B, 1, V)
-            if temperature is None:
-                if forbidden:
-                    logits[..., list(forbidden)] = -torch.inf
-                word = logits.argmax(dim=-1)
-            else:
-                word = F.softmax(logits / temperature, dim=-1)
+            if forbidden:
+                logits[..., list(forbidden)] = -torch.inf
+            likeliest = logits.argmax(dim=-1)  # (B, 1)
+            word = likeliest if temperature is None else F.softmax(logits / temperature, dim=-1)
             written.append(word)
-            vector = self.words(word, first=place)
+            ended |= likeliest[:, 0] == END
+            if ended.all():
+                break
+            vector = self.reader.words(word, first=place)
         return torch.cat(written, dim=1)
 
 
@@ -104,6 +120,38 @@ class Discriminator(nn.Module):
         encoded = self.encoder(torch.cat([*before, self.words(words)], dim=1), mask)
         logits: Tensor = self.output(encoded[:, 0])
         return logits
+
+    def doubt(self, words: Tensor, lengths: Tensor, styles: Tensor) -> Tensor:
+        """``-log p`` (B) that these are sentences of these styles: what a generator lowers."""
+        wanted = torch.ones_like(styles) if self.conditional else styles + 1
+        return F.cross_entropy(self(words, lengths, styles), wanted, reduction="none")
+
+    def losses(
+        self,
+        words: Tensor,
+        styles: Tensor,
+        repeated: tuple[Tensor, Tensor],
+        rewritten: tuple[Tensor, Tensor],
+    ) -> dict[str, Tensor]:
+        """What it minimises (the paper's Algorithm 2), each term summed over sentences.
+
+        Args:
+            words: real sentences (B, T).
+            styles: theirs (B).
+            repeated: words and lengths of their rewrites in their own styles, which count as real.
+            rewritten: words and lengths of their rewrites in the other styles.
+        """
+        real = (words, lengths_of(words))
+        losses = {
+            "real": self.doubt(*real, styles).sum(),
+            "repeated": self.doubt(*repeated, styles).sum(),
+        }
+        wrong = {"rewritten": rewritten, **({"mismatched": real} if self.conditional else {})}
+        for name, text in wrong.items():
+            verdict = self(*text, 1 - styles)
+            no = torch.zeros_like(styles)
+            losses[name] = F.cross_entropy(verdict, no, reduction="sum")
+        return losses
 
 
 def lengths_of(words: Tensor) -> Tensor:

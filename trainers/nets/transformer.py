@@ -137,7 +137,7 @@ class Encoder(nn.Module):
 
 
 class DecoderLayer(_Layer):
-    """Causal self-attention, attention to the memory, a feed-forward network."""
+    """Self-attention, causal unless all words are there; attention to the memory; feed-forward."""
 
     def __init__(self, shape: Shape) -> None:
         super().__init__(shape, crosses=True)
@@ -148,17 +148,20 @@ class DecoderLayer(_Layer):
         before: KeysValues | None,
         memory: KeysValues,
         mask: Tensor,
+        own_mask: Tensor | None = None,
     ) -> tuple[Tensor, KeysValues]:
         """(B, S, D) to (B, S, D), and the keys and values of all words so far.
 
-        ``before`` is of the words before ``x``, which is then one word.
+        ``before`` is of the words before ``x``, which is then one word. With an ``own_mask``
+        (B, S), words see each other where it is true, also those after them.
         """
         normed = self.own_norm(x)
         keys, values = self.own.keys_values(normed)
         if before is not None:
             keys = torch.cat([before[0], keys], dim=2)
             values = torch.cat([before[1], values], dim=2)
-        attended = self.own(normed, (keys, values), causal=before is None and x.shape[1] > 1)
+        causal = own_mask is None and before is None and x.shape[1] > 1
+        attended = self.own(normed, (keys, values), own_mask, causal=causal)
         x = x + self.dropout(attended)
         x = x + self.dropout(self.cross(self.cross_norm(x), memory, mask))
         return x + self.dropout(self.feed(x)), (keys, values)
@@ -182,10 +185,16 @@ class Decoder(nn.Module):
         memory: list[KeysValues],
         mask: Tensor,
         before: list[KeysValues] | None = None,
+        *,
+        own_mask: Tensor | None = None,
     ) -> tuple[Tensor, list[KeysValues]]:
-        """Vectors (B, S, D), and what the next call takes as ``before``."""
+        """Vectors (B, S, D), and what the next call takes as ``before``.
+
+        ``own_mask`` (B, S): for words that are all there already and see each other.
+        """
         seen = []
         for index, layer in enumerate(self.layers):
-            x, own = layer(x, None if before is None else before[index], memory[index], mask)
+            past = None if before is None else before[index]
+            x, own = layer(x, past, memory[index], mask, own_mask)
             seen.append(own)
         return self.norm(x), seen

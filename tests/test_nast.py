@@ -1,0 +1,266 @@
+"""NAST: what its steps move and leave alone, its losses by hand, and a training on mini."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from prepared import refusal
+from safetensors.torch import load_file, save_file
+
+from tstbench.datasets_scripts.known import parse_direction
+from tstbench.datasets_scripts.training import load_training
+from tstbench.errors import InputError, IntegrityError
+from tstbench.trainers.learning.corpus import Corpus
+from tstbench.trainers.learning.loop import _step
+from tstbench.trainers.learning.processes import Processes
+from tstbench.trainers.learning.run import Run
+from tstbench.trainers.learning.vocabulary import END, PAD, UNKNOWN, padded
+from tstbench.trainers.nast import Nast, NastConfig, _Learner
+from tstbench.trainers.nets.style_transformer import Discriminator, lengths_of
+
+DIRECTION = "mini/negative-to-positive"
+LEARNABLE = NastConfig.tiny(parse_direction(DIRECTION))
+SIMPLE = replace(LEARNABLE, alignment="simple", blank=0.2, drop=0.0, insert=0.0)
+BOTH = pytest.mark.parametrize("config", [LEARNABLE, SIMPLE], ids=["learnable", "simple"])
+N_WORDS = 30
+
+
+@pytest.fixture
+def words():
+    random = np.random.default_rng(0)
+    return padded([[*random.integers(3, N_WORDS, size=size), END] for size in (4, 9, 1)])
+
+
+@pytest.fixture(scope="module")
+def data():
+    return load_training(DIRECTION)
+
+
+def system_of(data, config, n=8):
+    few = replace(data.train, source=data.train.source[:n], target=data.train.target[:n])
+    length = config.max_length
+    corpus = Corpus.of(replace(data, train=few), min_count=1, max_length=length, held_out=8, seed=0)
+    torch.manual_seed(0)
+    generator = Nast.network(len(corpus.vocabulary), config)
+    return Nast(Nast.planned(data, config), corpus.vocabulary, generator), corpus
+
+
+def learner_of(data, config):
+    return _Learner(*system_of(data, config))
+
+
+def network(config):
+    torch.manual_seed(0)
+    return Nast.network(N_WORDS, config).eval()
+
+
+@BOTH
+def test_padding_changes_nothing(words, config):
+    generator, styles = network(config), torch.tensor([0, 1, 0])
+    logits, lengths = generator.write(words, lengths_of(words), styles)
+    taught, jumps = generator.teach(words, lengths_of(words), styles, words)
+    losses = 0.0
+    for row in range(3):
+        alone = words[row][words[row] != PAD][None]
+        one, length = generator.write(alone, lengths_of(alone), styles[row, None])
+        assert length == lengths[row]
+        assert torch.allclose(one[0, :length], logits[row, :length], atol=1e-5)
+        one, loss = generator.teach(alone, lengths_of(alone), styles[row, None], alone)
+        assert torch.allclose(one[0], taught[row, : alone.shape[1]], atol=1e-5)
+        losses += 0.0 if loss is None else loss.item()
+    assert losses == pytest.approx(0.0 if jumps is None else jumps.item(), rel=1e-4)
+
+
+def test_simple_alignment_writes_a_word_for_each_word(words):
+    logits, lengths = network(SIMPLE).write(words, lengths_of(words), torch.zeros(3).long())
+    assert lengths.tolist() == [5, 10, 2]
+    assert logits.shape == (3, 10, N_WORDS)
+
+
+def test_every_word_sees_every_other():
+    """Not autoregressive: a change of the last source word reaches the first written one."""
+    generator, styles = network(SIMPLE), torch.zeros(1).long()
+    row = torch.tensor([[5, 6, 7, END]])
+    changed = torch.tensor([[5, 6, 8, END]])
+    first, _ = generator.write(row, lengths_of(row), styles)
+    other, _ = generator.write(changed, lengths_of(changed), styles)
+    assert (first[0, 0] - other[0, 0]).abs().max() > 1e-4
+
+
+@BOTH
+@pytest.mark.parametrize("reads", ["encoded", "raw"])
+def test_a_verdict_reaches_the_encoder_but_not_the_positions(words, config, reads):
+    config = replace(config, decoder_input=reads)
+    generator = network(config)
+    critic = Discriminator(N_WORDS, config.shape, config.max_length, conditional=True)
+    styles = torch.tensor([0, 1, 0])
+    logits, lengths = generator.write(words, lengths_of(words), styles)
+    critic.doubt(logits.softmax(dim=-1), lengths, styles).sum().backward()
+    for part in (generator.reader.words.vectors, generator.reader.encoder.layers[0].own.query):
+        assert part.weight.grad.abs().sum() > 0
+    if generator.positions is not None:
+        assert all(p.grad is None for p in generator.positions.parameters())
+
+
+def test_a_verdict_falls_with_the_right_words(words):
+    """The sign of the adversarial loss: descending it raises the probability of the style."""
+    for conditional in (True, False):
+        torch.manual_seed(0)
+        critic = Discriminator(N_WORDS, LEARNABLE.shape, 12, conditional=conditional)
+        styles = torch.tensor([0, 1, 1])
+        soft = torch.randn(3, 10, N_WORDS, requires_grad=True)
+        lengths = torch.tensor([10, 10, 10])
+        doubt = critic.doubt(soft.softmax(dim=-1), lengths, styles)
+        (down,) = torch.autograd.grad(doubt.sum(), soft)
+        after = critic((soft - 5 * down).softmax(dim=-1), lengths, styles).log_softmax(dim=1)
+        wanted = torch.ones(3).long() if conditional else styles + 1
+        assert (after.gather(1, wanted[:, None])[:, 0] > -doubt).all()
+
+
+@BOTH
+def test_self_reconstruction_falls_on_a_batch_seen_again(data, config):
+    learner = learner_of(data, replace(config, learning_rate=5e-3))
+    processes = Processes.start(Run(device="cpu"))
+    first = _step(learner, 0, Run(), processes)
+    for _ in range(25):
+        last = _step(learner, 0, Run(), processes)
+    assert all(last[name] < first[name] / 2 for name in first)
+
+
+@BOTH
+def test_each_step_moves_its_own_network(data, config):
+    learner, processes = learner_of(data, config), Processes.start(Run(device="cpu"))
+    seen = {}
+    for step in (0, config.warm_up, config.warm_up + config.discriminator_steps):
+        before = {n: p.detach().clone() for n, p in learner.network.named_parameters()}
+        terms = _step(learner, step, Run(), processes)
+        moved = {
+            "positions" if name.startswith("generator.positions") else name.split(".")[0]
+            for name, p in learner.network.named_parameters()
+            if not torch.equal(p, before[name])
+        }
+        seen[learner.update(step).name] = (moved, {name.split("/")[1] for name in terms})
+    jumps = config.alignment == "learnable"
+    generator = {"generator"} | ({"positions"} if jumps else set())
+    assert seen == {
+        "warm_up": (generator, {"self"} | ({"self_jumps"} if jumps else set())),
+        "discriminator": ({"discriminator"}, {"real", "mismatched", "repeated", "rewritten"}),
+        "generator": (
+            generator,
+            {"self", "cycle", "style"} | ({"self_jumps", "cycle_jumps"} if jumps else set()),
+        ),
+    }
+
+
+@BOTH
+def test_parts_of_a_batch_sum_up(data, config):
+    learner = learner_of(data, replace(config, soft_words="softmax", warm_up_cycle=True))
+    whole = np.arange(16)
+    for loss in (
+        lambda part: learner.warm_up_loss(part, whole, 3),
+        lambda part: learner.generator_loss(part, whole, 15),
+        lambda part: learner.discriminator_loss(part, whole),
+    ):
+        with torch.no_grad():
+            together, parts = loss(whole), [loss(whole[:5]), loss(whole[5:])]
+        assert len(together) >= 2
+        for name, value in together.items():
+            assert sum(p[name] for p in parts).item() == pytest.approx(value.item(), rel=1e-4)
+
+
+def test_weights_of_terms_by_hand(data):
+    """Sums over words over the batch's sentences; the verdict is weighted by direction."""
+    config = replace(SIMPLE, soft_words="softmax", blank=0.0)
+    learner, part = learner_of(data, config), np.arange(16)
+    with torch.no_grad():
+        terms = learner.generator_loss(part, part, 15)
+        doubts, logs = torch.zeros(2), 0.0
+        for i in part:
+            words, styles = learner.batch(np.array([i]))
+            generator, n = learner._generator, lengths_of(words)
+            log_p = generator.teach(words, n, styles, words)[0][0].log_softmax(dim=-1)
+            logs -= sum(log_p[t, word].item() for t, word in enumerate(words[0]))
+            soft = generator.write(words, n, 1 - styles)[0].softmax(dim=-1)
+            verdict = learner.discriminator(soft, lengths_of(soft), 1 - styles)
+            doubts[styles] -= verdict.log_softmax(dim=1)[0, 1]
+    assert terms["self"].item() == pytest.approx(0.5 * logs / 16, rel=1e-4)
+    assert terms["style"].item() == pytest.approx(
+        (doubts @ torch.tensor([1.5, 1.0])).item() / 16, rel=1e-4
+    )
+
+
+def test_noise_belongs_to_a_sentence_and_a_step(data):
+    learner = learner_of(data, replace(LEARNABLE, blank=0.3))
+    assert [learner._noisy(3, 7) for _ in range(2)] == [learner._noisy(3, 7)] * 2
+    assert len({tuple(learner._noisy(3, step)) for step in range(20)}) > 5
+    source, target = (set(np.flatnonzero(np.diff(f, prepend=0))) for f in learner._foreign)
+    rows, n = learner._corpus.rows, learner._corpus.n_source
+    assert source <= {word for row in rows[n:] for word in row}, "words of the other style"
+    assert target <= {word for row in rows[:n] for word in row}
+
+
+@BOTH
+def test_it_learns_mini_both_ways_and_answers_the_same_after_reading(data, tmp_path, config):
+    system = Nast.train(data, config, Run(device="cpu"))
+    assert system.card.directions == (DIRECTION, "mini/positive-to-negative")
+    assert set(system.card.scores) >= {"selection", "acc_forward", "self_bleu_back"}
+    sources = data.train.source[:5]
+    answers = list(system.transfer(sources, DIRECTION))
+    assert all("<" not in answer for answer in answers)
+    system.save_pretrained(tmp_path / "m")
+    again = Nast.from_pretrained(tmp_path / "m", device="cpu")
+    assert list(again.transfer(sources, DIRECTION, batch_size=2)) == answers
+    strange = ["", "zzz yyy xxx", "so " * 40]  # nothing, unknown words, more than it can read
+    assert list(again.transfer(strange, DIRECTION, batch_size=1)) == [
+        *again.transfer(strange, DIRECTION)
+    ]
+
+
+def test_no_pads_and_no_unknown_words_are_written(data):
+    system, _ = system_of(data, SIMPLE)
+    with torch.no_grad():
+        system.generator.output.bias[[PAD, UNKNOWN]] = 50.0
+    assert all(system.rewritten(["the food was awful ."], 0))
+
+
+def test_published_settings_by_dataset():
+    yelp = NastConfig.for_direction(parse_direction("yelp/negative-to-positive"))
+    assert (yelp.alignment, yelp.warm_up, yelp.max_length, yelp.blank) == (
+        "learnable",
+        1000,
+        16,
+        0.1,
+    )
+    back = NastConfig.for_direction(parse_direction("yelp/positive-to-negative"))
+    assert (yelp.forward_weight, back.forward_weight, back.back_weight) == (1.5, 1.0, 1.5)
+    amazon = NastConfig.for_direction(parse_direction("amazon/negative-to-positive"))
+    assert (amazon.alignment, amazon.blank, amazon.drop) == ("simple", 0.2, 0.0)
+
+
+def test_a_damaged_system_is_refused(data, tmp_path):
+    system, folder = system_of(data, LEARNABLE)[0], tmp_path / "m"
+    system.save_pretrained(folder)
+    weights = load_file(folder / "generator.safetensors")
+    save_file({k: v for k, v in weights.items() if "positions" not in k}, folder / "x")
+    (folder / "x").replace(folder / "generator.safetensors")
+    with pytest.raises(IntegrityError):
+        Nast.from_pretrained(folder, device="cpu")
+    with pytest.raises(InputError, match="is not a nast system"):
+        Nast.read(folder, system.card, "cpu")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("--blank", "1.5"), "setting blank of nast"),
+        (("--alignment", "free"), "setting alignment of nast"),
+        (("--alignement", "simple"), "alignement"),
+        (("--preset", "tiny", "--alignment", "simple"), "noise must not change a sentence's"),
+        (("--preset", "tiny", "--heads", "3"), "dimension 32 is not a multiple of heads 3"),
+    ],
+)
+def test_mistakes_are_told(capsys, arguments, expected):
+    asked = ("train", "nast", "--direction", DIRECTION, *arguments)
+    assert re.search(expected, refusal(capsys, *asked))

@@ -1,0 +1,209 @@
+"""What the Style Transformer and NAST share: settings, and rounds of two networks.
+
+A generator rewrites; a discriminator tells its rewrites from real sentences of a style.
+
+Dai et al. (ACL 2019), Algorithm 3; Huang et al. (Findings of ACL 2021), section 3.4.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
+
+import numpy as np
+import torch
+from pydantic import Field
+from torch import Tensor, nn
+
+from ...errors import InputError
+from ..nets.style_transformer import Discriminator
+from ..nets.transformer import Shape
+from ..system import SystemConfig
+from .corpus import Corpus
+from .loop import Learner, Terms, Update
+
+Phase = Literal["warm_up", "discriminator", "generator"]
+Mode = Literal["multi", "conditional"]
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """Which network learns at a step: a warm-up, then rounds of both.
+
+    Attributes:
+        warm_up: first steps.
+        rounds: how many follow.
+        discriminator: steps of each.
+        generator: steps of each, which follow the discriminator's.
+    """
+
+    warm_up: int
+    rounds: int
+    discriminator: int
+    generator: int
+
+    @property
+    def length(self) -> int:
+        """Steps of a round."""
+        return self.discriminator + self.generator
+
+    @property
+    def steps(self) -> int:
+        """All steps."""
+        return self.warm_up + self.rounds * self.length
+
+    def phase(self, step: int) -> Phase:
+        """What a step is, counted from 0.
+
+        >>> [Rounds(1, 2, 2, 1).phase(step)[0] for step in range(7)]
+        ['w', 'd', 'd', 'g', 'd', 'd', 'g']
+        """
+        if step < self.warm_up:
+            return "warm_up"
+        place = (step - self.warm_up) % self.length
+        return "discriminator" if place < self.discriminator else "generator"
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdversarialConfig(SystemConfig):
+    """Sizes, rounds and optimiser, with the values that both papers publish."""
+
+    dimension: Annotated[int, Field(ge=4)] = field(default=256, metadata={"help": "model size"})
+    heads: Annotated[int, Field(ge=1)] = field(default=4, metadata={"help": "attention heads"})
+    layers: Annotated[int, Field(ge=1)] = field(
+        default=4, metadata={"help": "layers of each stack"}
+    )
+    dropout: Annotated[float, Field(ge=0, lt=1)] = field(default=0.0, metadata={"help": "dropout"})
+    min_count: Annotated[int, Field(ge=1)] = field(
+        default=3, metadata={"help": "sentences' occurrences that make a word"}
+    )
+    max_length: Annotated[int, Field(ge=2)] = field(
+        default=16, metadata={"help": "longest sentence, its end included; the rest is cut"}
+    )
+    batch_size: Annotated[int, Field(ge=1)] = field(
+        default=64, metadata={"help": "sentences a step, of each style"}
+    )
+    grouping: Annotated[int, Field(ge=1)] = field(
+        default=50, metadata={"help": "batches that are split by length together; 1: none"}
+    )
+    learning_rate: Annotated[float, Field(gt=0)] = field(default=1e-4, metadata={"help": "Adam's"})
+    clip: Annotated[float, Field(gt=0)] = field(default=5.0, metadata={"help": "gradient norm"})
+    warm_up: Annotated[int, Field(ge=0)] = field(
+        default=500, metadata={"help": "first steps, of self-reconstruction"}
+    )
+    rounds: Annotated[int, Field(ge=1)] = field(
+        default=2000, metadata={"help": "rounds of discriminator and generator steps"}
+    )
+    discriminator_steps: Annotated[int, Field(ge=1)] = field(
+        default=10, metadata={"help": "discriminator steps a round"}
+    )
+    generator_steps: Annotated[int, Field(ge=1)] = field(
+        default=5, metadata={"help": "generator steps a round"}
+    )
+    temperature: Annotated[float, Field(gt=0)] = field(
+        default=1.0, metadata={"help": "of soft words while training"}
+    )
+    validate_every: Annotated[int, Field(ge=1)] = field(
+        default=25, metadata={"help": "rounds between validations"}
+    )
+    hold_out: Annotated[int, Field(ge=1)] = field(
+        default=500, metadata={"help": "sentences of each style to choose weights with"}
+    )
+    discriminator: Mode = field(
+        default="multi",
+        metadata={"help": "multi: which style, or a rewrite; conditional: does a style fit"},
+    )
+    seed: Annotated[int, Field(ge=0)] = field(default=0, metadata={"help": "of everything random"})
+
+    def __post_init__(self) -> None:
+        if self.dimension % self.heads:
+            raise InputError(f"dimension {self.dimension} is not a multiple of heads {self.heads}")
+
+    @property
+    def shape(self) -> Shape:
+        """Of all networks."""
+        return Shape(self.dimension, self.heads, self.layers, self.dropout)
+
+    @property
+    def schedule(self) -> Rounds:
+        """Which network learns when."""
+        return Rounds(self.warm_up, self.rounds, self.discriminator_steps, self.generator_steps)
+
+
+class AdversarialLearner(Learner):
+    """Warm-up, then rounds of discriminator and generator steps: Algorithm 3 of Dai et al.
+
+    Args:
+        generator: what is wanted.
+        config: sizes and schedule.
+        corpus: what it learns from.
+        rewrite: writes tokenised sentences of a side in the other style, for validation.
+    """
+
+    def __init__(
+        self,
+        generator: nn.Module,
+        config: AdversarialConfig,
+        corpus: Corpus,
+        rewrite: Callable[[Sequence[str], int], Sequence[str]],
+    ) -> None:
+        self._corpus, self._rewrite, self._rounds = corpus, rewrite, config.schedule
+        self._clip = config.clip
+        self.discriminator = Discriminator(
+            len(corpus.vocabulary),
+            config.shape,
+            config.max_length,
+            conditional=config.discriminator == "conditional",
+        )
+        self.network = nn.ModuleDict({"generator": generator, "discriminator": self.discriminator})
+        self.optimizers = {
+            name: torch.optim.Adam(part.parameters(), lr=config.learning_rate)
+            for name, part in self.network.items()
+        }
+        self.steps = self._rounds.steps
+        self.validate_every = config.validate_every * self._rounds.length
+        self.seed = config.seed
+        self._batches = corpus.both(config.batch_size, config.seed, grouping=config.grouping)
+
+    @abstractmethod
+    def warm_up_loss(self, part: np.ndarray, whole: np.ndarray, step: int) -> Terms:
+        """Of the generator, before the discriminator learns."""
+
+    @abstractmethod
+    def generator_loss(self, part: np.ndarray, whole: np.ndarray, step: int) -> Terms:
+        """Of the generator."""
+
+    @abstractmethod
+    def discriminator_loss(self, part: np.ndarray, whole: np.ndarray) -> Terms:
+        """Of the discriminator."""
+
+    def update(self, step: int) -> Update:
+        """The schedule's phase, on the batch of that number."""
+        phase = self._rounds.phase(step)
+
+        def loss(part: np.ndarray, whole: np.ndarray) -> Terms:
+            if phase == "discriminator":
+                return self.discriminator_loss(part, whole)
+            if phase == "warm_up":
+                return self.warm_up_loss(part, whole, step)
+            return self.generator_loss(part, whole, step)
+
+        return Update(
+            name=phase,
+            optimizers=("discriminator",) if phase == "discriminator" else ("generator",),
+            loss=loss,
+            order=self._batches,
+            number=step,
+            # The released codes clip only after the warm-up.
+            clip=None if phase == "warm_up" else self._clip,
+        )
+
+    def batch(self, part: np.ndarray) -> tuple[Tensor, Tensor]:
+        """Ids (B, T) of these sentences, and their styles (B)."""
+        return self._corpus.batch(part, self.discriminator.place.device)
+
+    def validate(self) -> Mapping[str, float]:
+        """ACC and self-BLEU of rewrites of held-out sentences."""
+        return self._corpus.judge.scores(self._rewrite)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor
 
@@ -18,3 +19,18 @@ def summed_word_loss(logits: Tensor, target: Tensor) -> Tensor:
 def mean_word_loss(logits: Tensor, target: Tensor) -> Tensor:
     """Mean of ``-log p`` over the words of ``target`` (B, T), padding apart."""
     return F.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=PAD)
+
+
+def bag_of_words_loss(logits: Tensor, lengths: Tensor, wanted: Tensor) -> Tensor:
+    """Each sentence's mean of ``-log p`` over the wanted words and over its places: (B,).
+
+    Args:
+        logits: (B, T, V).
+        lengths: (B,), of what was written.
+        wanted: (B, V), true for a word of the bag; an empty bag's loss is 0.
+    """
+    places = torch.arange(logits.shape[1], device=logits.device)
+    inside = (places < lengths[:, None]).to(logits.dtype)
+    weights = inside / lengths[:, None]
+    log_p = torch.einsum("bt,btv->bv", weights, F.log_softmax(logits, dim=-1))
+    return -(log_p * wanted).sum(dim=1) / wanted.sum(dim=1).clamp(min=1)

@@ -30,7 +30,9 @@ def bag_of_words_loss(logits: Tensor, lengths: Tensor, wanted: Tensor) -> Tensor
         wanted: (B, V), true for a word of the bag; an empty bag's loss is 0.
     """
     places = torch.arange(logits.shape[1], device=logits.device)
-    inside = (places < lengths[:, None]).to(logits.dtype)
-    weights = inside / lengths[:, None]
-    log_p = torch.einsum("bt,btv->bv", weights, F.log_softmax(logits, dim=-1))
-    return -(log_p * wanted).sum(dim=1) / wanted.sum(dim=1).clamp(min=1)
+    inside = (places < lengths[:, None]).to(logits.dtype) / lengths[:, None]
+    bag = wanted.to(logits.dtype)
+    bag = bag / bag.sum(dim=1, keepdim=True).clamp(min=1)
+    wished = torch.bmm(logits, bag[:, :, None])[:, :, 0]  # (B, T), the bag's mean logit
+    lost = (torch.logsumexp(logits, dim=2) - wished) * inside
+    return lost.sum(dim=1) * wanted.any(dim=1)

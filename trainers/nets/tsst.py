@@ -18,7 +18,7 @@ from torch.nn.utils.parametrize import ParametrizationList
 from ..learning.corpus import by_length
 from ..learning.retrieval import Partition, Row
 from ..learning.vocabulary import END, PAD, padded
-from .recurrent import Attention, BiLstm, Decoder, State
+from .recurrent import Attention, BiLstm, Decoder, Memory, State
 from .style_transformer import lengths_of
 from .text_cnn import TextCnn
 
@@ -116,50 +116,64 @@ class Generator(nn.Module):
         last: Tensor = reading.state[0]
         return last.view(count, many, -1)
 
-    def unroll(
-        self,
-        reading: Reading,
-        style: Tensor,
-        steps: int,
-        *,
-        right: Tensor | None = None,
-        teacher: float = 0.0,
-        forbidden: Sequence[int] = (),
+    def teach(self, reading: Reading, style: Tensor, right: Tensor, rate: float) -> Tensor:
+        """Logits (B, T, V) of each of the right words (B, T).
+
+        Args:
+            reading: of the sentences to rewrite.
+            style: (B, K, 2H) of the style to write in.
+            right: ids; what follows their end means nothing.
+            rate: how often the right word is read next; otherwise it is the likeliest.
+        """
+        state, memories = self._begin(reading, style)
+        vector, hiddens = self.start.expand(len(right), -1), []
+        for step in range(right.shape[1]):
+            state = self.decoder(self.reader.dropout(vector), state, memories)
+            hiddens.append(state[0])
+            word = right[:, step]
+            if rate < 1 and float(torch.rand(())) >= rate:
+                with torch.no_grad():  # choosing a word has no gradient
+                    word = self.output(state[0]).argmax(dim=1)
+            vector = self.reader.words(word)
+        logits: Tensor = self.output(torch.stack(hiddens, dim=1))  # once: faster than word by word
+        return logits
+
+    def write(
+        self, reading: Reading, style: Tensor, steps: int, forbidden: Sequence[int] = ()
     ) -> tuple[Tensor, Tensor]:
-        """Write up to ``steps`` words; it stops when all sentences have ended.
+        """Write the likeliest words until all sentences have ended, at most ``steps``.
 
         Args:
             reading: of the sentences to rewrite.
             style: (B, K, 2H) of the style to write in.
             steps: the most words.
-            right: the right words (B, ``steps``): then it writes just as many.
-            teacher: how often the right word is read next instead of the likeliest.
             forbidden: ids that are never written.
 
         Returns:
-            Logits (B, S, V) and the likeliest words (B, S); what follows an end means nothing.
+            Logits (B, S, V), and the words as ids (B, S), closed by :func:`closed`.
         """
+        state, memories = self._begin(reading, style)
+        vector, hiddens, words = self.start.expand(len(style), -1), [], []
+        ended = torch.zeros(len(style), dtype=torch.bool, device=style.device)
+        for _ in range(steps):
+            state = self.decoder(self.reader.dropout(vector), state, memories)
+            hiddens.append(state[0])
+            with torch.no_grad():
+                scores = self.output(state[0])
+                if forbidden:
+                    scores[:, list(forbidden)] = -torch.inf
+                words.append(scores.argmax(dim=1))
+            ended |= words[-1] == END
+            if bool(ended.all()):
+                break
+            vector = self.reader.words(words[-1])
+        return self.output(torch.stack(hiddens, dim=1)), closed(torch.stack(words, dim=1))
+
+    def _begin(self, reading: Reading, style: Tensor) -> tuple[State, tuple[Memory, Memory]]:
         places, mask, (hidden, cell) = reading
         state = (torch.tanh(self.first_hidden(hidden)), torch.tanh(self.first_cell(cell)))
         content, styles = self.decoder.attentions
-        memories = (content.memory(places, mask), styles.memory(style))
-        vector = self.start.expand(len(places), -1)
-        ended = torch.zeros(len(places), dtype=torch.bool, device=places.device)
-        logits, words = [], []
-        for step in range(steps):
-            state = self.decoder(self.reader.dropout(vector), state, memories)
-            scores = self.output(state[0])
-            if forbidden:
-                scores[:, list(forbidden)] = -torch.inf
-            word = scores.detach().argmax(dim=1)
-            logits.append(scores)
-            words.append(word)
-            ended |= word == END
-            if right is None and bool(ended.all()):
-                break
-            taught = right is not None and bool(torch.rand(()) < teacher)
-            vector = self.reader.words(right[:, step] if taught and right is not None else word)
-        return torch.stack(logits, dim=1), torch.stack(words, dim=1)
+        return state, (content.memory(places, mask), styles.memory(style))
 
     def language(self, words: Tensor) -> tuple[Tensor, Tensor]:
         """Logits (B, T, V) of a language model forth and one back, for words (B, T).

@@ -20,7 +20,7 @@ from ..learning.schedules import inverse_power
 from ..learning.vocabulary import END, PAD, UNKNOWN, padded
 from ..nets.losses import bag_of_words_loss, summed_word_loss
 from ..nets.style_transformer import lengths_of
-from ..nets.tsst import REWRITE, Discriminator, Reader, closed
+from ..nets.tsst import REWRITE, Discriminator, Reader
 
 if TYPE_CHECKING:
     from .system import Tsst
@@ -146,20 +146,15 @@ class TsstLearner(Learner):
         own = self._retrieved(side, rows, query)
         other = self._retrieved(1 - side, rows, query)
 
-        steps = words.shape[1]
-        repeated, _ = generator.unroll(
-            reading, generator.style(own), steps, right=words, teacher=teacher
-        )
-        rewritten, ids = generator.unroll(reading, generator.style(other), self._longest)
-        ids = closed(ids)  # words, not soft ones: the way back teaches the way there nothing
+        repeated = generator.teach(reading, generator.style(own), words, teacher)
+        # What is read again is words, not soft ones: the way back teaches the way there nothing.
+        rewritten, ids = generator.write(reading, generator.style(other), self._longest)
         written = self._rows(ids)
         reading_back = reader(ids)
         query_back = reader.query(ids, reading_back)
         hidden = None if self._config.cycle_sees_source else rows
         again = self._retrieved(side, written, query_back, hidden)
-        back, _ = generator.unroll(
-            reading_back, generator.style(again), steps, right=words, teacher=teacher
-        )
+        back = generator.teach(reading_back, generator.style(again), words, teacher)
 
         lengths, own_lengths = lengths_of(ids), lengths_of(words)
         soft = F.softmax(rewritten, dim=-1) @ reader.words.weight
@@ -189,17 +184,15 @@ class TsstLearner(Learner):
             query = reader.query(words, reading)
             own = self._retrieved(side, rows, query)
             other = self._retrieved(1 - side, rows, query)
-            repeated, repeated_ids = generator.unroll(
-                reading, generator.style(own), words.shape[1], right=words, teacher=teacher
-            )
-            rewritten, ids = generator.unroll(reading, generator.style(other), self._longest)
+            repeated = generator.teach(reading, generator.style(own), words, teacher)
+            rewritten, ids = generator.write(reading, generator.style(other), self._longest)
             table = reader.words.weight
             cases = {
                 "real": (reader.words(words), words, side),
-                "repeated": (F.softmax(repeated, dim=-1) @ table, closed(repeated_ids), side),
+                "repeated": (F.softmax(repeated, dim=-1) @ table, words, side),
                 "own": (reader.words(own.flatten(0, 1)), own.flatten(0, 1), side),
                 "other": (reader.words(other.flatten(0, 1)), other.flatten(0, 1), 1 - side),
-                "rewritten": (F.softmax(rewritten, dim=-1) @ table, closed(ids), REWRITE),
+                "rewritten": (F.softmax(rewritten, dim=-1) @ table, ids, REWRITE),
             }
         terms = {}
         for name, (vectors, text, label) in cases.items():

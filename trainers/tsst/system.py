@@ -137,12 +137,9 @@ class Tsst(System):
                     self._keys,
                 )
                 like = padded(found).to(device).view(len(batch), config.retrieved, -1)
-                _, written = self.generator.unroll(
-                    reading,
-                    self.generator.style(like),
-                    config.max_length + 1,
-                    forbidden=(PAD, UNKNOWN),
-                )
+                steps, never = config.max_length + 1, (PAD, UNKNOWN)
+                style = self.generator.style(like)
+                _, written = self.generator.write(reading, style, steps, never)
             return [" ".join(self.vocabulary.decode(ids)) for ids in written.tolist()]
 
         return by_length(rows, self.BATCH_SIZE, write)

@@ -57,6 +57,10 @@ class TsstConfig(SystemConfig):
     pretrain_epochs: Annotated[float, Field(ge=0)] = field(
         default=15.0, metadata={"help": "epochs as a language model"}
     )
+    self_epochs: Annotated[float, Field(ge=0)] = field(
+        default=0.0,
+        metadata={"help": "epochs of self-reconstruction alone, before all losses; not published"},
+    )
     epochs: Annotated[float, Field(gt=0)] = field(
         default=10.0, metadata={"help": "epochs of all losses; one sees half of the sentences"}
     )
@@ -116,23 +120,27 @@ class TsstConfig(SystemConfig):
 
     @classmethod
     def small(cls, direction: Direction) -> TsstConfig:
-        """Smaller networks and higher rates: fewer steps, of sentences of like length."""
+        """Smaller networks, higher rates, fewer steps; it learns to repeat first, which is quick.
+
+        Words are read as they should be, not as they were written: fewer steps suffice then.
+        """
         return cls(
             max_length=cls.for_direction(direction).max_length,
             dimension=128,
             hidden=128,
             filters=32,
             retrieved=3,
-            min_count=3,
-            batch_size=32,
+            min_count=5,
+            batch_size=64,
             grouping=50,
-            teacher_forcing=0.5,
-            pretrain_epochs=0.5,
+            teacher_forcing=1.0,
+            pretrain_epochs=0.3,
+            self_epochs=1.0,
             epochs=1.0,
             warm_up=200,
             highest_rate=2e-3,
             generator_power=0.5,
-            validate_every=200,
+            validate_every=100,
         )
 
     @classmethod

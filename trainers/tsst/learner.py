@@ -85,9 +85,11 @@ class TsstLearner(Learner):
         )
         self._batches = OneStyle(corpus, config.batch_size, config.grouping, config.seed)
         self._pretraining = round(config.pretrain_epochs * self._mixed.steps_per_epoch)
+        epoch = self._batches.steps_per_epoch
+        self._repeating = round(config.self_epochs * epoch)
         self._round = 1 + config.discriminator_steps
-        rounds = max(1, round(config.epochs * self._batches.steps_per_epoch))
-        self.steps = self._pretraining + rounds * self._round
+        rounds = max(1, round(config.epochs * epoch))
+        self.steps = self._pretraining + self._repeating + rounds * self._round
         self.validate_every = config.validate_every * self._round
         self.seed = config.seed
 
@@ -97,13 +99,19 @@ class TsstLearner(Learner):
         if step < self._pretraining:
             name, rates = "language_model", {"language_model": self._rate(step + 1)}
             return Update(name, (name,), self._language_loss, self._mixed, step, rates, clip)
-        number, place = divmod(step - self._pretraining, self._round)
-        if step == self._pretraining:  # what the language model knows, the decoder knows
+        step -= self._pretraining
+        if step == 0:  # what the language model knows, the decoder knows
             self._generator.reader.lstm.start(self._generator.decoder.cell)
+        name, loss, rate = "generator", self._self_loss, self._rate(step + 1)
+        if step < self._repeating:
+            if step % self._config.refresh_every == 0:
+                self._refresh()
+            return Update(name, (name,), loss, self._batches, step, {name: rate}, clip)
+        number, place = divmod(step - self._repeating, self._round)
         if place == 0 and number % self._config.refresh_every == 0:
             self._refresh()
         self.discriminator.iterate()
-        name, loss, rate = "generator", self._generator_loss, self._rate(number + 1)
+        loss, rate = self._generator_loss, self._rate(self._repeating + number + 1)
         if place > 0:
             taken = number * self._config.discriminator_steps + place
             power = self._config.discriminator_power
@@ -134,6 +142,14 @@ class TsstLearner(Learner):
             "forth": summed_word_loss(forth, words) / count / 2,
             "back": lost / max(count - len(whole), 1) / 2,
         }
+
+    def _self_loss(self, part: np.ndarray, whole: np.ndarray) -> Terms:
+        generator, reader = self._generator, self._generator.reader
+        words, side = self._batch(part)
+        reading = reader(words)
+        own = self._retrieved(side, self._rows(words), reader.query(words, reading))
+        logits = generator.teach(reading, generator.style(own), words, self._config.teacher_forcing)
+        return {"self": summed_word_loss(logits, words) / self._n_words(whole)}
 
     def _generator_loss(self, part: np.ndarray, whole: np.ndarray) -> Terms:
         """The five losses of section 3.3; word losses are means over words that are no padding."""

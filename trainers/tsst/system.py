@@ -95,12 +95,26 @@ class Tsst(System):
             seed=config.seed,
         )
         sides = (corpus.rows[: corpus.n_source], corpus.rows[corpus.n_source :])
-        memory = _memory(sides, corpus.vocabulary, config, str(data.direction))
         torch.manual_seed(config.seed)
-        generator = _generator(config, neutrality(sides, len(corpus.vocabulary)))
-        system = cls(cls.planned(data, config), corpus.vocabulary, memory, generator)
+        system = cls.prepared(cls.planned(data, config), corpus.vocabulary, sides, config)
         learned = learn(TsstLearner(system, corpus), run, system.card.recipe)
         return replace(system, card=replace(system.card, scores=dict(learned.scores)))
+
+    @classmethod
+    def prepared(
+        cls,
+        card: SystemCard,
+        vocabulary: Vocabulary,
+        sides: Sequence[Iterable[Sequence[int]]],
+        config: TsstConfig,
+    ) -> Tsst:
+        """An untrained system with sentences of both styles, as ids, to retrieve from.
+
+        Raises:
+            InputError: a style has too few sentences.
+        """
+        memory = _memory(sides, vocabulary, config, card.name)
+        return cls(card, vocabulary, memory, _generator(config, neutrality(sides, len(vocabulary))))
 
     @property
     def config(self) -> TsstConfig:

@@ -199,13 +199,18 @@ def test_batches_are_of_one_style_and_both_come_in_turn(learner):
     assert styles[::2] != [styles[0]] * 10, "not always the same first"
 
 
-def test_losses_fall_on_a_batch_seen_again(learner):
-    processes, first = Processes.start(Run(device="cpu")), learner._pretraining
-    before = _step(learner, first, Run(), processes)
-    for _ in range(60):
-        after = _step(learner, first, Run(), processes)
-    assert after["generator/self"] < before["generator/self"] / 2
-    assert after["generator/query"] < 0.5
+def test_losses_fall_on_a_batch_seen_again(data):
+    config = replace(CONFIG, pretrain_epochs=5.0, self_epochs=5.0, teacher_forcing=1.0)
+    learner = made(data, config, few=24)
+    processes = Processes.start(Run(device="cpu"))
+    warm = CONFIG.warm_up - 1  # the highest rate
+    cases = {"language_model/back": warm, "generator/self": learner._pretraining + warm}
+    for name, step in cases.items():
+        curve = [_step(learner, step, Run(), processes)[name] for _ in range(30)]
+        assert curve[-1] < curve[0] / 2
+    every = learner._pretraining + learner._repeating
+    curve = [sum(_step(learner, every, Run(), processes).values()) for _ in range(15)]
+    assert curve[-1] < 0.9 * curve[0]
 
 
 def test_each_step_moves_its_own_weights(learner):
@@ -291,6 +296,25 @@ def test_word_losses_are_means_over_words(learner):
     assert terms["self"].item() == pytest.approx(total / count, rel=1e-4)
 
 
+@pytest.mark.parametrize(("leaky", "offset"), [(False, -1), (True, 1)])
+def test_the_way_back_predicts_the_word_before(learner, leaky, offset):
+    learner._config = replace(learner._config, leaky_language_model=leaky)
+    part = learner._mixed.at(0)
+    learner.network.eval()
+    found = learner._language_loss(part, part)
+    forth, back, count = 0.0, 0.0, 0
+    for i in part:
+        row = learner._corpus.rows[i]
+        logits = learner._generator.language(torch.tensor([row]))
+        log_p = [one[0].log_softmax(dim=-1) for one in logits]
+        forth -= sum(log_p[0][t, word].item() for t, word in enumerate(row))
+        places = [t for t in range(len(row)) if 0 <= t + offset < len(row)]
+        back -= sum(log_p[1][t, row[t + offset]].item() for t in places)
+        count += len(row)
+    assert found["forth"].item() == pytest.approx(forth / count / 2, rel=1e-4)
+    assert found["back"].item() == pytest.approx(back / (count - len(part)) / 2, rel=1e-4)
+
+
 def test_parts_of_a_batch_sum_up(data):
     config = replace(CONFIG, dropout=0.0, attention_dropout=0.0, pretrain_epochs=0.5)
     curves = []
@@ -300,7 +324,7 @@ def test_parts_of_a_batch_sum_up(data):
         start = learner._pretraining
         curves.append([_step(learner, step, run, processes) for step in (0, start, start + 1)])
     for whole, parts in zip(*curves, strict=True):
-        assert whole == pytest.approx(parts, abs=2e-5)
+        assert whole == pytest.approx(parts, abs=1e-5)
 
 
 @pytest.mark.parametrize("retriever", ["sparse", "dense"])
@@ -351,7 +375,16 @@ def test_it_learns_mini_and_answers_the_same_after_reading(data, tmp_path, retri
     system.save_pretrained(tmp_path / "m")
     again = Tsst.from_pretrained(tmp_path / "m", device="cpu")
     assert list(again.transfer(sources, DIRECTION, batch_size=2)) == answers
-    assert list(again.transfer(sources, BACK)) != answers
+
+
+def test_the_style_is_what_was_retrieved(data):
+    """The same words, rewritten either way: only the sentences that are looked at differ."""
+    learner = made(data, CONFIG, few=48)
+    with torch.no_grad():
+        for weight in learner._generator.parameters():
+            weight.mul_(4)
+    system, sources = learner._system, [*data.train.source[:8]]
+    assert system.rewritten(sources, 0) != system.rewritten(sources, 1)
 
 
 def test_a_damaged_system_is_refused(data, tmp_path):
@@ -364,7 +397,8 @@ def test_a_damaged_system_is_refused(data, tmp_path):
         ("generator.safetensors", "nothing"),
     ):
         folder = tmp_path / "broken"
-        system.write(folder) if folder.exists() else (folder.mkdir(), system.write(folder))
+        folder.mkdir(exist_ok=True)
+        system.write(folder)
         (folder / name).write_text(content)
         with pytest.raises(InputError, match=r"is not a tsst system|to retrieve from"):
             Tsst.read(folder, system.card, "cpu")

@@ -262,20 +262,33 @@ def test_what_each_loss_reaches(learner):
     assert not decoder & asked, "no gradient through words that were chosen"
 
 
-def test_the_verdict_pulls_towards_the_other_style(learner):
-    """A step against the gradient of the style loss raises the wanted class."""
-    part = learner._batches.at(0)
-    learner.network.train()
-    optimizer = torch.optim.SGD(learner._generator.parameters(), lr=0.05)
-    found = []
-    for _ in range(6):
-        torch.manual_seed(0)
-        lost = learner._generator_loss(part, part)["style"]
-        found.append(lost.item())
-        optimizer.zero_grad()
-        lost.backward()
-        optimizer.step()
-    assert found[-1] < found[0]
+@pytest.mark.parametrize("turn", [0, 1])
+def test_who_is_said_to_have_written_what(learner, turn):
+    """The discriminator's five labels, and that the generator wants its rewrite's turned."""
+    part, generator = learner._batches.at(turn), learner._generator
+    learner.network.eval()
+    words, side = learner._batch(part)
+    rows, table = learner._rows(words), generator.reader.words
+    with torch.no_grad():
+        reading = generator.reader(words)
+        query = generator.reader.query(words, reading)
+        own, other = (learner._retrieved(of, rows, query) for of in (side, 1 - side))
+        repeated = generator.teach(reading, generator.style(own), words, 1.0)
+        rewritten, ids = generator.write(reading, generator.style(other), learner._longest)
+        told = {
+            "real": (table(words), words, side),
+            "repeated": (repeated.softmax(dim=-1) @ table.weight, words, side),
+            "own": (table(own.flatten(0, 1)), own.flatten(0, 1), side),
+            "other": (table(other.flatten(0, 1)), other.flatten(0, 1), 1 - side),
+            "rewritten": (rewritten.softmax(dim=-1) @ table.weight, ids, 2),
+        }
+        terms = learner._discriminator_loss(part, part)
+        wanted = learner._generator_loss(part, part)["style"].item()
+        for name, (vectors, text, label) in told.items():
+            log_p = learner.discriminator(vectors, lengths_of(text)).log_softmax(dim=-1)
+            assert terms[name].item() == pytest.approx(-log_p[:, label].mean().item(), rel=1e-4)
+            if name == "rewritten":
+                assert wanted == pytest.approx(-log_p[:, 1 - side].mean().item(), rel=1e-4)
 
 
 def test_word_losses_are_means_over_words(learner):

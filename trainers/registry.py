@@ -24,6 +24,7 @@ SYSTEMS: dict[str, str] = {
     "dar": "tstbench.trainers.dar:Dar",
     "ctat": "tstbench.trainers.ctat:Ctat",
     "nast": "tstbench.trainers.nast:Nast",
+    "tsst": "tstbench.trainers.tsst.system:Tsst",
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor
 
@@ -42,3 +43,20 @@ def smoothed_word_loss(logits: Tensor, target: Tensor, smoothing: float) -> Tens
     if smoothing:
         entropy -= math.log(share) * smoothing
     return ((cross_entropy - entropy) * (target != PAD)).sum()
+
+
+def bag_of_words_loss(logits: Tensor, lengths: Tensor, wanted: Tensor) -> Tensor:
+    """Each sentence's mean of ``-log p`` over the wanted words and over its places: (B,).
+
+    Args:
+        logits: (B, T, V).
+        lengths: (B,), of what was written.
+        wanted: (B, V), true for a word of the bag; an empty bag's loss is 0.
+    """
+    places = torch.arange(logits.shape[1], device=logits.device)
+    inside = (places < lengths[:, None]).to(logits.dtype) / lengths[:, None]
+    bag = wanted.to(logits.dtype)
+    bag = bag / bag.sum(dim=1, keepdim=True).clamp(min=1)
+    wished = torch.bmm(logits, bag[:, :, None])[:, :, 0]  # (B, T), the bag's mean logit
+    lost = (torch.logsumexp(logits, dim=2) - wished) * inside
+    return lost.sum(dim=1) * wanted.any(dim=1)

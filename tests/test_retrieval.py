@@ -1,0 +1,113 @@
+"""Retrieval: BM25 and cosine against plain computations; what must not be found is not."""
+
+import math
+from collections import Counter
+
+import bm25s
+import numpy as np
+import pytest
+import torch
+
+from tstbench.errors import InputError
+from tstbench.trainers.learning.retrieval import Bm25, Memory, Partition, nearest_by_cosine
+
+END, SILENT = 2, 9
+ROWS = [(3, 4, 2), (4, 5, 2), (5, 5, 6, 9, 2), (7, 2), (9, 2), (4, 5, 2), (3, 4, 5, 6, 7, 2)]
+
+
+@pytest.fixture(scope="module")
+def partition():
+    return Partition.of(ROWS, 3, "mini")
+
+
+def test_copies_are_one_sentence_and_too_few_are_refused(partition):
+    assert partition.rows == tuple(dict.fromkeys(ROWS))
+    assert partition.places([(7, 2), (4, 5, 2), (8, 2)]) == {3, 1}
+    with pytest.raises(InputError, match="mini: 6 different sentences .* 7 are needed"):
+        Partition.of(ROWS, 7, "mini")
+
+
+def test_bm25_is_lucenes_formula(partition):
+    """By hand, and as bm25s itself scores the words."""
+    index = Bm25(partition, {END, SILENT})
+    documents = [[w for w in row if w not in (END, SILENT)] for row in partition.rows]
+    mean = sum(map(len, documents)) / len(documents)
+    query = [4, 5, 5, SILENT, 8, END]
+    expected = []
+    for document in documents:
+        score = 0.0
+        for word in query:
+            holding = sum(word in other for other in documents)
+            if holding == 0:
+                continue
+            rarity = math.log(1 + (len(documents) - holding + 0.5) / (holding + 0.5))
+            count = Counter(document)[word]
+            score += rarity * count / (count + 1.2 * (0.25 + 0.75 * len(document) / mean))
+        expected.append(score)
+    assert index.scores(query) == pytest.approx(expected)
+    theirs = bm25s.BM25(method="lucene", k1=1.2, b=0.75, dtype="float64")
+    theirs.index([[str(w) for w in document] for document in documents], show_progress=False)
+    assert index.scores(query) == pytest.approx(theirs.get_scores(["4", "5", "5"]))
+
+
+def test_the_best_come_first_and_strangers_fill_up(partition):
+    index = Bm25(partition, {END, SILENT})
+    scores = index.scores([5, 6])
+    order = sorted(range(len(scores)), key=lambda place: -scores[place])
+    assert index.nearest([5, 6], 2, (), [0]).tolist() == order[:2]
+    assert index.nearest([5, 6], 2, {order[0]}, [0]).tolist() == order[1:3]
+    filled = index.nearest([7], 4, {3}, [0]).tolist()
+    assert filled[0] == 5, "the one sentence that shares a word"
+    assert len(set(filled)) == 4
+    assert 3 not in filled
+    assert filled == index.nearest([7], 4, {3}, [0]).tolist(), "drawn by the seed"
+    draws = {tuple(index.nearest([8], 3, (), [seed])) for seed in range(20)}
+    assert len(draws) > 1
+
+
+def test_ties_go_to_the_first():
+    index = Bm25(Partition.of([(3, 5, 2), (4, 3, 2), (3, 6, 2), (3, 7, 2)], 1, "mini"), {END})
+    assert index.nearest([3], 3, (), [0]).tolist() == [0, 1, 2]
+    assert index.nearest([3], 3, {1}, [0]).tolist() == [0, 2, 3]
+
+
+def test_cosine_against_a_loop():
+    torch.manual_seed(0)
+    queries, keys = torch.randn(4, 5), torch.nn.functional.normalize(torch.randn(20, 5), dim=1)
+    excluded = [{0}, set(), {3, 4}, set(range(16))]
+    found = nearest_by_cosine(queries, keys, 4, excluded)
+    for query, out, places in zip(queries, excluded, found, strict=True):
+        cosines = {
+            place: float(query @ key / query.norm())
+            for place, key in enumerate(keys)
+            if place not in out
+        }
+        assert places.tolist() == sorted(cosines, key=lambda place: -cosines[place])[:4]
+
+
+@pytest.mark.parametrize("dense", [False, True])
+def test_a_memory_never_finds_the_query_and_keeps_the_styles_apart(dense):
+    random = np.random.default_rng(0)
+    rows = [[(*random.integers(3, 8, size=3), 2) for _ in range(40)] for _ in range(2)]
+    partitions = tuple(Partition.of(side, 8, "mini") for side in rows)
+    memory = Memory(partitions, 3, {END})
+    # A sentence's vector is its words' counts: its own is its nearest, were it not left out.
+    vectors = [
+        torch.tensor([[row.count(word) for word in range(8)] for row in part.rows]).float()
+        for part in partitions
+    ]
+    keys = tuple(torch.nn.functional.normalize(part, dim=1) for part in vectors)
+    for side in (0, 1):
+        asked = list(partitions[side].rows)
+        hidden = [(partitions[side].rows[0],)] * len(asked)
+        for other in (0, 1):
+            found = memory.find(
+                other, asked, hidden, [0] * len(asked), vectors[side], keys if dense else None
+            )
+            assert len(found) == 3 * len(asked)
+            assert set(found) <= set(partitions[other].rows)
+            for place, row in enumerate(asked):
+                three = found[3 * place : 3 * place + 3]
+                assert len(set(three)) == 3
+                assert row not in three
+                assert hidden[place][0] not in three

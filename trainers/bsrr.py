@@ -140,6 +140,7 @@ class _Learner(Learner):
 
     def _reward_losses(self, part: np.ndarray, whole: np.ndarray) -> Terms:
         config, bart = self._config, self._bart
+        was_training = self.network.training
         self.network.eval()  # drawn and scored without dropout: the same distribution twice
         sides = [int(i >= self._half) for i in part]
         begin = [self._begin[1 - side] for side in sides]
@@ -163,7 +164,7 @@ class _Learner(Learner):
         unwritten = torch.tensor(bart.unwritten, device=logits.device)
         log_p = log_probabilities(logits.index_fill(-1, unwritten, -torch.inf), drawn)
         log_p = log_p.where(mask, 0.0)
-        self.network.train()
+        self.network.train(was_training)
         share = len(part) / len(whole)
         return {
             "style": config.style_weight
@@ -278,12 +279,16 @@ class Bsrr(System):
         prepare = preparation(language_of(data.direction)).for_classifier
         sentences = Sides(*(tuple(prepare(s)) for s in (source.train.source, source.train.target)))
         check_sides(data, sentences)
+        styles = _style_words(data.direction)
         if config.base == SCRATCH:
-            bart = Seq2Seq.scratch([text for side in sentences for text in side], seed=config.seed)
+            texts = [
+                f"{s} # {text}" for s, side in zip(styles, sentences, strict=True) for text in side
+            ]
+            bart = Seq2Seq.scratch(texts, seed=config.seed)
         else:
             bart = Seq2Seq.pretrained(config.base)
         bart.check_length(max(config.max_length, config.sample_length))
-        writer = StyledBart(bart, _style_words(data.direction), config.max_length)
+        writer = StyledBart(bart, styles, config.max_length)
         classifier = style_roberta(
             config.classifier,
             bart,

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from ...errors import InputError, MissingFileError, MissingScorerError
-from ...metrics.scorers.weights import fetch
+from ...metrics.scorers.weights import fetch, quiet_loading
 from ..nets.style_roberta import StyleRoberta
 from .seq2seq import SCRATCH, Seq2Seq
 
@@ -68,22 +68,23 @@ def _pretrained(classifier: str, bart: Seq2Seq) -> Any:
         ) from error
     try:
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-        model = RobertaForSequenceClassification.from_pretrained(
-            folder,
-            num_labels=2,
-            use_safetensors=True,
-            local_files_only=True,
-            attn_implementation="eager",
-            dtype=torch.float32,
-            ignore_mismatched_sizes=True,  # the base may have the head of another task
-        )
+        with quiet_loading():
+            model = RobertaForSequenceClassification.from_pretrained(
+                folder,
+                num_labels=2,
+                use_safetensors=True,
+                local_files_only=True,
+                attn_implementation="eager",
+                dtype=torch.float32,
+                ignore_mismatched_sizes=True,  # the base may have the head of another task
+            )
     except Exception as error:  # transformers' and tokenizers' own, of many kinds
         raise InputError(f"{folder} is not a RoBERTa that can be read: {error!r}") from error
     if model.config.model_type != "roberta":
         raise InputError(f"{classifier} is a {model.config.model_type}, not a RoBERTa")
     words = bart.tokenizer.get_vocab()
     theirs = tokenizer.get_vocab()
-    if any(theirs.get(word, number) != number for word, number in words.items()):
+    if any(theirs.get(word) != number for word, number in words.items()):
         raise InputError(
             f"{classifier} does not have the word pieces of the BART that it is to judge: give a "
             f"RoBERTa with the same tokenizer, or --classifier {SCRATCH}"

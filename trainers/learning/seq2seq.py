@@ -18,7 +18,7 @@ from torch import Tensor
 from ...errors import InputError, MissingFileError, MissingScorerError, require
 from ...files import folder_digest
 from ...metrics.scorers.device import Device, Placement
-from ...metrics.scorers.weights import fetch, load_pretrained
+from ...metrics.scorers.weights import fetch, load_pretrained, quiet_loading
 
 SCRATCH = "scratch"  # instead of a checkpoint: a small random one, for tests
 _HEAD = "BartForConditionalGeneration"
@@ -112,7 +112,8 @@ class Seq2Seq:
 
     def save(self, folder: Path) -> None:
         """Write what ``save_pretrained`` writes: safetensors, configuration, tokenizer."""
-        self.model.save_pretrained(folder)
+        with quiet_loading():
+            self.model.save_pretrained(folder)
         self.tokenizer.save_pretrained(folder)
 
     @property

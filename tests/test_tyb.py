@@ -62,7 +62,6 @@ def test_rows_begin_and_end_and_are_cut(bart):
 
 def test_words_fall_on_a_batch_seen_again(bart):
     learner = learner_of(bart, rewards_from=10_000)
-    learner._rewards_from = 10_000
     processes = Processes.start(Run(device="cpu"))
     first = _step(learner, 0, Run(), processes)["supervised/words"]
     for _ in range(60):
@@ -148,8 +147,8 @@ def test_the_bleu_reward_has_the_papers_sign_or_the_released_one(bart, sign, fac
     assert torch.equal(learner._bleu_reward(tail, wrong, wanted) * factor, better)
 
 
-def test_rewards_begin_after_an_epoch_if_that_is_shorter(bart):
-    learner = learner_of(bart, rewards_from=200, batch_size=2)
+def test_rewards_begin_later_and_the_learning_rate_falls(bart):
+    learner = learner_of(bart, rewards_from=4)
     names = [learner.update(step).name for step in range(6)]
     assert names == ["supervised"] * 4 + ["rewarded"] * 2
     rates = [learner_of(bart, decay_every=10).update(s).rates["bart"] for s in (0, 9, 10, 25)]

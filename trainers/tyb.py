@@ -73,7 +73,7 @@ class TybConfig(SystemConfig):
     decay_every: Annotated[int, Field(ge=1)] = field(default=10_000, metadata={"help": "steps"})
     steps: Annotated[int, Field(ge=1)] = field(default=20_000, metadata={"help": "steps"})
     rewards_from: Annotated[int, Field(ge=0)] = field(
-        default=200, metadata={"help": "first step with rewards; earlier if an epoch is shorter"}
+        default=200, metadata={"help": "steps before there are rewards"}
     )
     word_weight: Annotated[float, Field(ge=0)] = field(
         default=1.0, metadata={"help": "weight of the right words' cross-entropy"}
@@ -125,9 +125,11 @@ class TybConfig(SystemConfig):
         """For a small BART: give its folder as ``base``."""
         return replace(
             cls.for_direction(direction),
-            learning_rate=5e-4,
-            decay_every=200,
+            learning_rate=1e-3,
+            decay=0.8,
+            decay_every=150,
             steps=1000,
+            rewards_from=700,
             validate_every=100,
             hold_out=400,
             classifier_steps=500,
@@ -186,13 +188,11 @@ class _Learner(Learner):
         lengths = [max(len(x), len(y)) for x, y in zip(*self._train, strict=True)]
         self._order = Order(lengths, config.batch_size, config.seed, config.grouping)
         self.steps, self.seed = config.steps, config.seed
-        epoch = self._order.steps_per_epoch
-        self.validate_every = min(config.validate_every, epoch)
-        self._rewards_from = min(config.rewards_from, epoch)
+        self.validate_every = min(config.validate_every, self._order.steps_per_epoch)
 
     def update(self, step: int) -> Update:
         config = self._config
-        rewarded = step >= self._rewards_from
+        rewarded = step >= config.rewards_from
         return Update(
             name="rewarded" if rewarded else "supervised",
             optimizers=("bart",),

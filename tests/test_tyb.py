@@ -42,7 +42,8 @@ def bart():
 def learner_of(bart, **settings):
     torch.manual_seed(0)
     classifier = StyleCnn(bart.model.config.vocab_size, dimension=8, filters=4)
-    config = replace(CONFIG, rewards_from=settings.pop("rewards_from", 0), **settings)
+    usual = {"rewards_from": 0, "learning_rate": 3e-3}
+    config = replace(CONFIG, **{**usual, **settings})
     fresh = Seq2Seq(type(bart.model)(bart.model.config), bart.tokenizer)
     return _Learner(fresh, classifier, Paired(PAIRS, PAIRS[:2], mined=False), config)
 

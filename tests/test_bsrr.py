@@ -14,7 +14,8 @@ from torch import nn
 from tstbench.datasets_scripts.known import parse_direction
 from tstbench.datasets_scripts.training import TrainingData, TrainingPart, load_training
 from tstbench.errors import InputError
-from tstbench.trainers.bsrr import Bsrr, BsrrConfig, _Learner
+from tstbench.trainers.bsrr import Bsrr, BsrrConfig
+from tstbench.trainers.bsrr_learner import BsrrLearner
 from tstbench.trainers.learning.loop import _step
 from tstbench.trainers.learning.policy import up_to_end
 from tstbench.trainers.learning.processes import Processes
@@ -46,7 +47,7 @@ def learner_of(**settings):
     writer = StyledBart(bart, STYLES, CONFIG.max_length)
     classifier = style_roberta(SCRATCH, bart, dimension=32, layers=2, seed=0)
     config = replace(CONFIG, supervised_epochs=0, epochs=100, **settings)
-    return _Learner(writer, classifier, PAIRS, config, lambda: {"selection": 0.0})
+    return BsrrLearner(writer, classifier, PAIRS, config, lambda: {"selection": 0.0})
 
 
 def test_every_pair_is_learned_both_ways_with_its_style(learner):
@@ -244,7 +245,7 @@ def test_a_resumed_training_follows_the_same_curve(tmp_path):
     )
     few = replace(CONFIG, epochs=4, supervised_epochs=2, validate_every=100)
     whole = Bsrr.train(data, few, Run(device="cpu"))
-    update = _Learner.update
+    update = BsrrLearner.update
 
     def stops(self, step):
         if step == 7:
@@ -252,7 +253,7 @@ def test_a_resumed_training_follows_the_same_curve(tmp_path):
         return update(self, step)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_Learner, "update", stops)
+        patch.setattr(BsrrLearner, "update", stops)
         with pytest.raises(KeyboardInterrupt):
             Bsrr.train(data, few, Run(device="cpu", folder=tmp_path, save_every=6))
     resumed = Bsrr.train(data, few, Run(device="cpu", folder=tmp_path, resume="yes"))

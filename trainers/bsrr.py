@@ -82,8 +82,8 @@ class Bsrr(System):
         """
         card = cls.planned(data, config)
         mined = not card.needs_parallel
-        train, held = _split(data, config) if mined else (None, None)
-        source = data if train is None else _only(data, train)
+        split = _split(data, config) if mined else None
+        source = data if split is None else _only(data, split[0])
         paired = Paired.of(
             source,
             "mined" if mined else "data",
@@ -125,10 +125,10 @@ class Bsrr(System):
             for side, texts in enumerate(sentences)
         ]
         judged = fit_reader(classifier, rows, fit, run)
-        if held is None:
+        if split is None:
             validate = _by_references(writer, paired.held_out, len(card.directions))
         else:
-            validate = _by_judge(writer, data, sentences, held, config.seed)
+            validate = _by_judge(writer, data, sentences, split[1], config.seed)
         learner = BsrrLearner(writer, classifier, paired.train, config, validate)
         learned = learn(learner, run, card.recipe)
         scores = {**learned.scores, "classifier_accuracy": judged["accuracy"]}
@@ -214,12 +214,16 @@ def _mined(sides: Sides, config: BsrrConfig) -> list[Pair]:
 
         vectors = load_encoder().sentence_vectors
         judge = selection(sides, sides, config.seed).classifier
-        clear = [
-            clear_in_style(side, lambda texts, k=k: judge.distribution(texts)[:, k])
-            for k, side in enumerate(sides)
-        ]
-        there = semantic_pairs(*clear, vectors, similarity=config.similarity)
-        back = semantic_pairs(*clear[::-1], vectors, similarity=config.similarity)
+
+        def clear(style: int) -> list[str]:
+            def own(texts: Sequence[str]) -> np.ndarray:
+                return judge.distribution(texts)[:, style]
+
+            return clear_in_style(sides[style], own)
+
+        first, second = clear(0), clear(1)
+        there = semantic_pairs(first, second, vectors, similarity=config.similarity)
+        back = semantic_pairs(second, first, vectors, similarity=config.similarity)
         there, back = there[: config.most_pairs], back[: config.most_pairs]
     return list(dict.fromkeys([*there, *((source, target) for target, source in back)]))
 

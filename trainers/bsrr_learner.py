@@ -8,6 +8,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.optim import Optimizer
 
 from ..datasets_scripts.training import Pair
 from .bsrr_config import BsrrConfig
@@ -49,7 +50,10 @@ class BsrrLearner(Learner):
         self.network = nn.ModuleDict(
             {"bart": self._bart.model, "classifier": classifier, "memory": self._memory}
         )
-        kinds = {"adamw": torch.optim.AdamW, "rmsprop": torch.optim.RMSprop}
+        kinds: dict[str, Callable[..., Optimizer]] = {
+            "adamw": torch.optim.AdamW,
+            "rmsprop": torch.optim.RMSprop,
+        }
         kind = kinds[config.optimizer]
         self.optimizers = {"bart": kind(self._bart.model.parameters(), lr=config.learning_rate)}
         # Every pair both ways: example i goes from side 0 if i is one of the first half.

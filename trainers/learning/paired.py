@@ -68,7 +68,9 @@ class Paired:
             pairs = [p for p in dict.fromkeys(mine(sides)) if all(p)]
         else:
             pairs = prepared_pairs(own, prepare)
-        ready = [] if mined or data.validation is None else data.validation.pairs
+        ready: Sequence[Pair] = ()
+        if not mined and data.validation is not None:
+            ready = data.validation.pairs
         if ready:
             return cls(tuple(pairs), tuple(prepared_pairs(ready, prepare)[:hold_out]), mined)
         sources = list(dict.fromkeys(source for source, _ in pairs))

@@ -80,7 +80,7 @@ class _ReaderLearner(Learner):
         self.steps, self.validate_every, self.seed = fit.steps, fit.validate_every, fit.seed
         self._fit = fit
         self._rows = [row for side in sides for row in side]
-        self._labels = np.repeat([0, 1], [len(side) for side in sides])
+        self._labels: np.ndarray = np.repeat([0, 1], [len(side) for side in sides])
         held: list[int] = []
         for label in (0, 1):
             places = np.flatnonzero(self._labels == label)

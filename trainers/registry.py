@@ -25,6 +25,8 @@ SYSTEMS: dict[str, str] = {
     "ctat": "tstbench.trainers.ctat:Ctat",
     "nast": "tstbench.trainers.nast:Nast",
     "tsst": "tstbench.trainers.tsst.system:Tsst",
+    "bsrr": "tstbench.trainers.bsrr:Bsrr",
+    "tyb": "tstbench.trainers.tyb:Tyb",
 }
 
 

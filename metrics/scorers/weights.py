@@ -82,7 +82,7 @@ def load_pretrained(folder: Path, placement: Placement, head: str) -> tuple[Any,
     import transformers
 
     device = placement.resolve()
-    with _quiet_loading():
+    with quiet_loading():
         model = getattr(transformers, head).from_pretrained(
             folder,
             dtype=getattr(torch, placement.dtype),
@@ -95,8 +95,8 @@ def load_pretrained(folder: Path, placement: Placement, head: str) -> tuple[Any,
 
 
 @contextmanager
-def _quiet_loading() -> Iterator[None]:
-    """Without transformers' bar, which comes and goes in a moment and litters logs and pipes."""
+def quiet_loading() -> Iterator[None]:
+    """Without transformers' bars, which come and go in a moment and litter logs and pipes."""
     from transformers.utils import logging
 
     shown = logging.is_progress_bar_enabled()

@@ -1,0 +1,295 @@
+"""TYB: what a BART is taught and rewarded for, and a training from the command line."""
+
+import json
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from prepared import command_line, refusal
+from tiny_models import make_bert
+from torch import nn
+
+from tstbench.datasets_scripts.known import parse_direction
+from tstbench.datasets_scripts.training import TrainingData, TrainingPart, load_training
+from tstbench.errors import InputError
+from tstbench.trainers.learning.loop import _step
+from tstbench.trainers.learning.paired import Paired
+from tstbench.trainers.learning.policy import log_probabilities
+from tstbench.trainers.learning.processes import Processes
+from tstbench.trainers.learning.run import Run
+from tstbench.trainers.learning.seq2seq import Seq2Seq, identified
+from tstbench.trainers.learning.style_reader import ReaderFit, fit_reader
+from tstbench.trainers.nets.style_cnn import StyleCnn
+from tstbench.trainers.tyb import Tyb, TybConfig, _Learner
+
+DIRECTION = "mini/negative-to-positive"
+CONFIG = TybConfig.tiny(parse_direction(DIRECTION))
+PAIRS = tuple(
+    (f"the {what} was {bad} today", f"the {what} was {good}")
+    for what in ("food", "staff", "soup", "room")
+    for bad, good in (("awful", "great"), ("cold and slow", "warm and fast"))
+)
+
+
+@pytest.fixture(scope="module")
+def bart():
+    texts = [text for pair in PAIRS for text in pair]
+    return Seq2Seq.scratch(texts, seed=0, n_words=300)
+
+
+def learner_of(bart, **settings):
+    torch.manual_seed(0)
+    classifier = StyleCnn(bart.model.config.vocab_size, dimension=8, filters=4)
+    usual = {"rewards_from": 0, "learning_rate": 3e-3}
+    config = replace(CONFIG, **{**usual, **settings})
+    fresh = Seq2Seq(type(bart.model)(bart.model.config), bart.tokenizer)
+    return _Learner(fresh, classifier, Paired(PAIRS, PAIRS[:2], mined=False), config)
+
+
+def test_rows_begin_and_end_and_are_cut(bart):
+    (row,) = bart.encode([PAIRS[0][0]], 30)
+    assert (row[0], row[-1]) == (bart.start, bart.end)
+    assert bart.decode(row) == PAIRS[0][0]
+    assert bart.encode([PAIRS[0][0]], 4) == [[*row[:3], bart.end]]
+    (styled,) = bart.encode(["food"], 30, before="positive #")
+    assert bart.decode(styled) == "positive # food"
+    assert (
+        styled[:-1][: len(bart.encode([""], 0, before="positive #")[0]) - 1]
+        == (bart.encode([""], 0, before="positive #")[0][:-1])
+    )
+
+
+def test_words_fall_on_a_batch_seen_again(bart):
+    learner = learner_of(bart, rewards_from=10_000)
+    processes = Processes.start(Run(device="cpu"))
+    first = _step(learner, 0, Run(), processes)["supervised/words"]
+    for _ in range(60):
+        last = _step(learner, 0, Run(), processes)["supervised/words"]
+    assert last < first / 3
+
+
+def test_the_words_loss_is_a_mean_over_words_and_parts_sum_to_it(bart):
+    learner = learner_of(bart)
+    learner.network.eval()
+    whole = np.arange(len(PAIRS))
+    term = learner._supervised_loss(whole, whole)["words"].item()
+    total = words = 0
+    for source, target in zip(*learner._train, strict=True):
+        logits = learner._bart.logits(torch.tensor([source]), torch.tensor([target]))
+        total -= log_probabilities(logits, torch.tensor([target])).sum().item()
+        words += len(target)
+    assert term == pytest.approx(total / words, rel=1e-5)
+    parts = [
+        learner._supervised_loss(part, whole)["words"].item() for part in (whole[:3], whole[3:])
+    ]
+    assert sum(parts) == pytest.approx(term, rel=1e-5)
+
+
+def test_rewards_teach_the_bart_and_not_the_classifier(bart):
+    learner = learner_of(bart)
+    learner.network.train()
+    torch.manual_seed(0)
+    terms = learner._rewarded_loss(np.arange(8), np.arange(8))
+    assert set(terms) == {"words", "style", "bleu"}
+    for name in ("style", "bleu"):
+        learner.network.zero_grad()
+        terms[name].backward(retain_graph=True)
+        assert (
+            sum(p.grad.abs().sum() for p in learner._bart.model.parameters() if p.grad is not None)
+            > 0
+        )
+        assert all(p.grad is None for p in learner._classifier.parameters())
+
+
+class _Likes(nn.Module):
+    """A classifier that is sure of the target style where a word occurs."""
+
+    def __init__(self, word):
+        super().__init__()
+        self.word = word
+
+    def forward(self, ids, lengths):
+        inside = torch.arange(ids.shape[1]) < lengths[:, None]
+        there = ((ids == self.word) & inside).any(dim=1).float()
+        return torch.stack([torch.zeros_like(there), 20 * there - 10], dim=1)
+
+
+def test_the_style_reward_makes_what_the_classifier_likes_likelier(bart):
+    learner = learner_of(bart, style_weight=1.0, bleu_weight=0.0, word_weight=0.0)
+    few = sorted(set(learner._train[1][0][1:5]))
+    liked = few[0]
+    learner._classifier = _Likes(liked)
+    learner._bart.model.final_logits_bias[0, few] = 8.0  # little else is drawn
+
+    def probability():
+        learner.network.eval()
+        logits, _ = learner._predicted(learner._train, np.arange(8))
+        return logits[:, 1:].softmax(dim=-1)[..., liked].mean().item()
+
+    before, processes = probability(), Processes.start(Run(device="cpu"))
+    for step in range(25):
+        _step(learner, step, Run(), processes)
+    assert probability() > 2 * before
+
+
+@pytest.mark.parametrize(("sign", "factor"), [("paper", 1), ("released", -1)])
+def test_the_bleu_reward_has_the_papers_sign_or_the_released_one(bart, sign, factor):
+    learner = learner_of(bart, bleu_sign=sign)
+    wanted = learner._bart.padded(learner._train[1])[:, 1:]
+    wrong = wanted.where((wanted == bart.end) | (wanted == bart.pad), bart.start)
+    better = learner._bleu_reward(wanted, wrong, wanted) * factor
+    assert better.tolist() == pytest.approx([1.0] * 8, abs=1e-4)
+    assert (learner._bleu_reward(wrong, wanted, wanted) * factor < -0.9).all()
+    # What a sentence has behind its end counts for nothing.
+    tail = wanted.clone()
+    tail[wanted == bart.pad] = bart.start
+    assert torch.equal(learner._bleu_reward(tail, wrong, wanted) * factor, better)
+
+
+def test_rewards_begin_later_and_the_learning_rate_falls(bart):
+    learner = learner_of(bart, rewards_from=4)
+    names = [learner.update(step).name for step in range(6)]
+    assert names == ["supervised"] * 4 + ["rewarded"] * 2
+    rates = [learner_of(bart, decay_every=10).update(s).rates["bart"] for s in (0, 9, 10, 25)]
+    assert rates == pytest.approx([3e-3, 3e-3, 2.7e-3, 2.43e-3])
+
+
+def test_special_tokens_are_never_written_and_a_batch_changes_nothing(bart):
+    rows = bart.encode([source for source, _ in PAIRS], 20)
+    with torch.no_grad():  # make them likely
+        bart.model.final_logits_bias[0, bart.unwritten] = 50.0
+        bart.model.final_logits_bias[0, bart.end] = -1.0
+    try:
+        for beams in (1, 4):
+            together = bart.generate(rows, max_length=12, beams=beams)
+            assert (together[:, 0] == bart.start).all()
+            for row, found in zip(rows, together, strict=True):
+                alone = bart.generate([row], max_length=12, beams=beams)[0]
+                assert bart.decode(alone.tolist()) == bart.decode(found.tolist())
+                words = (
+                    found[1 : found.tolist().index(bart.end)] if bart.end in found else found[1:]
+                )
+                assert not set(words.tolist()) & set(bart.unwritten)
+    finally:
+        bart.model.final_logits_bias.zero_()
+
+
+def test_drawn_sentences_are_spread_as_their_probabilities_say(bart):
+    rows = bart.encode(["the food"], 20) * 400
+    torch.manual_seed(0)
+    with torch.no_grad():
+        bart.model.final_logits_bias[0, 10] = 3.0
+        drawn = bart.generate(rows, max_length=2, temperature=0.8)[:, 1]
+        logits = bart.logits(bart.padded(rows[:1]), torch.tensor([[bart.start, 10]]))[0, 1] / 0.8
+        bart.model.final_logits_bias.zero_()
+    logits[bart.unwritten] = -torch.inf
+    share = (drawn == 10).float().mean().item()
+    assert share == pytest.approx(logits.softmax(dim=0)[10].item(), abs=0.08)
+
+
+def test_the_rewards_classifier_learns_and_is_the_same_when_it_is_resumed(bart, tmp_path):
+    sides = [[row[1:-1] for row in bart.encode([p[k] for p in PAIRS], 20)] for k in (0, 1)]
+
+    def trained(run):
+        torch.manual_seed(0)
+        network = StyleCnn(bart.model.config.vocab_size, dimension=16, filters=8)
+        fit = ReaderFit(
+            lambda n: torch.optim.Adam(n.parameters()), steps=40, batch_size=8, rate=1e-2,
+            validate_every=10,
+        )  # fmt: skip
+        return fit_reader(network, sides, fit, run), network
+
+    found, network = trained(Run(device="cpu"))
+    assert found["accuracy"] == 1.0
+    again, other = trained(Run(device="cpu", folder=tmp_path, save_every=30))
+    resumed, third = trained(Run(device="cpu", folder=tmp_path, resume="yes"))
+    assert found == again == resumed
+    for a, b in ((network, other), (network, third)):
+        assert all(torch.equal(p, q) for p, q in zip(a.parameters(), b.parameters(), strict=True))
+    with pytest.raises(InputError, match="fewer than 2 sentences"):
+        fit_reader(network, [sides[0], sides[1][:1]], ReaderFit(torch.optim.Adam, 1, 1, 1), Run())
+
+
+def test_it_learns_pairs_and_answers_the_same_after_reading(tmp_path):
+    train = TrainingPart("train", *zip(*PAIRS * 3, strict=True), PAIRS * 3)
+    held = TrainingPart("validation", *zip(*PAIRS, strict=True), PAIRS)
+    data = TrainingData(parse_direction(DIRECTION), "paper-v1", train, held)
+    config = replace(
+        CONFIG, pairs="data", steps=70, rewards_from=60, grouping=1, learning_rate=5e-3
+    )
+    system = Tyb.train(data, config, Run(device="cpu"))
+    assert system.card.directions == (DIRECTION,)
+    assert system.card.needs_parallel
+    assert system.card.scores["cross_entropy"] == -system.card.scores["selection"] < 4
+    sources = [source for source, _ in PAIRS]
+    answers = list(system.transfer(sources, DIRECTION))
+    assert any(answers)
+    system.save_pretrained(tmp_path / "m")
+    again = Tyb.from_pretrained(tmp_path / "m", device="cpu")
+    assert list(again.transfer(sources, DIRECTION, batch_size=3)) == answers
+    # The folder is also an ordinary checkpoint, to go on from.
+    base = Seq2Seq.pretrained(str(tmp_path / "m"))
+    assert torch.equal(base.model.lm_head.weight, system.bart.model.lm_head.weight)
+    assert re.fullmatch(r"m@[0-9a-f]{64}", identified(str(tmp_path / "m")))
+
+
+def test_a_stopped_training_continues_on_the_same_curve(tmp_path):
+    data = load_training(DIRECTION)
+    more = tuple((f"{source} {n}", target) for n in range(3) for source, target in PAIRS)
+    data = replace(data, train=replace(data.train, pairs=more))
+    config = replace(CONFIG, steps=8, rewards_from=2, validate_every=4)
+    whole = Tyb.train(data, config, Run(device="cpu"))
+
+    update = _Learner.update
+
+    def stops(self, step):
+        if step == 6:
+            raise KeyboardInterrupt
+        return update(self, step)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_Learner, "update", stops)
+        with pytest.raises(KeyboardInterrupt):
+            Tyb.train(data, config, Run(device="cpu", folder=tmp_path, save_every=5))
+    resumed = Tyb.train(data, config, Run(device="cpu", folder=tmp_path, resume="yes"))
+    assert resumed.card.scores == whole.card.scores
+    for a, b in zip(whole.bart.model.parameters(), resumed.bart.model.parameters(), strict=True):
+        assert torch.equal(a, b)
+
+
+TINY = ("train", "tyb", "--preset", "tiny", "--direction", DIRECTION, "--device", "cpu")
+
+
+def test_a_damaged_folder_is_told(tmp_path, capsys):
+    code, _, err = command_line(capsys, *TINY, "--steps", "2", "--out", tmp_path / "m")
+    assert code == 0, err
+    weights = tmp_path / "m" / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-8])
+    out = ("--direction", DIRECTION, "--out", tmp_path / "p.jsonl")
+    assert "was changed after it was made" in refusal(capsys, "transfer", tmp_path / "m", *out)
+    card = json.loads((tmp_path / "m" / "system.json").read_text())
+    assert card["n_pairs"] > 0
+    assert card["needs_parallel"] is False
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("--pairs", "data"), "mini has no pairs .* shakespeare.* --pairs mined"),
+        (("--base", "facebook/bart-none"), "not in .*train backbone --family bart.*--base FOLDER"),
+        (("--base", "no/such/folder"), "train backbone"),
+        (("--bleu-sign", "wrong"), "setting bleu_sign of tyb"),
+        (("--max-length", "2"), "setting max_length of tyb: .* greater than or equal to 3"),
+        (("--max-length", "500"), "max_length is 500, but this BART reads 128 tokens"),
+        (("--bleu-wait", "1"), "Did you mean '--bleu-weight'"),
+    ],
+)
+def test_mistakes_are_told(capsys, arguments, expected):
+    assert re.search(expected, refusal(capsys, *TINY, *arguments))
+
+
+def test_another_kind_of_checkpoint_is_refused(tmp_path, capsys):
+    folder = make_bert(tmp_path / "bert")
+    assert "not a BART" in refusal(capsys, *TINY, "--base", folder)

@@ -1,0 +1,264 @@
+"""TYB: BART fine-tuned on pairs, with rewards for style and for content.
+
+Lai, Toral and Nissim (ACL 2021), "Thank you BART! Rewarding Pre-Trained Models Improves Formality
+Style Transfer". A pretrained BART learns to write the rewrite of a sentence (section 2.1). After a
+while, words drawn from what it predicts are rewarded: by how sure a style classifier is of the
+target style (equation 2), and by how much better their BLEU is than that of the likeliest words
+(equation 4). There is one model for each direction.
+
+As in the released code, words are drawn place by place while the right words before them are given:
+no sentence is generated during training. Where we differ from it: its BLEU reward has the
+opposite sign, which makes better sentences less likely; ours is the paper's, and
+``bleu_sign = "released"`` is the other. Its word vectors start from GloVe where GloVe has the word
+piece, ours at random. It stops when validation has not improved for a while; ours goes on to the
+last step and keeps the same weights: those of the lowest validation loss.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from ..datasets_scripts.known import language_of
+from ..datasets_scripts.training import TrainingData
+from ..metrics.text import preparation
+from .learning.corpus import by_length
+from .learning.loop import Learner, Terms, Update, learn
+from .learning.mining import lexical_pairs
+from .learning.order import Order
+from .learning.paired import Paired
+from .learning.policy import log_probabilities, sentence_policy_loss, up_to_end
+from .learning.rewards import self_critical, sentence_bleu, style_gap
+from .learning.run import IN_MEMORY, Run
+from .learning.seq2seq import SCRATCH, Seq2Seq, identified
+from .learning.style_reader import ReaderFit, fit_reader
+from .nets.style_cnn import StyleCnn
+from .settings import read_settings
+from .system import Request, System, SystemCard, SystemConfig, Task
+from .system_card import Family
+from .tyb_config import TybConfig, TybSettings
+
+
+class _Learner(Learner):
+    """Cross-entropy, then with both rewards (section 2 of the paper)."""
+
+    def __init__(
+        self, bart: Seq2Seq, classifier: StyleCnn, paired: Paired, config: TybConfig
+    ) -> None:
+        self._bart, self._classifier, self._config = bart, classifier, config
+        self.network = nn.ModuleDict({"bart": bart.model, "classifier": classifier})
+        self.optimizers = {
+            "bart": torch.optim.Adam(
+                bart.model.parameters(), lr=config.learning_rate, betas=(0.9, 0.98), eps=1e-9
+            )
+        }
+        self._train, self._held = (
+            [bart.encode([p[side] for p in pairs], config.max_length) for side in (0, 1)]
+            for pairs in (paired.train, paired.held_out)
+        )
+        lengths = [max(len(x), len(y)) for x, y in zip(*self._train, strict=True)]
+        self._order = Order(lengths, config.batch_size, config.seed, config.grouping)
+        self.steps, self.seed = config.steps, config.seed
+        self.validate_every = min(config.validate_every, self._order.steps_per_epoch)
+
+    def update(self, step: int) -> Update:
+        config = self._config
+        rewarded = step >= config.rewards_from
+        return Update(
+            name="rewarded" if rewarded else "supervised",
+            optimizers=("bart",),
+            loss=self._rewarded_loss if rewarded else self._supervised_loss,
+            order=self._order,
+            number=step,
+            rates={"bart": config.learning_rate * config.decay ** (step // config.decay_every)},
+        )
+
+    def _supervised_loss(self, part: np.ndarray, whole: np.ndarray) -> Terms:
+        logits, targets = self._predicted(self._train, part)
+        return {"words": self._word_loss(logits, targets, whole)}
+
+    def _rewarded_loss(self, part: np.ndarray, whole: np.ndarray) -> Terms:
+        config = self._config
+        logits, targets = self._predicted(self._train, part)
+        # <s> is written in any case: it is neither rewarded nor part of a sentence's BLEU.
+        free, wanted = logits[:, 1:], targets[:, 1:]
+        with torch.no_grad():
+            shares = free.float().softmax(dim=-1)
+            drawn = torch.multinomial(shares.flatten(0, 1), 1).view_as(wanted)
+            likeliest = shares.argmax(dim=-1)
+        mask = up_to_end(drawn, self._bart.end) & (wanted != self._bart.pad)
+        log_p = log_probabilities(free, drawn)
+        style = config.style_weight * self._style_reward(drawn, mask)
+        bleu = config.bleu_weight * self._bleu_reward(drawn, likeliest, wanted)
+        return {
+            "words": self._word_loss(logits, targets, whole),
+            "style": sentence_policy_loss(log_p, mask, style) / len(whole),
+            "bleu": sentence_policy_loss(log_p, mask, bleu) / len(whole),
+        }
+
+    def _style_reward(self, drawn: Tensor, mask: Tensor) -> Tensor:
+        """Equation 2: P(target style) - P(source style) of the words before ``</s>``; (B)."""
+        self._classifier.eval()
+        with torch.no_grad():
+            logits = self._classifier(drawn, self._n_words(drawn, mask))
+            return style_gap(logits, torch.ones(len(drawn), dtype=torch.long, device=drawn.device))
+
+    def _bleu_reward(self, drawn: Tensor, likeliest: Tensor, wanted: Tensor) -> Tensor:
+        """Equation 4: how much better the BLEU of drawn words is than the likeliest words'; (B)."""
+        there = wanted != self._bart.pad
+        length = self._n_words(wanted, there)
+        found = [
+            sentence_bleu(
+                ids, self._n_words(ids, there & up_to_end(ids, self._bart.end)), wanted, length
+            )
+            for ids in (drawn, likeliest)
+        ]
+        reward = self_critical(*found)
+        return reward if self._config.bleu_sign == "paper" else -reward
+
+    def _n_words(self, ids: Tensor, mask: Tensor) -> Tensor:
+        """How many ids of each row count, ``</s>`` apart."""
+        return (mask & (ids != self._bart.end)).sum(dim=1)
+
+    def _predicted(
+        self, rows: Sequence[Sequence[Sequence[int]]], part: np.ndarray
+    ) -> tuple[Tensor, Tensor]:
+        sources, targets = (self._bart.padded([side[i] for i in part]) for side in rows)
+        return self._bart.logits(sources, targets), targets
+
+    def _word_loss(self, logits: Tensor, targets: Tensor, whole: np.ndarray) -> Tensor:
+        """Equation 1: the mean over the words of the whole batch."""
+        words = sum(len(self._train[1][i]) for i in whole)
+        return self._config.word_weight * self._summed(logits, targets) / words
+
+    def _summed(self, logits: Tensor, targets: Tensor) -> Tensor:
+        return F.cross_entropy(
+            logits.flatten(0, 1), targets.flatten(), ignore_index=self._bart.pad, reduction="sum"
+        )
+
+    def validate(self) -> Mapping[str, float]:
+        """The cross-entropy of held-out pairs, in nats a word; the lowest is kept."""
+        words, total = sum(map(len, self._held[1])), 0.0
+        order = np.argsort([len(row) for row in self._held[1]], kind="stable")
+        for start in range(0, len(order), 64):
+            total += float(self._summed(*self._predicted(self._held, order[start : start + 64])))
+        return {"cross_entropy": total / words, "selection": -total / words}
+
+
+@dataclass(frozen=True)
+class Tyb(System):
+    """BART for one direction, taught by pairs and by rewards.
+
+    Attributes:
+        card: its settings and training data.
+        bart: model and tokenizer.
+    """
+
+    KIND: ClassVar[str] = "tyb"
+    FAMILY: ClassVar[Family] = "fpft"
+    NEEDS_PARALLEL: ClassVar[bool] = True
+    ORIGIN: ClassVar[str] = "Lai et al. (2021), Thank you BART; TSTBench's implementation"
+    LIBRARIES: ClassVar[tuple[str, ...]] = ("torch", "transformers")
+    Config: ClassVar[type[SystemConfig]] = TybConfig
+    Settings: ClassVar[type] = TybSettings
+
+    card: SystemCard
+    bart: Seq2Seq
+
+    @classmethod
+    def train(cls, data: TrainingData, config: TybConfig, run: Run = IN_MEMORY) -> Tyb:
+        """Learn from pairs; validation pairs choose the weights.
+
+        Raises:
+            InputError: there are no pairs, or no BART in the folder ``base``.
+            MissingFileError: the weights of ``base`` are not to be found.
+        """
+        paired = Paired.of(
+            data,
+            config.pairs,
+            lambda sides: lexical_pairs(*sides),
+            hold_out=config.hold_out,
+            seed=config.seed,
+            system=cls.KIND,
+        )
+        card = cls.planned(data, config)
+        sides = [[pair[side] for pair in paired.train] for side in (0, 1)]
+        if config.base == SCRATCH:
+            bart = Seq2Seq.scratch([*sides[0], *sides[1]], seed=config.seed)
+        else:
+            bart = Seq2Seq.pretrained(config.base)
+        bart.check_length(config.max_length)
+        torch.manual_seed(config.seed)
+        classifier = StyleCnn(
+            bart.model.config.vocab_size,
+            dimension=config.classifier_dimension,
+            filters=config.classifier_filters,
+        )
+        fit = ReaderFit(
+            lambda network: torch.optim.Adam(network.parameters()),
+            steps=config.classifier_steps,
+            batch_size=32,
+            rate=config.classifier_rate,
+            decay=0.9,
+            seed=config.seed,
+        )
+        rows = [[row[1:-1] for row in bart.encode(side, config.max_length)] for side in sides]
+        judged = fit_reader(classifier, rows, fit, run)
+        learned = learn(_Learner(bart, classifier, paired, config), run, card.recipe)
+        scores = {**learned.scores, "classifier_accuracy": judged["accuracy"]}
+        return cls(replace(card, n_pairs=len(paired.train), scores=scores), bart)
+
+    @classmethod
+    def planned(cls, data: TrainingData, config: SystemConfig) -> SystemCard:
+        """As :meth:`System.planned`; a folder given as ``base`` is named by its content."""
+        card = super().planned(data, config)
+        return replace(
+            card,
+            settings={**card.settings, "base": identified(str(card.settings["base"]))},
+            needs_parallel=card.settings["pairs"] != "mined" and bool(data.train.pairs),
+        )
+
+    @property
+    def config(self) -> TybConfig:
+        """The settings of its card."""
+        return read_settings(TybConfig, self.card.settings, self.KIND)
+
+    def rewrite(self, batch: Sequence[Request], task: Task) -> list[str]:
+        """The likeliest sentence that the beam search finds."""
+        text = preparation(language_of(task.direction))
+        longest = self.config.max_length
+        rows = self.bart.encode(text.for_classifier([request.source for request in batch]), longest)
+        self.bart.check_length(task.settings.max_length)
+
+        def write(chosen: list[int]) -> list[str]:
+            written = self.bart.generate(
+                [rows[i] for i in chosen],
+                max_length=task.settings.max_length or longest,
+                beams=task.settings.beams,
+            )
+            return [text.cleaning(self.bart.decode(row)) for row in written.tolist()]
+
+        return by_length(rows, self.BATCH_SIZE, write)
+
+    def write(self, folder: Path) -> None:
+        """Write an ordinary checkpoint of transformers."""
+        self.bart.save(folder)
+
+    @classmethod
+    def read(cls, folder: Path, card: SystemCard, device: str) -> Tyb:
+        """Read back what :meth:`write` wrote.
+
+        Raises:
+            InputError: the checkpoint cannot be read, or there is no such device.
+        """
+        read_settings(TybConfig, card.settings, cls.KIND)
+        bart = Seq2Seq.read(folder, device)
+        bart.model.requires_grad_(False)
+        return cls(card, bart)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
+from typing import Any
 
 from ..datasets_scripts.known import parse_direction
 from ..datasets_scripts.load import TestSet
@@ -14,7 +15,9 @@ from ..datasets_scripts.training import TrainingData
 from ..errors import InputError
 from ..trainers.load import FoundSystem, find_stored, find_system
 from ..trainers.registry import system_class, system_names
-from ..trainers.system import Generation, check_direction
+from ..trainers.system import Generation, SystemConfig, check_direction
+from ..trainers.system_card import run_name
+from ..trainers.train import learning_direction, seeded, system_config
 from .bounds import bound_info, bound_predictions, is_reference
 from .outputs import Outputs, read_outputs
 from .predictions import read_card
@@ -109,20 +112,36 @@ class SystemCell(Cell):
     name: str
     stored: FoundSystem | None  # None: made on the spot
     generation: Generation
+    steps: tuple[str, ...] = ()  # of post-processing
+    config: SystemConfig | None = None  # to train it with
+    called: str | None = None  # where it is one of several runs: its name and that of the system
+    system: str | None = None
 
     def check(self, test_set: TestSet, root: Path, training: Callable[[], TrainingData]) -> Answers:
         """Find the system and check its settings."""
-        found = self.stored or find_system(self.name, test_set.direction, training=training)
+        found = self.stored or find_system(
+            self.name,
+            test_set.direction,
+            training=training,
+            config=self.config,
+            called=self.called,
+        )
         check_direction(found.card, test_set.direction)
         path = predictions_path(root / "predictions", test_set, folder_name(self.info.name))
-        ask(found, test_set, path, self.generation)
+        ask(found, test_set, path, self.generation, self.steps)
         return Answers(self.info, partial(self._transfer, found, test_set, path))
 
     def _transfer(
         self, found: FoundSystem, test_set: TestSet, path: Path
     ) -> tuple[SystemInfo, Outputs]:
-        predictions = transfer(found, test_set, path, generation=self.generation)
-        made_by = {"system_hash": read_card(path).system_hash}
+        predictions = transfer(found, test_set, path, generation=self.generation, steps=self.steps)
+        card = read_card(path)
+        made_by: dict[str, Any] = {"system_hash": card.system_hash}
+        if card.about is not None:  # not in cards of earlier versions
+            run = card.about.seed_run
+            if run is not None and self.system is not None:
+                run = run.model_copy(update={"system": self.system})
+            made_by |= {"seed_run": run, "post_processing": card.about.post_processing}
         return self.info.model_copy(update=made_by), Outputs(self.info.name, predictions)
 
 
@@ -173,8 +192,9 @@ class _Table:
         }
         if sum(map(bool, choices.values())) != 1:
             raise _TableError("one of 'system', 'published' and 'outputs' is needed")
-        if not self._name and ("seed" in table.model_fields_set or table.generation):
-            raise _TableError("'seed' and 'generation' only apply to a 'system'")
+        for key in ("seed", "generation", "seeds", "preset", "settings", "postprocess"):
+            if key in table.model_fields_set and (not self._name or is_reference(self._name)):
+                raise _TableError(f"{key!r} only applies to a 'system'")
         if table.published:
             yield from self._published(table.published)
         elif table.outputs:
@@ -209,7 +229,29 @@ class _Table:
             info = info.model_copy(update=said)
         generation = Generation(seed=self.system.seed, settings=self.system.generation)
         for direction in self._directions(card.directions):
-            yield SystemCell(direction, info, name, stored, generation)
+            cell = SystemCell(direction, info, name, stored, generation, self.system.postprocess)
+            yield from self._trained(cell)
+
+    def _trained(self, cell: SystemCell) -> Iterator[Cell]:
+        """The cell with the settings that it is trained with; one for each seed."""
+        table = self.system
+        chosen = table.preset is not None or table.settings or table.seeds is not None
+        if not chosen:
+            yield cell
+            return
+        if cell.stored is not None:
+            raise _TableError(
+                f"{cell.name} is trained already: 'preset', 'settings' and 'seeds' do not apply"
+            )
+        direction = learning_direction(cell.name, parse_direction(cell.direction))
+        config = system_config(cell.name, direction, table.settings, preset=table.preset)
+        if table.seeds is None:
+            yield replace(cell, config=config)
+            return
+        for called, one in seeded(cell.name, config, table.seeds):
+            name = run_name(cell.info.name, one.seed)  # type: ignore[attr-defined]
+            info = cell.info.model_copy(update={"name": name})
+            yield replace(cell, info=info, config=one, called=called, system=cell.info.name)
 
     def _published(self, name: str) -> Iterator[Cell]:
         if self.system.info:

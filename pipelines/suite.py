@@ -123,7 +123,7 @@ def run_suite(
     for test_set, systems in asked:
         evaluation = _run_direction(how, test_set, systems, root)
         write_significance(direction_folder(root, test_set.direction))
-        show([system.report for system in evaluation.systems], evaluation.ranks)
+        show(list(evaluation.reports), evaluation.ranks)
     return root
 
 

@@ -23,7 +23,11 @@ class SuiteSystem(Strict):
     directions: tuple[str, ...] = ()
     outputs: dict[str, str] = {}
     seed: int = 0
+    seeds: Annotated[int, Field(ge=2)] | None = None  # train it that often, with other seeds
+    preset: str | None = None  # of the settings it is trained with
+    settings: dict[str, Any] = {}  # to train it with, besides the preset's or the defaults
     generation: dict[str, Any] = {}
+    postprocess: tuple[str, ...] = ()
 
 
 class Suite(Strict):

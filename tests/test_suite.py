@@ -462,6 +462,4 @@ def test_mistakes_are_told_before_anything_is_trained(systems, old, new, expecte
 
 def test_a_seed_is_for_a_system(path, capsys):
     path.write_text(SUITE.replace("outputs = {", "seed = 1\noutputs = {"))
-    assert "system 2: 'seed' and 'generation' only apply to a 'system'" in refusal(
-        capsys, "run", path
-    )
+    assert "system 2: 'seed' only applies to a 'system'" in refusal(capsys, "run", path)

@@ -14,9 +14,9 @@ from ..errors import InputError, UnknownNameError, unknown_name
 from ..hub import is_repo_id
 from .registry import system_class, system_names
 from .settings import as_json
-from .system import System, check_direction, open_system
+from .system import System, SystemConfig, check_direction, open_system
 from .system_card import SYSTEM_STORE, StoredSystem, SystemCard
-from .train import planned_system, system_config, train_system
+from .train import learning_direction, planned_system, system_config, train_system
 
 
 @dataclass(frozen=True)
@@ -79,6 +79,8 @@ def find_system(
     cleaning: str | None = None,
     data_dir: Path | None = None,
     training: Callable[[], TrainingData] | None = None,
+    config: SystemConfig | None = None,
+    called: str | None = None,
 ) -> FoundSystem:
     """Find a system for one direction; a named one that learns is trained when it is opened.
 
@@ -90,6 +92,8 @@ def find_system(
         data_dir: the user's copy of a licensed corpus, to train on.
         training: returns the direction's training data if it is already loaded; default
             ``load_training``.
+        config: how a named one is trained; by default its settings for the direction.
+        called: the name of a trained one; default its registry name.
 
     Raises:
         UnknownNameError, MissingSystemError, IntegrityError: as :func:`load_system`.
@@ -99,20 +103,37 @@ def find_system(
     if name_or_path in system_names() and revision is None:
         if system_class(name_or_path).Config is None:
             return _untrained(name_or_path)
-        load = partial(load_training, direction, cleaning=cleaning, data_dir=data_dir)
-        settings = as_json(system_config(name_or_path, direction))
-        question = {"system": name_or_path, "direction": direction.name, "settings": settings}
-        about = about_dataset(direction.dataset, question, cleaning=cleaning, data_dir=data_dir)
-        if (there := _trained_before(name_or_path, direction, about)) is not None:
-            return FoundSystem(there.card, there.card.recipe, lambda: there)
-        before = about.state()
-        card = planned_system(name_or_path, (training or load)())
-        about.keep(card.recipe, before)
-        # Loaded again when it is trained: until then, no corpus is kept in memory.
-        return FoundSystem(card, card.recipe, lambda: train_system(name_or_path, load()))
+        return _to_be_trained(name_or_path, direction, cleaning, data_dir, training, config, called)
     found = find_stored(name_or_path, revision=revision)
     check_direction(found.card, direction)
     return found
+
+
+def _to_be_trained(
+    name: str,
+    wanted: Direction,
+    cleaning: str | None,
+    data_dir: Path | None,
+    training: Callable[[], TrainingData] | None,
+    config: SystemConfig | None,
+    called: str | None,
+) -> FoundSystem:
+    """A system that learns: from the store, if it was trained before."""
+    direction = learning_direction(name, wanted)
+    load = partial(load_training, direction, cleaning=cleaning, data_dir=data_dir)
+    config = config or system_config(name, direction)
+    question = {"system": name, "direction": direction.name, "settings": as_json(config)}
+    if called is not None:
+        question["called"] = called
+    about = about_dataset(direction.dataset, question, cleaning=cleaning, data_dir=data_dir)
+    if (there := _trained_before(name, called or name, direction, about)) is not None:
+        return FoundSystem(there.card, there.card.recipe, lambda: there)
+    before = about.state()
+    given = training if training is not None and direction == wanted else load
+    card = planned_system(name, given(), config, called=called)
+    about.keep(card.recipe, before)
+    # Loaded again when it is trained: until then, no corpus is kept in memory.
+    return FoundSystem(card, card.recipe, lambda: train_system(name, load(), config, called=called))
 
 
 def find_stored(name: str, *, revision: str | None = None) -> FoundSystem:
@@ -129,10 +150,13 @@ def find_stored(name: str, *, revision: str | None = None) -> FoundSystem:
     return FoundSystem(stored.card, stored.hash, lambda: stored)
 
 
-def _trained_before(name: str, direction: Direction, about: Remembered) -> StoredSystem | None:
+def _trained_before(
+    name: str, called: str, direction: Direction, about: Remembered
+) -> StoredSystem | None:
     """The system in the store, if nothing it was trained on has changed."""
     recipe = about.answer()
-    key = (name, direction.dataset, direction.config)
+    both = len(system_class(name).learned_directions(direction)) > 1
+    key = (called, direction.dataset, "all" if both else direction.config)
     return None if recipe is None else SYSTEM_STORE.with_recipe(key, recipe)
 
 

@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..datasets_scripts.directions import Direction
+from ..datasets_scripts.known import dataset_facts
 from ..datasets_scripts.training import TrainingData
 from ..errors import InputError, unknown_name
 from ..files import exclusive, home
@@ -20,7 +21,14 @@ from .learning.run import IN_MEMORY, Run
 from .registry import system_class
 from .settings import read_settings
 from .system import SystemConfig
-from .system_card import SYSTEM_STORE, StoredSystem, SystemCard
+from .system_card import SYSTEM_STORE, StoredSystem, SystemCard, run_name
+
+
+class Seeded(NamedTuple):
+    """One of several runs of a system."""
+
+    name: str
+    config: SystemConfig
 
 
 def config_class(name: str) -> type[SystemConfig]:
@@ -67,6 +75,41 @@ def system_config(
     choices = {None: config.for_direction, "small": config.small, "tiny": config.tiny}
     usual = choices[preset](direction)
     return read_settings(config, {**asdict(usual), **(values or {})}, name)
+
+
+def learning_direction(name: str, direction: Direction) -> Direction:
+    """The direction that a system is trained on to learn this one.
+
+    A system that learns both ways is trained once: on the direction that its dataset has first.
+    """
+    kind = system_class(name)
+    for one in dataset_facts(direction.dataset).directions:
+        if direction.name in kind.learned_directions(one):
+            return one
+    return direction
+
+
+def seeded(name: str, config: SystemConfig, count: int, called: str | None = None) -> list[Seeded]:
+    """The runs of a system with several seeds: that of its settings, and those that follow it.
+
+    Args:
+        name: a name of the registry.
+        config: its settings.
+        count: of seeds.
+        called: the name that the runs share; default ``name``.
+
+    Raises:
+        InputError: fewer than two runs, or nothing in the system's training is random.
+    """
+    first = getattr(config, "seed", None)
+    if first is None:
+        raise InputError(f"{name} is trained without a seed: several runs would be the same")
+    if count < 2:
+        raise InputError(f"{count} seeds: give at least 2, or leave it away")
+    return [
+        Seeded(run_name(called or name, seed), replace(config, seed=seed))
+        for seed in range(first, first + count)
+    ]
 
 
 def planned_system(

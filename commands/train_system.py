@@ -75,7 +75,8 @@ def _runs(
     if arguments.seeds is None:
         return [(arguments.name, config)]
     count = from_texts(_Seeds, {"seeds": arguments.seeds}, "training")
-    return [*seeded(name, config, read_settings(_Seeds, count, "training").seeds, arguments.name)]
+    runs = seeded(name, config, read_settings(_Seeds, count, "training").seeds, arguments.name)
+    return [(run.name, run.config) for run in runs]
 
 
 @dataclass(frozen=True)
@@ -178,13 +179,9 @@ def _directions(name: str, arguments: argparse.Namespace) -> tuple[Direction, ..
     if (arguments.direction is None) == (arguments.dataset is None):
         raise InputError("give either --direction (such as mini/negative-to-positive) or --dataset")
     if arguments.direction is not None:
-        return (parse_direction(arguments.direction),)
-    covered: dict[str, Direction] = {}
-    for direction in dataset_facts(arguments.dataset).directions:
-        if direction.name not in covered:
-            learned = system_class(name).learned_directions(direction)
-            covered.update(dict.fromkeys(learned, direction))
-    return tuple(dict.fromkeys(covered.values()))
+        return (system_class(name).direction_to_learn(parse_direction(arguments.direction)),)
+    directions = dataset_facts(arguments.dataset).directions
+    return tuple(dict.fromkeys(map(system_class(name).direction_to_learn, directions)))
 
 
 def _show(stored: StoredSystem) -> None:

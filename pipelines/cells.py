@@ -9,15 +9,16 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
+from ..datasets_scripts.directions import Direction
 from ..datasets_scripts.known import parse_direction
 from ..datasets_scripts.load import TestSet
 from ..datasets_scripts.training import TrainingData
 from ..errors import InputError
-from ..trainers.load import FoundSystem, find_stored, find_system
+from ..trainers.load import USUAL_CHOICE, Choice, FoundSystem, find_stored, find_system
 from ..trainers.registry import system_class, system_names
-from ..trainers.system import Generation, SystemConfig, check_direction
+from ..trainers.system import Generation, check_direction
 from ..trainers.system_card import run_name
-from ..trainers.train import learning_direction, seeded, system_config
+from ..trainers.train import config_class, seeded, system_config
 from .bounds import bound_info, bound_predictions, is_reference
 from .outputs import Outputs, read_outputs
 from .predictions import read_card
@@ -26,6 +27,8 @@ from .report import SystemInfo
 from .results import check_names, folder_name
 from .suite_file import Suite, SuiteSystem
 from .transfer import ask, predictions_path, system_info, transfer
+
+Training = Callable[[Direction], TrainingData]
 
 
 @dataclass(frozen=True)
@@ -49,13 +52,13 @@ class Cell(ABC):
     info: SystemInfo
 
     @abstractmethod
-    def check(self, test_set: TestSet, root: Path, training: Callable[[], TrainingData]) -> Answers:
+    def check(self, test_set: TestSet, root: Path, training: Training) -> Answers:
         """Find every mistake that can be found before anything is trained, run or scored.
 
         Args:
             test_set: the direction's test set.
             root: the results folder.
-            training: loads the direction's training data, once for all its cells.
+            training: loads a direction's training data, once for all its cells.
         """
 
 
@@ -63,7 +66,7 @@ class Cell(ABC):
 class WrittenCell(Cell):
     """Predictions that exist already and need no system."""
 
-    def check(self, test_set: TestSet, root: Path, training: Callable[[], TrainingData]) -> Answers:
+    def check(self, test_set: TestSet, root: Path, training: Training) -> Answers:
         """Read them all."""
         del root, training
         outputs = Outputs(self.info.name, self.read(test_set))
@@ -112,19 +115,14 @@ class SystemCell(Cell):
     name: str
     stored: FoundSystem | None  # None: made on the spot
     generation: Generation
+    choice: Choice = USUAL_CHOICE
     steps: tuple[str, ...] = ()  # of post-processing
-    config: SystemConfig | None = None  # to train it with
-    called: str | None = None  # where it is one of several runs: its name and that of the system
-    system: str | None = None
+    runs_of: str | None = None  # the name of the system that this is a run of, with other seeds
 
-    def check(self, test_set: TestSet, root: Path, training: Callable[[], TrainingData]) -> Answers:
+    def check(self, test_set: TestSet, root: Path, training: Training) -> Answers:
         """Find the system and check its settings."""
         found = self.stored or find_system(
-            self.name,
-            test_set.direction,
-            training=training,
-            config=self.config,
-            called=self.called,
+            self.name, test_set.direction, training=training, choice=self.choice
         )
         check_direction(found.card, test_set.direction)
         path = predictions_path(root / "predictions", test_set, folder_name(self.info.name))
@@ -137,10 +135,10 @@ class SystemCell(Cell):
         predictions = transfer(found, test_set, path, generation=self.generation, steps=self.steps)
         card = read_card(path)
         made_by: dict[str, Any] = {"system_hash": card.system_hash}
-        if card.about is not None:  # not in cards of earlier versions
+        if card.about is not None:  # earlier versions did not say it
             run = card.about.seed_run
-            if run is not None and self.system is not None:
-                run = run.model_copy(update={"system": self.system})
+            if run is not None and self.runs_of is not None:
+                run = run.model_copy(update={"system": self.runs_of})
             made_by |= {"seed_run": run, "post_processing": card.about.post_processing}
         return self.info.model_copy(update=made_by), Outputs(self.info.name, predictions)
 
@@ -170,6 +168,9 @@ def cells(suite: Suite, folder: Path) -> dict[str, list[Cell]]:
     return groups
 
 
+_OF_SYSTEMS = ("seed", "generation", "preset", "settings", "seeds", "postprocess")
+
+
 class _TableError(Exception):
     """What is wrong with a table; the caller adds which table it is."""
 
@@ -192,9 +193,9 @@ class _Table:
         }
         if sum(map(bool, choices.values())) != 1:
             raise _TableError("one of 'system', 'published' and 'outputs' is needed")
-        for key in ("seed", "generation", "seeds", "preset", "settings", "postprocess"):
-            if key in table.model_fields_set and (not self._name or is_reference(self._name)):
-                raise _TableError(f"{key!r} only applies to a 'system'")
+        only = [key for key in _OF_SYSTEMS if key in table.model_fields_set]
+        if only and (not self._name or is_reference(self._name)):
+            raise _TableError(f"{only[0]!r} only applies to a 'system'")
         if table.published:
             yield from self._published(table.published)
         elif table.outputs:
@@ -217,9 +218,16 @@ class _Table:
 
     def _systems(self) -> Iterator[Cell]:
         name, stored = self._name, None
+        choice = Choice(self.system.preset, self.system.settings)
         if name in system_names():
             card = system_class(name).untrained()
+            if choice != USUAL_CHOICE:
+                config_class(name)  # raises if it is not trained
         else:
+            if choice != USUAL_CHOICE or self.system.seeds is not None:
+                raise _TableError(
+                    f"'preset', 'settings' and 'seeds' only apply to a name, not to {name}"
+                )
             here = self.folder / name
             stored = find_stored(str(here) if here.is_dir() else name)
             card = stored.card
@@ -229,29 +237,21 @@ class _Table:
             info = info.model_copy(update=said)
         generation = Generation(seed=self.system.seed, settings=self.system.generation)
         for direction in self._directions(card.directions):
-            cell = SystemCell(direction, info, name, stored, generation, self.system.postprocess)
-            yield from self._trained(cell)
-
-    def _trained(self, cell: SystemCell) -> Iterator[Cell]:
-        """The cell with the settings that it is trained with; one for each seed."""
-        table = self.system
-        chosen = table.preset is not None or table.settings or table.seeds is not None
-        if not chosen:
-            yield cell
-            return
-        if cell.stored is not None:
-            raise _TableError(
-                f"{cell.name} is trained already: 'preset', 'settings' and 'seeds' do not apply"
+            cell = SystemCell(
+                direction, info, name, stored, generation, choice, self.system.postprocess
             )
-        direction = learning_direction(cell.name, parse_direction(cell.direction))
-        config = system_config(cell.name, direction, table.settings, preset=table.preset)
-        if table.seeds is None:
-            yield replace(cell, config=config)
-            return
-        for called, one in seeded(cell.name, config, table.seeds):
-            name = run_name(cell.info.name, one.seed)  # type: ignore[attr-defined]
-            info = cell.info.model_copy(update={"name": name})
-            yield replace(cell, info=info, config=one, called=called, system=cell.info.name)
+            yield from [cell] if self.system.seeds is None else self._runs(cell, self.system.seeds)
+
+    def _runs(self, cell: SystemCell, count: int) -> Iterator[Cell]:
+        """A cell for each seed."""
+        direction = system_class(cell.name).direction_to_learn(parse_direction(cell.direction))
+        chosen = cell.choice
+        config = system_config(cell.name, direction, chosen.settings, preset=chosen.preset)
+        for run in seeded(cell.name, config, count):
+            info = cell.info.model_copy(update={"name": run_name(cell.info.name, run.seed)})
+            settings = {**chosen.settings, "seed": run.seed}
+            choice = replace(chosen, settings=settings, called=run.name)
+            yield replace(cell, info=info, choice=choice, runs_of=cell.info.name)
 
     def _published(self, name: str) -> Iterator[Cell]:
         if self.system.info:

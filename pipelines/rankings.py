@@ -145,7 +145,7 @@ def write_standings(path: Path, text: str, form: Form) -> None:
 def _is_ours(beginning: bytes) -> bool:
     """Whether a file begins as one of ours, in any format; an empty one may be replaced too."""
     text = beginning.decode("utf-8", errors="replace")
-    first = text.partition("\n")[0]
+    first = text.partition("\n")[0].removesuffix("\r")
     return not text or _BY in first or GENERATOR in text or _is_header(first)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 
 from ..datasets_scripts.added import load_data
@@ -117,7 +117,7 @@ def run_suite(
     root = _near(path.parent / suite.out)
     checked = []
     for direction, some in part.of(cells(suite, path.parent)).items():
-        test_set, training = load_test_set(direction), cache(partial(load_training, direction))
+        test_set, training = load_test_set(direction), cache(load_training)
         checked.append((test_set, [cell.check(test_set, root, training) for cell in some]))
     asked = [(test_set, [one.outputs() for one in some]) for test_set, some in checked]
     for test_set, systems in asked:

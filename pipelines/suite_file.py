@@ -23,11 +23,11 @@ class SuiteSystem(Strict):
     directions: tuple[str, ...] = ()
     outputs: dict[str, str] = {}
     seed: int = 0
-    seeds: Annotated[int, Field(ge=2)] | None = None  # train it that often, with other seeds
-    preset: str | None = None  # of the settings it is trained with
-    settings: dict[str, Any] = {}  # to train it with, besides the preset's or the defaults
     generation: dict[str, Any] = {}
-    postprocess: tuple[str, ...] = ()
+    preset: str | None = None  # of a name that is trained: tiny, small
+    settings: dict[str, JsonValue] = {}  # that it is trained with
+    seeds: Annotated[int, Field(ge=2)] | None = None  # train it so often, each time with another
+    postprocess: tuple[str, ...] = ()  # what to do to its answers
 
 
 class Suite(Strict):

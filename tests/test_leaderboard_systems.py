@@ -215,6 +215,14 @@ class TestServed:
         assert refused.value.code == 404
         assert "no outputs of this system" in refused.value.read().decode()
 
+    def test_a_system_that_is_not_there_is_not_found(self, url):
+        with urllib.request.urlopen(f"{url}?view=system&system=delete-retrieve") as answer:
+            assert answer.status == 200
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            urllib.request.urlopen(f"{url}?view=system&system=nobody")
+        assert refused.value.code == 404
+        assert "There is no page for this system" in refused.value.read().decode()
+
     def test_old_tabs_ask_with_old_names(self, url):
         """What a page opened before an update sends: parameters that were renamed or are gone."""
         query = {"view": "samples", "direction": BACK, "page": "2", "order": "source", "gone": "x"}

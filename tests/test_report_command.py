@@ -93,6 +93,8 @@ def test_a_file_is_replaced_only_if_it_is_ours(results, capsys, tmp_path, ending
         assert printed(capsys, results, "--out", out) == ""
     text = out.read_text("utf-8")
     assert "delete-retrieve" in text.replace("-{}", "-")
+    out.write_bytes(text.replace("\n", "\r\n").encode())  # an editor's line ends do not matter
+    assert printed(capsys, results, "--out", out) == ""
     out.write_text("my own words")
     message = refusal(capsys, "report", results, "--out", out)
     assert "was not written by 'tstbench report': it is left unchanged" in message

@@ -20,6 +20,7 @@ from tstbench.pipelines.report_files import read_report, read_samples
 from tstbench.pipelines.suite import read_suite, run_suite
 from tstbench.trainers.baselines import RandomTarget
 from tstbench.trainers.delete_retrieve import DeleteRetrieve
+from tstbench.trainers.system_card import SYSTEM_STORE
 from tstbench.trainers.train import system_config
 
 SUITE = """
@@ -463,3 +464,30 @@ def test_mistakes_are_told_before_anything_is_trained(systems, old, new, expecte
 def test_a_seed_is_for_a_system(path, capsys):
     path.write_text(SUITE.replace("outputs = {", "seed = 1\noutputs = {"))
     assert "system 2: 'seed' only applies to a 'system'" in refusal(capsys, "run", path)
+
+
+TRAINED = """
+metrics = ["s_bleu"]
+
+[[system]]
+system = "stytrans"
+directions = ["mini/negative-to-positive", "mini/positive-to-negative"]
+preset = "tiny"
+settings = { rounds = 2 }
+"""
+
+
+def test_a_suite_trains_once_for_both_ways_with_its_settings(path, capsys):
+    path.write_text(TRAINED)
+    code, _, err = command_line(capsys, "run", path)
+    assert (code, err.count("training stytrans")) == (0, 1), err
+    stored = [model.card for model in SYSTEM_STORE.models() if model.card.kind == "stytrans"]
+    assert [(card.settings["rounds"], card.settings["layers"]) for card in stored] == [(2, 1)]
+    for old, new, expected in (
+        ("rounds = 2", "round = 2", "unknown setting of stytrans 'round'. Did you mean 'rounds'"),
+        ('"tiny"', '"tinny"', "Did you mean 'tiny'"),
+        ('system = "stytrans"', 'system = "copy"', "copy needs no training"),
+        ('system = "stytrans"', 'system = "reference-1"', "'preset' only applies to a 'system'"),
+    ):
+        path.write_text(TRAINED.replace(old, new))
+        assert expected in refusal(capsys, "run", path)

@@ -128,3 +128,20 @@ def test_copying_imports_no_scikit_learn(tmp_path):
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True
     )
     assert done.stdout == "[]\n"
+
+
+def test_a_folder_with_a_system_for_each_direction_is_one_name(tmp_path, capsys):
+    out = tmp_path / "both"
+    code, _, err = command_line(
+        capsys, "train", "delete-retrieve", "--dataset", "mini", "--out", out
+    )
+    assert code == 0, err
+    for direction in (DIRECTION, BACK):
+        found = find_system(str(out), parse_direction(direction))
+        assert found.card.directions == (direction,)
+        written = tmp_path / "p.jsonl"
+        code, _, err = command_line(
+            capsys, "transfer", out, "--direction", direction, "--out", written
+        )
+        assert code == 0, err
+        written.unlink()

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from ..datasets_scripts.directions import Direction
 from ..datasets_scripts.training import TrainingData, load_training
@@ -14,9 +15,27 @@ from ..errors import InputError, UnknownNameError, unknown_name
 from ..hub import is_repo_id
 from .registry import system_class, system_names
 from .settings import as_json
-from .system import System, SystemConfig, check_direction, open_system
+from .system import System, check_direction, open_system
 from .system_card import SYSTEM_STORE, StoredSystem, SystemCard
-from .train import learning_direction, planned_system, system_config, train_system
+from .train import planned_system, system_config, train_system
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The settings to train a system with, as far as they are not its defaults.
+
+    Attributes:
+        preset: a name of :func:`~.train.presets`.
+        settings: by name; they take precedence.
+        called: its name; default that of the registry.
+    """
+
+    preset: str | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    called: str | None = None
+
+
+USUAL_CHOICE = Choice()
 
 
 @dataclass(frozen=True)
@@ -78,22 +97,21 @@ def find_system(
     revision: str | None = None,
     cleaning: str | None = None,
     data_dir: Path | None = None,
-    training: Callable[[], TrainingData] | None = None,
-    config: SystemConfig | None = None,
-    called: str | None = None,
+    training: Callable[[Direction], TrainingData] | None = None,
+    choice: Choice = USUAL_CHOICE,
 ) -> FoundSystem:
     """Find a system for one direction; a named one that learns is trained when it is opened.
 
     Args:
-        name_or_path: the name of any system, a folder, or a Hub id.
+        name_or_path: the name of any system, a folder, or a Hub id. A folder may contain one
+            system per direction, as ``tstbench train --dataset`` writes them.
         direction: the direction it must support.
         revision: for a Hub id.
         cleaning: cleaning of the training sentences; by default the language's.
         data_dir: the user's copy of a licensed corpus, to train on.
-        training: returns the direction's training data if it is already loaded; default
+        training: returns a direction's training data, which may be loaded already; default
             ``load_training``.
-        config: how a named one is trained; by default its settings for the direction.
-        called: the name of a trained one; default its registry name.
+        choice: the settings to train a named system with.
 
     Raises:
         UnknownNameError, MissingSystemError, IntegrityError: as :func:`load_system`.
@@ -103,37 +121,37 @@ def find_system(
     if name_or_path in system_names() and revision is None:
         if system_class(name_or_path).Config is None:
             return _untrained(name_or_path)
-        return _to_be_trained(name_or_path, direction, cleaning, data_dir, training, config, called)
+        learned = system_class(name_or_path).direction_to_learn(direction)
+        usual = partial(load_training, cleaning=cleaning, data_dir=data_dir)
+        load = partial(usual if training is None else training, learned)
+        config = system_config(name_or_path, learned, choice.settings, preset=choice.preset)
+        called = choice.called or name_or_path
+        question = {"system": name_or_path, "direction": learned.name, "settings": as_json(config)}
+        if called != name_or_path:
+            question["called"] = called
+        about = about_dataset(direction.dataset, question, cleaning=cleaning, data_dir=data_dir)
+        if (there := _trained_before(name_or_path, called, learned, about)) is not None:
+            return FoundSystem(there.card, there.card.recipe, lambda: there)
+        before = about.state()
+        card = planned_system(name_or_path, load(), config, called=called)
+        about.keep(card.recipe, before)
+        # Loaded again when it is trained: until then, no corpus is kept in memory.
+        return FoundSystem(
+            card,
+            card.recipe,
+            lambda: train_system(name_or_path, usual(learned), config, called=called),
+        )
+    if revision is None:
+        name_or_path = str(_of_direction(Path(name_or_path), direction))
     found = find_stored(name_or_path, revision=revision)
     check_direction(found.card, direction)
     return found
 
 
-def _to_be_trained(
-    name: str,
-    wanted: Direction,
-    cleaning: str | None,
-    data_dir: Path | None,
-    training: Callable[[], TrainingData] | None,
-    config: SystemConfig | None,
-    called: str | None,
-) -> FoundSystem:
-    """A system that learns: from the store, if it was trained before."""
-    direction = learning_direction(name, wanted)
-    load = partial(load_training, direction, cleaning=cleaning, data_dir=data_dir)
-    config = config or system_config(name, direction)
-    question = {"system": name, "direction": direction.name, "settings": as_json(config)}
-    if called is not None:
-        question["called"] = called
-    about = about_dataset(direction.dataset, question, cleaning=cleaning, data_dir=data_dir)
-    if (there := _trained_before(name, called or name, direction, about)) is not None:
-        return FoundSystem(there.card, there.card.recipe, lambda: there)
-    before = about.state()
-    given = training if training is not None and direction == wanted else load
-    card = planned_system(name, given(), config, called=called)
-    about.keep(card.recipe, before)
-    # Loaded again when it is trained: until then, no corpus is kept in memory.
-    return FoundSystem(card, card.recipe, lambda: train_system(name, load(), config, called=called))
+def _of_direction(folder: Path, direction: Direction) -> Path:
+    """The folder of a direction in a folder that has one system per direction."""
+    own = folder.expanduser() / direction.config
+    return own if SYSTEM_STORE.is_model(own) and not SYSTEM_STORE.is_model(own.parent) else folder
 
 
 def find_stored(name: str, *, revision: str | None = None) -> FoundSystem:

@@ -185,6 +185,13 @@ class System(ABC):
         return (direction.name,)
 
     @classmethod
+    def direction_to_learn(cls, direction: Direction) -> Direction:
+        """The direction to train on: of two that are learned together, the dataset's first."""
+        learned = cls.learned_directions(direction)
+        together = [d for d in dataset_facts(direction.dataset).directions if d.name in learned]
+        return together[0] if together else direction
+
+    @classmethod
     def untrained(cls) -> SystemCard:
         """The card of a system that needs no training."""
         return SystemCard(

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..datasets_scripts.directions import Direction
-from ..datasets_scripts.known import dataset_facts
 from ..datasets_scripts.training import TrainingData
 from ..errors import InputError, unknown_name
 from ..files import exclusive, home
@@ -28,6 +27,7 @@ class Seeded(NamedTuple):
     """One of several runs of a system."""
 
     name: str
+    seed: int
     config: SystemConfig
 
 
@@ -75,18 +75,6 @@ def system_config(
     choices = {None: config.for_direction, "small": config.small, "tiny": config.tiny}
     usual = choices[preset](direction)
     return read_settings(config, {**asdict(usual), **(values or {})}, name)
-
-
-def learning_direction(name: str, direction: Direction) -> Direction:
-    """The direction that a system is trained on to learn this one.
-
-    A system that learns both ways is trained once: on the direction that its dataset has first.
-    """
-    kind = system_class(name)
-    for one in dataset_facts(direction.dataset).directions:
-        if direction.name in kind.learned_directions(one):
-            return one
-    return direction
 
 
 def seeded(name: str, config: SystemConfig, count: int, called: str | None = None) -> list[Seeded]:

@@ -102,18 +102,19 @@ class Prerender:
             body += message.get("body", b"")
             if message.get("more_body"):
                 return
-            full = body
+            full, status = body, start["status"]
             if _is_html(start):
-                full = await anyio.to_thread.run_sync(self._completed, body, query)
+                shown = await anyio.to_thread.run_sync(self._view, query)
+                full = await anyio.to_thread.run_sync(self._completed, body, query, shown)
+                status = shown.status
             headers = [(k, v) for k, v in start["headers"] if k.lower() != b"content-length"]
             headers.append((b"content-length", str(len(full)).encode()))
-            await send({**start, "headers": headers})
+            await send({**start, "status": status, "headers": headers})
             await send({"type": "http.response.body", "body": full})
 
         await self._app(gradios, receive, collect)
 
-    def _completed(self, page: bytes, query: Query) -> bytes:
-        shown = self._view(query)
+    def _completed(self, page: bytes, query: Query, shown: View) -> bytes:
         html = without_previews(page.decode("utf-8"))
         tags = preview(shown.title)
         html = _before_last(html, "</head>", tags + Markup(_head()))  # noqa: S704

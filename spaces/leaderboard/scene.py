@@ -26,11 +26,13 @@ class View:
         html: the view's markup.
         title: for the browser's title bar.
         pending: whether ranks are still being computed, so that the page should ask again.
+        status: of HTTP, if this is the page that was asked for: 404 where there is no such thing.
     """
 
     html: Markup
     title: str
     pending: bool = False
+    status: int = 200
 
 
 @dataclass(frozen=True)

@@ -67,6 +67,7 @@ def _no_such_system(names: dict[str, int], wanted: str) -> View:
     return View(
         join([el("h2", "No such system" if wanted else "All systems"), warning, listed]),
         "No such system" if wanted else "All systems",
+        status=404 if wanted else 200,
     )
 
 

@@ -95,8 +95,9 @@ def seeded(name: str, config: SystemConfig, count: int, called: str | None = Non
     if count < 2:
         raise InputError(f"{count} seeds: give at least 2, or leave it away")
     return [
-        Seeded(run_name(called or name, seed), replace(config, seed=seed))
+        Seeded(run_name(called or name, seed), seed, read_settings(type(config), values, name))
         for seed in range(first, first + count)
+        for values in [{**asdict(config), "seed": seed}]
     ]
 
 

@@ -51,6 +51,11 @@ class Cell(ABC):
     direction: str
     info: SystemInfo
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What it answers to: its name."""
+        return (self.info.name,)
+
     @abstractmethod
     def check(self, test_set: TestSet, root: Path, training: Training) -> Answers:
         """Find every mistake that can be found before anything is trained, run or scored.
@@ -118,6 +123,11 @@ class SystemCell(Cell):
     choice: Choice = USUAL_CHOICE
     steps: tuple[str, ...] = ()  # of post-processing
     runs_of: str | None = None  # the name of the system that this is a run of, with other seeds
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Its name, and that of the system that it is a run of."""
+        return (self.info.name, *filter(None, [self.runs_of]))
 
     def check(self, test_set: TestSet, root: Path, training: Training) -> Answers:
         """Find the system and check its settings."""

@@ -23,6 +23,7 @@ from ..trainers.settings import described, from_texts, read_settings
 from ..trainers.system import SystemConfig
 from ..trainers.system_card import StoredSystem
 from ..trainers.train import (
+    check_target,
     config_class,
     export,
     presets,
@@ -54,6 +55,9 @@ def train(name: str, options: Sequence[str]) -> None:
         for direction in directions
         for one in _runs(name, arguments, system_config(name, direction, values, preset=preset))
     ]
+    for direction, (called, _) in runs:
+        if arguments.out is not None:
+            check_target(_folder(arguments, direction, called, several=several))
     data: dict[Direction, TrainingData] = {}
     for direction, (called, one) in runs:
         if direction not in data:
@@ -63,9 +67,16 @@ def train(name: str, options: Sequence[str]) -> None:
         if process_index() > 0:  # the first process writes and prints
             continue
         if arguments.out is not None:
-            folder = arguments.out if arguments.seeds is None else arguments.out / str(called)
-            stored = export(stored, folder / direction.config if several else folder)
+            stored = export(stored, _folder(arguments, direction, called, several=several))
         _show(stored)
+
+
+def _folder(
+    arguments: argparse.Namespace, direction: Direction, called: str | None, *, several: bool
+) -> Path:
+    """Where ``--out`` has a system: a folder for each seed, and in it one for each direction."""
+    folder: Path = arguments.out if arguments.seeds is None else arguments.out / str(called)
+    return folder / direction.config if several else folder
 
 
 def _runs(

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from ..datasets_scripts.directions import Direction
 from ..datasets_scripts.training import TrainingData
 from ..errors import InputError, unknown_name
-from ..files import exclusive, home
+from ..files import check_replaceable, exclusive, home, make_folder
 from ..talk import say
 from .learning.curve import CURVE_FILE
 from .learning.run import IN_MEMORY, Run
@@ -145,9 +145,10 @@ def train_system(
     if (there := SYSTEM_STORE.find_recipe(card)) is not None:
         return there
     sentences, pairs = f"{card.n_sentences:,} sentences", f"{card.n_pairs:,} pairs"
-    say(f"training {card.name} for {data.direction}: {sentences}, {pairs}")
+    if process_index() == 0:
+        say(f"training {card.name} for {data.direction}: {sentences}, {pairs}")
     folder = run.folder or home() / "runs" / f"{name}-{card.recipe[:16]}"
-    folder.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(folder.parent)
     with exclusive(folder, "training") if process_index() == 0 else nullcontext():
         system = system_class(name).train(data, config, replace(run, folder=folder))
 
@@ -156,15 +157,27 @@ def train_system(
             if (folder / CURVE_FILE).is_file():
                 shutil.copyfile(folder / CURVE_FILE, target / CURVE_FILE)
 
-        stored = SYSTEM_STORE.keep(replace(system.card, name=card.name), write)
+        stored = None
         if process_index() == 0:
+            stored = SYSTEM_STORE.keep(replace(system.card, name=card.name), write)
             shutil.rmtree(folder, ignore_errors=True)
-    return stored
+        _wait_for_all()
+    stored = stored or SYSTEM_STORE.find_recipe(card)
+    return stored or SYSTEM_STORE.keep(replace(system.card, name=card.name), system.write)
 
 
 def process_index() -> int:
     """Of this process among those of ``torchrun`` or ``accelerate launch``; 0 if it is alone."""
     return int(os.environ.get("RANK", "0"))
+
+
+def _wait_for_all() -> None:
+    """Until all processes of a training are here: the first has then stored the system."""
+    if "RANK" in os.environ:
+        import torch.distributed
+
+        if torch.distributed.is_available() and torch.distributed.is_initialized():
+            torch.distributed.barrier()
 
 
 def export(stored: StoredSystem, folder: Path) -> StoredSystem:
@@ -176,6 +189,16 @@ def export(stored: StoredSystem, folder: Path) -> StoredSystem:
     return SYSTEM_STORE.export(
         stored.card, lambda target: SYSTEM_STORE.copy_files(stored.folder, target), folder
     )
+
+
+def check_target(folder: Path) -> None:
+    """Find out before training, not after it, that a system cannot be written to a folder.
+
+    Raises:
+        InputError: the folder contains something other than an earlier system, or cannot be made.
+    """
+    check_replaceable(folder, SYSTEM_STORE.is_model)
+    make_folder(folder.absolute().parent)
 
 
 def _checked(name: str, data: TrainingData, config: SystemConfig | None) -> SystemConfig:

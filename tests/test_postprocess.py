@@ -5,8 +5,10 @@ import json
 import pytest
 from prepared import DIRECTION, command_line, refusal
 
+from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError, UnknownNameError
-from tstbench.pipelines.predictions import read_card
+from tstbench.pipelines.predictions import Answering, Predictions, Question, read_card
+from tstbench.pipelines.report import SystemInfo
 from tstbench.trainers.postprocess import STEPS, post_processed, step_names
 
 
@@ -48,11 +50,27 @@ def test_what_was_done_is_in_the_card_and_in_the_report(tmp_path, capsys):
     assert card.about.post_processing == names
     done = [json.loads(line)["prediction"] for line in file.read_text().splitlines()]
     assert done == [post_processed(text, names) for text in plain]
-    assert done != plain
     score = ("--direction", DIRECTION, "--metrics", "s_bleu", "--out", tmp_path / "results")
     assert command_line(capsys, "evaluate", f"cut={file}", *score)[0] == 0
     report = json.loads((tmp_path / "results" / DIRECTION / "cut" / "report.json").read_text())
     assert report["system"]["post_processing"] == list(names)
+
+
+def test_answers_are_processed_before_they_are_written(tmp_path):
+    test_set = load_test_set(DIRECTION)
+    question = Question(
+        system="s",
+        identity="a" * 64,
+        direction=DIRECTION,
+        test_set=test_set.fingerprint,
+        cleaning=test_set.cleaning,
+        sentences=len(test_set),
+        post_processing=("drop-repeats-v1", "truncate-v1", "one-line-v1"),
+    )
+    ready = Answering("b" * 64, SystemInfo(name="s"), {}, lambda some: ["so so\ngood . yes"] * 40)
+    predictions = Predictions(tmp_path / "s.jsonl", test_set, question)
+    assert set(predictions.complete(lambda: ready)) == {"so good ."}
+    assert predictions.finished() == ("so good .",) * 40, "read back, not processed again"
 
 
 def test_mistakes_are_told(capsys, tmp_path):

@@ -83,7 +83,7 @@ def atomic_folder(
     """
     path = Path(path)
     with exclusive(path, "swap"):  # another writer's folder is away for a moment in its swap
-        _check_replaceable(path, ours)
+        check_replaceable(path, ours)
     path.parent.mkdir(parents=True, exist_ok=True)
     scratch = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
     old = scratch.with_name(scratch.name + ".old")
@@ -91,7 +91,7 @@ def atomic_folder(
         yield scratch
         scratch.chmod(0o755)
         with exclusive(path, "swap"):
-            _check_replaceable(path, ours)
+            check_replaceable(path, ours)
             try:
                 if path.exists():
                     path.replace(old)
@@ -106,7 +106,12 @@ def atomic_folder(
             shutil.rmtree(old, ignore_errors=True)
 
 
-def _check_replaceable(path: Path, ours: Callable[[Path], bool] | None) -> None:
+def check_replaceable(path: Path, ours: Callable[[Path], bool] | None) -> None:
+    """Check that a folder may be written as a whole; see :func:`atomic_folder`.
+
+    Raises:
+        InputError: ``path`` is a file, or a folder that we did not write.
+    """
     if path.is_file():
         raise InputError(f"{path} is a file, but a folder must be written there")
     if not path.is_dir() or not any(path.iterdir()):

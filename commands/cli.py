@@ -34,6 +34,7 @@ COMMANDS = {
     "prepare": "train the scorers that a dataset's metrics need",
     "data": "check the data file of your own dataset",
     "train": "train a system, or one scorer",
+    "curve": "show how trained systems learned",
     "build": "write datasets as folders that load_dataset reads",
     "hub": "build, serve or push Hub repositories; report scores to a model",
     "leaderboard": "open the leaderboard on a folder of results",

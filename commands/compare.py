@@ -5,6 +5,8 @@ bootstrap, two-sided), the same corrected for the number of metrics (Holm), the 
 in standard deviations of a single sentence; 0.2 is small, 0.8 large), how many sentences A won,
 tied and lost, and which system is better (corrected p < 0.05).
 
+Runs that differ in their seed are one system, and are compared as their mean.
+
 Examples:
   tstbench compare ours copy --direction yelp/negative-to-positive
   tstbench compare ours theirs results --direction yelp/negative-to-positive --worst 5 --by ppl
@@ -20,8 +22,7 @@ from typing import TYPE_CHECKING
 from ..talk import say
 
 if TYPE_CHECKING:
-    from ..pipelines.comparison import Comparison
-    from ..pipelines.results import Stored
+    from ..pipelines.comparison import Comparison, Result
 
 
 _NO_SENTENCES = (
@@ -77,11 +78,12 @@ def run(arguments: argparse.Namespace) -> None:
         say(_NO_SENTENCES)
 
 
-def _find(arguments: argparse.Namespace) -> tuple[Stored, Stored]:
+def _find(arguments: argparse.Namespace) -> tuple[Result, Result]:
     """Both systems' results on one direction."""
     from ..errors import InputError, unknown_name
     from ..pipelines.read_standings import chosen_directions, default_results
     from ..pipelines.results import read_direction
+    from ..pipelines.seeds import pooled
 
     names = arguments.first, arguments.second
     if names[0] == names[1]:
@@ -89,10 +91,11 @@ def _find(arguments: argparse.Namespace) -> tuple[Stored, Stored]:
     root = Path(arguments.results) if arguments.results else default_results()
     asked = [arguments.direction] if arguments.direction else []
     folders = chosen_directions(root, asked)
-    found = {
-        direction: {one.report.system.name: one for one in read_direction(f, with_samples=False)}
-        for direction, f in folders.items()
-    }
+    found: dict[str, dict[str, Result]] = {}
+    for direction, folder in folders.items():
+        stored = read_direction(folder, with_samples=False)
+        # A run goes by its own name, and the mean of all by the name that they share.
+        found[direction] = {one.report.system.name: one for one in (*stored, *pooled(stored))}
     for name in names:
         known = dict.fromkeys(system for systems in found.values() for system in systems)
         if name not in known:

@@ -107,7 +107,7 @@ def _print(evaluation, arguments: argparse.Namespace) -> None:  # type: ignore[n
             whole = evaluation.report(system).model_dump(mode="json")
             print(json.dumps(whole))  # noqa: T201 - ASCII on any terminal
         return
-    reports = [system.report for system in evaluation.systems]
+    reports = evaluation.reports
     print_ranking(reports, evaluation.ranks, arguments.format)
     left_out = {one.metric: one.why for report in reports for one in report.left_out}
     for metric, why in left_out.items():

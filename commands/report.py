@@ -57,6 +57,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="one table per direction, systems x metrics (default), or one per metric, systems x "
         "directions",
     )
+    parser.add_argument(
+        "--each-seed",
+        action="store_true",
+        help="runs of one system that differ in their seed have a row each, instead of their mean",
+    )
     parser.add_argument("--intervals", action="store_true", help="show the 95%% intervals")
     parser.add_argument(
         "--out",
@@ -90,7 +95,13 @@ def run(arguments: argparse.Namespace) -> None:
             f"{out}: its ending does not say which format; add --format, or use one of "
             f"{', '.join(ENDINGS)}"
         )
-    standings = read_standings(root, arguments.directions, arguments.metrics, arguments.systems)
+    standings = read_standings(
+        root,
+        arguments.directions,
+        arguments.metrics,
+        arguments.systems,
+        each_seed=arguments.each_seed,
+    )
     how = {"layout": arguments.layout, "intervals": arguments.intervals}
     if out is None:
         print_standings(standings, form, **how)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import argparse
 import tomllib
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from ..datasets_scripts.directions import Direction
 from ..datasets_scripts.known import dataset_facts, parse_direction
-from ..datasets_scripts.training import load_training
+from ..datasets_scripts.training import TrainingData, load_training
 from ..errors import InputError, unknown_name
 from ..files import read_text
 from ..pipelines.tables import print_rows
@@ -21,10 +23,12 @@ from ..trainers.settings import described, from_texts, read_settings
 from ..trainers.system import SystemConfig
 from ..trainers.system_card import StoredSystem
 from ..trainers.train import (
+    check_target,
     config_class,
     export,
     presets,
     process_index,
+    seeded,
     system_config,
     train_system,
 )
@@ -44,19 +48,51 @@ def train(name: str, options: Sequence[str]) -> None:
     values = {**_read_toml(arguments.config), **_given(config, arguments, name)}
     run = read_settings(Run, _given(Run, arguments, "training"), "training")
     run = replace(run, resume=arguments.resume)
-    directions = _directions(name, arguments)
-    configs = [
-        system_config(name, direction, values, preset=arguments.preset) for direction in directions
+    directions, preset = _directions(name, arguments), arguments.preset
+    several = len(directions) > 1
+    runs = [
+        (direction, one)
+        for direction in directions
+        for one in _runs(name, arguments, system_config(name, direction, values, preset=preset))
     ]
-    for direction, one in zip(directions, configs, strict=True):
-        data = load_training(direction, cleaning=arguments.cleaning, data_dir=arguments.data_dir)
-        stored = train_system(name, data, one, called=arguments.name, run=run)
+    for direction, (called, _) in runs:
+        if arguments.out is not None:
+            check_target(_folder(arguments, direction, called, several=several))
+    data: dict[Direction, TrainingData] = {}
+    for direction, (called, one) in runs:
+        if direction not in data:
+            how = {"cleaning": arguments.cleaning, "data_dir": arguments.data_dir}
+            data = {direction: load_training(direction, **how)}
+        stored = train_system(name, data[direction], one, called=called, run=run)
         if process_index() > 0:  # the first process writes and prints
             continue
         if arguments.out is not None:
-            several = len(directions) > 1
-            stored = export(stored, arguments.out / direction.config if several else arguments.out)
+            stored = export(stored, _folder(arguments, direction, called, several=several))
         _show(stored)
+
+
+def _folder(
+    arguments: argparse.Namespace, direction: Direction, called: str | None, *, several: bool
+) -> Path:
+    """Where ``--out`` has a system: a folder for each seed, and in it one for each direction."""
+    folder: Path = arguments.out if arguments.seeds is None else arguments.out / str(called)
+    return folder / direction.config if several else folder
+
+
+def _runs(
+    name: str, arguments: argparse.Namespace, config: SystemConfig
+) -> list[tuple[str | None, SystemConfig]]:
+    """What is trained, and what it is called: one system, or one for each seed."""
+    if arguments.seeds is None:
+        return [(arguments.name, config)]
+    count = from_texts(_Seeds, {"seeds": arguments.seeds}, "training")
+    runs = seeded(name, config, read_settings(_Seeds, count, "training").seeds, arguments.name)
+    return [(run.name, run.config) for run in runs]
+
+
+@dataclass(frozen=True)
+class _Seeds:
+    seeds: Annotated[int, Field(ge=2)]
 
 
 def _given(settings: type, arguments: argparse.Namespace, of: str) -> dict[str, Any]:
@@ -88,6 +124,12 @@ def _parser(name: str, config: type[SystemConfig]) -> argparse.ArgumentParser:
     parser.add_argument("--name", help=f"name of the trained system (default {name})")
     parser.add_argument("--cleaning", help="default: that of the dataset's language")
     parser.add_argument("--data-dir", type=Path, help="your copy of a licensed corpus (GYAFC)")
+    parser.add_argument(
+        "--seeds",
+        metavar="N",
+        help="train N systems, with --seed and the seeds that follow it, called NAME-seed0 and so "
+        "on; with --out, one folder each",
+    )
     parser.add_argument("--preset", metavar="NAME", help=_presets(config))
     again = parser.add_mutually_exclusive_group()
     again.add_argument(

@@ -38,6 +38,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="KEY=VALUE",
         help="generation settings of the system",
     )
+    parser.add_argument(
+        "--postprocess",
+        default="",
+        metavar="STEP,STEP",
+        help="what to do to the answers, in the order given: drop-unknown, drop-repeats, truncate "
+        "(after the first sentence), detokenise; default: nothing",
+    )
     parser.add_argument("--batch-size", type=int, metavar="N", help="sentences per batch")
     parser.add_argument("--device", default="auto", help="auto (default), cpu, cuda...")
     parser.add_argument("--revision", help="branch, tag or commit of a Hub id")
@@ -47,6 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Rewrite the test set and write the predictions."""
     from ..datasets_scripts.load import load_test_set
+    from ..errors import InputError
     from ..files import write_jsonl
     from ..pipelines.bounds import bound_predictions, is_reference
     from ..pipelines.careful import warn
@@ -60,6 +68,8 @@ def run(arguments: argparse.Namespace) -> None:
     test_set = load_test_set(arguments.direction, data_dir=arguments.data_dir)
     usual = Path("predictions")
     if is_reference(arguments.system):
+        if arguments.postprocess:
+            raise InputError(f"--postprocess: {arguments.system} is people's, and stays as it is")
         texts = bound_predictions(arguments.system, test_set)
         path = _path(arguments.out, predictions_path(usual, test_set, arguments.system))
         rows = zip(test_set.ids, texts, strict=True)
@@ -82,6 +92,7 @@ def run(arguments: argparse.Namespace) -> None:
             generation=Generation(seed=arguments.seed, settings=settings),
             batch_size=arguments.batch_size,
             device=arguments.device,
+            steps=_steps(arguments.postprocess),
         )
         warn([Outputs(found.card.name, texts)], test_set)
     say(f"wrote {len(test_set)} predictions to {path}")
@@ -97,6 +108,10 @@ def _path(out: Path | None, usual: Path) -> Path:
     if out.suffix != ".jsonl":
         raise InputError(f"--out {out}: predictions are JSON Lines; name the file {out.stem}.jsonl")
     return out
+
+
+def _steps(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
 
 
 def _pairs(texts: list[str]) -> dict[str, str]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
+from typing import Any
 
 from ..datasets_scripts.directions import Direction
 from ..datasets_scripts.known import parse_direction
@@ -16,7 +17,8 @@ from ..errors import InputError
 from ..trainers.load import USUAL_CHOICE, Choice, FoundSystem, find_stored, find_system
 from ..trainers.registry import system_class, system_names
 from ..trainers.system import Generation, check_direction
-from ..trainers.train import config_class
+from ..trainers.system_card import run_name
+from ..trainers.train import config_class, seeded, system_config
 from .bounds import bound_info, bound_predictions, is_reference
 from .outputs import Outputs, read_outputs
 from .predictions import read_card
@@ -48,6 +50,11 @@ class Cell(ABC):
 
     direction: str
     info: SystemInfo
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What it answers to: its name."""
+        return (self.info.name,)
 
     @abstractmethod
     def check(self, test_set: TestSet, root: Path, training: Training) -> Answers:
@@ -114,6 +121,13 @@ class SystemCell(Cell):
     stored: FoundSystem | None  # None: made on the spot
     generation: Generation
     choice: Choice = USUAL_CHOICE
+    steps: tuple[str, ...] = ()  # of post-processing
+    runs_of: str | None = None  # the name of the system that this is a run of, with other seeds
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Its name, and that of the system that it is a run of."""
+        return (self.info.name, *filter(None, [self.runs_of]))
 
     def check(self, test_set: TestSet, root: Path, training: Training) -> Answers:
         """Find the system and check its settings."""
@@ -122,14 +136,20 @@ class SystemCell(Cell):
         )
         check_direction(found.card, test_set.direction)
         path = predictions_path(root / "predictions", test_set, folder_name(self.info.name))
-        ask(found, test_set, path, self.generation)
+        ask(found, test_set, path, self.generation, self.steps)
         return Answers(self.info, partial(self._transfer, found, test_set, path))
 
     def _transfer(
         self, found: FoundSystem, test_set: TestSet, path: Path
     ) -> tuple[SystemInfo, Outputs]:
-        predictions = transfer(found, test_set, path, generation=self.generation)
-        made_by = {"system_hash": read_card(path).system_hash}
+        predictions = transfer(found, test_set, path, generation=self.generation, steps=self.steps)
+        card = read_card(path)
+        made_by: dict[str, Any] = {"system_hash": card.system_hash}
+        if card.about is not None:  # earlier versions did not say it
+            run = card.about.seed_run
+            if run is not None and self.runs_of is not None:
+                run = run.model_copy(update={"system": self.runs_of})
+            made_by |= {"seed_run": run, "post_processing": card.about.post_processing}
         return self.info.model_copy(update=made_by), Outputs(self.info.name, predictions)
 
 
@@ -158,7 +178,7 @@ def cells(suite: Suite, folder: Path) -> dict[str, list[Cell]]:
     return groups
 
 
-_OF_SYSTEMS = ("seed", "generation", "preset", "settings")
+_OF_SYSTEMS = ("seed", "generation", "preset", "settings", "seeds", "postprocess")
 
 
 class _TableError(Exception):
@@ -214,8 +234,10 @@ class _Table:
             if choice != USUAL_CHOICE:
                 config_class(name)  # raises if it is not trained
         else:
-            if choice != USUAL_CHOICE:
-                raise _TableError(f"'preset' and 'settings' only apply to a name, not to {name}")
+            if choice != USUAL_CHOICE or self.system.seeds is not None:
+                raise _TableError(
+                    f"'preset', 'settings' and 'seeds' only apply to a name, not to {name}"
+                )
             here = self.folder / name
             stored = find_stored(str(here) if here.is_dir() else name)
             card = stored.card
@@ -225,7 +247,21 @@ class _Table:
             info = info.model_copy(update=said)
         generation = Generation(seed=self.system.seed, settings=self.system.generation)
         for direction in self._directions(card.directions):
-            yield SystemCell(direction, info, name, stored, generation, choice)
+            cell = SystemCell(
+                direction, info, name, stored, generation, choice, self.system.postprocess
+            )
+            yield from [cell] if self.system.seeds is None else self._runs(cell, self.system.seeds)
+
+    def _runs(self, cell: SystemCell, count: int) -> Iterator[Cell]:
+        """A cell for each seed."""
+        direction = system_class(cell.name).direction_to_learn(parse_direction(cell.direction))
+        chosen = cell.choice
+        config = system_config(cell.name, direction, chosen.settings, preset=chosen.preset)
+        for run in seeded(cell.name, config, count):
+            info = cell.info.model_copy(update={"name": run_name(cell.info.name, run.seed)})
+            settings = {**chosen.settings, "seed": run.seed}
+            choice = replace(chosen, settings=settings, called=run.name)
+            yield replace(cell, info=info, choice=choice, runs_of=cell.info.name)
 
     def _published(self, name: str) -> Iterator[Cell]:
         if self.system.info:

@@ -17,6 +17,9 @@ from ..metrics.statistics import LEVEL, p_value
 from .ranking import ALPHA, Bootstrapped
 from .report import Report, Sample, Score, SystemInfo
 from .results import Stored
+from .seeds import MeanOfRuns
+
+Result = Stored | MeanOfRuns
 
 
 @dataclass(frozen=True)
@@ -106,6 +109,7 @@ class Comparison:
         count: sentences of the test set.
         same_outputs: whether both systems wrote exactly the same.
         metrics: in the order of the first system's scores.
+        seeds: of the runs that a system is the mean of; empty for a single one.
     """
 
     direction: str
@@ -114,6 +118,7 @@ class Comparison:
     same_outputs: bool
     metrics: tuple[Compared, ...]
     not_compared: tuple[NotCompared, ...]
+    seeds: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
 
     @property
     def tests(self) -> int:
@@ -133,11 +138,11 @@ class Comparison:
         raise unknown_name("metric that both systems have", name, known)
 
 
-def compare(first: Stored, second: Stored, metrics: Sequence[str] | None = None) -> Comparison:
+def compare(first: Result, second: Result, metrics: Sequence[str] | None = None) -> Comparison:
     """Compare two systems by every score with a common signature.
 
     Args:
-        first: results of one system.
+        first: results of one system; of several seeds, their mean.
         second: results of another, of the same direction and test set.
         metrics: only these; their number is what p-values are corrected for.
 
@@ -171,10 +176,15 @@ def compare(first: Stored, second: Stored, metrics: Sequence[str] | None = None)
         same_outputs=one.outputs_sha256 == other.outputs_sha256,
         metrics=_corrected(found),
         not_compared=_not_compared(one, other, metrics),
+        seeds=(_seeds(first), _seeds(second)),
     )
 
 
-def sentence_pairs(first: Stored, second: Stored, compared: Compared) -> list[SentencePair]:
+def _seeds(result: Result) -> tuple[int, ...]:
+    return result.seeds if isinstance(result, MeanOfRuns) else ()
+
+
+def sentence_pairs(first: Result, second: Result, compared: Compared) -> list[SentencePair]:
     """The sentences by one metric, those where the first system loses most first.
 
     Sentences that have no value for one of the systems are left out; the list is empty if the
@@ -255,8 +265,13 @@ def _corrected(found: Sequence[Compared]) -> tuple[Compared, ...]:
     return tuple(one if one.p is None else replace(one, p_holm=next(corrected)) for one in found)
 
 
-def _texts(first: Stored, second: Stored) -> list[tuple[Sample, Sample]]:
-    """The sentences of both systems, side by side; none where a licence keeps them away."""
+def _texts(first: Result, second: Result) -> list[tuple[Sample, Sample]]:
+    """The sentences of both systems, side by side.
+
+    None where a licence keeps them away, or a system is the mean of runs.
+    """
+    if not (isinstance(first, Stored) and isinstance(second, Stored)):
+        return []
     if not (first.has_samples and second.has_samples):
         return []
     return list(zip(first.samples(), second.samples(), strict=True))

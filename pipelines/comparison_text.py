@@ -54,6 +54,12 @@ def notes_on(comparison: Comparison) -> list[str]:
             f"{comparison.tests} test{'s' * (comparison.tests != 1)}; effect: A - B in standard "
             "deviations of one sentence; won/tied/lost: sentences, seen from A."
         )
+    said += [
+        f"{letter} is the mean of {len(seeds)} runs, with the seeds {', '.join(map(str, seeds))}: "
+        "name a run to compare it alone, and by sentence."
+        for letter, seeds in zip(_SYSTEMS, comparison.seeds, strict=True)
+        if seeds
+    ]
     if comparison.same_outputs:
         said.append("A and B wrote exactly the same.")
     reads = [METRICS[one.metric].reads for one in comparison.metrics if one.metric in METRICS]
@@ -94,6 +100,7 @@ def comparison_record(comparison: Comparison, pairs: Sequence[SentencePair]) -> 
         "systems": [system.model_dump(mode="json") for system in comparison.systems],
         "sentences": comparison.count,
         "same_outputs": comparison.same_outputs,
+        "seeds": [list(seeds) for seeds in comparison.seeds],
         "tests": comparison.tests,
         "metrics": [
             {**asdict(one), "difference": one.difference, "winner": one.winner}

@@ -39,6 +39,7 @@ from .report import (
 )
 from .results import check_names, direction_folder, folder_name, read_direction
 from .scoring import Scoring
+from .seeds import MeanOfRuns, pooled
 from .significance import write_significance
 from .warm import warm
 
@@ -91,6 +92,22 @@ class Evaluated:
 
 
 @dataclass(frozen=True)
+class _Asked:
+    """What was asked of one system, to be ranked."""
+
+    system: Evaluated
+
+    @property
+    def report(self) -> Report:
+        return self.system.report
+
+    def bootstrapped(self) -> dict[str, Bootstrapped]:
+        """By key: of one metric there is one score here."""
+        found = self.system.bootstrapped
+        return {s.key: found[s.metric] for s in self.report.scores if s.metric in found}
+
+
+@dataclass(frozen=True)
 class Evaluation:
     """All systems of one direction, measured with the same scorers."""
 
@@ -103,18 +120,28 @@ class Evaluation:
         return tuple(self.systems[0].asked)
 
     @cached_property
+    def _pooled(self) -> list[_Asked | MeanOfRuns]:
+        return pooled([_Asked(system) for system in self.systems])
+
+    @property
+    def reports(self) -> tuple[Report, ...]:
+        """The requested scores of each system; several seeds of one are their mean."""
+        return tuple(one.report for one in self._pooled)
+
+    @cached_property
     def ranks(self) -> dict[str, list[Rank]]:
-        """The ranking by each requested metric that has a value; bounds are not ranked."""
-        found = {}
-        for metric in self.metrics:
-            usable = {
-                s.info.name: s.bootstrapped[metric]
-                for s in self.systems
-                if metric in s.bootstrapped and not s.info.is_bound
-            }
-            if ranks := rank(metric, usable):
-                found[metric] = ranks
-        return found
+        """The ranking by each requested metric that has a value; bounds are not ranked.
+
+        Several seeds of one system count once.
+        """
+        usable: dict[str, dict[str, Bootstrapped]] = {metric: {} for metric in self.metrics}
+        for one in self._pooled:
+            replicates = one.bootstrapped()
+            for score in () if one.report.system.is_bound else one.report.scores:
+                if score.key in replicates:
+                    usable[score.metric][one.report.system.name] = replicates[score.key]
+        ranked = ((metric, rank(metric, systems)) for metric, systems in usable.items())
+        return {metric: ranks for metric, ranks in ranked if ranks}
 
     def report(self, system: Evaluated) -> Report:
         """Everything known about one system."""

@@ -97,8 +97,8 @@ class Scores:
     @property
     def table(self) -> RankedTable:
         """Systems x metrics, best first; bounds are not ranked."""
-        ranks = by_signature(self.reports, self.evaluation.ranks)
-        return direction_table(Standings(self.reports, ranks))
+        reports = self.evaluation.reports  # several seeds of a system are one row
+        return direction_table(Standings(reports, by_signature(reports, self.evaluation.ranks)))
 
     def __str__(self) -> str:
         return plain_table(self.table, width=width_here())

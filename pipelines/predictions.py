@@ -23,11 +23,13 @@ from ..errors import InputError, TSTBenchError
 from ..files import exclusive, read_text, write_json
 from ..records import Strict
 from ..talk import say
+from ..trainers.postprocess import post_processed
 from .outputs import Outputs
 from .report import Sha256, SystemInfo, predictions_sha256
 
-# A named step is never changed once released: a better one gets a new name.
-POST_PROCESSING = ("one-line-v1",)
+# The last step of all, see trainers.postprocess for those before it. A named step is never changed
+# once released: a better one gets a new name.
+ONE_LINE = "one-line-v1"
 _BREAKS = re.compile("[\0\r\n]+")  # what no prediction may hold
 
 
@@ -42,7 +44,12 @@ class Question(Strict):
     sentences: Annotated[int, Field(ge=1)]
     seed: int = 0
     generation: dict[str, JsonValue] = {}
-    post_processing: tuple[str, ...] = POST_PROCESSING
+    post_processing: tuple[str, ...] = (ONE_LINE,)
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """The post-processing that was asked for."""
+        return tuple(name for name in self.post_processing if name != ONE_LINE)
 
 
 class PredictionsCard(Strict):
@@ -149,7 +156,7 @@ class Predictions:
         with self.path.open("ab") as stream:
             stream.truncate(size)
             for i, text in zip(rest, answers, strict=True):
-                text = one_line(text)
+                text = one_line(post_processed(text, self.question.steps))
                 row = {"id": self.test_set.ids[i], "prediction": text}
                 stream.write(json.dumps(row, ensure_ascii=False).encode("utf-8") + b"\n")
                 stream.flush()

@@ -13,6 +13,7 @@ from ..metrics.registry import METRICS, caution
 from ..metrics.units import DASH, between, number
 from .ranking import Rank
 from .report import Report, Score
+from .seeds import MeanScore
 
 ASPECTS = ("overall", "style", "content", "fluency", "other")
 MEANING = (
@@ -53,10 +54,13 @@ class Cell:
 
     @property
     def text(self) -> str:
-        """The value, or a dash."""
+        """The value, or a dash; behind a mean over seeds their standard deviation."""
         if self.score is None or self.score.value is None:
             return DASH
-        return number(self.score.value, self.score.unit)
+        shown = number(self.score.value, self.score.unit)
+        if isinstance(self.score, MeanScore) and self.score.spread.deviation is not None:
+            shown += f" ±{number(self.score.spread.deviation, self.score.unit)}"
+        return shown
 
     @property
     def interval(self) -> str:
@@ -153,7 +157,11 @@ def direction_table(standings: Standings) -> RankedTable:
         rows=_rows(columns, names, places),
         bounds=_rows(columns, _bounds([standings])),
         order=order,
-        notes=(*_differences(columns, titles), *_cautions(columns)),
+        notes=(
+            *_seeds(standings.reports),
+            *_differences(columns, titles),
+            *_cautions(columns),
+        ),
     )
 
 
@@ -174,7 +182,11 @@ def metric_tables(standings: Sequence[Standings]) -> list[RankedTable]:
                 bounds=_rows(some, _bounds([column.standings for column in some])),
                 order="Each column is ranked on its own; the systems with most values come first, "
                 "then those with the better mean place.",
-                notes=(*_differences(some, titles), *_cautions(some)),
+                notes=(
+                    *_seeds(report for column in some for report in column.standings.reports),
+                    *_differences(some, titles),
+                    *_cautions(some),
+                ),
             )
         )
     return tables
@@ -334,6 +346,22 @@ def _differences(columns: Sequence[_Column], titles: Sequence[str]) -> list[str]
             ways.append(f"{name} {' '.join(own) or 'as the others'}")
         said["; ".join(ways) + ". Their numbers cannot be compared."] = None
     return list(said)
+
+
+def _seeds(reports: Iterable[Report]) -> list[str]:
+    """Of which systems several runs are there, with which seeds."""
+    seeds: dict[str, dict[int, None]] = {}
+    for report in reports:
+        for score in report.scores:
+            if isinstance(score, MeanScore):
+                seeds.setdefault(report.system.name, {}).update(dict.fromkeys(score.spread.seeds))
+    if not seeds:
+        return []
+    runs = (f"{name} n = {len(some)} ({', '.join(map(str, some))})" for name, some in seeds.items())
+    return [
+        f"±: standard deviation over training seeds, behind their mean: {'; '.join(runs)}. "
+        "Interval and rank are those of the mean, over sentences."
+    ]
 
 
 def _cautions(columns: Sequence[_Column]) -> list[str]:

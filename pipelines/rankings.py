@@ -33,6 +33,7 @@ ENDINGS: Mapping[str, Form] = {
 }  # fmt: skip
 
 _BY = "Written by tstbench report"
+_FIRST_COLUMNS = 19  # of the CSV, when it was first written
 _FIRST: Mapping[Form, str] = {
     "table": f"{_BY}\n\n",
     "markdown": f"<!-- {_BY} -->\n\n",
@@ -145,4 +146,10 @@ def _is_ours(beginning: bytes) -> bool:
     """Whether a file begins as one of ours, in any format; an empty one may be replaced too."""
     text = beginning.decode("utf-8", errors="replace")
     first = text.partition("\n")[0].removesuffix("\r")
-    return not text or _BY in first or GENERATOR in text or first == ",".join(HEADER)
+    return not text or _BY in first or GENERATOR in text or _is_header(first)
+
+
+def _is_header(line: str) -> bool:
+    """Whether a line is the header of our CSV, also of one from before a column was added."""
+    names = tuple(line.split(","))
+    return len(names) >= _FIRST_COLUMNS and names == HEADER[: len(names)]

@@ -12,6 +12,7 @@ from ..metrics.registry import METRICS, expand, families
 from .ranked_table import Standings
 from .results import Stored, read_direction
 from .results_folder import check_results_folder
+from .seeds import MeanOfRuns, pooled
 from .significance import rank_stored
 
 
@@ -35,6 +36,8 @@ def read_standings(
     directions: Sequence[str] = (),
     metrics: Sequence[str] = (),
     systems: Sequence[str] = (),
+    *,
+    each_seed: bool = False,
 ) -> list[Standings]:
     """The systems of each direction, and their ranks among one another.
 
@@ -43,6 +46,7 @@ def read_standings(
         directions: names of directions or datasets; by default all.
         metrics: names of metrics or families, in the order to be shown; by default all.
         systems: names; by default all.
+        each_seed: whether runs of one system have a row each, instead of their mean.
 
     Raises:
         UnknownNameError: a name that is not there, with near misses.
@@ -50,27 +54,43 @@ def read_standings(
     """
     folders = chosen_directions(root, directions)
     stored = [read_direction(folder, with_samples=False) for folder in folders.values()]
-    there = dict.fromkeys(one.report.system.name for some in stored for one in some)
+    there = dict.fromkeys(
+        name
+        for some in stored
+        for one in (*some, *(() if each_seed else pooled(some)))
+        for name in [one.report.system.name]
+    )
     for name in systems:
         if name not in there:
             raise unknown_name("system", name, there)
     wanted = _chosen_metrics(metrics, (one for some in stored for one in some))
     found = []
     for some in stored:
-        kept = [
-            _only(one, wanted) if wanted else one
-            for one in some
-            if not systems or one.report.system.name in systems
-        ]
+        kept = [_only(one, wanted) if wanted else one for one in some]
         kept = [one for one in kept if one.report.scores]
-        if kept:
-            reports = tuple(one.report for one in kept)
-            found.append(Standings(reports, rank_stored(kept), wanted))
+        if chosen := _chosen_systems(kept, systems, each_seed=each_seed):
+            reports = tuple(one.report for one in chosen)
+            found.append(Standings(reports, rank_stored(chosen), wanted))
     if not found:
         raise InputError(
             f"{root}: nothing is left to show; relax --directions, --metrics or --systems"
         )
     return found
+
+
+def _chosen_systems(
+    stored: Sequence[Stored], names: Sequence[str], *, each_seed: bool
+) -> list[Stored | MeanOfRuns]:
+    """The results of the systems with these names; a run that is named stands for itself."""
+    if each_seed:
+        return [one for one in stored if not names or one.report.system.name in names]
+    together = pooled(stored)
+    if not names:
+        return together
+    chosen = [one for one in together if one.report.system.name in names]
+    shown = {one.report.system.name for one in chosen}
+    alone = [one for one in stored if one.report.system.name in {*names} - shown]
+    return [*chosen, *alone]
 
 
 def chosen_directions(root: Path, names: Sequence[str] = ()) -> dict[str, Path]:

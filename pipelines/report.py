@@ -14,9 +14,9 @@ import hashlib
 import json
 import re
 from collections.abc import Collection, Sequence
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from ..errors import InputError
 from ..records import Strict
@@ -41,16 +41,45 @@ def is_bound_name(name: str) -> bool:
     return _BOUND.fullmatch(name) is not None
 
 
+SystemName = Annotated[str, Field(min_length=1, max_length=MAX_NAME, pattern=NAME_PATTERN)]
+
+
+class SeedRun(Strict):
+    """Which run of a system this is: it was trained with several seeds.
+
+    Attributes:
+        system: the name that its runs share.
+        recipe: SHA-256 of all that determines the predictions but the seed: runs with equal ones
+            are the same system.
+        seed: of this one.
+    """
+
+    system: SystemName
+    recipe: Sha256
+    seed: int
+
+
+_LATER_FIELDS = ("seed_run", "post_processing")  # not written where they say nothing
+
+
 class SystemInfo(Strict):
     """Who made the predictions."""
 
-    name: Annotated[str, Field(min_length=1, max_length=MAX_NAME, pattern=NAME_PATTERN)]
+    name: SystemName
     family: Family = "unknown"
     needs_parallel: bool | None = None
     date: Annotated[str, Field(pattern=r"^\d{4}(-\d{2}(-\d{2})?)?$")] | None = None
     origin: str | None = None  # where the outputs come from, for a person to follow
     outputs_url: Annotated[str, Field(pattern="^https://")] | None = None
     system_hash: Sha256 | None = None  # of the system's folder, where it is one of ours
+    seed_run: SeedRun | None = None  # of a trained system, where its training is seeded
+    post_processing: tuple[str, ...] = ()  # what was done to its answers, see trainers.postprocess
+
+    @model_serializer(mode="wrap")
+    def _without_nothing(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """A report that needs no later field is, byte for byte, what it was before them."""
+        content: dict[str, Any] = write(self)
+        return {k: v for k, v in content.items() if v or k not in _LATER_FIELDS}
 
     @property
     def is_bound(self) -> bool:

@@ -9,15 +9,17 @@ import numpy as np
 
 from ..files import write_json
 from .ranking import Bootstrapped, Rank, rank_values
-from .results import Stored, read_direction
+from .results import read_direction
+from .seeds import Measured, pooled
 
 SIGNIFICANCE_FILE = "significance.json"
 
 
-def rank_stored(systems: Sequence[Stored]) -> dict[str, list[Rank]]:
+def rank_stored(systems: Sequence[Measured]) -> dict[str, list[Rank]]:
     """The ranking of a direction's systems by each score, by signature.
 
-    Only numbers with equal signatures are compared; bounds are not ranked. There is no ranking by a
+    Only numbers with equal signatures are compared; bounds are not ranked. Runs of one system are
+    ranked one by one: :func:`.seeds.pooled` makes them one system. There is no ranking by a
     score for which a system has no replicates beside its report.
     """
     groups: dict[str, tuple[bool, dict[str, Bootstrapped]]] = {}
@@ -40,13 +42,16 @@ def rank_stored(systems: Sequence[Stored]) -> dict[str, list[Rank]]:
 
 
 def write_significance(folder: Path) -> None:
-    """Compare all systems of a direction and write ``significance.json``, by signature."""
+    """Compare all systems of a direction and write ``significance.json``, by signature.
+
+    Several seeds of one system are one system there.
+    """
     record = {
         signature: {
             "test": "paired bootstrap, two-sided, alpha 0.05, uncorrected",
             "ranks": {r.system: [r.low, r.high] for r in some},
             "p_best": {r.system: r.p_best for r in some if np.isfinite(r.p_best)},
         }
-        for signature, some in rank_stored(read_direction(folder)).items()
+        for signature, some in rank_stored(pooled(read_direction(folder))).items()
     }
     write_json(folder / SIGNIFICANCE_FILE, record)

@@ -52,12 +52,13 @@ class Part:
             UnknownNameError: the suite has no such system or direction.
             InputError: it has none of the systems on any of the directions.
         """
-        systems = dict.fromkeys(cell.info.name for some in groups.values() for cell in some)
+        cells = [cell for some in groups.values() for cell in some]
+        systems = dict.fromkeys(name for cell in cells for name in cell.names)
         datasets = dict.fromkeys(direction.split("/")[0] for direction in groups)
         _check_known("direction of this suite", self.directions, [*groups, *datasets])
         _check_known("system of this suite", self.systems, systems)
         kept = {
-            direction: [c for c in some if not self.systems or c.info.name in self.systems]
+            direction: [c for c in some if not self.systems or {*c.names} & {*self.systems}]
             for direction, some in groups.items()
             if not self.directions or {direction, direction.split("/")[0]} & {*self.directions}
         }
@@ -123,7 +124,7 @@ def run_suite(
     for test_set, systems in asked:
         evaluation = _run_direction(how, test_set, systems, root)
         write_significance(direction_folder(root, test_set.direction))
-        show([system.report for system in evaluation.systems], evaluation.ranks)
+        show(list(evaluation.reports), evaluation.ranks)
     return root
 
 

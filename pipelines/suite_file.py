@@ -26,6 +26,8 @@ class SuiteSystem(Strict):
     generation: dict[str, Any] = {}
     preset: str | None = None  # of a name that is trained: tiny, small
     settings: dict[str, JsonValue] = {}  # that it is trained with
+    seeds: Annotated[int, Field(ge=2)] | None = None  # train it so often, each time with another
+    postprocess: tuple[str, ...] = ()  # what to do to its answers
 
 
 class Suite(Strict):

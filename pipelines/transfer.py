@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import sys
 from collections.abc import Iterable, Sequence
 from functools import partial
@@ -11,14 +12,16 @@ from tqdm import tqdm
 
 from ..datasets_scripts.load import TestSet
 from ..errors import unknown_name
+from ..store import canonical
 from ..trainers.load import FoundSystem, find_system
+from ..trainers.postprocess import step_names
 from ..trainers.registry import system_class, system_names
 from ..trainers.settings import as_json
 from ..trainers.system import USUAL, Generation
 from ..trainers.system_card import SystemCard
 from .bounds import bound_info, bound_predictions, is_reference
-from .predictions import Answering, Predictions, Question
-from .report import SystemInfo
+from .predictions import ONE_LINE, Answering, Predictions, Question
+from .report import SeedRun, SystemInfo
 
 
 def predictions_path(root: Path, test_set: TestSet, name: str) -> Path:
@@ -28,12 +31,17 @@ def predictions_path(root: Path, test_set: TestSet, name: str) -> Path:
 
 
 def ask(
-    found: FoundSystem, test_set: TestSet, path: Path, generation: Generation = USUAL
+    found: FoundSystem,
+    test_set: TestSet,
+    path: Path,
+    generation: Generation = USUAL,
+    steps: Sequence[str] = (),
 ) -> Predictions:
     """The checked question for a system; nothing is loaded, trained or written yet.
 
     Raises:
-        UnknownNameError: the system does not have this generation setting.
+        UnknownNameError: the system does not have this generation setting, or there is no such
+            step of post-processing.
         InputError: a value has the wrong type or is out of range.
     """
     settings = found.kind.read_generation(generation)
@@ -46,6 +54,7 @@ def ask(
         sentences=len(test_set),
         seed=generation.seed,
         generation=as_json(settings),
+        post_processing=(*step_names(steps), ONE_LINE),
     )
     return Predictions(path, test_set, question)
 
@@ -58,6 +67,7 @@ def transfer(
     generation: Generation = USUAL,
     batch_size: int | None = None,
     device: str = "auto",
+    steps: Sequence[str] = (),
 ) -> tuple[str, ...]:
     """The predictions of a system, in a file that grows line by line and is resumed.
 
@@ -68,12 +78,14 @@ def transfer(
         generation: seed and settings.
         batch_size: sentences at a time.
         device: ``auto``, ``cpu``, ``cuda``...
+        steps: of post-processing, see :mod:`tstbench.trainers.postprocess`; by default none.
 
     Raises:
         TSTBenchError: unknown settings, or an existing file that TSTBench did not write.
     """
-    ready = partial(_ready, found, test_set, generation, batch_size, device)
-    return ask(found, test_set, path, generation).complete(ready)
+    asked = ask(found, test_set, path, generation, steps)
+    ready = partial(_ready, found, asked.question, test_set, generation, batch_size, device)
+    return asked.complete(ready)
 
 
 def predict(name: str, test_set: TestSet, *, data_dir: Path | None = None) -> list[str]:
@@ -116,6 +128,23 @@ def system_info(card: SystemCard, system_hash: str | None = None) -> SystemInfo:
     )
 
 
+def _info_of_answers(card: SystemCard, question: Question) -> SystemInfo:
+    """What a report says about a system that was asked in a certain way."""
+    info = system_info(card)
+    return info.model_copy(
+        update={"seed_run": _seed_run(card, question), "post_processing": question.steps}
+    )
+
+
+def _seed_run(card: SystemCard, question: Question) -> SeedRun | None:
+    """Runs that were asked in other ways are not runs of one system."""
+    if card.seed is None:
+        return None
+    way = [card.seedless_recipe, question.seed, question.generation, question.post_processing]
+    recipe = hashlib.sha256(canonical(way)).hexdigest()
+    return SeedRun(system=card.seedless_name, recipe=recipe, seed=card.seed)
+
+
 def _check_baseline(name: str) -> None:
     if name not in system_names():
         raise unknown_name("baseline", name, [*system_names(), "reference-1"])
@@ -123,6 +152,7 @@ def _check_baseline(name: str) -> None:
 
 def _ready(
     found: FoundSystem,
+    question: Question,
     test_set: TestSet,
     generation: Generation,
     batch_size: int | None,
@@ -150,4 +180,5 @@ def _ready(
             disable=None,  # where nobody is looking
         )
 
-    return Answering(stored.hash, system_info(stored.card), found.kind.versions(), answer)
+    about = _info_of_answers(stored.card, question)
+    return Answering(stored.hash, about, found.kind.versions(), answer)

@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,6 +17,8 @@ from torch import nn
 
 from tstbench.errors import InputError, IntegrityError
 from tstbench.trainers.learning.corpus import Both
+from tstbench.trainers.learning.compiling import refused_by_compiler
+from tstbench.trainers.learning.curve import terms_text
 from tstbench.trainers.learning.loop import Learner, Update, learn
 from tstbench.trainers.learning.order import Order
 from tstbench.trainers.learning.run import Run
@@ -219,3 +223,131 @@ def test_batches_of_both_styles_are_of_like_length():
     epoch = [i for step in range(20) for i in grouped.at(step) if i >= 300]
     assert len(set(epoch[:80])) == 80, "a group has no sentence twice"
     assert [len(Both(([3], [4] * 5), 4, 0, grouping=10).at(step)) for step in (0, 7)] == [5, 5]
+
+
+class Stack(Two):
+    """With a stack of layers, as every Transformer has."""
+
+    def __init__(self, **options):
+        super().__init__(**options)
+        torch.manual_seed(1)
+        layers = nn.ModuleList([nn.Sequential(nn.Linear(4, 4), nn.Tanh()) for _ in range(2)])
+        self.network = nn.ModuleDict({"a": layers, "b": nn.Linear(4, 1)})
+        self.optimizers = {
+            n: torch.optim.Adam(p.parameters(), 1e-2) for n, p in self.network.items()
+        }
+
+    def loss(self, part, whole):
+        hidden = self.x[part]
+        for layer in self.network["a"]:
+            hidden = layer(hidden)
+        error = (self.network["b"](hidden) - self.y[part]).square().sum()
+        return {"error": error / len(whole)}
+
+    def validate(self):
+        return {"selection": 0.0}
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler")
+def test_compiled_layers_learn_the_same():
+    plain, compiled = Stack(steps=6), Stack(steps=6)
+    names = list(compiled.network.state_dict())
+    expected, found = learn(plain, Run(), RECIPE), learn(compiled, Run(compile=True), RECIPE)
+    assert losses(found) == pytest.approx(losses(expected), abs=1e-5)
+    assert list(compiled.network.state_dict()) == names
+    assert all(layer._compiled_call_impl is not None for layer in compiled.network["a"])
+
+
+def test_a_compiler_that_is_not_there_is_told():
+    from torch._inductor.exc import InvalidCxxCompiler
+
+    told = refused_by_compiler(InvalidCxxCompiler())
+    assert re.match(r"--compile true: torch\.compile fails here \(InvalidCxxCompiler", str(told))
+    assert refused_by_compiler(ValueError("somebody else's")) is None
+
+
+def test_a_network_without_layers_is_not_compiled():
+    with pytest.raises(InputError, match="no stack of layers to compile"):
+        learn(Two(steps=2), Run(compile=True), RECIPE)
+
+
+def test_half_precision_learns_nearly_the_same_and_keeps_whole_weights():
+    whole, half = Two(dropout=0.0), Two(dropout=0.0)
+    expected = losses(learn(whole, Run(device="cpu"), RECIPE))
+    found = losses(learn(half, Run(device="cpu", precision="bfloat16"), RECIPE))
+    assert found == pytest.approx(expected, rel=0.1)
+    assert found != pytest.approx(expected, rel=1e-5), "or nothing was in half precision"
+    assert {p.dtype for p in half.network.parameters()} == {torch.float32}
+
+
+def test_tensorboard_shows_the_curve_once_also_after_a_resume(tmp_path):
+    accumulator = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
+    board = tmp_path / "board"
+    learn(Two(steps=8), Run(folder=tmp_path / "run", save_every=4, tensorboard=board), RECIPE)
+    shutil.rmtree(tmp_path / "run" / "step-000000008")
+    whole = learn(Two(steps=20), Run(folder=tmp_path / "run", tensorboard=board), RECIPE)
+    [folder] = board.iterdir()
+    events = accumulator.EventAccumulator(str(folder))
+    events.Reload()
+    shown = {
+        (event.step, name): event.value
+        for name in events.Tags()["scalars"]
+        for event in events.Scalars(name)
+    }
+    rows = {
+        (row["step"], name): value
+        for row in whole.curve
+        for name, value in row.items()
+        if name != "step"
+    }
+    assert shown == pytest.approx(rows, abs=1e-6)
+    assert sum(len(events.Scalars(name)) for name in events.Tags()["scalars"]) == len(rows)
+
+
+def test_a_bar_fits_a_narrow_terminal():
+    terms = {f"discriminator/{name}": 1.0 for name in ("real", "repeated", "rewritten")}
+    assert terms_text(terms, 60) == "discriminator: real 1.00, repeated 1.00, rewritten 1.00"
+    assert len(terms_text(terms, 42)) <= 42
+    assert terms_text({}, 42) == ""
+
+
+def test_a_disk_that_is_full_is_told_and_leaves_no_half_file(tmp_path):
+    """A limit on the size of files stands for it: what is written beyond fails in the same way."""
+    script = textwrap.dedent("""
+        import resource, sys
+        sys.path.insert(0, sys.argv[1])
+        from pathlib import Path
+        from test_learning_loop import RECIPE, Two
+        from tstbench.errors import InputError
+        from tstbench.trainers.learning.loop import learn
+        from tstbench.trainers.learning.run import Run
+        learn(Two(steps=4), Run(folder=Path(sys.argv[2]), save_every=4), RECIPE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (600, 600))
+        try:
+            learn(Two(), Run(folder=Path(sys.argv[2]), save_every=4), RECIPE)
+        except InputError as error:
+            sys.exit(f"told: {error}")
+    """)
+    folder = tmp_path / "run"
+    command = [sys.executable, "-c", script, str(Path(__file__).parent), str(folder)]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert "told: " in done.stderr, done.stderr
+    assert "cannot be written" in done.stderr
+    names = {p.name for p in folder.iterdir()}
+    assert names == {"curve.jsonl", "best.safetensors", "step-000000004"}
+    assert losses(learn(Two(), Run(folder=folder), RECIPE)) == losses(learn(Two(), Run(), RECIPE))
+
+
+def test_lost_best_weights_are_told(tmp_path):
+    learn(Two(steps=8), Run(folder=tmp_path / "run", save_every=8), RECIPE)
+    best = tmp_path / "run" / "best.safetensors"
+    best.write_bytes(best.read_bytes()[:-5])
+    with pytest.raises(IntegrityError, match=r"best weights .* begin anew with --restart"):
+        learn(Two(), Run(folder=tmp_path / "run"), RECIPE)
+
+
+def test_a_device_that_is_not_there_is_told():
+    if torch.cuda.is_available():
+        pytest.skip("there is one")
+    with pytest.raises(InputError, match=r"--device cuda: .* finds no CUDA device here"):
+        learn(Two(), Run(device="cuda"), RECIPE)

@@ -27,10 +27,12 @@ class Choice:
     Attributes:
         preset: a name of :func:`~.train.presets`.
         settings: by name; they take precedence.
+        called: its name; default that of the registry.
     """
 
     preset: str | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
+    called: str | None = None
 
 
 USUAL_CHOICE = Choice()
@@ -123,16 +125,21 @@ def find_system(
         usual = partial(load_training, cleaning=cleaning, data_dir=data_dir)
         load = partial(usual if training is None else training, learned)
         config = system_config(name_or_path, learned, choice.settings, preset=choice.preset)
+        called = choice.called or name_or_path
         question = {"system": name_or_path, "direction": learned.name, "settings": as_json(config)}
+        if called != name_or_path:
+            question["called"] = called
         about = about_dataset(direction.dataset, question, cleaning=cleaning, data_dir=data_dir)
-        if (there := _trained_before(name_or_path, learned, about)) is not None:
+        if (there := _trained_before(name_or_path, called, learned, about)) is not None:
             return FoundSystem(there.card, there.card.recipe, lambda: there)
         before = about.state()
-        card = planned_system(name_or_path, load(), config)
+        card = planned_system(name_or_path, load(), config, called=called)
         about.keep(card.recipe, before)
         # Loaded again when it is trained: until then, no corpus is kept in memory.
         return FoundSystem(
-            card, card.recipe, lambda: train_system(name_or_path, usual(learned), config)
+            card,
+            card.recipe,
+            lambda: train_system(name_or_path, usual(learned), config, called=called),
         )
     if revision is None:
         name_or_path = str(_of_direction(Path(name_or_path), direction))
@@ -161,10 +168,13 @@ def find_stored(name: str, *, revision: str | None = None) -> FoundSystem:
     return FoundSystem(stored.card, stored.hash, lambda: stored)
 
 
-def _trained_before(name: str, direction: Direction, about: Remembered) -> StoredSystem | None:
+def _trained_before(
+    name: str, called: str, direction: Direction, about: Remembered
+) -> StoredSystem | None:
     """The system in the store, if nothing it was trained on has changed."""
     recipe = about.answer()
-    key = (name, direction.dataset, direction.config)
+    both = len(system_class(name).learned_directions(direction)) > 1
+    key = (called, direction.dataset, "all" if both else direction.config)
     return None if recipe is None else SYSTEM_STORE.with_recipe(key, recipe)
 
 

@@ -8,7 +8,7 @@ They are stored in ``$TSTBENCH_HOME/systems``, indexed by name and direction; th
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal
 
 from pydantic import ConfigDict, JsonValue
@@ -79,8 +79,39 @@ class SystemCard:
         """SHA-256 of what is known before training: the same recipe is not trained twice."""
         return recipe_of(self, _RECIPE)
 
+    @property
+    def seed(self) -> int | None:
+        """What its training was seeded with; ``None`` if nothing in it is random."""
+        seed = self.settings.get("seed")
+        return seed if type(seed) is int else None
+
+    @property
+    def seedless_recipe(self) -> str:
+        """SHA-256 of the recipe without seed and name: equal for runs of one system.
+
+        >>> one = SystemCard(name="a", kind="a", family="rule", settings={"seed": 1})
+        >>> one.seedless_recipe == replace(one, settings={"seed": 2}).seedless_recipe
+        True
+        """
+        settings = {name: value for name, value in self.settings.items() if name != "seed"}
+        return recipe_of(replace(self, name="", settings=settings), _RECIPE)
+
+    @property
+    def seedless_name(self) -> str:
+        """The name that its runs share: without the seed that :func:`run_name` adds."""
+        return self.name.removesuffix(run_name("", self.seed)) or self.name
+
 
 StoredSystem = StoredModel[SystemCard]
+
+
+def run_name(system: str, seed: int | None) -> str:
+    """The name of one of several runs of a system.
+
+    >>> run_name("stytrans", 2)
+    'stytrans-seed2'
+    """
+    return f"{system}-seed{seed}"
 
 
 def repository_name(card: SystemCard) -> str:

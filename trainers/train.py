@@ -8,19 +8,27 @@ from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..datasets_scripts.directions import Direction
 from ..datasets_scripts.training import TrainingData
 from ..errors import InputError, unknown_name
-from ..files import exclusive, home
+from ..files import check_replaceable, exclusive, home, make_folder
 from ..talk import say
 from .learning.curve import CURVE_FILE
 from .learning.run import IN_MEMORY, Run
 from .registry import system_class
 from .settings import read_settings
 from .system import SystemConfig
-from .system_card import SYSTEM_STORE, StoredSystem, SystemCard
+from .system_card import SYSTEM_STORE, StoredSystem, SystemCard, run_name
+
+
+class Seeded(NamedTuple):
+    """One of several runs of a system."""
+
+    name: str
+    seed: int
+    config: SystemConfig
 
 
 def config_class(name: str) -> type[SystemConfig]:
@@ -69,6 +77,30 @@ def system_config(
     return read_settings(config, {**asdict(usual), **(values or {})}, name)
 
 
+def seeded(name: str, config: SystemConfig, count: int, called: str | None = None) -> list[Seeded]:
+    """The runs of a system with several seeds: that of its settings, and those that follow it.
+
+    Args:
+        name: a name of the registry.
+        config: its settings.
+        count: of seeds.
+        called: the name that the runs share; default ``name``.
+
+    Raises:
+        InputError: fewer than two runs, or nothing in the system's training is random.
+    """
+    first = getattr(config, "seed", None)
+    if first is None:
+        raise InputError(f"{name} is trained without a seed: several runs would be the same")
+    if count < 2:
+        raise InputError(f"{count} seeds: give at least 2, or leave it away")
+    return [
+        Seeded(run_name(called or name, seed), seed, read_settings(type(config), values, name))
+        for seed in range(first, first + count)
+        for values in [{**asdict(config), "seed": seed}]
+    ]
+
+
 def planned_system(
     name: str,
     data: TrainingData,
@@ -113,9 +145,10 @@ def train_system(
     if (there := SYSTEM_STORE.find_recipe(card)) is not None:
         return there
     sentences, pairs = f"{card.n_sentences:,} sentences", f"{card.n_pairs:,} pairs"
-    say(f"training {card.name} for {data.direction}: {sentences}, {pairs}")
+    if process_index() == 0:
+        say(f"training {card.name} for {data.direction}: {sentences}, {pairs}")
     folder = run.folder or home() / "runs" / f"{name}-{card.recipe[:16]}"
-    folder.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(folder.parent)
     with exclusive(folder, "training") if process_index() == 0 else nullcontext():
         system = system_class(name).train(data, config, replace(run, folder=folder))
 
@@ -124,15 +157,27 @@ def train_system(
             if (folder / CURVE_FILE).is_file():
                 shutil.copyfile(folder / CURVE_FILE, target / CURVE_FILE)
 
-        stored = SYSTEM_STORE.keep(replace(system.card, name=card.name), write)
+        stored = None
         if process_index() == 0:
+            stored = SYSTEM_STORE.keep(replace(system.card, name=card.name), write)
             shutil.rmtree(folder, ignore_errors=True)
-    return stored
+        _wait_for_all()
+    stored = stored or SYSTEM_STORE.find_recipe(card)
+    return stored or SYSTEM_STORE.keep(replace(system.card, name=card.name), system.write)
 
 
 def process_index() -> int:
     """Of this process among those of ``torchrun`` or ``accelerate launch``; 0 if it is alone."""
     return int(os.environ.get("RANK", "0"))
+
+
+def _wait_for_all() -> None:
+    """Until all processes of a training are here: the first has then stored the system."""
+    if "RANK" in os.environ:
+        import torch.distributed
+
+        if torch.distributed.is_available() and torch.distributed.is_initialized():
+            torch.distributed.barrier()
 
 
 def export(stored: StoredSystem, folder: Path) -> StoredSystem:
@@ -144,6 +189,16 @@ def export(stored: StoredSystem, folder: Path) -> StoredSystem:
     return SYSTEM_STORE.export(
         stored.card, lambda target: SYSTEM_STORE.copy_files(stored.folder, target), folder
     )
+
+
+def check_target(folder: Path) -> None:
+    """Find out before training, not after it, that a system cannot be written to a folder.
+
+    Raises:
+        InputError: the folder contains something other than an earlier system, or cannot be made.
+    """
+    check_replaceable(folder, SYSTEM_STORE.is_model)
+    make_folder(folder.absolute().parent)
 
 
 def _checked(name: str, data: TrainingData, config: SystemConfig | None) -> SystemConfig:

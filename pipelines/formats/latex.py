@@ -22,6 +22,7 @@ _ESCAPES = str.maketrans(
         # After \\ of the row before, these two would be its arguments.
         "[": "{[}",
         "*": "{*}",
+        "±": r"$\pm$",
         "↑": r"$\uparrow$",
         "↓": r"$\downarrow$",
         "†": r"$^\dagger$",

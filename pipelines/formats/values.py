@@ -7,11 +7,12 @@ import io
 from collections.abc import Iterator, Sequence
 
 from ..ranked_table import Standings
+from ..seeds import MeanScore
 
 HEADER = (
     "direction", "system", "bound", "metric", "value", "low", "high", "unit", "higher_is_better",
     "rank_low", "rank_high", "p_best", "bold", "profile", "signature", "made_with", "sentences",
-    "data", "outputs_sha256",
+    "data", "outputs_sha256", "seeds", "seed_deviation",
 )  # fmt: skip
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet computes a cell that begins so
 
@@ -36,6 +37,7 @@ def _rows(standings: Standings) -> Iterator[tuple[object, ...]]:
             ranks = standings.ranks.get(score.signature, ())
             place = next((rank for rank in ranks if rank.system == system.name), None)
             bounds = score.interval
+            spread = score.spread if isinstance(score, MeanScore) else None
             yield (
                 report.direction,
                 system.name,
@@ -56,6 +58,8 @@ def _rows(standings: Standings) -> Iterator[tuple[object, ...]]:
                 data.sentences,
                 data.fingerprint,
                 report.outputs_sha256,
+                " ".join(map(str, spread.seeds)) if spread else None,
+                spread.deviation if spread else None,
             )
 
 

@@ -46,6 +46,8 @@ class Entry:
         label: the name shown on the page: the system's name; see :func:`distinct`.
         folder: has ``report.json`` and perhaps ``samples.jsonl``.
         has_samples: whether the texts are present; those of licensed corpora never are.
+        runs: the entries whose mean it is, where a system was trained with several seeds; see
+            :mod:`.runs`.
     """
 
     label: str
@@ -53,6 +55,7 @@ class Entry:
     folder: Path
     report: Report
     has_samples: bool
+    runs: tuple[Entry, ...] = ()
 
 
 @dataclass(frozen=True)

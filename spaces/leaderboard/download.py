@@ -11,13 +11,13 @@ from ...errors import InputError, unknown_name
 from ...pipelines.ranked_table import Standings
 from ...pipelines.rankings import Form, Layout, standings_text
 from ...pipelines.report import Report
-from ...pipelines.results import Stored
 from ...pipelines.significance import rank_stored
 from .data import Board, Entry
 from .markup import el
 from .overview import build_overview
 from .query import Query
 from .ranks import RankCache
+from .runs import result_of
 from .scene import open_scene
 
 FORMS = {"csv": ("CSV", "csv"), "latex": ("LaTeX", "tex"), "markdown": ("Markdown", "md")}
@@ -70,7 +70,7 @@ def _shown(board: Board, query: Query, cache: RankCache) -> list[Sequence[Entry]
 
 def _standings(entries: Sequence[Entry]) -> Standings:
     """The reports under the names that the page shows, ranked as ``tstbench report`` ranks them."""
-    stored = [Stored(entry.folder, _labelled(entry)) for entry in entries]
+    stored = [result_of(entry, _labelled(entry)) for entry in entries]
     try:
         ranks = rank_stored(stored)
     except (InputError, OSError):  # damaged replicates: no test, so nothing is bold

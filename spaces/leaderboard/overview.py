@@ -17,6 +17,7 @@ from ...metrics.signature import Signature
 from .data import Board, Entry, distinct
 from .groups import protocol, protocol_key
 from .head_to_head import best_first, column_ranks
+from .runs import together
 
 
 @dataclass(frozen=True)
@@ -238,7 +239,7 @@ def _cells(
         by_column.setdefault(i, []).append(entry)
     by_system: dict[str, list[Entry | None]] = {}
     for i, found in by_column.items():
-        for entry in distinct(found):
+        for entry in together(distinct(found)):
             by_system.setdefault(entry.label, [None] * len(columns))[i] = entry
     return by_system
 

@@ -12,6 +12,7 @@ from .data import dataset_title
 from .markup import el
 from .overview import Overview, OverviewColumn, OverviewRow
 from .places import bold
+from .runs import deviation, deviation_text, run_links
 from .standings import Standings
 from .table_parts import SHOWN, blocks, framed, parallel_key, sort_header, system_facts
 from .words import metric_title, number, styles_text
@@ -111,7 +112,7 @@ def _overview_row(index: int, row: OverviewRow, overview: Overview, standings: S
                 class_="name",
                 title=system.origin,
             ),
-            system_facts(system),
+            system_facts(system, run_links(entry.runs)),
             scope="row",
             class_="system",
         ),
@@ -132,7 +133,10 @@ def _value_cell(i: int, row: OverviewRow, overview: Overview, standings: Standin
     places = standings.places[i] if standings.places else {}
     best = bold(places.get(row.system), len(places))
     shown = el("b" if best else "span", number(value, overview.unit))
-    return el("td", shown, class_="value", data_value=f"{value:.6g}")
+    entry = row.entries[i]
+    spread = deviation(entry.report.scores[0]) if entry else None
+    behind = deviation_text(spread, overview.unit)
+    return el("td", shown, behind, class_="value", data_value=f"{value:.6g}")
 
 
 def _rank_cell(row: OverviewRow, standings: Standings) -> Markup:

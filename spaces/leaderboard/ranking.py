@@ -12,6 +12,7 @@ from .data import Board, Entry
 from .groups import Setting
 from .human import HumanScore, fold
 from .places import Place, bold, plain_places
+from .runs import deviation
 from .significance import ComputedPlaces, stored_places
 
 ASPECTS = ("overall", "style", "content", "fluency", "other")
@@ -60,6 +61,7 @@ class Cell:
     high: float | None = None
     ranks: tuple[int, int] | None = None
     best: bool = False  # see places.bold
+    deviation: float | None = None  # over training seeds, where there are several
     note: str | None = None
 
 
@@ -145,9 +147,8 @@ def _metric_column(
             low, high = (
                 (score.interval.low, score.interval.high) if score.interval else (None, None)
             )
-            cells.append(
-                _ranked(Cell(score.value, low, high), places.get(entry.label), len(places))
-            )
+            cell = Cell(score.value, low, high, deviation=deviation(score))
+            cells.append(_ranked(cell, places.get(entry.label), len(places)))
     facts = METRICS.get(metric)
     low, high = _extent(cells)
     column = Column(

@@ -11,6 +11,7 @@ from .markup import el, join
 from .query import VIEWS, Query
 from .ranks import RankCache
 from .reported_view import reported_block
+from .runs import ABOUT
 from .scene import Scene, View, nothing_yet, open_scene, problems
 from .table import ranking_table
 from .words import BOLD, BOUNDS
@@ -61,6 +62,8 @@ def _how_to_read(scene: Scene) -> Markup:
             "Systems are ranked by the means of human scores without a significance test, and only "
             "the best mean is bold there."
         )
+    if any(row.entry.runs for row in ranking.rows):
+        lines.append(ABOUT)
     if ranking.bounds:
         lines.append(BOUNDS)
     lines += (f"† {note}." for note in dict.fromkeys(c.caution for c in ranking.columns) if note)

@@ -31,7 +31,8 @@ class RankCache:
         """The places known so far in a setting, and whether more are being computed."""
         if not _worthwhile(board, setting):
             return {}, False
-        key = (board.revision, setting.entries[0].direction.name, setting.key)
+        labels = tuple(entry.label for entry in setting.entries)
+        key = (board.revision, setting.entries[0].direction.name, setting.key, labels)
         found = self._soon(key, partial(computed_places, setting.entries))
         return found or {}, found is None
 

@@ -26,7 +26,7 @@ MOST_SYSTEMS = 8  # shown unless the reader chooses others
 
 def samples_view(board: Board, query: Query, ranks: RankCache) -> View:
     """One direction: sources, references and rewrites."""
-    scene = open_scene(board, query, ranks)
+    scene = open_scene(board, query, ranks, each_run=True)
     if scene is None:
         return View(nothing_yet(board), VIEWS["samples"])
     title = f"Samples of {direction_title(scene.direction)}"

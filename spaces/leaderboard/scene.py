@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from markupsafe import Markup
 
@@ -16,6 +16,7 @@ from .markup import el, join
 from .query import Query
 from .ranking import Ranking, build_ranking
 from .ranks import RankCache
+from .runs import together
 
 
 @dataclass(frozen=True)
@@ -58,8 +59,17 @@ class Scene:
         return found
 
 
-def open_scene(board: Board, query: Query, ranks: RankCache) -> Scene | None:
-    """Look up the query's direction and setting; ``None`` if there are no results."""
+def open_scene(
+    board: Board, query: Query, ranks: RankCache, *, each_run: bool = False
+) -> Scene | None:
+    """Look up the query's direction and setting; ``None`` if there are no results.
+
+    Args:
+        board: the results.
+        query: what the reader asked for.
+        ranks: places that are computed.
+        each_run: whether runs of one system, with several seeds, have a row each.
+    """
     if not board.entries:
         return None
     notes: list[Markup | None] = []
@@ -70,6 +80,8 @@ def open_scene(board: Board, query: Query, ranks: RankCache) -> Scene | None:
         shown = direction_title(direction)
         notes.append(missing_direction(board, query.direction, shown, query.view))
     found = settings(board.of(direction.name))
+    if not each_run:
+        found = tuple(replace(one, entries=together(one.entries)) for one in found)
     setting = choose(found, query.setting)
     keys = [one.key for one in found]
     notes.append(missing("way of scoring", query.setting, keys, f"the one of {setting.label}"))

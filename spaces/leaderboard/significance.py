@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ...errors import InputError
 from ...pipelines.ranking import Bootstrapped, rank_values
-from ...pipelines.results import Stored
 from .data import Board, Entry
 from .places import Place
+from .runs import result_of
 
 ComputedPlaces = Mapping[str, Mapping[str, Place]]  # metric -> label -> place
 
@@ -80,7 +80,7 @@ def competing(entries: Iterable[Entry]) -> list[Entry]:
 def replicates_of(entry: Entry) -> Mapping[str, Bootstrapped]:
     """The replicates beside an entry's report; none if the file is damaged or not there."""
     try:
-        return Stored(entry.folder, entry.report).bootstrapped()
+        return result_of(entry).bootstrapped()
     except (InputError, OSError):
         return {}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from markupsafe import Markup
@@ -16,6 +17,7 @@ from .data import Board, Entry
 from .groups import settings
 from .markup import el, join
 from .ranking import build_ranking
+from .runs import together
 from .submission import MAX_BYTES
 from .words import interval_text, metric_title, number, rank_text
 
@@ -95,7 +97,7 @@ def preview(board: Board, folder: Path) -> Markup:
     report = read_report(folder)
     entry = Entry(report.system.name, DIRECTIONS[report.direction], folder, report, True)
     setting = next(
-        setting
+        replace(setting, entries=together(setting.entries))
         for setting in settings([*board.of(report.direction), entry])
         if any(one.folder == folder for one in setting.entries)
     )

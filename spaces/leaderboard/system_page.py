@@ -16,6 +16,7 @@ from .data import Board, direction_title
 from .markup import Child, el, https_link, join
 from .query import Query
 from .ranks import RankCache
+from .runs import ABOUT, deviation_text, run_links
 from .scene import View, nothing_yet
 from .system_scores import Standing, standings, systems
 from .table_parts import scrolling, system_facts
@@ -90,15 +91,27 @@ def _card(found: Sequence[Standing]) -> Markup:
         given = list(dict.fromkeys(value for value in values if value))
         return [el("dd", value) for value in given] or [el("dd", "not stated", class_="none")]
 
+    processed = [", ".join(info.post_processing) for info in infos]
     hashes = [el("code", info.system_hash) for info in infos if info.system_hash]
     facts = {
         "Directions": told([str(count)]),
         "Training data": told([parallel_text(info.needs_parallel) for info in infos]),
         "Date": told([info.date for info in infos]),
         "Origin": told([info.origin for info in infos]),
+        **({"Run of": told([_run_of(info) for info in infos])} if _is_run(infos) else {}),
+        **({"Post-processing": told(processed)} if any(processed) else {}),
         "System SHA-256": told(hashes),
     }
     return el("dl", [(el("dt", name), values) for name, values in facts.items()], class_="card")
+
+
+def _is_run(infos: Sequence[SystemInfo]) -> bool:
+    return any(info.seed_run is not None for info in infos)
+
+
+def _run_of(info: SystemInfo) -> str | None:
+    run = info.seed_run
+    return None if run is None else f"{run.system}, seed {run.seed}"
 
 
 def _scores(found: Sequence[Standing]) -> Markup:
@@ -160,7 +173,8 @@ def _score(one: Standing, metric: str) -> Markup:
         of = f"{rank_text(cell.ranks)} of {one.ranked[metric]}{star}"
         rank = el("small", f"rank {of}", class_="rank-of")
     shown = el("b" if cell.best else "span", number(cell.value, column.unit))
-    return el("td", shown, interval, rank, class_="value")
+    spread = deviation_text(cell.deviation, column.unit)
+    return el("td", shown, spread, interval, rank, class_="value")
 
 
 def _about_scores(info: SystemInfo, found: Sequence[Standing]) -> Markup:
@@ -170,6 +184,8 @@ def _about_scores(info: SystemInfo, found: Sequence[Standing]) -> Markup:
             "Bold: best on that direction, or not significantly different from the best (paired "
             "bootstrap, p \N{GREATER-THAN OR EQUAL TO} 0.05)."
         )
+    if any(one.entry.runs for one in found):
+        lines.append(ABOUT)
     if any(
         column.tested == "untested" and cell.ranks
         for one in found
@@ -206,7 +222,7 @@ def _reports(found: Sequence[Standing]) -> Markup:
 
 def _history(found: Sequence[Standing]) -> list[Markup] | None:
     """What newer outputs replaced, the latest first."""
-    folders = {one.entry.folder: one for one in found}
+    folders = {one.entry.folder: one for one in found if not one.entry.runs}
     rows = []
     for folder, one in folders.items():
         try:
@@ -251,6 +267,8 @@ def _earlier(one: Standing, before: Earlier) -> Markup:
 
 def _outputs(one: Standing) -> Markup:
     entry = one.entry
+    if entry.runs:
+        return join([run_links(entry.runs)])
     direction, report = entry.direction.name, entry.report
     short = el("code", report.outputs_sha256[:12], title=f"SHA-256 {report.outputs_sha256}")
     place = {"direction": direction, "setting": one.setting}

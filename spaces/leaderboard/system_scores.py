@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from .data import Board, Entry
@@ -10,6 +10,7 @@ from .groups import settings
 from .query import Query
 from .ranking import Cell, Column
 from .ranks import RankCache
+from .runs import together
 from .scene import open_scene
 
 
@@ -37,8 +38,10 @@ class Standing:
 def systems(board: Board) -> dict[str, int]:
     """The names of all systems, and on how many directions each was scored."""
     directions: dict[str, set[str]] = {}
-    for entry in board.entries:
-        directions.setdefault(entry.report.system.name, set()).add(entry.direction.name)
+    for direction in board.directions:
+        entries = board.of(direction.name)
+        for entry in (*entries, *together(entries)):  # runs, and the systems they are of
+            directions.setdefault(entry.report.system.name, set()).add(direction.name)
     return {name: len(directions[name]) for name in sorted(directions, key=str.casefold)}
 
 
@@ -46,13 +49,13 @@ def standings(board: Board, name: str, ranks: RankCache) -> Iterator[Standing]:
     """The rows of the system with that name, by direction, then by setting."""
     for direction in board.directions:
         entries = board.of(direction.name)
-        if not any(entry.report.system.name == name for entry in entries):
-            continue
         for setting in settings(entries):
-            if not any(entry.report.system.name == name for entry in setting.entries):
+            # A run has no row in the ranking, where its system has one: it is ranked for itself.
+            alone = _has(setting.entries, name) and not _has(together(setting.entries), name)
+            if not alone and not _has(together(setting.entries), name):
                 continue
             query = replace(Query(), direction=direction.name, setting=setting.key)
-            scene = open_scene(board, query, ranks)
+            scene = open_scene(board, query, ranks, each_run=alone)
             if scene is None:  # cannot be: the direction has entries
                 continue
             columns = scene.ranking.columns
@@ -74,3 +77,7 @@ def standings(board: Board, name: str, ranks: RankCache) -> Iterator[Standing]:
                     },
                     pending=scene.pending,
                 )
+
+
+def _has(entries: Iterable[Entry], name: str) -> bool:
+    return any(entry.report.system.name == name for entry in entries)

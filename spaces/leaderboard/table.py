@@ -11,6 +11,7 @@ from .controls import link
 from .data import Entry
 from .markup import el, https_link
 from .ranking import Cell, Column, Ranking, Row
+from .runs import deviation_text, run_links
 from .table_parts import SHOWN, blocks, framed, parallel_key, sort_header, system_facts
 from .words import ASPECT_TITLES, interval_text, number, rank_text, unit_text
 
@@ -102,7 +103,7 @@ def _system_cell(entry: Entry) -> Markup:
     return el(
         "th",
         el("span", link(entry.label, view="system", system=system.name), class_="name"),
-        system_facts(system, outputs, _versus(entry)),
+        system_facts(system, outputs, run_links(entry.runs) or _versus(entry)),
         scope="row",
         class_="system",
     )
@@ -130,6 +131,7 @@ def _value_cell(cell: Cell, column: Column) -> Markup:
     return el(
         "td",
         el("b" if cell.best else "span", number(cell.value, column.unit)),
+        deviation_text(cell.deviation, column.unit),
         bounds,
         class_="value human" if column.human else "value",
         data_value=f"{cell.value:.6g}",

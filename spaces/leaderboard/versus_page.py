@@ -25,7 +25,7 @@ from .words import metric_title
 
 def versus_view(board: Board, query: Query, ranks: RankCache) -> View:
     """Two systems: their numbers, and the sentences on which they differ most."""
-    scene = open_scene(board, query, ranks)
+    scene = open_scene(board, query, ranks, each_run=True)
     if scene is None:
         return View(nothing_yet(board), VIEWS["versus"])
     title = f"Head to head on {direction_title(scene.direction)}"

@@ -59,7 +59,7 @@ def save_checkpoint(
                         tensors[f"{name}/{index}/{key}"] = value.detach().cpu().contiguous()
                     else:
                         plain[key] = value
-        save_file(tensors, scratch / "optimizers.safetensors")
+        _save(tensors, scratch / "optimizers.safetensors")
         write_json(
             scratch / _STATE,
             {
@@ -104,8 +104,38 @@ def load_checkpoint(
 
 
 def save_weights(network: nn.Module, path: Path) -> None:
-    """Write a network's weights as safetensors; tied tensors once each."""
-    save_file({n: t.detach().cpu().clone() for n, t in network.state_dict().items()}, path)
+    """Write a network's weights as safetensors; tied tensors once each.
+
+    Raises:
+        InputError: they cannot be written: the disk is full, or the folder takes nothing.
+    """
+    _save({n: t.detach().cpu().clone() for n, t in network.state_dict().items()}, path)
+
+
+def load_weights(path: Path) -> dict[str, Tensor]:
+    """Read the weights that validated best so far.
+
+    Raises:
+        IntegrityError: the file is missing or damaged.
+    """
+    try:
+        return load_file(path)
+    except (SafetensorError, OSError, ValueError) as error:
+        raise IntegrityError(
+            f"{path}, the best weights of an interrupted training, cannot be read ({error}): begin "
+            "anew with --restart"
+        ) from error
+
+
+def _save(tensors: Mapping[str, Tensor], path: Path) -> None:
+    try:
+        save_file(dict(tensors), path)
+    except (SafetensorError, OSError) as error:
+        path.unlink(missing_ok=True)
+        raise InputError(
+            f"{path} cannot be written: {error}. Make room on that disk, or set TSTBENCH_HOME to a "
+            "folder on another one; the training then continues from its last checkpoint"
+        ) from error
 
 
 def _optimizer_state(

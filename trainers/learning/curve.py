@@ -1,30 +1,57 @@
-"""The learning curve: JSON lines on disk as they come, TensorBoard if it is installed, a bar."""
+"""The learning curve: JSON lines on disk as they come, TensorBoard if asked for, a progress bar."""
 
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from tqdm import tqdm
 
-from ...files import read_lines, write_jsonl
+from ...errors import require
+from ...files import make_folder, read_lines, write_jsonl
+from .run import Run
 
 CURVE_FILE = "curve.jsonl"
+VALIDATION = "validation/"
+_BESIDE_TERMS = 38  # columns that the bar takes for steps and times
+_WIDTH = 80  # of what is no terminal
 Row = Mapping[str, float | int | str]
 
 
 class Curve:
-    """Rows of losses and validation scores by step, kept in a folder's ``curve.jsonl``."""
+    """Rows of losses and validation scores by step, kept in a folder's ``curve.jsonl``.
 
-    def __init__(self, folder: Path | None) -> None:
+    Args:
+        folder: for the file; ``None`` keeps the rows in memory.
+        board: takes values by name, as TensorBoard's ``SummaryWriter`` does.
+        shown: whether a bar is shown.
+    """
+
+    def __init__(self, folder: Path | None, board: Any = None, *, shown: bool = True) -> None:
         self._path = None if folder is None else folder / CURVE_FILE
         self._rows: list[Row] = []
-        self._board = None
+        self._board, self._shown = board, shown
         if folder is not None:
-            folder.mkdir(parents=True, exist_ok=True)
-            self._board = _tensorboard(folder)
+            make_folder(folder)
+
+    @classmethod
+    def of(cls, run: Run, recipe: str, step: int, *, written: bool) -> Curve:
+        """The curve of a training that begins after a step; only one process writes it.
+
+        Raises:
+            InputError: a folder cannot be made.
+            MissingExtraError: TensorBoard is asked for and not installed.
+        """
+        if not written:
+            return cls(None, shown=False)
+        board = None if run.tensorboard is None else _tensorboard(run.tensorboard, recipe, step)
+        curve = cls(run.folder, board)
+        curve.cut(step)
+        return curve
 
     @property
     def rows(self) -> tuple[Row, ...]:
@@ -36,8 +63,7 @@ class Curve:
         if self._path is None:
             return
         if step and self._path.is_file():
-            found = [row for line in read_lines(self._path) if (row := _row(line)) is not None]
-            self._rows = [row for row in found if int(row["step"]) <= step]
+            self._rows = [row for row in read_curve(self._path) if int(row["step"]) <= step]
         write_jsonl(self._path, [dict(row) for row in self._rows])
 
     def add(self, row: Row) -> None:
@@ -53,29 +79,70 @@ class Curve:
 
     def scores_at(self, step: int | None) -> dict[str, float]:
         """The validation scores of a step."""
-        prefix = "validation/"
         return {
-            name.removeprefix(prefix): float(value)
+            name.removeprefix(VALIDATION): float(value)
             for row in self._rows
             if row["step"] == step
             for name, value in row.items()
-            if name.startswith(prefix)
+            if name.startswith(VALIDATION)
         }
 
     @contextmanager
     def bar(self, done: int, steps: int) -> Iterator[Callable[[Mapping[str, float]], None]]:
-        """A progress bar that shows the last losses."""
-        with tqdm(total=steps, initial=done, unit="step", desc="training", mininterval=1) as shown:
+        """A progress bar that shows the last losses; TensorBoard's file is closed at its end."""
+        terminal = sys.stderr.isatty()
+        form = "{n_fmt}/{total_fmt} [{elapsed}<{remaining}] {desc}"
+        try:
+            with tqdm(
+                total=steps,
+                initial=done,
+                bar_format=form,
+                mininterval=1 if terminal else 20,  # a log needs fewer lines
+                dynamic_ncols=terminal,
+                disable=not self._shown,
+            ) as shown:
 
-            def move(terms: Mapping[str, float]) -> None:
-                shown.set_postfix({n: f"{v:.2f}" for n, v in terms.items()}, refresh=False)
-                shown.update()
+                def move(terms: Mapping[str, float]) -> None:
+                    width = (getattr(shown, "ncols", None) or _WIDTH) - _BESIDE_TERMS
+                    shown.set_description_str(terms_text(terms, width), refresh=False)
+                    shown.update()
 
-            yield move
+                yield move
+        finally:
+            if self._board is not None:
+                self._board.close()
+
+
+def terms_text(terms: Mapping[str, float], width: int) -> str:
+    """The losses of a step in one line, their names cut until they fit.
+
+    >>> terms_text({"critic/real": 1.066, "critic/rewritten": 1.2}, 40)
+    'critic: real 1.07, rewritten 1.20'
+    >>> terms_text({"critic/real": 1.066, "critic/rewritten": 1.2}, 28)
+    'critic: real 1.07, rewr 1.20'
+    """
+    update = next(iter(terms), "").partition("/")[0]
+    names = [name.partition("/")[2] or name for name in terms]
+    text = ""
+    for longest in range(max(map(len, names), default=0), 1, -1):
+        pairs = zip(names, terms.values(), strict=True)
+        text = f"{update}: " + ", ".join(f"{name[:longest]} {v:.2f}" for name, v in pairs)
+        if len(text) <= width:
+            break
+    return text
+
+
+def read_curve(path: Path) -> list[Row]:
+    """The rows of a ``curve.jsonl``, without a line that a killed process did not finish.
+
+    Raises:
+        MissingFileError: there is no such file.
+        InputError: it is no text.
+    """
+    return [row for line in read_lines(path) if (row := _row(line)) is not None]
 
 
 def _row(line: str) -> Row | None:
-    """A row, or ``None`` for a line that a killed process did not finish."""
     try:
         row = json.loads(line)
     except json.JSONDecodeError:
@@ -83,9 +150,11 @@ def _row(line: str) -> Row | None:
     return row if isinstance(row, dict) and isinstance(row.get("step"), int) else None
 
 
-def _tensorboard(folder: Path):  # type: ignore[no-untyped-def]
-    try:
-        from torch.utils.tensorboard import SummaryWriter
-    except ImportError:
-        return None
-    return SummaryWriter(str(folder / "tensorboard"))  # type: ignore[no-untyped-call]
+def _tensorboard(folder: Path, recipe: str, step: int) -> Any:
+    """A writer; what an earlier run wrote after the step is not shown any more."""
+    require("tensorboard", "train")
+    from torch.utils.tensorboard import SummaryWriter
+
+    own = folder / recipe[:16]
+    make_folder(own)
+    return SummaryWriter(str(own), purge_step=step + 1)  # type: ignore[no-untyped-call]

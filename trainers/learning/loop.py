@@ -24,7 +24,14 @@ from torch.optim import Optimizer
 
 from ...errors import InputError
 from ...talk import say
-from .checkpoints import Progress, load_checkpoint, save_checkpoint
+from .checkpoints import (
+    Progress,
+    load_checkpoint,
+    load_weights,
+    save_checkpoint,
+    save_weights,
+)
+from .compiling import compile_layers, refused_by_compiler
 from .curve import Curve
 from .processes import Processes
 from .run import Run
@@ -112,13 +119,14 @@ def learn(learner: Learner, run: Run, recipe: str) -> Learned:
     """
     processes = Processes.start(run)
     learner.network.to(processes.device)
-    curve = Curve(None if run.folder is None or not processes.is_first else run.folder)
+    if run.compile:
+        compile_layers(learner.network)
     progress = _resumed(learner, run, recipe)
-    curve.cut(progress.step)
+    curve = Curve.of(run, recipe, progress.step, written=processes.is_first)
     best = _Best(run, learner.network, progress)
     with _interruptible() as stop, curve.bar(progress.step, learner.steps) as bar:
         for step in range(progress.step, learner.steps):
-            terms = _step(learner, step, run, processes)
+            terms = _compiled_step(learner, step, run, processes)
             _check_finite(terms, step)
             curve.add({"step": step + 1, **terms})
             done = step + 1
@@ -134,6 +142,17 @@ def learn(learner: Learner, run: Run, recipe: str) -> Learned:
     return Learned(progress.best_step or 0, curve.scores_at(progress.best_step), curve.rows)
 
 
+def _compiled_step(learner: Learner, step: int, run: Run, processes: Processes) -> dict[str, float]:
+    """A step; where the compiler fails, its error is one that the user can do something about."""
+    try:
+        return _step(learner, step, run, processes)
+    except Exception as error:
+        told = refused_by_compiler(error) if run.compile else None
+        if told is None:
+            raise
+        raise told from error
+
+
 def _step(learner: Learner, step: int, run: Run, processes: Processes) -> dict[str, float]:
     update = learner.update(step)
     moving = {p for name in update.optimizers for p in _weights(learner.optimizers[name])}
@@ -144,13 +163,12 @@ def _step(learner: Learner, step: int, run: Run, processes: Processes) -> dict[s
     whole = update.order.at(update.number)
     parts = np.array_split(whole, processes.count * run.accumulate)
     totals: dict[str, Tensor] = {}
-    loss = torch.compile(update.loss) if run.compile else update.loss
     for index in range(run.accumulate * processes.index, run.accumulate * (processes.index + 1)):
         if len(parts[index]) == 0:
             continue
         torch.manual_seed(_seed(learner.seed, step, index))
         with processes.autocast():
-            terms = loss(parts[index], whole)
+            terms = update.loss(parts[index], whole)
         processes.backward(torch.stack(list(terms.values())).sum())
         for name, term in terms.items():
             totals[name] = totals.get(name, torch.zeros_like(term)) + term.detach()
@@ -190,13 +208,9 @@ class _Best:
         self._path = None if run.folder is None else run.folder / "best.safetensors"
         self._state: dict[str, Tensor] | None = None
         if progress.best_step is not None and self._path is not None:
-            from safetensors.torch import load_file
-
-            self._state = load_file(self._path)
+            self._state = load_weights(self._path)
 
     def keep(self, *, write: bool) -> None:
-        from .checkpoints import save_weights
-
         self._state = {n: t.detach().cpu().clone() for n, t in self._network.state_dict().items()}
         if self._path is not None and write:
             scratch = self._path.with_suffix(".new")

@@ -7,6 +7,7 @@ simple, and exact.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -46,6 +47,9 @@ class Processes:
         half = run.precision == "bfloat16" or (
             run.precision == "auto" and not on_cpu and torch.cuda.is_bf16_supported()
         )
+        # An earlier training of this process may have had another precision, or device.
+        alone = int(os.environ.get("WORLD_SIZE", "1")) == 1
+        accelerate.state.AcceleratorState._reset_state(reset_partial_state=alone)
         return cls(accelerate.Accelerator(cpu=on_cpu, mixed_precision="bf16" if half else "no"))
 
     @property

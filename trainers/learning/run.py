@@ -22,8 +22,9 @@ class Run:
         device: where the networks are.
         precision: of the forward pass; ``auto`` takes bfloat16 on a GPU that has it.
         accumulate: parts that a process splits its share of a batch into.
-        compile: whether losses go through ``torch.compile``.
+        compile: whether layers go through ``torch.compile``.
         save_every: steps between checkpoints.
+        tensorboard: for TensorBoard's event files, in a folder for each training; they stay there.
         resume: ``auto`` continues from a checkpoint if there is one, ``yes`` requires one, ``no``
             begins anew.
     """
@@ -37,9 +38,12 @@ class Run:
     accumulate: Annotated[int, Field(ge=1)] = field(
         default=1, metadata={"help": "compute a batch in this many parts, to save memory"}
     )
-    compile: bool = field(default=False, metadata={"help": "true: losses go through torch.compile"})
+    compile: bool = field(default=False, metadata={"help": "true: layers go through torch.compile"})
     save_every: Annotated[int, Field(ge=1)] = field(
         default=500, metadata={"help": "steps between checkpoints"}
+    )
+    tensorboard: Path | None = field(
+        default=None, metadata={"help": "folder for TensorBoard's event files, which stay there"}
     )
     resume: Resume = "auto"
 

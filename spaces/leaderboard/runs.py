@@ -1,0 +1,97 @@
+"""Several seeds of one system: one row, that leads to its runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from markupsafe import Markup
+
+from ...errors import InputError
+from ...pipelines.ranking import Bootstrapped
+from ...pipelines.report import Report, Score
+from ...pipelines.results import Stored
+from ...pipelines.seeds import MeanOfRuns, MeanScore, pooled
+from .controls import link
+from .data import Entry
+from .markup import el
+from .words import number
+
+ABOUT = (
+    "±: standard deviation over runs of one system that differ in their training seed, behind "
+    "their mean. Interval and rank are those of the mean, over sentences."
+)
+
+
+@dataclass(frozen=True)
+class _Placed:
+    """An entry as a result that can be averaged."""
+
+    entry: Entry
+
+    @property
+    def report(self) -> Report:
+        return self.entry.report
+
+    def bootstrapped(self) -> Mapping[str, Bootstrapped]:
+        try:
+            return Stored(self.entry.folder, self.entry.report).bootstrapped()
+        except (InputError, OSError):  # changed since the board was read
+            return {}
+
+
+def together(entries: Iterable[Entry]) -> tuple[Entry, ...]:
+    """The entries of one direction; the runs of a system have become one entry, their mean."""
+    found: list[Entry] = []
+    for one in pooled([_Placed(entry) for entry in entries]):
+        if isinstance(one, _Placed):
+            found.append(one.entry)
+            continue
+        runs = tuple(run.entry for run in one.runs if isinstance(run, _Placed))
+        found.append(_mean(runs, one.name))
+    return tuple(found)
+
+
+@lru_cache(maxsize=512)  # a mean reads the replicates of every run
+def _mean(runs: tuple[Entry, ...], name: str) -> Entry:
+    report = MeanOfRuns(tuple(_Placed(run) for run in runs), name).report
+    return replace(runs[0], label=name, report=report, has_samples=False, runs=runs)
+
+
+def result_of(entry: Entry, report: Report | None = None) -> Stored | MeanOfRuns:
+    """What an entry was read from: files, or the mean of several.
+
+    Args:
+        entry: of one system, or :func:`together`.
+        report: in place of its own, such as one under another name.
+    """
+    report = report or entry.report
+    if not entry.runs:
+        return Stored(entry.folder, report)
+    return MeanOfRuns(tuple(_Placed(run) for run in entry.runs), report.system.name)
+
+
+def deviation(score: Score | None) -> float | None:
+    """The standard deviation over seeds, where there are several."""
+    return score.spread.deviation if isinstance(score, MeanScore) else None
+
+
+def deviation_text(value: float | None, unit: str) -> Markup | None:
+    """``±1.3``, to stand behind a mean."""
+    if value is None:
+        return None
+    title = "standard deviation over training seeds"
+    return el("small", f"±{number(value, unit)}", class_="deviation", title=title)
+
+
+def run_links(runs: Sequence[Entry]) -> Markup | None:
+    """``3 seeds: 0, 1, 2``: each leads to the page of its run."""
+    if not runs:
+        return None
+    links: list[Markup | str] = []
+    for run in runs:
+        seeds = run.report.system.seed_run
+        text = run.label if seeds is None else str(seeds.seed)
+        links += [", " if links else "", link(text, view="system", system=run.report.system.name)]
+    return el("span", f"{len(runs)} seeds: ", links, class_="seeds")

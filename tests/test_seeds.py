@@ -1,0 +1,285 @@
+"""Several seeds of one system: trained together, and one system in every table."""
+
+import csv
+import io
+import json
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from leaderboard_pages import Page, show
+from prepared import BACK, DIRECTION, command_line, refusal
+
+from tstbench.datasets_scripts.load import load_test_set
+from tstbench.pipelines.evaluate import evaluate, write_evaluation
+from tstbench.pipelines.outputs import Outputs
+from tstbench.pipelines.predictions import read_card
+from tstbench.pipelines.read_standings import read_standings
+from tstbench.pipelines.report import Report, SeedRun, SystemInfo
+from tstbench.pipelines.report_files import read_report
+from tstbench.pipelines.results import read_direction
+from tstbench.pipelines.scoring import scoring
+from tstbench.pipelines.seeds import MeanOfRuns, pooled
+from tstbench.trainers.system_card import SystemCard
+
+METRICS = ("s_bleu", "r_bleu")
+RECIPE, OTHER = "a" * 64, "b" * 64
+
+
+def run_of(system, seed, recipe=RECIPE):
+    return SystemInfo(
+        name=f"{system}-seed{seed}", seed_run=SeedRun(system=system, recipe=recipe, seed=seed)
+    )
+
+
+@pytest.fixture(scope="module")
+def test_set():
+    return load_test_set(DIRECTION)
+
+
+@pytest.fixture(scope="module")
+def evaluation(test_set):
+    """Three runs that drop another share of words each, and a lone system that drops more."""
+
+    def dropping(every):
+        return tuple(
+            " ".join(w for i, w in enumerate(s.split()) if i % every) for s in test_set.sources
+        )
+
+    outputs = [Outputs(f"ours-seed{n}", dropping(n + 4)) for n in range(3)]
+    outputs += [Outputs("lone", dropping(3)), Outputs("copy", test_set.sources)]
+    infos = {f"ours-seed{n}": run_of("ours", n) for n in range(3)}
+    return evaluate(outputs, test_set, scoring(METRICS), infos)
+
+
+@pytest.fixture(scope="module")
+def results(evaluation, tmp_path_factory):
+    root = tmp_path_factory.mktemp("seeds") / "results"
+    write_evaluation(evaluation, root)
+    return root
+
+
+def test_a_mean_its_deviation_and_its_interval_are_those_computed_by_hand(results):
+    stored = read_direction(results / DIRECTION)
+    runs = {s.report.system.name: s for s in stored if s.report.system.seed_run}
+    [mean] = [one for one in pooled(stored) if isinstance(one, MeanOfRuns)]
+    assert (mean.name, mean.seeds) == ("ours", (0, 1, 2))
+    for metric in METRICS:
+        score = mean.report.score(metric)
+        values = [runs[f"ours-seed{n}"].report.score(metric).value for n in range(3)]
+        assert score.value == pytest.approx(sum(values) / 3)
+        squares = sum((v - sum(values) / 3) ** 2 for v in values)
+        assert score.spread.deviation == pytest.approx((squares / 2) ** 0.5)
+        draws = sum(one.bootstrapped()[metric].replicates for one in runs.values()) / 3
+        bounds = (score.interval.low, score.interval.high)
+        assert bounds == pytest.approx(tuple(np.percentile(draws, [2.5, 97.5])))
+        assert mean.bootstrapped()[metric].value == pytest.approx(score.value)
+
+
+def test_ranks_count_the_system_once(evaluation, results):
+    assert {r.system.name for r in evaluation.reports} == {"ours", "lone", "copy"}
+    for metric in METRICS:
+        assert [(r.system, r.low, r.high) for r in evaluation.ranks[metric]] == [
+            ("ours", 1, 1),
+            ("lone", 2, 2),
+        ]
+    content = json.loads((results / DIRECTION / "significance.json").read_text())
+    assert [set(one["ranks"]) for one in content.values()] == [{"ours", "lone"}] * len(METRICS)
+    [standings] = read_standings(results, each_seed=True)
+    ranks = next(iter(standings.ranks.values()))
+    assert len(ranks) == 4, "each seed: one by one, if asked for"
+
+
+def test_tables_say_mean_spread_and_seeds(results, capsys):
+    code, shown, err = command_line(capsys, "report", results, "--intervals")
+    assert code == 0, err
+    [row] = [line for line in shown.splitlines() if re.search(r"^ +1 +ours ", line)]
+    assert len(re.findall(r"\d+\.\d ±\d+\.\d\*", row)) == 2
+    assert "ours n = 3 (0, 1, 2)" in " ".join(shown.split())
+    code, shown, _ = command_line(capsys, "report", results, "--format", "latex")
+    assert re.search(r"ours & \\textbf\{\d+\.\d \$\\pm\$\d+\.\d\}", shown)
+    code, shown, _ = command_line(capsys, "report", results, "--each-seed", "--format", "markdown")
+    assert "±" not in shown
+    assert shown.count("ours-seed") == 3
+    code, shown, _ = command_line(capsys, "report", results, "--systems", "ours-seed1", "lone")
+    assert "ours-seed1" in shown, "a run can be asked for by its name"
+    code, shown, _ = command_line(capsys, "report", results, "--format", "csv")
+    rows = {row["system"]: row for row in csv.DictReader(io.StringIO(shown))}
+    assert rows["ours"]["seeds"] == "0 1 2"
+    assert float(rows["ours"]["seed_deviation"]) > 0
+    assert (rows["lone"]["seeds"], rows["lone"]["seed_deviation"]) == ("", "")
+
+
+def test_two_systems_are_compared_by_their_means(results, capsys):
+    code, shown, err = command_line(capsys, "compare", "ours", "lone", results, "--json")
+    assert code == 0, err
+    found = json.loads(shown)
+    assert found["seeds"] == [[0, 1, 2], []]
+    assert found["metrics"][0]["winner"] == 0
+    code, shown, err = command_line(capsys, "compare", "ours", "ours-seed2", results)
+    assert code == 0, err
+    assert "A is the mean of 3 runs, with the seeds 0, 1, 2" in " ".join(shown.split())
+
+
+def test_what_is_no_run_of_the_same_system_stays_apart(results, test_set):
+    stored = read_direction(results / DIRECTION)
+
+    def named(one, info, outputs=None):
+        update = {"system": info, "outputs_sha256": outputs or one.report.outputs_sha256}
+        return replace(one, report=one.report.model_copy(update=update))
+
+    one, other = stored[0], stored[1]
+    names = [r.report.system.name for r in pooled([named(one, run_of("x", 0)), other])]
+    assert "x-seed0" in names, "a lone run keeps its name"
+    apart = [named(one, run_of("x", 0)), named(other, run_of("x", 1, OTHER))]
+    assert len(pooled(apart)) == 2, "another recipe is another system"
+    same = run_of("x", 0).model_copy(update={"name": "x"})
+    twice = [named(one, run_of("x", 0)), named(one, same), named(other, run_of("x", 1))]
+    [mean] = pooled(twice)
+    assert mean.seeds == (0, 1), "the same seed and outputs under two names count once"
+    taken = [*apart, named(one, SystemInfo(name="x")), named(other, run_of("x", 2), "c" * 64)]
+    assert [r.report.system.name for r in pooled(taken)] == ["x #aaaaaa", "x-seed1", "x"]
+
+
+def test_a_report_without_seeds_has_the_bytes_it_always_had(results):
+    text = (results / DIRECTION / "copy" / "report.json").read_text()
+    assert "seed_run" not in text
+    assert "post_processing" not in text
+    report = read_report(results / DIRECTION / "ours-seed1")
+    assert report.system.seed_run == SeedRun(system="ours", recipe=RECIPE, seed=1)
+    assert Report.model_validate_json(report.model_dump_json()) == report
+
+
+def test_the_seed_and_the_name_alone_may_differ():
+    card = SystemCard(name="a-seed3", kind="k", family="fpft", settings={"seed": 3, "layers": 2})
+    other = replace(card, name="b", settings={"seed": 4, "layers": 2})
+    assert (card.seed, card.seedless_name) == (3, "a")
+    assert card.seedless_recipe == other.seedless_recipe
+    assert card.recipe != other.recipe
+    deeper = replace(card, settings={"seed": 3, "layers": 3})
+    assert card.seedless_recipe != deeper.seedless_recipe
+    assert SystemCard(name="k", kind="k", family="rule").seed is None
+
+
+class TestLeaderboard:
+    def test_a_ranking_has_one_row_that_leads_to_the_runs(self, results):
+        view = show(results, view="ranking", direction=DIRECTION)
+        page = Page(view.html)
+        names = [a["data-name"] for a in page.all("tr") if "data-name" in a]
+        assert sorted(names) == ["copy", "lone", "ours"]
+        assert "2 systems" in view.title
+        assert "3 seeds: 0, 1, 2" in page.text
+        hrefs = [a.get("href", "") for a in page.all("a")]
+        assert sum("system=ours-seed" in href for href in hrefs) == 3
+        deviation = [a for a in page.all("small") if a.get("class") == "deviation"]
+        assert len(deviation) == len(METRICS)
+        assert "standard deviation over runs" in page.text
+
+    def test_the_systems_page_and_those_of_its_runs(self, results):
+        page = Page(show(results, view="system", system="ours").html)
+        assert "rank 1 of 2" in page.text
+        assert "±" in page.text
+        run = Page(show(results, view="system", system="ours-seed1").html)
+        assert "ours, seed 1" in run.text
+        assert "of 4" in run.text, "a run is ranked among runs"
+        assert "Download" in run.text
+
+    def test_an_overview_has_one_row(self, results):
+        page = Page(show(results, view="overview", metric="s_bleu").html)
+        names = [a["data-name"] for a in page.all("tr") if "data-name" in a]
+        assert sorted(names) == ["copy", "lone", "ours"]
+        assert "±" in page.text
+
+    def test_sentences_are_those_of_a_run(self, results):
+        page = Page(show(results, view="samples", direction=DIRECTION).html)
+        assert "ours-seed1" in page.text
+        versus = show(results, view="versus", direction=DIRECTION, first="ours-seed0")
+        assert "ours-seed0" in versus.title
+
+
+def test_from_training_to_the_table(tmp_path, capsys):
+    train = ("train", "stytrans", "--dataset", "mini", "--preset", "tiny", "--device", "cpu")
+    short = ("--warm-up", "60", "--rounds", "1", "--seeds", "2", "--seed", "5")
+    code, shown, err = command_line(capsys, *train, *short, "--out", tmp_path / "m")
+    assert code == 0, err
+    assert sorted(f.name for f in (tmp_path / "m").iterdir()) == [
+        "stytrans-seed5",
+        "stytrans-seed6",
+    ]
+    files = []
+    for seed in (5, 6):
+        files.append(tmp_path / f"stytrans-seed{seed}.jsonl")
+        model = tmp_path / "m" / f"stytrans-seed{seed}"
+        asked = ("transfer", model, "--direction", BACK, "--device", "cpu", "--out", files[-1])
+        code, _, err = command_line(capsys, *asked)
+        assert code == 0, err
+    runs = [read_card(file).about.seed_run for file in files]
+    assert [run.seed for run in runs] == [5, 6]
+    assert {run.system for run in runs} == {"stytrans"}
+    assert len({run.recipe for run in runs}) == 1
+    score = ("--direction", BACK, "--metrics", "s_bleu")
+    code, shown, err = command_line(capsys, "evaluate", *files, *score)
+    assert code == 0, err
+    assert re.search(r"stytrans +\d+\.\d ±\d+\.\d", shown)
+    assert "stytrans n = 2 (5, 6)" in " ".join(shown.split())
+    # The same model asked in another way is no run of the same system.
+    other = tmp_path / "other.jsonl"
+    asked = ("transfer", tmp_path / "m" / "stytrans-seed6", "--direction", BACK, "--device", "cpu")
+    assert command_line(capsys, *asked, "--out", other, "--postprocess", "truncate")[0] == 0
+    assert read_card(other).about.seed_run.recipe != runs[1].recipe
+
+
+SUITE = """
+out = "results"
+metrics = ["s_bleu"]
+[[system]]
+system = "stytrans"
+info = {{ name = "ours" }}
+preset = "tiny"
+settings = {{ warm_up = 60, rounds = 1 }}
+seeds = {seeds}
+directions = ["mini/negative-to-positive", "mini/positive-to-negative"]
+"""
+
+
+def test_a_suite_trains_each_seed_once_for_both_directions(tmp_path, capsys):
+    suite = tmp_path / "suite.toml"
+    suite.write_text(SUITE.format(seeds=2))
+    code, shown, err = command_line(capsys, "run", suite)
+    assert code == 0, err
+    assert err.count("training stytrans-seed") == 2
+    assert shown.count("ours n = 2 (0, 1)") == 2
+    code, _, err = command_line(capsys, "run", suite, "--system", "ours")
+    assert code == 0, err
+    assert "computed 0" in err
+    assert "training" not in err
+    names = {p.name for p in (tmp_path / "results" / BACK).iterdir() if p.is_dir()}
+    assert names == {"ours-seed0", "ours-seed1"}
+
+
+@pytest.mark.parametrize(
+    ("seeds", "old", "new", "expected"),
+    [
+        (1, "", "", "seeds: Input should be greater than or equal to 2"),
+        (2, 'system = "stytrans"', 'system = "delete-retrieve"', "(?s)preset of delete-retrieve"),
+        (2, 'preset = "tiny"\n', 'preset = "tiny"\nseeeds = 3\n', "seeeds"),
+    ],
+)
+def test_a_suites_mistakes_are_told(tmp_path, capsys, seeds, old, new, expected):
+    suite = tmp_path / "suite.toml"
+    suite.write_text(SUITE.format(seeds=seeds).replace(old, new) if old else SUITE.format(seeds=1))
+    assert re.search(expected, refusal(capsys, "run", suite))
+
+
+@pytest.mark.parametrize(
+    ("system", "seeds", "expected"),
+    [
+        ("stytrans", "1", "setting seeds of training: .*greater than or equal to 2"),
+        ("stytrans", "many", "setting seeds of training: .*valid integer"),
+        ("delete-retrieve", "2", "delete-retrieve is trained without a seed"),
+    ],
+)
+def test_seeds_that_cannot_be_are_told(capsys, system, seeds, expected):
+    asked = ("train", system, "--direction", DIRECTION, "--seeds", seeds)
+    assert re.search(expected, refusal(capsys, *asked))

@@ -6,11 +6,11 @@ Scorers and systems are stored in the same way, each kind in its own :class:`Sto
     objects/<hash>/            the model's files, its card (JSON), README.md
     index/<a>/<b>/<name>.json  which object has that name, and its recipe
 
-The hash is SHA-256 of the model's files and the card. It does not cover ``README.md``, hidden
-files (a download brings ``.gitattributes``) or the card's ``versions``: none of them can change a
-result, and two labs that trained the same weights with two releases of a library have the same
-model. The card contains its own hash, so a folder downloaded from the Hub is checked like one in
-the cache.
+The hash is SHA-256 of the model's files and the card. It does not cover what is made from them
+(``README.md``, and what else the store's ``describe`` writes), hidden files (a download brings
+``.gitattributes``) or the card's ``versions`` and ``made``: none of them can change a result, and
+two labs that trained the same weights with two releases of a library have the same model. The card
+contains its own hash, so a folder downloaded from the Hub is checked like one in the cache.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import json
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -31,7 +31,7 @@ from pydantic import TypeAdapter, ValidationError
 from .errors import InputError, IntegrityError, TSTBenchError
 from .files import atomic_folder, folder_digest, home, read_text, write_json, write_text
 
-_UNHASHED_FIELDS = ("hash", "versions")
+_UNHASHED_FIELDS = ("hash", "versions", "made")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 README_FILE = "README.md"
 
@@ -76,9 +76,11 @@ class Store(Generic[C]):
         card_file: the file name of the card in a model's folder.
         card_type: the dataclass of the card.
         key: where a card is in the index; the last part is a file name.
-        readme: makes the human-readable model card from a card and its hash.
+        describe: makes the texts that stand beside a model, by file name: its model card
+            ``README.md``, and what else shows it to people or to other libraries.
         command: the command that makes the model with a given key.
         missing: the error raised if there is no such model.
+        beside: the names that ``describe`` may use; the model's own files have other names.
     """
 
     what: str
@@ -86,9 +88,10 @@ class Store(Generic[C]):
     card_file: str
     card_type: type[C]
     key: Callable[[C], Key]
-    readme: Callable[[C, str], str]
+    describe: Callable[[StoredModel[C]], Mapping[str, str]]
     command: Callable[[Key], str]
     missing: type[TSTBenchError]
+    beside: tuple[str, ...] = (README_FILE,)
 
     @property
     def root(self) -> Path:
@@ -226,7 +229,7 @@ class Store(Generic[C]):
         """Copy the model's own files, without a download's hidden files; links are followed."""
         for file in source.rglob("*"):
             name = file.relative_to(source)
-            ours = name.as_posix() not in (self.card_file, README_FILE)
+            ours = name.as_posix() not in (self.card_file, *self.beside)
             if file.is_file() and ours and not _is_hidden(name):
                 (target / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(file, target / name)
@@ -239,9 +242,16 @@ class Store(Generic[C]):
         self, folder: Path, card: C, content: dict[str, Any], write: Callable[[Path], None]
     ) -> str:
         write(folder)
+        for name in self.beside:
+            if (folder / name).exists():
+                raise RuntimeError(
+                    f"{name} stands beside a {self.what} and is made from its card: "
+                    f"{card.name} must write its own in a sub-folder"
+                )
         digest = self._digest(folder, content)
         write_json(folder / self.card_file, {"hash": digest, **content})
-        write_text(folder / README_FILE, self.readme(card, digest))
+        for name, text in self.describe(StoredModel(folder, card, digest)).items():
+            write_text(folder / name, text)
         return digest
 
     def _open_indexed(self, digest: str, key: Key) -> StoredModel[C]:
@@ -287,7 +297,7 @@ class Store(Generic[C]):
         hashed = {key: value for key, value in content.items() if key not in _UNHASHED_FIELDS}
         names = (path.relative_to(folder) for path in folder.rglob("*"))
         hidden = {name.as_posix() for name in names if _is_hidden(name)}
-        files = folder_digest(folder, skip={README_FILE, self.card_file, *hidden})
+        files = folder_digest(folder, skip={*self.beside, self.card_file, *hidden})
         return hashlib.sha256(files.encode() + b"\0" + canonical(hashed)).hexdigest()
 
 

@@ -15,6 +15,7 @@ from ..datasets_scripts.training import TrainingData
 from ..errors import InputError, unknown_name
 from ..files import exclusive, home
 from ..talk import say
+from .learning.clock import Clock
 from .learning.curve import CURVE_FILE
 from .learning.run import IN_MEMORY, Run
 from .registry import system_class
@@ -117,14 +118,17 @@ def train_system(
     folder = run.folder or home() / "runs" / f"{name}-{card.recipe[:16]}"
     folder.parent.mkdir(parents=True, exist_ok=True)
     with exclusive(folder, "training") if process_index() == 0 else nullcontext():
+        clock = Clock.start(folder, run)
         system = system_class(name).train(data, config, replace(run, folder=folder))
+        has_curve = (folder / CURVE_FILE).is_file()
 
         def write(target: Path) -> None:
             system.write(target)
-            if (folder / CURVE_FILE).is_file():
+            if has_curve:
                 shutil.copyfile(folder / CURVE_FILE, target / CURVE_FILE)
 
-        stored = SYSTEM_STORE.keep(replace(system.card, name=card.name), write)
+        made = clock.made() if has_curve else {}
+        stored = SYSTEM_STORE.keep(replace(system.card, name=card.name, made=made), write)
         if process_index() == 0:
             shutil.rmtree(folder, ignore_errors=True)
     return stored

@@ -43,7 +43,7 @@ def test_the_card_says_what_was_done(folder, text):
         r["step"] for r in rows if r.get("validation/selection") == card.scores["selection"]
     )
     assert f"22 steps; the weights of step {kept} validated best" in text
-    assert f"| selection | {card.scores['selection']:.4f} |" in text
+    assert f"| selection | {best:.4f} |" in text
     assert "| `learning_rate` | 0.001 | 0.0001 | Adam's |" in text  # the preset's, the paper's
     assert text.index("`dimension`") < text.index("`batch_size`")  # in the config's own order
     assert "Dai et al. (2019)" in text.split("## Cite")[1]

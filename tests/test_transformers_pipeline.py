@@ -1,4 +1,4 @@
-"""``pipeline("text-style-transfer", ...)``: the system's own answers, its settings, mistakes told."""
+"""``pipeline("text-style-transfer", ...)``: the system's answers, its settings, mistakes told."""
 
 import shutil
 import threading
@@ -175,7 +175,7 @@ def test_generation_settings_and_seed_reach_the_system():
     assert three["generated_text"].startswith(two["generated_text"] + " ")
     assert dice(["b", "a"], batch_size=1)[1] == two  # whatever stands beside it
     assert dice("a", seed=1) != [two]
-    with pytest.raises(InputError, match="setting words .* greater than or equal to 1"):
+    with pytest.raises(InputError, match=r"setting words .* greater than or equal to 1"):
         dice("a", words=0)
 
 
@@ -184,7 +184,7 @@ def test_a_style_from_several_others_needs_its_source():
         load_system("copy").card,
         directions=("mini/negative-to-positive", "yelp/negative-to-positive"),
     )
-    with pytest.raises(InputError, match="mini/negative-to-positive, yelp/.* source_style"):
+    with pytest.raises(InputError, match=r"mini/negative-to-positive, yelp/.* source_style"):
         direction_of(card, "positive")
     assert direction_of(card, None, None, "yelp/negative-to-positive").dataset == "yelp"
     card = replace(card, directions=("mini/negative-to-positive", "mini/positive-to-negative"))

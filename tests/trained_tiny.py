@@ -14,7 +14,7 @@ _made: dict[str, Path] = {}
 
 
 def trained_tiny(factory, name="stytrans", preset="tiny") -> Path:
-    """The folder that ``tstbench train NAME --preset tiny --out FOLDER`` writes; do not change it."""
+    """What ``tstbench train NAME --preset tiny --out FOLDER`` writes; a test leaves it as it is."""
     if name not in _made:
         home = factory.mktemp("trained")
         with patch.dict(os.environ, TSTBENCH_HOME=str(home / "home")):

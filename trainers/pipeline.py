@@ -17,6 +17,7 @@ repository: ``trust_remote_code`` is never needed.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from itertools import islice
 from pathlib import Path
@@ -85,7 +86,7 @@ class TransferModel(PreTrainedModel):  # type: ignore[misc]
         self._place = torch.device("cpu")
 
     @classmethod
-    def from_pretrained(
+    def from_pretrained(  # type: ignore[override]
         cls,
         pretrained_model_name_or_path: str | Path,
         *,
@@ -141,7 +142,8 @@ class TransferModel(PreTrainedModel):  # type: ignore[misc]
         """The number type of every system."""
         return torch.float32
 
-    def can_generate(self) -> bool:
+    @classmethod
+    def can_generate(cls) -> bool:
         """Not by transformers: a system has its own decoding."""
         return False
 
@@ -168,11 +170,11 @@ class TextStyleTransferPipeline(Pipeline):  # type: ignore[misc]
     ``batch_size`` (default: the system's) changes no answer.
     """
 
-    _load_processor = False
-    _load_image_processor = False
-    _load_video_processor = False
-    _load_feature_extractor = False
-    _load_tokenizer = False
+    _load_processor = False  # type: ignore[assignment]
+    _load_image_processor = False  # type: ignore[assignment]
+    _load_video_processor = False  # type: ignore[assignment]
+    _load_feature_extractor = False  # type: ignore[assignment]
+    _load_tokenizer = False  # type: ignore[assignment]
 
     def __init__(
         self, model: TransferModel | System, *, device: Any = None, task: str = TASK, **more: Any
@@ -193,7 +195,7 @@ class TextStyleTransferPipeline(Pipeline):  # type: ignore[misc]
         self._batch_size = self._batch_size or self.system.BATCH_SIZE
         self._check(self._forward_params)
 
-    def __call__(self, inputs: Any, **more: Any) -> Any:
+    def __call__(self, inputs: Any, *args: Any, **more: Any) -> Any:
         """Rewrite a sentence, a list of them, or a data set or generator (as they come).
 
         Raises:
@@ -203,26 +205,26 @@ class TextStyleTransferPipeline(Pipeline):  # type: ignore[misc]
         self._check({**self._forward_params, **_without(more, ("batch_size", "num_workers"))})
         if isinstance(inputs, list | tuple):
             inputs = list(inputs)
-            return super().__call__(inputs, **more) if inputs else []
-        written = super().__call__(inputs, **more)
+            return super().__call__(inputs, *args, **more) if inputs else []
+        written = super().__call__(inputs, *args, **more)
         return [written] if isinstance(inputs, str) else written
 
-    def save_pretrained(self, save_directory: Path | str, **_: Any) -> None:
+    def save_pretrained(self, save_directory: str | os.PathLike[str], **_: Any) -> None:
         """Write the system; see :meth:`System.save_pretrained <.system.System.save_pretrained>`."""
-        self.system.save_pretrained(save_directory)
+        self.system.save_pretrained(Path(save_directory))
 
     def _sanitize_parameters(
         self, **given: Any
     ) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
         return {}, given, {}
 
-    def preprocess(self, input_: Any, **_: Any) -> str:
+    def preprocess(self, input_: Any, **_: Any) -> Any:
         """The sentence itself: a system prepares its own text."""
         if not isinstance(input_, str):
             raise InputError(f"{TASK} rewrites text, got {type(input_).__name__}: {input_!r:.60}")
         return input_
 
-    def _forward(self, input_tensors: Any, **given: Any) -> list[str]:
+    def _forward(self, input_tensors: Any, **given: Any) -> Any:
         sentences = [input_tensors] if isinstance(input_tensors, str) else list(input_tensors)
         direction, generation = self._asked(given)
         return list(

@@ -57,6 +57,11 @@ class Card(Protocol):
 C = TypeVar("C", bound=Card)
 
 
+def is_readme(file: Path) -> bool:
+    """Whether a file is a model card."""
+    return file.name == README_FILE
+
+
 @dataclass(frozen=True)
 class StoredModel(Generic[C]):
     """A model's folder, checked against its hash."""
@@ -80,7 +85,7 @@ class Store(Generic[C]):
             ``README.md``, and what else shows it to people or to other libraries.
         command: the command that makes the model with a given key.
         missing: the error raised if there is no such model.
-        beside: the names that ``describe`` may use; the model's own files have other names.
+        is_beside: whether a file is one that ``describe`` makes, and so no part of the model.
     """
 
     what: str
@@ -91,7 +96,7 @@ class Store(Generic[C]):
     describe: Callable[[StoredModel[C]], Mapping[str, str]]
     command: Callable[[Key], str]
     missing: type[TSTBenchError]
-    beside: tuple[str, ...] = (README_FILE,)
+    is_beside: Callable[[Path], bool] = is_readme
 
     @property
     def root(self) -> Path:
@@ -229,8 +234,8 @@ class Store(Generic[C]):
         """Copy the model's own files, without a download's hidden files; links are followed."""
         for file in source.rglob("*"):
             name = file.relative_to(source)
-            ours = name.as_posix() not in (self.card_file, *self.beside)
-            if file.is_file() and ours and not _is_hidden(name):
+            ours = name.as_posix() != self.card_file and not _is_hidden(name)
+            if file.is_file() and ours and not self._stands_beside(source, name):
                 (target / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(file, target / name)
 
@@ -242,12 +247,6 @@ class Store(Generic[C]):
         self, folder: Path, card: C, content: dict[str, Any], write: Callable[[Path], None]
     ) -> str:
         write(folder)
-        for name in self.beside:
-            if (folder / name).exists():
-                raise RuntimeError(
-                    f"{name} stands beside a {self.what} and is made from its card: "
-                    f"{card.name} must write its own in a sub-folder"
-                )
         digest = self._digest(folder, content)
         write_json(folder / self.card_file, {"hash": digest, **content})
         for name, text in self.describe(StoredModel(folder, card, digest)).items():
@@ -262,6 +261,9 @@ class Store(Generic[C]):
                 f"that file and run: {self.command(key)}"
             )
         return model
+
+    def _stands_beside(self, folder: Path, name: Path) -> bool:
+        return len(name.parts) == 1 and self.is_beside(folder / name)
 
     def _object(self, digest: str) -> Path:
         return self.root / "objects" / digest
@@ -296,8 +298,12 @@ class Store(Generic[C]):
     def _digest(self, folder: Path, content: dict[str, Any]) -> str:
         hashed = {key: value for key, value in content.items() if key not in _UNHASHED_FIELDS}
         names = (path.relative_to(folder) for path in folder.rglob("*"))
-        hidden = {name.as_posix() for name in names if _is_hidden(name)}
-        files = folder_digest(folder, skip={*self.beside, self.card_file, *hidden})
+        left_out = {
+            name.as_posix()
+            for name in names
+            if _is_hidden(name) or self._stands_beside(folder, name)
+        }
+        files = folder_digest(folder, skip={self.card_file, *left_out})
         return hashlib.sha256(files.encode() + b"\0" + canonical(hashed)).hexdigest()
 
 

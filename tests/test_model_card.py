@@ -12,6 +12,7 @@ from prepared import DIRECTION
 from trained_tiny import trained_tiny
 
 from tstbench.datasets_scripts.training import load_training
+from tstbench.errors import IntegrityError
 from tstbench.trainers.learning.clock import Clock
 from tstbench.trainers.learning.picture import curve_picture, kept_step, series_of
 from tstbench.trainers.learning.run import Run
@@ -39,9 +40,8 @@ def test_the_card_says_what_was_done(folder, text):
     assert card.data_fingerprint in text
     assert "![Learning curves](curve.svg)" in text
     rows = [json.loads(line) for line in (folder / "curve.jsonl").read_text().splitlines()]
-    kept = next(
-        r["step"] for r in rows if r.get("validation/selection") == card.scores["selection"]
-    )
+    best = card.scores["selection"]
+    kept = next(row["step"] for row in rows if row.get("validation/selection") == best)
     assert f"22 steps; the weights of step {kept} validated best" in text
     assert f"| selection | {best:.4f} |" in text
     assert "| `learning_rate` | 0.001 | 0.0001 | Adam's |" in text  # the preset's, the paper's
@@ -76,7 +76,7 @@ def test_what_stands_beside_a_system_is_in_no_hash(folder, tmp_path):
     stored = SYSTEM_STORE.open(folder)
     changed = shutil.copytree(folder, tmp_path / "changed")
     for name in ("README.md", "curve.svg", "config.json"):
-        (changed / name).write_text("another release writes it differently")
+        (changed / name).write_text('{"model_type": "tstbench", "another": "release"}')
     content = json.loads((changed / "system.json").read_text())
     assert content["made"]["seconds"] > 0
     content["made"] = {"seconds": 1.0, "device": "another"}
@@ -106,11 +106,26 @@ def test_a_card_of_before_is_read(folder, tmp_path):
     assert load_system(old).card.made == {}
 
 
-def test_a_system_must_not_write_what_stands_beside_it(tmp_path):
-    card = SystemCard(name="x", kind="copy", family="rule")
-    with pytest.raises(RuntimeError, match=r"config\.json stands beside .* sub-folder"):
-        SYSTEM_STORE.export(card, lambda to: (to / "config.json").write_text("{}"), tmp_path / "x")
-    assert not (tmp_path / "x").exists()
+@pytest.mark.parametrize("own", ['{"model_type": "bart"}', "no JSON at all"])
+def test_a_config_of_the_models_own_stays_and_is_part_of_the_hash(own, tmp_path):
+    """A system that is a model of transformers: its config.json is no description."""
+    card = SystemCard(name="x", kind="copy", family="rule", directions=(DIRECTION,))
+
+    def write(folder):
+        (folder / "config.json").write_text(own)
+
+    stored = SYSTEM_STORE.export(card, write, tmp_path / "x")
+    assert (stored.folder / "config.json").read_text() == own
+    assert stored.hash != SYSTEM_STORE.hash_of(card)
+    assert "config.json" not in SYSTEM_STORE.describe(stored)
+    copied = SYSTEM_STORE.export(
+        card, lambda to: SYSTEM_STORE.copy_files(stored.folder, to), tmp_path / "y"
+    )
+    assert copied.hash == stored.hash
+    for other in ('{"model_type": "tstbench"}', '{"model_type": "gpt2"}'):
+        (stored.folder / "config.json").write_text(other)
+        with pytest.raises(IntegrityError):
+            SYSTEM_STORE.open(stored.folder)
 
 
 def test_a_name_cannot_break_the_card():

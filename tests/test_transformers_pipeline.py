@@ -19,6 +19,7 @@ from tstbench.pipelines.hub.serve import make_server
 from tstbench.trainers.load import load_system
 from tstbench.trainers.pipeline import TASK, direction_of
 from tstbench.trainers.system import System
+from tstbench.trainers.system_card import SYSTEM_STORE
 
 SENTENCES = ["the soup was cold .", "the waiter was slow and rude to all of us .", "bad ."]
 CLIENT = Path(__file__).with_name("hub_pipeline_client.py")
@@ -144,6 +145,17 @@ def test_a_loaded_system_is_a_model_too(tmp_path):
     copy.save_pretrained(tmp_path / "copy")
     again = pipeline(TASK, model=str(tmp_path / "copy"), device="cpu")
     assert again("as it is", direction=BACK) == [{"generated_text": "as it is"}]
+
+
+def test_a_system_with_a_config_of_a_model_of_transformers(tmp_path):
+    """Where a system is a BART, for example, and its folder has BART's config.json."""
+    from transformers import BartConfig
+
+    card = replace(load_system("copy").card, directions=(DIRECTION,))
+    config = BartConfig(architectures=["BartForConditionalGeneration"])
+    SYSTEM_STORE.export(card, config.save_pretrained, tmp_path / "bart")
+    copy = pipeline(TASK, model=str(tmp_path / "bart"), device="cpu")
+    assert copy("as it is", target_style="positive") == [{"generated_text": "as it is"}]
 
 
 @dataclass(frozen=True)

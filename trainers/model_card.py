@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..citation import BIBTEX
@@ -16,7 +17,7 @@ from ..citation import PAPER as BENCHMARK_PAPER
 from ..datasets_scripts.known import DATASETS
 from ..datasets_scripts.model_card import model_front_matter
 from ..errors import InputError, UnknownNameError
-from ..files import read_lines
+from ..files import read_lines, read_text
 from ..store import README_FILE, StoredModel
 from .learning.picture import Row, curve_picture, kept_step, series_of
 from .settings import Setting, described
@@ -28,12 +29,15 @@ PICTURE_FILE = "curve.svg"
 CONFIG_FILE = "config.json"
 MODEL_TYPE = "tstbench"  # by which transformers knows what a config.json is of
 CURVE_FILE = "curve.jsonl"
-BESIDE = (README_FILE, PICTURE_FILE, CONFIG_FILE)
 _EXAMPLE = "the soup was cold and the waiter ignored us ."
 
 
 def describe(stored: StoredModel[SystemCard]) -> dict[str, str]:
-    """The texts beside a system's own files, by file name; see :data:`BESIDE`."""
+    """The texts beside a system's own files, by file name.
+
+    A system that consists of a model of transformers may have a ``config.json`` of its own: it
+    stays, and :mod:`.pipeline` can use that one as well.
+    """
     card = stored.card
     config = {
         "model_type": MODEL_TYPE,
@@ -41,11 +45,25 @@ def describe(stored: StoredModel[SystemCard]) -> dict[str, str]:
         "name": card.name,
         "directions": list(card.directions),
     }
-    texts = {CONFIG_FILE: json.dumps(config, indent=2, ensure_ascii=False) + "\n"}
+    texts = {}
+    own = stored.folder / CONFIG_FILE
+    if not own.exists() or is_beside(own):
+        texts[CONFIG_FILE] = json.dumps(config, indent=2, ensure_ascii=False) + "\n"
     rows = read_rows(stored)
     if rows:
         texts[PICTURE_FILE] = curve_picture(rows, f"Learning curves of {card.name}")
     return {README_FILE: _readme(card, stored.hash, rows), **texts}
+
+
+def is_beside(file: Path) -> bool:
+    """Whether a file in a system's folder is one that :func:`describe` makes."""
+    if file.name == CONFIG_FILE:
+        try:
+            content = json.loads(read_text(file))
+        except (ValueError, OSError):
+            return False
+        return isinstance(content, dict) and content.get("model_type") == MODEL_TYPE
+    return file.name in (README_FILE, PICTURE_FILE)
 
 
 def read_rows(stored: StoredModel[SystemCard]) -> list[Row]:

@@ -14,7 +14,7 @@ from pydantic import ConfigDict, JsonValue
 
 from ..errors import MissingSystemError
 from ..store import Key, Store, StoredModel, recipe_of
-from .model_card import BESIDE, describe
+from .model_card import describe, is_beside
 
 CARD_FILE = "system.json"
 Family = Literal["fpft", "peft", "prompted", "rule", "human", "unknown"]
@@ -119,5 +119,5 @@ SYSTEM_STORE = Store(
     describe=describe,
     command=_command,
     missing=MissingSystemError,
-    beside=BESIDE,
+    is_beside=is_beside,
 )

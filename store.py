@@ -6,11 +6,11 @@ Scorers and systems are stored in the same way, each kind in its own :class:`Sto
     objects/<hash>/            the model's files, its card (JSON), README.md
     index/<a>/<b>/<name>.json  which object has that name, and its recipe
 
-The hash is SHA-256 of the model's files and the card. It does not cover ``README.md``, hidden
-files (a download brings ``.gitattributes``) or the card's ``versions``: none of them can change a
-result, and two labs that trained the same weights with two releases of a library have the same
-model. The card contains its own hash, so a folder downloaded from the Hub is checked like one in
-the cache.
+The hash is SHA-256 of the model's files and the card. It does not cover what is made from them
+(``README.md``, and what else the store's ``describe`` writes), hidden files (a download brings
+``.gitattributes``) or the card's ``versions`` and ``made``: none of them can change a result, and
+two labs that trained the same weights with two releases of a library have the same model. The card
+contains its own hash, so a folder downloaded from the Hub is checked like one in the cache.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import json
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -31,7 +31,7 @@ from pydantic import TypeAdapter, ValidationError
 from .errors import InputError, IntegrityError, TSTBenchError
 from .files import atomic_folder, folder_digest, home, read_text, write_json, write_text
 
-_UNHASHED_FIELDS = ("hash", "versions")
+_UNHASHED_FIELDS = ("hash", "versions", "made")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 README_FILE = "README.md"
 
@@ -57,6 +57,11 @@ class Card(Protocol):
 C = TypeVar("C", bound=Card)
 
 
+def is_readme(file: Path) -> bool:
+    """Whether a file is a model card."""
+    return file.name == README_FILE
+
+
 @dataclass(frozen=True)
 class StoredModel(Generic[C]):
     """A model's folder, checked against its hash."""
@@ -76,9 +81,11 @@ class Store(Generic[C]):
         card_file: the file name of the card in a model's folder.
         card_type: the dataclass of the card.
         key: where a card is in the index; the last part is a file name.
-        readme: makes the human-readable model card from a card and its hash.
+        describe: makes the texts that stand beside a model, by file name: its model card
+            ``README.md``, and what else shows it to people or to other libraries.
         command: the command that makes the model with a given key.
         missing: the error raised if there is no such model.
+        is_beside: whether a file is one that ``describe`` makes, and so no part of the model.
     """
 
     what: str
@@ -86,9 +93,10 @@ class Store(Generic[C]):
     card_file: str
     card_type: type[C]
     key: Callable[[C], Key]
-    readme: Callable[[C, str], str]
+    describe: Callable[[StoredModel[C]], Mapping[str, str]]
     command: Callable[[Key], str]
     missing: type[TSTBenchError]
+    is_beside: Callable[[Path], bool] = is_readme
 
     @property
     def root(self) -> Path:
@@ -226,8 +234,8 @@ class Store(Generic[C]):
         """Copy the model's own files, without a download's hidden files; links are followed."""
         for file in source.rglob("*"):
             name = file.relative_to(source)
-            ours = name.as_posix() not in (self.card_file, README_FILE)
-            if file.is_file() and ours and not _is_hidden(name):
+            ours = name.as_posix() != self.card_file and not _is_hidden(name)
+            if file.is_file() and ours and not self._stands_beside(source, name):
                 (target / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(file, target / name)
 
@@ -241,7 +249,8 @@ class Store(Generic[C]):
         write(folder)
         digest = self._digest(folder, content)
         write_json(folder / self.card_file, {"hash": digest, **content})
-        write_text(folder / README_FILE, self.readme(card, digest))
+        for name, text in self.describe(StoredModel(folder, card, digest)).items():
+            write_text(folder / name, text)
         return digest
 
     def _open_indexed(self, digest: str, key: Key) -> StoredModel[C]:
@@ -252,6 +261,9 @@ class Store(Generic[C]):
                 f"that file and run: {self.command(key)}"
             )
         return model
+
+    def _stands_beside(self, folder: Path, name: Path) -> bool:
+        return len(name.parts) == 1 and self.is_beside(folder / name)
 
     def _object(self, digest: str) -> Path:
         return self.root / "objects" / digest
@@ -286,8 +298,12 @@ class Store(Generic[C]):
     def _digest(self, folder: Path, content: dict[str, Any]) -> str:
         hashed = {key: value for key, value in content.items() if key not in _UNHASHED_FIELDS}
         names = (path.relative_to(folder) for path in folder.rglob("*"))
-        hidden = {name.as_posix() for name in names if _is_hidden(name)}
-        files = folder_digest(folder, skip={README_FILE, self.card_file, *hidden})
+        left_out = {
+            name.as_posix()
+            for name in names
+            if _is_hidden(name) or self._stands_beside(folder, name)
+        }
+        files = folder_digest(folder, skip={self.card_file, *left_out})
         return hashlib.sha256(files.encode() + b"\0" + canonical(hashed)).hexdigest()
 
 

@@ -38,6 +38,7 @@ COMMANDS = {
     "build": "write datasets as folders that load_dataset reads",
     "hub": "build, serve or push Hub repositories; report scores to a model",
     "leaderboard": "open the leaderboard on a folder of results",
+    "rewrite": "open a page where systems rewrite your sentence side by side",
     "annotate": "open the human-evaluation page for your raters",
     "judgments": "write a published study's human ratings, for the leaderboard",
     "cache": "show what is kept in TSTBENCH_HOME, and remove what is no longer needed",

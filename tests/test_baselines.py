@@ -226,7 +226,8 @@ def test_what_was_saved_is_what_is_read(by_hand, tmp_path):
     for again in (DeleteRetrieve.from_pretrained(folder), load_system(folder)):
         assert again == by_hand
         assert rewrites(again, sources) == rewrites(by_hand, sources)
-    assert {p.name for p in folder.iterdir()} == {"README.md", "lexicon.json", "system.json"}
+        written = {"README.md", "config.json", "lexicon.json", "system.json"}
+        assert {p.name for p in folder.iterdir()} == written
     assert by_hand.save_pretrained(tmp_path / "elsewhere").hash == saved.hash
     with pytest.raises(InputError, match="is a delete-retrieve system, not random-target"):
         RandomTarget.from_pretrained(folder)

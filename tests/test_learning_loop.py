@@ -16,8 +16,8 @@ import torch
 from torch import nn
 
 from tstbench.errors import InputError, IntegrityError
-from tstbench.trainers.learning.corpus import Both
 from tstbench.trainers.learning.compiling import refused_by_compiler
+from tstbench.trainers.learning.corpus import Both
 from tstbench.trainers.learning.curve import terms_text
 from tstbench.trainers.learning.loop import Learner, Update, learn
 from tstbench.trainers.learning.order import Order

@@ -7,15 +7,14 @@ They are stored in ``$TSTBENCH_HOME/systems``, indexed by name and direction; th
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal
 
 from pydantic import ConfigDict, JsonValue
 
-from ..datasets_scripts.model_card import model_front_matter
 from ..errors import MissingSystemError
 from ..store import Key, Store, StoredModel, recipe_of
+from .model_card import describe, is_beside
 
 CARD_FILE = "system.json"
 Family = Literal["fpft", "peft", "prompted", "rule", "human", "unknown"]
@@ -50,6 +49,8 @@ class SystemCard:
         recipe_version: raised when the same settings no longer give the same system.
         scores: what was measured during training.
         versions: the libraries that made it, for people.
+        made: how long its training took and where it ran, for people: ``seconds``, ``device``,
+            ``threads``, ``processes``; empty if that is not known. It is part of no hash.
         schema_version: of this card.
     """
 
@@ -72,6 +73,7 @@ class SystemCard:
     recipe_version: int = 1
     scores: dict[str, float] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
+    made: dict[str, JsonValue] = field(default_factory=dict)
     schema_version: Literal[1] = 1
 
     @property
@@ -139,53 +141,14 @@ def _command(key: Key) -> str:
     return f"tstbench train {name} {what}"
 
 
-def _readme(card: SystemCard, digest: str) -> str:
-    """The model card, for people and for the Hub."""
-    scores = [f"| {name} | {value:.4f} |" for name, value in card.scores.items()]
-    directions = ", ".join(card.directions) or "any direction"
-    datasets = dict.fromkeys(name.split("/")[0] for name in card.directions)
-    lines = [
-        f"# {card.name}: {directions}",
-        "",
-        "A system for text style transfer. Use it with",
-        "",
-        "```python",
-        "from tstbench.trainers.load import load_system",
-        "",
-        'system = load_system("<this repository, or its folder>")',
-        f'list(system.transfer(["..."], "{next(iter(card.directions), "<direction>")}"))',
-        "```",
-        "",
-        f"- kind: {card.kind}",
-        f"- directions: {directions}",
-        f"- origin: {card.origin or 'unknown'}",
-        f"- trained on: {card.trained_on or 'nothing'}",
-        f"- {card.n_sentences:,} sentences, {card.n_pairs:,} pairs; {card.n_excluded:,} left out "
-        "because they occur in the test split",
-        f"- data fingerprint: `{card.data_fingerprint or 'none'}`",
-        f"- hash: `{digest}`",
-        f"- made with: {', '.join(f'{k} {v}' for k, v in card.versions.items()) or 'tstbench'}",
-        "",
-        "## Scores measured during training",
-        "",
-        *(["| score | value |", "| --- | --- |", *scores] if scores else ["None."]),
-        "",
-        "## Settings",
-        "",
-        "```json",
-        json.dumps(card.settings, indent=2, ensure_ascii=False),
-        "```",
-    ]
-    return model_front_matter(datasets, [card.kind]) + "\n".join(lines) + "\n"
-
-
 SYSTEM_STORE = Store(
     what="system",
     folder="systems",
     card_file=CARD_FILE,
     card_type=SystemCard,
     key=_key,
-    readme=_readme,
+    describe=describe,
     command=_command,
     missing=MissingSystemError,
+    is_beside=is_beside,
 )

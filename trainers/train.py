@@ -15,6 +15,7 @@ from ..datasets_scripts.training import TrainingData
 from ..errors import InputError, unknown_name
 from ..files import check_replaceable, exclusive, home, make_folder
 from ..talk import say
+from .learning.clock import Clock
 from .learning.curve import CURVE_FILE
 from .learning.run import IN_MEMORY, Run
 from .registry import system_class
@@ -150,20 +151,24 @@ def train_system(
     folder = run.folder or home() / "runs" / f"{name}-{card.recipe[:16]}"
     make_folder(folder.parent)
     with exclusive(folder, "training") if process_index() == 0 else nullcontext():
+        clock = Clock.start(folder, run)
         system = system_class(name).train(data, config, replace(run, folder=folder))
+        has_curve = (folder / CURVE_FILE).is_file()
 
         def write(target: Path) -> None:
             system.write(target)
-            if (folder / CURVE_FILE).is_file():
+            if has_curve:
                 shutil.copyfile(folder / CURVE_FILE, target / CURVE_FILE)
 
+        made = clock.made() if has_curve else {}
+        card = replace(system.card, name=card.name, made=made)
         stored = None
         if process_index() == 0:
-            stored = SYSTEM_STORE.keep(replace(system.card, name=card.name), write)
+            stored = SYSTEM_STORE.keep(card, write)
             shutil.rmtree(folder, ignore_errors=True)
         _wait_for_all()
     stored = stored or SYSTEM_STORE.find_recipe(card)
-    return stored or SYSTEM_STORE.keep(replace(system.card, name=card.name), system.write)
+    return stored or SYSTEM_STORE.keep(card, system.write)
 
 
 def process_index() -> int:

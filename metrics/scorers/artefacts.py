@@ -16,7 +16,7 @@ from pydantic import AfterValidator, ConfigDict, JsonValue
 
 from ...datasets_scripts.model_card import model_front_matter
 from ...errors import InputError, MissingScorerError
-from ...store import Key, Store, StoredModel, data_fingerprint, recipe_of
+from ...store import README_FILE, Key, Store, StoredModel, data_fingerprint, recipe_of
 from .roles import roles
 
 __all__ = [
@@ -153,6 +153,10 @@ def _command(key: Key) -> str:
     return "tstbench train cola" if is_corpus else f"tstbench prepare {dataset}"
 
 
+def _describe(scorer: Artefact) -> dict[str, str]:
+    return {README_FILE: _readme(scorer.card, scorer.hash)}
+
+
 def _readme(card: ScorerCard, digest: str) -> str:
     """The model card, for people and for the Hub."""
     what = f"{card.role.replace('_', ' ')} `{card.name}` for {card.dataset}"
@@ -190,7 +194,7 @@ SCORERS = Store(
     card_file=CARD_FILE,
     card_type=ScorerCard,
     key=lambda card: _key(card.role, card.dataset, card.name),
-    readme=_readme,
+    describe=_describe,
     command=_command,
     missing=MissingScorerError,
 )

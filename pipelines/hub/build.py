@@ -18,7 +18,7 @@ from .repositories import Kind, find_repository
 from .writing import write_repository
 
 NAMESPACE = "tstbench"
-SPACES = ("leaderboard", "annotate")
+SPACES = ("leaderboard", "annotate", "rewrite")
 PACKAGE = Path(__file__).resolve().parents[2]
 
 

@@ -53,15 +53,18 @@ def _model_files(root: Path, namespace: str, folder: Path, stored: Sequence[Stor
     files = folder_files(folder)
     if SCORERS.is_model(folder):
         scorer = SCORERS.open(folder)
-        text = SCORERS.readme(scorer.card, scorer.hash)  # also of one made by an older version
+        text = SCORERS.describe(scorer)["README.md"]  # also of one made by an older version
         name = f"{scorer.card.role} {scorer.card.dataset} {scorer.card.name}"
         files["README.md"] = _with_scores(text, name, _scorer_scores(scorer.card))
     elif SYSTEM_STORE.is_model(folder):
         system = SYSTEM_STORE.open(folder)
-        text = SYSTEM_STORE.readme(system.card, system.hash)
+        texts = SYSTEM_STORE.describe(system)
         own = [one for one in stored if one.report.system.system_hash == system.hash]
         reports = [one.report for one in own]
-        files["README.md"] = _with_scores(text, system.card.name, model_index(reports))
+        files |= {name: text.encode() for name, text in texts.items()}
+        files["README.md"] = _with_scores(
+            texts["README.md"], system.card.name, model_index(reports)
+        )
         files |= result_files(reports, _about(root, namespace, own))
     return files
 

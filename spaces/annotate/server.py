@@ -2,22 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import threading
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
-from ...errors import InputError, require
+from ...errors import require
+from ..serving import Running, start, until_interrupted
 from .desk import Desk
-
-
-@dataclass(frozen=True)
-class Running:
-    """A served study."""
-
-    url: str
-    close: Callable[[], None]
 
 
 def serve(study_folder: Path | str | None, host: str = "127.0.0.1", port: int = 7860) -> Running:
@@ -34,48 +23,20 @@ def serve(study_folder: Path | str | None, host: str = "127.0.0.1", port: int = 
         InputError: the study is damaged or served by another process, or the port is in use.
         MissingExtraError: gradio is not installed.
     """
-    os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # gradio reads it when imported
     require("gradio", "space")
     from .page import make_app
 
     desk = None if study_folder is None else Desk(study_folder)
+    if desk is None:
+        return start(make_app(None), host, port)
     try:
         app = make_app(desk)
-        _, url, _ = app.launch(
-            server_name=host,
-            server_port=port,
-            prevent_thread_lock=True,
-            quiet=True,
-            share=False,
-            ssr_mode=False,
-            pwa=False,
-            mcp_server=False,
-            run_history=False,
-            enable_monitoring=False,
-            max_file_size=1,
-            blocked_paths=[] if desk is None else [str(desk.folder.resolve())],
-        )
-    except BaseException as error:
-        if desk is not None:
-            desk.close()
-        if isinstance(error, OSError) and "port" in str(error):
-            raise InputError(f"port {port} is in use: choose another port") from error
+    except BaseException:
+        desk.close()
         raise
-
-    def close() -> None:
-        app.get_blocks().close(verbose=False)
-        if desk is not None:
-            desk.close()
-
-    return Running(url, close)
+    return start(app, host, port, blocked=[desk.folder], on_close=desk.close)
 
 
 def launch(study_folder: Path | str | None, host: str = "127.0.0.1", port: int = 7860) -> None:
     """Serve a study until Ctrl-C; see :func:`serve`. For the links see :func:`.study.links`."""
-    running = serve(study_folder, host, port)
-    try:
-        threading.Event().wait()
-    except KeyboardInterrupt:
-        pass
-    finally:
-        running.close()
+    until_interrupted(serve(study_folder, host, port))

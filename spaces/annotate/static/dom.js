@@ -1,5 +1,9 @@
 // The page's helpers. Texts enter the document only through textContent: nothing is parsed.
 
+import { byId, el } from "./el.js";
+
+export { byId, el, followTheme, plural } from "./el.js";
+
 const KEY = new URLSearchParams(location.search).get("key") ?? "";
 
 /** Call an endpoint of the server with its fields; throws an Error with words for people. */
@@ -20,20 +24,6 @@ export async function call(name, fields = {}) {
 }
 
 export const hasKey = KEY !== "";
-
-/** An element with attributes, `on...` listeners, and children: elements, or text. */
-export function el(tag, attributes = {}, ...children) {
-  const node = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
-    else if (value === true) node.setAttribute(name, "");
-    else if (value !== false && value !== null && value !== undefined) node.setAttribute(name, value);
-  }
-  node.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
-  return node;
-}
-
-export const byId = (id) => document.getElementById(id);
 
 /** Replace what the page shows. */
 export function show(...children) {
@@ -62,5 +52,3 @@ export function setProgress(done, total) {
   box.querySelector(".fill").style.width = `${(100 * done) / total}%`;
   box.querySelector(".count").textContent = `${done} of ${total} done`;
 }
-
-export const plural = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;

@@ -1,11 +1,10 @@
 // Who is here? Shows the rater's screens or the owner's page.
 
-import { announce, call, complain, el, hasKey, show } from "./dom.js";
+import { announce, call, complain, el, followTheme, hasKey, show } from "./dom.js";
 import { startRating } from "./rate.js";
 import { showOwner } from "./owner.js";
 
-const theme = new URLSearchParams(location.search).get("__theme"); // Hugging Face pages send it
-if (theme === "dark" || theme === "light") document.documentElement.dataset.theme = theme;
+followTheme();
 
 function message(title, text) {
   show(el("section", { class: "sheet" }, el("h1", {}, title), el("p", {}, text)));

@@ -1,0 +1,30 @@
+"""Open a page on which systems rewrite your sentence side by side.
+
+A system is a folder that 'tstbench train ... --out' wrote, or a Hub id.
+
+Examples:
+  tstbench rewrite stytrans-yelp delete-retrieve-yelp
+  tstbench rewrite tstbench/stytrans-yelp-all --port 8000
+"""
+
+from __future__ import annotations
+
+import argparse
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add systems, device, host and port."""
+    parser.add_argument("systems", nargs="+", metavar="SYSTEM", help="a folder or a Hub id")
+    parser.add_argument("--device", default="auto", choices=("auto", "cpu", "cuda"))
+    parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--port", type=int, default=7860)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Serve until Ctrl-C."""
+    from ..errors import require_installed
+
+    require_installed("gradio", "space")
+    from ..spaces.rewrite import launch
+
+    launch(arguments.systems, arguments.host, arguments.port, device=arguments.device)

@@ -1,0 +1,10 @@
+import os
+
+from tstbench.spaces.rewrite import launch
+
+launch(
+    os.environ.get("TSTBENCH_SYSTEMS", "").split(),
+    host="0.0.0.0",  # noqa: S104
+    port=7860,
+    strict=False,
+)

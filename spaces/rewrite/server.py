@@ -1,0 +1,59 @@
+"""Serves the page, for ``tstbench rewrite`` and the Space's ``app.py``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from ...errors import require
+from ..serving import Running, start, until_interrupted
+from .desk import PATIENCE, Desk
+from .offers import open_offers
+
+PORT = 7860
+
+
+def serve(
+    systems: Sequence[str],
+    host: str = "127.0.0.1",
+    port: int = PORT,
+    *,
+    device: str = "auto",
+    strict: bool = True,
+    patience: float = PATIENCE,
+) -> Running:
+    """Serve systems and return at once; their weights are read meanwhile.
+
+    Args:
+        systems: folders that ``tstbench train --out`` wrote, and Hub ids.
+        host: ``0.0.0.0`` for all interfaces.
+        port: TCP port.
+        device: where they compute: ``auto``, ``cpu`` or ``cuda``.
+        strict: raise if one cannot be opened; otherwise the page says so in its place.
+        patience: seconds that a system has for a sentence.
+
+    Raises:
+        UnknownNameError, MissingSystemError, IntegrityError: a system cannot be opened.
+        InputError: a system is given twice or has no direction, or the port is in use.
+        MissingExtraError: gradio is not installed.
+    """
+    require("gradio", "space")
+    offers = open_offers(systems, strict=strict)
+    from .page import make_app
+
+    desk = Desk(offers, device, patience=patience)
+    return start(make_app(desk), host, port, on_close=desk.close)
+
+
+def launch(
+    systems: Sequence[str],
+    host: str = "127.0.0.1",
+    port: int = PORT,
+    *,
+    device: str = "auto",
+    strict: bool = True,
+) -> None:
+    """Serve until Ctrl-C; see :func:`serve`."""
+    running = serve(systems, host, port, device=device, strict=strict)
+    print(f"Rewriting page: {running.url}  (Ctrl-C stops it)", file=sys.stderr)  # noqa: T201
+    until_interrupted(running)

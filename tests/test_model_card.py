@@ -1,0 +1,177 @@
+"""The card, the picture and the config.json beside a trained system: made from the run, no hash."""
+
+import json
+import re
+import shutil
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+
+import pytest
+from huggingface_hub import ModelCard
+from prepared import DIRECTION
+from trained_tiny import trained_tiny
+
+from tstbench.datasets_scripts.training import load_training
+from tstbench.errors import IntegrityError
+from tstbench.trainers.learning.clock import Clock
+from tstbench.trainers.learning.picture import curve_picture, kept_step, series_of
+from tstbench.trainers.learning.run import Run
+from tstbench.trainers.load import load_system
+from tstbench.trainers.model_card import PICTURE_FILE
+from tstbench.trainers.system_card import SYSTEM_STORE, SystemCard
+from tstbench.trainers.train import train_system
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return trained_tiny(tmp_path_factory)
+
+
+@pytest.fixture
+def text(folder):
+    return (folder / "README.md").read_text()
+
+
+def test_the_card_says_what_was_done(folder, text):
+    card = SYSTEM_STORE.open(folder).card
+    front = ModelCard.load(folder / "README.md").data.to_dict()
+    assert (front["license"], front["datasets"]) == ("apache-2.0", ["tstbench/mini"])
+    assert f"- {card.n_sentences:,} labelled sentences, 0 pairs" in text
+    assert card.data_fingerprint in text
+    assert "![Learning curves](curve.svg)" in text
+    rows = [json.loads(line) for line in (folder / "curve.jsonl").read_text().splitlines()]
+    best = card.scores["selection"]
+    kept = next(row["step"] for row in rows if row.get("validation/selection") == best)
+    assert f"22 steps; the weights of step {kept} validated best" in text
+    assert f"| selection | {best:.4f} |" in text
+    assert "| `learning_rate` | 0.001 | 0.0001 | Adam's |" in text  # the preset's, the paper's
+    assert text.index("`dimension`") < text.index("`batch_size`")  # in the config's own order
+    assert "Dai et al. (2019)" in text.split("## Cite")[1]
+    assert "@article{xie2025tstbench" in text
+
+
+def test_what_the_card_tells_to_type_works(folder, text, tmp_path):
+    """Both examples, as they are in the card, but for the name of the folder."""
+    examples = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    assert len(examples) == 2
+    for example in examples:
+        typed = example.replace("<this repository, or its folder>", str(folder))
+        *lines, last = typed.strip().splitlines()
+        names: dict = {}
+        exec("\n".join(lines), names)
+        assert len(eval(last, names)) == 1
+
+
+def test_a_system_without_a_curve_has_no_picture(tmp_path):
+    stored = train_system("delete-retrieve", load_training(DIRECTION))
+    assert not (stored.folder / PICTURE_FILE).exists()
+    text = (stored.folder / "README.md").read_text()
+    assert "curve" not in text.split("## Training")[1].split("## Scores")[0].replace(
+        "No learning curve", ""
+    )
+    assert stored.card.made == {}
+
+
+def test_what_stands_beside_a_system_is_in_no_hash(folder, tmp_path):
+    stored = SYSTEM_STORE.open(folder)
+    changed = shutil.copytree(folder, tmp_path / "changed")
+    for name in ("README.md", "curve.svg", "config.json"):
+        (changed / name).write_text('{"model_type": "tstbench", "another": "release"}')
+    content = json.loads((changed / "system.json").read_text())
+    assert content["made"]["seconds"] > 0
+    content["made"] = {"seconds": 1.0, "device": "another"}
+    (changed / "system.json").write_text(json.dumps(content))
+    again = SYSTEM_STORE.open(changed)
+    assert again.hash == stored.hash
+    assert again.card.recipe == stored.card.recipe
+    # and comes as it should be where the system is written again
+    exported = SYSTEM_STORE.export(
+        stored.card, lambda to: SYSTEM_STORE.copy_files(changed, to), tmp_path / "exported"
+    )
+    assert exported.hash == stored.hash
+    for name in ("README.md", "curve.svg", "config.json"):
+        assert (exported.folder / name).read_bytes() == (folder / name).read_bytes()
+    (changed / "curve.jsonl").write_text("{}\n")
+    with pytest.raises(ValueError, match="was changed after it was made"):
+        SYSTEM_STORE.open(changed)
+
+
+def test_a_card_of_before_is_read(folder, tmp_path):
+    """Cards had no ``made``, and folders no config.json."""
+    old = shutil.copytree(folder, tmp_path / "old")
+    content = json.loads((old / "system.json").read_text())
+    del content["made"]
+    (old / "system.json").write_text(json.dumps(content))
+    (old / "config.json").unlink()
+    assert load_system(old).card.made == {}
+
+
+@pytest.mark.parametrize("own", ['{"model_type": "bart"}', "no JSON at all"])
+def test_a_config_of_the_models_own_stays_and_is_part_of_the_hash(own, tmp_path):
+    """A system that is a model of transformers: its config.json is no description."""
+    card = SystemCard(name="x", kind="copy", family="rule", directions=(DIRECTION,))
+
+    def write(folder):
+        (folder / "config.json").write_text(own)
+
+    stored = SYSTEM_STORE.export(card, write, tmp_path / "x")
+    assert (stored.folder / "config.json").read_text() == own
+    assert stored.hash != SYSTEM_STORE.hash_of(card)
+    assert "config.json" not in SYSTEM_STORE.describe(stored)
+    copied = SYSTEM_STORE.export(
+        card, lambda to: SYSTEM_STORE.copy_files(stored.folder, to), tmp_path / "y"
+    )
+    assert copied.hash == stored.hash
+    for other in ('{"model_type": "tstbench"}', '{"model_type": "gpt2"}'):
+        (stored.folder / "config.json").write_text(other)
+        with pytest.raises(IntegrityError):
+            SYSTEM_STORE.open(stored.folder)
+
+
+def test_a_name_cannot_break_the_card():
+    """Whatever a card has is text in a table, and in a picture."""
+    card = SystemCard(name="<b>&", kind="copy", family="rule", settings={"a|b": "c|d\ne"})
+    picture = curve_picture([{"step": 1, "<script>&": 1.0}], card.name)
+    found = ET.fromstring(picture)
+    assert found.find("{http://www.w3.org/2000/svg}title").text == "<b>&"
+    assert "<script>" not in picture
+
+
+def test_the_picture_has_every_loss_and_score_and_the_step_that_was_kept():
+    rows = [{"step": n, "g/self": 10 / n, "g/style": 1.0} for n in range(1, 301)]
+    for step, value in ((100, 0.2), (200, 0.4), (300, 0.4)):
+        rows.append({"step": step, "validation/acc": 0.9, "validation/selection": value})
+    every = series_of(rows)
+    assert [one.name for one in every] == [
+        "validation/selection",
+        "validation/acc",
+        "g/self",
+        "g/style",
+    ]
+    assert kept_step(every) == 200  # the first of the best, as the loop keeps it
+    picture = curve_picture(rows, "x")
+    found = ET.fromstring(picture)
+    lines = found.findall("{http://www.w3.org/2000/svg}polyline")
+    assert [len(one.get("points").split()) for one in lines] == [3, 3, 120, 120]
+    assert picture == curve_picture(rows, "x")
+    best = lines[0].get("points").split()[1].split(",")
+    kept = found.find("{http://www.w3.org/2000/svg}line")
+    assert kept.get("x1") == best[0]
+    heights = [float(p.split(",")[1]) for p in lines[2].get("points").split()]
+    assert heights == sorted(heights)  # a falling loss goes down the page
+    assert "NaN" not in curve_picture([{"step": 1, "g": float("nan")}, {"step": 2, "g": 1}], "x")
+    assert "0 steps" in curve_picture([], "x")
+
+
+def test_the_time_of_a_continued_training_is_not_known(tmp_path):
+    assert "seconds" in Clock.start(tmp_path, Run(device="cpu")).made()
+    (tmp_path / "step-000000010").mkdir()
+    assert "seconds" not in Clock.start(tmp_path, Run(device="cpu")).made()
+    assert "seconds" in Clock.start(tmp_path, Run(device="cpu", resume="no")).made()
+
+
+def test_the_time_is_written_for_people(folder):
+    stored = SYSTEM_STORE.open(folder)
+    made = {"seconds": 754.2, "device": "cpu, x86_64", "threads": 2, "processes": 2}
+    text = SYSTEM_STORE.describe(replace(stored, card=replace(stored.card, made=made)))["README.md"]
+    assert "Trained in 12 min 34 s, on cpu, x86_64, 2 processes, 2 threads." in text

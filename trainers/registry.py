@@ -21,6 +21,8 @@ SYSTEMS: dict[str, str] = {
     "random-target": "tstbench.trainers.baselines:RandomTarget",
     "delete-retrieve": "tstbench.trainers.delete_retrieve:DeleteRetrieve",
     "stytrans": "tstbench.trainers.stytrans:StyTrans",
+    "caae": "tstbench.trainers.caae:Caae",
+    "arae": "tstbench.trainers.arae:Arae",
 }
 
 

@@ -155,7 +155,7 @@ class CaaeConfig(SystemConfig):
             max_length=12,
             min_count=1,
             batch_size=8,
-            epochs=2.0,
+            epochs=0.15,
             validations=2,
             hold_out=8,
             learning_rate=2e-3,

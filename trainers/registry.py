@@ -27,6 +27,8 @@ SYSTEMS: dict[str, str] = {
     "tsst": "tstbench.trainers.tsst.system:Tsst",
     "bsrr": "tstbench.trainers.bsrr:Bsrr",
     "tyb": "tstbench.trainers.tyb:Tyb",
+    "caae": "tstbench.trainers.caae:Caae",
+    "arae": "tstbench.trainers.arae:Arae",
 }
 
 

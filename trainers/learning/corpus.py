@@ -39,7 +39,14 @@ class Corpus:
 
     @classmethod
     def of(
-        cls, data: TrainingData, *, min_count: int, max_length: int, held_out: int, seed: int
+        cls,
+        data: TrainingData,
+        *,
+        min_count: int,
+        max_length: int,
+        held_out: int,
+        seed: int,
+        max_words: int | None = None,
     ) -> Corpus:
         """Tokenise, hold sentences out and count words.
 
@@ -49,6 +56,7 @@ class Corpus:
             max_length: longest row, its end included; what is longer is cut.
             held_out: sentences of each style to choose weights with.
             seed: of what is held out and of the judge.
+            max_words: the most frequent words that are kept; ``None`` for all.
 
         Raises:
             InputError: a style has no sentences, or too few.
@@ -63,7 +71,7 @@ class Corpus:
         train, held = hold_out(data, held_out, seed)
         sentences = Sides(*(tuple(prepare(side)) for side in train))
         tokens = [text.split() for side in sentences for text in side]
-        vocabulary = Vocabulary.of(tokens, min_count)
+        vocabulary = Vocabulary.of(tokens, min_count, max_words)
         rows = [vocabulary.encode(words, max_length) for words in tokens]
         judge = selection(train, Sides(*(tuple(prepare(side)) for side in held)), seed)
         return cls(sentences, vocabulary, rows, judge)

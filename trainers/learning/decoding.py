@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from .vocabulary import END, PAD
@@ -39,10 +40,12 @@ def beam_search(
     """
     logits, state = step(None, state)
     log_p = _log_probabilities(logits, forbidden)
-    kept = min(beams, log_p.shape[1] - len(set(forbidden)))
-    scores, words = log_p.topk(kept, dim=1)  # (B, K)
+    wide = min(beams, log_p.shape[1])
+    scores, words = log_p.topk(wide, dim=1)  # (B, K)
+    scores = F.pad(scores, (0, beams - wide), value=-torch.inf)
+    words = F.pad(words, (0, beams - wide), value=END)
     rows = torch.arange(len(words), device=words.device)[:, None]
-    state = tuple(part.repeat_interleave(kept, dim=0) for part in state)  # (B * K, ...)
+    state = tuple(part.repeat_interleave(beams, dim=0) for part in state)  # (B * K, ...)
     written = words[..., None]  # (B, K, T)
     for _ in range(length - 1):
         last = written[..., -1]
@@ -53,12 +56,12 @@ def beam_search(
         log_p = _log_probabilities(logits, forbidden).unflatten(0, last.shape)
         log_p = log_p.masked_fill(over[..., None], -torch.inf)
         log_p[..., PAD] = torch.where(over, 0.0, log_p[..., PAD])
-        best, ids = log_p.topk(kept, dim=2)  # (B, K, K)
-        scores, places = (scores[..., None] + best).flatten(1).topk(kept, dim=1)
-        parents = places // kept
+        best, ids = log_p.topk(wide, dim=2)  # what none of them has, the beam cannot need
+        scores, places = (scores[..., None] + best).flatten(1).topk(beams, dim=1)
+        parents = places // wide
         chosen = ids.flatten(1).gather(1, places)
         written = torch.cat([written[rows, parents], chosen[..., None]], dim=2)
-        moved = (rows * kept + parents).flatten()
+        moved = (rows * beams + parents).flatten()
         state = tuple(part[moved] for part in state)
     return written[:, 0]
 

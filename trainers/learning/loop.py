@@ -94,6 +94,13 @@ class Learner(ABC):
     def validate(self) -> Mapping[str, float]:
         """Scores on validation data; the highest ``selection`` is kept."""
 
+    def hear(self, terms: Mapping[str, float]) -> None:  # noqa: B027 - most need not know
+        """Be told a step's losses, summed over parts and processes.
+
+        What a later step needs of them goes into a buffer of ``network``, so that a checkpoint has
+        it.
+        """
+
 
 @dataclass(frozen=True)
 class Learned:
@@ -181,7 +188,9 @@ def _step(learner: Learner, step: int, run: Run, processes: Processes) -> dict[s
             group["lr"] = update.rates.get(name, group["lr"])
         learner.optimizers[name].step()
     summed = processes.sum_terms(totals)
-    return {f"{update.name}/{name}": value for name, value in summed.items()}
+    named = {f"{update.name}/{name}": value for name, value in summed.items()}
+    learner.hear(named)
+    return named
 
 
 def _weights(optimizer: Optimizer) -> Iterator[nn.Parameter]:

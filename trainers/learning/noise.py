@@ -1,6 +1,7 @@
-"""Noise on a sentence's ids, as pure functions: blanks, lost words, foreign words.
+"""Noise on sentences of ids, as pure functions: blanks, lost and foreign words, other orders.
 
-What a denoising system repairs. A sentence's ``END``, its last id, is never touched.
+What a denoising system repairs. A sentence's ``END``, its last id, is never touched. Noise on one
+sentence takes numpy's generator; noise on a padded batch, torch's.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import torch
+from torch import Tensor
 
 from .vocabulary import END, UNKNOWN
 
@@ -138,3 +141,30 @@ def shares(rows: Sequence[Sequence[int]], n_words: int) -> np.ndarray:
     for row in rows:
         found[np.unique(row)] += 1
     return found / len(rows)
+
+
+def slightly_shuffled(words: Tensor, lengths: Tensor, reach: int) -> Tensor:
+    """The first ``lengths`` (B) ids of rows (B, T), none further than ``reach`` places away.
+
+    Lample et al. (2018), "Unsupervised Machine Translation Using Monolingual Corpora Only", section
+    2.3: places are sorted by themselves plus a random number between 0 and ``reach + 1``.
+    """
+    if reach == 0:
+        return words
+    places = torch.arange(words.shape[1], device=words.device)
+    inside = places < lengths[:, None]
+    moved = places + inside * (reach + 1) * torch.rand(words.shape, device=words.device)
+    # What is behind the end stays there, however far the last words moved.
+    moved = moved + ~inside * (words.shape[1] + reach + 1)
+    return words.gather(1, moved.argsort(dim=1, stable=True))
+
+
+def backwards(words: Tensor, lengths: Tensor) -> Tensor:
+    """The first ``lengths`` (B) ids of rows (B, T) in reverse; the rest stays.
+
+    >>> backwards(torch.tensor([[7, 8, 9, 0], [5, 0, 0, 0]]), torch.tensor([3, 1])).tolist()
+    [[9, 8, 7, 0], [5, 0, 0, 0]]
+    """
+    places = torch.arange(words.shape[1], device=words.device)
+    mirrored = lengths[:, None] - 1 - places
+    return words.gather(1, torch.where(mirrored >= 0, mirrored, places))

@@ -27,8 +27,12 @@ class Vocabulary:
     words: tuple[str, ...]
 
     @classmethod
-    def of(cls, sentences: Iterable[Sequence[str]], min_count: int) -> Vocabulary:
+    def of(
+        cls, sentences: Iterable[Sequence[str]], min_count: int, max_words: int | None = None
+    ) -> Vocabulary:
         """The words that occur ``min_count`` times, the most frequent first, ties by spelling.
+
+        ``max_words`` keeps the first so many.
 
         Raises:
             InputError: there are none.
@@ -37,7 +41,7 @@ class Vocabulary:
         kept = sorted((-count, word) for word, count in counts.items() if count >= min_count)
         if not kept:
             raise InputError(f"no word occurs {min_count} times: lower min_count")
-        return cls(tuple(word for _, word in kept))
+        return cls(tuple(word for _, word in kept[:max_words]))
 
     def __len__(self) -> int:
         return _FIRST + len(self.words)

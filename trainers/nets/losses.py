@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import torch
 import torch.nn.functional as F
@@ -60,3 +61,15 @@ def bag_of_words_loss(logits: Tensor, lengths: Tensor, wanted: Tensor) -> Tensor
     wished = torch.bmm(logits, bag[:, :, None])[:, :, 0]  # (B, T), the bag's mean logit
     lost = (torch.logsumexp(logits, dim=2) - wished) * inside
     return lost.sum(dim=1) * wanted.any(dim=1)
+
+
+def gradient_penalty(critic: Callable[[Tensor], Tensor], between: Tensor) -> Tensor:
+    """Mean of ``(|gradient| - 1)^2`` of a critic's scores at points (B, D), of scalar sum.
+
+    Gulrajani et al. (2017), "Improved Training of Wasserstein GANs", equation 3; the points lie
+    between real and generated ones.
+    """
+    with torch.enable_grad():
+        points = between.detach().requires_grad_()
+        (slopes,) = torch.autograd.grad(critic(points).sum(), points, create_graph=True)
+    return (slopes.norm(dim=1) - 1).square().mean()

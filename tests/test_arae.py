@@ -1,0 +1,308 @@
+"""ARAE: its pieces against plain computations, what each step moves and where, runs on mini."""
+
+import re
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pytest
+import torch
+from prepared import BACK, refusal
+
+from tstbench.datasets_scripts.known import parse_direction
+from tstbench.datasets_scripts.training import load_training
+from tstbench.errors import InputError
+from tstbench.trainers.arae import Arae, AraeConfig, _Learner
+from tstbench.trainers.learning.corpus import Corpus
+from tstbench.trainers.learning.loop import _step, learn
+from tstbench.trainers.learning.processes import Processes
+from tstbench.trainers.learning.run import Run
+from tstbench.trainers.learning.vocabulary import END, PAD, padded
+from tstbench.trainers.nets.code_autoencoder import CodeAutoencoder
+from tstbench.trainers.nets.losses import gradient_penalty
+from tstbench.trainers.nets.mlp import normalised_mlp
+from tstbench.trainers.nets.style_transformer import lengths_of
+from tstbench.trainers.system import Generation
+
+DIRECTION = "mini/negative-to-positive"
+N_WORDS = 30
+CONFIG = AraeConfig.tiny(parse_direction(DIRECTION))
+
+
+@pytest.fixture
+def autoencoder():
+    torch.manual_seed(0)
+    return CodeAutoencoder(N_WORDS, word_size=8, code_size=10)
+
+
+@pytest.fixture
+def words():
+    random = np.random.default_rng(0)
+    rows = [[*random.integers(3, N_WORDS, size=size), END] for size in (4, 9, 1)]
+    return padded(rows)
+
+
+def test_a_code_has_unit_length_and_knows_nothing_of_padding(autoencoder, words):
+    codes = autoencoder.encode(words, lengths_of(words))
+    assert torch.allclose(codes.norm(dim=1), torch.ones(3), atol=1e-6)
+    for row, expected in zip(words, codes, strict=True):
+        alone = row[row != PAD][None]
+        assert torch.allclose(autoencoder.encode(alone, lengths_of(alone))[0], expected, atol=1e-6)
+    torch.manual_seed(0)
+    many = words[:1].repeat(4000, 1)
+    noise = autoencoder.encode(many, lengths_of(many), noise=0.1) - codes[0]
+    assert noise.std().item() == pytest.approx(0.1, rel=0.02)
+
+
+@pytest.mark.parametrize("style", [0, 1])
+def test_a_word_after_the_other_is_teaching(autoencoder, words, style):
+    code = autoencoder.encode(words, lengths_of(words))
+    logits = autoencoder.teach(style, code, words)
+    state, before = autoencoder.begin(code), None
+    for place in range(words.shape[1]):
+        found, state = autoencoder.step(style, before, state)
+        assert torch.allclose(found, logits[:, place], atol=1e-6)
+        before = words[:, place]
+    assert not torch.allclose(logits, autoencoder.teach(1 - style, code, words), atol=1e-3)
+
+
+def test_the_penalty_of_a_linear_critic_is_known():
+    """Its gradient is its weights everywhere: (|w| - 1)^2, which falls towards length 1."""
+    critic = torch.nn.Linear(4, 1)
+    with torch.no_grad():
+        critic.weight.copy_(torch.tensor([[2.0, 0.0, 0.0, 1.5]]))  # length 2.5
+    penalty = gradient_penalty(critic, torch.randn(6, 4))
+    assert penalty.item() == pytest.approx(1.5**2)
+    penalty.backward()
+    assert critic.weight.grad[0].tolist() == pytest.approx([2.4, 0.0, 0.0, 1.8], abs=1e-5)
+
+
+def test_small_networks_normalise_by_the_batch_at_hand():
+    net = normalised_mlp((4, 6, 6, 1), slope=0.2, first_is_normalised=False)
+    kinds = [type(layer).__name__ for layer in net]
+    hidden = ["Linear", "LeakyReLU", "Linear", "BatchNorm1d", "LeakyReLU", "Linear"]
+    assert kinds == hidden
+    assert [type(x).__name__ for x in normalised_mlp((4, 6, 1), first_is_normalised=True)][1] == (
+        "BatchNorm1d"
+    )
+    x = torch.randn(5, 4)
+    assert torch.equal(net.train()(x), net.eval()(x))
+    assert not list(net.buffers()), "nothing is remembered of earlier batches"
+
+
+@pytest.fixture(scope="module")
+def data():
+    return load_training(DIRECTION)
+
+
+def made(data, **settings):
+    few = replace(
+        data, train=replace(data.train, source=data.train.source[:8], target=data.train.target[:8])
+    )
+    config = replace(CONFIG, **settings)
+    corpus = Corpus.of(few, min_count=1, max_length=config.max_length, held_out=8, seed=0)
+    torch.manual_seed(0)
+    autoencoder = CodeAutoencoder(len(corpus.vocabulary), config.word_size, config.code_size)
+    system = Arae(Arae.planned(data, config), corpus.vocabulary, autoencoder)
+    return _Learner(system, corpus)
+
+
+def processes():
+    return Processes.start(Run(device="cpu"))
+
+
+ROUND = (
+    ["autoencoder"] * 2 + ["classifier", "adversary"] + ["critic"] * 2 + ["generator", "encoder"]
+)
+
+
+def test_each_step_moves_its_own_part(data):
+    learner, here = made(data), processes()
+    assert [learner.update(step).name for step in range(16)] == ROUND * 2
+    moved = []
+    for step in range(8):
+        before = {n: p.detach().clone() for n, p in learner.network.named_parameters()}
+        terms = _step(learner, step, Run(), here)
+        assert {name.split("/")[0] for name in terms} == {ROUND[step]}
+        changed = (
+            n for n, p in learner.network.named_parameters() if not torch.equal(p, before[n])
+        )
+        parts = {re.sub(r"^(autoencoder\.(decoders\.\d|\w+)|\w+).*", r"\1", n) for n in changed}
+        moved.append({part.removeprefix("autoencoder.") for part in parts})
+    assert moved == [
+        {"encoder", "decoders.0", "output"},
+        {"encoder", "decoders.1", "output"},
+        {"classifier"},
+        {"encoder"},
+        {"critic"},
+        {"critic"},
+        {"generator"},
+        {"encoder"},
+    ]
+
+
+def test_the_released_batches_have_one_style_and_weights_of_0_leave_steps_out(data):
+    learner = made(data, mixed=False)
+    names = [learner.update(step).name for step in range(10)]
+    assert names[2:6] == ["classifier", "classifier", "adversary", "adversary"]
+    styles = []
+    for step in (0, 1, 2, 3, 6, 7, 9, 19):
+        update = learner.update(step)
+        styles.append({int(i >= 8) for i in update.order.at(update.number)})
+    assert styles == [{0}, {1}, {0}, {1}, {0}, {1}, {0}, {1}], "the last two: two rounds' encoder"
+    both = made(data).update(2)
+    assert {int(i >= 8) for i in both.order.at(both.number)} == {0, 1}
+    plain = made(data, class_weight=0.0, critic_weight=0.0)
+    assert [plain.update(step).name for step in range(4)] == ["autoencoder"] * 4
+    plain = made(data, class_weight=0.0)
+    assert "adversary" not in [plain.update(step).name for step in range(16)]
+
+
+def test_critic_batches_differ_within_a_round(data):
+    learner = made(data, critic_steps=5, batch_size=2)
+    drawn = []
+    for step in range(4, 9):
+        update = learner.update(step)
+        drawn.append(tuple(update.order.at(update.number)))
+    assert len(set(drawn)) == 5
+
+
+def test_reconstruction_falls_and_is_a_mean_over_words(data):
+    learner, here, part = made(data, code_noise=0.0), processes(), np.arange(8)
+    autoencoder, total, n_words = learner._system.autoencoder, 0.0, 0
+    with torch.no_grad():
+        for i in part:
+            words, _ = learner._batch(np.array([i]))
+            code = autoencoder.encode(words, lengths_of(words))
+            log_p = autoencoder.teach(0, code, words)[0].log_softmax(dim=-1)
+            total -= sum(log_p[place, word].item() for place, word in enumerate(words[0]))
+            n_words += words.shape[1]
+        found = learner._rebuilt(0, 0.0, part, part)["style_0"].item()
+    assert found == pytest.approx(total / n_words, rel=1e-4)
+    for _ in range(60):
+        last = _step(learner, 0, Run(), here)["autoencoder/style_0"]
+    assert last < found - 1.2
+
+
+def test_the_classifier_learns_and_the_encoder_misleads_it(data):
+    learner, here, whole = made(data, classifier_rate=1e-2), processes(), np.arange(16)
+
+    def error():
+        with torch.no_grad():
+            return learner._classified(whole, whole)["style"].item()
+
+    untrained = error()
+    for _ in range(60):
+        _step(learner, 2, Run(), here)
+    trained = error()
+    assert trained < 0.7 * untrained
+    for _ in range(20):
+        _step(learner, 3, Run(), here)
+    assert error() > 1.5 * trained
+
+
+def test_weights_scale_what_reaches_the_encoder(data):
+    learners = [made(data), made(data, class_weight=5.0, critic_weight=0.1)]
+    whole, slopes = np.arange(16), []
+    for learner in learners:
+        for term in (learner._misled(whole, whole), learner._regularised(whole, whole)):
+            encoder = learner._system.autoencoder.encoder.lstm.weight_hh_l0
+            slopes.append(torch.autograd.grad(sum(term.values()), encoder)[0])
+    assert slopes[0].abs().sum() > 0
+    assert torch.allclose(5 * slopes[0], slopes[2], rtol=1e-3, atol=1e-9)
+    assert torch.allclose(10 * slopes[1], slopes[3], rtol=1e-3, atol=1e-9)
+
+
+def test_the_critic_parts_codes_that_generator_and_encoder_bring_together(data):
+    learner, here, whole = made(data, gan_rate=3e-3), processes(), np.arange(16)
+
+    def distance():
+        with torch.no_grad():
+            return learner._criticised(4, whole, whole)["distance"].item()
+
+    first = distance()
+    for _ in range(40):
+        _step(learner, 4, Run(), here)
+    apart = distance()
+    assert apart < first - 0.05, "codes low, the generator's high"
+    weights = {n: p.detach().clone() for n, p in learner.network.named_parameters()}
+    for step in (6, 7):
+        learner.network.load_state_dict(weights, strict=False)
+        for _ in range(15):
+            _step(learner, step, Run(), here)
+        assert distance() > apart, learner.update(step).name
+
+
+def test_the_noise_decays_by_the_round(data):
+    learner = made(data, code_noise=0.1, noise_decay=0.5)
+    noises = [learner.update(8 * turn).loss.args[1] for turn in (0, 99, 100, 250)]
+    assert noises == pytest.approx([0.1, 0.1, 0.05, 0.025])
+
+
+def losses(learned):
+    return [v for row in learned.curve for n, v in row.items() if n.count("/") and "valid" not in n]
+
+
+def test_parts_of_a_batch_do_not_change_what_is_learned(data):
+    # Longer ones part ways: Adam makes much of gradients that are next to nothing.
+    settings = {"code_noise": 0.0, "epochs": 2.0}
+    one = learn(made(data, **settings), Run(device="cpu"), "a recipe")
+    three = learn(made(data, **settings), Run(device="cpu", accumulate=3), "a recipe")
+    assert losses(one) == pytest.approx(losses(three), abs=1e-6)
+
+
+def test_a_resumed_training_follows_the_same_curve(data, tmp_path):
+    settings = {"epochs": 3.0}
+    whole = learn(made(data, **settings), Run(device="cpu"), "a recipe")
+    first, folder = made(data, **settings), tmp_path / "run"
+    first.validate = partial(_stop, first)  # it is killed after the second checkpoint
+    with pytest.raises(RuntimeError, match="killed"):
+        learn(first, Run(device="cpu", folder=folder, save_every=5), "a recipe")
+    again = made(data, **settings)
+    assert learn(again, Run(device="cpu", folder=folder, resume="yes"), "a recipe") == whole
+
+
+def _stop(_):
+    raise RuntimeError("killed")
+
+
+def test_it_learns_mini_both_ways_and_answers_the_same_after_reading(data, tmp_path):
+    system = Arae.train(data, CONFIG, Run(device="cpu"))
+    assert system.card.directions == (DIRECTION, BACK)
+    assert set(system.card.scores) >= {"selection", "acc_forward", "self_bleu_back"}
+    sources = [*data.train.source[:5], "", "zzz qqq"]
+    answers = list(system.transfer(sources, DIRECTION))
+    assert all("<" not in answer for answer in answers)
+    system.save_pretrained(tmp_path / "m")
+    again = Arae.from_pretrained(tmp_path / "m", device="cpu")
+    assert list(again.transfer(sources, DIRECTION, batch_size=2)) == answers
+    wide = Generation(settings={"beams": 4})
+    found = list(again.transfer(sources, DIRECTION, generation=wide))
+    assert found == list(again.transfer(sources, DIRECTION, generation=wide, batch_size=3))
+    with pytest.raises(InputError, match="setting beams of arae's generation"):
+        again.transfer(sources, DIRECTION, generation=Generation(settings={"beams": 101}))
+    (tmp_path / "m" / "autoencoder.safetensors").write_bytes(b"nothing")
+    with pytest.raises(InputError, match="is not an arae system"):
+        Arae.read(tmp_path / "m", system.card, "cpu")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("--class-weight", "-1"), "setting class_weight of arae: .* greater than or equal to 0"),
+        (("--optimizer", "adagrad"), "setting optimizer of arae"),
+        (("--noise-decay", "2"), "setting noise_decay of arae"),
+        (("--batch-size", "1"), "setting batch_size of arae"),
+        (("--critic-wieght", "1"), "Did you mean '--critic-weight'"),
+    ],
+)
+def test_mistakes_are_told(capsys, arguments, expected):
+    asked = ("train", "arae", "--direction", DIRECTION, *arguments)
+    assert re.search(expected, refusal(capsys, *asked))
+
+
+def test_a_style_with_one_sentence_is_told(data):
+    part = replace(data.train, source=data.train.source[:1])
+    one = replace(data, train=part, validation=replace(data.train, name="validation"))
+    with pytest.raises(InputError, match="two sentences of each style"):
+        Arae.train(one, CONFIG, Run(device="cpu"))

@@ -1,0 +1,297 @@
+"""CAAE: its pieces against plain computations, what reaches what, the gate, a training on mini."""
+
+import os
+import re
+import signal
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from prepared import BACK, refusal
+
+from tstbench.datasets_scripts.known import parse_direction
+from tstbench.datasets_scripts.training import load_training
+from tstbench.errors import InputError
+from tstbench.trainers.caae import Caae, CaaeConfig, _Learner
+from tstbench.trainers.learning.corpus import Corpus
+from tstbench.trainers.learning.loop import _step, learn
+from tstbench.trainers.learning.processes import Processes
+from tstbench.trainers.learning.run import Run
+from tstbench.trainers.learning.vocabulary import END, UNKNOWN, padded
+from tstbench.trainers.nets.gru_autoencoder import GruAutoencoder, Sizes
+from tstbench.trainers.nets.style_transformer import lengths_of
+from tstbench.trainers.system import Generation
+
+DIRECTION = "mini/negative-to-positive"
+N_WORDS = 30
+CONFIG = CaaeConfig.tiny(parse_direction(DIRECTION))
+
+
+@pytest.fixture
+def autoencoder():
+    torch.manual_seed(0)
+    return GruAutoencoder(N_WORDS, Sizes(style=6, content=10, words=8), dropout=0.5).eval()
+
+
+@pytest.fixture
+def words():
+    random = np.random.default_rng(0)
+    rows = [[*random.integers(3, N_WORDS, size=size), END] for size in (4, 9, 1)]
+    return padded(rows)
+
+
+def test_a_word_after_the_other_is_teaching(autoencoder, words):
+    first = torch.randn(3, 16)
+    taught = autoencoder.teach(first, words)
+    assert taught.shape == (3, words.shape[1] + 1, 16)
+    assert torch.equal(taught[:, 0], first)
+    state, before = (first,), None
+    for place in range(words.shape[1]):
+        logits, state = autoencoder.step(before, state)
+        assert torch.allclose(state[0], taught[:, place + 1], atol=1e-6)
+        assert torch.allclose(logits, autoencoder.logits(taught)[:, place], atol=1e-5)
+        before = words[:, place]
+
+
+def test_a_sharp_soft_word_is_a_word_that_was_drawn(autoencoder):
+    """At a low temperature the free states are those of teaching the words that were drawn."""
+    first = torch.randn(2, 16)
+    torch.manual_seed(5)
+    free = autoencoder.unroll(first, 7, temperature=1e-6)
+    torch.manual_seed(5)
+    drawn, state, before = [], (first,), None
+    for place in range(7):
+        logits, state = autoencoder.step(before, state)
+        assert torch.allclose(state[0], free[:, place + 1], atol=1e-5)
+        before = F.gumbel_softmax(logits, tau=1.0).argmax(dim=-1)
+        drawn.append(before)
+    assert len(torch.stack(drawn).unique()) > 3
+
+
+def test_the_style_is_a_part_of_the_first_state_alone(autoencoder, words):
+    styles = torch.tensor([0, 1, 1])
+    content = autoencoder.encode(words, lengths_of(words) - 1, styles)
+    first = autoencoder.begin(content, styles)
+    assert torch.equal(first[:, 6:], content)
+    assert torch.equal(first[1, :6], first[2, :6])
+    assert not torch.equal(first[0, :6], first[1, :6])
+    assert not torch.allclose(content, autoencoder.encode(words, lengths_of(words) - 1, 1 - styles))
+
+
+def test_padding_and_what_follows_the_end_change_no_content(autoencoder, words):
+    styles, lengths = torch.tensor([0, 1, 0]), lengths_of(words) - 1
+    together = autoencoder.encode(words, lengths, styles)
+    for row, length, style, expected in zip(words, lengths, styles, together, strict=True):
+        alone = autoencoder.encode(row[None, :length], length[None], style[None])
+        assert torch.allclose(alone[0], expected, atol=1e-6)
+
+
+@pytest.fixture(scope="module")
+def data():
+    return load_training(DIRECTION)
+
+
+def made(data, **settings):
+    few = replace(
+        data, train=replace(data.train, source=data.train.source[:8], target=data.train.target[:8])
+    )
+    config = replace(CONFIG, **settings)
+    corpus = Corpus.of(few, min_count=1, max_length=config.max_length, held_out=8, seed=0)
+    torch.manual_seed(0)
+    autoencoder = GruAutoencoder(len(corpus.vocabulary), config.sizes, config.dropout)
+    system = Caae(Caae.planned(data, config), corpus.vocabulary, autoencoder)
+    return _Learner(system, corpus)
+
+
+PLAIN = {"dropout": 0.0, "shuffle": 0}
+
+
+def test_reconstruction_falls_on_a_batch_seen_again(data):
+    learner, processes = made(data, rho=0.0, dropout=0.0), Processes.start(Run(device="cpu"))
+    first = _step(learner, 1, Run(), processes)["autoencoder/reconstruction"]
+    for _ in range(100):
+        last = _step(learner, 1, Run(), processes)["autoencoder/reconstruction"]
+    assert last < first / 2
+
+
+def test_reconstruction_is_a_sum_over_words_divided_by_the_batch(data):
+    learner, part = made(data, rho=0.0, **PLAIN), np.arange(16)
+    term = learner._autoencoder_loss(part, part)["reconstruction"].item()
+    autoencoder, total = learner._system.autoencoder, 0.0
+    with torch.no_grad():
+        for i in part:
+            words, styles = learner._batch(np.array([i]))
+            content = autoencoder.encode(words[:, :-1].flip(1), lengths_of(words) - 1, styles)
+            taught = autoencoder.teach(autoencoder.begin(content, styles), words)
+            log_p = autoencoder.logits(taught)[0].log_softmax(dim=-1)
+            total -= sum(log_p[place, word].item() for place, word in enumerate(words[0]))
+    assert term == pytest.approx(total / 16, rel=1e-4)
+
+
+def test_a_discriminator_sees_its_style_taught_and_the_other_rewritten(data):
+    """Equation 9 sentence by sentence; and parts of a batch sum to the whole."""
+    learner = made(data, **PLAIN)
+    whole = np.array([0, 3, 5, 8, 9, 11, 12])  # three of style 0, four of style 1
+    words, styles = learner._batch(whole)
+    torch.manual_seed(1)
+    taught, free = torch.randn(2, 7, words.shape[1] + 1, CONFIG.sizes.state)
+    with torch.no_grad():
+        for style, other, n_real, n_fake in ((0, 1, 3, 4), (1, 0, 4, 3)):
+            judge, expected = learner.discriminators[style].eval(), 0.0
+            for i in range(7):
+                length = int(lengths_of(words)[i]) + 1
+                for states, of, label, count in (
+                    (taught, style, 1, n_real),
+                    (free, other, 0, n_fake),
+                ):
+                    if styles[i] == of:
+                        p = judge(states[i : i + 1, :length], torch.tensor([length])).sigmoid()
+                        expected -= (p if label else 1 - p).log().item() / count
+            found = learner._judged(style, taught, free, words, styles, whole)
+            assert found.item() == pytest.approx(expected, rel=1e-4)
+            halves = [
+                learner._judged(style, taught[i], free[i], words[i], styles[i], whole)
+                for i in (slice(0, 2), slice(2, 7))  # the first has no sentence of style 1
+            ]
+            assert sum(halves).item() == pytest.approx(expected, rel=1e-4)
+
+
+def test_each_step_moves_its_own_network(data):
+    learner, processes = made(data), Processes.start(Run(device="cpu"))
+    for step, name in enumerate(("discriminators", "autoencoder") * 2):
+        before = {n: p.detach().clone() for n, p in learner.network.named_parameters()}
+        terms = _step(learner, step, Run(), processes)
+        moved = {
+            n.split(".")[0]
+            for n, p in learner.network.named_parameters()
+            if not torch.equal(p, before[n])
+        }
+        assert moved == {name}
+        assert {term.split("/")[0] for term in terms} == {name}
+    assert set(terms) == {
+        "autoencoder/reconstruction",
+        "autoencoder/style_0",
+        "autoencoder/style_1",
+    }
+
+
+@pytest.mark.parametrize("objective", ["convince", "minimax"])
+def test_the_verdict_reaches_the_encoder_and_makes_rewrites_more_convincing(data, objective):
+    learner, whole = made(data, objective=objective, **PLAIN), np.arange(16)
+    learner._last.fill_(0.0)
+    processes = Processes.start(Run(device="cpu"))
+    for _ in range(15):  # discriminators that have something to say
+        _step(learner, 0, Run(), processes)
+    autoencoder, words_styles = learner._system.autoencoder, learner._batch(whole)
+
+    def verdicts():
+        torch.manual_seed(7)
+        words, styles = words_styles
+        free = learner._free(words, styles, learner._content(words, styles))
+        return sum(
+            learner.discriminators[s](*learner._of(1 - s, free, words, styles)).mean()
+            for s in (0, 1)
+        )
+
+    def adversary():
+        torch.manual_seed(7)
+        terms = learner._autoencoder_loss(whole, whole)
+        return terms["style_0"] + terms["style_1"]
+
+    before = verdicts().item()
+    optimizer = torch.optim.SGD(autoencoder.parameters(), lr=0.05)
+    for _ in range(5):
+        autoencoder.requires_grad_(True).zero_grad()
+        adversary().backward()
+        optimizer.step()
+    for reached in (
+        autoencoder.encoder.weight_hh_l0,
+        autoencoder.generator.weight_ih_l0,
+        autoencoder.generator_styles.weight,
+        autoencoder.output.weight,  # only a soft word leads there
+    ):
+        assert reached.grad.abs().sum() > 0
+    assert verdicts().item() > before
+
+
+def test_a_poor_discriminator_is_not_heard(data):
+    learner, processes = made(data, gate=1.2), Processes.start(Run(device="cpu"))
+    assert not learner.gate_is_open, "nothing is known of them yet"
+    for losses, is_open in (((1.1, 1.3), False), ((1.3, 1.1), False), ((1.1, 1.1), True)):
+        learner.hear({f"discriminators/style_{s}": loss for s, loss in enumerate(losses)})
+        assert learner.gate_is_open == is_open
+        terms = _step(learner, 1, Run(), processes)
+        assert ("autoencoder/style_0" in terms) == is_open
+    learner.hear({"autoencoder/reconstruction": 99.0})
+    assert learner.gate_is_open, "other losses are none of its business"
+    assert not made(data, rho=0.0).gate_is_open
+
+
+def test_a_resumed_training_opens_the_gate_at_the_same_steps(data, tmp_path):
+    settings = {"gate": 1.395, "epochs": 12.0, "warm_up": 3.0, "learning_rate": 5e-3}
+    whole = learn(made(data, **settings), Run(device="cpu"), "a recipe")
+    opened = [
+        "autoencoder/style_0" in row for row in whole.curve if "autoencoder/reconstruction" in row
+    ]
+    assert opened[:3] == [False] * 3, "the warm-up"
+    assert {True, False} == set(opened[3:]), "the gate both opened and closed"
+    first = made(data, **settings)
+    update = first.update
+    stop_at = 3 + 2 * opened[3:].index(True)  # between a verdict and the step that hears it
+
+    def interrupted(step):
+        if step == stop_at:
+            os.kill(os.getpid(), signal.SIGINT)
+        return update(step)
+
+    first.update = interrupted
+    with pytest.raises(KeyboardInterrupt):
+        learn(first, Run(device="cpu", folder=tmp_path / "run"), "a recipe")
+    again = made(data, **settings)
+    assert learn(again, Run(device="cpu", folder=tmp_path / "run"), "a recipe") == whole
+
+
+def test_it_learns_mini_both_ways_and_answers_the_same_after_reading(data, tmp_path):
+    system = Caae.train(data, CONFIG, Run(device="cpu"))
+    assert system.card.directions == (DIRECTION, BACK)
+    assert set(system.card.scores) >= {"selection", "acc_forward", "self_bleu_back"}
+    sources = [*data.train.source[:5], "", "zzz qqq"]
+    answers = list(system.transfer(sources, DIRECTION))
+    assert all("<" not in answer for answer in answers)
+    system.save_pretrained(tmp_path / "m")
+    again = Caae.from_pretrained(tmp_path / "m", device="cpu")
+    assert list(again.transfer(sources, DIRECTION, batch_size=2)) == answers
+    assert list(again.transfer(sources, BACK)) != answers
+    greedy = Generation(settings={"beams": 1})
+    assert list(again.transfer(sources, DIRECTION, generation=greedy)) != answers
+    with pytest.raises(InputError, match="setting beams of caae's generation"):
+        again.transfer(sources, DIRECTION, generation=Generation(settings={"beams": 0}))
+    (tmp_path / "m" / "vocabulary.json").write_text('["one"]')
+    with pytest.raises(InputError, match="is not a caae system"):
+        Caae.read(tmp_path / "m", system.card, "cpu")
+
+
+def test_the_unknown_word_is_never_written(data):
+    learner = made(data)
+    with torch.no_grad():
+        learner._system.autoencoder.output.bias[UNKNOWN] = 100.0
+    for beams in (1, 4):
+        [answer] = learner._system.rewritten(["anything"], 0, beams)
+        assert "<" not in answer
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("--rho", "-1"), "setting rho of caae: .* greater than or equal to 0"),
+        (("--objective", "both"), "setting objective of caae"),
+        (("--gama", "1"), "Did you mean '--gamma'"),
+        (("--gamma", "0"), "setting gamma of caae"),
+        (("--hold-out", "100000", "--preset", "tiny"), "lower hold_out"),
+    ],
+)
+def test_mistakes_are_told(capsys, arguments, expected):
+    asked = ("train", "caae", "--direction", DIRECTION, *arguments)
+    assert re.search(expected, refusal(capsys, *asked))

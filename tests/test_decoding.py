@@ -1,0 +1,114 @@
+"""Beams against every sentence there is, noise and batches against their definitions."""
+
+import itertools
+
+import numpy as np
+import pytest
+import torch
+
+from tstbench.trainers.learning.batches import Alike, OneStyle
+from tstbench.trainers.learning.corpus import Both
+from tstbench.trainers.learning.decoding import beam_search
+from tstbench.trainers.learning.noise import slightly_shuffled
+from tstbench.trainers.learning.order import Order
+from tstbench.trainers.learning.vocabulary import END, PAD, UNKNOWN
+
+N_WORDS, LENGTH = 6, 4
+
+
+@pytest.fixture
+def tables():
+    """Logits of a word after a word, for each of five sentences; row 0 is of the beginning."""
+    torch.manual_seed(3)
+    return 2 * torch.randn(5, N_WORDS + 1, N_WORDS)
+
+
+def step(words, state):
+    (tables,) = state
+    before = torch.zeros(len(tables), dtype=torch.long) if words is None else words + 1
+    return tables[torch.arange(len(tables)), before], state
+
+
+def likeliest(table, forbidden):
+    """By trying all sentences of at most ``LENGTH`` words."""
+    best = (-np.inf, ())
+    log_p = table.log_softmax(dim=-1)
+    words = [w for w in range(N_WORDS) if w not in (*forbidden, END)]
+    for size in range(LENGTH + 1):
+        for start in itertools.product(words, repeat=size):
+            sentence = start if size == LENGTH else (*start, END)
+            places = zip((-1, *sentence[:-1]), sentence, strict=True)
+            score = sum(log_p[before + 1, word].item() for before, word in places)
+            best = max(best, (score, sentence))
+    return list(best[1])
+
+
+def cut(ids):
+    ids = ids.tolist()
+    return ids[: ids.index(END) + 1] if END in ids else ids
+
+
+def test_a_wide_beam_finds_the_likeliest_sentence(tables):
+    found = beam_search(step, (tables,), length=LENGTH, beams=4**LENGTH, forbidden=(PAD, UNKNOWN))
+    assert [cut(row) for row in found] == [likeliest(t, (PAD, UNKNOWN)) for t in tables]
+
+
+def test_one_beam_is_greedy_and_wider_ones_are_never_worse(tables):
+    def score(table, sentence):
+        places = zip((-1, *sentence[:-1]), sentence, strict=True)
+        return sum(table.log_softmax(-1)[a + 1, b].item() for a, b in places)
+
+    one, two = (
+        beam_search(step, (tables,), length=LENGTH, beams=k, forbidden=(PAD,)) for k in (1, 2)
+    )
+    for table, narrow, wide in zip(tables, one, two, strict=True):
+        written, before = [], -1
+        while len(written) < LENGTH and before != END:
+            before = 1 + int(table[before + 1, 1:].argmax())
+            written.append(before)
+        assert cut(narrow) == written
+        assert score(table, cut(wide)) >= score(table, written) - 1e-6
+
+
+@pytest.mark.parametrize("beams", [1, 3])
+def test_a_sentence_does_not_depend_on_its_neighbours(tables, beams):
+    search = {"length": LENGTH, "beams": beams, "forbidden": (PAD, UNKNOWN)}
+    together = beam_search(step, (tables,), **search)
+    assert not (together == UNKNOWN).any()
+    for table, row in zip(tables, together, strict=True):
+        assert cut(beam_search(step, (table[None],), **search)[0]) == cut(row)
+        assert all(word == PAD for word in row[len(cut(row)) :])
+
+
+def test_noise_moves_a_word_by_three_places_at_most():
+    torch.manual_seed(0)
+    lengths = torch.tensor([12, 5, 0, 1])
+    words = torch.arange(14).repeat(4, 1)
+    seen = set()
+    for _ in range(200):
+        noisy = slightly_shuffled(words, lengths, 3)
+        for row, length in zip(noisy.tolist(), lengths.tolist(), strict=True):
+            assert sorted(row[:length]) == list(range(length))
+            assert row[length:] == list(range(length, 14)), "the end stays"
+            seen |= {word - place for place, word in enumerate(row[:length])}
+    assert seen == set(range(-3, 4))
+    assert torch.equal(slightly_shuffled(words, lengths, 0), words)
+
+
+def test_batches_of_like_length_have_both_styles():
+    lengths = [int(n) for n in np.random.default_rng(1).integers(2, 20, size=90)]
+    both = Both(Order(lengths[:50], 5, 0), Order(lengths[50:], 5, 1))
+    alike = Alike(both, lengths, 50, grouping=8, seed=2)
+    batches = [alike.at(step) for step in range(8)]
+    before = [both.at(step) for step in range(8)]
+    assert sorted(np.concatenate(batches)) == sorted(np.concatenate(before)), "the same sentences"
+    assert all((batch < 50).sum() == 5 for batch in batches)
+    spread = np.mean([np.ptp([lengths[i] for i in batch]) for batch in batches])
+    assert spread < np.mean([np.ptp([lengths[i] for i in batch]) for batch in before]) / 2
+    means = [np.mean([lengths[i] for i in batch]) for batch in batches]
+    assert means != sorted(means), "not the short ones first"
+    again = Alike(both, lengths, 50, grouping=8, seed=2)
+    assert all(np.array_equal(again.at(step), alike.at(step)) for step in (17, 3))
+    sides = [OneStyle(alike, 50, style).at(3) for style in (0, 1)]
+    assert np.array_equal(np.concatenate(sides), alike.at(3))
+    assert sides[0].max() < 50 <= sides[1].min()

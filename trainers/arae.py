@@ -1,0 +1,486 @@
+"""ARAE: the adversarially regularised autoencoder, with a decoder for each style.
+
+Zhao et al. (ICML 2018), "Adversarially Regularized Autoencoders", sections 3 and 5.2 (Algorithm 1
+and its extension to unaligned transfer). An encoder turns a sentence into a code of unit length; a
+decoder for each style rebuilds it. A classifier learns to tell a code's style, and the encoder to
+mislead it, so that the other style's decoder may write what the code says. A critic and a generator
+of codes from noise (WGAN-GP) keep the codes in a smooth space: the encoder is told, weakly, to
+write codes that the critic cannot tell from the generator's.
+
+The settings are those of the released code for Yelp. Where we differ from it: there a batch of the
+classifier has one style, so that batch normalisation takes away the very difference that it should
+learn; ours has both (``mixed=False`` is theirs). There the critic's gradient only ever reaches the
+encoder from sentences of the first style; ours alternate. The small networks are always normalised
+by the batch at hand. Sentences that are too long are cut, not left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Annotated, ClassVar, Literal, NamedTuple, cast
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from pydantic import Field
+from safetensors import SafetensorError
+from safetensors.torch import load_file
+from torch import Tensor, nn
+from torch.optim import SGD, Adam, Optimizer
+
+from ..datasets_scripts.directions import Direction
+from ..datasets_scripts.known import language_of
+from ..datasets_scripts.training import TrainingData
+from ..errors import InputError
+from ..metrics.scorers.device import Device, Placement
+from ..metrics.text import preparation
+from .learning.batches import Alike, OneStyle
+from .learning.checkpoints import save_weights
+from .learning.corpus import Corpus, by_length
+from .learning.decoding import beam_search
+from .learning.loop import Batches, Learner, Terms, Update, learn
+from .learning.run import IN_MEMORY, Run
+from .learning.vocabulary import PAD, UNKNOWN, Vocabulary, padded
+from .nets.code_autoencoder import CodeAutoencoder
+from .nets.losses import gradient_penalty, summed_word_loss
+from .nets.mlp import normalised_mlp
+from .nets.style_transformer import lengths_of
+from .settings import read_settings
+from .system import Request, System, SystemCard, SystemConfig, Task
+from .system_card import Family
+
+_WEIGHTS = "autoencoder.safetensors"
+_BETAS = (0.5, 0.999)  # Adam's, of the small networks
+_SLOPE = 0.2  # of the critic's leaky ReLU
+_BLOCK = 100  # batches that are sorted by length together
+
+
+@dataclass(frozen=True, kw_only=True)
+class AraeConfig(SystemConfig):
+    """The settings of the released ``yelp/train.py``."""
+
+    word_size: Annotated[int, Field(ge=1)] = field(
+        default=128, metadata={"help": "units of word vectors"}
+    )
+    code_size: Annotated[int, Field(ge=2)] = field(
+        default=128, metadata={"help": "units of the code and of the recurrent nets"}
+    )
+    hidden_size: Annotated[int, Field(ge=1)] = field(
+        default=128, metadata={"help": "units of both hidden layers of the small networks"}
+    )
+    noise_size: Annotated[int, Field(ge=1)] = field(
+        default=32, metadata={"help": "units of the noise that the generator reads"}
+    )
+    code_noise: Annotated[float, Field(ge=0)] = field(
+        default=0.1, metadata={"help": "deviation of what is added to a code, at the beginning"}
+    )
+    noise_decay: Annotated[float, Field(gt=0, le=1)] = field(
+        default=0.9995, metadata={"help": "what the noise is multiplied by every 100 rounds"}
+    )
+    max_words: Annotated[int, Field(ge=1)] = field(
+        default=30_000, metadata={"help": "most frequent words that are kept"}
+    )
+    min_count: Annotated[int, Field(ge=1)] = field(
+        default=1, metadata={"help": "occurrences that make a word"}
+    )
+    max_length: Annotated[int, Field(ge=2)] = field(
+        default=26, metadata={"help": "longest sentence, its end included; the rest is cut"}
+    )
+    max_answer: Annotated[int, Field(ge=2)] = field(
+        default=50, metadata={"help": "longest rewrite, its end included"}
+    )
+    batch_size: Annotated[int, Field(ge=2)] = field(
+        default=64, metadata={"help": "sentences a step, of a style"}
+    )
+    epochs: Annotated[float, Field(gt=0)] = field(
+        default=25.0, metadata={"help": "times the larger style is seen"}
+    )
+    optimizer: Literal["sgd", "adam"] = field(
+        default="sgd", metadata={"help": "of the autoencoder"}
+    )
+    learning_rate: Annotated[float, Field(gt=0)] = field(
+        default=1.0, metadata={"help": "the autoencoder's"}
+    )
+    clip: Annotated[float, Field(gt=0)] = field(
+        default=1.0, metadata={"help": "norm of the autoencoder's gradient"}
+    )
+    classifier_rate: Annotated[float, Field(gt=0)] = field(
+        default=1e-4, metadata={"help": "the code classifier's learning rate"}
+    )
+    gan_rate: Annotated[float, Field(gt=0)] = field(
+        default=1e-4, metadata={"help": "the critic's and the generator's learning rate"}
+    )
+    class_weight: Annotated[float, Field(ge=0)] = field(
+        default=1.0, metadata={"help": "lambda, of misleading the classifier; 0 for none"}
+    )
+    critic_weight: Annotated[float, Field(ge=0)] = field(
+        default=0.01, metadata={"help": "of the critic's gradient in the encoder; 0 for no critic"}
+    )
+    penalty: Annotated[float, Field(ge=0)] = field(
+        default=0.1, metadata={"help": "weight of the critic's gradient penalty"}
+    )
+    critic_steps: Annotated[int, Field(ge=1)] = field(
+        default=5, metadata={"help": "steps of the critic a round"}
+    )
+    mixed: bool = field(
+        default=True,
+        metadata={"help": "whether the classifier's batches have both styles, or (released) one"},
+    )
+    validations: Annotated[int, Field(ge=1)] = field(
+        default=25, metadata={"help": "validations in all"}
+    )
+    hold_out: Annotated[int, Field(ge=1)] = field(
+        default=500, metadata={"help": "sentences of each style to choose weights with"}
+    )
+    seed: Annotated[int, Field(ge=0)] = field(default=0, metadata={"help": "of everything random"})
+
+    @classmethod
+    def for_direction(cls, direction: Direction) -> AraeConfig:
+        """Other corpora than Yelp have longer sentences: 32 words."""
+        return cls() if direction.dataset == "yelp" else cls(max_length=32)
+
+    @classmethod
+    def small(cls, direction: Direction) -> AraeConfig:
+        """Fewer words and epochs; Adam, which needs fewer of them, and less noise."""
+        return replace(
+            cls.for_direction(direction),
+            code_size=192,
+            min_count=10,
+            batch_size=32,
+            code_noise=0.03,
+            epochs=2.0,
+            optimizer="adam",
+            learning_rate=5e-3,
+            classifier_rate=1e-3,
+            validations=10,
+        )
+
+    @classmethod
+    def tiny(cls, direction: Direction) -> AraeConfig:  # noqa: ARG003
+        """Learns next to nothing within seconds: for tests."""
+        return cls(
+            word_size=16,
+            code_size=16,
+            hidden_size=16,
+            noise_size=4,
+            max_length=12,
+            max_answer=12,
+            batch_size=8,
+            epochs=0.04,
+            optimizer="adam",
+            learning_rate=5e-3,
+            critic_steps=2,
+            validations=2,
+            hold_out=8,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class AraeGeneration:
+    """How rewrites are generated."""
+
+    beams: Annotated[int, Field(ge=1, le=100)] = field(
+        default=1, metadata={"help": "sentences kept at each word; 1 is greedy"}
+    )
+
+
+class _Turn(NamedTuple):
+    """A step of a round."""
+
+    name: str
+    style: int | None  # whose sentences it takes; None: both
+    place: int = 0  # among the round's steps of that name...
+    of: int = 1  # ... of which there are so many
+
+
+class _Learner(Learner):
+    """Rounds of autoencoder, classifier, critic and generator steps (Algorithm 1)."""
+
+    def __init__(self, system: Arae, corpus: Corpus) -> None:
+        config = system.config
+        self._system, self._corpus, self._config = system, corpus, config
+        if min(corpus.n_source, len(corpus.rows) - corpus.n_source) < 2:
+            raise InputError("arae needs two sentences of each style to learn from")
+        hidden = (config.hidden_size, config.hidden_size)
+        self.classifier = normalised_mlp((config.code_size, *hidden, 1), first_is_normalised=False)
+        self.critic = normalised_mlp(
+            (config.code_size, *hidden, 1), slope=_SLOPE, first_is_normalised=False
+        )
+        self.generator = normalised_mlp(
+            (config.noise_size, *hidden, config.code_size), first_is_normalised=True
+        )
+        self.network = nn.ModuleDict(
+            {
+                "autoencoder": system.autoencoder,
+                "classifier": self.classifier,
+                "critic": self.critic,
+                "generator": self.generator,
+            }
+        )
+        self.optimizers = _optimizers(self.network, config)
+        both = corpus.both(config.batch_size, config.seed)
+        again = corpus.both(config.batch_size, config.seed + 1)  # what the small networks see
+        alike = Alike(
+            both,
+            [len(row) for row in corpus.rows],
+            corpus.n_source,
+            grouping=min(_BLOCK, both.steps_per_epoch),
+            seed=config.seed,
+        )
+        self._autoencoder_batches = _by_style(alike, corpus.n_source)
+        self._code_batches = _by_style(again, corpus.n_source)
+        self._round = _round(config)
+        rounds = max(1, round(config.epochs * both.steps_per_epoch))
+        self.steps, self.seed = rounds * len(self._round), config.seed
+        self.validate_every = len(self._round) * max(1, rounds // config.validations)
+
+    def update(self, step: int) -> Update:
+        number, place = divmod(step, len(self._round))
+        turn, config = self._round[place], self._config
+        # The critic's gradient reaches the encoder from either style in turn.
+        style = number % 2 if turn.name == "encoder" else turn.style
+        if turn.name == "autoencoder":
+            names = ("encoder", f"decoder_{style}", "output")
+            noise = config.code_noise * config.noise_decay ** (number // 100)
+            loss = partial(self._rebuilt, cast(int, style), noise)
+            return Update(
+                turn.name, names, loss, self._autoencoder_batches[style], number, clip=config.clip
+            )
+        losses = {
+            "classifier": self._classified,
+            "adversary": self._misled,
+            "critic": partial(self._criticised, step),
+            "generator": partial(self._generated, step),
+            "encoder": self._regularised,
+        }
+        moves_encoder = turn.name in ("adversary", "encoder")
+        return Update(
+            name=turn.name,
+            optimizers=("encoder",) if moves_encoder else (turn.name,),
+            loss=losses[turn.name],
+            order=self._code_batches[style],
+            number=number * turn.of + turn.place,
+            clip=config.clip if moves_encoder else None,
+        )
+
+    def _rebuilt(self, style: int, noise: float, part: np.ndarray, whole: np.ndarray) -> Terms:
+        """Step 1: rebuild a sentence of a style from its noisy code; a mean over words."""
+        words, _ = self._batch(part)
+        code = self._system.autoencoder.encode(words, lengths_of(words), noise)
+        logits = self._system.autoencoder.teach(style, code, words)
+        n_words = sum(len(self._corpus.rows[i]) for i in whole)
+        return {f"style_{style}": summed_word_loss(logits, words) / n_words}
+
+    # The small networks normalise by the batch, so every part computes the whole batch's loss and
+    # contributes its share of it; all parts then draw the same noise.
+
+    def _classified(self, part: np.ndarray, whole: np.ndarray) -> Terms:
+        """Step 2a: the classifier tells the style of codes."""
+        with torch.no_grad():
+            codes, styles = self._codes(whole)
+        loss = F.binary_cross_entropy_with_logits(self.classifier(codes)[:, 0], styles)
+        return {"style": _share(part, whole) * loss}
+
+    def _misled(self, part: np.ndarray, whole: np.ndarray) -> Terms:
+        """Step 2b: the encoder makes the classifier believe the other style."""
+        codes, styles = self._codes(whole)
+        loss = F.binary_cross_entropy_with_logits(self.classifier(codes)[:, 0], 1 - styles)
+        return {"style": _share(part, whole) * self._config.class_weight * loss}
+
+    def _criticised(self, step: int, part: np.ndarray, whole: np.ndarray) -> Terms:
+        """Step 3: the critic scores codes low and the generator's high, smoothly (WGAN-GP)."""
+        with torch.no_grad():
+            real, _ = self._codes(whole)
+            drawn = torch.Generator().manual_seed(_seed(self.seed, step))
+            fake = self.generator(self._noise(len(real), drawn))
+            shares = torch.rand(len(real), 1, generator=drawn).to(real.device)
+            between = shares * real + (1 - shares) * fake
+        distance = self.critic(real).mean() - self.critic(fake).mean()
+        penalty = self._config.penalty * gradient_penalty(self.critic, between)
+        share = _share(part, whole)
+        return {"distance": share * distance, "penalty": share * penalty}
+
+    def _generated(self, step: int, part: np.ndarray, whole: np.ndarray) -> Terms:
+        """Step 4: the generator makes codes that the critic scores as it does real ones."""
+        drawn = torch.Generator().manual_seed(_seed(self.seed, step))
+        fake = self.generator(self._noise(len(whole), drawn))
+        return {"fake": _share(part, whole) * self.critic(fake).mean()}
+
+    def _regularised(self, part: np.ndarray, whole: np.ndarray) -> Terms:
+        """Step 5: the encoder makes codes that the critic scores as it does the generator's."""
+        real, _ = self._codes(whole)
+        weight = _share(part, whole) * self._config.critic_weight
+        return {"real": -weight * self.critic(real).mean()}
+
+    def _codes(self, rows: np.ndarray) -> tuple[Tensor, Tensor]:
+        """Codes (B, C) without noise, and their styles (B) as 0.0 or 1.0."""
+        words, styles = self._batch(rows)
+        return self._system.autoencoder.encode(words, lengths_of(words)), styles.float()
+
+    def _noise(self, rows: int, drawn: torch.Generator) -> Tensor:
+        noise = torch.randn(rows, self._config.noise_size, generator=drawn)
+        return noise.to(self._system.device)
+
+    def _batch(self, rows: np.ndarray) -> tuple[Tensor, Tensor]:
+        return self._corpus.batch(rows, self._system.device)
+
+    def validate(self) -> Mapping[str, float]:
+        return self._corpus.judge.scores(self._system.rewritten)
+
+
+def _round(config: AraeConfig) -> list[_Turn]:
+    """The steps of a round; a weight of 0 leaves out what would have no effect on rewrites."""
+    turns = [_Turn("autoencoder", 0), _Turn("autoencoder", 1)]
+    if config.class_weight:
+        sides = (None,) if config.mixed else (0, 1)
+        turns += [_Turn("classifier", side) for side in sides]
+        turns += [_Turn("adversary", side) for side in sides]
+    if config.critic_weight:
+        steps = config.critic_steps
+        turns += [_Turn("critic", i % 2, i, steps) for i in range(steps)]
+        turns += [_Turn("generator", None), _Turn("encoder", None)]
+    return turns
+
+
+def _by_style(batches: Batches, first: int) -> dict[int | None, Batches]:
+    """Batches of both styles (``None``), of the source's (0) and of the target's (1)."""
+    return {None: batches, **{style: OneStyle(batches, first, style) for style in (0, 1)}}
+
+
+def _optimizers(network: nn.ModuleDict, config: AraeConfig) -> dict[str, Optimizer]:
+    """The autoencoder's, apart for the parts that do not move together, and Adam's."""
+    autoencoder = cast(CodeAutoencoder, network["autoencoder"])
+    parts: dict[str, nn.Module] = {
+        "encoder": autoencoder.encoder,
+        "decoder_0": autoencoder.decoders[0],
+        "decoder_1": autoencoder.decoders[1],
+        "output": autoencoder.output,
+    }
+    kind: type[SGD] | type[Adam] = SGD if config.optimizer == "sgd" else Adam
+    rates = {
+        "classifier": config.classifier_rate,
+        "critic": config.gan_rate,
+        "generator": config.gan_rate,
+    }
+    return {
+        **{name: kind(part.parameters(), lr=config.learning_rate) for name, part in parts.items()},
+        **{
+            name: Adam(network[name].parameters(), lr=rate, betas=_BETAS)
+            for name, rate in rates.items()
+        },
+    }
+
+
+def _share(part: np.ndarray, whole: np.ndarray) -> float:
+    return len(part) / len(whole)
+
+
+def _seed(*parts: int) -> int:
+    return int(np.random.SeedSequence(parts).generate_state(1, np.uint64)[0] >> 1)
+
+
+@dataclass(frozen=True)
+class Arae(System):
+    """One model for a pair of styles, which rewrites both ways.
+
+    Attributes:
+        card: its settings and training data.
+        vocabulary: of the training sentences.
+        autoencoder: the encoder and the two decoders.
+    """
+
+    KIND: ClassVar[str] = "arae"
+    FAMILY: ClassVar[Family] = "fpft"
+    BOTH_WAYS: ClassVar[bool] = True
+    ORIGIN: ClassVar[str] = "Zhao et al. (2018), regularised autoencoder; our implementation"
+    LIBRARIES: ClassVar[tuple[str, ...]] = ("torch",)
+    Config: ClassVar[type[SystemConfig]] = AraeConfig
+    Settings: ClassVar[type] = AraeGeneration
+
+    card: SystemCard
+    vocabulary: Vocabulary
+    autoencoder: CodeAutoencoder
+
+    @classmethod
+    def train(cls, data: TrainingData, config: AraeConfig, run: Run = IN_MEMORY) -> Arae:
+        """Learn from the sentences of both styles; validation sentences choose the weights.
+
+        Raises:
+            InputError: a style has too few sentences.
+        """
+        corpus = Corpus.of(
+            data,
+            min_count=config.min_count,
+            max_words=config.max_words,
+            max_length=config.max_length,
+            held_out=config.hold_out,
+            seed=config.seed,
+        )
+        torch.manual_seed(config.seed)
+        autoencoder = CodeAutoencoder(len(corpus.vocabulary), config.word_size, config.code_size)
+        system = cls(cls.planned(data, config), corpus.vocabulary, autoencoder)
+        learned = learn(_Learner(system, corpus), run, system.card.recipe)
+        return replace(system, card=replace(system.card, scores=dict(learned.scores)))
+
+    @property
+    def config(self) -> AraeConfig:
+        """The settings of its card."""
+        return read_settings(AraeConfig, self.card.settings, self.KIND)
+
+    @property
+    def device(self) -> torch.device:
+        """Where the network is."""
+        return self.autoencoder.output.weight.device
+
+    def rewritten(self, sentences: Sequence[str], side: int, beams: int = 1) -> list[str]:
+        """Tokenised sentences of a style (0: source, 1: target), by the other style's decoder."""
+        config = self.config
+        rows = [self.vocabulary.encode(s.split(), config.max_length) for s in sentences]
+
+        def write(batch: list[int]) -> list[str]:
+            words = padded([rows[i] for i in batch]).to(self.device)
+            with torch.inference_mode():
+                code = self.autoencoder.encode(words, lengths_of(words))
+                written = beam_search(
+                    partial(self.autoencoder.step, 1 - side),
+                    self.autoencoder.begin(code),
+                    length=config.max_answer,
+                    beams=beams,
+                    forbidden=(PAD, UNKNOWN),
+                )
+            return [" ".join(self.vocabulary.decode(ids)) for ids in written.tolist()]
+
+        return by_length(rows, self.BATCH_SIZE, write)
+
+    def rewrite(self, batch: Sequence[Request], task: Task) -> list[str]:
+        """The likeliest words, one after the other; the unknown word is never written."""
+        text = preparation(language_of(task.direction))
+        sources = text.for_language_model([request.source for request in batch])
+        side = self.card.directions.index(task.direction.name)
+        written = self.rewritten(sources, side, cast(AraeGeneration, task.settings).beams)
+        return [text.cleaning(words) for words in written]
+
+    def write(self, folder: Path) -> None:
+        """Write ``vocabulary.json`` and ``autoencoder.safetensors``."""
+        self.vocabulary.save(folder)
+        save_weights(self.autoencoder, folder / _WEIGHTS)
+
+    @classmethod
+    def read(cls, folder: Path, card: SystemCard, device: str) -> Arae:
+        """Read back what :meth:`write` wrote.
+
+        Raises:
+            InputError: a file does not have the written format, or there is no such device.
+        """
+        try:
+            vocabulary = Vocabulary.load(folder)
+            config = read_settings(AraeConfig, card.settings, cls.KIND)
+            autoencoder = CodeAutoencoder(len(vocabulary), config.word_size, config.code_size)
+            autoencoder.load_state_dict(load_file(folder / _WEIGHTS))
+        except (ValueError, TypeError, RuntimeError, OSError, SafetensorError) as error:
+            raise InputError(f"{folder} is not an arae system: {error!r}") from error
+        placed = Placement(cast(Device, device)).resolve()
+        return cls(card, vocabulary, autoencoder.to(placed).eval().requires_grad_(False))

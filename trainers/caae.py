@@ -1,0 +1,419 @@
+"""CAAE: the cross-aligned autoencoder.
+
+Shen et al. (NIPS 2017), "Style Transfer from Non-Parallel Text by Cross-Alignment". An encoder
+reads a sentence and its style and keeps the content z; a generator writes a sentence from a style
+and z (equation 3). It learns from unpaired sentences: to rebuild each one (equation 5), and to
+write rewrites that look like sentences of the other style (section 4.2). What must look alike are
+whole sequences of the generator's states: those while it is taught a sentence of a style, and those
+while it rewrites one of the other style into that style, reading its own soft words (equation 9 and
+Algorithm 1, after professor forcing).
+
+The settings are those of the released code in its last version, which differ from the paper's
+(rho 1, gamma 0.1 and not 0.001). There the generator is told to convince the discriminators, as is
+usual; in the paper it is told to raise their loss: ``objective`` has both. Where we differ from
+the code: a sequence of states is as long as its sentence, not as the longest of the batch, so that
+padding is never judged; clipping is of every step; a rewrite has no unknown word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Annotated, ClassVar, Literal, cast
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from pydantic import Field
+from safetensors import SafetensorError
+from safetensors.torch import load_file
+from torch import Tensor, nn
+
+from ..datasets_scripts.directions import Direction
+from ..datasets_scripts.known import language_of
+from ..datasets_scripts.training import TrainingData
+from ..errors import InputError
+from ..metrics.scorers.device import Device, Placement
+from ..metrics.text import preparation
+from .learning.batches import Alike
+from .learning.checkpoints import save_weights
+from .learning.corpus import Corpus, by_length
+from .learning.decoding import beam_search
+from .learning.loop import Learner, Terms, Update, learn
+from .learning.noise import backwards, slightly_shuffled
+from .learning.run import IN_MEMORY, Run
+from .learning.vocabulary import PAD, UNKNOWN, Vocabulary, padded
+from .nets.gru_autoencoder import GruAutoencoder, Sizes, StateDiscriminator
+from .nets.losses import summed_word_loss
+from .nets.style_transformer import lengths_of
+from .settings import read_settings
+from .system import Request, System, SystemCard, SystemConfig, Task
+from .system_card import Family
+
+_WEIGHTS = "autoencoder.safetensors"
+_WIDTHS = (1, 2, 3, 4, 5)  # of the discriminators' windows
+_SLOPE = 0.01  # of their leaky ReLU
+_BETAS = (0.5, 0.999)  # Adam's
+_BLOCK = 100  # batches that are sorted by length together
+
+
+@dataclass(frozen=True, kw_only=True)
+class CaaeConfig(SystemConfig):
+    """The settings of the released ``options.py`` and ``style_transfer.py``."""
+
+    style_size: Annotated[int, Field(ge=1)] = field(
+        default=200, metadata={"help": "units that say the style at the beginning"}
+    )
+    content_size: Annotated[int, Field(ge=1)] = field(
+        default=500, metadata={"help": "units of the content z"}
+    )
+    word_size: Annotated[int, Field(ge=1)] = field(
+        default=100, metadata={"help": "units of word vectors"}
+    )
+    filters: Annotated[int, Field(ge=1)] = field(
+        default=128, metadata={"help": "filters of each width, 1 to 5, of the discriminators"}
+    )
+    dropout: Annotated[float, Field(ge=0, lt=1)] = field(default=0.5, metadata={"help": "dropout"})
+    min_count: Annotated[int, Field(ge=1)] = field(
+        default=5, metadata={"help": "occurrences that make a word"}
+    )
+    max_length: Annotated[int, Field(ge=2)] = field(
+        default=20, metadata={"help": "longest sentence, its end included; the rest is cut"}
+    )
+    batch_size: Annotated[int, Field(ge=1)] = field(
+        default=64, metadata={"help": "sentences a step, of each style"}
+    )
+    learning_rate: Annotated[float, Field(gt=0)] = field(default=5e-4, metadata={"help": "Adam's"})
+    clip: Annotated[float, Field(gt=0)] = field(default=30.0, metadata={"help": "gradient norm"})
+    epochs: Annotated[float, Field(gt=0)] = field(
+        default=20.0, metadata={"help": "times the larger style is seen"}
+    )
+    warm_up: Annotated[float, Field(ge=0)] = field(
+        default=0.0, metadata={"help": "epochs of reconstruction alone, before those"}
+    )
+    rho: Annotated[float, Field(ge=0)] = field(
+        default=1.0, metadata={"help": "weight of the discriminators' verdict; 0 for none"}
+    )
+    gamma: Annotated[float, Field(gt=0)] = field(
+        default=0.1, metadata={"help": "temperature of soft words"}
+    )
+    gate: Annotated[float, Field(gt=0)] = field(
+        default=1.2,
+        metadata={"help": "largest loss of a discriminator whose verdict counts"},
+    )
+    objective: Literal["convince", "minimax"] = field(
+        default="convince",
+        metadata={"help": "convince the discriminators (released), or raise their loss (paper)"},
+    )
+    shuffle: Annotated[int, Field(ge=0)] = field(
+        default=3, metadata={"help": "places that a word moves at most in what the encoder reads"}
+    )
+    validations: Annotated[int, Field(ge=1)] = field(
+        default=20, metadata={"help": "validations in all"}
+    )
+    hold_out: Annotated[int, Field(ge=1)] = field(
+        default=500, metadata={"help": "sentences of each style to choose weights with"}
+    )
+    seed: Annotated[int, Field(ge=0)] = field(default=0, metadata={"help": "of everything random"})
+
+    @property
+    def sizes(self) -> Sizes:
+        """Of the autoencoder."""
+        return Sizes(self.style_size, self.content_size, self.word_size)
+
+    @classmethod
+    def for_direction(cls, direction: Direction) -> CaaeConfig:
+        """Other corpora than Yelp have longer sentences: 32 words."""
+        return cls() if direction.dataset == "yelp" else cls(max_length=32)
+
+    @classmethod
+    def small(cls, direction: Direction) -> CaaeConfig:
+        """Half of the units, and fewer epochs; a warm-up makes the most of them."""
+        return replace(
+            cls.for_direction(direction),
+            style_size=32,
+            content_size=224,
+            filters=32,
+            dropout=0.1,
+            min_count=10,
+            batch_size=32,
+            learning_rate=2e-3,
+            warm_up=2.0,
+            epochs=1.0,
+            validations=10,
+        )
+
+    @classmethod
+    def tiny(cls, direction: Direction) -> CaaeConfig:  # noqa: ARG003
+        """Learns next to nothing within seconds: for tests."""
+        return cls(
+            style_size=8,
+            content_size=24,
+            word_size=16,
+            filters=4,
+            max_length=12,
+            min_count=1,
+            batch_size=8,
+            epochs=0.15,
+            validations=2,
+            hold_out=8,
+            learning_rate=2e-3,
+            gate=1e9,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CaaeGeneration:
+    """How rewrites are generated."""
+
+    beams: Annotated[int, Field(ge=1, le=100)] = field(
+        default=8, metadata={"help": "sentences kept at each word; 1 is greedy"}
+    )
+
+
+class _Learner(Learner):
+    """Algorithm 1: in turns the discriminators, and the encoder with the generator."""
+
+    def __init__(self, system: Caae, corpus: Corpus) -> None:
+        config = system.config
+        self._system, self._corpus, self._config = system, corpus, config
+        self.discriminators = nn.ModuleList(
+            StateDiscriminator(config.sizes.state, _WIDTHS, config.filters, _SLOPE, config.dropout)
+            for _ in range(2)
+        )
+        self.network = nn.ModuleDict(
+            {"autoencoder": system.autoencoder, "discriminators": self.discriminators}
+        )
+        # The gate depends on them, so they are part of a checkpoint.
+        self.network.register_buffer("last_losses", torch.full((2,), torch.inf))
+        self.optimizers = {
+            name: torch.optim.Adam(part.parameters(), lr=config.learning_rate, betas=_BETAS)
+            for name, part in self.network.items()
+        }
+        both = corpus.both(config.batch_size, config.seed)
+        self._batches = Alike(
+            both,
+            [len(row) for row in corpus.rows],
+            corpus.n_source,
+            grouping=min(_BLOCK, both.steps_per_epoch),
+            seed=config.seed,
+        )
+        self._warm_up = round(config.warm_up * both.steps_per_epoch)
+        rounds = max(1, round(config.epochs * both.steps_per_epoch))
+        self.steps, self.seed = self._warm_up + 2 * rounds, config.seed
+        self.validate_every = max(1, self.steps // config.validations)
+
+    def update(self, step: int) -> Update:
+        after = step - self._warm_up
+        turn, which = divmod(after, 2) if after >= 0 else (after, 1)
+        name = ("discriminators", "autoencoder")[which]
+        return Update(
+            name=name,
+            optimizers=(name,),
+            loss=(self._discriminator_loss, self._autoencoder_loss)[which],
+            order=self._batches,
+            number=self._warm_up + turn,
+            clip=self._config.clip,
+        )
+
+    def hear(self, terms: Mapping[str, float]) -> None:
+        for style in (0, 1):
+            if (loss := terms.get(f"discriminators/style_{style}")) is not None:
+                self._last[style] = loss
+
+    @property
+    def _last(self) -> Tensor:
+        return cast(Tensor, self.network.last_losses)
+
+    @property
+    def gate_is_open(self) -> bool:
+        """Whether both discriminators are good enough to learn from."""
+        return self._config.rho > 0 and bool((self._last < self._config.gate).all())
+
+    def _discriminator_loss(self, part: np.ndarray, whole: np.ndarray) -> Terms:
+        words, styles = self._batch(part)
+        with torch.no_grad():
+            content = self._content(words, styles)
+            taught = self._taught(words, styles, content)
+            free = self._free(words, styles, content)
+        return {
+            f"style_{style}": self._judged(style, taught, free, words, styles, whole)
+            for style in (0, 1)
+        }
+
+    def _autoencoder_loss(self, part: np.ndarray, whole: np.ndarray) -> Terms:
+        words, styles = self._batch(part)
+        content = self._content(words, styles)
+        taught = self._taught(words, styles, content)
+        logits = self._system.autoencoder.logits(taught)
+        terms = {"reconstruction": summed_word_loss(logits, words) / len(whole)}
+        if not self.gate_is_open:
+            return terms
+        free, rho = self._free(words, styles, content), self._config.rho
+        for style in (0, 1):
+            if self._config.objective == "convince":
+                verdict = self.discriminators[style](*self._of(1 - style, free, words, styles))
+                loss = _taken_for(1.0, verdict) / self._count(1 - style, whole)
+            else:
+                loss = -self._judged(style, taught, free, words, styles, whole)
+            terms[f"style_{style}"] = rho * loss
+        return terms
+
+    def _judged(
+        self,
+        style: int,
+        taught: Tensor,
+        free: Tensor,
+        words: Tensor,
+        styles: Tensor,
+        whole: np.ndarray,
+    ) -> Tensor:
+        """A discriminator's loss: taught sentences of its style, rewrites into it (equation 9)."""
+        real = self.discriminators[style](*self._of(style, taught, words, styles))
+        fake = self.discriminators[style](*self._of(1 - style, free, words, styles))
+        return _taken_for(1.0, real) / self._count(style, whole) + _taken_for(
+            0.0, fake
+        ) / self._count(1 - style, whole)
+
+    def _content(self, words: Tensor, styles: Tensor) -> Tensor:
+        lengths = lengths_of(words) - 1  # the encoder does not read the end
+        noisy = slightly_shuffled(words, lengths, self._config.shuffle)
+        return self._system.content(noisy, lengths, styles)
+
+    def _taught(self, words: Tensor, styles: Tensor, content: Tensor) -> Tensor:
+        autoencoder = self._system.autoencoder
+        return autoencoder.teach(autoencoder.begin(content, styles), words)
+
+    def _free(self, words: Tensor, styles: Tensor, content: Tensor) -> Tensor:
+        autoencoder = self._system.autoencoder
+        first = autoencoder.begin(content, 1 - styles)
+        return autoencoder.unroll(first, words.shape[1], self._config.gamma)
+
+    def _of(
+        self, style: int, states: Tensor, words: Tensor, styles: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """The states of sentences of a style, and how many of them count."""
+        chosen = styles == style
+        return states[chosen], lengths_of(words)[chosen] + 1  # the first state is before all words
+
+    def _count(self, style: int, whole: np.ndarray) -> int:
+        return int(((whole >= self._corpus.n_source) == bool(style)).sum())
+
+    def _batch(self, part: np.ndarray) -> tuple[Tensor, Tensor]:
+        return self._corpus.batch(part, self._system.autoencoder.start.device)
+
+    def validate(self) -> Mapping[str, float]:
+        return self._corpus.judge.scores(self._system.rewritten)
+
+
+def _taken_for(label: float, verdict: Tensor) -> Tensor:
+    return F.binary_cross_entropy_with_logits(
+        verdict, torch.full_like(verdict, label), reduction="sum"
+    )
+
+
+@dataclass(frozen=True)
+class Caae(System):
+    """One model for a pair of styles, which rewrites both ways.
+
+    Attributes:
+        card: its settings and training data.
+        vocabulary: of the training sentences.
+        autoencoder: the encoder and the generator.
+    """
+
+    KIND: ClassVar[str] = "caae"
+    FAMILY: ClassVar[Family] = "fpft"
+    BOTH_WAYS: ClassVar[bool] = True
+    ORIGIN: ClassVar[str] = "Shen et al. (2017), cross-aligned autoencoder; our implementation"
+    LIBRARIES: ClassVar[tuple[str, ...]] = ("torch",)
+    Config: ClassVar[type[SystemConfig]] = CaaeConfig
+    Settings: ClassVar[type] = CaaeGeneration
+
+    card: SystemCard
+    vocabulary: Vocabulary
+    autoencoder: GruAutoencoder
+
+    @classmethod
+    def train(cls, data: TrainingData, config: CaaeConfig, run: Run = IN_MEMORY) -> Caae:
+        """Learn from the sentences of both styles; validation sentences choose the weights.
+
+        Raises:
+            InputError: a style has too few sentences.
+        """
+        corpus = Corpus.of(
+            data,
+            min_count=config.min_count,
+            max_length=config.max_length,
+            held_out=config.hold_out,
+            seed=config.seed,
+        )
+        torch.manual_seed(config.seed)
+        autoencoder = GruAutoencoder(len(corpus.vocabulary), config.sizes, config.dropout)
+        system = cls(cls.planned(data, config), corpus.vocabulary, autoencoder)
+        learned = learn(_Learner(system, corpus), run, system.card.recipe)
+        return replace(system, card=replace(system.card, scores=dict(learned.scores)))
+
+    @property
+    def config(self) -> CaaeConfig:
+        """The settings of its card."""
+        return read_settings(CaaeConfig, self.card.settings, self.KIND)
+
+    def content(self, words: Tensor, lengths: Tensor, styles: Tensor) -> Tensor:
+        """Contents z (B, Z) of the first ``lengths`` (B) ids of rows (B, T), read backwards."""
+        lengths = lengths.clamp(min=1)  # an empty sentence is its end
+        return self.autoencoder.encode(backwards(words, lengths), lengths, styles)
+
+    def rewritten(self, sentences: Sequence[str], side: int, beams: int = 1) -> list[str]:
+        """Tokenised sentences of a style (0: source, 1: target), in the other style."""
+        longest = self.config.max_length
+        rows = [self.vocabulary.encode(s.split(), longest) for s in sentences]
+        device = self.autoencoder.start.device
+
+        def write(batch: list[int]) -> list[str]:
+            words = padded([rows[i] for i in batch]).to(device)
+            styles = torch.full((len(batch),), side, device=device)
+            with torch.inference_mode():
+                content = self.content(words, lengths_of(words) - 1, styles)
+                first = self.autoencoder.begin(content, 1 - styles)
+                written = beam_search(
+                    self.autoencoder.step,
+                    (first,),
+                    length=longest,
+                    beams=beams,
+                    forbidden=(PAD, UNKNOWN),
+                )
+            return [" ".join(self.vocabulary.decode(ids)) for ids in written.tolist()]
+
+        return by_length(rows, self.BATCH_SIZE, write)
+
+    def rewrite(self, batch: Sequence[Request], task: Task) -> list[str]:
+        """The likeliest sentence of a beam; the unknown word is never written."""
+        text = preparation(language_of(task.direction))
+        sources = text.for_language_model([request.source for request in batch])
+        side = self.card.directions.index(task.direction.name)
+        written = self.rewritten(sources, side, cast(CaaeGeneration, task.settings).beams)
+        return [text.cleaning(words) for words in written]
+
+    def write(self, folder: Path) -> None:
+        """Write ``vocabulary.json`` and ``autoencoder.safetensors``."""
+        self.vocabulary.save(folder)
+        save_weights(self.autoencoder, folder / _WEIGHTS)
+
+    @classmethod
+    def read(cls, folder: Path, card: SystemCard, device: str) -> Caae:
+        """Read back what :meth:`write` wrote.
+
+        Raises:
+            InputError: a file does not have the written format, or there is no such device.
+        """
+        try:
+            vocabulary = Vocabulary.load(folder)
+            config = read_settings(CaaeConfig, card.settings, cls.KIND)
+            autoencoder = GruAutoencoder(len(vocabulary), config.sizes, config.dropout)
+            autoencoder.load_state_dict(load_file(folder / _WEIGHTS))
+        except (ValueError, TypeError, RuntimeError, OSError, SafetensorError) as error:
+            raise InputError(f"{folder} is not a caae system: {error!r}") from error
+        placed = Placement(cast(Device, device)).resolve()
+        return cls(card, vocabulary, autoencoder.to(placed).eval().requires_grad_(False))

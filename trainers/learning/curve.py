@@ -119,7 +119,7 @@ def terms_text(terms: Mapping[str, float], width: int) -> str:
     >>> terms_text({"critic/real": 1.066, "critic/rewritten": 1.2}, 40)
     'critic: real 1.07, rewritten 1.20'
     >>> terms_text({"critic/real": 1.066, "critic/rewritten": 1.2}, 28)
-    'crit: real 1.07, rewr 1.20'
+    'criti: real 1.07, rewri 1.20'
     """
     update = next(iter(terms), "").partition("/")[0]
     names = [name.partition("/")[2] or name for name in terms]

@@ -8,6 +8,7 @@ this one, imported only when it is called, so that ``--help`` answers at once.
 from __future__ import annotations
 
 import argparse
+import errno
 import io
 import os
 import sys
@@ -19,6 +20,7 @@ from textwrap import fill
 from ..errors import TSTBenchError, unknown_name
 from ..version import __version__
 
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 DATA_VARIABLE = "TSTBENCH_DATA"
 _DATA_HELP = (
     "a dataset of your own, treated like the built-in ones; repeatable. See docs/your_data.md. "
@@ -65,7 +67,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:  # no right to read, disk full, a folder where a file should be
-        what = f"{error.filename}: {error.strerror}" if error.filename else error
+        what = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+        if error.errno in _NO_ROOM:
+            what += ". Make room on that disk, or point TSTBENCH_HOME and TMPDIR to another one"
         print(f"tstbench: {what}", file=sys.stderr)  # noqa: T201
         return 2
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -89,18 +90,25 @@ def _has_come_to(home, step):
     )
 
 
-def test_a_full_disk_is_told_and_nothing_half_written_is_taken_for_whole(tmp_path):
-    """A limit on the size of a file stands for it: the weights do not fit."""
+@pytest.mark.parametrize(
+    ("room", "expected"),
+    [
+        (250_000, r"best\.new cannot be written: .* Make room on that disk"),
+        (60_000, "Make room on that disk"),  # not even the judge's training file
+    ],
+)
+def test_a_full_disk_is_told_and_nothing_half_written_is_taken_for_whole(tmp_path, room, expected):
+    """A limit on the size of a file stands for it."""
     done = subprocess.run(
         command(*TRAIN, "--out", tmp_path / "m"),
         env=environment(tmp_path / "home"),
         capture_output=True,
         text=True,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000)),
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (room, room)),
     )
     assert done.returncode == 2, done.stderr
     assert "Traceback" not in done.stderr
-    assert "cannot be written" in done.stderr
+    assert re.search(expected, done.stderr), done.stderr
     assert not (tmp_path / "m").exists()
     assert not list((tmp_path / "home").glob("systems/objects/*"))
     assert not list((tmp_path / "home").glob("runs/*/best.safetensors"))

@@ -114,19 +114,19 @@ class Curve:
 
 
 def terms_text(terms: Mapping[str, float], width: int) -> str:
-    """The losses of a step in one line, their names cut until they fit.
+    """The losses of a step in one line, all names cut until they fit; three letters stay.
 
     >>> terms_text({"critic/real": 1.066, "critic/rewritten": 1.2}, 40)
     'critic: real 1.07, rewritten 1.20'
     >>> terms_text({"critic/real": 1.066, "critic/rewritten": 1.2}, 28)
-    'critic: real 1.07, rewr 1.20'
+    'criti: real 1.07, rewri 1.20'
     """
     update = next(iter(terms), "").partition("/")[0]
     names = [name.partition("/")[2] or name for name in terms]
     text = ""
-    for longest in range(max(map(len, names), default=0), 1, -1):
+    for longest in range(max(map(len, [update, *names])), 2, -1):
         pairs = zip(names, terms.values(), strict=True)
-        text = f"{update}: " + ", ".join(f"{name[:longest]} {v:.2f}" for name, v in pairs)
+        text = f"{update[:longest]}: " + ", ".join(f"{name[:longest]} {v:.2f}" for name, v in pairs)
         if len(text) <= width:
             break
     return text

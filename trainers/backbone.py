@@ -110,7 +110,7 @@ class BackboneConfig:
             heads=4,
             vocabulary_size=4096,
             dropout=0.0,
-            steps=5000,
+            steps=4000,
             batch_size=64,
             learning_rate=2e-3,
             hold_out=256,
@@ -118,7 +118,7 @@ class BackboneConfig:
         )
         if family == "bart":
             return usual
-        return replace(usual, layers=3, repeated=0.3, batch_size=16, steps=3000, hold_out=64)
+        return replace(usual, layers=3, repeated=0.3, batch_size=16, steps=2500, hold_out=64)
 
     @classmethod
     def tiny(cls, family: BackboneFamily) -> BackboneConfig:

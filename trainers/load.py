@@ -83,7 +83,8 @@ def find_system(
     """Find a system for one direction; a named one that learns is trained when it is opened.
 
     Args:
-        name_or_path: the name of any system, a folder, or a Hub id.
+        name_or_path: the name of any system, a folder (of one system, or of one for each
+            direction), or a Hub id.
         direction: the direction it must support.
         revision: for a Hub id.
         cleaning: cleaning of the training sentences; by default the language's.
@@ -110,9 +111,16 @@ def find_system(
         about.keep(card.recipe, before)
         # Loaded again when it is trained: until then, no corpus is kept in memory.
         return FoundSystem(card, card.recipe, lambda: train_system(name_or_path, load()))
-    found = find_stored(name_or_path, revision=revision)
+    found = find_stored(_within(name_or_path, direction), revision=revision)
     check_direction(found.card, direction)
     return found
+
+
+def _within(name: str, direction: Direction) -> str:
+    """The direction's system, in a folder of one each, as ``train --dataset --out`` writes it."""
+    inner = Path(name).expanduser() / direction.config
+    outside = not SYSTEM_STORE.is_model(inner.parent)
+    return str(inner) if outside and SYSTEM_STORE.is_model(inner) else name
 
 
 def find_stored(name: str, *, revision: str | None = None) -> FoundSystem:

@@ -21,6 +21,7 @@ SYSTEMS: dict[str, str] = {
     "random-target": "tstbench.trainers.baselines:RandomTarget",
     "delete-retrieve": "tstbench.trainers.delete_retrieve:DeleteRetrieve",
     "stytrans": "tstbench.trainers.stytrans:StyTrans",
+    "strap": "tstbench.trainers.strap:Strap",
 }
 
 

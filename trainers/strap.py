@@ -20,8 +20,8 @@ The paraphraser decides what this is worth. ``paraphraser`` says where it comes 
   knows no synonyms and never turns a sentence around.
 
 Where we differ from the released code: padding is masked and positions count tokens (there, 50
-places are always filled, and padding is read; ``padding = "released"`` does that). Sentences are
-lower-cased by TSTBench's cleaning; the paper kept their case.
+places are always filled, and padding is read; ``padding = "released"`` does that). Weights are
+chosen by perplexity on held-out sentences, as there. Batches are of like length.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class StrapConfig(SystemConfig):
         default=3.0, metadata={"help": "rules: how much more frequent a style's markers are"}
     )
     min_count: Annotated[int, Field(ge=1)] = field(
-        default=10, metadata={"help": "rules: occurrences that make a marker"}
+        default=20, metadata={"help": "rules: occurrences that make a marker"}
     )
     drop: Annotated[float, Field(ge=0, lt=1)] = field(
         default=0.1, metadata={"help": "rules: share of other words that are left out"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,6 +13,8 @@ from ...errors import InputError, MissingFileError
 from ...files import read_lines
 
 Pair = tuple[str, str]
+_WORD = re.compile(r"'?\w+(?:['’-]\w+)*")
+_ENDING = re.compile(r"[.!?]*\s*$")
 
 
 def read_paraphrases(file: Path | str) -> list[Pair]:
@@ -93,11 +96,12 @@ class RuleParaphraser:
     """Strips style by rules, for want of paraphrases to learn from: no paraphraser by any standard.
 
     The words that mark a style are left out, which is most of what a paraphraser does to style; so
-    is a share of the others, and neighbours change places, so that the inverse paraphraser learns
-    to write more than it reads. A sentence always has the same paraphrase.
+    are a share of the others and the punctuation inside, and neighbours change places, so that the
+    inverse paraphraser learns to write more than it reads. A sentence always has the same
+    paraphrase.
 
     Attributes:
-        markers: words that mark one style or another.
+        markers: words that mark one style or another, in lower case.
         drop: share of the other words that are left out.
         shuffle: how far words move: each is sorted by its place plus a number below this.
     """
@@ -126,7 +130,7 @@ class RuleParaphraser:
             drop: see the attributes.
             shuffle: see the attributes.
         """
-        counts = [Counter(w for text in texts for w in text.split()) for texts in styles]
+        counts = [Counter(w for t in texts for w in _WORD.findall(t.lower())) for texts in styles]
         total = sum(counts, Counter())
         n_words = total.total()
         markers = set()
@@ -146,7 +150,9 @@ class RuleParaphraser:
 
     def _one(self, sentence: str) -> str:
         draw = random.Random(sentence)
-        words = sentence.split()
-        kept = [w for w in words if w not in self.markers and draw.random() >= self.drop]
+        words = [w for w in _WORD.findall(sentence) if w.lower() not in self.markers]
+        kept = [w for w in words if draw.random() >= self.drop]
         keys = [i + draw.uniform(0, self.shuffle) for i in range(len(kept))]
-        return " ".join(w for _, w in sorted(zip(keys, kept, strict=True))) or sentence
+        moved = " ".join(word for _, word in sorted(zip(keys, kept, strict=True)))
+        ending = _ENDING.search(sentence)
+        return moved + (ending.group().strip() if ending else "") or sentence

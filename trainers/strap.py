@@ -240,6 +240,7 @@ class Strap(System):
         card = cls.planned(data, config)
         train, held = hold_out(data, config.hold_out, config.seed)
         paraphraser, run = _paraphraser(data, train, config, run, card.recipe)
+        torch.manual_seed(config.seed)  # whether the paraphraser was learned now or before
         model = PrefixLM.pretrained(config.base, [*train.source, *train.target], **config.format)
         say(f"paraphrasing {len(train.target):,} sentences of the target style")
         pairs, held_pairs = (
@@ -327,8 +328,8 @@ def _paraphraser(
     if config.paraphraser not in ("corpus", "pairs"):
         return given_paraphraser(config.paraphraser, run.device, config.format), run
     model = PrefixLM.pretrained(config.base, [*train.source, *train.target], **config.format)
-    pairs = _pairs(data, config)
-    return taught(model, pairs, config.tuning(config.paraphraser_epochs), run, recipe)
+    tuning = config.tuning(config.paraphraser_epochs)
+    return taught(model, lambda: _pairs(data, config), tuning, run, recipe)
 
 
 def _pairs(data: TrainingData, config: StrapConfig) -> list[Pair]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -59,13 +59,14 @@ def given_paraphraser(name: str, device: str, format_: Mapping[str, Any]) -> Lea
 
 
 def taught(
-    model: PrefixLM, pairs: Sequence[Pair], tuning: Tuning, run: Run, recipe: str
+    model: PrefixLM, read: Callable[[], Sequence[Pair]], tuning: Tuning, run: Run, recipe: str
 ) -> tuple[LearnedParaphraser, Run]:
     """Fine-tune a paraphraser; what an interrupted training had finished is not learned again.
 
     Args:
         model: to fine-tune.
-        pairs: sentences and their paraphrases; 2 of 100 are held out to choose weights with.
+        read: gives sentences and their paraphrases, if they are needed; 2 of 100 are held out to
+            choose weights with.
         tuning: how.
         run: where. The finished paraphraser stays in its folder.
         recipe: of the system.
@@ -84,6 +85,7 @@ def taught(
             released=model.released,
         )
         return LearnedParaphraser(found), following
+    pairs = read()
     order = np.random.default_rng(tuning.seed).permutation(len(pairs))
     n_held = max(1, round(_HELD_OUT * len(pairs)))
     held, kept = ([pairs[i] for i in some] for some in (order[:n_held], order[n_held:]))

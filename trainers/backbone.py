@@ -22,7 +22,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import torch
@@ -40,7 +40,13 @@ from .learning.loop import Learned, Learner, Terms, Update, learn
 from .learning.order import Order
 from .learning.run import IN_MEMORY, Run
 from .learning.schedules import warmed_up
-from .nets.backbones import BackboneFamily, BackboneShape, byte_level_tokenizer, random_model
+from .nets.backbones import (
+    BackboneFamily,
+    BackboneShape,
+    byte_level_tokenizer,
+    random_model,
+    scale_weights,
+)
 from .settings import as_json
 from .train import process_index
 
@@ -75,6 +81,9 @@ class BackboneConfig:
     )
     repeated: Annotated[float, Field(ge=0, le=1)] = field(
         default=0.0, metadata={"help": "gpt2, llama: share of sentences that are read twice"}
+    )
+    initial: Literal["usual", "scaled"] = field(
+        default="usual", metadata={"help": "scaled: weights that let a small model copy sooner"}
     )
     steps: Annotated[int, Field(ge=1)] = field(default=50_000, metadata={"help": "steps"})
     batch_size: Annotated[int, Field(ge=1)] = field(
@@ -300,6 +309,8 @@ def train_backbone(
         )
         torch.manual_seed(config.seed)
         model = random_model(family, shape, tokenizer)
+        if config.initial == "scaled":
+            scale_weights(model)
         learner = _learner(family, model, config, text.sentences, tokenizer)
         learned = learn(learner, replace(run, folder=work), recipe)
         if first:

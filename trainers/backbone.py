@@ -127,7 +127,17 @@ class BackboneConfig:
         )
         if family == "bart":
             return usual
-        return replace(usual, layers=3, repeated=0.3, batch_size=16, steps=2500, hold_out=64)
+        return replace(
+            usual,
+            layers=3,
+            vocabulary_size=2048,
+            repeated=0.7,
+            initial="scaled",
+            batch_size=16,
+            steps=4000,
+            learning_rate=3e-3,
+            hold_out=64,
+        )
 
     @classmethod
     def tiny(cls, family: BackboneFamily) -> BackboneConfig:

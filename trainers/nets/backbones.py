@@ -100,25 +100,24 @@ def byte_level_tokenizer(
 def scale_weights(model: Any) -> None:
     """Let a small model begin where it soon learns to copy.
 
-    The usual standard deviation of 0.02 is that of models of 768 dimensions; in narrower ones it
-    leaves little of what a layer reads. Projections are widened to keep as much. Learned positions
-    begin as sinusoids (Vaswani et al. 2017, section 3.5), so that a place is like its neighbours,
-    and like the same place in BART's other stack. Without both, a BART of 128 dimensions needs
-    several times the steps until it copies.
+    Learned positions begin as sinusoids (Vaswani et al. 2017, section 3.5), so that a place is like
+    its neighbours, and like the same place in BART's other stack. BART's projections are widened:
+    the usual standard deviation of 0.02 is that of models of 768 dimensions, and leaves little of
+    what a narrower layer reads. Without both, a BART of 128 dimensions needs several times the
+    steps until it copies. Llama has neither learned positions nor layers that need it.
 
     Args:
         model: of :func:`random_model`; changed in place.
     """
-    from transformers.pytorch_utils import Conv1D
-
     dimension = int(model.config.hidden_size)
     with torch.no_grad():
         for module in model.modules():
-            if isinstance(module, nn.Linear | Conv1D) and module.weight is not _tied(model):
-                module.weight.mul_((768 / dimension) ** 0.5)
             if isinstance(module, nn.Embedding) and module.weight is not _tied(model):
                 sinusoids = _sinusoids(len(module.weight), dimension)
                 module.weight.copy_(_STD * 2**0.5 * sinusoids)
+            wide = isinstance(module, nn.Linear) and module.weight is not _tied(model)
+            if wide and model.config.model_type == "bart":
+                module.weight.mul_((768 / dimension) ** 0.5)
 
 
 def _tied(model: Any) -> Tensor:

@@ -7,6 +7,7 @@ Examples:
   tstbench train delete-retrieve --dataset yelp --config delete-retrieve.toml
   tstbench train classifier yelp --kind textcnn
   tstbench train cola
+  tstbench train backbone --family bart --preset small --out bart
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ SCORERS = {
     "classifier": "the style classifier of a dataset",
     "cola": "the acceptability classifier, on CoLA",
 }
+BACKBONE = "backbone"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,8 +27,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     systems = "\n  ".join(name for name in system_names() if system_class(name).Config is not None)
     scorers = "\n".join(f"  {name:<12} {what}" for name, what in SCORERS.items())
-    parser.epilog = f"systems:\n  {systems}\n\nscorers:\n{scorers}"
-    parser.add_argument("name", metavar="NAME", help="a system or a scorer, see below")
+    backbone = f"  {BACKBONE:<12} a small language model, for systems that fine-tune one"
+    parser.epilog = f"systems:\n  {systems}\n\nscorers:\n{scorers}\n\npretrained:\n{backbone}"
+    parser.add_argument("name", metavar="NAME", help="a system, a scorer or a backbone, see below")
     parser.add_argument("options", nargs=argparse.REMAINDER, metavar="...", help="options of NAME")
 
 
@@ -36,10 +39,14 @@ def run(arguments: argparse.Namespace) -> None:
     from ..trainers.registry import system_names
 
     name = arguments.name
-    known = [*SCORERS, *system_names()]
+    known = [*SCORERS, BACKBONE, *system_names()]
     if name not in known:
         raise unknown_name("system or scorer", name, known)
-    if name in SCORERS:
+    if name == BACKBONE:
+        from .train_backbone import train as train_backbone
+
+        train_backbone(arguments.options)
+    elif name in SCORERS:
         from .train_scorer import train_scorer
 
         train_scorer(name, arguments.options)

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import argparse
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
 from ..datasets_scripts.directions import Direction
 from ..datasets_scripts.known import dataset_facts, parse_direction
 from ..datasets_scripts.training import TrainingData, load_training
-from ..errors import InputError, unknown_name
-from ..files import read_text
+from ..errors import InputError
 from ..pipelines.tables import print_rows
 from ..trainers.learning.run import Run
 from ..trainers.registry import system_class
-from ..trainers.settings import described, from_texts, read_settings
+from ..trainers.settings import from_texts, read_settings
 from ..trainers.system import SystemConfig
 from ..trainers.system_card import StoredSystem
 from ..trainers.train import (
@@ -32,6 +30,7 @@ from ..trainers.train import (
     system_config,
     train_system,
 )
+from .flags import add_flags, add_resume, given, read_toml, refuse
 
 
 def train(name: str, options: Sequence[str]) -> None:
@@ -44,9 +43,9 @@ def train(name: str, options: Sequence[str]) -> None:
     parser = _parser(name, config)
     arguments, rest = parser.parse_known_args(options)
     if rest:
-        _refuse(rest[0], parser)
-    values = {**_read_toml(arguments.config), **_given(config, arguments, name)}
-    run = read_settings(Run, _given(Run, arguments, "training"), "training")
+        refuse(rest[0], parser)
+    values = {**read_toml(arguments.config), **given(config, arguments, name)}
+    run = read_settings(Run, given(Run, arguments, "training"), "training")
     run = replace(run, resume=arguments.resume)
     directions, preset = _directions(name, arguments), arguments.preset
     several = len(directions) > 1
@@ -95,16 +94,6 @@ class _Seeds:
     seeds: Annotated[int, Field(ge=2)]
 
 
-def _given(settings: type, arguments: argparse.Namespace, of: str) -> dict[str, Any]:
-    """The settings given as flags."""
-    flags = {
-        setting.name: text
-        for setting in described(settings)
-        if (text := getattr(arguments, f"setting_{setting.name}", None)) is not None
-    }
-    return from_texts(settings, flags, of)
-
-
 def _parser(name: str, config: type[SystemConfig]) -> argparse.ArgumentParser:
     what = (system_class(name).__doc__ or "").partition("\n")[0]
     parser = argparse.ArgumentParser(
@@ -131,58 +120,15 @@ def _parser(name: str, config: type[SystemConfig]) -> argparse.ArgumentParser:
         "on; with --out, one folder each",
     )
     parser.add_argument("--preset", metavar="NAME", help=_presets(config))
-    again = parser.add_mutually_exclusive_group()
-    again.add_argument(
-        "--resume",
-        dest="resume",
-        action="store_const",
-        const="yes",
-        default="auto",
-        help="continue an interrupted training, or fail if there is none (default: if there is)",
-    )
-    again.add_argument(
-        "--restart",
-        dest="resume",
-        action="store_const",
-        const="no",
-        help="begin anew, whatever an interrupted training left",
-    )
-    _add_flags(parser, "settings, part of the recipe", config)
-    _add_flags(parser, "where and how, not part of the recipe", Run)
+    add_resume(parser)
+    add_flags(parser, "settings, part of the recipe", config)
+    add_flags(parser, "where and how, not part of the recipe", Run)
     return parser
 
 
 def _presets(config: type[SystemConfig]) -> str:
     names = presets(config)
     return f"a set of settings: {', '.join(names)}" if names else "this system has none"
-
-
-def _add_flags(parser: argparse.ArgumentParser, title: str, settings: type) -> None:
-    group = parser.add_argument_group(title)
-    for setting in described(settings):
-        if not setting.help:  # chosen in another way
-            continue
-        usual = "" if setting.default is None else f" (default {setting.default})"
-        group.add_argument(
-            f"--{setting.name.replace('_', '-')}",
-            dest=f"setting_{setting.name}",
-            metavar="VALUE",
-            help=f"{setting.help}{usual}".replace("%", "%%"),
-        )
-
-
-def _refuse(flag: str, parser: argparse.ArgumentParser) -> None:
-    known = [o for action in parser._actions for o in action.option_strings if o.startswith("--")]
-    raise unknown_name("option", flag.partition("=")[0], known)
-
-
-def _read_toml(path: Path | None) -> dict[str, Any]:
-    if path is None:
-        return {}
-    try:
-        return tomllib.loads(read_text(path))
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{path}: not TOML: {error}") from error
 
 
 def _directions(name: str, arguments: argparse.Namespace) -> tuple[Direction, ...]:

@@ -104,7 +104,7 @@ def load_training(
         direction = parse_direction(direction)
     styles = load_styles(direction.dataset, cleaning=cleaning, data_dir=data_dir)
     cleaning = styles.cleaning
-    forbidden = _tested(direction.dataset, cleaning, data_dir)
+    forbidden = keys_under_test(direction.dataset, cleaning, data_dir)
     training = styles.training
     validation = None
     if training.name != "validation" and "validation" in styles.splits:
@@ -131,7 +131,9 @@ def _of(styles: StyleData, split: StyleSplit, style: str) -> tuple[str, ...]:
     return split.of(styles.styles.index(style))
 
 
-def _tested(dataset: str, cleaning: str, data_dir: Path | str | None) -> set[str]:
+def keys_under_test(
+    dataset: str, cleaning: str | None = None, data_dir: Path | str | None = None
+) -> set[str]:
     """The ``match_key`` of every sentence and rewrite in the dataset's test split."""
     keys: set[str] = set()
     for direction in dataset_facts(dataset).directions:

@@ -23,7 +23,7 @@ def partition():
 def test_copies_are_one_sentence_and_too_few_are_refused(partition):
     assert partition.rows == tuple(dict.fromkeys(ROWS))
     assert partition.places([(7, 2), (4, 5, 2), (8, 2)]) == {3, 1}
-    with pytest.raises(InputError, match="mini: 6 different sentences .* 7 are needed"):
+    with pytest.raises(InputError, match=r"mini: 6 different sentences .* 7 are needed"):
         Partition.of(ROWS, 7, "mini")
 
 

@@ -29,6 +29,7 @@ SYSTEMS: dict[str, str] = {
     "tyb": "tstbench.trainers.tyb:Tyb",
     "caae": "tstbench.trainers.caae:Caae",
     "arae": "tstbench.trainers.arae:Arae",
+    "strap": "tstbench.trainers.strap:Strap",
 }
 
 

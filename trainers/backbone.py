@@ -1,0 +1,423 @@
+"""Backbones: small pretrained language models, for machines without the weights of the large ones.
+
+Systems such as STRAP and TYB fine-tune a pretrained model, by its Hub id or a folder. This trains
+such a folder from scratch, on the training sentences at hand:
+
+- ``bart`` (Lewis et al. 2020): rebuilds sentences whose spans were replaced by masks (text
+  infilling, section 2.2), with a loss over all tokens of the sentence;
+- ``gpt2`` and ``llama``: predict the next token in blocks of sentences.
+
+What comes of it has the formats of the real ones, but not their knowledge: it has seen some hundred
+thousand sentences. A small model does not come to copy from its context by itself in so short a
+time; ``repeated`` lets causal models read some sentences twice in a row, which teaches it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from pydantic import Field
+from torch import Tensor
+
+from ..files import atomic_folder, exclusive, home, write_json, write_jsonl, write_text
+from ..store import canonical, data_fingerprint
+from ..talk import say
+from .learning.backbone_text import BackboneText
+from .learning.curve import CURVE_FILE
+from .learning.denoising import infilled
+from .learning.loop import Learned, Learner, Terms, Update, learn
+from .learning.order import Order
+from .learning.run import IN_MEMORY, Run
+from .learning.schedules import warmed_up
+from .nets.backbones import (
+    BackboneFamily,
+    BackboneShape,
+    byte_level_tokenizer,
+    random_model,
+    scale_weights,
+)
+from .settings import as_json
+from .train import process_index
+
+CARD_FILE = "backbone.json"
+_IGNORED = -100
+
+
+@dataclass(frozen=True, kw_only=True)
+class BackboneConfig:
+    """The defaults are for a GPU; ``small`` is what two CPU cores learn in minutes."""
+
+    dimension: Annotated[int, Field(ge=4)] = field(default=512, metadata={"help": "model size"})
+    layers: Annotated[int, Field(ge=1)] = field(
+        default=6, metadata={"help": "layers of each stack"}
+    )
+    heads: Annotated[int, Field(ge=1)] = field(default=8, metadata={"help": "attention heads"})
+    vocabulary_size: Annotated[int, Field(ge=300)] = field(
+        default=16_384, metadata={"help": "tokens of the tokenizer, 256 bytes included"}
+    )
+    positions: Annotated[int, Field(ge=8)] = field(
+        default=128, metadata={"help": "longest row that the model can ever read, in tokens"}
+    )
+    max_length: Annotated[int, Field(ge=8)] = field(
+        default=64, metadata={"help": "rows to learn from: longer sentences are cut"}
+    )
+    dropout: Annotated[float, Field(ge=0, lt=1)] = field(default=0.1, metadata={"help": "dropout"})
+    mask_ratio: Annotated[float, Field(gt=0, le=0.5)] = field(
+        default=0.3, metadata={"help": "bart: share of a sentence's tokens that masks replace"}
+    )
+    mean_span: Annotated[float, Field(gt=0)] = field(
+        default=3.0, metadata={"help": "bart: mean length of what one mask replaces"}
+    )
+    repeated: Annotated[float, Field(ge=0, le=1)] = field(
+        default=0.0, metadata={"help": "gpt2, llama: share of sentences that are read twice"}
+    )
+    initial: Literal["usual", "scaled"] = field(
+        default="usual", metadata={"help": "scaled: weights that let a small model copy sooner"}
+    )
+    steps: Annotated[int, Field(ge=1)] = field(default=50_000, metadata={"help": "steps"})
+    batch_size: Annotated[int, Field(ge=1)] = field(
+        default=256, metadata={"help": "sentences a step (bart) or blocks of max_length tokens"}
+    )
+    learning_rate: Annotated[float, Field(gt=0)] = field(
+        default=6e-4, metadata={"help": "AdamW's highest"}
+    )
+    warm_up: Annotated[float, Field(ge=0, lt=1)] = field(
+        default=0.06, metadata={"help": "share of the steps in which the learning rate rises"}
+    )
+    weight_decay: Annotated[float, Field(ge=0)] = field(default=0.01, metadata={"help": "AdamW's"})
+    clip: Annotated[float, Field(gt=0)] = field(default=1.0, metadata={"help": "gradient norm"})
+    hold_out: Annotated[int, Field(ge=1)] = field(
+        default=1000, metadata={"help": "sentences (bart) or blocks to choose weights with"}
+    )
+    validate_every: Annotated[int, Field(ge=1)] = field(
+        default=1000, metadata={"help": "steps between validations"}
+    )
+    seed: Annotated[int, Field(ge=0)] = field(default=0, metadata={"help": "of everything random"})
+
+    @property
+    def shape(self) -> BackboneShape:
+        """Of the model."""
+        return BackboneShape(self.dimension, self.layers, self.heads, self.positions, self.dropout)
+
+    @classmethod
+    def small(cls, family: BackboneFamily) -> BackboneConfig:
+        """Ten minutes of a CPU core."""
+        usual = cls(
+            dimension=128,
+            layers=2,
+            heads=4,
+            vocabulary_size=4096,
+            dropout=0.0,
+            steps=4000,
+            batch_size=64,
+            learning_rate=2e-3,
+            hold_out=256,
+            validate_every=500,
+        )
+        if family == "bart":
+            return usual
+        return replace(
+            usual,
+            layers=3,
+            vocabulary_size=2048,
+            repeated=0.7,
+            initial="scaled",
+            batch_size=16,
+            steps=4000,
+            learning_rate=3e-3,
+            hold_out=64,
+        )
+
+    @classmethod
+    def tiny(cls, family: BackboneFamily) -> BackboneConfig:
+        """Learns next to nothing within seconds: for tests."""
+        return cls(
+            dimension=32,
+            layers=2,
+            heads=2,
+            vocabulary_size=320,
+            max_length=32,
+            dropout=0.0,
+            repeated=0.0 if family == "bart" else 0.3,
+            steps=6,
+            batch_size=8,
+            learning_rate=3e-3,
+            hold_out=4,
+            validate_every=3,
+        )
+
+
+class _Learner(Learner):
+    """What both kinds of backbone share: rows of ids, and a loss per token of a batch."""
+
+    def __init__(self, model: Any, config: BackboneConfig, rows: Sequence[Sequence[int]]) -> None:
+        self.network = model
+        self._config = config
+        self.steps, self.validate_every, self.seed = (
+            config.steps,
+            config.validate_every,
+            config.seed,
+        )
+        drawn = np.random.default_rng(config.seed).permutation(len(rows))
+        n_held = min(config.hold_out, len(rows) // 2)
+        self._held = [rows[i] for i in drawn[:n_held]]
+        self._rows = [rows[i] for i in drawn[n_held:]]
+        self._order = Order(
+            [len(row) for row in self._rows], config.batch_size, config.seed, grouping=50
+        )
+        self.optimizers = {
+            "model": torch.optim.AdamW(
+                model.parameters(),
+                lr=config.learning_rate,
+                betas=(0.9, 0.98),
+                weight_decay=config.weight_decay,
+            )
+        }
+
+    def update(self, step: int) -> Update:
+        config = self._config
+        rate = config.learning_rate * warmed_up(step, int(config.warm_up * self.steps), self.steps)
+        return Update(
+            name="model",
+            optimizers=("model",),
+            loss=partial(self._loss, step),
+            order=self._order,
+            number=step,
+            rates={"model": rate},
+            clip=config.clip,
+        )
+
+    def _loss(self, step: int, part: np.ndarray, whole: np.ndarray) -> Terms:
+        """Cross-entropy per token of the whole batch."""
+        rows = [self._rows[i] for i in part]
+        # Of the step and the sentence, so that parts and processes change nothing.
+        noise = [np.random.default_rng([self.seed, step, int(i)]) for i in part]
+        n_tokens = sum(self._n_learned(self._rows[i]) for i in whole)
+        return {"loss": self._summed_loss(rows, noise) / n_tokens}
+
+    def validate(self) -> Mapping[str, float]:
+        total, n_tokens = 0.0, 0
+        for start in range(0, len(self._held), self._config.batch_size):
+            rows = self._held[start : start + self._config.batch_size]
+            noise = [np.random.default_rng([self.seed, start + i]) for i in range(len(rows))]
+            total += float(self._summed_loss(rows, noise))
+            n_tokens += sum(map(self._n_learned, rows))
+        loss = total / n_tokens
+        return {"selection": -loss, "loss": loss}
+
+    @abstractmethod
+    def _n_learned(self, row: Sequence[int]) -> int:
+        """The tokens of a row that the loss is summed over."""
+
+    @abstractmethod
+    def _summed_loss(
+        self, rows: Sequence[Sequence[int]], noise: Sequence[np.random.Generator]
+    ) -> Tensor:
+        """The sum over the tokens of these rows."""
+
+
+class _Denoiser(_Learner):
+    """BART: ``<s> a <mask> d </s>`` is read, ``<s> a b c d </s>`` is written."""
+
+    def __init__(
+        self, model: Any, config: BackboneConfig, rows: Sequence[Sequence[int]], tokenizer: Any
+    ) -> None:
+        super().__init__(model, config, rows)
+        self._tokenizer = tokenizer
+
+    def _n_learned(self, row: Sequence[int]) -> int:
+        return len(row)
+
+    def _summed_loss(
+        self, rows: Sequence[Sequence[int]], noise: Sequence[np.random.Generator]
+    ) -> Tensor:
+        config, device = self._config, self.network.device
+        read = [
+            [row[0], *self._noisy(row[1:-1], random, config), row[-1]]
+            for row, random in zip(rows, noise, strict=True)
+        ]
+        words = _padded(read, self._tokenizer.pad_token_id).to(device)
+        labels = _padded(rows, _IGNORED).to(device)
+        logits = self.network(
+            input_ids=words, attention_mask=words != self._tokenizer.pad_token_id, labels=labels
+        ).logits
+        return _summed(logits, labels)
+
+    def _noisy(
+        self, ids: Sequence[int], random: np.random.Generator, config: BackboneConfig
+    ) -> list[int]:
+        return infilled(
+            ids,
+            random,
+            ratio=config.mask_ratio,
+            mean_span=config.mean_span,
+            mask=self._tokenizer.mask_token_id,
+        )
+
+
+class _Predictor(_Learner):
+    """GPT-2 and Llama: the next token of a block."""
+
+    def _n_learned(self, row: Sequence[int]) -> int:
+        return len(row) - 1
+
+    def _summed_loss(
+        self,
+        rows: Sequence[Sequence[int]],
+        noise: Sequence[np.random.Generator],  # noqa: ARG002 - there is none
+    ) -> Tensor:
+        words = torch.tensor(rows, device=self.network.device)
+        return _summed(self.network(input_ids=words).logits[:, :-1], words[:, 1:])
+
+
+def train_backbone(
+    text: BackboneText,
+    family: BackboneFamily,
+    config: BackboneConfig,
+    folder: Path | str,
+    run: Run = IN_MEMORY,
+) -> Learned:
+    """Train a tokenizer and a model, and write them as a checkpoint of transformers.
+
+    ``AutoModel.from_pretrained(folder)`` and ``AutoTokenizer.from_pretrained(folder)`` read it. It
+    appears whole or not at all; an earlier backbone at its place is replaced.
+
+    Args:
+        text: to learn from.
+        family: of the model.
+        config: its sizes, and how it learns.
+        folder: to write.
+        run: where and how; without a folder, checkpoints are in ``$TSTBENCH_HOME/runs``.
+
+    Raises:
+        InputError: the folder contains something else, or a setting does not fit another.
+    """
+    shape = config.shape  # refused before anything is computed
+    card = _card(text, family, config)
+    recipe = hashlib.sha256(canonical(card)).hexdigest()
+    work = run.folder or home() / "runs" / f"backbone-{recipe[:16]}"
+    work.parent.mkdir(parents=True, exist_ok=True)
+    first = process_index() == 0
+    with ExitStack() as held:
+        if first:  # the others wait for it in their first step
+            held.enter_context(exclusive(work, "training"))
+            scratch = held.enter_context(atomic_folder(folder, ours=_is_backbone))
+        say(f"training {family} on {len(text.sentences):,} sentences")
+        tokenizer = byte_level_tokenizer(
+            text.sentences, family, config.vocabulary_size, config.positions
+        )
+        torch.manual_seed(config.seed)
+        model = random_model(family, shape, tokenizer)
+        if config.initial == "scaled":
+            scale_weights(model)
+        learner = _learner(family, model, config, text.sentences, tokenizer)
+        learned = learn(learner, replace(run, folder=work), recipe)
+        if first:
+            model.to("cpu").save_pretrained(scratch)
+            tokenizer.save_pretrained(scratch)
+            scores = {"step": learned.step, **learned.scores}
+            write_json(scratch / CARD_FILE, {**card, "scores": scores})
+            write_jsonl(scratch / CURVE_FILE, [dict(row) for row in learned.curve])
+            write_text(scratch / "README.md", _readme(card, scores))
+            shutil.rmtree(work, ignore_errors=True)
+    return learned
+
+
+def _learner(
+    family: BackboneFamily,
+    model: Any,
+    config: BackboneConfig,
+    sentences: Sequence[str],
+    tokenizer: Any,
+) -> _Learner:
+    if family == "bart":
+        longest = config.max_length
+        rows = tokenizer(list(sentences), truncation=True, max_length=longest)["input_ids"]
+        return _Denoiser(model, config, rows, tokenizer)
+    ids = tokenizer(list(sentences), add_special_tokens=False)["input_ids"]
+    return _Predictor(model, config, blocks(ids, tokenizer.eos_token_id, config))
+
+
+def blocks(ids: Sequence[Sequence[int]], end: int, config: BackboneConfig) -> list[list[int]]:
+    """Sentences one after the other, an end before each, cut into rows of ``max_length`` tokens.
+
+    Args:
+        ids: of each sentence.
+        end: the token between sentences.
+        config: a share ``repeated`` of the sentences follows itself.
+    """
+    random = np.random.default_rng(config.seed)
+    twice = random.random(len(ids)) < config.repeated
+    stream: list[int] = []
+    for row, again in zip(ids, twice, strict=True):
+        for _ in range(1 + int(again)):
+            stream += [end, *row]
+    stream += [end] * (config.max_length if len(stream) < 2 * config.max_length else 1)
+    whole = len(stream) // config.max_length * config.max_length
+    return [stream[i : i + config.max_length] for i in range(0, whole, config.max_length)]
+
+
+def _summed(logits: Tensor, labels: Tensor) -> Tensor:
+    return F.cross_entropy(
+        logits.flatten(0, 1).float(), labels.flatten(), ignore_index=_IGNORED, reduction="sum"
+    )
+
+
+def _padded(rows: Sequence[Sequence[int]], value: int) -> Tensor:
+    width = max(map(len, rows))
+    return torch.tensor([[*row, *[value] * (width - len(row))] for row in rows])
+
+
+def _is_backbone(folder: Path) -> bool:
+    return (folder / CARD_FILE).is_file()
+
+
+def _card(text: BackboneText, family: BackboneFamily, config: BackboneConfig) -> dict[str, Any]:
+    return {
+        "family": family,
+        "datasets": list(text.datasets),
+        "n_sentences": len(text.sentences),
+        "n_excluded": text.n_excluded,
+        "data_fingerprint": data_fingerprint(text.sentences),
+        "settings": as_json(config),
+    }
+
+
+def _readme(card: Mapping[str, Any], scores: Mapping[str, float]) -> str:
+    settings = [f"| {name} | {value} |" for name, value in card["settings"].items()]
+    head = "AutoModelForSeq2SeqLM" if card["family"] == "bart" else "AutoModelForCausalLM"
+    lines = [
+        f"# A small {card['family']}",
+        "",
+        f"A language model of the family {card['family']}, trained from scratch on "
+        f"{card['n_sentences']:,} training sentences of {', '.join(card['datasets'])}; "
+        f"{card['n_excluded']:,} were left out because they occur in a test split. It is there to "
+        "be fine-tuned where the weights of a large model are missing, and knows no more than "
+        "these sentences.",
+        "",
+        "```python",
+        f"from transformers import {head}, AutoTokenizer",
+        "",
+        f'model = {head}.from_pretrained("<this folder>")',
+        'tokenizer = AutoTokenizer.from_pretrained("<this folder>")',
+        "```",
+        "",
+        f"- data fingerprint: `{card['data_fingerprint']}`",
+        f"- loss per token of held-out text: {scores['loss']:.4f}, after {scores['step']} steps",
+        "",
+        "| setting | value |",
+        "| --- | --- |",
+        *settings,
+    ]
+    return "\n".join(lines) + "\n"

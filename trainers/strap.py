@@ -1,0 +1,367 @@
+"""STRAP: style transfer as paraphrasing.
+
+Krishna, Wieting and Iyyer (EMNLP 2020), "Reformulating Unsupervised Style Transfer as Paraphrase
+Generation". A paraphraser says a sentence in words without its style (section 2.1); an inverse
+paraphraser, taught to turn the paraphrases of a style's sentences back into these sentences, gives
+any paraphrase that style (2.2); transfer is one after the other (2.3). Both are GPT-2 models that
+are fine-tuned on ``prefix <bos> suffix <eos>`` (:mod:`.learning.prefix_lm`). A model writes one
+style: each direction has its own, which learns from the target style alone.
+
+The paraphraser decides what this is worth. ``paraphraser`` says where it comes from:
+
+- ``corpus``: fine-tuned on a file of paraphrases, such as ParaNMT-50M, filtered for diversity as in
+  section 2.1;
+- a Hub id or a folder: a paraphraser in the released format, such as those on the Hub. Most were
+  trained with padding that is read: ``padding = "released"``;
+- ``pairs``: fine-tuned on the dataset's own pairs, both ways. The system is then supervised, and
+  its card says that it needs parallel data;
+- ``rules``: no model. Words that mark a style are left out, others at random, and neighbours change
+  places. It needs nothing but the two styles, and is what a machine without paraphrases can do; it
+  knows no synonyms and never turns a sentence around.
+
+Where we differ from the released code: padding is masked and positions count tokens (there, 50
+places are always filled, and padding is read; ``padding = "released"`` does that). Weights are
+chosen by perplexity on held-out sentences, as there. Batches are of like length.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal
+
+import torch
+from pydantic import Field
+
+from ..datasets_scripts.directions import Direction
+from ..datasets_scripts.known import language_of
+from ..datasets_scripts.training import TrainingData
+from ..errors import InputError
+from ..files import read_text, write_json
+from ..metrics.text import preparation
+from ..talk import say
+from .learning.loop import learn
+from .learning.paraphraser import LearnedParaphraser, Paraphraser, given_paraphraser, taught
+from .learning.paraphrases import Pair, RuleParaphraser, is_diverse, read_paraphrases
+from .learning.portable import portable
+from .learning.prefix_learner import PrefixLearner, Tuning
+from .learning.prefix_lm import PrefixLM
+from .learning.run import IN_MEMORY, Run
+from .learning.selection import Sides, hold_out
+from .settings import read_settings
+from .system import Request, System, SystemCard, SystemConfig, Task
+from .system_card import Family
+
+_INVERSE, _PARAPHRASER, _MARKERS = "inverse", "paraphraser", "markers.json"
+
+
+@dataclass(frozen=True, kw_only=True)
+class StrapConfig(SystemConfig):
+    """The published settings: sections 2 and 4.2, and the released ``run_lm_finetuning.py``."""
+
+    base: str = field(
+        default="openai-community/gpt2-large",
+        metadata={"help": "a GPT-2 to fine-tune: Hub id or folder"},
+    )
+    paraphraser: str = field(
+        default="corpus",
+        metadata={"help": "corpus, pairs, rules, or a trained one: Hub id or folder"},
+    )
+    paraphrases: str = field(
+        default="", metadata={"help": "the corpus: a file of sentence, tab, paraphrase"}
+    )
+    max_overlap: Annotated[float, Field(ge=0)] = field(
+        default=0.5, metadata={"help": "corpus: pairs must share a lower part of their words"}
+    )
+    max_tau: float = field(
+        default=0.0, metadata={"help": "corpus: Kendall's tau of shared words must be lower"}
+    )
+    max_difference: Annotated[int, Field(ge=0)] = field(
+        default=5, metadata={"help": "corpus: largest difference in words"}
+    )
+    salience: Annotated[float, Field(gt=1)] = field(
+        default=3.0, metadata={"help": "rules: how much more frequent a style's markers are"}
+    )
+    min_count: Annotated[int, Field(ge=1)] = field(
+        default=20, metadata={"help": "rules: occurrences that make a marker"}
+    )
+    drop: Annotated[float, Field(ge=0, lt=1)] = field(
+        default=0.1, metadata={"help": "rules: share of other words that are left out"}
+    )
+    shuffle: Annotated[float, Field(ge=0)] = field(
+        default=2.0, metadata={"help": "rules: how far words move"}
+    )
+    max_prefix: Annotated[int, Field(ge=1)] = field(
+        default=50, metadata={"help": "tokens that are read; the rest is cut"}
+    )
+    max_suffix: Annotated[int, Field(ge=1)] = field(
+        default=50, metadata={"help": "tokens that are written; the rest is cut"}
+    )
+    padding: Literal["masked", "released"] = field(
+        default="masked", metadata={"help": "released: padding is read, as in the released code"}
+    )
+    paraphraser_epochs: Annotated[int, Field(ge=1)] = field(
+        default=3, metadata={"help": "epochs of the paraphraser, where it is fine-tuned"}
+    )
+    epochs: Annotated[int, Field(ge=1)] = field(
+        default=3, metadata={"help": "epochs of the inverse paraphraser"}
+    )
+    batch_size: Annotated[int, Field(ge=1)] = field(
+        default=10, metadata={"help": "sentences a step"}
+    )
+    learning_rate: Annotated[float, Field(gt=0)] = field(
+        default=5e-5, metadata={"help": "AdamW's at the start; it falls in a line to 0"}
+    )
+    clip: Annotated[float, Field(gt=0)] = field(default=1.0, metadata={"help": "gradient norm"})
+    grouping: Annotated[int, Field(ge=1)] = field(
+        default=50, metadata={"help": "batches that are sorted by length together; 1: none"}
+    )
+    validate_every: Annotated[int, Field(ge=1)] = field(
+        default=500, metadata={"help": "steps between validations"}
+    )
+    hold_out: Annotated[int, Field(ge=1)] = field(
+        default=500, metadata={"help": "sentences of each style to choose weights with"}
+    )
+    seed: Annotated[int, Field(ge=0)] = field(default=0, metadata={"help": "of everything random"})
+
+    @property
+    def format(self) -> dict[str, Any]:
+        """Of the rows of both models."""
+        return {
+            "max_prefix": self.max_prefix,
+            "max_suffix": self.max_suffix,
+            "released": self.padding == "released",
+        }
+
+    def tuning(self, epochs: int) -> Tuning:
+        """Of either model."""
+        return Tuning(
+            epochs=epochs,
+            batch_size=self.batch_size,
+            learning_rate=self.learning_rate,
+            clip=self.clip,
+            grouping=self.grouping,
+            validate_every=self.validate_every,
+            seed=self.seed,
+        )
+
+    @classmethod
+    def for_direction(cls, direction: Direction) -> StrapConfig:
+        """The released scripts for formality take the small GPT-2."""
+        formality = direction.dataset.startswith("gyafc")
+        return cls(base="openai-community/gpt2") if formality else cls()
+
+    @classmethod
+    def small(cls, direction: Direction) -> StrapConfig:
+        """For a small GPT-2 (``tstbench train backbone``), which ``base`` must name."""
+        return replace(
+            cls.for_direction(direction),
+            paraphraser="rules",
+            batch_size=32,
+            learning_rate=1e-3,
+            epochs=4,
+            paraphraser_epochs=4,
+            validate_every=250,
+        )
+
+    @classmethod
+    def tiny(cls, direction: Direction) -> StrapConfig:  # noqa: ARG003
+        """Learns next to nothing within seconds: for tests."""
+        return cls(
+            base="scratch",
+            paraphraser="rules",
+            min_count=3,
+            max_prefix=24,
+            max_suffix=24,
+            epochs=1,
+            paraphraser_epochs=1,
+            batch_size=32,
+            learning_rate=3e-3,
+            validate_every=20,
+            hold_out=8,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class StrapSettings:
+    """How the inverse paraphraser writes; the paper reports 0.0, 0.6 and 0.9."""
+
+    top_p: Annotated[float, Field(ge=0, le=1)] = field(
+        default=0.0, metadata={"help": "nucleus that tokens are drawn from; 0: the likeliest"}
+    )
+
+
+@dataclass(frozen=True)
+class Strap(System):
+    """One model for a direction: paraphrase, then write the paraphrase in the target style.
+
+    Attributes:
+        card: its settings and training data.
+        paraphraser: takes the style away.
+        inverse: gives the target style.
+    """
+
+    KIND: ClassVar[str] = "strap"
+    FAMILY: ClassVar[Family] = "fpft"
+    ORIGIN: ClassVar[str] = "Krishna et al. (2020), STRAP; TSTBench's implementation"
+    LIBRARIES: ClassVar[tuple[str, ...]] = ("torch", "transformers")
+    Config: ClassVar[type[SystemConfig]] = StrapConfig
+    Settings: ClassVar[type] = StrapSettings
+
+    card: SystemCard
+    paraphraser: Paraphraser
+    inverse: PrefixLM
+
+    @classmethod
+    def planned(cls, data: TrainingData, config: SystemConfig) -> SystemCard:
+        """A local folder or file is on the card by its name and content, not by its path."""
+        assert isinstance(config, StrapConfig)  # noqa: S101 - for the type checker
+        card = super().planned(data, config)
+        return replace(
+            card,
+            settings=portable(card.settings, ("base", "paraphraser", "paraphrases")),
+            needs_parallel=config.paraphraser == "pairs",
+            trained_on=f"{card.trained_on}; paraphraser: {_origin(config)}",
+        )
+
+    @classmethod
+    def train(cls, data: TrainingData, config: StrapConfig, run: Run = IN_MEMORY) -> Strap:
+        """Learn from the sentences of the target style; validation sentences choose the weights.
+
+        Raises:
+            InputError: a style has too few sentences, or there is nothing to learn paraphrases
+                from.
+            MissingFileError: the pretrained model or the file of paraphrases is not there.
+        """
+        _check(data, config)
+        torch.manual_seed(config.seed)
+        card = cls.planned(data, config)
+        train, held = hold_out(data, config.hold_out, config.seed)
+        paraphraser, run = _paraphraser(data, train, config, run, card.recipe)
+        torch.manual_seed(config.seed)  # whether the paraphraser was learned now or before
+        model = PrefixLM.pretrained(config.base, [*train.source, *train.target], **config.format)
+        say(f"paraphrasing {len(train.target):,} sentences of the target style")
+        pairs, held_pairs = (
+            list(zip(paraphraser.paraphrased(some), some, strict=True))
+            for some in (train.target, held.target)
+        )
+        learner = PrefixLearner(model, pairs, held_pairs, config.tuning(config.epochs))
+        learned = learn(learner, run, card.recipe)
+        return cls(replace(card, scores=dict(learned.scores)), paraphraser, model)
+
+    @property
+    def config(self) -> StrapConfig:
+        """The settings of its card."""
+        return read_settings(StrapConfig, self.card.settings, self.KIND)
+
+    def rewrite(self, batch: Sequence[Request], task: Task) -> list[str]:
+        """Paraphrased greedily, written with at most 10 tokens more than the paraphrase."""
+        paraphrases = self.paraphraser.paraphrased([request.source for request in batch])
+        written = self.inverse.write(
+            paraphrases,
+            longer=10,
+            top_p=task.settings.top_p,
+            randoms=[task.random(request) for request in batch],
+        )
+        return preparation(language_of(task.direction)).clean(written)
+
+    def write(self, folder: Path) -> None:
+        """Write ``inverse/``, and ``paraphraser/`` or ``markers.json``."""
+        self.inverse.save(folder / _INVERSE)
+        if isinstance(self.paraphraser, LearnedParaphraser):
+            self.paraphraser.model.save(folder / _PARAPHRASER)
+        elif isinstance(self.paraphraser, RuleParaphraser):
+            write_json(folder / _MARKERS, sorted(self.paraphraser.markers))
+
+    @classmethod
+    def read(cls, folder: Path, card: SystemCard, device: str) -> Strap:
+        """Read back what :meth:`write` wrote.
+
+        Raises:
+            InputError: a file does not have the written format, or there is no such device.
+        """
+        config = read_settings(StrapConfig, card.settings, cls.KIND)
+        inverse = PrefixLM.read(folder / _INVERSE, device, **config.format)
+        if config.paraphraser != "rules":
+            model = PrefixLM.read(folder / _PARAPHRASER, device, **config.format)
+            return cls(card, LearnedParaphraser(model), inverse)
+        try:
+            markers = frozenset(map(str, json.loads(read_text(folder / _MARKERS))))
+        except (ValueError, TypeError, OSError) as error:
+            raise InputError(f"{folder} is not a strap system: {error!r}") from error
+        return cls(card, RuleParaphraser(markers, config.drop, config.shuffle), inverse)
+
+
+def _check(data: TrainingData, config: StrapConfig) -> None:
+    """Refuse what cannot be learned, before anything is."""
+    for style, some in (
+        (data.direction.source_style, data.train.source),
+        (data.direction.target_style, data.train.target),
+    ):
+        if not some:
+            raise InputError(f"{data.direction} has no {style} sentences to learn from")
+    if config.paraphraser == "corpus" and not config.paraphrases:
+        raise InputError(
+            "strap needs a paraphraser. Fine-tune one on a file of paraphrases (--paraphrases "
+            "FILE: sentence, tab, paraphrase), give a trained one (--paraphraser, a folder or Hub "
+            "id), or do without: --paraphraser rules"
+        )
+    if config.paraphraser == "pairs" and not data.train.pairs:
+        raise InputError(f"{data.direction} has no pairs to learn paraphrases from")
+
+
+def _paraphraser(
+    data: TrainingData, train: Sides, config: StrapConfig, run: Run, recipe: str
+) -> tuple[Paraphraser, Run]:
+    """Section 2.1, or what stands in for it; and how the next phase continues."""
+    if config.paraphraser == "rules":
+        rules = RuleParaphraser.of(
+            train,
+            salience=config.salience,
+            min_count=config.min_count,
+            drop=config.drop,
+            shuffle=config.shuffle,
+        )
+        return rules, run
+    if config.paraphraser not in ("corpus", "pairs"):
+        return given_paraphraser(config.paraphraser, run.device, config.format), run
+    model = PrefixLM.pretrained(config.base, [*train.source, *train.target], **config.format)
+    tuning = config.tuning(config.paraphraser_epochs)
+    return taught(model, lambda: _pairs(data, config), tuning, run, recipe)
+
+
+def _pairs(data: TrainingData, config: StrapConfig) -> list[Pair]:
+    """Sentences and paraphrases of them."""
+    if config.paraphraser == "pairs":
+        return [*data.train.pairs, *((target, source) for source, target in data.train.pairs)]
+    clean = preparation(language_of(data.direction)).clean
+    first, second = zip(*read_paraphrases(config.paraphrases), strict=True)
+    every = list(zip(clean(first), clean(second), strict=True))
+    kept = [
+        pair
+        for pair in every
+        if is_diverse(
+            pair,
+            max_overlap=config.max_overlap,
+            max_tau=config.max_tau,
+            max_difference=config.max_difference,
+        )
+    ]
+    say(f"{len(kept):,} of {len(every):,} paraphrases are diverse")
+    if len(kept) < 2:
+        raise InputError(
+            f"{config.paraphrases} has {len(kept)} diverse paraphrases: raise max_overlap, max_tau "
+            "or max_difference, or take another corpus"
+        )
+    return kept
+
+
+def _origin(config: StrapConfig) -> str:
+    known = {
+        "rules": "rules, no paraphraser was learned",
+        "pairs": "the dataset's own pairs, which makes it supervised",
+        "corpus": "a corpus of paraphrases",
+    }
+    return known.get(config.paraphraser, "a trained one")

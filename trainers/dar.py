@@ -41,7 +41,6 @@ from .learning.loop import Learner, Terms, Update, learn
 from .learning.marker_memory import MarkerMemory
 from .learning.marker_noise import EditNoise, SharedWordNoise
 from .learning.markers import GAMMA, Ngram, count_ngrams, salience
-from .learning.order import Order
 from .learning.run import IN_MEMORY, Run
 from .learning.vocabulary import PAD, UNKNOWN, Vocabulary, padded
 from .nets.losses import summed_word_loss
@@ -224,12 +223,9 @@ class _Learner(Learner):
         config = self._config
         kept = [self._examples(style) for style in (0, 1)]
         self._kept = [*kept[0], *kept[1]]
+        first, second = ([len(e.sentence) for e in some] for some in kept)
         half = config.batch_size // 2
-        orders = [
-            Order([len(e.sentence) for e in some], half, 2 * config.seed + style, config.grouping)
-            for style, some in enumerate(kept)
-        ]
-        self._batches = Both(*orders)
+        self._batches = Both((first, second), half, config.seed, config.grouping)
         self._noise = [self._noise_of(memory) for memory in system.memories]
         self.network = system.network
         kind = {"adam": torch.optim.Adam, "adadelta": torch.optim.Adadelta}[config.optimizer]

@@ -270,12 +270,16 @@ def test_it_learns_mini_both_ways_and_answers_the_same_after_reading(data, tmp_p
     system = Arae.train(data, CONFIG, Run(device="cpu"))
     assert system.card.directions == (DIRECTION, BACK)
     assert set(system.card.scores) >= {"selection", "acc_forward", "self_bleu_back"}
+    torch.manual_seed(1)
+    for weights in system.autoencoder.parameters():
+        weights.normal_(std=0.5)  # so little learning says nothing: answers that differ
     sources = [*data.train.source[:5], "", "zzz qqq"]
     answers = list(system.transfer(sources, DIRECTION))
     assert all("<" not in answer for answer in answers)
     system.save_pretrained(tmp_path / "m")
     again = Arae.from_pretrained(tmp_path / "m", device="cpu")
     assert list(again.transfer(sources, DIRECTION, batch_size=2)) == answers
+    assert list(again.transfer(sources, BACK)) != answers
     wide = Generation(settings={"beams": 4})
     found = list(again.transfer(sources, DIRECTION, generation=wide))
     assert found == list(again.transfer(sources, DIRECTION, generation=wide, batch_size=3))

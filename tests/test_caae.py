@@ -158,6 +158,16 @@ def test_a_discriminator_sees_its_style_taught_and_the_other_rewritten(data):
             assert sum(halves).item() == pytest.approx(expected, rel=1e-4)
 
 
+def test_free_states_begin_in_the_other_style(data):
+    learner = made(data)
+    words, styles = learner._batch(np.array([2, 9]))
+    content = learner._content(words, styles)
+    known = learner._system.autoencoder.generator_styles.weight
+    n = CONFIG.style_size
+    assert torch.equal(learner._taught(words, styles, content)[:, 0, :n], known)
+    assert torch.equal(learner._free(words, styles, content)[:, 0, :n], known.flip(0))
+
+
 def test_each_step_moves_its_own_network(data):
     learner, processes = made(data), Processes.start(Run(device="cpu"))
     for step, name in enumerate(("discriminators", "autoencoder") * 2):
@@ -236,6 +246,9 @@ def test_a_resumed_training_opens_the_gate_at_the_same_steps(data, tmp_path):
         "autoencoder/style_0" in row for row in whole.curve if "autoencoder/reconstruction" in row
     ]
     assert opened[:3] == [False] * 3, "the warm-up"
+    rates = [made(data, **settings).update(step).rates for step in (2, 3, 4)]
+    expected = [("autoencoder", 5e-4), ("discriminators", 5e-3), ("autoencoder", 5e-3)]
+    assert rates == [dict([one]) for one in expected]
     assert {True, False} == set(opened[3:]), "the gate both opened and closed"
     first = made(data, **settings)
     update = first.update
@@ -257,6 +270,9 @@ def test_it_learns_mini_both_ways_and_answers_the_same_after_reading(data, tmp_p
     system = Caae.train(data, CONFIG, Run(device="cpu"))
     assert system.card.directions == (DIRECTION, BACK)
     assert set(system.card.scores) >= {"selection", "acc_forward", "self_bleu_back"}
+    torch.manual_seed(1)
+    for weights in system.autoencoder.parameters():
+        weights.normal_(std=0.5)  # so little learning says nothing: answers that differ
     sources = [*data.train.source[:5], "", "zzz qqq"]
     answers = list(system.transfer(sources, DIRECTION))
     assert all("<" not in answer for answer in answers)
@@ -289,7 +305,7 @@ def test_the_unknown_word_is_never_written(data):
         (("--objective", "both"), "setting objective of caae"),
         (("--gama", "1"), "Did you mean '--gamma'"),
         (("--gamma", "0"), "setting gamma of caae"),
-        (("--hold-out", "100000", "--preset", "tiny"), "lower hold_out"),
+        (("--warm-up", "-1"), "setting warm_up of caae"),
     ],
 )
 def test_mistakes_are_told(capsys, arguments, expected):

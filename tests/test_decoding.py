@@ -53,6 +53,34 @@ def test_a_wide_beam_finds_the_likeliest_sentence(tables):
     assert [cut(row) for row in found] == [likeliest(t, (PAD, UNKNOWN)) for t in tables]
 
 
+def plain_beam(table, beams, forbidden):
+    """The same search over lists: a finished sentence takes one place, and stays."""
+    log_p = table.log_softmax(dim=-1)
+    kept = [(0.0, [])]
+    for _ in range(LENGTH):
+        longer = []
+        for score, sentence in kept:
+            if sentence[-1:] == [END]:
+                longer.append((score, sentence))
+                continue
+            before = sentence[-1] + 1 if sentence else 0
+            longer += [
+                (score + log_p[before, word].item(), [*sentence, word])
+                for word in range(N_WORDS)
+                if word not in forbidden
+            ]
+        kept = sorted(longer, key=lambda one: -one[0])[:beams]
+    return kept[0][1]
+
+
+@pytest.mark.parametrize("beams", [1, 2, 3])
+def test_a_narrow_beam_keeps_what_a_plain_search_keeps(beams):
+    torch.manual_seed(0)
+    tables = 2 * torch.randn(300, N_WORDS + 1, N_WORDS)
+    found = beam_search(step, (tables,), length=LENGTH, beams=beams, forbidden=(PAD, UNKNOWN))
+    assert [cut(row) for row in found] == [plain_beam(t, beams, (PAD, UNKNOWN)) for t in tables]
+
+
 def test_one_beam_is_greedy_and_wider_ones_are_never_worse(tables):
     def score(table, sentence):
         places = zip((-1, *sentence[:-1]), sentence, strict=True)

@@ -92,6 +92,9 @@ class CaaeConfig(SystemConfig):
     warm_up: Annotated[float, Field(ge=0)] = field(
         default=0.0, metadata={"help": "epochs of reconstruction alone, before those"}
     )
+    warm_up_rate: Annotated[float, Field(gt=0)] = field(
+        default=5e-4, metadata={"help": "Adam's learning rate meanwhile"}
+    )
     rho: Annotated[float, Field(ge=0)] = field(
         default=1.0, metadata={"help": "weight of the discriminators' verdict; 0 for none"}
     )
@@ -138,9 +141,10 @@ class CaaeConfig(SystemConfig):
             dropout=0.1,
             min_count=10,
             batch_size=32,
-            learning_rate=2e-3,
             warm_up=2.0,
-            epochs=1.0,
+            warm_up_rate=2e-3,
+            epochs=0.5,
+            rho=0.1,
             validations=10,
         )
 
@@ -205,7 +209,7 @@ class _Learner(Learner):
         self.validate_every = max(1, self.steps // config.validations)
 
     def update(self, step: int) -> Update:
-        after = step - self._warm_up
+        config, after = self._config, step - self._warm_up
         turn, which = divmod(after, 2) if after >= 0 else (after, 1)
         name = ("discriminators", "autoencoder")[which]
         return Update(
@@ -214,7 +218,8 @@ class _Learner(Learner):
             loss=(self._discriminator_loss, self._autoencoder_loss)[which],
             order=self._batches,
             number=self._warm_up + turn,
-            clip=self._config.clip,
+            rates={name: config.warm_up_rate if after < 0 else config.learning_rate},
+            clip=config.clip,
         )
 
     def hear(self, terms: Mapping[str, float]) -> None:

@@ -135,7 +135,7 @@ class TsstConfig(SystemConfig):
             grouping=50,
             teacher_forcing=1.0,
             pretrain_epochs=0.3,
-            self_epochs=1.0,
+            self_epochs=2.0,
             epochs=1.0,
             warm_up=200,
             highest_rate=2e-3,

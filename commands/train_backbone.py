@@ -10,7 +10,8 @@ from typing import get_args
 
 from ..errors import unknown_name
 from ..pipelines.tables import print_rows
-from ..trainers.backbone import BackboneConfig, train_backbone
+from ..trainers.backbone import train_backbone
+from ..trainers.backbone_config import BackboneConfig
 from ..trainers.learning.backbone_text import backbone_text
 from ..trainers.learning.run import Run
 from ..trainers.nets.backbones import BackboneFamily

@@ -15,7 +15,8 @@ from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokeni
 
 from tstbench.datasets_scripts.cleaning import match_key
 from tstbench.datasets_scripts.training import keys_under_test
-from tstbench.trainers.backbone import BackboneConfig, _learner, blocks, train_backbone
+from tstbench.trainers.backbone import _learner, blocks, train_backbone
+from tstbench.trainers.backbone_config import BackboneConfig
 from tstbench.trainers.learning.backbone_text import backbone_text
 from tstbench.trainers.learning.denoising import infilled
 from tstbench.trainers.learning.loop import _step, learn

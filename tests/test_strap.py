@@ -28,7 +28,8 @@ from tstbench.trainers.learning.prefix_lm import PrefixLM, drawn
 from tstbench.trainers.learning.processes import Processes
 from tstbench.trainers.learning.run import Run
 from tstbench.trainers.nets.backbones import BackboneShape, byte_level_tokenizer, random_model
-from tstbench.trainers.strap import Strap, StrapConfig
+from tstbench.trainers.strap import Strap
+from tstbench.trainers.strap_config import StrapConfig
 from tstbench.trainers.system import Generation
 
 CONFIG = StrapConfig.tiny(parse_direction(DIRECTION))

@@ -10,7 +10,6 @@ from tstbench.trainers.learning.batches import Alike, OneStyle
 from tstbench.trainers.learning.corpus import Both
 from tstbench.trainers.learning.decoding import beam_search
 from tstbench.trainers.learning.noise import slightly_shuffled
-from tstbench.trainers.learning.order import Order
 from tstbench.trainers.learning.vocabulary import END, PAD, UNKNOWN
 
 N_WORDS, LENGTH = 6, 4
@@ -30,11 +29,11 @@ def step(words, state):
 
 
 def likeliest(table, forbidden):
-    """By trying all sentences of at most ``LENGTH`` words."""
+    """By trying all sentences of one to ``LENGTH`` words."""
     best = (-np.inf, ())
     log_p = table.log_softmax(dim=-1)
     words = [w for w in range(N_WORDS) if w not in (*forbidden, END)]
-    for size in range(LENGTH + 1):
+    for size in range(1, LENGTH + 1):
         for start in itertools.product(words, repeat=size):
             sentence = start if size == LENGTH else (*start, END)
             places = zip((-1, *sentence[:-1]), sentence, strict=True)
@@ -67,7 +66,7 @@ def plain_beam(table, beams, forbidden):
             longer += [
                 (score + log_p[before, word].item(), [*sentence, word])
                 for word in range(N_WORDS)
-                if word not in forbidden
+                if word not in forbidden and (sentence or word != END)
             ]
         kept = sorted(longer, key=lambda one: -one[0])[:beams]
     return kept[0][1]
@@ -125,7 +124,7 @@ def test_noise_moves_a_word_by_three_places_at_most():
 
 def test_batches_of_like_length_have_both_styles():
     lengths = [int(n) for n in np.random.default_rng(1).integers(2, 20, size=90)]
-    both = Both(Order(lengths[:50], 5, 0), Order(lengths[50:], 5, 1))
+    both = Both((lengths[:50], lengths[50:]), 5, 0)
     alike = Alike(both, lengths, 50, grouping=8, seed=2)
     batches = [alike.at(step) for step in range(8)]
     before = [both.at(step) for step in range(8)]

@@ -24,6 +24,8 @@ def beam_search(
 ) -> Tensor:
     """The likeliest sentences found, with ``beams`` kept at each word; 1 is greedy.
 
+    No sentence is empty: a total of log-probabilities would favour that.
+
     The score is the sum of log-probabilities, not divided by the length. A row's sentence does not
     depend on the other rows.
 
@@ -39,7 +41,7 @@ def beam_search(
         ids (B, L), L at most ``length``; ``PAD`` after ``END``.
     """
     logits, state = step(None, state)
-    log_p = _log_probabilities(logits, forbidden)
+    log_p = _log_probabilities(logits, (*forbidden, END))  # a sentence has at least one word
     wide = min(beams, log_p.shape[1])
     scores, words = log_p.topk(wide, dim=1)  # (B, K)
     scores = F.pad(scores, (0, beams - wide), value=-torch.inf)

@@ -96,7 +96,8 @@ class LatentAutoencoder(nn.Module):
         while len(written) < self.max_length and not ended.all():
             vectors, seen = self.decoder(vector, memory, mask, seen)
             logits = self.output(vectors)[:, -1]
-            logits[:, list(forbidden)] = -torch.inf
+            first = () if written else (END,)  # a rewrite has at least one word
+            logits[:, [*forbidden, *first]] = -torch.inf
             word = logits.argmax(dim=-1, keepdim=True)
             written.append(word)
             ended |= word[:, 0] == END

@@ -87,7 +87,8 @@ class Generator(nn.Module):
             vectors, seen = self.decoder(vector, seen_memory, mask, seen)
             logits = self.output(vectors)  # (B, 1, V)
             if forbidden:
-                logits[..., list(forbidden)] = -torch.inf
+                first = () if place else (END,)  # a rewrite has at least one word
+                logits[..., [*forbidden, *first]] = -torch.inf
             likeliest = logits.argmax(dim=-1)  # (B, 1)
             word = likeliest if temperature is None else F.softmax(logits / temperature, dim=-1)
             written.append(word)

@@ -161,7 +161,8 @@ class Generator(nn.Module):
             with torch.no_grad():
                 scores = self.output(state[0])
                 if forbidden:
-                    scores[:, list(forbidden)] = -torch.inf
+                    first = () if words else (END,)  # a rewrite has at least one word
+                    scores[:, [*forbidden, *first]] = -torch.inf
                 words.append(scores.argmax(dim=1))
             ended |= words[-1] == END
             if bool(ended.all()):

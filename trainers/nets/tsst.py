@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import torch
 import torch.nn.functional as F
@@ -174,7 +174,8 @@ class Generator(nn.Module):
         places, mask, (hidden, cell) = reading
         state = (torch.tanh(self.first_hidden(hidden)), torch.tanh(self.first_cell(cell)))
         content, styles = self.decoder.attentions
-        return state, (content.memory(places, mask), styles.memory(style))
+        seen = cast(Attention, content).memory(places, mask)
+        return state, (seen, cast(Attention, styles).memory(style))
 
     def language(self, words: Tensor) -> tuple[Tensor, Tensor]:
         """Logits (B, T, V) of a language model forth and one back, for words (B, T).

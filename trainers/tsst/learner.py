@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -20,7 +20,7 @@ from ..learning.schedules import inverse_power
 from ..learning.vocabulary import END, PAD, UNKNOWN, padded
 from ..nets.losses import bag_of_words_loss, summed_word_loss
 from ..nets.style_transformer import lengths_of
-from ..nets.tsst import REWRITE, Discriminator, Reader
+from ..nets.tsst import REWRITE, Discriminator
 
 if TYPE_CHECKING:
     from .system import Tsst
@@ -65,7 +65,8 @@ class TsstLearner(Learner):
         if config.retriever == "dense":
             # The reader as it was at the last refresh: a checkpoint has it, so that a resumed
             # training finds the sentences that it would have found.
-            self.network["refreshed"] = deepcopy(reader)
+            self._refreshed = deepcopy(reader)
+            self.network["refreshed"] = self._refreshed
         self._keys: tuple[Tensor, Tensor] | None = None
         language = (reader.words, reader.lstm, self._generator.output)
         rate = config.highest_rate  # of every step, in Update.rates
@@ -238,7 +239,9 @@ class TsstLearner(Learner):
         self, side: int, rows: list[Row], queries: Tensor, hidden: list[Row] | None = None
     ) -> Tensor:
         """Ids (B, K, L) of sentences of a style; ``hidden``: of each row, one not to find."""
-        excluded = [()] * len(rows) if hidden is None else [(row,) for row in hidden]
+        excluded: list[tuple[Row, ...]] = [()] * len(rows)
+        if hidden is not None:
+            excluded = [(row,) for row in hidden]
         found = self._system.memory.find(
             side, rows, excluded, [self.seed] * len(rows), queries.detach(), self._keys_now()
         )
@@ -246,14 +249,12 @@ class TsstLearner(Learner):
 
     def _keys_now(self) -> tuple[Tensor, Tensor] | None:
         if self._config.retriever == "dense" and self._keys is None:
-            refreshed = cast(Reader, self.network["refreshed"])
-            self._keys = refreshed.keys(self._system.memory.partitions)
+            self._keys = self._refreshed.keys(self._system.memory.partitions)
         return self._keys
 
     def _refresh(self) -> None:
         if self._config.retriever == "dense":
-            now = self._generator.reader.state_dict()
-            self.network["refreshed"].load_state_dict(now)
+            self._refreshed.load_state_dict(self._generator.reader.state_dict())
             self._keys = None
 
     def validate(self) -> Mapping[str, float]:

@@ -199,7 +199,7 @@ def neutrality(sides: Sequence[Iterable[Sequence[int]]], n_words: int) -> Tensor
     """
     counts = [Counter(word for row in rows for word in row) for rows in sides]
     found = torch.zeros(n_words)
-    for word in set().union(*counts) - {PAD, UNKNOWN, END}:
+    for word in {word for count in counts for word in count} - {PAD, UNKNOWN, END}:
         first, second = (count[word] for count in counts)
         found[word] = 1 - abs(first - second) / (first + second)
     return found

@@ -125,7 +125,7 @@ class _Likes(nn.Module):
 
 def test_the_style_reward_makes_what_the_classifier_likes_likelier():
     learner = learner_of(
-        content_weight=0.0, gated=False, baseline=False, supervised_decay=1e-9, learning_rate=1e-2
+        content_weight=0.0, gated=False, baseline=False, supervised_decay=1e-9, reward_rate=1e-2
     )
     few = sorted(set(learner._targets[0][3:7]))
     learner._classifier = _Likes(few[0])
@@ -196,12 +196,13 @@ def test_content_is_worth_how_much_better_than_the_likeliest_it_comes_back(learn
 
 
 def test_phases_and_the_fading_of_the_words_loss():
-    learner = learner_of()
+    learner = learner_of(reward_rate=1e-4)
     learner._config = replace(learner._config, supervised_epochs=2)
     epoch = learner._epoch
     names = [learner.update(step) for step in (0, 2 * epoch - 1, 2 * epoch, 3 * epoch)]
     assert [one.name for one in names] == ["supervised"] * 2 + ["rewarded"] * 2
     assert [one.clip for one in names] == [None, None, 1.0, 1.0]
+    assert [one.rates["bart"] for one in names] == [3e-3, 3e-3, 1e-4, 1e-4]
     part = np.arange(4)
     learner.network.eval()
     plain = learner._word_loss(part, part).item()

@@ -55,6 +55,9 @@ class BsrrConfig(SystemConfig):
     learning_rate: Annotated[float, Field(gt=0)] = field(
         default=1e-5, metadata={"help": "the optimiser's"}
     )
+    reward_rate: Annotated[float, Field(gt=0)] = field(
+        default=1e-5, metadata={"help": "the optimiser's once there are rewards; published: equal"}
+    )
     clip: Annotated[float, Field(gt=0)] = field(
         default=1.0, metadata={"help": "gradient norm, once there are rewards"}
     )
@@ -135,6 +138,7 @@ class BsrrConfig(SystemConfig):
             classifier=SCRATCH,
             optimizer="adamw",
             learning_rate=5e-4,
+            reward_rate=3e-5,
             batch_size=32,
             epochs=2.7,
             supervised_epochs=2.45,
@@ -158,6 +162,7 @@ class BsrrConfig(SystemConfig):
             sample_length=12,
             batch_size=8,
             learning_rate=3e-3,
+            reward_rate=3e-3,
             epochs=1,
             supervised_epochs=0.8,
             classifier_steps=5,

@@ -93,6 +93,7 @@ class BsrrLearner(Learner):
             loss=rewarded_loss if rewarded else supervised_loss,
             order=self._order,
             number=step,
+            rates={"bart": self._config.reward_rate if rewarded else self._config.learning_rate},
             clip=self._config.clip if rewarded else None,
         )
 

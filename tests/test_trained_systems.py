@@ -1,12 +1,15 @@
 """Every system that learns: from the command line to a score, on mini, with its preset ``tiny``."""
 
 import json
+from pathlib import Path
 
 import pytest
 from prepared import command_line
 
+from tstbench.datasets_scripts.known import parse_direction
+from tstbench.pipelines.suite_file import read_suite
 from tstbench.trainers.registry import SYSTEMS, system_class
-from tstbench.trainers.train import presets
+from tstbench.trainers.train import presets, system_config
 
 DIRECTION = "mini/negative-to-positive"
 LEARNERS = [
@@ -14,6 +17,7 @@ LEARNERS = [
     for name in SYSTEMS
     if system_class(name).Config is not None and presets(system_class(name).Config)
 ]
+PAPERS = [name for name in LEARNERS if system_class(name).FAMILY == "fpft"]
 
 
 @pytest.mark.parametrize("name", LEARNERS)
@@ -32,3 +36,13 @@ def test_train_transfer_evaluate(name, tmp_path, capsys):
     )
     assert code == 0, err
     assert "s-BLEU" in shown
+
+
+def test_the_suite_of_all_ten_can_be_run():
+    """Its systems, presets and settings exist; training them takes hours, so none is trained."""
+    suite = read_suite(Path(__file__).parents[1] / "examples" / "trained.toml")
+    named = [one for one in suite.system if one.system is not None]
+    assert sorted(one.system for one in named) == sorted(PAPERS)
+    for one in named:
+        for direction in one.directions:
+            system_config(one.system, parse_direction(direction), one.settings, preset=one.preset)

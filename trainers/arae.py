@@ -16,7 +16,7 @@ by the batch at hand. Sentences that are too long are cut, not left out.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -249,7 +249,7 @@ class _Learner(Learner):
             return Update(
                 turn.name, names, loss, self._autoencoder_batches[style], number, clip=config.clip
             )
-        losses = {
+        losses: dict[str, Callable[[np.ndarray, np.ndarray], Terms]] = {
             "classifier": self._classified,
             "adversary": self._misled,
             "critic": partial(self._criticised, step),

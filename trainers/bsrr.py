@@ -248,8 +248,8 @@ def _by_judge(
 ) -> Validate:
     """ACC and self-BLEU of held-out sentences; the judge is not the reward's classifier."""
     prepare = preparation(language_of(data.direction)).for_language_model
-    sides = [Sides(*(tuple(prepare(side)) for side in both)) for both in (train, held)]
-    judge = selection(*sides, seed)
+    learned, kept = (Sides(*(tuple(prepare(side)) for side in both)) for both in (train, held))
+    judge = selection(learned, kept, seed)
 
     def rewrite(texts: Sequence[str], side: int) -> list[str]:
         return prepare(writer.rewritten(texts, side, Decoding(), 64))

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Annotated, ClassVar, cast
 
@@ -287,14 +287,12 @@ class _Learner(Learner):
         """Scores of the best weight of an edit, which the network keeps beside its own weights."""
         judge, found = self._corpus.judge, {}
         for weight in self._config.weights:
-            settings = CtatSettings(weights=(weight,))
-            found[weight] = judge.scores(
-                lambda sentences, side, how=settings: self._system.rewritten(sentences, side, how)
-            )
+            how = CtatSettings(weights=(weight,))
+            found[weight] = judge.scores(partial(self._system.rewritten, settings=how))
         best = max(found, key=lambda weight: found[weight]["selection"])
         self._system.editor.weight.fill_(best)
         copies = CtatSettings(iterations=0)
-        rebuilt = judge.scores(lambda s, side: self._system.rewritten(s, side, copies))
+        rebuilt = judge.scores(partial(self._system.rewritten, settings=copies))
         content = (rebuilt["self_bleu_forward"] + rebuilt["self_bleu_back"]) / 2
         return {**found[best], "weight": best, "reconstruction": content}
 

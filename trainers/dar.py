@@ -274,7 +274,7 @@ class _Learner(Learner):
         )
 
     def _loss(self, step: int, part: np.ndarray, whole: np.ndarray) -> Terms:
-        network, device = self.network, self._system.device
+        network, device = self._system.network, self._system.device
         examples = [self._kept[i] for i in part]
         markers = self._noised(step, part)
         sentences = padded([e.sentence for e in examples]).to(device)

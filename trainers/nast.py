@@ -221,7 +221,7 @@ class _Learner(AdversarialLearner):
         config = self._config
         weight = config.self_weight if name == "self" else config.cycle_weight
         logits, jumps = self._generator.teach(*source, styles, words)
-        terms = {name: weight * summed_word_loss(logits, words) / len(whole)}
+        terms: dict[str, Tensor] = {name: weight * summed_word_loss(logits, words) / len(whole)}
         if jumps is not None:
             terms[f"{name}_jumps"] = config.position_weight * jumps / len(whole)
         return terms

@@ -40,8 +40,10 @@ def style_roberta(
 def _from_scratch(bart: Seq2Seq, dimension: int, layers: int) -> Any:
     from transformers import RobertaConfig, RobertaForSequenceClassification
 
+    # The base class's settings, num_labels and attn_implementation, are not in its signature.
+    kind: Any = RobertaConfig
     return RobertaForSequenceClassification(
-        RobertaConfig(
+        kind(
             vocab_size=bart.model.config.vocab_size,
             hidden_size=dimension,
             num_hidden_layers=layers,

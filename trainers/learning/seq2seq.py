@@ -74,12 +74,16 @@ class Seq2Seq:
             clean_up_tokenization_spaces=False,
             **{f"{name}_token": token for name, token in names.items()},
         )
-        shape = {"attention_heads": 2, "ffn_dim": 2 * dimension, "layers": 2}
         config = BartConfig(
             vocab_size=len(tokenizer),
             d_model=dimension,
             max_position_embeddings=128,
-            **{f"{side}_{k}": v for side in ("encoder", "decoder") for k, v in shape.items()},
+            encoder_layers=2,
+            decoder_layers=2,
+            encoder_attention_heads=2,
+            decoder_attention_heads=2,
+            encoder_ffn_dim=2 * dimension,
+            decoder_ffn_dim=2 * dimension,
             bos_token_id=tokenizer.bos_token_id,
             pad_token_id=tokenizer.pad_token_id,
             eos_token_id=tokenizer.eos_token_id,

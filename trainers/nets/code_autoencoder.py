@@ -5,6 +5,8 @@ Zhao et al. (ICML 2018), "Adversarially Regularized Autoencoders", sections 3 an
 
 from __future__ import annotations
 
+from typing import cast
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -63,7 +65,7 @@ class CodeAutoencoder(nn.Module):
 
     def teach(self, style: int, code: Tensor, target: Tensor) -> Tensor:
         """Logits (B, T, V) of each word of ``target`` (B, T), by the decoder of a style."""
-        decoder = self.decoders[style]
+        decoder = cast(_Reader, self.decoders[style])
         beside = code[:, None].expand(-1, target.shape[1], -1)
         outputs, _ = decoder.lstm(torch.cat([decoder.before(target), beside], dim=2))
         logits: Tensor = self.output(outputs)
@@ -76,7 +78,7 @@ class CodeAutoencoder(nn.Module):
 
     def step(self, style: int, words: Tensor | None, state: State) -> tuple[Tensor, State]:
         """A step of :func:`~..learning.decoding.beam_search`, by the decoder of a style."""
-        decoder, (memory, cell, code) = self.decoders[style], state
+        decoder, (memory, cell, code) = cast(_Reader, self.decoders[style]), state
         start = decoder.start.expand(len(code), -1)
         vector = torch.cat([start if words is None else decoder.words(words), code], dim=1)
         before = memory[None].contiguous(), cell[None].contiguous()

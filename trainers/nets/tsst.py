@@ -153,7 +153,9 @@ class Generator(nn.Module):
             Logits (B, S, V), and the words as ids (B, S), closed by :func:`closed`.
         """
         state, memories = self._begin(reading, style)
-        vector, hiddens, words = self.start.expand(len(style), -1), [], []
+        vector = self.start.expand(len(style), -1)
+        hiddens: list[Tensor] = []
+        words: list[Tensor] = []
         ended = torch.zeros(len(style), dtype=torch.bool, device=style.device)
         for _ in range(steps):
             state = self.decoder(self.reader.dropout(vector), state, memories)

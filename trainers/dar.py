@@ -167,9 +167,9 @@ class DarConfig(SystemConfig):
             max_length=20,
             learning_rate=1e-3,
             batch_size=128,
-            epochs=5,
+            epochs=2,
             grouping=20,
-            validate_every=500,
+            validate_every=250,
             hold_out=250,
         )
 

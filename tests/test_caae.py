@@ -97,7 +97,7 @@ def made(data, **settings):
     few = replace(
         data, train=replace(data.train, source=data.train.source[:8], target=data.train.target[:8])
     )
-    config = replace(CONFIG, **settings)
+    config = replace(CONFIG, **{"warm_up": 0.0, "warm_up_rate": 5e-4, "dropout": 0.5, **settings})
     corpus = Corpus.of(few, min_count=1, max_length=config.max_length, held_out=8, seed=0)
     torch.manual_seed(0)
     autoencoder = GruAutoencoder(len(corpus.vocabulary), config.sizes, config.dropout)

@@ -77,7 +77,7 @@ def curve_picture(curves: Sequence[LearningCurve]) -> str:
         parts.append(_panel(curve, losses, f"{title}: losses", 0, top, losses=True))
         if curve.scores:
             scores = f"{title}: validation"
-            parts.append(_panel(curve, curve.scores, scores, _PANEL[0], top, losses=False))
+            parts.append(_panel(curve, _shares(curve), scores, _PANEL[0], top, losses=False))
         top += height + 8
     width = 2 * _PANEL[0]
     named = html.escape(", ".join(curve.name for curve in curves))
@@ -91,6 +91,16 @@ def curve_picture(curves: Sequence[LearningCurve]) -> str:
     )
 
 
+def _shares(curve: LearningCurve) -> Mapping[str, Series]:
+    """The scores between 0 and 1, if there are any: what is of another size would flatten them."""
+    shares = {
+        name: series
+        for name, series in curve.scores.items()
+        if min(series.values) >= 0 and max(series.values) <= 1
+    }
+    return shares or curve.scores
+
+
 def _panel(
     curve: LearningCurve,
     shown: Mapping[str, Series],
@@ -101,7 +111,7 @@ def _panel(
     losses: bool,
 ) -> str:
     values = [v for series in shown.values() for v in series.values] or [0.0, 1.0]
-    low, high = (min(values), max(values)) if losses else (0.0, max(1.0, *values))
+    low, high = (min(values), max(values)) if losses else _range(values)
     logarithmic = losses and low > 0 and high > 20 * low
     low = low if logarithmic or not losses else min(0.0, low)
     x = _Axis(0, curve.steps, left + _LEFT, left + _LEFT + _WIDTH)
@@ -156,3 +166,9 @@ def _round_step(width: float) -> float:
         return 1.0
     power = 10.0 ** math.floor(math.log10(width))
     return next(n * power for n in (1, 2, 5, 10) if n * power >= width * (1 - 1e-9))
+
+
+def _range(scores: Sequence[float]) -> tuple[float, float]:
+    """From 0 to 1 if the scores are shares, else as far as they go."""
+    low, high = min(scores), max(scores)
+    return (0.0, max(1.0, high)) if low >= 0 else (low, max(0.0, high))

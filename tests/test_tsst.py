@@ -206,7 +206,7 @@ def test_losses_fall_on_a_batch_seen_again(data):
     warm = CONFIG.warm_up - 1  # the highest rate
     cases = {"language_model/back": warm, "generator/self": learner._pretraining + warm}
     for name, step in cases.items():
-        curve = [_step(learner, step, Run(), processes)[name] for _ in range(30)]
+        curve = [_step(learner, step, Run(), processes)[name] for _ in range(60)]
         assert curve[-1] < curve[0] / 2
     every = learner._pretraining + learner._repeating
     curve = [sum(_step(learner, every, Run(), processes).values()) for _ in range(15)]

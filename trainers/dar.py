@@ -165,11 +165,11 @@ class DarConfig(SystemConfig):
             cell="gru",
             attention=True,
             max_length=20,
-            learning_rate=1e-3,
-            batch_size=128,
+            learning_rate=2e-3,
+            batch_size=32,
             epochs=2,
             grouping=20,
-            validate_every=250,
+            validate_every=800,
             hold_out=250,
         )
 

@@ -248,7 +248,7 @@ def test_parts_of_a_batch_do_not_change_what_is_learned(data):
     settings = {"code_noise": 0.0, "epochs": 2.0}
     one = learn(made(data, **settings), Run(device="cpu"), "a recipe")
     three = learn(made(data, **settings), Run(device="cpu", accumulate=3), "a recipe")
-    assert losses(one) == pytest.approx(losses(three), abs=1e-6)
+    assert losses(one) == pytest.approx(losses(three), abs=1e-5)
 
 
 def test_a_resumed_training_follows_the_same_curve(data, tmp_path):

@@ -86,8 +86,7 @@ def test_what_a_killed_process_left_is_continued(tmp_path):
         sys.path.insert(0, sys.argv[1])
         from pathlib import Path
         from test_learning_loop import RECIPE, Two
-        from tstbench.trainers.learning.corpus import Both
-from tstbench.trainers.learning.loop import learn
+        from tstbench.trainers.learning.loop import learn
         from tstbench.trainers.learning.run import Run
         learner, update = Two(), None
         update = learner.update
@@ -128,8 +127,7 @@ def test_two_processes_learn_what_one_does(tmp_path):
         sys.path.insert(0, {str(Path(__file__).parent)!r})
         from pathlib import Path
         from test_learning_loop import RECIPE, Two, losses
-        from tstbench.trainers.learning.corpus import Both
-from tstbench.trainers.learning.loop import learn
+        from tstbench.trainers.learning.loop import learn
         from tstbench.trainers.learning.run import Run
         found = losses(learn(Two(steps=6, dropout=0.1), Run(device="cpu"), RECIPE))
         Path({str(tmp_path)!r}, os.environ["RANK"] + ".json").write_text(json.dumps(found))

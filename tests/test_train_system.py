@@ -44,7 +44,7 @@ def test_flags_win_over_the_file_and_the_file_over_the_paper(capsys, tmp_path):
         assert code == 0, err
         assert settings(tmp_path / "dr").items() >= expected.items()
         assert f"folder\t{tmp_path / 'dr'}" in out
-    assert '"gamma": 5.0' in (tmp_path / "dr" / "README.md").read_text()
+    assert "| `gamma` | 5.0 |" in (tmp_path / "dr" / "README.md").read_text()
 
 
 def test_a_dataset_is_each_of_its_directions(capsys, tmp_path):

@@ -24,7 +24,7 @@ def infilled(
         mask: the mask's id.
 
     >>> infilled([5, 6, 7, 8], np.random.default_rng(0), ratio=0.5, mean_span=3, mask=0)
-    [5, 6, 0]
+    [0, 6, 0, 7, 0]
     """
     exact = ratio * len(ids)
     left = int(exact) + int(random.random() < exact - int(exact))

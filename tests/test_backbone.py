@@ -98,6 +98,9 @@ def test_the_loss_falls_on_a_batch_seen_again(family, text):
 @pytest.mark.parametrize("family", FAMILIES)
 def test_parts_sum_up_to_the_mean_over_tokens(family, text):
     one = learner(family, text)
+    with torch.no_grad():  # large weights: another noise is another loss
+        for parameter in one.network.parameters():
+            parameter.mul_(4)
     whole = np.arange(6)
     with torch.no_grad():
         together = one._loss(3, whole, whole)["loss"]
@@ -108,7 +111,7 @@ def test_parts_sum_up_to_the_mean_over_tokens(family, text):
 def test_bart_is_taught_the_whole_sentence(text):
     """Token by token, each sentence alone, without padding."""
     one = learner("bart", text, mask_ratio=0.3)
-    part = np.arange(4)
+    part = np.array([5, 2, 7, 0])
     total, n_tokens = 0.0, 0
     for i in part:
         row = one._rows[i]

@@ -8,7 +8,7 @@ import pytest
 import torch
 from prepared import DIRECTION, refusal
 from safetensors.torch import load_file, save_file
-from word_systems import N_WORDS, learner_of, moved, three_sentences, trained
+from word_systems import N_WORDS, learner_of, moved, three_sentences, trained, untrained
 
 from tstbench.datasets_scripts.known import parse_direction
 from tstbench.datasets_scripts.training import load_training
@@ -192,7 +192,7 @@ def test_it_learns_mini_both_ways_and_answers_the_same_after_reading(data, tmp_p
 
 
 def test_no_pads_and_no_unknown_words_are_written(data):
-    system = learner_of(Nast, data, SIMPLE)._system
+    system = untrained(Nast, data, SIMPLE)[0]
     with torch.no_grad():
         system.network.output.bias[[PAD, UNKNOWN]] = 50.0
     assert all(system.rewritten(["the food was awful ."], 0))
@@ -213,7 +213,7 @@ def test_published_settings_by_dataset():
 
 
 def test_a_damaged_system_is_refused(data, tmp_path):
-    system, folder = learner_of(Nast, data, LEARNABLE)._system, tmp_path / "m"
+    system, folder = untrained(Nast, data, LEARNABLE)[0], tmp_path / "m"
     system.save_pretrained(folder)
     weights = load_file(folder / "generator.safetensors")
     save_file({k: v for k, v in weights.items() if "positions" not in k}, folder / "x")

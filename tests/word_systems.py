@@ -23,13 +23,19 @@ def three_sentences():
     return padded([[*random.integers(3, N_WORDS, size=size), END] for size in (4, 9, 1)])
 
 
-def learner_of(kind, data, config, few=8):
-    """What would train a system, whose weights are random, on the first sentences of each style."""
+def untrained(kind, data, config, few=8):
+    """A system whose weights are random, and its corpus: the first sentences of each style."""
     part = replace(data.train, source=data.train.source[:few], target=data.train.target[:few])
     some = replace(data, train=part)
     corpus = Corpus.of(some, min_count=1, max_length=config.longest_row, held_out=8, seed=0)
     torch.manual_seed(0)
-    return kind.begun(kind.planned(data, config), corpus, config).learner(corpus)
+    return kind.begun(kind.planned(data, config), corpus, config), corpus
+
+
+def learner_of(kind, data, config, few=8):
+    """What would train it."""
+    system, corpus = untrained(kind, data, config, few)
+    return system.learner(corpus)
 
 
 def moved(learner, step):

@@ -18,6 +18,7 @@ from tstbench.trainers.learning.processes import Processes
 from tstbench.trainers.learning.run import Run
 from tstbench.trainers.learning.vocabulary import PAD
 from tstbench.trainers.nets.style_transformer import lengths_of
+from tstbench.trainers.system import Generation
 from tstbench.trainers.tsst.config import TsstConfig
 from tstbench.trainers.tsst.learner import ids_of
 from tstbench.trainers.tsst.system import Tsst
@@ -226,6 +227,9 @@ def test_the_style_is_what_was_retrieved(data):
             weight.mul_(4)
     system, sources = learner._system, [*data.train.source[:8]]
     assert system.rewritten(sources, 0) != system.rewritten(sources, 1)
+    seeds = [Generation(seed=seed) for seed in range(6)]  # no word of "zzz" is known: all is drawn
+    drawn = {next(system.transfer(["zzz"], DIRECTION, generation=seed)) for seed in seeds}
+    assert len(drawn) > 1
 
 
 def test_a_damaged_system_is_refused(data, tmp_path):

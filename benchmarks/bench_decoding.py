@@ -129,7 +129,7 @@ def bench_decoding(stytrans: StyTrans, sources: list[str], watch: Stopwatch) -> 
 
     style = torch.ones(1, dtype=torch.long)
     never = (PAD, UNKNOWN)
-    generator = stytrans.generator
+    generator = stytrans.network
     sides = {
         "together": lambda: stytrans.rewritten(sources, 0),
         "one by one": lambda: one_by_one(
@@ -156,8 +156,8 @@ def bench_decoding(stytrans: StyTrans, sources: list[str], watch: Stopwatch) -> 
 
 def bench_parallel(stytrans: StyTrans, nast: Nast, sources: list[str], watch: Stopwatch) -> None:
     simple_config = replace(nast.config, alignment="simple", drop=0.0, insert=0.0)
-    simple = Nast.network(len(nast.vocabulary), simple_config)
-    simple.load_state_dict(nast.generator.state_dict(), strict=False)
+    simple = Nast.new_network(len(nast.vocabulary), simple_config)
+    simple.load_state_dict(nast.network.state_dict(), strict=False)
     card = nast.planned(load_training(DIRECTION), simple_config)
     sides = {
         "STYTRANS": stytrans,

@@ -28,9 +28,9 @@ def run(arguments: argparse.Namespace) -> None:
     """Print the table; write the picture."""
     from ..errors import InputError
     from ..files import write_text
-    from ..pipelines.curve_picture import curve_picture
     from ..pipelines.curves import curve_rows, learning_curve
     from ..pipelines.tables import print_rows
+    from ..trainers.learning.picture import curve_picture
 
     out: Path | None = arguments.out
     if out is not None and (out.suffix.lower() != ".svg" or out.is_dir()):

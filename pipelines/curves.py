@@ -1,61 +1,15 @@
-"""Learning curves of trained systems, read from ``curve.jsonl`` for a picture and a table."""
+"""Learning curves of trained systems: where they are read from, and their table."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
-
 from ..errors import InputError, MissingFileError
-from ..trainers.learning.curve import CURVE_FILE, VALIDATION, read_curve
+from ..trainers.learning.curve import CURVE_FILE, read_curve
+from ..trainers.learning.curve_series import LearningCurve, Series
 from ..trainers.system import open_system
 from ..trainers.system_card import SYSTEM_STORE
-
-_BINS = 80  # of a smoothed curve
-SELECTION = "selection"
-
-
-@dataclass(frozen=True)
-class Series:
-    """One value over the steps at which it was measured."""
-
-    steps: tuple[int, ...]
-    values: tuple[float, ...]
-
-    @property
-    def smooth(self) -> Series:
-        """Means over at most 80 stretches of equally many values; each at its mean step."""
-        count = min(_BINS, len(self.values))
-        steps = [float(part.mean()) for part in np.array_split(self.steps, count)]
-        values = [float(part.mean()) for part in np.array_split(self.values, count)]
-        return Series(tuple(round(step) for step in steps), tuple(values))
-
-    def at(self, step: int) -> float:
-        """The value of the last stretch that does not begin after a step."""
-        smooth = self.smooth
-        places = [i for i, one in enumerate(smooth.steps) if one <= step]
-        return smooth.values[places[-1] if places else 0]
-
-
-@dataclass(frozen=True)
-class LearningCurve:
-    """How a system learned.
-
-    Attributes:
-        name: of the system.
-        losses: by name, ``generator/self``, as each was at every step; unsmoothed.
-        scores: on validation data, by name.
-        steps: how many there were.
-        chosen: the step whose weights were kept; ``None`` before the first validation.
-    """
-
-    name: str
-    losses: Mapping[str, Series]
-    scores: Mapping[str, Series]
-    steps: int
-    chosen: int | None
 
 
 def learning_curve(system: str) -> LearningCurve:
@@ -77,28 +31,10 @@ def learning_curve(system: str) -> LearningCurve:
         rows = read_curve(folder / CURVE_FILE)
     except MissingFileError as error:
         raise InputError(f"{system} has no learning curve: {name} learns without steps") from error
-    found: dict[str, list[tuple[int, float]]] = {}
-    for row in rows:
-        for key, value in row.items():
-            if key != "step" and isinstance(value, int | float):
-                found.setdefault(key, []).append((int(row["step"]), float(value)))
-    if not found:
+    curve = LearningCurve.of(name, rows)
+    if not curve.steps:
         raise InputError(f"{folder / CURVE_FILE} has no values")
-    series = {
-        key: Series(tuple(step for step, _ in some), tuple(value for _, value in some))
-        for key, some in found.items()
-    }
-    scores = {k.removeprefix(VALIDATION): s for k, s in series.items() if k.startswith(VALIDATION)}
-    losses = {key: one for key, one in series.items() if not key.startswith(VALIDATION)}
-    steps = max(one.steps[-1] for one in series.values())
-    return LearningCurve(name, losses, scores, steps, _chosen(scores.get(SELECTION)))
-
-
-def _chosen(selection: Series | None) -> int | None:
-    """The first of the best, as the loop keeps it."""
-    if selection is None:
-        return None
-    return selection.steps[int(np.argmax(selection.values))]
+    return curve
 
 
 def curve_rows(curves: Sequence[LearningCurve]) -> list[tuple[str, ...]]:

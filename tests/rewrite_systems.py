@@ -1,7 +1,10 @@
 """Systems for the tests of the rewriting page: each does one thing that a page must live with."""
 
+import atexit
+import tempfile
 import threading
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from prepared import BACK, DIRECTION
 
@@ -9,43 +12,51 @@ from tstbench.errors import InputError
 from tstbench.spaces.rewrite.offers import Offer
 from tstbench.trainers.load import FoundSystem
 from tstbench.trainers.system import System
+from tstbench.trainers.system_card import SYSTEM_STORE
+
+_FOLDERS = tempfile.TemporaryDirectory(prefix="tstbench-rewrite-")
+atexit.register(_FOLDERS.cleanup)
+SAYS = {}  # what the system of that name answers to a sentence
 
 
 class Small(System):
-    """Says ``say(sentence)``."""
+    """A system whose folder is its card: it says what ``SAYS`` has for its name."""
 
     KIND, FAMILY, ORIGIN = "small", "rule", "this test"
 
-    def __init__(self, name, say, directions=(DIRECTION,), **card):
-        self.say = say
-        self.card = replace(self.untrained(), name=name, directions=directions, **card)
+    def __init__(self, card):
+        self.card, self.say = card, SAYS[card.name]
 
     def rewrite(self, batch, task):
         return [self.say(request.source) for request in batch]
 
     @classmethod
     def read(cls, folder, card, device):
-        raise NotImplementedError
+        return cls(card)
 
 
 @dataclass(frozen=True)
-class Ready(FoundSystem):
-    system: System | None = None
-
-    def load(self, device="auto"):
-        if self.system is None:
-            raise InputError("/home/owner/secret/folder is damaged")
-        return self.system
+class Found(FoundSystem):
+    kind = Small  # which is in no registry
 
 
-def offer(name, say, **card):
-    system = Small(name, say, **card)
-    return Offer(name, Ready(system.card, f"hash of {name}", open=lambda: None, system=system))
+def _card(name, directions=(DIRECTION,), **card):
+    return replace(Small.untrained(), name=name, directions=directions, **card)
+
+
+def offer(name, say, **facts):
+    """A system in a folder of its own, which is read when it is used."""
+    SAYS[name], card = say, _card(name, **facts)
+    folder = Path(tempfile.mkdtemp(dir=_FOLDERS.name)) / "system"
+    Small(card).save_pretrained(folder)
+    return Offer(name, Found(card, f"hash of {name}", open=lambda: SYSTEM_STORE.open(folder)))
 
 
 def unloadable(name):
-    card = Small(name, str).card
-    return Offer(name, Ready(card, f"hash of {name}", open=lambda: None))
+    def damaged():
+        raise InputError("/home/owner/secret/folder is damaged")
+
+    return Offer(name, Found(_card(name), f"hash of {name}", open=damaged))
 
 
 def better(sentence):

@@ -7,25 +7,24 @@ from functools import partial
 import numpy as np
 import pytest
 import torch
-from prepared import BACK, refusal
+from prepared import BACK, DIRECTION, refusal
+from word_systems import N_WORDS, learner_of, moved, three_sentences, trained
 
 from tstbench.datasets_scripts.known import parse_direction
 from tstbench.datasets_scripts.training import load_training
 from tstbench.errors import InputError
-from tstbench.trainers.arae import Arae, AraeConfig, _Learner
-from tstbench.trainers.learning.corpus import Corpus
+from tstbench.trainers.arae import Arae
+from tstbench.trainers.arae_config import AraeConfig
 from tstbench.trainers.learning.loop import _step, learn
 from tstbench.trainers.learning.processes import Processes
 from tstbench.trainers.learning.run import Run
-from tstbench.trainers.learning.vocabulary import END, PAD, padded
+from tstbench.trainers.learning.vocabulary import PAD
 from tstbench.trainers.nets.code_autoencoder import CodeAutoencoder
 from tstbench.trainers.nets.losses import gradient_penalty
 from tstbench.trainers.nets.mlp import normalised_mlp
 from tstbench.trainers.nets.style_transformer import lengths_of
 from tstbench.trainers.system import Generation
 
-DIRECTION = "mini/negative-to-positive"
-N_WORDS = 30
 CONFIG = AraeConfig.tiny(parse_direction(DIRECTION))
 
 
@@ -37,9 +36,7 @@ def autoencoder():
 
 @pytest.fixture
 def words():
-    random = np.random.default_rng(0)
-    rows = [[*random.integers(3, N_WORDS, size=size), END] for size in (4, 9, 1)]
-    return padded(rows)
+    return three_sentences()
 
 
 def test_a_code_has_unit_length_and_knows_nothing_of_padding(autoencoder, words):
@@ -96,15 +93,7 @@ def data():
 
 
 def made(data, **settings):
-    few = replace(
-        data, train=replace(data.train, source=data.train.source[:8], target=data.train.target[:8])
-    )
-    config = replace(CONFIG, **settings)
-    corpus = Corpus.of(few, min_count=1, max_length=config.max_length, held_out=8, seed=0)
-    torch.manual_seed(0)
-    autoencoder = CodeAutoencoder(len(corpus.vocabulary), config.word_size, config.code_size)
-    system = Arae(Arae.planned(data, config), corpus.vocabulary, autoencoder)
-    return _Learner(system, corpus)
+    return learner_of(Arae, data, replace(CONFIG, **settings))
 
 
 def processes():
@@ -117,19 +106,14 @@ ROUND = (
 
 
 def test_each_step_moves_its_own_part(data):
-    learner, here = made(data), processes()
+    learner, found = made(data), []
     assert [learner.update(step).name for step in range(16)] == ROUND * 2
-    moved = []
     for step in range(8):
-        before = {n: p.detach().clone() for n, p in learner.network.named_parameters()}
-        terms = _step(learner, step, Run(), here)
+        terms, changed = moved(learner, step)
         assert {name.split("/")[0] for name in terms} == {ROUND[step]}
-        changed = (
-            n for n, p in learner.network.named_parameters() if not torch.equal(p, before[n])
-        )
         parts = {re.sub(r"^(autoencoder\.(decoders\.\d|\w+)|\w+).*", r"\1", n) for n in changed}
-        moved.append({part.removeprefix("autoencoder.") for part in parts})
-    assert moved == [
+        found.append({part.removeprefix("autoencoder.") for part in parts})
+    assert found == [
         {"encoder", "decoders.0", "output"},
         {"encoder", "decoders.1", "output"},
         {"classifier"},
@@ -169,7 +153,7 @@ def test_critic_batches_differ_within_a_round(data):
 
 def test_reconstruction_falls_and_is_a_mean_over_words(data):
     learner, here, part = made(data, code_noise=0.0), processes(), np.arange(8)
-    autoencoder, total, n_words = learner._system.autoencoder, 0.0, 0
+    autoencoder, total, n_words = learner._system.network, 0.0, 0
     with torch.no_grad():
         for i in part:
             words, _ = learner._batch(np.array([i]))
@@ -206,7 +190,7 @@ def test_weights_scale_what_reaches_the_encoder(data):
     whole, slopes = np.arange(16), []
     for learner in learners:
         for term in (learner._misled(whole, whole), learner._regularised(whole, whole)):
-            encoder = learner._system.autoencoder.encoder.lstm.weight_hh_l0
+            encoder = learner._system.network.encoder.lstm.weight_hh_l0
             slopes.append(torch.autograd.grad(sum(term.values()), encoder)[0])
     assert slopes[0].abs().sum() > 0
     assert torch.allclose(5 * slopes[0], slopes[2], rtol=1e-3, atol=1e-9)
@@ -275,18 +259,8 @@ def _stop(_):
 
 
 def test_it_learns_mini_both_ways_and_answers_the_same_after_reading(data, tmp_path):
-    system = Arae.train(data, CONFIG, Run(device="cpu"))
-    assert system.card.directions == (DIRECTION, BACK)
-    assert set(system.card.scores) >= {"selection", "acc_forward", "self_bleu_back"}
-    torch.manual_seed(1)
-    for weights in system.autoencoder.parameters():
-        weights.normal_(std=0.5)  # so little learning says nothing: answers that differ
     sources = [*data.train.source[:5], "", "zzz qqq"]
-    answers = list(system.transfer(sources, DIRECTION))
-    assert all("<" not in answer for answer in answers)
-    system.save_pretrained(tmp_path / "m")
-    again = Arae.from_pretrained(tmp_path / "m", device="cpu")
-    assert list(again.transfer(sources, DIRECTION, batch_size=2)) == answers
+    again, answers = trained(Arae, data, CONFIG, tmp_path / "m", sources, shaken=True)
     assert list(again.transfer(sources, BACK)) != answers
     wide = Generation(settings={"beams": 4})
     found = list(again.transfer(sources, DIRECTION, generation=wide))
@@ -294,8 +268,8 @@ def test_it_learns_mini_both_ways_and_answers_the_same_after_reading(data, tmp_p
     with pytest.raises(InputError, match="setting beams of arae's generation"):
         again.transfer(sources, DIRECTION, generation=Generation(settings={"beams": 101}))
     (tmp_path / "m" / "autoencoder.safetensors").write_bytes(b"nothing")
-    with pytest.raises(InputError, match="is not an arae system"):
-        Arae.read(tmp_path / "m", system.card, "cpu")
+    with pytest.raises(InputError, match="is not a folder of arae"):
+        Arae.read(tmp_path / "m", again.card, "cpu")
 
 
 @pytest.mark.parametrize(

@@ -1,31 +1,28 @@
 """CAAE: its pieces against plain computations, what reaches what, the gate, a training on mini."""
 
-import os
 import re
-import signal
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
-from prepared import BACK, refusal
+from prepared import BACK, DIRECTION, refusal
+from word_systems import N_WORDS, interrupt, learner_of, moved, three_sentences, trained
 
 from tstbench.datasets_scripts.known import parse_direction
 from tstbench.datasets_scripts.training import load_training
 from tstbench.errors import InputError
-from tstbench.trainers.caae import Caae, CaaeConfig, _Learner
-from tstbench.trainers.learning.corpus import Corpus
+from tstbench.trainers.caae import Caae
+from tstbench.trainers.caae_config import CaaeConfig, CaaeGeneration
 from tstbench.trainers.learning.loop import _step, learn
 from tstbench.trainers.learning.processes import Processes
 from tstbench.trainers.learning.run import Run
-from tstbench.trainers.learning.vocabulary import END, UNKNOWN, padded
+from tstbench.trainers.learning.vocabulary import UNKNOWN
 from tstbench.trainers.nets.gru_autoencoder import GruAutoencoder, Sizes
 from tstbench.trainers.nets.style_transformer import lengths_of
 from tstbench.trainers.system import Generation
 
-DIRECTION = "mini/negative-to-positive"
-N_WORDS = 30
 CONFIG = CaaeConfig.tiny(parse_direction(DIRECTION))
 
 
@@ -37,9 +34,7 @@ def autoencoder():
 
 @pytest.fixture
 def words():
-    random = np.random.default_rng(0)
-    rows = [[*random.integers(3, N_WORDS, size=size), END] for size in (4, 9, 1)]
-    return padded(rows)
+    return three_sentences()
 
 
 def test_a_word_after_the_other_is_teaching(autoencoder, words):
@@ -94,15 +89,8 @@ def data():
 
 
 def made(data, **settings):
-    few = replace(
-        data, train=replace(data.train, source=data.train.source[:8], target=data.train.target[:8])
-    )
-    config = replace(CONFIG, **{"warm_up": 0.0, "warm_up_rate": 5e-4, "dropout": 0.5, **settings})
-    corpus = Corpus.of(few, min_count=1, max_length=config.max_length, held_out=8, seed=0)
-    torch.manual_seed(0)
-    autoencoder = GruAutoencoder(len(corpus.vocabulary), config.sizes, config.dropout)
-    system = Caae(Caae.planned(data, config), corpus.vocabulary, autoencoder)
-    return _Learner(system, corpus)
+    usual = {"warm_up": 0.0, "warm_up_rate": 5e-4, "dropout": 0.5}
+    return learner_of(Caae, data, replace(CONFIG, **{**usual, **settings}))
 
 
 PLAIN = {"dropout": 0.0, "shuffle": 0}
@@ -119,7 +107,7 @@ def test_reconstruction_falls_on_a_batch_seen_again(data):
 def test_reconstruction_is_a_sum_over_words_divided_by_the_batch(data):
     learner, part = made(data, rho=0.0, **PLAIN), np.arange(16)
     term = learner._autoencoder_loss(part, part)["reconstruction"].item()
-    autoencoder, total = learner._system.autoencoder, 0.0
+    autoencoder, total = learner._system.network, 0.0
     with torch.no_grad():
         for i in part:
             words, styles = learner._batch(np.array([i]))
@@ -162,23 +150,17 @@ def test_free_states_begin_in_the_other_style(data):
     learner = made(data)
     words, styles = learner._batch(np.array([2, 9]))
     content = learner._content(words, styles)
-    known = learner._system.autoencoder.generator_styles.weight
+    known = learner._system.network.generator_styles.weight
     n = CONFIG.style_size
     assert torch.equal(learner._taught(words, styles, content)[:, 0, :n], known)
     assert torch.equal(learner._free(words, styles, content)[:, 0, :n], known.flip(0))
 
 
 def test_each_step_moves_its_own_network(data):
-    learner, processes = made(data), Processes.start(Run(device="cpu"))
+    learner = made(data)
     for step, name in enumerate(("discriminators", "autoencoder") * 2):
-        before = {n: p.detach().clone() for n, p in learner.network.named_parameters()}
-        terms = _step(learner, step, Run(), processes)
-        moved = {
-            n.split(".")[0]
-            for n, p in learner.network.named_parameters()
-            if not torch.equal(p, before[n])
-        }
-        assert moved == {name}
+        terms, weights = moved(learner, step)
+        assert {weight.split(".")[0] for weight in weights} == {name}
         assert {term.split("/")[0] for term in terms} == {name}
     assert set(terms) == {
         "autoencoder/reconstruction",
@@ -194,7 +176,7 @@ def test_the_verdict_reaches_the_encoder_and_makes_rewrites_more_convincing(data
     processes = Processes.start(Run(device="cpu"))
     for _ in range(15):  # discriminators that have something to say
         _step(learner, 0, Run(), processes)
-    autoencoder, words_styles = learner._system.autoencoder, learner._batch(whole)
+    autoencoder, words_styles = learner._system.network, learner._batch(whole)
 
     def verdicts():
         torch.manual_seed(7)
@@ -251,15 +233,8 @@ def test_a_resumed_training_opens_the_gate_at_the_same_steps(data, tmp_path):
     assert rates == [dict([one]) for one in expected]
     assert {True, False} == set(opened[3:]), "the gate both opened and closed"
     first = made(data, **settings)
-    update = first.update
     stop_at = 3 + 2 * opened[3:].index(True)  # between a verdict and the step that hears it
-
-    def interrupted(step):
-        if step == stop_at:
-            os.kill(os.getpid(), signal.SIGINT)
-        return update(step)
-
-    first.update = interrupted
+    interrupt(first, stop_at)
     with pytest.raises(KeyboardInterrupt):
         learn(first, Run(device="cpu", folder=tmp_path / "run"), "a recipe")
     again = made(data, **settings)
@@ -267,34 +242,24 @@ def test_a_resumed_training_opens_the_gate_at_the_same_steps(data, tmp_path):
 
 
 def test_it_learns_mini_both_ways_and_answers_the_same_after_reading(data, tmp_path):
-    system = Caae.train(data, CONFIG, Run(device="cpu"))
-    assert system.card.directions == (DIRECTION, BACK)
-    assert set(system.card.scores) >= {"selection", "acc_forward", "self_bleu_back"}
-    torch.manual_seed(1)
-    for weights in system.autoencoder.parameters():
-        weights.normal_(std=0.5)  # so little learning says nothing: answers that differ
     sources = [*data.train.source[:5], "", "zzz qqq"]
-    answers = list(system.transfer(sources, DIRECTION))
-    assert all("<" not in answer for answer in answers)
-    system.save_pretrained(tmp_path / "m")
-    again = Caae.from_pretrained(tmp_path / "m", device="cpu")
-    assert list(again.transfer(sources, DIRECTION, batch_size=2)) == answers
+    again, answers = trained(Caae, data, CONFIG, tmp_path / "m", sources, shaken=True)
     assert list(again.transfer(sources, BACK)) != answers
     greedy = Generation(settings={"beams": 1})
     assert list(again.transfer(sources, DIRECTION, generation=greedy)) != answers
     with pytest.raises(InputError, match="setting beams of caae's generation"):
         again.transfer(sources, DIRECTION, generation=Generation(settings={"beams": 0}))
     (tmp_path / "m" / "vocabulary.json").write_text('["one"]')
-    with pytest.raises(InputError, match="is not a caae system"):
-        Caae.read(tmp_path / "m", system.card, "cpu")
+    with pytest.raises(InputError, match="is not a folder of caae"):
+        Caae.read(tmp_path / "m", again.card, "cpu")
 
 
 def test_the_unknown_word_is_never_written(data):
     learner = made(data)
     with torch.no_grad():
-        learner._system.autoencoder.output.bias[UNKNOWN] = 100.0
+        learner._system.network.output.bias[UNKNOWN] = 100.0
     for beams in (1, 4):
-        [answer] = learner._system.rewritten(["anything"], 0, beams)
+        [answer] = learner._system.rewritten(["anything"], 0, CaaeGeneration(beams=beams))
         assert "<" not in answer
 
 

@@ -8,37 +8,34 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
-from prepared import refusal
+from prepared import BACK, DIRECTION, refusal
 from safetensors.torch import load_file, save_file
+from word_systems import N_WORDS, learner_of, three_sentences, trained
 
 from tstbench.datasets_scripts.known import parse_direction
 from tstbench.datasets_scripts.training import TrainingData, TrainingPart, load_training
 from tstbench.errors import InputError, TSTBenchError
-from tstbench.trainers.ctat import Ctat, CtatConfig, CtatSettings, _Learner, edited, noam
-from tstbench.trainers.learning.corpus import Corpus
+from tstbench.trainers.ctat import Ctat, edited, noam
+from tstbench.trainers.ctat_config import CtatConfig, CtatSettings
 from tstbench.trainers.learning.loop import _step
 from tstbench.trainers.learning.processes import Processes
 from tstbench.trainers.learning.run import Run
-from tstbench.trainers.learning.vocabulary import END, PAD, padded
+from tstbench.trainers.learning.vocabulary import END, PAD
 from tstbench.trainers.nets.latent_autoencoder import LatentClassifier
 from tstbench.trainers.nets.losses import smoothed_word_loss
 from tstbench.trainers.system import Generation
 
-DIRECTION = "mini/negative-to-positive"
-BACK = "mini/positive-to-negative"
 CONFIG = CtatConfig.tiny(parse_direction(DIRECTION))
-N_WORDS = 30
 
 
 @pytest.fixture
 def words():
-    random = np.random.default_rng(0)
-    return padded([[*random.integers(3, N_WORDS, size=size), END] for size in (4, 9, 1)])
+    return three_sentences()
 
 
 def autoencoder(**settings):
     torch.manual_seed(0)
-    return replace(CONFIG, **settings).editor(N_WORDS).autoencoder.eval()
+    return Ctat.new_network(N_WORDS, replace(CONFIG, **settings)).autoencoder.eval()
 
 
 @pytest.fixture
@@ -220,14 +217,7 @@ def data():
 
 @pytest.fixture
 def learner(data):
-    few = replace(
-        data, train=replace(data.train, source=data.train.source[:8], target=data.train.target[:8])
-    )
-    corpus = Corpus.of(few, min_count=1, max_length=CONFIG.max_length, held_out=8, seed=0)
-    torch.manual_seed(0)
-    config = replace(CONFIG, dropout=0.0)
-    editor = config.editor(len(corpus.vocabulary))
-    return _Learner(Ctat(Ctat.planned(data, config), corpus.vocabulary, editor), corpus)
+    return learner_of(Ctat, data, replace(CONFIG, dropout=0.0))
 
 
 def test_both_losses_fall_on_a_batch_seen_again(learner):
@@ -261,17 +251,11 @@ def test_parts_of_a_batch_sum_up_to_it(learner):
 
 
 def test_it_learns_mini_both_ways_and_answers_the_same_after_reading(data, tmp_path):
-    system = Ctat.train(data, CONFIG, Run(device="cpu"))
-    assert system.card.directions == (DIRECTION, BACK)
-    assert system.card.scores["weight"] in CONFIG.weights
-    assert system.card.scores["weight"] == system.editor.weight.item()
     sources = data.train.source[:5]
-    answers = list(system.transfer(sources, DIRECTION))
-    assert all("<" not in answer for answer in answers)
-    system.save_pretrained(tmp_path / "m")
-    again = Ctat.from_pretrained(tmp_path / "m", device="cpu")
-    assert list(again.transfer(sources, DIRECTION, batch_size=2)) == answers
-    chosen = Generation(settings={"weights": [system.card.scores["weight"]]})
+    again, answers = trained(Ctat, data, CONFIG, tmp_path / "m", sources)
+    assert again.card.scores["weight"] in CONFIG.weights
+    assert again.card.scores["weight"] == again.network.weight.item()
+    chosen = Generation(settings={"weights": [again.card.scores["weight"]]})
     assert list(again.transfer(sources, DIRECTION, generation=chosen)) == answers
     far = Generation(settings={"weights": [500.0], "iterations": 20})
     assert list(again.transfer(sources, DIRECTION, generation=far)) != answers
@@ -279,8 +263,8 @@ def test_it_learns_mini_both_ways_and_answers_the_same_after_reading(data, tmp_p
     tensors = load_file(tmp_path / "m" / "editor.safetensors")
     del tensors["weight"]
     save_file(tensors, tmp_path / "m" / "editor.safetensors")
-    with pytest.raises(InputError, match="is not a ctat system"):
-        Ctat.read(tmp_path / "m", system.card, "cpu")
+    with pytest.raises(InputError, match="is not a folder of ctat"):
+        Ctat.read(tmp_path / "m", again.card, "cpu")
 
 
 def test_a_toy_style_is_edited_both_ways():

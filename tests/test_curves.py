@@ -7,8 +7,9 @@ import xml.etree.ElementTree as ET
 import pytest
 from prepared import DIRECTION, command_line, refusal
 
-from tstbench.pipelines.curve_picture import curve_picture
-from tstbench.pipelines.curves import Series, curve_rows, learning_curve
+from tstbench.pipelines.curves import curve_rows, learning_curve
+from tstbench.trainers.learning.curve_series import LearningCurve, Series
+from tstbench.trainers.learning.picture import curve_picture
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -34,6 +35,7 @@ def folder(tmp_path):
 
 def test_the_chosen_step_is_the_first_of_the_best(folder):
     curve = learning_curve(str(folder))
+    assert LearningCurve.of("stytrans-0123", rows()) == curve
     assert (curve.name, curve.steps, curve.chosen) == ("stytrans-0123", 200, 100)
     assert set(curve.losses) == {"warm_up/<self>"}
     assert set(curve.scores) == {"selection", "acc"}
@@ -87,6 +89,16 @@ def test_a_curve_with_one_validation_has_a_point(tmp_path):
     (tmp_path / "curve.jsonl").write_text(text)
     picture = curve_picture([learning_curve(str(tmp_path))])
     assert len(ET.fromstring(picture).findall(f".//{SVG}circle")) == 2
+
+
+def test_a_name_cannot_break_the_picture_and_the_same_rows_give_the_same_bytes():
+    rows = [{"step": 1, "<script>&": 1.0, "g": float("nan")}, {"step": 2, "g": 1}]
+    picture = curve_picture([LearningCurve.of("<b>&", rows)])
+    assert ET.fromstring(picture).get("aria-label") == "Learning curves: <b>&"
+    assert "<script>" not in picture
+    assert "nan" not in picture.lower()
+    assert picture == curve_picture([LearningCurve.of("<b>&", rows)])
+    ET.fromstring(curve_picture([LearningCurve.of("nothing yet", [])]))
 
 
 def test_from_the_command_line(folder, tmp_path, capsys):

@@ -9,14 +9,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from prepared import refusal
+from prepared import BACK, DIRECTION, refusal
+from word_systems import N_WORDS, learner_of, trained
 
 from tstbench.datasets_scripts.known import parse_direction
 from tstbench.datasets_scripts.training import TrainingData, TrainingPart, load_training
 from tstbench.errors import InputError, TSTBenchError
-from tstbench.trainers.dar import Dar, DarConfig, DarSettings, _Learner
+from tstbench.trainers.dar import Dar
+from tstbench.trainers.dar_config import DarConfig, DarSettings
 from tstbench.trainers.learning.content_index import ContentIndex
-from tstbench.trainers.learning.corpus import Corpus
 from tstbench.trainers.learning.loop import _step
 from tstbench.trainers.learning.marker_memory import MarkerMemory
 from tstbench.trainers.learning.marker_noise import EditNoise, SharedWordNoise
@@ -27,10 +28,7 @@ from tstbench.trainers.learning.vocabulary import END, PAD, padded
 from tstbench.trainers.nets.marker_seq2seq import MarkerSeq2Seq
 from tstbench.trainers.system import Generation
 
-DIRECTION = "mini/negative-to-positive"
-BACK = "mini/positive-to-negative"
 CONFIG = DarConfig.tiny(parse_direction(DIRECTION))
-N_WORDS = 30
 NOUNS = ("soup", "tea", "room", "staff", "bread", "view")
 KINDS = {
     "port": {},
@@ -227,27 +225,14 @@ def data():
     return load_training(DIRECTION)
 
 
-def learner_of(data, **settings):
-    few = replace(
-        data,
-        train=replace(data.train, source=data.train.source[:40], target=data.train.target[:40]),
-    )
-    config = replace(CONFIG, max_length=30, **settings)
-    corpus = Corpus.of(few, min_count=1, max_length=30, held_out=8, seed=0)
-    counts = [count_ngrams(some, 4) for some in corpus.sentences]
-    memories = tuple(
-        MarkerMemory.of("s", salience(counts[s], counts[1 - s], 1.0, 1.5), some, 1.5, 99)
-        for s, some in enumerate(corpus.sentences)
-    )
-    torch.manual_seed(0)
-    net = MarkerSeq2Seq(len(corpus.vocabulary), config.shape)
-    system = Dar(Dar.planned(data, config), corpus.vocabulary, net, memories)
-    return _Learner(system, corpus)
+def made(data, **settings):
+    usual = {"max_length": 30, "gamma": 1.5, "max_markers": 99}
+    return learner_of(Dar, data, replace(CONFIG, **usual, **settings), few=40)
 
 
 @pytest.mark.parametrize("kind", ["port", "paper"])
 def test_the_loss_falls_on_a_batch_seen_again(data, kind):
-    learner = learner_of(data, dropout=0.0, noise_rate=0.0, learning_rate=2e-2, **KINDS[kind])
+    learner = made(data, dropout=0.0, noise_rate=0.0, learning_rate=2e-2, **KINDS[kind])
     processes = Processes.start(Run(device="cpu"))
     first = _step(learner, 0, Run(), processes)["step/words"]
     for _ in range(90):
@@ -256,7 +241,7 @@ def test_the_loss_falls_on_a_batch_seen_again(data, kind):
 
 
 def test_adadelta_learns_too(data):
-    learner = learner_of(data, optimizer="adadelta", learning_rate=1.0, dropout=0.0)
+    learner = made(data, optimizer="adadelta", learning_rate=1.0, dropout=0.0)
     processes = Processes.start(Run(device="cpu"))
     first = _step(learner, 0, Run(), processes)["step/words"]
     for _ in range(30):
@@ -265,7 +250,7 @@ def test_adadelta_learns_too(data):
 
 
 def test_a_sentence_is_rebuilt_from_its_own_content_and_markers(data):
-    learner = learner_of(data)
+    learner = made(data)
     vocabulary = learner._system.vocabulary
     for example in learner._kept:
         memory = learner._system.memories[example.style]
@@ -279,7 +264,7 @@ def test_a_sentence_is_rebuilt_from_its_own_content_and_markers(data):
 
 
 def test_the_noise_of_a_sentence_hangs_on_the_step_and_on_nothing_else(data):
-    learner = learner_of(data, noise_rate=1.0)
+    learner = made(data, noise_rate=1.0)
     whole = learner.update(3).order.at(3)
     together = learner._noised(3, whole)
     assert together == [learner._noised(3, whole[i : i + 1])[0] for i in range(len(whole))]
@@ -288,7 +273,7 @@ def test_the_noise_of_a_sentence_hangs_on_the_step_and_on_nothing_else(data):
 
 
 def test_the_loss_is_a_mean_over_the_words_of_the_whole_batch(data):
-    learner = learner_of(data, dropout=0.0, noise_rate=0.0)
+    learner = made(data, dropout=0.0, noise_rate=0.0)
     loss = learner.update(3).loss
     whole = learner.update(3).order.at(3)
     together = loss(whole, whole)["words"]
@@ -327,26 +312,19 @@ def test_a_toy_style_is_exchanged_both_ways(kind):
 @pytest.mark.parametrize("kind", ["port", "delete-only"])
 def test_it_learns_mini_both_ways_and_answers_the_same_after_reading(data, kind, tmp_path):
     config = replace(CONFIG, **KINDS[kind], epochs=2)
-    system = Dar.train(data, config, Run(device="cpu"))
-    assert system.card.directions == (DIRECTION, BACK)
-    assert set(system.card.scores) >= {"selection", "acc_forward", "self_bleu_back"}
     sources = data.train.source[:5]
-    answers = list(system.transfer(sources, DIRECTION))
-    assert all("<" not in answer for answer in answers)
-    system.save_pretrained(tmp_path / "m")
-    again = Dar.from_pretrained(tmp_path / "m", device="cpu")
-    assert list(again.transfer(sources, DIRECTION, batch_size=2)) == answers
+    again, answers = trained(Dar, data, config, tmp_path / "m", sources)
     assert list(again.transfer(sources, BACK)) != answers
     settings = {"candidates": 3, "beams": 2, "retrieval": "encoder"}
     many = Generation(settings=settings)
     found = list(again.transfer(sources, DIRECTION, generation=many))
     assert found == list(again.transfer(sources, DIRECTION, generation=many, batch_size=2))
-    text = system.rewritten(["the soup was cold"], 0, DarSettings())
-    assert text == system.rewritten(["the soup was cold", "a"], 0, DarSettings())[:1]
+    text = again.rewritten(["the soup was cold"], 0, DarSettings())
+    assert text == again.rewritten(["the soup was cold", "a"], 0)[:1]
 
     (tmp_path / "m" / "target.json").write_text(json.dumps({"style": "x", "lexicon": [1]}))
-    with pytest.raises(InputError, match="is not a dar system"):
-        Dar.read(tmp_path / "m", system.card, "cpu")
+    with pytest.raises(InputError, match="is not a folder of dar"):
+        Dar.read(tmp_path / "m", again.card, "cpu")
 
 
 def test_what_cannot_be_learned_from_is_told():

@@ -6,31 +6,28 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from prepared import refusal
+from prepared import DIRECTION, refusal
 from safetensors.torch import load_file, save_file
+from word_systems import N_WORDS, learner_of, moved, three_sentences, trained, untrained
 
 from tstbench.datasets_scripts.known import parse_direction
 from tstbench.datasets_scripts.training import load_training
 from tstbench.errors import InputError, IntegrityError
-from tstbench.trainers.learning.corpus import Corpus
 from tstbench.trainers.learning.loop import _step
 from tstbench.trainers.learning.processes import Processes
 from tstbench.trainers.learning.run import Run
-from tstbench.trainers.learning.vocabulary import END, PAD, UNKNOWN, padded
-from tstbench.trainers.nast import Nast, NastConfig, _Learner
+from tstbench.trainers.learning.vocabulary import END, PAD, UNKNOWN
+from tstbench.trainers.nast import Nast, NastConfig
 from tstbench.trainers.nets.style_transformer import Discriminator, lengths_of
 
-DIRECTION = "mini/negative-to-positive"
 LEARNABLE = NastConfig.tiny(parse_direction(DIRECTION))
 SIMPLE = replace(LEARNABLE, alignment="simple", blank=0.2, drop=0.0, insert=0.0)
 BOTH = pytest.mark.parametrize("config", [LEARNABLE, SIMPLE], ids=["learnable", "simple"])
-N_WORDS = 30
 
 
 @pytest.fixture
 def words():
-    random = np.random.default_rng(0)
-    return padded([[*random.integers(3, N_WORDS, size=size), END] for size in (4, 9, 1)])
+    return three_sentences()
 
 
 @pytest.fixture(scope="module")
@@ -38,22 +35,9 @@ def data():
     return load_training(DIRECTION)
 
 
-def system_of(data, config, n=8):
-    few = replace(data.train, source=data.train.source[:n], target=data.train.target[:n])
-    length = config.max_length
-    corpus = Corpus.of(replace(data, train=few), min_count=1, max_length=length, held_out=8, seed=0)
-    torch.manual_seed(0)
-    generator = Nast.network(len(corpus.vocabulary), config)
-    return Nast(Nast.planned(data, config), corpus.vocabulary, generator), corpus
-
-
-def learner_of(data, config):
-    return _Learner(*system_of(data, config))
-
-
 def network(config):
     torch.manual_seed(0)
-    return Nast.network(N_WORDS, config).eval()
+    return Nast.new_network(N_WORDS, config).eval()
 
 
 @BOTH
@@ -121,7 +105,7 @@ def test_a_verdict_falls_with_the_right_words(words):
 
 @BOTH
 def test_self_reconstruction_falls_on_a_batch_seen_again(data, config):
-    learner = learner_of(data, replace(config, learning_rate=5e-3))
+    learner = learner_of(Nast, data, replace(config, learning_rate=5e-3))
     processes = Processes.start(Run(device="cpu"))
     first = _step(learner, 0, Run(), processes)
     for _ in range(25):
@@ -131,17 +115,14 @@ def test_self_reconstruction_falls_on_a_batch_seen_again(data, config):
 
 @BOTH
 def test_each_step_moves_its_own_network(data, config):
-    learner, processes = learner_of(data, config), Processes.start(Run(device="cpu"))
-    seen = {}
+    learner, seen = learner_of(Nast, data, config), {}
     for step in (0, config.warm_up, config.warm_up + config.discriminator_steps):
-        before = {n: p.detach().clone() for n, p in learner.network.named_parameters()}
-        terms = _step(learner, step, Run(), processes)
-        moved = {
+        terms, changed = moved(learner, step)
+        parts = {
             "positions" if name.startswith("generator.positions") else name.split(".")[0]
-            for name, p in learner.network.named_parameters()
-            if not torch.equal(p, before[name])
+            for name in changed
         }
-        seen[learner.update(step).name] = (moved, {name.split("/")[1] for name in terms})
+        seen[learner.update(step).name] = (parts, {name.split("/")[1] for name in terms})
     jumps = config.alignment == "learnable"
     generator = {"generator"} | ({"positions"} if jumps else set())
     assert seen == {
@@ -156,7 +137,7 @@ def test_each_step_moves_its_own_network(data, config):
 
 @BOTH
 def test_parts_of_a_batch_sum_up(data, config):
-    learner = learner_of(data, replace(config, soft_words="softmax", warm_up_cycle=True))
+    learner = learner_of(Nast, data, replace(config, soft_words="softmax", warm_up_cycle=True))
     whole = np.arange(16)
     for loss in (
         lambda part: learner.warm_up_loss(part, whole, 3),
@@ -173,7 +154,7 @@ def test_parts_of_a_batch_sum_up(data, config):
 def test_weights_of_terms_by_hand(data):
     """Sums over words over the batch's sentences; the verdict is weighted by direction."""
     config = replace(SIMPLE, soft_words="softmax", blank=0.0)
-    learner, part = learner_of(data, config), np.arange(16)
+    learner, part = learner_of(Nast, data, config), np.arange(16)
     with torch.no_grad():
         terms = learner.generator_loss(part, part, 15)
         doubts, logs = torch.zeros(2), 0.0
@@ -192,7 +173,7 @@ def test_weights_of_terms_by_hand(data):
 
 
 def test_noise_belongs_to_a_sentence_and_a_step(data):
-    learner = learner_of(data, replace(LEARNABLE, blank=0.3))
+    learner = learner_of(Nast, data, replace(LEARNABLE, blank=0.3))
     assert [learner._noisy(3, 7) for _ in range(2)] == [learner._noisy(3, 7)] * 2
     assert len({tuple(learner._noisy(3, step)) for step in range(20)}) > 5
     source, target = (set(np.flatnonzero(np.diff(f, prepend=0))) for f in learner._foreign)
@@ -203,15 +184,7 @@ def test_noise_belongs_to_a_sentence_and_a_step(data):
 
 @BOTH
 def test_it_learns_mini_both_ways_and_answers_the_same_after_reading(data, tmp_path, config):
-    system = Nast.train(data, config, Run(device="cpu"))
-    assert system.card.directions == (DIRECTION, "mini/positive-to-negative")
-    assert set(system.card.scores) >= {"selection", "acc_forward", "self_bleu_back"}
-    sources = data.train.source[:5]
-    answers = list(system.transfer(sources, DIRECTION))
-    assert all("<" not in answer for answer in answers)
-    system.save_pretrained(tmp_path / "m")
-    again = Nast.from_pretrained(tmp_path / "m", device="cpu")
-    assert list(again.transfer(sources, DIRECTION, batch_size=2)) == answers
+    again, _ = trained(Nast, data, config, tmp_path / "m", data.train.source[:5])
     strange = ["", "zzz yyy xxx", "so " * 40]  # nothing, unknown words, more than it can read
     assert list(again.transfer(strange, DIRECTION, batch_size=1)) == [
         *again.transfer(strange, DIRECTION)
@@ -219,9 +192,9 @@ def test_it_learns_mini_both_ways_and_answers_the_same_after_reading(data, tmp_p
 
 
 def test_no_pads_and_no_unknown_words_are_written(data):
-    system, _ = system_of(data, SIMPLE)
+    system = untrained(Nast, data, SIMPLE)[0]
     with torch.no_grad():
-        system.generator.output.bias[[PAD, UNKNOWN]] = 50.0
+        system.network.output.bias[[PAD, UNKNOWN]] = 50.0
     assert all(system.rewritten(["the food was awful ."], 0))
 
 
@@ -240,14 +213,14 @@ def test_published_settings_by_dataset():
 
 
 def test_a_damaged_system_is_refused(data, tmp_path):
-    system, folder = system_of(data, LEARNABLE)[0], tmp_path / "m"
+    system, folder = untrained(Nast, data, LEARNABLE)[0], tmp_path / "m"
     system.save_pretrained(folder)
     weights = load_file(folder / "generator.safetensors")
     save_file({k: v for k, v in weights.items() if "positions" not in k}, folder / "x")
     (folder / "x").replace(folder / "generator.safetensors")
     with pytest.raises(IntegrityError):
         Nast.from_pretrained(folder, device="cpu")
-    with pytest.raises(InputError, match="is not a nast system"):
+    with pytest.raises(InputError, match="is not a folder of nast"):
         Nast.read(folder, system.card, "cpu")
 
 

@@ -2,28 +2,25 @@
 
 import json
 import re
-from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
-from prepared import BACK, command_line, refusal
+from prepared import BACK, DIRECTION, command_line, refusal
+from word_systems import N_WORDS, learner_of, moved, three_sentences, trained
 
 from tstbench.datasets_scripts.known import parse_direction
 from tstbench.datasets_scripts.training import TrainingData, TrainingPart, load_training
 from tstbench.errors import InputError
-from tstbench.trainers.learning.corpus import Corpus
 from tstbench.trainers.learning.loop import _step
 from tstbench.trainers.learning.processes import Processes
 from tstbench.trainers.learning.run import Run
 from tstbench.trainers.learning.selection import Sides, hold_out
-from tstbench.trainers.learning.vocabulary import END, PAD, UNKNOWN, padded
+from tstbench.trainers.learning.vocabulary import END, PAD, UNKNOWN
 from tstbench.trainers.nets.style_transformer import Discriminator, Generator, lengths_of
-from tstbench.trainers.stytrans import StyTrans, StyTransConfig, _Learner
+from tstbench.trainers.stytrans import StyTrans, StyTransConfig
 
-DIRECTION = "mini/negative-to-positive"
-N_WORDS = 30
 CONFIG = StyTransConfig.tiny(parse_direction(DIRECTION))
 
 
@@ -35,9 +32,7 @@ def generator():
 
 @pytest.fixture
 def words():
-    random = np.random.default_rng(0)
-    rows = [[*random.integers(3, N_WORDS, size=size), END] for size in (4, 9, 1)]
-    return padded(rows)
+    return three_sentences()
 
 
 def test_the_cache_writes_what_reading_everything_again_would(generator, words):
@@ -148,14 +143,7 @@ def data():
 
 @pytest.fixture
 def learner(data):
-    few = replace(
-        data, train=replace(data.train, source=data.train.source[:8], target=data.train.target[:8])
-    )
-    corpus = Corpus.of(few, min_count=1, max_length=CONFIG.max_length, held_out=8, seed=0)
-    torch.manual_seed(0)
-    generator = Generator(len(corpus.vocabulary), CONFIG.shape, CONFIG.max_length)
-    system = StyTrans(StyTrans.planned(data, CONFIG), corpus.vocabulary, generator)
-    return _Learner(system, corpus)
+    return learner_of(StyTrans, data, CONFIG)
 
 
 def test_self_reconstruction_falls_on_a_batch_seen_again(learner):
@@ -167,17 +155,10 @@ def test_self_reconstruction_falls_on_a_batch_seen_again(learner):
 
 
 def test_each_step_moves_its_own_network(learner):
-    processes = Processes.start(Run(device="cpu"))
     seen = {}
-    for step in range(CONFIG.warm_up, CONFIG.warm_up + 4):
-        before = {n: p.detach().clone() for n, p in learner.network.named_parameters()}
-        terms = _step(learner, step, Run(), processes)
-        moved = {
-            name.split(".")[0]
-            for name, p in learner.network.named_parameters()
-            if not torch.equal(p, before[name])
-        }
-        seen[step - CONFIG.warm_up] = (moved, {name.split("/")[1] for name in terms})
+    for place in range(4):
+        terms, names = moved(learner, CONFIG.warm_up + place)
+        seen[place] = ({n.split(".")[0] for n in names}, {name.split("/")[1] for name in terms})
     assert seen[0] == seen[1] == ({"discriminator"}, {"real", "repeated", "rewritten"})
     assert seen[2] == seen[3] == ({"generator"}, {"self", "cycle", "style"})
 
@@ -197,16 +178,9 @@ def test_a_loss_is_a_sum_over_words_divided_by_the_batch(learner):
 
 
 def test_it_learns_mini_both_ways_and_answers_the_same_after_reading(data, tmp_path):
-    system = StyTrans.train(data, CONFIG, Run(device="cpu"))
-    assert system.card.directions == (DIRECTION, "mini/positive-to-negative")
-    assert set(system.card.scores) >= {"selection", "acc_forward", "self_bleu_back"}
     sources = data.train.source[:5]
-    answers = list(system.transfer(sources, DIRECTION))
-    assert all("<" not in answer for answer in answers)
-    system.save_pretrained(tmp_path / "m")
-    again = StyTrans.from_pretrained(tmp_path / "m", device="cpu")
-    assert list(again.transfer(sources, DIRECTION, batch_size=2)) == answers
-    assert list(again.transfer(sources, "mini/positive-to-negative")) != answers
+    again, answers = trained(StyTrans, data, CONFIG, tmp_path / "m", sources)
+    assert list(again.transfer(sources, BACK)) != answers
 
 
 def test_held_out_sentences_are_not_learned_from():

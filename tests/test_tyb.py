@@ -17,9 +17,10 @@ from tstbench.errors import InputError
 from tstbench.trainers.learning.loop import _step
 from tstbench.trainers.learning.paired import Paired
 from tstbench.trainers.learning.policy import log_probabilities
+from tstbench.trainers.learning.portable import portable
 from tstbench.trainers.learning.processes import Processes
 from tstbench.trainers.learning.run import Run
-from tstbench.trainers.learning.seq2seq import Seq2Seq, identified
+from tstbench.trainers.learning.seq2seq import Seq2Seq
 from tstbench.trainers.learning.style_reader import ReaderFit, fit_reader
 from tstbench.trainers.nets.style_cnn import StyleCnn
 from tstbench.trainers.tyb import Tyb, TybConfig, _Learner
@@ -232,7 +233,8 @@ def test_it_learns_pairs_and_answers_the_same_after_reading(tmp_path):
     # The folder is also an ordinary checkpoint, to go on from.
     base = Seq2Seq.pretrained(str(tmp_path / "m"))
     assert torch.equal(base.model.lm_head.weight, system.bart.model.lm_head.weight)
-    assert re.fullmatch(r"m@[0-9a-f]{64}", identified(str(tmp_path / "m")))
+    named = portable({"base": str(tmp_path / "m")}, ("base",))
+    assert re.fullmatch(r"m@[0-9a-f]{64}", named["base"])
 
 
 def test_a_stopped_training_continues_on_the_same_curve(tmp_path):

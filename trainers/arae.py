@@ -16,174 +16,33 @@ by the batch at hand. Sentences that are too long are cut, not left out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
-from typing import Annotated, ClassVar, Literal, NamedTuple, cast
+from typing import ClassVar, NamedTuple, cast
 
 import numpy as np
 import torch
 import torch.nn.functional as F
-from pydantic import Field
-from safetensors import SafetensorError
-from safetensors.torch import load_file
 from torch import Tensor, nn
 from torch.optim import SGD, Adam, Optimizer
 
-from ..datasets_scripts.directions import Direction
-from ..datasets_scripts.known import language_of
-from ..datasets_scripts.training import TrainingData
 from ..errors import InputError
-from ..metrics.scorers.device import Device, Placement
-from ..metrics.text import preparation
-from .learning.checkpoints import save_weights
-from .learning.corpus import Corpus, by_length
+from .arae_config import AraeConfig, AraeGeneration
+from .learning.corpus import Corpus
 from .learning.decoding import beam_search
-from .learning.loop import Batches, Learner, Terms, Update, learn
-from .learning.run import IN_MEMORY, Run
-from .learning.vocabulary import PAD, UNKNOWN, Vocabulary, padded
+from .learning.loop import Batches, Learner, Terms, Update
+from .learning.vocabulary import PAD, UNKNOWN
 from .nets.code_autoencoder import CodeAutoencoder
 from .nets.losses import gradient_penalty, summed_word_loss
 from .nets.mlp import normalised_mlp
 from .nets.style_transformer import lengths_of
-from .settings import read_settings
-from .system import Request, System, SystemCard, SystemConfig, Task
-from .system_card import Family
+from .word_config import WordConfig
+from .word_system import WordSystem
 
-_WEIGHTS = "autoencoder.safetensors"
 _BETAS = (0.5, 0.999)  # Adam's, of the small networks
 _SLOPE = 0.2  # of the critic's leaky ReLU
 _BLOCK = 100  # batches that are split by length together
-
-
-@dataclass(frozen=True, kw_only=True)
-class AraeConfig(SystemConfig):
-    """The settings of the released ``yelp/train.py``."""
-
-    word_size: Annotated[int, Field(ge=1)] = field(
-        default=128, metadata={"help": "units of word vectors"}
-    )
-    code_size: Annotated[int, Field(ge=2)] = field(
-        default=128, metadata={"help": "units of the code and of the recurrent nets"}
-    )
-    hidden_size: Annotated[int, Field(ge=1)] = field(
-        default=128, metadata={"help": "units of both hidden layers of the small networks"}
-    )
-    noise_size: Annotated[int, Field(ge=1)] = field(
-        default=32, metadata={"help": "units of the noise that the generator reads"}
-    )
-    code_noise: Annotated[float, Field(ge=0)] = field(
-        default=0.1, metadata={"help": "deviation of what is added to a code, at the beginning"}
-    )
-    noise_decay: Annotated[float, Field(gt=0, le=1)] = field(
-        default=0.9995, metadata={"help": "what the noise is multiplied by every 100 rounds"}
-    )
-    max_words: Annotated[int, Field(ge=1)] = field(
-        default=30_000, metadata={"help": "most frequent words that are kept"}
-    )
-    min_count: Annotated[int, Field(ge=1)] = field(
-        default=1, metadata={"help": "occurrences that make a word"}
-    )
-    max_length: Annotated[int, Field(ge=2)] = field(
-        default=26, metadata={"help": "longest sentence, its end included; the rest is cut"}
-    )
-    max_answer: Annotated[int, Field(ge=2)] = field(
-        default=50, metadata={"help": "longest rewrite, its end included"}
-    )
-    batch_size: Annotated[int, Field(ge=2)] = field(
-        default=64, metadata={"help": "sentences a step, of a style"}
-    )
-    epochs: Annotated[float, Field(gt=0)] = field(
-        default=25.0, metadata={"help": "times the larger style is seen"}
-    )
-    optimizer: Literal["sgd", "adam"] = field(
-        default="sgd", metadata={"help": "of the autoencoder"}
-    )
-    learning_rate: Annotated[float, Field(gt=0)] = field(
-        default=1.0, metadata={"help": "the autoencoder's"}
-    )
-    clip: Annotated[float, Field(gt=0)] = field(
-        default=1.0, metadata={"help": "norm of the autoencoder's gradient"}
-    )
-    classifier_rate: Annotated[float, Field(gt=0)] = field(
-        default=1e-4, metadata={"help": "the code classifier's learning rate"}
-    )
-    gan_rate: Annotated[float, Field(gt=0)] = field(
-        default=1e-4, metadata={"help": "the critic's and the generator's learning rate"}
-    )
-    class_weight: Annotated[float, Field(ge=0)] = field(
-        default=1.0, metadata={"help": "lambda, of misleading the classifier; 0 for none"}
-    )
-    critic_weight: Annotated[float, Field(ge=0)] = field(
-        default=0.01, metadata={"help": "of the critic's gradient in the encoder; 0 for no critic"}
-    )
-    penalty: Annotated[float, Field(ge=0)] = field(
-        default=0.1, metadata={"help": "weight of the critic's gradient penalty"}
-    )
-    critic_steps: Annotated[int, Field(ge=1)] = field(
-        default=5, metadata={"help": "steps of the critic a round"}
-    )
-    mixed: bool = field(
-        default=True,
-        metadata={"help": "whether the classifier's batches have both styles, or (released) one"},
-    )
-    validations: Annotated[int, Field(ge=1)] = field(
-        default=25, metadata={"help": "validations in all"}
-    )
-    hold_out: Annotated[int, Field(ge=1)] = field(
-        default=500, metadata={"help": "sentences of each style to choose weights with"}
-    )
-    seed: Annotated[int, Field(ge=0)] = field(default=0, metadata={"help": "of everything random"})
-
-    @classmethod
-    def for_direction(cls, direction: Direction) -> AraeConfig:
-        """Other corpora than Yelp have longer sentences: 32 words."""
-        return cls() if direction.dataset == "yelp" else cls(max_length=32)
-
-    @classmethod
-    def small(cls, direction: Direction) -> AraeConfig:
-        """Fewer words and epochs; Adam, which needs fewer of them, and less noise."""
-        return replace(
-            cls.for_direction(direction),
-            code_size=192,
-            min_count=10,
-            batch_size=32,
-            code_noise=0.03,
-            epochs=2.0,
-            optimizer="adam",
-            learning_rate=5e-3,
-            classifier_rate=1e-3,
-            validations=10,
-        )
-
-    @classmethod
-    def tiny(cls, direction: Direction) -> AraeConfig:  # noqa: ARG003
-        """Learns next to nothing within seconds: for tests."""
-        return cls(
-            word_size=16,
-            code_size=16,
-            hidden_size=16,
-            noise_size=4,
-            max_length=12,
-            max_answer=12,
-            batch_size=8,
-            epochs=0.04,
-            optimizer="adam",
-            learning_rate=5e-3,
-            critic_steps=2,
-            validations=2,
-            hold_out=8,
-        )
-
-
-@dataclass(frozen=True, kw_only=True)
-class AraeGeneration:
-    """How rewrites are generated."""
-
-    beams: Annotated[int, Field(ge=1, le=100)] = field(
-        default=1, metadata={"help": "sentences kept at each word; 1 is greedy"}
-    )
 
 
 class _Turn(NamedTuple):
@@ -199,7 +58,7 @@ class _Learner(Learner):
     """Rounds of autoencoder, classifier, critic and generator steps (Algorithm 1)."""
 
     def __init__(self, system: Arae, corpus: Corpus) -> None:
-        config = system.config
+        config: AraeConfig = system.config
         self._system, self._corpus, self._config = system, corpus, config
         if min(corpus.n_source, len(corpus.rows) - corpus.n_source) < 2:
             raise InputError("arae needs two sentences of each style to learn from")
@@ -213,7 +72,7 @@ class _Learner(Learner):
         )
         self.network = nn.ModuleDict(
             {
-                "autoencoder": system.autoencoder,
+                "autoencoder": system.network,
                 "classifier": self.classifier,
                 "critic": self.critic,
                 "generator": self.generator,
@@ -263,8 +122,8 @@ class _Learner(Learner):
     def _rebuilt(self, style: int, noise: float, part: np.ndarray, whole: np.ndarray) -> Terms:
         """Step 1: rebuild a sentence of a style from its noisy code; a mean over words."""
         words, _ = self._batch(part)
-        code = self._system.autoencoder.encode(words, lengths_of(words), noise)
-        logits = self._system.autoencoder.teach(style, code, words)
+        code = self._system.network.encode(words, lengths_of(words), noise)
+        logits = self._system.network.teach(style, code, words)
         n_words = sum(len(self._corpus.rows[i]) for i in whole)
         return {f"style_{style}": summed_word_loss(logits, words) / n_words}
 
@@ -312,7 +171,7 @@ class _Learner(Learner):
     def _codes(self, rows: np.ndarray) -> tuple[Tensor, Tensor]:
         """Codes (B, C) without noise, and their styles (B) as 0.0 or 1.0."""
         words, styles = self._batch(rows)
-        return self._system.autoencoder.encode(words, lengths_of(words)), styles.float()
+        return self._system.network.encode(words, lengths_of(words)), styles.float()
 
     def _noise(self, rows: int, drawn: torch.Generator) -> Tensor:
         noise = torch.randn(rows, self._config.noise_size, generator=drawn)
@@ -372,105 +231,34 @@ def _seed(*parts: int) -> int:
 
 
 @dataclass(frozen=True)
-class Arae(System):
-    """One model for a pair of styles, which rewrites both ways.
-
-    Attributes:
-        card: its settings and training data.
-        vocabulary: of the training sentences.
-        autoencoder: the encoder and the two decoders.
-    """
+class Arae(WordSystem):
+    """A regularised autoencoder; the other style's decoder writes what a code says."""
 
     KIND: ClassVar[str] = "arae"
-    FAMILY: ClassVar[Family] = "fpft"
-    BOTH_WAYS: ClassVar[bool] = True
-    RECIPE_VERSION: ClassVar[int] = 2  # 1 dealt its batches in another order
     ORIGIN: ClassVar[str] = "Zhao et al. (2018), regularised autoencoder; our implementation"
-    LIBRARIES: ClassVar[tuple[str, ...]] = ("torch",)
-    Config: ClassVar[type[SystemConfig]] = AraeConfig
+    RECIPE_VERSION: ClassVar[int] = 2  # 1 dealt its batches in another order
+    WEIGHTS: ClassVar[str] = "autoencoder.safetensors"
+    Config: ClassVar[type[WordConfig]] = AraeConfig
     Settings: ClassVar[type] = AraeGeneration
 
-    card: SystemCard
-    vocabulary: Vocabulary
-    autoencoder: CodeAutoencoder
+    network: CodeAutoencoder
 
-    @classmethod
-    def train(cls, data: TrainingData, config: AraeConfig, run: Run = IN_MEMORY) -> Arae:
-        """Learn from the sentences of both styles; validation sentences choose the weights.
+    @staticmethod
+    def new_network(n_words: int, config: AraeConfig) -> CodeAutoencoder:
+        """The encoder and the two decoders, with random weights."""
+        return CodeAutoencoder(n_words, config.word_size, config.code_size)
 
-        Raises:
-            InputError: a style has too few sentences.
-        """
-        corpus = Corpus.of(
-            data,
-            min_count=config.min_count,
-            max_words=config.max_words,
-            max_length=config.max_length,
-            held_out=config.hold_out,
-            seed=config.seed,
+    def learner(self, corpus: Corpus) -> Learner:
+        """What trains the network."""
+        return _Learner(self, corpus)
+
+    def written(self, words: Tensor, style: int, settings: AraeGeneration) -> Tensor:
+        """The likeliest words (B, S), one after the other."""
+        code = self.network.encode(words, lengths_of(words))
+        return beam_search(
+            partial(self.network.step, style),
+            self.network.begin(code),
+            length=self.config.max_answer,
+            beams=settings.beams,
+            forbidden=(PAD, UNKNOWN),
         )
-        torch.manual_seed(config.seed)
-        autoencoder = CodeAutoencoder(len(corpus.vocabulary), config.word_size, config.code_size)
-        system = cls(cls.planned(data, config), corpus.vocabulary, autoencoder)
-        learned = learn(_Learner(system, corpus), run, system.card.recipe)
-        return replace(system, card=replace(system.card, scores=dict(learned.scores)))
-
-    @property
-    def config(self) -> AraeConfig:
-        """The settings of its card."""
-        return read_settings(AraeConfig, self.card.settings, self.KIND)
-
-    @property
-    def device(self) -> torch.device:
-        """Where the network is."""
-        return self.autoencoder.output.weight.device
-
-    def rewritten(self, sentences: Sequence[str], side: int, beams: int = 1) -> list[str]:
-        """Tokenised sentences of a style (0: source, 1: target), by the other style's decoder."""
-        config = self.config
-        rows = [self.vocabulary.encode(s.split(), config.max_length) for s in sentences]
-
-        def write(batch: list[int]) -> list[str]:
-            words = padded([rows[i] for i in batch]).to(self.device)
-            with torch.inference_mode():
-                code = self.autoencoder.encode(words, lengths_of(words))
-                written = beam_search(
-                    partial(self.autoencoder.step, 1 - side),
-                    self.autoencoder.begin(code),
-                    length=config.max_answer,
-                    beams=beams,
-                    forbidden=(PAD, UNKNOWN),
-                )
-            return [" ".join(self.vocabulary.decode(ids)) for ids in written.tolist()]
-
-        return by_length(rows, self.BATCH_SIZE, write)
-
-    def rewrite(self, batch: Sequence[Request], task: Task) -> list[str]:
-        """The likeliest words, one after the other; the unknown word is never written."""
-        text = preparation(language_of(task.direction))
-        sources = text.for_language_model([request.source for request in batch])
-        side = self.card.directions.index(task.direction.name)
-        written = self.rewritten(sources, side, cast(AraeGeneration, task.settings).beams)
-        return [text.cleaning(words) for words in written]
-
-    def write(self, folder: Path) -> None:
-        """Write ``vocabulary.json`` and ``autoencoder.safetensors``."""
-        self.vocabulary.save(folder)
-        save_weights(self.autoencoder, folder / _WEIGHTS)
-
-    @classmethod
-    def read(cls, folder: Path, card: SystemCard, device: str) -> Arae:
-        """Read back what :meth:`write` wrote.
-
-        Raises:
-            InputError: a file does not have the written format, or there is no such device.
-        """
-        try:
-            vocabulary = Vocabulary.load(folder)
-            config = read_settings(AraeConfig, card.settings, cls.KIND)
-            autoencoder = CodeAutoencoder(len(vocabulary), config.word_size, config.code_size)
-            autoencoder.load_state_dict(load_file(folder / _WEIGHTS))
-        except (ValueError, TypeError, RuntimeError, OSError, SafetensorError) as error:
-            raise InputError(f"{folder} is not an arae system: {error!r}") from error
-        placed = Placement(cast(Device, device)).resolve()
-        return cls(card, vocabulary, autoencoder.to(placed).eval().requires_grad_(False))

@@ -37,10 +37,11 @@ from .bsrr_learner import BsrrLearner, Validate
 from .learning.loop import learn
 from .learning.mining import clear_in_style, lexical_pairs, semantic_pairs
 from .learning.paired import Paired, check_sides, no_pairs
+from .learning.portable import portable
 from .learning.roberta import style_roberta
 from .learning.run import IN_MEMORY, Run
 from .learning.selection import Sides, hold_out, selection
-from .learning.seq2seq import SCRATCH, Seq2Seq, identified
+from .learning.seq2seq import SCRATCH, Seq2Seq
 from .learning.style_reader import ReaderFit, fit_reader
 from .learning.styled import Decoding, StyledBart
 from .settings import read_settings
@@ -138,15 +139,12 @@ class Bsrr(System):
     def planned(cls, data: TrainingData, config: SystemConfig) -> SystemCard:
         """As :meth:`System.planned`; folders given as checkpoints are named by their content."""
         card = super().planned(data, config)
-        checkpoints = {
-            name: identified(str(card.settings[name])) for name in ("base", "classifier")
-        }
         choice = card.settings["pairs"]
         if choice == "data" and not data.train.pairs:
             raise InputError(no_pairs(data, cls.KIND))
         return replace(
             card,
-            settings={**card.settings, **checkpoints},
+            settings=portable(card.settings, ("base", "classifier")),
             needs_parallel=choice != "mined" and bool(data.train.pairs),
         )
 

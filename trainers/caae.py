@@ -17,179 +17,46 @@ padding is never judged; clipping is of every step; a rewrite has no unknown wor
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import Annotated, ClassVar, Literal, cast
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar, cast
 
 import numpy as np
 import torch
 import torch.nn.functional as F
-from pydantic import Field
-from safetensors import SafetensorError
-from safetensors.torch import load_file
 from torch import Tensor, nn
 
-from ..datasets_scripts.directions import Direction
-from ..datasets_scripts.known import language_of
-from ..datasets_scripts.training import TrainingData
-from ..errors import InputError
-from ..metrics.scorers.device import Device, Placement
-from ..metrics.text import preparation
-from .learning.checkpoints import save_weights
-from .learning.corpus import Corpus, by_length
+from .caae_config import CaaeConfig, CaaeGeneration
+from .learning.corpus import Corpus
 from .learning.decoding import beam_search
-from .learning.loop import Learner, Terms, Update, learn
+from .learning.loop import Learner, Terms, Update
 from .learning.noise import backwards, slightly_shuffled
-from .learning.run import IN_MEMORY, Run
-from .learning.vocabulary import PAD, UNKNOWN, Vocabulary, padded
-from .nets.gru_autoencoder import GruAutoencoder, Sizes, StateDiscriminator
+from .learning.vocabulary import PAD, UNKNOWN
+from .nets.gru_autoencoder import GruAutoencoder, StateDiscriminator
 from .nets.losses import summed_word_loss
 from .nets.style_transformer import lengths_of
-from .settings import read_settings
-from .system import Request, System, SystemCard, SystemConfig, Task
-from .system_card import Family
+from .word_config import WordConfig
+from .word_system import WordSystem
 
-_WEIGHTS = "autoencoder.safetensors"
 _WIDTHS = (1, 2, 3, 4, 5)  # of the discriminators' windows
 _SLOPE = 0.01  # of their leaky ReLU
 _BETAS = (0.5, 0.999)  # Adam's
 _BLOCK = 100  # batches that are split by length together
 
 
-@dataclass(frozen=True, kw_only=True)
-class CaaeConfig(SystemConfig):
-    """The settings of the released ``options.py`` and ``style_transfer.py``."""
-
-    style_size: Annotated[int, Field(ge=1)] = field(
-        default=200, metadata={"help": "units that say the style at the beginning"}
-    )
-    content_size: Annotated[int, Field(ge=1)] = field(
-        default=500, metadata={"help": "units of the content z"}
-    )
-    word_size: Annotated[int, Field(ge=1)] = field(
-        default=100, metadata={"help": "units of word vectors"}
-    )
-    filters: Annotated[int, Field(ge=1)] = field(
-        default=128, metadata={"help": "filters of each width, 1 to 5, of the discriminators"}
-    )
-    dropout: Annotated[float, Field(ge=0, lt=1)] = field(default=0.5, metadata={"help": "dropout"})
-    min_count: Annotated[int, Field(ge=1)] = field(
-        default=5, metadata={"help": "occurrences that make a word"}
-    )
-    max_length: Annotated[int, Field(ge=2)] = field(
-        default=20, metadata={"help": "longest sentence, its end included; the rest is cut"}
-    )
-    batch_size: Annotated[int, Field(ge=1)] = field(
-        default=64, metadata={"help": "sentences a step, of each style"}
-    )
-    learning_rate: Annotated[float, Field(gt=0)] = field(default=5e-4, metadata={"help": "Adam's"})
-    clip: Annotated[float, Field(gt=0)] = field(default=30.0, metadata={"help": "gradient norm"})
-    epochs: Annotated[float, Field(gt=0)] = field(
-        default=20.0, metadata={"help": "times the larger style is seen"}
-    )
-    warm_up: Annotated[float, Field(ge=0)] = field(
-        default=0.0, metadata={"help": "epochs of reconstruction alone, before those"}
-    )
-    warm_up_rate: Annotated[float, Field(gt=0)] = field(
-        default=5e-4, metadata={"help": "Adam's learning rate meanwhile"}
-    )
-    rho: Annotated[float, Field(ge=0)] = field(
-        default=1.0, metadata={"help": "weight of the discriminators' verdict; 0 for none"}
-    )
-    gamma: Annotated[float, Field(gt=0)] = field(
-        default=0.1, metadata={"help": "temperature of soft words"}
-    )
-    gate: Annotated[float, Field(gt=0)] = field(
-        default=1.2,
-        metadata={"help": "largest loss of a discriminator whose verdict counts"},
-    )
-    objective: Literal["convince", "minimax"] = field(
-        default="convince",
-        metadata={"help": "convince the discriminators (released), or raise their loss (paper)"},
-    )
-    shuffle: Annotated[int, Field(ge=0)] = field(
-        default=3, metadata={"help": "places that a word moves at most in what the encoder reads"}
-    )
-    validations: Annotated[int, Field(ge=1)] = field(
-        default=20, metadata={"help": "validations in all"}
-    )
-    hold_out: Annotated[int, Field(ge=1)] = field(
-        default=500, metadata={"help": "sentences of each style to choose weights with"}
-    )
-    seed: Annotated[int, Field(ge=0)] = field(default=0, metadata={"help": "of everything random"})
-
-    @property
-    def sizes(self) -> Sizes:
-        """Of the autoencoder."""
-        return Sizes(self.style_size, self.content_size, self.word_size)
-
-    @classmethod
-    def for_direction(cls, direction: Direction) -> CaaeConfig:
-        """Other corpora than Yelp have longer sentences: 32 words."""
-        return cls() if direction.dataset == "yelp" else cls(max_length=32)
-
-    @classmethod
-    def small(cls, direction: Direction) -> CaaeConfig:
-        """Half of the units, and fewer epochs; a warm-up makes the most of them."""
-        return replace(
-            cls.for_direction(direction),
-            style_size=32,
-            content_size=224,
-            filters=32,
-            dropout=0.1,
-            min_count=10,
-            batch_size=32,
-            warm_up=2.0,
-            warm_up_rate=2e-3,
-            epochs=0.5,
-            rho=0.1,
-            validations=10,
-        )
-
-    @classmethod
-    def tiny(cls, direction: Direction) -> CaaeConfig:  # noqa: ARG003
-        """Learns next to nothing within seconds: for tests."""
-        return cls(
-            style_size=8,
-            content_size=24,
-            word_size=16,
-            filters=4,
-            dropout=0.0,
-            max_length=12,
-            min_count=3,
-            batch_size=8,
-            warm_up=0.8,
-            warm_up_rate=2e-2,
-            epochs=0.1,
-            validations=2,
-            hold_out=8,
-            learning_rate=2e-3,
-            gate=1e9,
-        )
-
-
-@dataclass(frozen=True, kw_only=True)
-class CaaeGeneration:
-    """How rewrites are generated."""
-
-    beams: Annotated[int, Field(ge=1, le=100)] = field(
-        default=8, metadata={"help": "sentences kept at each word; 1 is greedy"}
-    )
-
-
 class _Learner(Learner):
     """Algorithm 1: in turns the discriminators, and the encoder with the generator."""
 
     def __init__(self, system: Caae, corpus: Corpus) -> None:
-        config = system.config
+        config: CaaeConfig = system.config
         self._system, self._corpus, self._config = system, corpus, config
         self.discriminators = nn.ModuleList(
             StateDiscriminator(config.sizes.state, _WIDTHS, config.filters, _SLOPE, config.dropout)
             for _ in range(2)
         )
         self.network = nn.ModuleDict(
-            {"autoencoder": system.autoencoder, "discriminators": self.discriminators}
+            {"autoencoder": system.network, "discriminators": self.discriminators}
         )
         # The gate depends on them, so they are part of a checkpoint.
         self.network.register_buffer("last_losses", torch.full((2,), torch.inf))
@@ -247,7 +114,7 @@ class _Learner(Learner):
         words, styles = self._batch(part)
         content = self._content(words, styles)
         taught = self._taught(words, styles, content)
-        logits = self._system.autoencoder.logits(taught)
+        logits = self._system.network.logits(taught)
         terms = {"reconstruction": summed_word_loss(logits, words) / len(whole)}
         if not self.gate_is_open:
             return terms
@@ -283,11 +150,11 @@ class _Learner(Learner):
         return self._system.content(noisy, lengths, styles)
 
     def _taught(self, words: Tensor, styles: Tensor, content: Tensor) -> Tensor:
-        autoencoder = self._system.autoencoder
+        autoencoder = self._system.network
         return autoencoder.teach(autoencoder.begin(content, styles), words)
 
     def _free(self, words: Tensor, styles: Tensor, content: Tensor) -> Tensor:
-        autoencoder = self._system.autoencoder
+        autoencoder = self._system.network
         first = autoencoder.begin(content, 1 - styles)
         return autoencoder.unroll(first, words.shape[1], self._config.gamma)
 
@@ -302,10 +169,11 @@ class _Learner(Learner):
         return int(((whole >= self._corpus.n_source) == bool(style)).sum())
 
     def _batch(self, part: np.ndarray) -> tuple[Tensor, Tensor]:
-        return self._corpus.batch(part, self._system.autoencoder.start.device)
+        return self._corpus.batch(part, self._system.device)
 
     def validate(self) -> Mapping[str, float]:
-        return self._corpus.judge.scores(self._system.rewritten)
+        greedy = CaaeGeneration(beams=1)  # eight times as fast as the usual beam
+        return self._corpus.judge.scores(partial(self._system.rewritten, settings=greedy))
 
 
 def _taken_for(label: float, verdict: Tensor) -> Tensor:
@@ -315,107 +183,40 @@ def _taken_for(label: float, verdict: Tensor) -> Tensor:
 
 
 @dataclass(frozen=True)
-class Caae(System):
-    """One model for a pair of styles, which rewrites both ways.
-
-    Attributes:
-        card: its settings and training data.
-        vocabulary: of the training sentences.
-        autoencoder: the encoder and the generator.
-    """
+class Caae(WordSystem):
+    """A cross-aligned autoencoder; it writes the likeliest sentence of a beam."""
 
     KIND: ClassVar[str] = "caae"
-    FAMILY: ClassVar[Family] = "fpft"
-    BOTH_WAYS: ClassVar[bool] = True
-    RECIPE_VERSION: ClassVar[int] = 2  # 1 dealt its batches in another order
     ORIGIN: ClassVar[str] = "Shen et al. (2017), cross-aligned autoencoder; our implementation"
-    LIBRARIES: ClassVar[tuple[str, ...]] = ("torch",)
-    Config: ClassVar[type[SystemConfig]] = CaaeConfig
+    RECIPE_VERSION: ClassVar[int] = 2  # 1 dealt its batches in another order
+    WEIGHTS: ClassVar[str] = "autoencoder.safetensors"
+    Config: ClassVar[type[WordConfig]] = CaaeConfig
     Settings: ClassVar[type] = CaaeGeneration
 
-    card: SystemCard
-    vocabulary: Vocabulary
-    autoencoder: GruAutoencoder
+    network: GruAutoencoder
 
-    @classmethod
-    def train(cls, data: TrainingData, config: CaaeConfig, run: Run = IN_MEMORY) -> Caae:
-        """Learn from the sentences of both styles; validation sentences choose the weights.
+    @staticmethod
+    def new_network(n_words: int, config: CaaeConfig) -> GruAutoencoder:
+        """The encoder and the generator, with random weights."""
+        return GruAutoencoder(n_words, config.sizes, config.dropout)
 
-        Raises:
-            InputError: a style has too few sentences.
-        """
-        corpus = Corpus.of(
-            data,
-            min_count=config.min_count,
-            max_length=config.max_length,
-            held_out=config.hold_out,
-            seed=config.seed,
-        )
-        torch.manual_seed(config.seed)
-        autoencoder = GruAutoencoder(len(corpus.vocabulary), config.sizes, config.dropout)
-        system = cls(cls.planned(data, config), corpus.vocabulary, autoencoder)
-        learned = learn(_Learner(system, corpus), run, system.card.recipe)
-        return replace(system, card=replace(system.card, scores=dict(learned.scores)))
-
-    @property
-    def config(self) -> CaaeConfig:
-        """The settings of its card."""
-        return read_settings(CaaeConfig, self.card.settings, self.KIND)
+    def learner(self, corpus: Corpus) -> Learner:
+        """What trains the network."""
+        return _Learner(self, corpus)
 
     def content(self, words: Tensor, lengths: Tensor, styles: Tensor) -> Tensor:
         """Contents z (B, Z) of the first ``lengths`` (B) ids of rows (B, T), read backwards."""
         lengths = lengths.clamp(min=1)  # an empty sentence is its end
-        return self.autoencoder.encode(backwards(words, lengths), lengths, styles)
+        return self.network.encode(backwards(words, lengths), lengths, styles)
 
-    def rewritten(self, sentences: Sequence[str], side: int, beams: int = 1) -> list[str]:
-        """Tokenised sentences of a style (0: source, 1: target), in the other style."""
-        longest = self.config.max_length
-        rows = [self.vocabulary.encode(s.split(), longest) for s in sentences]
-        device = self.autoencoder.start.device
-
-        def write(batch: list[int]) -> list[str]:
-            words = padded([rows[i] for i in batch]).to(device)
-            styles = torch.full((len(batch),), side, device=device)
-            with torch.inference_mode():
-                content = self.content(words, lengths_of(words) - 1, styles)
-                first = self.autoencoder.begin(content, 1 - styles)
-                written = beam_search(
-                    self.autoencoder.step,
-                    (first,),
-                    length=longest,
-                    beams=beams,
-                    forbidden=(PAD, UNKNOWN),
-                )
-            return [" ".join(self.vocabulary.decode(ids)) for ids in written.tolist()]
-
-        return by_length(rows, self.BATCH_SIZE, write)
-
-    def rewrite(self, batch: Sequence[Request], task: Task) -> list[str]:
-        """The likeliest sentence of a beam; the unknown word is never written."""
-        text = preparation(language_of(task.direction))
-        sources = text.for_language_model([request.source for request in batch])
-        side = self.card.directions.index(task.direction.name)
-        written = self.rewritten(sources, side, cast(CaaeGeneration, task.settings).beams)
-        return [text.cleaning(words) for words in written]
-
-    def write(self, folder: Path) -> None:
-        """Write ``vocabulary.json`` and ``autoencoder.safetensors``."""
-        self.vocabulary.save(folder)
-        save_weights(self.autoencoder, folder / _WEIGHTS)
-
-    @classmethod
-    def read(cls, folder: Path, card: SystemCard, device: str) -> Caae:
-        """Read back what :meth:`write` wrote.
-
-        Raises:
-            InputError: a file does not have the written format, or there is no such device.
-        """
-        try:
-            vocabulary = Vocabulary.load(folder)
-            config = read_settings(CaaeConfig, card.settings, cls.KIND)
-            autoencoder = GruAutoencoder(len(vocabulary), config.sizes, config.dropout)
-            autoencoder.load_state_dict(load_file(folder / _WEIGHTS))
-        except (ValueError, TypeError, RuntimeError, OSError, SafetensorError) as error:
-            raise InputError(f"{folder} is not a caae system: {error!r}") from error
-        placed = Placement(cast(Device, device)).resolve()
-        return cls(card, vocabulary, autoencoder.to(placed).eval().requires_grad_(False))
+    def written(self, words: Tensor, style: int, settings: CaaeGeneration) -> Tensor:
+        """The likeliest sentences (B, S) of a beam."""
+        styles = torch.full((len(words),), style, device=words.device)
+        content = self.content(words, lengths_of(words) - 1, 1 - styles)
+        return beam_search(
+            self.network.step,
+            (self.network.begin(content, styles),),
+            length=self.config.max_length,
+            beams=settings.beams,
+            forbidden=(PAD, UNKNOWN),
+        )

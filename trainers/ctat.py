@@ -16,171 +16,25 @@ never written, and the vocabulary is of training sentences alone.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
-from pathlib import Path
-from typing import Annotated, ClassVar, cast
+from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar
 
 import numpy as np
 import torch
 import torch.nn.functional as F
-from pydantic import Field
-from safetensors import SafetensorError
-from safetensors.torch import load_file
 from torch import Tensor
 
-from ..datasets_scripts.directions import Direction
-from ..datasets_scripts.known import language_of
-from ..datasets_scripts.training import TrainingData
-from ..errors import InputError
-from ..metrics.scorers.device import Device, Placement
-from ..metrics.text import preparation
-from .learning.checkpoints import save_weights
-from .learning.corpus import Corpus, by_length
-from .learning.loop import Learner, Terms, Update, learn
+from .ctat_config import CtatConfig, CtatSettings
+from .learning.corpus import Corpus
+from .learning.loop import Learner, Terms, Update
 from .learning.order import Order
-from .learning.run import IN_MEMORY, Run
-from .learning.vocabulary import PAD, UNKNOWN, Vocabulary, padded
+from .learning.vocabulary import PAD, UNKNOWN
 from .nets.latent_autoencoder import Editor, LatentAutoencoder, LatentClassifier
 from .nets.losses import smoothed_word_loss
 from .nets.transformer import Shape
-from .settings import read_settings
-from .system import Request, System, SystemCard, SystemConfig, Task
-from .system_card import Family
-
-_WEIGHTS = "editor.safetensors"
-Weight = Annotated[float, Field(gt=0)]
-
-
-@dataclass(frozen=True, kw_only=True)
-class CtatSettings:
-    """How ``z`` is edited; see Algorithm 1 of the paper."""
-
-    weights: tuple[Weight, ...] = field(
-        default=(),
-        metadata={
-            "help": "sizes of the first modification, tried in turn until one convinces the "
-            "classifier; none: the one that validation chose"
-        },
-    )
-    iterations: Annotated[int, Field(ge=0)] = field(
-        default=5, metadata={"help": "most modifications of a sentence for a weight; 0: none"}
-    )
-    decay: Annotated[float, Field(gt=0, le=1)] = field(
-        default=0.9, metadata={"help": "of the weight, with each modification"}
-    )
-    tolerance: Annotated[float, Field(ge=0, lt=1)] = field(
-        default=0.001,
-        metadata={"help": "a sentence is done when its target style is this close to certain"},
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
-class CtatConfig(SystemConfig):
-    """The published settings; see the released ``main.py`` and ``model.py``."""
-
-    dimension: Annotated[int, Field(ge=4)] = field(
-        default=256, metadata={"help": "model size, and that of the latent vector"}
-    )
-    heads: Annotated[int, Field(ge=1)] = field(default=4, metadata={"help": "attention heads"})
-    layers: Annotated[int, Field(ge=1)] = field(
-        default=2, metadata={"help": "layers of each stack"}
-    )
-    dropout: Annotated[float, Field(ge=0, lt=1)] = field(default=0.1, metadata={"help": "dropout"})
-    gru: bool = field(
-        default=False, metadata={"help": "true: a GRU before the sum, as in the paper's text"}
-    )
-    mask_pads: bool = field(
-        default=True, metadata={"help": "false: padding is summed too, as in the released code"}
-    )
-    min_count: Annotated[int, Field(ge=1)] = field(
-        default=5, metadata={"help": "sentences' occurrences that make a word"}
-    )
-    max_length: Annotated[int, Field(ge=2)] = field(
-        default=60, metadata={"help": "longest sentence, its end included; the rest is cut"}
-    )
-    batch_size: Annotated[int, Field(ge=1)] = field(
-        default=128, metadata={"help": "sentences a step"}
-    )
-    epochs: Annotated[int, Field(ge=1)] = field(
-        default=200, metadata={"help": "times that every sentence is seen"}
-    )
-    factor: Annotated[float, Field(gt=0)] = field(
-        default=1.0, metadata={"help": "of the autoencoder's learning rate (Noam)"}
-    )
-    warm_up: Annotated[int, Field(ge=1)] = field(
-        default=2000, metadata={"help": "steps in which that rate rises"}
-    )
-    smoothing: Annotated[float, Field(ge=0, lt=1)] = field(
-        default=0.1, metadata={"help": "label smoothing of the reconstruction"}
-    )
-    classifier_rate: Annotated[float, Field(gt=0)] = field(
-        default=1e-4, metadata={"help": "learning rate of the classifier (Adam)"}
-    )
-    weights: tuple[Weight, ...] = field(
-        default=(1.0, 2.0, 3.0, 4.0, 5.0, 6.0),
-        metadata={"help": "sizes of the first modification, among which validation chooses"},
-    )
-    grouping: Annotated[int, Field(ge=1)] = field(
-        default=1, metadata={"help": "batches that are sorted by length together"}
-    )
-    validate_every: Annotated[int, Field(ge=1)] = field(
-        default=2000, metadata={"help": "steps between validations"}
-    )
-    hold_out: Annotated[int, Field(ge=1)] = field(
-        default=500, metadata={"help": "sentences of each style to choose weights with"}
-    )
-    seed: Annotated[int, Field(ge=0)] = field(default=0, metadata={"help": "of everything random"})
-
-    def __post_init__(self) -> None:
-        if self.dimension % self.heads:
-            raise InputError(f"dimension {self.dimension} is not a multiple of heads {self.heads}")
-        if not self.weights:
-            raise InputError("setting weights of ctat: give at least one")
-
-    @classmethod
-    def small(cls, direction: Direction) -> CtatConfig:  # noqa: ARG003
-        """One layer, short sentences, few epochs at a higher rate, edits of wider range."""
-        return cls(
-            layers=1,
-            max_length=20,
-            batch_size=64,
-            epochs=3,
-            warm_up=400,
-            dropout=0.0,
-            classifier_rate=1e-3,
-            weights=(2.0, 4.0, 8.0, 16.0, 32.0),
-            grouping=20,
-            validate_every=700,
-            hold_out=200,
-        )
-
-    @classmethod
-    def tiny(cls, direction: Direction) -> CtatConfig:  # noqa: ARG003
-        """Learns next to nothing within seconds: for tests."""
-        return cls(
-            dimension=32,
-            heads=2,
-            layers=1,
-            max_length=12,
-            min_count=1,
-            batch_size=16,
-            epochs=3,
-            factor=2.0,
-            warm_up=20,
-            classifier_rate=1e-3,
-            weights=(1.0, 4.0),
-            validate_every=20,
-            hold_out=8,
-        )
-
-    def editor(self, n_words: int) -> Editor:
-        """The networks, not yet trained."""
-        shape = Shape(self.dimension, self.heads, self.layers, self.dropout)
-        autoencoder = LatentAutoencoder(
-            n_words, shape, self.max_length, gru=self.gru, mask_pads=self.mask_pads
-        )
-        return Editor(autoencoder, self.dimension, self.weights[0])
+from .word_config import WordConfig
+from .word_system import WordSystem
 
 
 def noam(step: int, dimension: int, factor: float, warm_up: int) -> float:
@@ -240,15 +94,15 @@ class _Learner(Learner):
     """Autoencoder and classifier side by side, each with its own optimiser (section 3.2)."""
 
     def __init__(self, system: Ctat, corpus: Corpus) -> None:
-        self._system, self._corpus, self._config = system, corpus, system.config
-        config = self._config
-        self.network = system.editor
+        config: CtatConfig = system.config
+        self._system, self._corpus, self._config = system, corpus, config
+        self.network = system.network
         self.optimizers = {
             "autoencoder": torch.optim.Adam(
-                system.editor.autoencoder.parameters(), lr=0.0, betas=(0.9, 0.98), eps=1e-9
+                system.network.autoencoder.parameters(), lr=0.0, betas=(0.9, 0.98), eps=1e-9
             ),
             "classifier": torch.optim.Adam(
-                system.editor.classifier.parameters(), lr=config.classifier_rate
+                system.network.classifier.parameters(), lr=config.classifier_rate
             ),
         }
         lengths = [len(row) for row in corpus.rows]
@@ -271,7 +125,7 @@ class _Learner(Learner):
         )
 
     def _loss(self, part: np.ndarray, whole: np.ndarray) -> Terms:
-        editor = self._system.editor
+        editor = self._system.network
         words, styles = self._corpus.batch(part, editor.weight.device)
         latent = editor.autoencoder.encode(words)
         logits = editor.autoencoder.teach(latent, words)
@@ -290,7 +144,7 @@ class _Learner(Learner):
             how = CtatSettings(weights=(weight,))
             found[weight] = judge.scores(partial(self._system.rewritten, settings=how))
         best = max(found, key=lambda weight: found[weight]["selection"])
-        self._system.editor.weight.fill_(best)
+        self._system.network.weight.fill_(best)
         copies = CtatSettings(iterations=0)
         rebuilt = judge.scores(partial(self._system.rewritten, settings=copies))
         content = (rebuilt["self_bleu_forward"] + rebuilt["self_bleu_back"]) / 2
@@ -298,95 +152,35 @@ class _Learner(Learner):
 
 
 @dataclass(frozen=True)
-class Ctat(System):
-    """One autoencoder for a pair of styles, which rewrites both ways.
-
-    Attributes:
-        card: its settings and training data; the score ``weight`` is the edit's.
-        vocabulary: of the training sentences.
-        editor: the networks.
-    """
+class Ctat(WordSystem):
+    """An autoencoder whose latent vectors are edited; the score ``weight`` is the edit's."""
 
     KIND: ClassVar[str] = "ctat"
-    FAMILY: ClassVar[Family] = "fpft"
-    BOTH_WAYS: ClassVar[bool] = True
     ORIGIN: ClassVar[str] = "Wang et al. (2019), latent editing; TSTBench's implementation"
-    LIBRARIES: ClassVar[tuple[str, ...]] = ("torch",)
-    Config: ClassVar[type[SystemConfig]] = CtatConfig
+    WEIGHTS: ClassVar[str] = "editor.safetensors"
+    Config: ClassVar[type[WordConfig]] = CtatConfig
     Settings: ClassVar[type] = CtatSettings
 
-    card: SystemCard
-    vocabulary: Vocabulary
-    editor: Editor
+    network: Editor
 
-    @classmethod
-    def train(cls, data: TrainingData, config: CtatConfig, run: Run = IN_MEMORY) -> Ctat:
-        """Learn from the sentences of both styles; validation sentences choose the weights.
-
-        Raises:
-            InputError: a style has too few sentences.
-        """
-        corpus = Corpus.of(
-            data,
-            min_count=config.min_count,
-            max_length=config.max_length,
-            held_out=config.hold_out,
-            seed=config.seed,
+    @staticmethod
+    def new_network(n_words: int, config: CtatConfig) -> Editor:
+        """The autoencoder and the classifier, with random weights."""
+        shape = Shape(config.dimension, config.heads, config.layers, config.dropout)
+        autoencoder = LatentAutoencoder(
+            n_words, shape, config.max_length, gru=config.gru, mask_pads=config.mask_pads
         )
-        torch.manual_seed(config.seed)
-        editor = config.editor(len(corpus.vocabulary))
-        system = cls(cls.planned(data, config), corpus.vocabulary, editor)
-        learned = learn(_Learner(system, corpus), run, system.card.recipe)
-        return replace(system, card=replace(system.card, scores=dict(learned.scores)))
+        return Editor(autoencoder, config.dimension, config.weights[0])
 
-    @cached_property
-    def config(self) -> CtatConfig:
-        """The settings of its card."""
-        return read_settings(CtatConfig, self.card.settings, self.KIND)
+    def learner(self, corpus: Corpus) -> Learner:
+        """What trains the networks."""
+        return _Learner(self, corpus)
 
-    def rewritten(self, sentences: Sequence[str], side: int, settings: CtatSettings) -> list[str]:
-        """Tokenised sentences of a style (0: source, 1: target), in the other style."""
-        rows = [self.vocabulary.encode(s.split(), self.config.max_length) for s in sentences]
-        autoencoder, device = self.editor.autoencoder, self.editor.weight.device
-        weights = settings.weights or (float(self.editor.weight),)
-
-        def write(batch: list[int]) -> list[str]:
-            words = padded([rows[i] for i in batch]).to(device)
-            target = torch.full((len(batch),), 1.0 - side, device=device)
-            with torch.no_grad():
-                latent = autoencoder.encode(words)
-                moved = edited(latent, target, self.editor.classifier, weights, settings)
-                written = autoencoder.greedy(moved, forbidden=(PAD, UNKNOWN))
-            return [" ".join(self.vocabulary.decode(ids)) for ids in written.tolist()]
-
-        return by_length(rows, self.BATCH_SIZE, write)
-
-    def rewrite(self, batch: Sequence[Request], task: Task) -> list[str]:
-        """Encode, edit, and write the likeliest words, one after the other."""
-        text = preparation(language_of(task.direction))
-        sources = text.for_language_model([request.source for request in batch])
-        side = self.card.directions.index(task.direction.name)
-        settings = cast(CtatSettings, task.settings)
-        return [text.cleaning(words) for words in self.rewritten(sources, side, settings)]
-
-    def write(self, folder: Path) -> None:
-        """Write ``vocabulary.json`` and ``editor.safetensors``."""
-        self.vocabulary.save(folder)
-        save_weights(self.editor, folder / _WEIGHTS)
-
-    @classmethod
-    def read(cls, folder: Path, card: SystemCard, device: str) -> Ctat:
-        """Read back what :meth:`write` wrote.
-
-        Raises:
-            InputError: a file does not have the written format, or there is no such device.
-        """
-        try:
-            vocabulary = Vocabulary.load(folder)
-            config = read_settings(CtatConfig, card.settings, cls.KIND)
-            editor = config.editor(len(vocabulary))
-            editor.load_state_dict(load_file(folder / _WEIGHTS))
-        except (ValueError, TypeError, RuntimeError, OSError, SafetensorError) as error:
-            raise InputError(f"{folder} is not a ctat system: {error!r}") from error
-        placed = Placement(cast(Device, device)).resolve()
-        return cls(card, vocabulary, editor.to(placed).eval().requires_grad_(False))
+    def written(self, words: Tensor, style: int, settings: CtatSettings) -> Tensor:
+        """Encode, edit, and write the likeliest words (B, S), one after the other."""
+        network = self.network
+        target = torch.full((len(words),), float(style), device=words.device)
+        weights = settings.weights or (float(network.weight),)
+        latent = network.autoencoder.encode(words)
+        moved = edited(latent, target, network.classifier, weights, settings)
+        return network.autoencoder.greedy(moved, forbidden=(PAD, UNKNOWN))

@@ -19,7 +19,9 @@ from ..datasets_scripts.model_card import model_front_matter
 from ..errors import InputError, UnknownNameError
 from ..files import read_lines, read_text
 from ..store import README_FILE, StoredModel
-from .learning.picture import Row, curve_picture, kept_step, series_of
+from .learning.curve import CURVE_FILE, Row
+from .learning.curve_series import LearningCurve
+from .learning.picture import curve_picture
 from .settings import Setting, described
 
 if TYPE_CHECKING:
@@ -28,7 +30,6 @@ if TYPE_CHECKING:
 PICTURE_FILE = "curve.svg"
 CONFIG_FILE = "config.json"
 MODEL_TYPE = "tstbench"  # by which transformers knows what a config.json is of
-CURVE_FILE = "curve.jsonl"
 _EXAMPLE = "the soup was cold and the waiter ignored us ."
 
 
@@ -51,7 +52,7 @@ def describe(stored: StoredModel[SystemCard]) -> dict[str, str]:
         texts[CONFIG_FILE] = json.dumps(config, indent=2, ensure_ascii=False) + "\n"
     rows = read_rows(stored)
     if rows:
-        texts[PICTURE_FILE] = curve_picture(rows, f"Learning curves of {card.name}")
+        texts[PICTURE_FILE] = curve_picture([LearningCurve.of(card.name, rows)])
     return {README_FILE: _readme(card, stored.hash, rows), **texts}
 
 
@@ -142,15 +143,14 @@ def _data(card: SystemCard, datasets: Sequence[str]) -> Iterator[str]:
 
 
 def _training(card: SystemCard, rows: Sequence[Row]) -> Iterator[str]:
-    every = series_of(rows)
+    curve = LearningCurve.of(card.name, rows)
     made = ", ".join(_made(card.made))
-    if not every:
+    if not curve.steps:
         yield made or "No learning curve: it is counted, not learned step by step."
         return
-    kept = kept_step(every)
-    steps = max(int(row["step"]) for row in rows)
+    kept = curve.chosen
     chosen = "" if kept is None else f"; the weights of step {kept:,} validated best and were kept"
-    yield f"{steps:,} steps{chosen}. {made}.".removesuffix(" .")
+    yield f"{curve.steps:,} steps{chosen}. {made}.".removesuffix(" .")
     yield ""
     yield f"![Learning curves]({PICTURE_FILE})"
     yield ""

@@ -23,7 +23,7 @@ TSTBench's own runs differ from the paper's: see :meth:`NastConfig.for_direction
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import torch
@@ -42,8 +42,7 @@ from .learning.vocabulary import END, PAD, UNKNOWN, padded
 from .nets.losses import summed_word_loss
 from .nets.parallel_generator import Input, ParallelGenerator
 from .nets.style_transformer import lengths_of
-from .system import SystemConfig
-from .system_card import Family
+from .word_config import WordConfig
 from .word_system import WordSystem
 
 
@@ -132,48 +131,16 @@ class NastConfig(AdversarialConfig):
 
     @classmethod
     def small(cls, direction: Direction) -> NastConfig:
-        """As STYTRANS: a quarter of the published size, larger steps, a short warm-up."""
-        return replace(
-            cls.for_direction(direction),
-            dimension=128,
-            layers=2,
-            min_count=4,
-            batch_size=32,
-            learning_rate=1e-3,
-            warm_up=150,
-            rounds=400,
-            discriminator_steps=1,
-            generator_steps=1,
-            validate_every=25,
-            hold_out=250,
-        )
-
-    @classmethod
-    def tiny(cls, direction: Direction) -> NastConfig:  # noqa: ARG003
-        """Learns next to nothing within seconds: for tests."""
-        return cls(
-            dimension=32,
-            heads=2,
-            layers=1,
-            max_length=12,
-            min_count=1,
-            batch_size=8,
-            warm_up=10,
-            rounds=3,
-            discriminator_steps=2,
-            generator_steps=2,
-            validate_every=3,
-            hold_out=8,
-            learning_rate=1e-3,
-        )
+        """As all adversarial ones, with a short warm-up."""
+        return replace(super().small(direction), warm_up=150, rounds=400, validate_every=25)
 
 
 class _Learner(AdversarialLearner):
     """Section 3.4 of the paper."""
 
     def __init__(self, system: Nast, corpus: Corpus) -> None:
-        super().__init__(system.generator, system.config, corpus, system.rewritten)
-        self._generator, self._config = system.generator, system.config
+        super().__init__(system.network, system.config, corpus, system.rewritten)
+        self._generator, self._config = system.network, system.config
         n_words = len(corpus.vocabulary)
         sides = corpus.rows[: corpus.n_source], corpus.rows[corpus.n_source :]
         documents = shares(sides[0], n_words) + shares(sides[1], n_words)
@@ -256,15 +223,14 @@ class Nast(WordSystem):
     """A NAST; it writes all words at once."""
 
     KIND: ClassVar[str] = "nast"
-    FAMILY: ClassVar[Family] = "fpft"
     ORIGIN: ClassVar[str] = "Huang et al. (2021), NAST; TSTBench's implementation"
-    Config: ClassVar[type[SystemConfig]] = NastConfig
+    Config: ClassVar[type[WordConfig]] = NastConfig
 
-    generator: ParallelGenerator
+    network: ParallelGenerator
 
     @staticmethod
-    def network(n_words: int, config: NastConfig) -> ParallelGenerator:
-        """A generator with random weights."""
+    def new_network(n_words: int, config: NastConfig) -> ParallelGenerator:
+        """The generator, with random weights."""
         return ParallelGenerator(
             n_words,
             config.shape,
@@ -274,12 +240,13 @@ class Nast(WordSystem):
         )
 
     def learner(self, corpus: Corpus) -> Learner:
-        """What trains the generator."""
+        """What trains the network."""
         return _Learner(self, corpus)
 
-    def written(self, words: Tensor, styles: Tensor) -> Tensor:
+    def written(self, words: Tensor, style: int, settings: Any) -> Tensor:  # noqa: ARG002
         """The likeliest word (B, S) at each place, behind the likeliest jumps."""
-        logits, lengths = self.generator.write(words, lengths_of(words), styles)
+        styles = torch.full((len(words),), style, device=words.device)
+        logits, lengths = self.network.write(words, lengths_of(words), styles)
         logits[..., [PAD, UNKNOWN]] = -torch.inf
         ids = logits.argmax(dim=-1)
         places = torch.arange(ids.shape[1], device=ids.device)

@@ -15,7 +15,7 @@ full stop; ours never write an unknown word, and are not cut.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import torch
@@ -29,8 +29,7 @@ from .learning.loop import Learner, Terms
 from .learning.vocabulary import PAD, UNKNOWN
 from .nets.losses import summed_word_loss
 from .nets.style_transformer import Generator, lengths_of
-from .system import SystemConfig
-from .system_card import Family
+from .word_config import WordConfig
 from .word_system import WordSystem
 
 
@@ -55,52 +54,20 @@ class StyTransConfig(AdversarialConfig):
 
     @classmethod
     def small(cls, direction: Direction) -> StyTransConfig:
-        """A quarter of the published size, with larger steps, and as many of both networks.
+        """As all adversarial ones, with a short warm-up.
 
-        The warm-up ends while it still copies badly: once it copies well, its soft words are
+        It ends while the generator still copies badly: once it copies well, its soft words are
         nearly hard, and the discriminator's verdict hardly reaches it.
         """
-        return replace(
-            cls.for_direction(direction),
-            dimension=128,
-            layers=2,
-            min_count=4,
-            batch_size=32,
-            learning_rate=1e-3,
-            warm_up=200,
-            rounds=600,
-            discriminator_steps=1,
-            generator_steps=1,
-            validate_every=50,
-            hold_out=250,
-        )
-
-    @classmethod
-    def tiny(cls, direction: Direction) -> StyTransConfig:  # noqa: ARG003
-        """Learns next to nothing within seconds: for tests."""
-        return cls(
-            dimension=32,
-            heads=2,
-            layers=1,
-            max_length=12,
-            min_count=1,
-            batch_size=8,
-            warm_up=10,
-            rounds=3,
-            discriminator_steps=2,
-            generator_steps=2,
-            validate_every=3,
-            hold_out=8,
-            learning_rate=1e-3,
-        )
+        return replace(super().small(direction), warm_up=200, rounds=600, validate_every=50)
 
 
 class _Learner(AdversarialLearner):
     """Algorithm 3 of the paper."""
 
     def __init__(self, system: StyTrans, corpus: Corpus) -> None:
-        super().__init__(system.generator, system.config, corpus, system.rewritten)
-        self._generator, self._config = system.generator, system.config
+        super().__init__(system.network, system.config, corpus, system.rewritten)
+        self._generator, self._config = system.network, system.config
 
     def warm_up_loss(self, part: np.ndarray, whole: np.ndarray, step: int) -> Terms:  # noqa: ARG002
         return self._self_loss(part, whole)
@@ -142,21 +109,21 @@ class StyTrans(WordSystem):
     """A Style Transformer; it writes one word after the other, the likeliest each time."""
 
     KIND: ClassVar[str] = "stytrans"
-    FAMILY: ClassVar[Family] = "fpft"
     ORIGIN: ClassVar[str] = "Dai et al. (2019), Style Transformer; TSTBench's implementation"
-    Config: ClassVar[type[SystemConfig]] = StyTransConfig
+    Config: ClassVar[type[WordConfig]] = StyTransConfig
 
-    generator: Generator
+    network: Generator
 
     @staticmethod
-    def network(n_words: int, config: StyTransConfig) -> Generator:
-        """A generator with random weights."""
+    def new_network(n_words: int, config: StyTransConfig) -> Generator:
+        """The generator, with random weights."""
         return Generator(n_words, config.shape, config.max_length)
 
     def learner(self, corpus: Corpus) -> Learner:
-        """What trains the generator."""
+        """What trains the network."""
         return _Learner(self, corpus)
 
-    def written(self, words: Tensor, styles: Tensor) -> Tensor:
+    def written(self, words: Tensor, style: int, settings: Any) -> Tensor:  # noqa: ARG002
         """The likeliest words (B, S), one after the other."""
-        return self.generator.write(words, lengths_of(words), styles, forbidden=(PAD, UNKNOWN))
+        styles = torch.full((len(words),), style, device=words.device)
+        return self.network.write(words, lengths_of(words), styles, forbidden=(PAD, UNKNOWN))

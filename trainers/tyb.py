@@ -35,9 +35,10 @@ from .learning.mining import lexical_pairs
 from .learning.order import Order
 from .learning.paired import Paired
 from .learning.policy import log_probabilities, sentence_policy_loss, up_to_end
+from .learning.portable import portable
 from .learning.rewards import self_critical, sentence_bleu, style_gap
 from .learning.run import IN_MEMORY, Run
-from .learning.seq2seq import SCRATCH, Seq2Seq, identified
+from .learning.seq2seq import SCRATCH, Seq2Seq
 from .learning.style_reader import ReaderFit, fit_reader
 from .nets.style_cnn import StyleCnn
 from .settings import read_settings
@@ -221,7 +222,7 @@ class Tyb(System):
         card = super().planned(data, config)
         return replace(
             card,
-            settings={**card.settings, "base": identified(str(card.settings["base"]))},
+            settings=portable(card.settings, ("base",)),
             needs_parallel=card.settings["pairs"] != "mined" and bool(data.train.pairs),
         )
 

@@ -1,70 +1,81 @@
-"""What STYTRANS and NAST do alike: from sentences to ids and back, and to a folder and back.
+"""What word-level systems do alike: from sentences to ids and back, and to a folder and back.
 
-A system of this kind has a vocabulary and one network that rewrites both ways.
+A system of this kind has a vocabulary and networks that rewrite both ways. What differs is the
+network, what trains it, and how it writes: :meth:`WordSystem.new_network`,
+:meth:`WordSystem.learner` and :meth:`WordSystem.written`.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Self, cast
 
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file
-from torch import Tensor, nn
+from torch import Tensor
 
 from ..datasets_scripts.known import language_of
 from ..datasets_scripts.training import TrainingData
 from ..errors import InputError
 from ..metrics.scorers.device import Device, Placement
 from ..metrics.text import preparation
-from .learning.adversarial import AdversarialConfig
 from .learning.checkpoints import save_weights
 from .learning.corpus import Corpus, by_length
 from .learning.loop import Learner, learn
 from .learning.run import IN_MEMORY, Run
 from .learning.vocabulary import Vocabulary, padded
 from .settings import read_settings
-from .system import Request, System, SystemCard, SystemConfig, Task
+from .system import Request, System, SystemCard, Task
+from .system_card import Family
+from .word_config import WordConfig
 
-_WEIGHTS = "generator.safetensors"
-_TOGETHER = 64  # sentences that are written at once
+TOGETHER = 128  # sentences that are written at once
 
 
 @dataclass(frozen=True)
 class WordSystem(System):
-    """One model for a pair of styles, which rewrites both ways, word by word or all at once.
+    """One model for a pair of styles, which rewrites both ways.
 
     Attributes:
         card: its settings and training data.
         vocabulary: of the training sentences.
-        generator: the network.
+        network: what rewrites.
     """
 
+    FAMILY: ClassVar[Family] = "fpft"
     BOTH_WAYS: ClassVar[bool] = True
     LIBRARIES: ClassVar[tuple[str, ...]] = ("torch",)
     BATCH_SIZE: ClassVar[int] = 512  # more than are written at once: they are sorted by length
-    Config: ClassVar[type[SystemConfig]] = AdversarialConfig
+    WEIGHTS: ClassVar[str] = "generator.safetensors"  # the file
+    Config: ClassVar[type[WordConfig]]
 
     card: SystemCard
     vocabulary: Vocabulary
-    generator: Any
+    network: Any
 
     @staticmethod
     @abstractmethod
-    def network(n_words: int, config: Any) -> nn.Module:
-        """A generator with random weights."""
+    def new_network(n_words: int, config: Any) -> Any:
+        """The network, with random weights."""
 
     @abstractmethod
     def learner(self, corpus: Corpus) -> Learner:
-        """What trains the generator."""
+        """What trains the network."""
 
     @abstractmethod
-    def written(self, words: Tensor, styles: Tensor) -> Tensor:
-        """The answers' ids (B, S) to ids (B, T), in these styles (B); no unknown word."""
+    def written(self, words: Tensor, style: int, settings: Any) -> Tensor:
+        """The answers' ids (B, S) to ids (B, T) of the other style; no unknown word.
+
+        Args:
+            words: the sentences, padded.
+            style: to write in (0: source, 1: target).
+            settings: an instance of :attr:`Settings`.
+        """
 
     @classmethod
     def train(cls, data: TrainingData, config: Any, run: Run = IN_MEMORY) -> Self:
@@ -76,46 +87,86 @@ class WordSystem(System):
         corpus = Corpus.of(
             data,
             min_count=config.min_count,
-            max_length=config.max_length,
+            max_length=config.longest_row,
             held_out=config.hold_out,
             seed=config.seed,
+            max_words=config.most_words,
         )
         torch.manual_seed(config.seed)
-        generator = cls.network(len(corpus.vocabulary), config)
-        system = cls(cls.planned(data, config), corpus.vocabulary, generator)
+        system = cls.begun(cls.planned(data, config), corpus, config)
         learned = learn(system.learner(corpus), run, system.card.recipe)
         return replace(system, card=replace(system.card, scores=dict(learned.scores)))
 
-    @property
+    @classmethod
+    def begun(cls, card: SystemCard, corpus: Corpus, config: Any) -> Self:
+        """A system that has learned nothing yet, for what learns from this corpus."""
+        return cls(card, corpus.vocabulary, cls.new_network(len(corpus.vocabulary), config))
+
+    @cached_property
     def config(self) -> Any:
-        """The settings of its card."""
+        """The settings of its card, an instance of :attr:`Config`."""
         return read_settings(self.Config, self.card.settings, self.KIND)
 
-    def rewritten(self, sentences: Sequence[str], side: int) -> list[str]:
-        """Tokenised sentences of a style (0: source, 1: target), in the other style."""
-        rows = [self.vocabulary.encode(s.split(), self.config.max_length) for s in sentences]
-        device = next(self.generator.parameters()).device
+    @property
+    def device(self) -> torch.device:
+        """Where the network is."""
+        return cast(torch.device, next(self.network.parameters()).device)
 
-        def write(batch: list[int]) -> list[str]:
-            words = padded([rows[i] for i in batch]).to(device)
-            styles = torch.full((len(batch),), 1 - side, device=device)
-            with torch.inference_mode():
-                ids = self.written(words, styles)
-            return [" ".join(self.vocabulary.decode(row)) for row in ids.tolist()]
+    def rows(self, sentences: Sequence[str]) -> list[list[int]]:
+        """Ids of tokenised sentences, ``END`` last; what is too long is cut."""
+        longest = self.config.longest_row
+        return [self.vocabulary.encode(text.split(), longest) for text in sentences]
 
-        return by_length(rows, _TOGETHER, write)
+    def padded(self, rows: Sequence[Sequence[int]]) -> Tensor:
+        """Ids (B, T) of these rows, on the network's device."""
+        return padded(rows).to(self.device)
+
+    def rewritten(self, sentences: Sequence[str], side: int, settings: Any = None) -> list[str]:
+        """Tokenised sentences of a style (0: source, 1: target), in the other style.
+
+        ``settings``: an instance of :attr:`Settings`; by default, the usual ones.
+        """
+        how = self.Settings() if settings is None else settings
+        rows = self.rows(sentences)
+
+        def write(batch: list[int]) -> Tensor:
+            return self.written(self.padded([rows[i] for i in batch]), 1 - side, how)
+
+        return self.in_batches(rows, write)
+
+    def in_batches(
+        self, rows: Sequence[Sequence[int]], write: Callable[[list[int]], Tensor]
+    ) -> list[str]:
+        """A tokenised sentence for each row; ``write`` gives the ids (B, S) for some (indices)."""
+
+        def texts(batch: list[int]) -> list[str]:
+            with torch.no_grad():  # not inference_mode: an edit along a gradient switches it on
+                ids = write(batch).tolist()
+            return [" ".join(self.vocabulary.decode(row)) for row in ids]
+
+        return by_length(rows, TOGETHER, texts)
+
+    def requested(
+        self,
+        sentences: Sequence[str],
+        side: int,
+        batch: Sequence[Request],  # noqa: ARG002 - for those that draw
+        task: Task,
+    ) -> list[str]:
+        """The answers to requests whose tokenised sentences of a style these are."""
+        return self.rewritten(sentences, side, task.settings)
 
     def rewrite(self, batch: Sequence[Request], task: Task) -> list[str]:
-        """The likeliest words; the unknown word is never written."""
+        """See :class:`System`; the unknown word is never written."""
         text = preparation(language_of(task.direction))
         sources = text.for_language_model([request.source for request in batch])
         side = self.card.directions.index(task.direction.name)
-        return [text.cleaning(words) for words in self.rewritten(sources, side)]
+        return [text.cleaning(words) for words in self.requested(sources, side, batch, task)]
 
     def write(self, folder: Path) -> None:
-        """Write ``vocabulary.json`` and ``generator.safetensors``."""
+        """Write ``vocabulary.json`` and the weights."""
         self.vocabulary.save(folder)
-        save_weights(self.generator, folder / _WEIGHTS)
+        save_weights(self.network, folder / self.WEIGHTS)
 
     @classmethod
     def read(cls, folder: Path, card: SystemCard, device: str) -> Self:
@@ -127,9 +178,20 @@ class WordSystem(System):
         try:
             vocabulary = Vocabulary.load(folder)
             config = read_settings(cls.Config, card.settings, cls.KIND)
-            generator = cls.network(len(vocabulary), config)
-            generator.load_state_dict(load_file(folder / _WEIGHTS))
-        except (ValueError, TypeError, RuntimeError, OSError, SafetensorError) as error:
-            raise InputError(f"{folder} is not a {cls.KIND} system: {error!r}") from error
+            network = cls.new_network(len(vocabulary), config)
+            network.load_state_dict(load_file(folder / cls.WEIGHTS))
+            more = cls.read_more(folder, vocabulary, config)
+        except (KeyError, ValueError, TypeError, RuntimeError, OSError, SafetensorError) as error:
+            raise InputError(f"{folder} is not a folder of {cls.KIND}: {error!r}") from error
         placed = Placement(cast(Device, device)).resolve()
-        return cls(card, vocabulary, generator.to(placed).eval().requires_grad_(False))
+        return cls(card, vocabulary, network.to(placed).eval().requires_grad_(False), **more)
+
+    @classmethod
+    def read_more(
+        cls,
+        folder: Path,  # noqa: ARG003 - for those that have more
+        vocabulary: Vocabulary,  # noqa: ARG003
+        config: Any,  # noqa: ARG003
+    ) -> dict[str, Any]:
+        """The system's further fields by name, from files that its :meth:`write` wrote."""
+        return {}

@@ -9,18 +9,19 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Annotated, Literal
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Literal, Self
 
 import numpy as np
 import torch
 from pydantic import Field
 from torch import Tensor, nn
 
+from ...datasets_scripts.directions import Direction
 from ...errors import InputError
 from ..nets.style_transformer import Discriminator
 from ..nets.transformer import Shape
-from ..system import SystemConfig
+from ..word_config import WordConfig
 from .corpus import Corpus
 from .loop import Learner, Terms, Update
 
@@ -67,7 +68,7 @@ class Rounds:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AdversarialConfig(SystemConfig):
+class AdversarialConfig(WordConfig):
     """Sizes, rounds and optimiser, with the values that both papers publish."""
 
     dimension: Annotated[int, Field(ge=4)] = field(default=256, metadata={"help": "model size"})
@@ -108,18 +109,48 @@ class AdversarialConfig(SystemConfig):
     validate_every: Annotated[int, Field(ge=1)] = field(
         default=25, metadata={"help": "rounds between validations"}
     )
-    hold_out: Annotated[int, Field(ge=1)] = field(
-        default=500, metadata={"help": "sentences of each style to choose weights with"}
-    )
     discriminator: Mode = field(
         default="multi",
         metadata={"help": "multi: which style, or a rewrite; conditional: does a style fit"},
     )
-    seed: Annotated[int, Field(ge=0)] = field(default=0, metadata={"help": "of everything random"})
 
     def __post_init__(self) -> None:
         if self.dimension % self.heads:
             raise InputError(f"dimension {self.dimension} is not a multiple of heads {self.heads}")
+
+    @classmethod
+    def small(cls, direction: Direction) -> Self:
+        """A quarter of the published size, with larger steps, and as many of both networks."""
+        return replace(
+            cls.for_direction(direction),
+            dimension=128,
+            layers=2,
+            min_count=4,
+            batch_size=32,
+            learning_rate=1e-3,
+            discriminator_steps=1,
+            generator_steps=1,
+            hold_out=250,
+        )
+
+    @classmethod
+    def tiny(cls, direction: Direction) -> Self:  # noqa: ARG003
+        """Learns next to nothing within seconds: for tests."""
+        return cls(
+            dimension=32,
+            heads=2,
+            layers=1,
+            max_length=12,
+            min_count=1,
+            batch_size=8,
+            warm_up=10,
+            rounds=3,
+            discriminator_steps=2,
+            generator_steps=2,
+            validate_every=3,
+            hold_out=8,
+            learning_rate=1e-3,
+        )
 
     @property
     def shape(self) -> Shape:

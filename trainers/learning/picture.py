@@ -1,161 +1,174 @@
-"""Learning curves as a picture: SVG without a library, one small panel for each loss and score.
+"""Learning curves as an SVG that stands alone, in the reader's light or dark colours.
 
-The same rows give the same bytes, on every machine.
+For each system two panels: its losses, and its validation scores with the step that was chosen.
 """
 
 from __future__ import annotations
 
+import html
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
-from itertools import pairwise
-from statistics import fmean
 
-_COLUMNS = 3
-_WIDTH, _HEIGHT = 272.0, 148.0  # of a panel, with its title and its room
-_LEFT, _TOP, _RIGHT, _BOTTOM = 46.0, 30.0, 12.0, 22.0  # inside a panel, around the drawing
-_POINTS = 120  # of a loss: each is the mean of as many steps
-_PREFIX = "validation/"
-_CHOSEN = f"{_PREFIX}selection"
-# The picture has its own ground, so that it is legible on any page; dark where the reader's is.
-_STYLE = """\
-text{font:11px system-ui,sans-serif;fill:#5c646d}.name{font-size:12px;font-weight:600;fill:#1c2126}
-.ground{fill:#fbfaf7}.room{fill:#fff;stroke:#e3e1d9}.line{fill:none;stroke-width:1.5}
-.loss{stroke:#2d6bb0}.score{stroke:#1d6360}.kept{stroke:#9c2f2a;stroke-dasharray:3 3}
-.dot{fill:#9c2f2a}
-@media(prefers-color-scheme:dark){text{fill:#a3abb3}.name{fill:#e8e9e6}.ground{fill:#14171a}
-.room{fill:#1b1f23;stroke:#2e343a}.loss{stroke:#86b6ec}.score{stroke:#74c7bd}
-.kept{stroke:#f0a19a}.dot{fill:#f0a19a}}"""
+from .curve_series import LearningCurve, Series
 
-Row = Mapping[str, float | int | str]
+_LEFT, _TOP, _WIDTH, _HEIGHT = 52, 44, 380, 170  # of a panel's plot, in pixels
+_PANEL = (_LEFT + _WIDTH + 18, 0)
+_LEGEND = 17  # pixels a line
+_PER_LINE = 2  # names in a line of the legend
+_COLOURS = 8
+_STYLE = """
+svg { --ink:#1f2328; --soft:#59636e; --grid:#d8dee4; --paper:#ffffff;
+ --c0:#0b6bcb; --c1:#bc4c00; --c2:#1a7f37; --c3:#8250df; --c4:#bf3989; --c5:#9a6700;
+ --c6:#0a7ea4; --c7:#6e7781; }
+@media (prefers-color-scheme: dark) { svg { --ink:#e6edf3; --soft:#9198a1; --grid:#30363d;
+ --paper:#0d1117; --c0:#58a6ff; --c1:#ffa657; --c2:#56d364; --c3:#d2a8ff; --c4:#ff7bc0;
+ --c5:#e3b341; --c6:#76e3ea; --c7:#b1bac4; } }
+text { font: 12px system-ui, sans-serif; fill: var(--ink); }
+.title { font-weight: 600; font-size: 13px; } .tick { fill: var(--soft); font-size: 11px; }
+.grid { stroke: var(--grid); } .line { fill: none; stroke-width: 1.8; stroke-linejoin: round; }
+.chosen { stroke: var(--soft); stroke-dasharray: 4 3; }
+"""
 
 
 @dataclass(frozen=True)
-class Series:
-    """One loss or score, by step."""
+class _Axis:
+    """From values to pixels."""
 
-    name: str
-    points: tuple[tuple[int, float], ...]
+    low: float
+    high: float
+    start: float
+    end: float
+    logarithmic: bool = False
+
+    def __call__(self, value: float) -> float:
+        low, high, value = (self._shape(x) for x in (self.low, self.high, value))
+        share = (value - low) / (high - low) if high > low else 0.5
+        return self.start + share * (self.end - self.start)
+
+    def _shape(self, value: float) -> float:
+        return math.log10(value) if self.logarithmic else value
 
     @property
-    def is_score(self) -> bool:
-        """Whether it was measured on validation data."""
-        return self.name.startswith(_PREFIX)
+    def ticks(self) -> list[float]:
+        """Round values, about four."""
+        if self.logarithmic:
+            first, last = math.ceil(math.log10(self.low)), math.floor(math.log10(self.high))
+            decades = [10.0**n for n in range(first, last + 1)]
+            return decades if len(decades) > 1 else [self.low, *decades, self.high]
+        step = _round_step((self.high - self.low) / 4)
+        first = math.ceil(self.low / step - 1e-9)
+        return [step * n for n in range(first, math.floor(self.high / step + 1e-9) + 1)]
 
 
-def series_of(rows: Iterable[Row]) -> list[Series]:
-    """All values by name: validation scores first, then losses, both as they first appeared."""
-    found: dict[str, list[tuple[int, float]]] = {}
-    for row in rows:
-        for name, value in row.items():
-            if name != "step" and isinstance(value, int | float) and math.isfinite(value):
-                found.setdefault(name, []).append((int(row["step"]), float(value)))
-    every = [Series(name, tuple(points)) for name, points in found.items()]
-    return sorted(every, key=lambda one: (not one.is_score, one.name != _CHOSEN))
-
-
-def kept_step(every: Iterable[Series]) -> int | None:
-    """The step whose weights were kept: the first with the highest validation score.
-
-    >>> kept_step(series_of([{"step": n, "validation/selection": v} for n, v in ((5, 1), (9, 1))]))
-    5
-    """
-    chosen = next((one.points for one in every if one.name == _CHOSEN), ())
-    return max(chosen, key=lambda point: (point[1], -point[0]))[0] if chosen else None
-
-
-def smoothed(points: Sequence[tuple[int, float]], most: int = _POINTS) -> list[tuple[float, float]]:
-    """At most so many points: each the mean of consecutive ones, as equal in number as they get.
-
-    >>> smoothed([(1, 4.0), (2, 2.0), (3, 1.0), (4, 0.0)], most=2)
-    [(1.5, 3.0), (3.5, 0.5)]
-    """
-    count = min(most, len(points))
-    cuts = [len(points) * i // count for i in range(count + 1)] if count else [0]
-    groups = [points[start:end] for start, end in pairwise(cuts)]
-    return [(fmean(step for step, _ in g), fmean(value for _, value in g)) for g in groups]
-
-
-def curve_picture(rows: Iterable[Row], title: str) -> str:
-    """The picture, as SVG.
+def curve_picture(curves: Sequence[LearningCurve]) -> str:
+    """The picture, a whole SVG document.
 
     Args:
-        rows: of ``curve.jsonl``: ``step``, and losses and ``validation/...`` scores by name.
-        title: for people who hear it instead.
+        curves: one row of panels each, in this order.
     """
-    every = series_of(rows)
-    last = max((step for one in every for step, _ in one.points), default=0)
-    kept = kept_step(every)
-    lines = max(1, math.ceil(len(every) / _COLUMNS))
-    width, height = _COLUMNS * _WIDTH, lines * _HEIGHT + 28
-    note = f"{last:,} steps; losses are means over neighbouring steps"
-    if kept is not None:
-        note += f"; dashed: step {kept:,}, whose weights were kept"
-    panels = [
-        _panel(one, last, kept, (i % _COLUMNS) * _WIDTH, (i // _COLUMNS) * _HEIGHT)
-        for i, one in enumerate(every)
-    ]
-    return "\n".join(
-        [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" '
-            f'width="{width:.0f}" height="{height:.0f}" role="img">',
-            f"<title>{escape(title)}</title>",
-            f"<style>{_STYLE}</style>",
-            f'<rect class="ground" width="{width:.0f}" height="{height:.0f}"/>',
-            *panels,
-            f'<text x="12" y="{height - 10:.0f}">{escape(note)}</text>',
-            "</svg>\n",
-        ]
+    parts: list[str] = []
+    top = 0.0
+    for curve in curves:
+        losses = {name: series.smooth for name, series in curve.losses.items()}
+        names = max(len(losses), len(curve.scores))
+        height = _TOP + _HEIGHT + 34 + _LEGEND * -(-names // _PER_LINE)
+        title = html.escape(curve.name)
+        parts.append(_panel(curve, losses, f"{title}: losses", 0, top, losses=True))
+        if curve.scores:
+            scores = f"{title}: validation"
+            parts.append(_panel(curve, _shares(curve), scores, _PANEL[0], top, losses=False))
+        top += height + 8
+    width = 2 * _PANEL[0]
+    named = html.escape(", ".join(curve.name for curve in curves))
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {top:.0f}" '
+        f'width="{width}" height="{top:.0f}" role="img" aria-label="Learning curves: {named}">\n'
+        f"<style>{_STYLE}</style>\n"
+        f'<rect width="100%" height="100%" fill="var(--paper)"/>\n'
+        + "\n".join(parts)
+        + "\n</svg>\n"
     )
 
 
-def _panel(one: Series, last: int, kept: int | None, x: float, y: float) -> str:
-    points = list(one.points) if one.is_score else smoothed(one.points)
-    values = [value for _, value in points]
-    low, high = min(values), max(values)
-    if high - low < 1e-9:
-        low, high = low - 0.5, high + 0.5
-    inner_width, inner_height = _WIDTH - _LEFT - _RIGHT, _HEIGHT - _TOP - _BOTTOM
+def _shares(curve: LearningCurve) -> Mapping[str, Series]:
+    """The scores between 0 and 1, if there are any: what is of another size would flatten them."""
+    shares = {
+        name: series
+        for name, series in curve.scores.items()
+        if min(series.values) >= 0 and max(series.values) <= 1
+    }
+    return shares or curve.scores
 
-    def place(step: float, value: float) -> tuple[float, float]:
-        across = x + _LEFT + inner_width * step / max(last, 1)
-        return across, y + _TOP + inner_height * (high - value) / (high - low)
 
-    drawn = " ".join("{:.1f},{:.1f}".format(*place(*point)) for point in points)
-    kind = "score" if one.is_score else "loss"
-    marks = [
-        f'<text class="name" x="{x + _LEFT:.0f}" y="{y + 20:.0f}">{escape(one.name)}</text>',
-        f'<rect class="room" x="{x + _LEFT:.0f}" y="{y + _TOP:.0f}" width="{inner_width:.0f}" '
-        f'height="{inner_height:.0f}"/>',
-        _label(x + _LEFT - 4, y + _TOP + 9, "end", _short(high)),
-        _label(x + _LEFT - 4, y + _TOP + inner_height, "end", _short(low)),
-        _label(x + _LEFT, y + _HEIGHT - 8, "start", "0"),
-        _label(x + _WIDTH - _RIGHT, y + _HEIGHT - 8, "end", f"{last:,}"),
-        f'<polyline class="line {kind}" points="{drawn}"/>',
-    ]
-    if len(points) == 1:
-        across, down = place(*points[0])
-        marks.append(f'<circle class="dot" cx="{across:.1f}" cy="{down:.1f}" r="2.5"/>')
-    if kept is not None and one.is_score:
-        across, _ = place(kept, low)
-        marks.append(
-            f'<line class="line kept" x1="{across:.1f}" x2="{across:.1f}" y1="{y + _TOP:.0f}" '
-            f'y2="{y + _TOP + inner_height:.0f}"/>'
+def _panel(
+    curve: LearningCurve,
+    shown: Mapping[str, Series],
+    title: str,
+    left: float,
+    top: float,
+    *,
+    losses: bool,
+) -> str:
+    values = [v for series in shown.values() for v in series.values] or [0.0, 1.0]
+    low, high = (min(values), max(values)) if losses else _range(values)
+    logarithmic = losses and low > 0 and high > 20 * low
+    low = low if logarithmic or not losses else min(0.0, low)
+    x = _Axis(0, curve.steps, left + _LEFT, left + _LEFT + _WIDTH)
+    y = _Axis(low, high, top + _TOP + _HEIGHT, top + _TOP, logarithmic)
+    parts = [f'<text class="title" x="{left + _LEFT}" y="{top + 24}">{title}</text>']
+    for tick in y.ticks:
+        parts.append(
+            f'<path class="grid" d="M{x.start} {y(tick):.1f}H{x.end}"/><text class="tick" '
+            f'text-anchor="end" x="{x.start - 6}" y="{y(tick) + 4:.1f}">{tick:.3g}</text>'
         )
-    return "\n".join(marks)
+    for tick in x.ticks:
+        parts.append(
+            f'<text class="tick" text-anchor="middle" x="{x(tick):.1f}" y="{y.start + 16}">'
+            f"{tick:,.0f}</text>"
+        )
+    if curve.chosen is not None:
+        place = f"{x(curve.chosen):.1f}"
+        text = f"chosen: step {curve.chosen:,}"
+        beyond = x(curve.chosen) > x.end - 130
+        anchor = 'text-anchor="end" ' if beyond else ""
+        parts.append(
+            f'<path class="chosen" d="M{place} {y.end}V{y.start}"/><text class="tick" {anchor}'
+            f'x="{x(curve.chosen) + (-4 if beyond else 4):.1f}" y="{y.end - 5}">{text}</text>'
+        )
+    for number, (name, series) in enumerate(shown.items()):
+        points = zip(series.steps, series.values, strict=True)
+        path = " ".join(f"{x(step):.1f},{y(value):.1f}" for step, value in points)
+        colour = f"var(--c{number % _COLOURS})"
+        dashed = ' stroke-dasharray="6 3"' if number >= _COLOURS else ""
+        parts.append(
+            f'<polyline class="line" stroke="{colour}"{dashed} points="{path}">'
+            f"<title>{html.escape(name)}</title></polyline>"
+        )
+        if len(series.steps) == 1:  # one point is no line
+            parts.append(
+                f'<circle cx="{path.split(",")[0]}" cy="{path.split(",")[1]}" r="3" '
+                f'fill="{colour}"/>'
+            )
+        line, place_in = divmod(number, _PER_LINE)
+        at = x.start + place_in * _WIDTH / _PER_LINE
+        under = y.start + 36 + line * _LEGEND
+        parts.append(
+            f'<path class="line" stroke="{colour}"{dashed} d="M{at:.0f} {under - 4}h14"/>'
+            f'<text x="{at + 18:.0f}" y="{under}">{html.escape(name)}</text>'
+        )
+    return "\n".join(parts)
 
 
-def _label(x: float, y: float, anchor: str, text: str) -> str:
-    return f'<text x="{x:.0f}" y="{y:.0f}" text-anchor="{anchor}">{escape(text)}</text>'
+def _round_step(width: float) -> float:
+    """A step of 1, 2 or 5 times a power of ten that is not below a width."""
+    if width <= 0:
+        return 1.0
+    power = 10.0 ** math.floor(math.log10(width))
+    return next(n * power for n in (1, 2, 5, 10) if n * power >= width * (1 - 1e-9))
 
 
-def _short(value: float) -> str:
-    """A number of a few signs: 0.123, 12.3, 1234.
-
-    >>> [_short(v) for v in (0.12345, 12.345, 1234.5, 1e-5)]
-    ['0.123', '12.3', '1234', '1e-05']
-    """
-    if value and abs(value) < 0.001:
-        return f"{value:.0e}"
-    return f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"
+def _range(scores: Sequence[float]) -> tuple[float, float]:
+    """From 0 to 1 if the scores are shares, else as far as they go."""
+    low, high = min(scores), max(scores)
+    return (0.0, max(1.0, high)) if low >= 0 else (low, max(0.0, high))

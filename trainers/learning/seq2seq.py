@@ -16,11 +16,12 @@ import torch
 from torch import Tensor
 
 from ...errors import InputError, MissingFileError, MissingScorerError, require
-from ...files import folder_digest
 from ...metrics.scorers.device import Device, Placement
 from ...metrics.scorers.weights import fetch, load_pretrained, quiet_loading
+from ..nets.backbones import BackboneShape, byte_level_tokenizer, random_model
 
 SCRATCH = "scratch"  # instead of a checkpoint: a small random one, for tests
+_POSITIONS = 128  # of that one
 _HEAD = "BartForConditionalGeneration"
 
 
@@ -58,39 +59,10 @@ class Seq2Seq:
         cls, sentences: Sequence[str], *, seed: int, dimension: int = 32, n_words: int = 500
     ) -> Seq2Seq:
         """A small random BART, with a byte-level tokenizer of these sentences; it knows nothing."""
-        from tokenizers import ByteLevelBPETokenizer
-        from transformers import BartConfig, BartForConditionalGeneration, PreTrainedTokenizerFast
-
-        names = {"bos": "<s>", "pad": "<pad>", "eos": "</s>", "unk": "<unk>", "mask": "<mask>"}
-        bpe = ByteLevelBPETokenizer()
-        bpe.train_from_iterator(
-            sentences,
-            vocab_size=n_words,
-            special_tokens=list(names.values()),
-            show_progress=False,
-        )
-        tokenizer = PreTrainedTokenizerFast(
-            tokenizer_object=bpe._tokenizer,
-            clean_up_tokenization_spaces=False,
-            **{f"{name}_token": token for name, token in names.items()},
-        )
-        config = BartConfig(
-            vocab_size=len(tokenizer),
-            d_model=dimension,
-            max_position_embeddings=128,
-            encoder_layers=2,
-            decoder_layers=2,
-            encoder_attention_heads=2,
-            decoder_attention_heads=2,
-            encoder_ffn_dim=2 * dimension,
-            decoder_ffn_dim=2 * dimension,
-            bos_token_id=tokenizer.bos_token_id,
-            pad_token_id=tokenizer.pad_token_id,
-            eos_token_id=tokenizer.eos_token_id,
-            decoder_start_token_id=tokenizer.eos_token_id,
-        )
+        tokenizer = byte_level_tokenizer(sentences, "bart", n_words, _POSITIONS)
         torch.manual_seed(seed)
-        return cls(BartForConditionalGeneration(config), tokenizer)
+        shape = BackboneShape(dimension, layers=2, heads=2, positions=_POSITIONS, dropout=0.1)
+        return cls(random_model("bart", shape, tokenizer), tokenizer)
 
     @classmethod
     def read(cls, folder: Path, device: str) -> Seq2Seq:
@@ -271,13 +243,3 @@ class _Begin:
         forced = torch.full_like(scores, -torch.inf)
         forced.scatter_(1, wanted.clamp(min=0)[:, None], 0.0)
         return torch.where((wanted >= 0)[:, None], forced, free)
-
-
-def identified(base: str) -> str:
-    """A checkpoint for a card: a Hub id as it is, a folder by its name and content, not its path.
-
-    >>> identified("facebook/bart-base")
-    'facebook/bart-base'
-    """
-    folder = Path(base).expanduser()
-    return f"{folder.resolve().name}@{folder_digest(folder)}" if folder.is_dir() else base

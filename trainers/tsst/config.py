@@ -8,11 +8,11 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from ...datasets_scripts.directions import Direction
-from ..system import SystemConfig
+from ..word_config import WordConfig
 
 
 @dataclass(frozen=True, kw_only=True)
-class TsstConfig(SystemConfig):
+class TsstConfig(WordConfig):
     """The published settings for Yelp: the released ``config.py``, and ``train.py``."""
 
     dimension: Annotated[int, Field(ge=1)] = field(
@@ -98,10 +98,11 @@ class TsstConfig(SystemConfig):
     validate_every: Annotated[int, Field(ge=1)] = field(
         default=500, metadata={"help": "generator steps between validations"}
     )
-    hold_out: Annotated[int, Field(ge=1)] = field(
-        default=500, metadata={"help": "sentences of each style to choose weights with"}
-    )
-    seed: Annotated[int, Field(ge=0)] = field(default=0, metadata={"help": "of everything random"})
+
+    @property
+    def longest_row(self) -> int:
+        """Ids of the longest sentence: its words and its end."""
+        return self.max_length + 1
 
     @classmethod
     def for_direction(cls, direction: Direction) -> TsstConfig:

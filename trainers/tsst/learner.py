@@ -22,6 +22,7 @@ from ..learning.vocabulary import END, PAD, UNKNOWN, padded
 from ..nets.losses import bag_of_words_loss, summed_word_loss
 from ..nets.style_transformer import lengths_of
 from ..nets.tsst import REWRITE, Discriminator
+from .config import TsstConfig
 
 if TYPE_CHECKING:
     from .system import Tsst
@@ -31,9 +32,9 @@ class TsstLearner(Learner):
     """A language model first, then one generator step and some discriminator steps a batch."""
 
     def __init__(self, system: Tsst, corpus: Corpus) -> None:
-        config = system.config
+        config: TsstConfig = system.config
         self._system, self._corpus, self._config = system, corpus, config
-        self._generator = system.generator
+        self._generator = system.network
         reader = self._generator.reader
         self.discriminator = Discriminator(config.dimension, config.filters, config.dropout)
         self.network = nn.ModuleDict(
@@ -125,7 +126,7 @@ class TsstLearner(Learner):
         generator, reader = self._generator, self._generator.reader
         words, side = self._batch(part)
         reading = reader(words)
-        own = self._retrieved(side, self._rows(words), reader.query(words, reading))
+        own = self._retrieved(side, ids_of(words), reader.query(words, reading))
         logits = generator.teach(reading, generator.style(own), words, self._config.teacher_forcing)
         return {"self": summed_word_loss(logits, words) / self._n_words(whole)}
 
@@ -134,7 +135,7 @@ class TsstLearner(Learner):
         generator, reader = self._generator, self._generator.reader
         teacher = self._config.teacher_forcing
         words, side = self._batch(part)
-        rows = self._rows(words)
+        rows = ids_of(words)
         reading = reader(words)
         query = reader.query(words, reading)
         own = self._retrieved(side, rows, query)
@@ -143,7 +144,7 @@ class TsstLearner(Learner):
         repeated = generator.teach(reading, generator.style(own), words, teacher)
         # What is read again is words, not soft ones: the way back teaches the way there nothing.
         rewritten, ids = generator.write(reading, generator.style(other), self._longest)
-        written = self._rows(ids)
+        written = ids_of(ids)
         reading_back = reader(ids)
         query_back = reader.query(ids, reading_back)
         hidden = None if self._config.cycle_sees_source else rows
@@ -172,7 +173,7 @@ class TsstLearner(Learner):
         generator, reader = self._generator, self._generator.reader
         teacher = self._config.teacher_forcing
         words, side = self._batch(part)
-        rows = self._rows(words)
+        rows = ids_of(words)
         with torch.no_grad():  # the generator does not learn here
             reading = reader(words)
             query = reader.query(words, reading)
@@ -198,19 +199,14 @@ class TsstLearner(Learner):
 
     @property
     def _longest(self) -> int:
-        return self._config.max_length + 1
+        return self._config.longest_row
 
     def _batch(self, part: np.ndarray) -> tuple[Tensor, int]:
-        words, styles = self._corpus.batch(part, self._generator.start.device)
+        words, styles = self._corpus.batch(part, self._system.device)
         return words, int(styles[0])
 
     def _n_words(self, whole: np.ndarray) -> int:
         return sum(len(self._corpus.rows[i]) for i in whole)
-
-    @staticmethod
-    def _rows(words: Tensor) -> list[Row]:
-        lengths = lengths_of(words).tolist()
-        return [tuple(row[:n]) for row, n in zip(words.tolist(), lengths, strict=True)]
 
     def _retrieved(
         self, side: int, rows: list[Row], queries: Tensor, hidden: list[Row] | None = None
@@ -238,6 +234,12 @@ class TsstLearner(Learner):
         """ACC and self-BLEU of rewrites of held-out sentences."""
         # A copy of the system: it has no keys yet, and computes those of the weights as they are.
         return self._corpus.judge.scores(replace(self._system).rewritten)
+
+
+def ids_of(words: Tensor) -> list[Row]:
+    """Ids of sentences (B, T) without padding."""
+    lengths = lengths_of(words).tolist()
+    return [tuple(row[:n]) for row, n in zip(words.tolist(), lengths, strict=True)]
 
 
 def bag_of(retrieved: Tensor, words: Tensor, n_words: int) -> Tensor:

@@ -24,172 +24,122 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar, cast
+from typing import Any, ClassVar
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file
 from torch import Tensor
 
-from ...datasets_scripts.known import language_of
-from ...datasets_scripts.training import TrainingData
-from ...errors import InputError
 from ...files import read_text, write_json
-from ...metrics.scorers.device import Device, Placement
-from ...metrics.text import preparation
-from ..learning.checkpoints import save_weights
-from ..learning.corpus import Corpus, by_length
-from ..learning.loop import learn
+from ..learning.corpus import Corpus
+from ..learning.loop import Learner
 from ..learning.retrieval import Memory, Partition
-from ..learning.run import IN_MEMORY, Run
-from ..learning.vocabulary import END, PAD, UNKNOWN, Vocabulary, padded
+from ..learning.vocabulary import END, PAD, UNKNOWN, Vocabulary
 from ..nets.tsst import Generator
-from ..settings import read_settings
-from ..system import Request, System, SystemCard, SystemConfig, Task
-from ..system_card import Family
+from ..system import Request, SystemCard, Task
+from ..word_config import WordConfig
+from ..word_system import WordSystem
 from .config import TsstConfig
-from .learner import TsstLearner
+from .learner import TsstLearner, ids_of
 
-_WEIGHTS = "generator.safetensors"
 _MEMORY = "memory.json"
 
 
 @dataclass(frozen=True)
-class Tsst(System):
-    """One model for a pair of styles, which rewrites both ways.
+class Tsst(WordSystem):
+    """An encoder-decoder that looks at similar sentences of the other style.
 
     Attributes:
-        card: its settings and training data.
-        vocabulary: of the training sentences.
         memory: the training sentences, to retrieve from.
-        generator: the network.
     """
 
     KIND: ClassVar[str] = "tsst"
-    FAMILY: ClassVar[Family] = "fpft"
-    BOTH_WAYS: ClassVar[bool] = True
     ORIGIN: ClassVar[str] = "Xiao et al. (2021), TSST; TSTBench's implementation"
     LIBRARIES: ClassVar[tuple[str, ...]] = ("torch", "bm25s")
-    Config: ClassVar[type[SystemConfig]] = TsstConfig
+    Config: ClassVar[type[WordConfig]] = TsstConfig
 
-    card: SystemCard
-    vocabulary: Vocabulary
+    network: Generator
     memory: Memory
-    generator: Generator
+
+    @staticmethod
+    def new_network(n_words: int, config: TsstConfig) -> Generator:
+        """The encoder-decoder, with random weights; to a query, all words are equal."""
+        return _generator(config, torch.zeros(n_words))
 
     @classmethod
-    def train(cls, data: TrainingData, config: TsstConfig, run: Run = IN_MEMORY) -> Tsst:
-        """Learn from the sentences of both styles; validation sentences choose the weights.
+    def begun(cls, card: SystemCard, corpus: Corpus, config: TsstConfig) -> Tsst:
+        """A system that has sentences of both styles to retrieve from.
 
         Raises:
             InputError: a style has too few sentences.
         """
-        corpus = Corpus.of(
-            data,
-            min_count=config.min_count,
-            max_length=config.max_length + 1,
-            held_out=config.hold_out,
-            seed=config.seed,
-        )
         sides = (corpus.rows[: corpus.n_source], corpus.rows[corpus.n_source :])
-        torch.manual_seed(config.seed)
-        system = cls.prepared(cls.planned(data, config), corpus.vocabulary, sides, config)
-        learned = learn(TsstLearner(system, corpus), run, system.card.recipe)
-        return replace(system, card=replace(system.card, scores=dict(learned.scores)))
+        memory = _memory(sides, corpus.vocabulary, config, card.name)
+        network = _generator(config, neutrality(sides, len(corpus.vocabulary)))
+        return cls(card, corpus.vocabulary, network, memory)
 
-    @classmethod
-    def prepared(
-        cls,
-        card: SystemCard,
-        vocabulary: Vocabulary,
-        sides: Sequence[Iterable[Sequence[int]]],
-        config: TsstConfig,
-    ) -> Tsst:
-        """An untrained system with sentences of both styles, as ids, to retrieve from.
-
-        Raises:
-            InputError: a style has too few sentences.
-        """
-        memory = _memory(sides, vocabulary, config, card.name)
-        return cls(card, vocabulary, memory, _generator(config, neutrality(sides, len(vocabulary))))
-
-    @property
-    def config(self) -> TsstConfig:
-        """The settings of its card."""
-        return read_settings(TsstConfig, self.card.settings, self.KIND)
+    def learner(self, corpus: Corpus) -> Learner:
+        """What trains the network."""
+        return TsstLearner(self, corpus)
 
     @cached_property
     def _keys(self) -> tuple[Tensor, Tensor] | None:
         if self.config.retriever == "sparse":
             return None
-        return self.generator.reader.keys(self.memory.partitions)
+        return self.network.reader.keys(self.memory.partitions)
 
-    def rewritten(
-        self, sentences: Sequence[str], side: int, seeds: Sequence[int] | None = None
+    def requested(
+        self, sentences: Sequence[str], side: int, batch: Sequence[Request], task: Task
     ) -> list[str]:
-        """Tokenised sentences of a style (0: source, 1: target), in the other style.
+        """Each sentence draws what fills up its retrieved sentences."""
+        rows = self.rows(sentences)
+        seeds = [task.random(request).getrandbits(32) for request in batch]
+
+        def write(some: list[int]) -> Tensor:
+            words = self.padded([rows[i] for i in some])
+            return self.written(words, 1 - side, task.settings, [seeds[i] for i in some])
+
+        return self.in_batches(rows, write)
+
+    def written(
+        self,
+        words: Tensor,
+        style: int,
+        settings: Any,  # noqa: ARG002
+        seeds: Sequence[int] | None = None,
+    ) -> Tensor:
+        """The likeliest words (B, S), one after the other.
 
         ``seeds``: of each sentence, for the sentences that fill up what was retrieved.
         """
-        config, device = self.config, self.generator.start.device
-        rows = [tuple(self.vocabulary.encode(s.split(), config.max_length + 1)) for s in sentences]
-        draws = [config.seed] * len(rows) if seeds is None else seeds
-
-        def write(batch: list[int]) -> list[str]:
-            words = padded([rows[i] for i in batch]).to(device)
-            with torch.inference_mode():
-                reading = self.generator.reader(words)
-                found = self.memory.find(
-                    1 - side,
-                    [rows[i] for i in batch],
-                    [()] * len(batch),
-                    [draws[i] for i in batch],
-                    self.generator.reader.query(words, reading),
-                    self._keys,
-                )
-                like = padded(found).to(device).view(len(batch), config.retrieved, -1)
-                steps, never = config.max_length + 1, (PAD, UNKNOWN)
-                style = self.generator.style(like)
-                _, written = self.generator.write(reading, style, steps, never)
-            return [" ".join(self.vocabulary.decode(ids)) for ids in written.tolist()]
-
-        return by_length(rows, self.BATCH_SIZE, write)
-
-    def rewrite(self, batch: Sequence[Request], task: Task) -> list[str]:
-        """The likeliest words, one after the other; the unknown word is never written."""
-        text = preparation(language_of(task.direction))
-        sources = text.for_language_model([request.source for request in batch])
-        side = self.card.directions.index(task.direction.name)
-        seeds = [task.random(request).getrandbits(32) for request in batch]
-        return [text.cleaning(words) for words in self.rewritten(sources, side, seeds)]
+        config, network = self.config, self.network
+        rows = ids_of(words)
+        reading = network.reader(words)
+        found = self.memory.find(
+            style,
+            rows,
+            [()] * len(rows),
+            [config.seed] * len(rows) if seeds is None else seeds,
+            network.reader.query(words, reading),
+            self._keys,
+        )
+        like = self.padded(found).view(len(rows), config.retrieved, -1)
+        never = (PAD, UNKNOWN)
+        _, written = network.write(reading, network.style(like), config.longest_row, never)
+        return written
 
     def write(self, folder: Path) -> None:
-        """Write ``vocabulary.json``, ``memory.json`` and ``generator.safetensors``."""
-        self.vocabulary.save(folder)
+        """Write the vocabulary, the weights, and the sentences in ``memory.json``."""
+        super().write(folder)
         write_json(folder / _MEMORY, [list(part.rows) for part in self.memory.partitions])
-        save_weights(self.generator, folder / _WEIGHTS)
 
     @classmethod
-    def read(cls, folder: Path, card: SystemCard, device: str) -> Tsst:
-        """Read back what :meth:`write` wrote.
-
-        Raises:
-            InputError: a file does not have the written format, or there is no such device.
-        """
-        try:
-            vocabulary = Vocabulary.load(folder)
-            config = read_settings(TsstConfig, card.settings, cls.KIND)
-            source, target = json.loads(read_text(folder / _MEMORY))
-            memory = _memory((source, target), vocabulary, config, card.name)
-            generator = _generator(config, torch.zeros(len(vocabulary)))
-            generator.load_state_dict(load_file(folder / _WEIGHTS))
-        except (ValueError, TypeError, RuntimeError, OSError, SafetensorError) as error:
-            raise InputError(f"{folder} is not a tsst system: {error!r}") from error
-        placed = Placement(cast(Device, device)).resolve()
-        return cls(card, vocabulary, memory, generator.to(placed).eval().requires_grad_(False))
+    def read_more(cls, folder: Path, vocabulary: Vocabulary, config: Any) -> dict[str, Any]:
+        """The sentences to retrieve from."""
+        source, target = json.loads(read_text(folder / _MEMORY))
+        return {"memory": _memory((source, target), vocabulary, config, cls.KIND)}
 
 
 def neutrality(sides: Sequence[Iterable[Sequence[int]]], n_words: int) -> Tensor:

@@ -1,0 +1,78 @@
+"""What the tests of word-level systems share: sentences, learners, and a training on mini."""
+
+import os
+import signal
+from dataclasses import replace
+
+import numpy as np
+import torch
+from prepared import BACK, DIRECTION
+
+from tstbench.trainers.learning.corpus import Corpus
+from tstbench.trainers.learning.loop import _step
+from tstbench.trainers.learning.processes import Processes
+from tstbench.trainers.learning.run import Run
+from tstbench.trainers.learning.vocabulary import END, padded
+
+N_WORDS = 30
+
+
+def three_sentences():
+    """Random ids (3, 10) of words, below ``N_WORDS``."""
+    random = np.random.default_rng(0)
+    return padded([[*random.integers(3, N_WORDS, size=size), END] for size in (4, 9, 1)])
+
+
+def untrained(kind, data, config, few=8):
+    """A system whose weights are random, and its corpus: the first sentences of each style."""
+    part = replace(data.train, source=data.train.source[:few], target=data.train.target[:few])
+    some = replace(data, train=part)
+    corpus = Corpus.of(some, min_count=1, max_length=config.longest_row, held_out=8, seed=0)
+    torch.manual_seed(0)
+    return kind.begun(kind.planned(data, config), corpus, config), corpus
+
+
+def learner_of(kind, data, config, few=8):
+    """What would train it."""
+    system, corpus = untrained(kind, data, config, few)
+    return system.learner(corpus)
+
+
+def moved(learner, step):
+    """The losses of a step, by name, and the names of the weights that it moved."""
+    before = {n: p.detach().clone() for n, p in learner.network.named_parameters()}
+    terms = _step(learner, step, Run(), Processes.start(Run(device="cpu")))
+    changed = (n for n, p in learner.network.named_parameters() if not torch.equal(p, before[n]))
+    return terms, set(changed)
+
+
+def interrupt(learner, stop_at):
+    """Somebody presses Ctrl-C while the learner is at that step."""
+    update = learner.update
+
+    def interrupted(step):
+        if step == stop_at:
+            os.kill(os.getpid(), signal.SIGINT)
+        return update(step)
+
+    learner.update = interrupted
+
+
+def trained(kind, data, config, folder, sources, *, shaken=False):
+    """A system that was trained on mini and read again, and its answers, the same as before.
+
+    ``shaken``: its weights are random, so that answers differ: what so little learning does not.
+    """
+    system = kind.train(data, config, Run(device="cpu"))
+    assert system.card.directions == (DIRECTION, BACK)
+    assert set(system.card.scores) >= {"selection", "acc_forward", "self_bleu_back"}
+    if shaken:
+        torch.manual_seed(1)
+        for weights in system.network.parameters():
+            weights.normal_(std=0.5)
+    answers = list(system.transfer(sources, DIRECTION))
+    assert all("<" not in answer for answer in answers)
+    system.save_pretrained(folder)
+    again = kind.from_pretrained(folder, device="cpu")
+    assert list(again.transfer(sources, DIRECTION, batch_size=2)) == answers
+    return again, answers

@@ -223,6 +223,8 @@ def test_batches_of_both_styles_are_of_like_length():
     assert means not in (sorted(means), sorted(means, reverse=True)), "lengths take turns"
     epoch = [i for step in range(20) for i in grouped.at(step) if i >= 300]
     assert len(set(epoch[:80])) == 80, "a group has no sentence twice"
+    halves = [[every[side.at(step)].mean() for side in grouped.sides] for step in range(60)]
+    assert max(abs(source - target) for source, target in halves) < 6, "both styles alike"
     drawn = [i for step in range(10) for i in grouped.at(step)]
     whole = Both(lengths, batch_size=80, seed=0).at(0)
     assert sorted(drawn) == sorted(whole), "what is drawn together is split, and nothing is lost"

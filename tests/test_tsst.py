@@ -222,6 +222,7 @@ def test_it_learns_mini_and_answers_the_same_after_reading(data, tmp_path, retri
 def test_the_style_is_what_was_retrieved(data):
     """The same words, rewritten either way: only the sentences that are looked at differ."""
     learner = learner_of(Tsst, data, CONFIG, few=48)
+    learner.network.eval()
     with torch.no_grad():
         for weight in learner._generator.parameters():
             weight.mul_(4)

@@ -51,8 +51,43 @@ def test_a_code_has_unit_length_and_knows_nothing_of_padding(autoencoder, words)
     assert noise.std().item() == pytest.approx(0.1, rel=0.02)
 
 
+def test_a_code_is_as_long_as_it_is_told(autoencoder, words):
+    torch.manual_seed(0)
+    longer = CodeAutoencoder(N_WORDS, word_size=8, code_size=10, code_length=4.0)
+    codes, long = (net.encode(words, lengths_of(words)) for net in (autoencoder, longer))
+    assert torch.allclose(4 * codes, long, atol=1e-5)
+
+
+def test_first_weights_that_remember_let_the_first_word_reach_the_code(autoencoder, words):
+    """How much the code of nine words changes with the first one."""
+    torch.manual_seed(0)
+    kept = CodeAutoencoder(N_WORDS, word_size=8, code_size=10, remembering=True)
+    bias = kept.encoder.lstm.bias_ih_l0.view(4, 10)
+    assert bias[1].min() >= 0.9
+    assert bias[[0, 2, 3]].abs().max() <= 0.1
+    assert kept.encoder.words.weight[PAD].abs().max() == 0
+    assert 0.5 < kept.encoder.words.weight[3:].abs().max() <= 1
+    other = words.clone()
+    other[1, 0] = 3 if words[1, 0] != 3 else 4
+    moved = [
+        (net.encode(words, lengths_of(words)) - net.encode(other, lengths_of(other)))[1].norm()
+        for net in (autoencoder, kept)
+    ]
+    assert moved[1] > 5 * moved[0]
+
+
 @pytest.mark.parametrize("style", [0, 1])
-def test_a_word_after_the_other_is_teaching(autoencoder, words, style):
+@pytest.mark.parametrize("code_is_state", [False, True])
+def test_a_word_after_the_other_is_teaching(autoencoder, words, style, code_is_state):
+    torch.manual_seed(0)
+    same = CodeAutoencoder(N_WORDS, word_size=8, code_size=10, code_is_state=code_is_state)
+    code = same.encode(words, lengths_of(words))
+    assert torch.allclose(
+        same.teach(style, code, words)[:, 0],
+        autoencoder.teach(style, code, words)[:, 0],
+        atol=1e-5,
+    ) == (not code_is_state)
+    autoencoder = same
     code = autoencoder.encode(words, lengths_of(words))
     logits = autoencoder.teach(style, code, words)
     state, before = autoencoder.begin(code), None

@@ -246,7 +246,14 @@ class Arae(WordSystem):
     @staticmethod
     def new_network(n_words: int, config: AraeConfig) -> CodeAutoencoder:
         """The encoder and the two decoders, with random weights."""
-        return CodeAutoencoder(n_words, config.word_size, config.code_size)
+        return CodeAutoencoder(
+            n_words,
+            config.word_size,
+            config.code_size,
+            code_is_state=config.code_is_state,
+            code_length=config.code_length,
+            remembering=config.remembering,
+        )
 
     def learner(self, corpus: Corpus) -> Learner:
         """What trains the network."""

@@ -21,6 +21,17 @@ class AraeConfig(WordConfig):
     code_size: Annotated[int, Field(ge=2)] = field(
         default=128, metadata={"help": "units of the code and of the recurrent nets"}
     )
+    code_is_state: bool = field(
+        default=False,
+        metadata={"help": "whether a decoder's state starts as the code, not as zeros"},
+    )
+    code_length: Annotated[float, Field(gt=0)] = field(
+        default=1.0, metadata={"help": "norm of a code; code_noise is small or large beside it"}
+    )
+    remembering: bool = field(
+        default=False,
+        metadata={"help": "whether first weights are such that words are kept; not published"},
+    )
     hidden_size: Annotated[int, Field(ge=1)] = field(
         default=128, metadata={"help": "units of both hidden layers of the small networks"}
     )
@@ -98,18 +109,27 @@ class AraeConfig(WordConfig):
 
     @classmethod
     def small(cls, direction: Direction) -> AraeConfig:
-        """Fewer words and epochs; Adam, which needs fewer of them, and less noise."""
+        """Fewer words and epochs; Adam, and first weights and a code that learn to keep words soon.
+
+        With codes of length 1 and first weights of 0.1 they held next to nothing after as long.
+        """
         return replace(
             cls.for_direction(direction),
-            code_size=192,
+            code_size=256,
+            code_length=8.0,
+            code_is_state=True,
+            remembering=True,
+            code_noise=0.03,
             min_count=10,
             batch_size=32,
-            code_noise=0.03,
             epochs=2.0,
             optimizer="adam",
-            learning_rate=5e-3,
+            learning_rate=3e-3,
             classifier_rate=1e-3,
-            validations=10,
+            class_weight=0.2,
+            critic_steps=1,
+            validations=12,
+            hold_out=300,
         )
 
     @classmethod

@@ -5,6 +5,7 @@ Zhao et al. (ICML 2018), "Adversarially Regularized Autoencoders", sections 3 an
 
 from __future__ import annotations
 
+from functools import partial
 from typing import cast
 
 import torch
@@ -20,7 +21,9 @@ _RANGE = 0.1  # of the first weights, as in the released code
 class _Reader(nn.Module):
     """An LSTM over word vectors; it reads a start before the first word."""
 
-    def __init__(self, n_words: int, word_size: int, size: int, beside: int) -> None:
+    def __init__(
+        self, n_words: int, word_size: int, size: int, beside: int, *, remembering: bool
+    ) -> None:
         super().__init__()
         self.words = nn.Embedding(n_words, word_size, padding_idx=PAD)
         self.start = nn.Parameter(torch.empty(word_size))
@@ -28,6 +31,9 @@ class _Reader(nn.Module):
         for weights in self.parameters():
             nn.init.uniform_(weights, -_RANGE, _RANGE)
         with torch.no_grad():
+            if remembering:
+                nn.init.uniform_(self.words.weight, -1.0, 1.0)
+                self.lstm.bias_ih_l0[size : 2 * size] += 1.0  # the forget gate's
             self.words.weight[PAD] = 0.0
 
     def before(self, words: Tensor) -> Tensor:
@@ -37,21 +43,41 @@ class _Reader(nn.Module):
 
 
 class CodeAutoencoder(nn.Module):
-    """One encoder for all styles, a decoder for each, one output layer for both."""
+    """One encoder for all styles, a decoder for each, one output layer for both.
 
-    def __init__(self, n_words: int, word_size: int, code_size: int) -> None:
+    Args:
+        n_words: V.
+        word_size: W, units of word vectors.
+        code_size: C.
+        code_is_state: whether a decoder's memory starts as the code; otherwise it starts as 0.
+        code_length: the norm of a code.
+        remembering: whether the first weights let words through: word vectors in +-1, not +-0.1,
+            and forget gates with 1 more (Jozefowicz et al. 2015). With small ones, half of what was
+            read is forgotten at each word, and learning to keep it takes many steps.
+    """
+
+    def __init__(
+        self,
+        n_words: int,
+        word_size: int,
+        code_size: int,
+        *,
+        code_is_state: bool = False,
+        code_length: float = 1.0,
+        remembering: bool = False,
+    ) -> None:
         super().__init__()
-        self.code_size = code_size
-        self.encoder = _Reader(n_words, word_size, code_size, 0)
-        self.decoders = nn.ModuleList(
-            _Reader(n_words, word_size, code_size, code_size) for _ in range(2)
-        )
+        self.code_size, self.code_is_state = code_size, code_is_state
+        self.code_length = code_length
+        reader = partial(_Reader, n_words, word_size, code_size, remembering=remembering)
+        self.encoder = reader(0)
+        self.decoders = nn.ModuleList(reader(code_size) for _ in range(2))
         self.output = nn.Linear(code_size, n_words)
         nn.init.uniform_(self.output.weight, -_RANGE, _RANGE)
         nn.init.zeros_(self.output.bias)
 
     def encode(self, words: Tensor, lengths: Tensor, noise: float = 0.0) -> Tensor:
-        """Codes (B, C) of unit length, of rows (B, T) whose ``lengths`` (B) include their ends.
+        """Codes (B, C) of ``code_length``, of rows (B, T) whose ``lengths`` (B) include their ends.
 
         Args:
             words: ids; the end itself is not read.
@@ -60,21 +86,23 @@ class CodeAutoencoder(nn.Module):
         """
         outputs, _ = self.encoder.lstm(self.encoder.before(words))
         rows = torch.arange(len(words), device=words.device)
-        code = F.normalize(outputs[rows, lengths - 1], dim=1)
+        code = self.code_length * F.normalize(outputs[rows, lengths - 1], dim=1)
         return code + noise * torch.randn_like(code) if noise > 0 else code
 
     def teach(self, style: int, code: Tensor, target: Tensor) -> Tensor:
         """Logits (B, T, V) of each word of ``target`` (B, T), by the decoder of a style."""
         decoder = cast(_Reader, self.decoders[style])
         beside = code[:, None].expand(-1, target.shape[1], -1)
-        outputs, _ = decoder.lstm(torch.cat([decoder.before(target), beside], dim=2))
+        memory, cell, _ = self.begin(code)
+        first = memory[None].contiguous(), cell[None].contiguous()
+        outputs, _ = decoder.lstm(torch.cat([decoder.before(target), beside], dim=2), first)
         logits: Tensor = self.output(outputs)
         return logits
 
     def begin(self, code: Tensor) -> State:
         """A decoder's state before the first word of codes (B, C): memory, cell and code."""
         zeros = torch.zeros_like(code)
-        return zeros, zeros, code
+        return code if self.code_is_state else zeros, zeros, code
 
     def step(self, style: int, words: Tensor | None, state: State) -> tuple[Tensor, State]:
         """A step of :func:`~..learning.decoding.beam_search`, by the decoder of a style."""

@@ -12,7 +12,6 @@ import os
 import random
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
@@ -45,19 +44,6 @@ def api_key(settings: ChatSettings) -> str:
             f"the key in {settings.key_variable} contains characters that no key has: copy it again"
         )
     return key or "none"  # the client insists on one; a local server does not look at it
-
-
-@dataclass(frozen=True)
-class Patience:
-    """How long to wait, and how often.
-
-    Attributes:
-        retries: after the first request.
-        timeout: seconds for one request.
-    """
-
-    retries: int = 8
-    timeout: float = 60.0
 
 
 def wait_before(retry: int, jitter: random.Random) -> float:
@@ -117,38 +103,40 @@ class ChatClient:
             ServerError: the server refuses it, or does not answer in spite of all retries.
             InputError: the request is wrong.
         """
-        async with self._places:
-            for retry in count(1):
+        for retry in count(1):
+            reply: Reply | None = None
+            async with self._places:
                 await self._pause()
                 most = self._budget.reserve(
                     self._counter.prompt(body["messages"]), self._settings.longest_answer
                 )
-                reply: Reply | None = None
                 try:
                     reply = await self._once(body, of)
-                except Passing as failure:
-                    patient = retry <= (
-                        self._settings.retries
-                        if self._met or failure.is_server
-                        else min(_HELLOS, self._settings.retries)
-                    )
-                    if not patient:
-                        times = f"{retry} requests" if retry > 1 else "one request"
-                        raise ServerError(
-                            f"{of}: {failure} ({times}). What was answered is kept: the same "
-                            "command goes on from there"
-                        ) from failure.__cause__
-                    wait = wait_before(retry, self._jitter)
-                    if failure.retry_after is not None:
-                        self._hold(failure.retry_after)
-                    else:
-                        await asyncio.sleep(wait)
+                except Passing as passing:
+                    failure = passing
                 else:
                     self._met = True
                     return reply
                 finally:
                     self._budget.settle(most, reply)
-        raise AssertionError("count() does not end")  # pragma: no cover
+            await self._after(failure, retry, of)  # another request has its place meanwhile
+        raise AssertionError("count() does not end")
+
+    async def _after(self, failure: Passing, retry: int, of: str) -> None:
+        """Wait after a failure, or give up."""
+        most = self._settings.retries
+        if not (self._met or failure.is_server):
+            most = min(most, _HELLOS)
+        if retry > most:
+            times = f"{retry} requests" if retry > 1 else "one request"
+            raise ServerError(
+                f"{of}: {failure} ({times}). What was answered is kept: the same command goes on "
+                "from there"
+            ) from failure.__cause__
+        if failure.retry_after is None:
+            await asyncio.sleep(wait_before(retry, self._jitter))
+        else:
+            self._hold(failure.retry_after)
 
     async def _once(self, body: Mapping[str, Any], of: str) -> Reply:
         import openai

@@ -15,6 +15,10 @@ from .settings import ChatSettings
 RETIRED = ("gpt-3.5-turbo-1106", "gpt-4-0125-preview")
 _LENGTH = re.compile(r"context.{0,12}length|maximum context|context window|too (?:long|many tok)")
 _GONE = re.compile(r"deprecat|decommission|retired|shut ?down|no longer (?:available|supported)")
+_NO_MODEL = re.compile(
+    r"model.{0,160}(?:not exist|not found|pinned to|not supported)"
+    r"|(?:unknown|invalid|no such) model"
+)
 _FILTERED = ("content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation")
 _SHOWN = 300  # characters of what a server says
 
@@ -34,7 +38,7 @@ class Passing(Exception):  # noqa: N818 - it is not the user's to see
         self.retry_after, self.is_server = retry_after, is_server
 
 
-class Refused(ServerError):
+class RefusedError(ServerError):
     """A failure that stays, with its message.
 
     Attributes:
@@ -50,7 +54,9 @@ class Refused(ServerError):
         return ServerError(f"{self}{hint}")
 
 
-def fatal(error: Exception, settings: ChatSettings, of: str, key: str) -> Passing | Refused | Reply:
+def fatal(
+    error: Exception, settings: ChatSettings, of: str, key: str
+) -> Passing | RefusedError | Reply:
     """What an exception of the client means.
 
     Args:
@@ -77,7 +83,7 @@ def fatal(error: Exception, settings: ChatSettings, of: str, key: str) -> Passin
         )
     status, code, said = error.status_code, _code(error), _said(error, key)
     if status == 429 and code in ("insufficient_quota", "billing_hard_limit_reached"):
-        return Refused(f"the account of the key in {settings.key_variable} has no credit left")
+        return RefusedError(f"the account of the key in {settings.key_variable} has no credit left")
     if status in (408, 409, 429) or status >= 500:
         return Passing(
             f"{url} answers with {status}: {said}",
@@ -85,46 +91,46 @@ def fatal(error: Exception, settings: ChatSettings, of: str, key: str) -> Passin
             is_server=True,
         )
     if status == 401:
-        return Refused(f"{url} refuses the key in {settings.key_variable}: it is wrong or expired")
+        return RefusedError(
+            f"{url} refuses the key in {settings.key_variable}: it is wrong or expired"
+        )
     if status == 403:
-        return Refused(
+        return RefusedError(
             f"{url} does not let the key in {settings.key_variable} use {settings.model!r}"
         )
     if code in _FILTERED:
         return Reply("", "content_filter", model=settings.model)
     lower = said.lower()
     if code == "context_length_exceeded" or _LENGTH.search(lower):
-        return Refused(
+        return RefusedError(
             f"{of}: the prompt and {settings.longest_answer} tokens of an answer are longer than "
             f"the context of {settings.model!r}: give fewer --examples, a lower --max-tokens or "
             f"another --model ({said})"
         )
-    if code in ("model_not_found", "model_deprecated") or _GONE.search(lower) or _no_model(lower):
+    if (
+        code in ("model_not_found", "model_deprecated")
+        or _GONE.search(lower)
+        or _NO_MODEL.search(lower)
+    ):
         return _unknown_model(settings, said)
     if status == 404:
-        return Refused(
+        return RefusedError(
             f"{url} has no chat/completions: check --base-url, which usually ends in /v1 ({said})"
         )
-    return Refused(
+    return RefusedError(
         f"{of}: {url} refuses the request with {status}: {said}. Leave out a parameter that "
         f"{settings.model!r} does not take with --omit, and give others with --extra"
     )
 
 
-def _unknown_model(settings: ChatSettings, said: str) -> Refused:
+def _unknown_model(settings: ChatSettings, said: str) -> RefusedError:
     gone = settings.model in RETIRED or _GONE.search(said.lower())
     what = "has been retired" if gone else "is not known"
     choose = "choose another with --model NAME, or a server that has it with --base-url URL"
     kept = ", and report the results under that model's name" if gone else ""
-    return Refused(
+    return RefusedError(
         f"the model {settings.model!r} {what} at {settings.url}: {choose}{kept}.",
         unknown_model=True,
-    )
-
-
-def _no_model(lower: str) -> bool:
-    return "model" in lower and any(
-        words in lower for words in ("not exist", "not found", "unknown", "pinned to", "invalid")
     )
 
 

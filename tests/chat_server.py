@@ -1,8 +1,8 @@
 """A small chat server that speaks OpenAI's protocol, and fails as servers do, on purpose.
 
-What it answers depends on the request alone. A fault happens at a request's first time or times, by a
-hash of its text, so that a run is the same every time: 429 with Retry-After, 500, a cut connection, an
-answer that comes too late, half an answer, and a page of HTML.
+What it answers depends on the request alone. A fault happens at a request's first time or times, by
+a hash of its text, so that a run is the same every time: 429 with Retry-After, 500, a cut
+connection, an answer that comes too late, half an answer, and a page of HTML.
 
     python tests/chat_server.py 8000 --latency 0.2
 """
@@ -72,7 +72,7 @@ class ChatServer:
                         break
                 finally:
                     self.at_once -= 1
-        except (ConnectionError, asyncio.IncompleteReadError):
+        except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
             pass
         finally:
             writer.close()

@@ -14,7 +14,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +67,7 @@ class Answers:
     def __init__(self, url: str, model: str) -> None:
         name = hashlib.sha256(canonical([url, model])).hexdigest()[:32]
         self.path = home() / "answers" / f"{name}.jsonl"
+        self._lock = exclusive(self.path)
         self._known: dict[str, Reply] = {}
         self._read = 0  # bytes of the file
 
@@ -78,9 +79,9 @@ class Answers:
 
     def put(self, key: str, reply: Reply) -> None:
         """Keep an answer."""
-        line = json.dumps({"key": key, **asdict(reply)}, ensure_ascii=False).encode() + b"\n"
+        line = json.dumps({"key": key, **vars(reply)}, ensure_ascii=False).encode() + b"\n"
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        with exclusive(self.path), self.path.open("a+b") as stream:
+        with self._lock, self.path.open("a+b") as stream:
             end = stream.seek(0, os.SEEK_END)
             if end:
                 stream.seek(end - 1)

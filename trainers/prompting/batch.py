@@ -20,7 +20,7 @@ from .answers import Answers, Call, Reply, answers_folder
 from .budget import Budget
 from .client import api_key
 from .cost import Counter
-from .refusals import RefusedError, fatal
+from .refusals import Passing, RefusedError, fatal, reply_of
 from .settings import ChatSettings
 
 _AT_MOST = 50_000  # requests in one batch
@@ -131,17 +131,6 @@ def _replies(client: Any, batch: Any) -> Iterator[tuple[str, Reply]]:
     for line in client.files.content(batch.output_file_id).text.splitlines():
         try:
             row = json.loads(line)
-            body = row["response"]["body"]
-            choice, usage = body["choices"][0], body.get("usage") or {}
-            yield (
-                row["custom_id"],
-                Reply(
-                    choice["message"]["content"] or "",
-                    choice.get("finish_reason") or "stop",
-                    int(usage.get("prompt_tokens", 0)),
-                    int(usage.get("completion_tokens", 0)),
-                    str(body.get("model", "")),
-                ),
-            )
-        except (ValueError, KeyError, IndexError, TypeError):
+            yield row["custom_id"], reply_of(row["response"]["body"], "the batch")
+        except (ValueError, KeyError, TypeError, Passing):
             continue  # it failed: it is asked one by one

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import os
 import random
+import ssl
 import time
 from collections.abc import Mapping
 from itertools import count
@@ -19,11 +20,12 @@ from ...errors import InputError, ServerError, require
 from .answers import Reply
 from .budget import Budget
 from .cost import Counter
-from .refusals import Passing, fatal
+from .refusals import Passing, fatal, reply_of
 from .settings import OPENAI_URL, ChatSettings
 
 _FIRST_WAIT, _LONGEST_WAIT = 0.5, 60.0  # seconds
 _LONGEST_ASKED = 900.0  # seconds that a server may ask us to wait
+_SHARE = 4  # requests at a time that share a pool of connections
 _HELLOS = 2  # retries until a server has answered once: that it is none should be said soon
 
 
@@ -76,20 +78,30 @@ class ChatClient:
         openai = require("openai", "llm")
         self._settings, self._budget, self._counter = settings, budget, counter
         self._key = api_key(settings)
-        self.raw = openai.AsyncOpenAI(
-            api_key=self._key,
-            base_url=settings.url,
-            timeout=settings.timeout,
-            max_retries=0,  # retries are counted here
-        )
-        self._places = asyncio.Semaphore(settings.concurrency)
+        # A place is what a request needs, and the connections it uses. One pool for all would look
+        # at every connection for every request.
+        certificates = ssl.create_default_context()
+        self._clients = [
+            openai.AsyncOpenAI(
+                api_key=self._key,
+                base_url=settings.url,
+                timeout=settings.timeout,
+                max_retries=0,  # retries are counted here
+                http_client=openai.DefaultAsyncHttpxClient(verify=certificates),
+            )
+            for _ in range(-(-settings.concurrency // _SHARE))
+        ]
+        self._places: asyncio.LifoQueue[Any] = asyncio.LifoQueue()
+        for place in reversed(range(settings.concurrency)):
+            self._places.put_nowait(self._clients[place // _SHARE])
         self._jitter = random.Random()
         self._not_before = 0.0  # monotonic clock; a server's wish holds for all requests
         self._met = False  # whether it has answered
 
     async def close(self) -> None:
         """Close the connections."""
-        await self.raw.close()
+        for client in self._clients:
+            await client.close()
 
     async def ask(self, body: Mapping[str, Any], of: str) -> Reply:
         """The answer to one request.
@@ -105,13 +117,14 @@ class ChatClient:
         """
         for retry in count(1):
             reply: Reply | None = None
-            async with self._places:
+            client = await self._places.get()
+            try:
                 await self._pause()
                 most = self._budget.reserve(
                     self._counter.prompt(body["messages"]), self._settings.longest_answer
                 )
                 try:
-                    reply = await self._once(body, of)
+                    reply = await self._once(client, body, of)
                 except Passing as passing:
                     failure = passing
                 else:
@@ -119,6 +132,8 @@ class ChatClient:
                     return reply
                 finally:
                     self._budget.settle(most, reply)
+            finally:
+                self._places.put_nowait(client)
             await self._after(failure, retry, of)  # another request has its place meanwhile
         raise AssertionError("count() does not end")
 
@@ -138,11 +153,11 @@ class ChatClient:
         else:
             self._hold(failure.retry_after)
 
-    async def _once(self, body: Mapping[str, Any], of: str) -> Reply:
+    async def _once(self, client: Any, body: Mapping[str, Any], of: str) -> Reply:
         import openai
 
-        try:
-            found = await self.raw.chat.completions.create(**body)
+        try:  # as the JSON it is: the client's own objects take as long to make as all the rest
+            found = await client.post("/chat/completions", body=dict(body), cast_to=object)
         except (openai.OpenAIError, ValueError) as error:  # ValueError: a body that is not JSON
             failure = fatal(error, self._settings, of, self._key)
             if isinstance(failure, Reply):
@@ -151,7 +166,7 @@ class ChatClient:
                 raise failure from error
             near = await self._near_models() if failure.unknown_model else ""
             raise failure.with_hint(near) from None  # the cause may quote the key
-        return _reply(found, self._settings.url)
+        return reply_of(found, self._settings.url)
 
     def _hold(self, seconds: float) -> None:
         if seconds > _LONGEST_ASKED:
@@ -175,33 +190,8 @@ class ChatClient:
         from difflib import get_close_matches
 
         try:
-            names = sorted([model.id async for model in self.raw.models.list()])
+            names = sorted([model.id async for model in self._clients[0].models.list()])
         except Exception:  # a message is not worth another error
             return ""
         near = get_close_matches(self._settings.model, names, n=3, cutoff=0.3) or names[:3]
         return f" It has, for instance: {', '.join(near)}." if near else ""
-
-
-def _reply(found: Any, url: str) -> Reply:
-    """What the client made of an answer, checked: it does not do that itself."""
-    try:
-        choice = found.choices[0]
-        text = choice.message.content
-        if text is not None and not isinstance(text, str):
-            raise TypeError
-        usage = found.usage
-        tokens = [
-            number if isinstance(number, int) else 0
-            for number in (
-                getattr(usage, "prompt_tokens", 0),
-                getattr(usage, "completion_tokens", 0),
-            )
-        ]
-        refusal = getattr(choice.message, "refusal", None)
-        finish = "refusal" if text is None and refusal else str(choice.finish_reason or "stop")
-        return Reply(text or refusal or "", finish, *tokens, model=str(found.model or ""))
-    except (AttributeError, IndexError, TypeError) as error:
-        raise Passing(
-            f"{url} does not answer as an OpenAI-compatible server does: check --base-url, which "
-            "usually ends in /v1"
-        ) from error

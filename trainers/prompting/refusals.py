@@ -1,4 +1,4 @@
-"""What the errors of a chat server mean: ask again, no rewrite, or a message for the user."""
+"""What a chat server says, and what it means: a reply, ask again, or a message for the user."""
 
 from __future__ import annotations
 
@@ -20,6 +20,10 @@ _NO_MODEL = re.compile(
     r"|(?:unknown|invalid|no such) model"
 )
 _FILTERED = ("content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation")
+_NO_SERVER = (
+    "{} does not answer as an OpenAI-compatible server does: check --base-url, which usually ends "
+    "in /v1"
+)
 _SHOWN = 300  # characters of what a server says
 
 
@@ -77,10 +81,7 @@ def fatal(
     if isinstance(error, openai.APIConnectionError):
         return Passing(f"{url} cannot be reached: is a server running there?")
     if not isinstance(error, openai.APIStatusError):
-        return Passing(
-            f"{url} does not answer as an OpenAI-compatible server does: check --base-url, which "
-            "usually ends in /v1"
-        )
+        return Passing(_NO_SERVER.format(url))
     status, code, said = error.status_code, _code(error), _said(error, key)
     if status == 429 and code in ("insufficient_quota", "billing_hard_limit_reached"):
         return RefusedError(f"the account of the key in {settings.key_variable} has no credit left")
@@ -121,6 +122,34 @@ def fatal(
         f"{of}: {url} refuses the request with {status}: {said}. Leave out a parameter that "
         f"{settings.model!r} does not take with --omit, and give others with --extra"
     )
+
+
+def reply_of(body: Any, url: str) -> Reply:
+    """The reply in a server's JSON.
+
+    Args:
+        body: as it came, of any shape.
+        url: of the server, for the message.
+
+    Raises:
+        Passing: it is not what the protocol says.
+    """
+    try:
+        choice, usage = body["choices"][0], body.get("usage") or {}
+        message = choice["message"]
+        text, refusal = message.get("content"), message.get("refusal")
+        if not isinstance(text, str | None):
+            raise TypeError
+        finish = "refusal" if text is None and refusal else str(choice.get("finish_reason", "stop"))
+        return Reply(
+            text or refusal or "",
+            finish,
+            int(usage.get("prompt_tokens") or 0),
+            int(usage.get("completion_tokens") or 0),
+            str(body.get("model") or ""),
+        )
+    except (AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
+        raise Passing(_NO_SERVER.format(url)) from error
 
 
 def _unknown_model(settings: ChatSettings, said: str) -> RefusedError:

@@ -20,7 +20,7 @@ from tstbench.trainers.load import load_system
 from tstbench.trainers.system import Generation
 
 DIRECTION = "mini/negative-to-positive"
-SENTENCES = [f"guest {i} was never told why ." for i in range(500)]
+SENTENCES = [f"guest {i} was never told why" for i in range(500)]
 EXPECTED = [text.replace("never", "always") for text in SENTENCES]
 MANY = """\
 name = "many"

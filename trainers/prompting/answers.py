@@ -1,8 +1,8 @@
 """Answers that were paid for, kept in ``$TSTBENCH_HOME/answers``: nothing is asked twice.
 
-One file for each server and model, one line for each answer, appended as it comes. The key of an
-answer covers everything that can change it: address, model, parameters, messages, and which sample
-it is. No key of a server is in it, nor in the file.
+One file for each server and model: a line that says which, then one for each answer, as it comes.
+The key of an answer covers everything that can change it: address, model, parameters, messages, and
+which sample it is. No key of a server is in it, nor in the file.
 
 A line is written whole and under a lock, so that two processes can share a file; a line that
 ``kill -9`` cut off is skipped when the file is read again.
@@ -66,7 +66,8 @@ class Answers:
 
     def __init__(self, url: str, model: str) -> None:
         name = hashlib.sha256(canonical([url, model])).hexdigest()[:32]
-        self.path = home() / "answers" / f"{name}.jsonl"
+        self.path = answers_folder() / f"{name}.jsonl"
+        self._about = {"server": url, "model": model}
         self._lock = exclusive(self.path)
         self._known: dict[str, Reply] = {}
         self._read = 0  # bytes of the file
@@ -87,6 +88,8 @@ class Answers:
                 stream.seek(end - 1)
                 if stream.read(1) != b"\n":  # a line that was cut off stays alone
                     line = b"\n" + line
+            else:
+                line = json.dumps(self._about).encode() + b"\n" + line
             stream.write(line)
         self._known[key] = reply
 

@@ -49,11 +49,11 @@ _NO_REWRITE = ("content_filter", "refusal")  # ways of ending that leave no rewr
 
 
 def _model(name: str) -> str:
-    return field(default=name, metadata=_HELP["model"])  # type: ignore[no-any-return]
+    return field(default=name, metadata=_HELP["model"])
 
 
 def _examples(number: int) -> int:
-    return field(default=number, metadata=_HELP["examples"])  # type: ignore[no-any-return]
+    return field(default=number, metadata=_HELP["examples"])
 
 
 @dataclass(frozen=True, kw_only=True)

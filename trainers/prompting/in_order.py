@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import queue
 import threading
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Generator, Iterator
 from contextlib import suppress
 from typing import TypeVar
 
@@ -17,7 +17,7 @@ def in_order(
     count: int,
     concurrency: int,
     done: Callable[[], Awaitable[None]] | None = None,
-) -> Iterator[T]:
+) -> Generator[T, None, None]:
     """Yield ``work(0)``, ``work(1)``... of ``count`` pieces, ``concurrency`` at a time.
 
     A thread of its own waits for the answers, so that work goes on while the caller uses a result.

@@ -177,7 +177,7 @@ def _said(error: Any, key: str) -> str:
     else:
         text = body if isinstance(body, str) else getattr(error, "message", "")
     words = " ".join(str(text).split())
-    if key != "none":
+    if len(key) > len("none"):  # none is what stands for no key
         words = words.replace(key, "...")
     return words[:_SHOWN] + ("..." if len(words) > _SHOWN else "") or "nothing else"
 

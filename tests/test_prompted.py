@@ -256,7 +256,11 @@ def test_the_batch_api_and_its_gaps():
 REFUSALS = [
     ({"key": KEY}, {}, "refuses the key in OPENAI_API_KEY: it is wrong or expired"),
     ({"models": ["m-2", "x"]}, {}, "'m' is not known at .* It has, for instance: m-2"),
-    ({"models": ["x"]}, {"model": "gpt-4-0125-preview"}, "'gpt-4-0125-preview' has been retired"),
+    (
+        {"models": ["x"]},
+        {"model": "gpt-4-0125-preview"},
+        "'gpt-4-0125-preview' is not known at .* OpenAI has retired it",
+    ),
     (
         {"error": (410, error("This model has been deprecated", None))},
         {},

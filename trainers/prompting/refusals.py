@@ -17,7 +17,7 @@ _LENGTH = re.compile(r"context.{0,12}length|maximum context|context window|too (
 _GONE = re.compile(r"deprecat|decommission|retired|shut ?down|no longer (?:available|supported)")
 _NO_MODEL = re.compile(
     r"model.{0,160}(?:not exist|not found|pinned to|not supported)"
-    r"|(?:unknown|invalid|no such) model"
+    r"|(?:unknown|invalid|no such) model|server is pinned to"
 )
 _FILTERED = ("content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation")
 _NO_SERVER = (
@@ -153,12 +153,11 @@ def reply_of(body: Any, url: str) -> Reply:
 
 
 def _unknown_model(settings: ChatSettings, said: str) -> RefusedError:
-    gone = settings.model in RETIRED or _GONE.search(said.lower())
-    what = "has been retired" if gone else "is not known"
-    choose = "choose another with --model NAME, or a server that has it with --base-url URL"
-    kept = ", and report the results under that model's name" if gone else ""
+    what = "has been retired" if _GONE.search(said.lower()) else "is not known"
+    also = ", and OpenAI has retired it" if settings.model in RETIRED else ""
     return RefusedError(
-        f"the model {settings.model!r} {what} at {settings.url}: {choose}{kept}.",
+        f"the model {settings.model!r} {what} at {settings.url}{also}: choose another with --model "
+        "NAME, under whose name its results then are, or a server that has it with --base-url URL.",
         unknown_model=True,
     )
 
@@ -173,7 +172,9 @@ def _said(error: Any, key: str) -> str:
     body = getattr(error, "body", None)
     if isinstance(body, dict):
         inner = body.get("error", body)
-        text = inner.get("message", inner) if isinstance(inner, dict) else inner
+        if isinstance(inner, dict):
+            inner = inner.get("message") or inner.get("detail") or inner
+        text = inner
     else:
         text = body if isinstance(body, str) else getattr(error, "message", "")
     words = " ".join(str(text).split())

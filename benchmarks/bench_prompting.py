@@ -1,7 +1,7 @@
 """Requests a second of a prompted system against a server that takes 200 ms for every answer.
 
-The ideal is concurrency / latency, which needs an idle processor: at 64 a request may take 3.1 ms of
-one, and the server needs another. The published loop sends one request after the other and sleeps
+The ideal is concurrency / latency, which needs an idle processor: at 64 a request may take 3.1 ms
+of one, and the server needs another. The published loop sends one request after the other and sleeps
 ten seconds after each; its pauses are counted, not slept.
 
     python benchmarks/bench_prompting.py
@@ -92,8 +92,8 @@ def main() -> None:
             rate, busy = max(ours(url, concurrency, count) for _ in range(given.rounds))
             print(
                 f"concurrency {concurrency:>2}: {rate:6.1f} requests/s, {rate / ideal:.3f} of the "
-                f"ideal {ideal:.0f}, {rate / one_by_one:,.0f} times the published loop, {busy:.1f} ms of a processor "
-                "for a request"
+                f"ideal {ideal:.0f}, {rate / one_by_one:,.0f} times the published loop, "
+                f"{busy:.1f} ms of a processor for a request"
             )
 
 

@@ -1,8 +1,8 @@
 """Requests a second of a prompted system against a server that takes 200 ms for every answer.
 
 The ideal is concurrency / latency, which needs an idle processor: at 64 a request may take 3.1 ms
-of one, and the server needs another. The published loop sends one request after the other and sleeps
-ten seconds after each; its pauses are counted, not slept.
+of one, and the server needs another. The published loop sends one request after the other and
+sleeps ten seconds after each; its pauses are counted, not slept.
 
     python benchmarks/bench_prompting.py
 """

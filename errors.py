@@ -42,6 +42,14 @@ class MissingSystemError(TSTBenchError, LookupError):
     """There is no such system, neither in the folder nor on the Hub."""
 
 
+class ServerError(TSTBenchError, ConnectionError):
+    """A server cannot be reached, refuses, or answers what it should not."""
+
+
+class LimitError(TSTBenchError, RuntimeError):
+    """A limit that the user set has been reached; what was done until then is kept."""
+
+
 class MissingExtraError(TSTBenchError, ImportError):
     """An optional dependency is not installed."""
 

@@ -18,7 +18,7 @@ def add_flags(parser: argparse.ArgumentParser, title: str, settings: type) -> No
     for setting in described(settings):
         if not setting.help:  # chosen in another way
             continue
-        usual = "" if setting.default is None else f" (default {setting.default})"
+        usual = "" if setting.default in (None, "") else f" (default {setting.default})"
         group.add_argument(
             f"--{setting.name.replace('_', '-')}",
             dest=f"setting_{setting.name}",

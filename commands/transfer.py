@@ -1,21 +1,33 @@
 """Have a system rewrite a direction's test set, into a file that 'evaluate' reads.
 
-SYSTEM is a name (copy, random-target, delete-retrieve, reference-1, reference-2...), a folder that
-'train' wrote, or a Hub id. The file is written line by line: after an interruption, run the same
-command again and it continues where it stopped. A card beside the file (*.card.json) records
-system, test set, seed and settings.
+SYSTEM is a name (copy, random-target, delete-retrieve, reference-1, reference-2, chatgpt,
+chatgpt-fs, gpt4, gpt4-fs, or chat for any chat model), a folder that 'train' wrote, or a Hub id.
+The file is written line by line: after an interruption, run the same command again and it continues
+where it stopped. A card beside the file (*.card.json) records system, test set, seed and settings.
 
 Examples:
   tstbench transfer delete-retrieve --direction yelp/negative-to-positive --out dr.jsonl
   tstbench transfer my-folder --direction mini/negative-to-positive --seed 1
+  tstbench transfer chat --model NAME --base-url http://127.0.0.1:8000/v1 \
+      --direction mini/negative-to-positive --dry-run
 """
 
 from __future__ import annotations
 
 import argparse
+from dataclasses import fields
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..talk import say
+from ..trainers.prompting.settings import ChatSettings
+from .flags import add_flags
+
+if TYPE_CHECKING:
+    from ..datasets_scripts.load import TestSet
+    from ..trainers.system import Generation, System
+
+SETTINGS = tuple(field.name for field in fields(ChatSettings))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -49,6 +61,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--device", default="auto", help="auto (default), cpu, cuda...")
     parser.add_argument("--revision", help="branch, tag or commit of a Hub id")
     parser.add_argument("--data-dir", type=Path, help="your copy of a licensed corpus (GYAFC)")
+    parser.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="prompted systems: print every request, as JSON Lines, and its cost; send none",
+    )
+    add_flags(parser, "prompted systems (chatgpt, chatgpt-fs, gpt4, gpt4-fs, chat)", ChatSettings)
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -68,6 +86,8 @@ def run(arguments: argparse.Namespace) -> None:
     test_set = load_test_set(arguments.direction, data_dir=arguments.data_dir)
     usual = Path("predictions")
     if is_reference(arguments.system):
+        if arguments.dry_run:
+            raise InputError(f"--dry-run: {arguments.system} is people's, and nobody is asked")
         if arguments.postprocess:
             raise InputError(f"--postprocess: {arguments.system} is people's, and stays as it is")
         texts = bound_predictions(arguments.system, test_set)
@@ -81,21 +101,53 @@ def run(arguments: argparse.Namespace) -> None:
             revision=arguments.revision,
             data_dir=arguments.data_dir,
         )
-        name = folder_name(found.card.name)
+        texts_given = {**_pairs(arguments.generation), **_flags(arguments)}
+        of = f"{found.card.name}'s generation"
+        settings = from_texts(found.kind.Settings, texts_given, of)
+        if arguments.data_dir is not None and issubclass(found.kind.Settings, ChatSettings):
+            settings["data_dir"] = str(arguments.data_dir)
+        generation = Generation(seed=arguments.seed, settings=settings)
+        if arguments.dry_run:
+            _dry_run(found.kind, test_set, generation)
+            return
+        name = folder_name(
+            found.kind.called(found.card.name, found.kind.read_generation(generation))
+        )
         path = _path(arguments.out, predictions_path(usual, test_set, name))
-        given = _pairs(arguments.generation)
-        settings = from_texts(found.kind.Settings, given, f"{found.card.name}'s generation")
         texts = transfer(
             found,
             test_set,
             path,
-            generation=Generation(seed=arguments.seed, settings=settings),
+            generation=generation,
             batch_size=arguments.batch_size,
             device=arguments.device,
             steps=_steps(arguments.postprocess),
         )
-        warn([Outputs(found.card.name, texts)], test_set)
+        warn([Outputs(name, texts)], test_set)
     say(f"wrote {len(test_set)} predictions to {path}")
+
+
+def _dry_run(kind: type[System], test_set: TestSet, generation: Generation) -> None:
+    from ..errors import InputError
+    from ..trainers.prompted import Chat
+    from ..trainers.prompting.dry_run import dry_run
+    from ..trainers.system import Request, Task
+
+    if not issubclass(kind, Chat):
+        raise InputError(f"--dry-run: {kind.KIND} sends no requests; leave it out")
+    task = Task(
+        test_set.direction, generation.seed, kind.read_generation(generation), device="auto"
+    )
+    requests = [Request(*one) for one in zip(test_set.ids, test_set.sources, strict=True)]
+    said = dry_run(requests, task)
+    for line in said.lines:
+        print(line)  # noqa: T201
+    say(said.summary)
+
+
+def _flags(arguments: argparse.Namespace) -> dict[str, str]:
+    given = {name: getattr(arguments, f"setting_{name}", None) for name in SETTINGS}
+    return {name: text for name, text in given.items() if text is not None}
 
 
 def _path(out: Path | None, usual: Path) -> Path:

@@ -21,6 +21,7 @@ from ..errors import InputError
 from ..files import home
 from ..metrics.scorers.artefacts import SCORERS
 from ..store import Store
+from ..trainers.prompting.answers import answers_folder
 from ..trainers.system_card import SYSTEM_STORE
 
 CURRENT = "current"
@@ -32,7 +33,7 @@ class Entry:
     """One thing in the cache.
 
     Attributes:
-        kind: ``scorer``, ``system``, ``download`` or ``fingerprint``.
+        kind: ``scorer``, ``system``, ``answers``, ``download`` or ``fingerprint``.
         name: what it is, for people.
         path: a folder or file; a link is an entry of its own, and never followed.
         state: ``current``, or why it is not needed.
@@ -57,8 +58,14 @@ class Entry:
 
 def entries() -> list[Entry]:
     """Everything that TSTBench keeps, by kind and name; nobody else's files are listed."""
-    found = [*_models(SCORERS), *_models(SYSTEM_STORE), *_downloads(), *_fingerprints()]
-    order = ("scorer", "system", "download", "fingerprint")
+    found = [
+        *_models(SCORERS),
+        *_models(SYSTEM_STORE),
+        *_answers(),
+        *_downloads(),
+        *_fingerprints(),
+    ]
+    order = ("scorer", "system", "answers", "download", "fingerprint")
     return sorted(found, key=lambda e: (order.index(e.kind), e.name, e.state))
 
 
@@ -118,6 +125,15 @@ def _models(store: Store[Any]) -> Iterator[Entry]:
         yield Entry(store.what, f"{name} {folder.name[:8]}", folder, state)
 
 
+def _answers() -> Iterator[Entry]:
+    """What chat models answered: it was paid for, and is never out of date."""
+    for file in _children(answers_folder()):
+        if file.suffix == ".jsonl":
+            about = _first_row(file)
+            name = f"{about.get('model', '?')} at {about.get('server', '?')}"
+            yield Entry("answers", name, file, CURRENT)
+
+
 def _downloads() -> Iterator[Entry]:
     pinned = pinned_places()
     for file in _files(home() / "downloads"):
@@ -147,6 +163,15 @@ def _files(path: Path) -> list[Path]:
     if path.is_symlink() or path.is_file():
         return [path]
     return [file for child in _children(path) for file in _files(child)]
+
+
+def _first_row(file: Path) -> dict[str, Any]:
+    try:
+        with file.open("rb") as stream:
+            content = json.loads(stream.readline())
+    except (OSError, ValueError):
+        return {}
+    return content if isinstance(content, dict) else {}
 
 
 def _json(file: Path) -> dict[str, Any]:

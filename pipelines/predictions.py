@@ -1,7 +1,8 @@
 """Predictions on disk: saved one by one, resumed where they stopped, never requested twice.
 
 Two files belong together: ``<name>.jsonl``, one ``{"id", "prediction"}`` per line in the test
-set's order, which ``tstbench evaluate`` reads; and ``<name>.card.json``, which records the
+set's order, which ``tstbench evaluate`` reads (a system can add fields, such as its raw answer);
+and ``<name>.card.json``, which records the
 question: the system, the test set, the seed and the settings. The same question resumes where it
 stopped, even after ``kill -9``; a different question starts over. Neither file contains a time or
 a path, so the same work gives the same bytes.
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +26,7 @@ from ..files import exclusive, read_text, write_json
 from ..records import Strict
 from ..talk import say
 from ..trainers.postprocess import post_processed
+from ..trainers.system import Answer
 from .outputs import Outputs
 from .report import Sha256, SystemInfo, predictions_sha256
 
@@ -60,6 +63,7 @@ class PredictionsCard(Strict):
     system_hash: Sha256  # of the system that answered
     about: SystemInfo | None = None  # what a report says of the system
     versions: dict[str, str] = {}  # of the libraries that it ran with, for people
+    counts: dict[str, int] = {}  # of what systems keep beside predictions, see Answer.aside
     finished: bool = False
     sha256: Sha256 | None = None  # of the finished predictions, as a report's outputs_sha256
 
@@ -140,13 +144,18 @@ class Predictions:
                 about=system.about,
                 versions=system.versions,
             )
+            rest = range(len(kept), len(self.test_set))
+            answers = system.answer(rest)  # refuses what it cannot do before anything is replaced
             if not kept:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
                 self.path.unlink(missing_ok=True)  # first: old answers never get a new card
             write_json(self.card_path, card.model_dump(mode="json"))
-            rest = range(len(kept), len(self.test_set))
-            done = [*kept, *self._append(size, rest, system.answer(rest))]
-            last = {"finished": True, "sha256": predictions_sha256(done)}
+            done = [*kept, *self._append(size, rest, answers)]
+            last = {
+                "counts": self._counts(),
+                "finished": True,
+                "sha256": predictions_sha256(done),
+            }
             write_json(self.card_path, card.model_copy(update=last).model_dump(mode="json"))
             return tuple(done)
 
@@ -156,12 +165,22 @@ class Predictions:
         with self.path.open("ab") as stream:
             stream.truncate(size)
             for i, text in zip(rest, answers, strict=True):
+                aside = text.aside if isinstance(text, Answer) else {}
                 text = one_line(post_processed(text, self.question.steps))
-                row = {"id": self.test_set.ids[i], "prediction": text}
+                row = {"id": self.test_set.ids[i], "prediction": text, **aside}
                 stream.write(json.dumps(row, ensure_ascii=False).encode("utf-8") + b"\n")
                 stream.flush()
                 written.append(text)
         return written
+
+    def _counts(self) -> dict[str, int]:
+        """How often each rule changed an answer, and the tokens of all of them."""
+        counts: Counter[str] = Counter()
+        for line in self.path.read_bytes().splitlines():
+            row = json.loads(line)
+            counts.update(row.get("rules", ()))
+            counts.update(row.get("tokens", {}))
+        return dict(sorted(counts.items()))
 
     def _kept(self) -> tuple[list[str], int]:
         """The existing answers to this question, and how many bytes of the file they take."""

@@ -16,7 +16,6 @@ from ..store import canonical
 from ..trainers.load import FoundSystem, find_system
 from ..trainers.postprocess import step_names
 from ..trainers.registry import system_class, system_names
-from ..trainers.settings import as_json
 from ..trainers.system import USUAL, Generation
 from ..trainers.system_card import SystemCard
 from .bounds import bound_info, bound_predictions, is_reference
@@ -46,14 +45,14 @@ def ask(
     """
     settings = found.kind.read_generation(generation)
     question = Question(
-        system=found.card.name,
+        system=found.kind.called(found.card.name, settings),
         identity=found.identity,
         direction=test_set.direction.name,
         test_set=test_set.fingerprint,
         cleaning=test_set.cleaning,
         sentences=len(test_set),
         seed=generation.seed,
-        generation=as_json(settings),
+        generation=found.kind.asked(settings, test_set.direction),
         post_processing=(*step_names(steps), ONE_LINE),
     )
     return Predictions(path, test_set, question)
@@ -130,9 +129,12 @@ def system_info(card: SystemCard, system_hash: str | None = None) -> SystemInfo:
 
 def _info_of_answers(card: SystemCard, question: Question) -> SystemInfo:
     """What a report says about a system that was asked in a certain way."""
-    info = system_info(card)
-    return info.model_copy(
-        update={"seed_run": _seed_run(card, question), "post_processing": question.steps}
+    return system_info(card).model_copy(
+        update={
+            "name": question.system,
+            "seed_run": _seed_run(card, question),
+            "post_processing": question.steps,
+        }
     )
 
 
@@ -172,7 +174,7 @@ def _ready(
         )
         return tqdm(
             predictions,
-            desc=f"{stored.card.name}, {test_set.direction}",
+            desc=f"{question.system}, {test_set.direction}",
             total=len(test_set),
             initial=len(test_set) - len(indices),
             unit="sentence",

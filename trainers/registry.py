@@ -30,6 +30,11 @@ SYSTEMS: dict[str, str] = {
     "caae": "tstbench.trainers.caae:Caae",
     "arae": "tstbench.trainers.arae:Arae",
     "strap": "tstbench.trainers.strap:Strap",
+    "chatgpt": "tstbench.trainers.prompted:ChatGpt",
+    "chatgpt-fs": "tstbench.trainers.prompted:ChatGptFewShot",
+    "gpt4": "tstbench.trainers.prompted:Gpt4",
+    "gpt4-fs": "tstbench.trainers.prompted:Gpt4FewShot",
+    "chat": "tstbench.trainers.prompted:Chat",
 }
 
 

@@ -84,6 +84,15 @@ def as_json(settings: Any) -> dict[str, JsonValue]:
     }
 
 
+def identifying(settings: Any) -> dict[str, JsonValue]:
+    """:func:`as_json` without what cannot change a result, such as a timeout.
+
+    A field says so in its metadata: ``field(default=60, metadata={"identifies": False})``.
+    """
+    values = as_json(settings)
+    return {f.name: values[f.name] for f in fields(settings) if f.metadata.get("identifies", True)}
+
+
 def _check_known(kind: type, name: str, of: str) -> None:
     names = [field.name for field in fields(kind)]  # type: ignore[arg-type]
     if name not in names:

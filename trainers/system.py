@@ -16,6 +16,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
+from pydantic import JsonValue
+
 from ..datasets_scripts.directions import Direction
 from ..datasets_scripts.known import dataset_facts, parse_direction
 from ..datasets_scripts.training import TrainingData
@@ -23,11 +25,12 @@ from ..errors import InputError, MissingSystemError
 from ..hub import fetch_model, is_repo_id
 from ..version import __version__
 from .learning.run import IN_MEMORY, Run
-from .settings import as_json, read_settings
+from .settings import as_json, identifying, read_settings
 from .system_card import SYSTEM_STORE, Family, StoredSystem, SystemCard
 
 __all__ = [
     "USUAL",
+    "Answer",
     "Generation",
     "NoSettings",
     "Request",
@@ -108,6 +111,24 @@ class Task:
         """A sentence's random generator, which depends only on the seed and the id."""
         key = f"{self.seed}\0{request.id}".encode()
         return random.Random(int.from_bytes(hashlib.sha256(key).digest()))
+
+
+class Answer(str):
+    """A prediction with what is kept beside it: a raw answer, what cleaned it, its tokens.
+
+    Attributes:
+        aside: JSON values by name, written next to the prediction. ``rules`` (names of what was
+            done to it) and ``tokens`` (numbers by name) are added up in the predictions' card.
+    """
+
+    __slots__ = ("aside",)
+    aside: Mapping[str, JsonValue]
+
+    def __new__(cls, text: str, aside: Mapping[str, JsonValue]) -> Self:
+        """A text and what is beside it."""
+        one = super().__new__(cls, text)
+        one.aside = aside
+        return one
 
 
 class System(ABC):
@@ -254,9 +275,28 @@ class System(ABC):
             raise InputError(f"{len(sources)} sources but {len(names)} ids: give one each")
         requests = [Request(*one) for one in zip(names, sources, strict=True)]
         task = Task(direction, generation.seed, settings, device)
-        return self._answers(requests, size, task)
+        return self.answers(requests, size, task)
 
-    def _answers(self, requests: Sequence[Request], size: int, task: Task) -> Iterator[str]:
+    @classmethod
+    def asked(cls, settings: Any, direction: Direction) -> dict[str, JsonValue]:  # noqa: ARG003
+        """What of a transfer's settings identifies its answers, for the card of the predictions.
+
+        Args:
+            settings: an instance of :attr:`Settings`.
+            direction: of the transfer.
+        """
+        return identifying(settings)
+
+    @classmethod
+    def called(cls, name: str, settings: Any) -> str:  # noqa: ARG003 - for those it depends on
+        """The name of a system that is asked with these settings; ``name`` is its card's."""
+        return name
+
+    def answers(self, requests: Sequence[Request], size: int, task: Task) -> Iterator[str]:
+        """Yield the answers to checked requests, in order: :meth:`rewrite`, batch by batch.
+
+        A system that is not limited by batches, because it waits for a server, has its own.
+        """
         for start in range(0, len(requests), size):
             batch = requests[start : start + size]
             answers = self.rewrite(batch, task)

@@ -1,0 +1,136 @@
+"""The Batch API: all requests in one file, answered within a day, at half the price.
+
+A batch that was begun is remembered beside the answers: a command that was interrupted, or that is
+started again, waits for the same one and pays nothing twice.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from ...errors import InputError, ServerError
+from ...files import exclusive, read_text, write_json
+from ...talk import say
+from .answers import Answers, Call, Reply, answers_folder
+from .budget import Budget
+from .client import api_key
+from .cost import Counter
+from .refusals import Passing, RefusedError, fatal, reply_of
+from .settings import ChatSettings
+
+_AT_MOST = 50_000  # requests in one batch
+_FIRST_LOOK, _LONGEST_LOOK = 1.0, 60.0  # seconds between two looks
+_ENDED = ("completed", "failed", "expired", "cancelled")
+
+
+def ask_in_batch(
+    calls: Sequence[Call],
+    settings: ChatSettings,
+    kept: Answers,
+    budget: Budget,
+    counter: Counter,
+) -> None:
+    """Keep the answers to all calls; those that a batch fails on stay missing.
+
+    Raises:
+        InputError: there is no key.
+        LimitError: the budget does not allow all of them; none is sent then.
+        ServerError: the server has no Batch API, or the batch failed.
+    """
+    import openai
+
+    client = openai.OpenAI(
+        api_key=api_key(settings), base_url=settings.url, timeout=settings.timeout
+    )
+    try:
+        for start in range(0, len(calls), _AT_MOST):
+            _one_batch(client, calls[start : start + _AT_MOST], settings, kept, budget, counter)
+    except openai.OpenAIError as error:
+        failure = fatal(error, settings, "the batch", client.api_key)
+        if isinstance(failure, RefusedError):
+            raise failure.with_hint("") from None
+        raise ServerError(
+            f"{settings.url} did not take the batch: {failure}. Without --via batch, requests are "
+            "sent one by one"
+        ) from error
+    finally:
+        client.close()
+
+
+def _one_batch(
+    client: Any,
+    calls: Sequence[Call],
+    settings: ChatSettings,
+    kept: Answers,
+    budget: Budget,
+    counter: Counter,
+) -> None:
+    keys = [call.key for call in calls]
+    note = (
+        answers_folder() / "batches" / f"{hashlib.sha256(''.join(keys).encode()).hexdigest()}.json"
+    )
+    with exclusive(note):
+        aside = [
+            budget.reserve(counter.prompt(call.body["messages"]), settings.longest_answer)
+            for call in calls
+        ]
+        number = _begun(note)
+        if number is None:
+            number = _begin(client, calls, keys)
+            write_json(note, {"batch": number})
+            say(f"batch {number}: {len(calls):,} requests; this command can be interrupted")
+        replies = dict(_replies(client, _wait(client, number, settings)))
+        for key, most in zip(keys, aside, strict=True):
+            budget.settle(most, replies.get(key))
+            if key in replies:
+                kept.put(key, replies[key])
+        note.unlink(missing_ok=True)
+    if not replies:
+        raise ServerError(f"batch {number} has no answers: the server says why in its list")
+
+
+def _begun(note: Path) -> str | None:
+    try:
+        found = json.loads(read_text(note))["batch"]
+    except (OSError, InputError, ValueError, KeyError):
+        return None
+    return found if isinstance(found, str) else None
+
+
+def _begin(client: Any, calls: Sequence[Call], keys: Sequence[str]) -> str:
+    lines = [
+        {"custom_id": key, "method": "POST", "url": "/v1/chat/completions", "body": call.body}
+        for key, call in zip(keys, calls, strict=True)
+    ]
+    content = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines).encode()
+    file = client.files.create(file=("requests.jsonl", content), purpose="batch")
+    batch = client.batches.create(
+        input_file_id=file.id, endpoint="/v1/chat/completions", completion_window="24h"
+    )
+    return str(batch.id)
+
+
+def _wait(client: Any, number: str, settings: ChatSettings) -> Any:
+    look = _FIRST_LOOK
+    while (batch := client.batches.retrieve(number)).status not in _ENDED:
+        time.sleep(look)
+        look = min(_LONGEST_LOOK, look * 1.5)
+    if batch.status == "failed":
+        raise ServerError(f"{settings.url}: batch {number} failed: {batch.errors}")
+    return batch
+
+
+def _replies(client: Any, batch: Any) -> Iterator[tuple[str, Reply]]:
+    if not batch.output_file_id:
+        return
+    for line in client.files.content(batch.output_file_id).text.splitlines():
+        try:
+            row = json.loads(line)
+            yield row["custom_id"], reply_of(row["response"]["body"], "the batch")
+        except (ValueError, KeyError, TypeError, Passing):
+            continue  # it failed: it is asked one by one

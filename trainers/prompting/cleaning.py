@@ -1,0 +1,198 @@
+"""Cleaning of answers: from what a chat model says to the rewrite alone.
+
+Each rule has a name that is never given to anything else, and what a rule did to an answer is
+counted in the card of the predictions; the raw answer is kept beside the prediction. The published
+outputs were cleaned by hand, so no rule can be the published one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from ...errors import InputError, unknown_name
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a rule may look at besides the answer.
+
+    Attributes:
+        source: the sentence that was to be rewritten.
+        styles: the names of the two styles.
+    """
+
+    source: str
+    styles: tuple[str, ...] = ()
+
+
+_CANNOT = r"i\ (?:can(?:['’]t|not|\ not)|won['’]t|am\ (?:unable|not\ able)\ to)"
+_THE_TASK = (
+    r"(?:assist|help|comply|fulfil|rewrite|provide|generate|create|produce|complete|process"
+    r"|continue\ with|do\ (?:that|this))"
+)
+_REFUSALS = re.compile(
+    rf"""^\W*(?:
+        (?:i['’]?m|i\ am)\ (?:really\ |very\ |so\ )?sorry,?\ (?:but\ )?
+            (?:{_CANNOT}|i['’]m\ (?:unable|not\ able)\ to)\ {_THE_TASK}
+      | (?:sorry,?\ (?:but\ )?)?{_CANNOT}\ {_THE_TASK}\b
+      | as\ an?\ (?:ai|artificial\ intelligence|(?:large\ )?language\ model)\b
+      | (?:i['’]m|i\ am)\ an?\ (?:ai|(?:large\ )?language\ model)\b
+    )""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_PREFACE = re.compile(
+    r"""^\s*(?:
+        (?:sure(?:\ thing)?|certainly|of\ course|absolutely|okay|ok|great|no\ problem)
+            \s*[!,.:]+\s*(?:(?:here(?:['’]s|\ is|\ are)|the\ (?:rewritten|revised|modified))
+            [^:\n"]{0,80}:\s*)?
+      | here(?:['’]s|\ is|\ are)\ (?:the|a|an|your|one|my)\b[^:\n"]{0,80}:\s*
+      | the\ (?:rewritten|revised|modified|transformed)\ (?:sentence|text|version|comment)
+            (?:\ (?:is|would\ be))?[^:\n"]{0,40}:\s*
+    )""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_LABELS = (
+    "output",
+    "answer",
+    "response",
+    "result",
+    "rewrite",
+    "rewritten",
+    "rewritten sentence",
+    "rewritten text",
+    "revised",
+    "revised sentence",
+    "modified sentence",
+    "sentence",
+    "text",
+)
+_QUOTES = (('"', '"'), ("“", "”"), ("'", "'"), ("‘", "’"), ("`", "`"), ("«", "»"), ("„", "“"))
+
+
+def refusal_v1(text: str, about: Context) -> str:
+    """An answer that refuses the task is no rewrite: it becomes empty.
+
+    >>> refusal_v1("I'm sorry, but I can't assist with that.", Context("the food was bad ."))
+    ''
+    >>> refusal_v1("I'm sorry to say the food was bad.", Context("the food was bad ."))
+    "I'm sorry to say the food was bad."
+    """
+    return "" if _REFUSALS.match(text) and not _REFUSALS.match(about.source) else text
+
+
+def preface_v1(text: str, about: Context) -> str:
+    """What introduces the rewrite is removed, unless the source begins so too.
+
+    >>> preface_v1("Sure, here is the positive sentence: We loved it.", Context("we hated it ."))
+    'We loved it.'
+    >>> preface_v1("Sure! We loved it.", Context("we hated it ."))
+    'We loved it.'
+    >>> preface_v1("sure, we loved it.", Context("sure , we hated it ."))
+    'sure, we loved it.'
+    """
+    found = _PREFACE.match(text)
+    if found is None or not text[found.end() :].strip():
+        return text
+    first = about.source.split()[:1]
+    same = bool(first) and text.lower().lstrip().startswith(first[0].lower())
+    return text if same else text[found.end() :].lstrip()
+
+
+def label_v1(text: str, about: Context) -> str:
+    """A label in front of the rewrite is removed, such as ``Output:`` or the name of a style.
+
+    >>> label_v1("Positive: the food was good .", Context("bad", ("negative", "positive")))
+    'the food was good .'
+    >>> label_v1("Tip: go there .", Context("bad", ("negative", "positive")))
+    'Tip: go there .'
+    """
+    names = [*_LABELS, *about.styles]
+    names += [f"{style} {noun}" for style in about.styles for noun in ("sentence", "text")]
+    label = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
+    found = re.match(rf"\s*(?:\*\*)?(?:{label})(?:\*\*)?\s*:(?:\*\*)?\s*", text, re.IGNORECASE)
+    if found is None or not text[found.end() :].strip():
+        return text
+    if about.source.lower().startswith(found[0].strip().lower()):
+        return text
+    return text[found.end() :]
+
+
+def first_line_v1(text: str, about: Context) -> str:  # noqa: ARG001 - as all rules
+    r"""Of several lines, the first that is not empty.
+
+    >>> first_line_v1("\nThe food was good.\n\nNote: I changed one word.", Context("x"))
+    'The food was good.'
+    """
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[0] if len(lines) > 1 else text
+
+
+def quotes_v1(text: str, about: Context) -> str:
+    """Quotation marks around the whole answer are removed, unless the source has them too.
+
+    >>> quotes_v1('"The food was good."', Context("the food was bad ."))
+    'The food was good.'
+    >>> quotes_v1('"Good" is not "great"', Context("x"))
+    '"Good" is not "great"'
+    """
+    stripped, source = text.strip(), about.source.strip()
+    for begin, end in _QUOTES:
+        around = stripped.startswith(begin) and stripped.endswith(end) and len(stripped) > 2
+        inside = stripped[1:-1]
+        own = source.startswith(begin) and source.endswith(end)
+        if around and not own and begin not in inside and end not in inside:
+            return inside.strip()
+    return text
+
+
+Rule = Callable[[str, Context], str]
+# In the order in which they are applied.
+RULES: Mapping[str, Rule] = {
+    "refusal-v1": refusal_v1,
+    "preface-v1": preface_v1,
+    "label-v1": label_v1,
+    "first-line-v1": first_line_v1,
+    "quotes-v1": quotes_v1,
+}
+
+
+@dataclass(frozen=True)
+class Cleaned:
+    """An answer after cleaning, and the names of the rules that changed it."""
+
+    text: str
+    rules: tuple[str, ...]
+
+
+def clean(answer: str, rules: Sequence[str], about: Context) -> Cleaned:
+    r"""Apply rules; blanks at the ends never stay.
+
+    >>> about = Context("the food was bad .", ("negative", "positive"))
+    >>> clean('Sure, here is it:\n\n"The food was good."\n', tuple(RULES), about)
+    Cleaned(text='The food was good.', rules=('preface-v1', 'quotes-v1'))
+    """
+    text, used = answer.strip(), []
+    for name in rules:
+        if (changed := RULES[name](text, about).strip()) != text:
+            text = changed
+            used.append(name)
+    return Cleaned(text, tuple(used))
+
+
+def rule_names(asked: Sequence[str]) -> tuple[str, ...]:
+    """The rules that are asked for, in the order in which they are applied; ``none`` for none.
+
+    Raises:
+        UnknownNameError: there is no such rule.
+        InputError: nothing is asked for, or ``none`` and a rule.
+    """
+    if list(asked) == ["none"]:
+        return ()
+    for name in asked:
+        if name not in RULES:
+            raise unknown_name("cleaning rule", name, [*RULES, "none"])
+    if not asked:
+        raise InputError("--clean is empty: name rules, or write none")
+    return tuple(name for name in RULES if name in asked)

@@ -1,0 +1,206 @@
+"""What a chat server says, and what it means: a reply, ask again, or a message for the user."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+from ...errors import ServerError
+from .answers import Reply
+from .settings import ChatSettings
+
+# Published models that OpenAI no longer serves.
+RETIRED = ("gpt-3.5-turbo-1106", "gpt-4-0125-preview")
+_LENGTH = re.compile(r"context.{0,12}length|maximum context|context window|too (?:long|many tok)")
+_GONE = re.compile(r"deprecat|decommission|retired|shut ?down|no longer (?:available|supported)")
+_NO_MODEL = re.compile(
+    r"model.{0,160}(?:not exist|not found|pinned to|not supported)"
+    r"|(?:unknown|invalid|no such) model|server is pinned to"
+)
+_FILTERED = ("content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation")
+_NO_SERVER = (
+    "{} does not answer as an OpenAI-compatible server does: check --base-url, which usually ends "
+    "in /v1"
+)
+_SHOWN = 300  # characters of what a server says
+
+
+class Passing(Exception):  # noqa: N818 - it is not the user's to see
+    """A failure that may pass.
+
+    Attributes:
+        retry_after: seconds that the server wants us to wait, if it says so.
+        is_server: whether it surely speaks the protocol: it is worth more patience.
+    """
+
+    def __init__(
+        self, text: str, *, retry_after: float | None = None, is_server: bool = False
+    ) -> None:
+        super().__init__(text)
+        self.retry_after, self.is_server = retry_after, is_server
+
+
+class RefusedError(ServerError):
+    """A failure that stays, with its message.
+
+    Attributes:
+        unknown_model: whether the server's list of models would help.
+    """
+
+    def __init__(self, text: str, *, unknown_model: bool = False) -> None:
+        super().__init__(text)
+        self.unknown_model = unknown_model
+
+    def with_hint(self, hint: str) -> ServerError:
+        """The error for the user."""
+        return ServerError(f"{self}{hint}")
+
+
+def fatal(
+    error: Exception, settings: ChatSettings, of: str, key: str
+) -> Passing | RefusedError | Reply:
+    """What an exception of the client means.
+
+    Args:
+        error: as it was raised.
+        settings: of the request.
+        of: whose request it is.
+        key: never shown, whatever the server says.
+
+    Returns:
+        Something that may pass, something that does not, or an answer without a rewrite (a server
+        whose filter refuses a text has answered).
+    """
+    import openai
+
+    url = settings.url
+    if isinstance(error, openai.APITimeoutError):
+        return Passing(f"{url} did not answer within {settings.timeout:g} seconds (--timeout)")
+    if isinstance(error, openai.APIConnectionError):
+        return Passing(f"{url} cannot be reached: is a server running there?")
+    if not isinstance(error, openai.APIStatusError):
+        return Passing(_NO_SERVER.format(url))
+    status, code, said = error.status_code, _code(error), _said(error, key)
+    if status == 429 and code in ("insufficient_quota", "billing_hard_limit_reached"):
+        return RefusedError(f"the account of the key in {settings.key_variable} has no credit left")
+    if status in (408, 409, 429) or status >= 500:
+        return Passing(
+            f"{url} answers with {status}: {said}",
+            retry_after=_retry_after(error),
+            is_server=True,
+        )
+    if status == 401:
+        return RefusedError(
+            f"{url} refuses the key in {settings.key_variable}: it is wrong or expired"
+        )
+    if status == 403:
+        return RefusedError(
+            f"{url} does not let the key in {settings.key_variable} use {settings.model!r}"
+        )
+    if code in _FILTERED:
+        return Reply("", "content_filter", model=settings.model)
+    lower = said.lower()
+    if code == "context_length_exceeded" or _LENGTH.search(lower):
+        return RefusedError(
+            f"{of}: the prompt and {settings.longest_answer} tokens of an answer are longer than "
+            f"the context of {settings.model!r}: give fewer --examples, a lower --max-tokens or "
+            f"another --model ({said})"
+        )
+    if (
+        code in ("model_not_found", "model_deprecated")
+        or _GONE.search(lower)
+        or _NO_MODEL.search(lower)
+    ):
+        return _unknown_model(settings, said)
+    if status == 404:
+        return RefusedError(
+            f"{url} has no chat/completions: check --base-url, which usually ends in /v1 ({said})"
+        )
+    return RefusedError(
+        f"{of}: {url} refuses the request with {status}: {said}. Leave out a parameter that "
+        f"{settings.model!r} does not take with --omit, and give others with --extra"
+    )
+
+
+def reply_of(body: Any, url: str) -> Reply:
+    """The reply in a server's JSON.
+
+    Args:
+        body: as it came, of any shape.
+        url: of the server, for the message.
+
+    Raises:
+        Passing: it is not what the protocol says.
+    """
+    try:
+        choice, usage = body["choices"][0], body.get("usage") or {}
+        message = choice["message"]
+        text, refusal = message.get("content"), message.get("refusal")
+        if not isinstance(text, str | None):
+            raise TypeError
+        finish = "refusal" if text is None and refusal else str(choice.get("finish_reason", "stop"))
+        return Reply(
+            text or refusal or "",
+            finish,
+            int(usage.get("prompt_tokens") or 0),
+            int(usage.get("completion_tokens") or 0),
+            str(body.get("model") or ""),
+        )
+    except (AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
+        raise Passing(_NO_SERVER.format(url)) from error
+
+
+def _unknown_model(settings: ChatSettings, said: str) -> RefusedError:
+    what = "has been retired" if _GONE.search(said.lower()) else "is not known"
+    also = ", and OpenAI has retired it" if settings.model in RETIRED else ""
+    return RefusedError(
+        f"the model {settings.model!r} {what} at {settings.url}{also}: choose another with --model "
+        "NAME, under whose name its results then are, or a server that has it with --base-url URL.",
+        unknown_model=True,
+    )
+
+
+def _code(error: Any) -> str:
+    code = getattr(error, "code", None)
+    return code if isinstance(code, str) else ""
+
+
+def _said(error: Any, key: str) -> str:
+    """The server's own words, shortened, without the key."""
+    body = getattr(error, "body", None)
+    if isinstance(body, dict):
+        inner = body.get("error", body)
+        if isinstance(inner, dict):
+            inner = inner.get("message") or inner.get("detail") or inner
+        text = inner
+    else:
+        text = body if isinstance(body, str) else getattr(error, "message", "")
+    words = " ".join(str(text).split())
+    if len(key) > len("none"):  # none is what stands for no key
+        words = words.replace(key, "...")
+    return words[:_SHOWN] + ("..." if len(words) > _SHOWN else "") or "nothing else"
+
+
+def _retry_after(error: Any) -> float | None:
+    """Seconds, from ``retry-after-ms`` or ``Retry-After``: a number or a date."""
+    headers = error.response.headers
+    with suppress(TypeError, ValueError):
+        return max(0.0, float(headers.get("retry-after-ms")) / 1000)
+    value = headers.get("retry-after")
+    with suppress(TypeError, ValueError):
+        return max(0.0, float(value))
+    with suppress(TypeError, ValueError):
+        when = parsedate_to_datetime(value)
+        return max(0.0, when.timestamp() - _now(headers))
+    return None
+
+
+def _now(headers: Any) -> float:
+    """The server's clock if it says it: ours may be wrong."""
+    import time
+
+    with suppress(TypeError, ValueError):
+        return parsedate_to_datetime(headers.get("date")).timestamp()
+    return time.time()

@@ -93,19 +93,19 @@ class TsstLearner(Learner):
         loss, rate = self._generator_loss, self._rate(self._repeating + number + 1)
         if place > 0:
             taken = number * self._config.discriminator_steps + place
-            power = self._config.discriminator_power
-            name, loss, rate = "discriminator", self._discriminator_loss, self._rate(taken, power)
+            name, loss = "discriminator", self._discriminator_loss
+            rate = self._rate(taken, discriminator=True)
         return Update(name, (name,), loss, self._batches, number, {name: rate}, clip)
 
-    def _rate(self, step: int, power: float | None = None) -> float:
+    def _rate(self, step: int, *, discriminator: bool = False) -> float:
         config = self._config
         return inverse_power(
             step,
             warm_up=config.warm_up,
             first=config.first_rate,
-            highest=config.highest_rate,
+            highest=config.discriminator_rate if discriminator else config.highest_rate,
             lowest=config.lowest_rate,
-            power=config.generator_power if power is None else power,
+            power=config.discriminator_power if discriminator else config.generator_power,
         )
 
     def _language_loss(self, part: np.ndarray, whole: np.ndarray) -> Terms:
@@ -127,7 +127,7 @@ class TsstLearner(Learner):
         words, side = self._batch(part)
         reading = reader(words)
         own = self._retrieved(side, ids_of(words), reader.query(words, reading))
-        logits = generator.teach(reading, generator.style(own), words, self._config.teacher_forcing)
+        logits = generator.teach(reading, generator.style(own), words, 1.0)
         return {"self": summed_word_loss(logits, words) / self._n_words(whole)}
 
     def _generator_loss(self, part: np.ndarray, whole: np.ndarray) -> Terms:
@@ -165,7 +165,7 @@ class TsstLearner(Learner):
             "cycle": summed_word_loss(back, words) / count,
             "style": F.cross_entropy(verdict, wanted, reduction="sum") / many,
             "query": kept.sum() / many,
-            "words": (there + return_).sum() / 2 / many,
+            "words": self._config.words_weight * (there + return_).sum() / 2 / many,
         }
 
     def _discriminator_loss(self, part: np.ndarray, whole: np.ndarray) -> Terms:

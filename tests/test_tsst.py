@@ -108,7 +108,7 @@ def test_what_each_loss_reaches(learner):
 def test_the_bag_of_words_has_its_weight(data):
     config = replace(CONFIG, words_weight=0.25)
     terms = []
-    for learner in (made(data, CONFIG, few=48), made(data, config, few=48)):
+    for learner in (learner_of(Tsst, data, CONFIG, few=48), learner_of(Tsst, data, config, few=48)):
         learner.network.eval()
         part = learner._batches.at(0)
         terms.append({n: t.item() for n, t in learner._generator_loss(part, part).items()})
@@ -116,7 +116,7 @@ def test_the_bag_of_words_has_its_weight(data):
 
 
 def test_the_discriminator_has_a_rate_of_its_own(data):
-    learner = made(data, replace(CONFIG, discriminator_rate=1e-2, epochs=5.0), few=48)
+    learner = learner_of(Tsst, data, replace(CONFIG, discriminator_rate=1e-2, epochs=5.0), few=48)
     top = learner._pretraining + 2 * (CONFIG.warm_up - 1)
     assert learner.update(top).rates == {"generator": pytest.approx(CONFIG.highest_rate)}
     assert learner.update(top + 1).rates == {"discriminator": pytest.approx(1e-2)}

@@ -42,7 +42,9 @@ def test_the_suite_of_all_ten_can_be_run():
     """Its systems, presets and settings exist; training them takes hours, so none is trained."""
     suite = read_suite(Path(__file__).parents[1] / "examples" / "trained.toml")
     named = [one for one in suite.system if one.system is not None]
-    assert sorted(one.system for one in named) == sorted(PAPERS)
+    assert {one.system for one in named} == set(PAPERS)
+    cells = [(one.system, direction) for one in named for direction in one.directions]
+    assert len(cells) == len(set(cells))
     for one in named:
         for direction in one.directions:
             system_config(one.system, parse_direction(direction), one.settings, preset=one.preset)

@@ -1,0 +1,1 @@
+"""Prompted systems: prompts, examples, the client of a chat server, and what becomes of answers."""

@@ -30,6 +30,8 @@ SYSTEMS: dict[str, str] = {
     "caae": "tstbench.trainers.caae:Caae",
     "arae": "tstbench.trainers.arae:Arae",
     "strap": "tstbench.trainers.strap:Strap",
+    "llama-lora": "tstbench.trainers.lora.system:LlamaLora",
+    "llama-lora-inst": "tstbench.trainers.lora.system:LlamaLoraInst",
 }
 
 

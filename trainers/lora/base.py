@@ -7,17 +7,16 @@ with a hash of its weights, configuration and tokenizer, and every other model i
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Literal, cast
+from typing import Any, cast
 
-from ...errors import InputError, MissingFileError, MissingScorerError, require
+from ...errors import InputError, MissingFileError, MissingScorerError
 from ...files import home, keep_json, write_json
 from ...hub import is_repo_id
 from ...metrics.scorers.device import Device, Placement
@@ -29,8 +28,8 @@ from ...metrics.scorers.weights import (
     weights_digest,
 )
 from ..nets.backbones import BackboneShape, byte_level_tokenizer, random_model
+from .quantization import Quantization, bits_config, check_quantization, local_device
 
-Quantization = Literal["4bit", "8bit", "none"]
 SCRATCH = "scratch"  # instead of a model: a small random one, for tests
 BASE_FILE = "base.json"
 _EMBEDDED = "base"  # the folder of a random base, which is nowhere else
@@ -183,7 +182,7 @@ class Base:
         if quantization != "none":
             check_quantization(quantization, place)
             more = {
-                "quantization_config": _bits(quantization, dtype),
+                "quantization_config": bits_config(quantization, dtype),
                 "device_map": {"": local_device(place)},
             }
         try:
@@ -210,71 +209,6 @@ class Base:
 def longest_row(model_config: Any) -> int:
     """The most tokens that a model reads at once."""
     return int(getattr(model_config, "max_position_embeddings", None) or 2**20)
-
-
-def half_of(precision: str, device: str) -> bool:
-    """Whether a model computes in bfloat16; see :class:`~..learning.run.Run`.
-
-    Raises:
-        InputError: this GPU has none, or there is no such device.
-    """
-    import torch
-
-    on_gpu = Placement(cast(Device, device)).resolve() == "cuda"
-    has_it = on_gpu and torch.cuda.is_bf16_supported()
-    if precision == "bfloat16" and on_gpu and not has_it:
-        raise InputError("--precision bfloat16: this GPU has none; use --precision float32")
-    return precision == "bfloat16" or (precision == "auto" and has_it)
-
-
-def local_device(place: str) -> str:
-    """The device of this process among those that were launched together."""
-    return f"cuda:{os.environ.get('LOCAL_RANK', '0')}" if place == "cuda" else place
-
-
-def check_quantization(quantization: Quantization, place: str) -> None:
-    """Find out, before a model is loaded, whether it can be quantised here.
-
-    Raises:
-        InputError: bitsandbytes is missing, or does not compute on this device.
-    """
-    import torch
-
-    advice = "Choose --quantization none, or 8bit or 4bit where it can"
-    try:
-        bits = require("bitsandbytes", "quantize")
-        require("accelerate", "train")
-    except ImportError as error:
-        raise InputError(f"--quantization {quantization}: {error}. {advice}") from error
-    layer = (
-        bits.nn.Linear4bit(64, 8, quant_type="nf4", compress_statistics=True)
-        if quantization == "4bit"
-        else bits.nn.Linear8bitLt(64, 8, has_fp16_weights=False)
-    )
-    where = local_device(place)
-    try:
-        layer = layer.to(where)
-        row = torch.ones(2, 64, device=where, requires_grad=True)
-        layer(row).float().sum().backward()
-    except Exception as error:  # of many kinds: a missing library, an operator, an old GPU
-        raise InputError(
-            f"--quantization {quantization}: bitsandbytes {bits.__version__} cannot do it on "
-            f"{where}: {error}. {advice}"
-        ) from error
-
-
-def _bits(quantization: Quantization, dtype: Any) -> Any:
-    from transformers import BitsAndBytesConfig
-
-    if quantization == "8bit":
-        return BitsAndBytesConfig(load_in_8bit=True)
-    # QLoRA (Dettmers et al. 2023), sections 3 and 4: NormalFloat, constants quantised as well.
-    return BitsAndBytesConfig(
-        load_in_4bit=True,
-        bnb_4bit_quant_type="nf4",
-        bnb_4bit_use_double_quant=True,
-        bnb_4bit_compute_dtype=dtype,
-    )
 
 
 def read_identity(folder: Path) -> Identity:
@@ -321,69 +255,3 @@ def quiet() -> Iterator[None]:
             yield
     finally:
         logging.set_verbosity(level)
-
-
-@dataclass(frozen=True)
-class Adapter:
-    """What was learned: weights, and which layers they belong to.
-
-    Attributes:
-        config: ``LoraConfig`` of PEFT.
-        weights: by name, on the CPU.
-    """
-
-    config: Any
-    weights: Mapping[str, Any]
-
-    @classmethod
-    def read(cls, folder: Path) -> Adapter:
-        """Read a folder that :meth:`write`, or PEFT, wrote.
-
-        Raises:
-            InputError: it is no LoRA adapter, or damaged.
-        """
-        from peft import LoraConfig
-        from safetensors.torch import load_file
-
-        try:
-            config = LoraConfig.from_pretrained(str(folder))
-            if not isinstance(config, LoraConfig):
-                raise TypeError(f"its kind is {type(config).__name__}")
-            return cls(config, load_file(folder / "adapter_model.safetensors"))
-        except Exception as error:  # PEFT's and safetensors' own, of many kinds
-            raise InputError(f"{folder} is not a LoRA adapter, or damaged: {error}") from error
-
-    def write(self, folder: Path, base: Identity) -> None:
-        """Write the files of PEFT; the base is named by its Hub id, never by a path."""
-        from safetensors.torch import save_file
-
-        folder.mkdir(parents=True)
-        self.config.base_model_name_or_path = base.name
-        self.config.revision = base.revision or None
-        self.config.inference_mode = True
-        self.config.save_pretrained(str(folder))
-        save_file(dict(self.weights), folder / "adapter_model.safetensors", {"format": "pt"})
-
-    def on(self, model: Any) -> Any:
-        """The model with the adapter, as PEFT's model.
-
-        Raises:
-            InputError: it has not the layers that the adapter belongs to.
-        """
-        from copy import deepcopy
-
-        from peft import get_peft_model, set_peft_model_state_dict
-
-        try:
-            with quiet():
-                adapted = get_peft_model(model, deepcopy(self.config))
-                found = set_peft_model_state_dict(adapted, dict(self.weights))
-        except (ValueError, RuntimeError) as error:
-            raise InputError(f"the adapter does not fit the base model: {error}") from error
-        lacking = [name for name in found.missing_keys if "lora_" in name]
-        if found.unexpected_keys or lacking:
-            raise InputError(
-                "the adapter does not fit the base model: "
-                f"{', '.join([*found.unexpected_keys, *lacking][:3])}"
-            )
-        return adapted.eval()

@@ -10,8 +10,9 @@ from pydantic import Field
 from ...datasets_scripts.directions import Direction
 from ..learning.paired import PairsFrom
 from ..system import SystemConfig
-from .base import SCRATCH, Quantization
+from .base import SCRATCH
 from .instruction_data import BUILTIN
+from .quantization import Quantization
 from .records import Template
 
 

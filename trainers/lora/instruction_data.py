@@ -17,6 +17,7 @@ from .records import Record
 
 BUILTIN = "builtin"
 _OWN = Path(__file__).with_name("own_instructions.json")
+_FILES = (".json", ".jsonl", ".parquet")
 _COLUMNS = ("instruction", "input", "output")
 
 
@@ -56,7 +57,7 @@ def load_instructions(name_or_path: str, revision: str = "") -> Instructions:
     path = _OWN if name_or_path == BUILTIN else Path(name_or_path).expanduser()
     if path.is_file():
         name, rows = path.name if path != _OWN else BUILTIN, _file(path)
-    elif is_repo_id(name_or_path) and not path.suffix.lower() in (".json", ".jsonl", ".parquet"):
+    elif is_repo_id(name_or_path) and path.suffix.lower() not in _FILES:
         name, rows = name_or_path, _hub(name_or_path, revision)
     else:
         raise MissingFileError(

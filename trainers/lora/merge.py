@@ -13,7 +13,7 @@ from ...errors import InputError
 from ...files import atomic_folder, write_json, write_text
 from ..load import load_system
 from .base import quiet
-from .records import Template, prompt
+from .records import Template, prompt, prompt_rows
 from .system import LlamaLora, LlamaLoraInst
 
 CARD_FILE = "merged.json"
@@ -40,7 +40,7 @@ def merge(folder: str, out: Path, *, base: str = "", revision: str | None = None
         )
     with atomic_folder(out, ours=lambda path: (path / CARD_FILE).is_file()) as scratch, quiet():
         model, tokenizer = system.merged(base)
-        tokenizer.chat_template = chat_template(system.config.template)
+        tokenizer.chat_template = chat_template(tokenizer, system.config.template)
         model.save_pretrained(scratch)
         tokenizer.save_pretrained(scratch)
         card: dict[str, Any] = {
@@ -54,11 +54,13 @@ def merge(folder: str, out: Path, *, base: str = "", revision: str | None = None
     return out
 
 
-def chat_template(template: Template) -> str:
+def chat_template(tokenizer: Any, template: Template) -> str:
     """A message as an instruction without input, in the layout of training."""
     before, after = prompt(_SLOT, "", template).split(_SLOT)
+    starts = prompt_rows(tokenizer, ["a"])[0][0] == tokenizer.bos_token_id
     return (
-        "{{ bos_token or '' }}{% for message in messages %}{% if message['role'] == 'user' %}"
+        f"{'{{ bos_token }}' if starts else ''}"
+        "{% for message in messages %}{% if message['role'] == 'user' %}"
         f"{before}{{{{ message['content'] }}}}{after}"
         "{% elif message['role'] == 'assistant' %}{{ message['content'] }}{{ eos_token }}\n"
         "{% endif %}{% endfor %}"

@@ -105,9 +105,9 @@ def rows_of(
 
 
 def answer(text: str, source: str) -> str:
-    """The answer in what a model wrote: its first line, without quotes that the source lacks.
+    r"""The answer in what a model wrote: its first line, without quotes that the source lacks.
 
-    >>> answer('  "we will eat ."\\n### Input:', "we eat .")
+    >>> answer('  "we will eat ."\n### Input:', "we eat .")
     'we will eat .'
     >>> answer('"yes" she says', '"yes"')
     '"yes" she says'

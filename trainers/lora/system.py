@@ -37,7 +37,8 @@ from ..prompting.prompts import instruction
 from ..settings import read_settings
 from ..system import Request, System, SystemCard, SystemConfig, Task
 from ..system_card import Family
-from .base import SCRATCH, Adapter, Base, Quantization, half_of, quiet
+from .adapter import Adapter
+from .base import SCRATCH, Base, quiet
 from .config import (
     AdapterConfig,
     InstructedSettings,
@@ -46,6 +47,7 @@ from .config import (
     LoraSettings,
 )
 from .instruction_data import load_instructions
+from .quantization import Quantization, half_of
 from .records import Record, answer, prompt, prompt_rows, rows_of
 from .tuning import Tuned, tune
 from .writing import Writer

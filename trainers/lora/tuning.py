@@ -10,31 +10,28 @@ checkpoint, and a checkpoint counts only when all of it was written.
 from __future__ import annotations
 
 import json
-import math
 import os
-import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from ...errors import InputError, IntegrityError, require
-from ...files import folder_digest, make_folder, write_json
-from ...talk import say
+from ...errors import InputError, require
+from ...files import make_folder
 from ..learning.curve import Curve
-from ..learning.loop import check_finite, interruptible, seed_of, stopped
+from ..learning.loop import interruptible, stopped
 from ..learning.order import Order
 from ..learning.run import Run
-from .base import Adapter, Base, half_of, longest_row, quiet
+from .adapter import Adapter
+from .base import Base, longest_row, quiet
 from .config import AdapterConfig
+from .keeping import BEST, BEST_SCORE, CHECKPOINT, Keeper, callback_of, last_checkpoint
+from .quantization import half_of
 from .records import Row
 
-_CHECKPOINT = "checkpoint-"  # as transformers names them
-_COMPLETE = "complete.json"
-_BEST, _BEST_SCORE = "best", "best.json"
 _IGNORED = -100
 
 
@@ -107,7 +104,7 @@ def tune(
         _check_layers(model, config, base)
         arguments = _arguments(folder, len(train), len(held), config, run, half=half)
         order = Order([len(r.ids) for r in train], _batch(arguments), config.seed, config.grouping)
-        start = _checkpoint(folder, run, recipe)
+        start = last_checkpoint(folder, run, recipe)
         trainer = _trainer_class()(
             model=model,
             args=arguments,
@@ -119,9 +116,9 @@ def tune(
         )
         trainer.order = order
         _learn(trainer, folder, config, run, recipe, start)
-        score = json.loads((folder / _BEST_SCORE).read_bytes())
+        score = json.loads((folder / BEST_SCORE).read_bytes())
         scores = {"selection": -score["loss"], "loss": score["loss"]}
-        return Tuned(Adapter.read(folder / _BEST), score["step"], scores)
+        return Tuned(Adapter.read(folder / BEST), score["step"], scores)
 
 
 def _learn(
@@ -130,102 +127,28 @@ def _learn(
     from transformers.trainer_callback import PrinterCallback
 
     steps = trainer.order.steps_per_epoch * config.epochs
-    done = 0 if start is None else int(start.name.removeprefix(_CHECKPOINT))
+    done = 0 if start is None else int(start.name.removeprefix(CHECKPOINT))
     first = bool(trainer.args.process_index == 0)
     curve = Curve.of(run, recipe, done, written=first)
     trainer.remove_callback(PrinterCallback)  # it prints to standard output
     with interruptible() as stop, curve.bar(done, steps) as bar:
-        keeper = _Keeper(trainer, folder, recipe, curve, bar, stop, steps, config.seed, first)
-        trainer.add_callback(_callback(keeper))
+        keeper = Keeper(
+            trainer,
+            folder,
+            recipe,
+            curve,
+            bar,
+            stop,
+            steps,
+            config.seed,
+            first,
+            run.folder is not None,
+        )
+        trainer.add_callback(callback_of(keeper))
         trainer.train(resume_from_checkpoint=None if start is None else str(start))
     if stop() and trainer.state.global_step < steps:
         raise KeyboardInterrupt(stopped(run, trainer.state.global_step))
     trainer.accelerator.wait_for_everyone()
-
-
-@dataclass
-class _Keeper:
-    """What happens beside the trainer's steps."""
-
-    trainer: Any
-    folder: Path
-    recipe: str
-    curve: Curve
-    bar: Callable[[Mapping[str, float]], None]
-    stop: Callable[[], bool]
-    steps: int
-    seed: int
-    first: bool
-    best: float = field(init=False, default=math.inf)
-
-    def __post_init__(self) -> None:
-        if (self.folder / _BEST_SCORE).is_file() and (self.folder / _BEST).is_dir():
-            self.best = json.loads((self.folder / _BEST_SCORE).read_bytes())["loss"]
-
-    def before_step(self, step: int, process: int) -> None:
-        """Dropout is a function of the step: a training that goes on draws what it would have."""
-        import torch
-
-        torch.manual_seed(seed_of(self.seed, step, process))
-
-    def after_step(self, step: int, control: Any) -> None:
-        if step >= self.steps:
-            control.should_evaluate = True
-        if self.stop():
-            control.should_save = self.curve is not None
-            control.should_training_stop = True
-
-    def heard(self, step: int, logs: Mapping[str, float]) -> None:
-        """A step's loss."""
-        if "loss" not in logs:
-            return
-        terms = {"adapter/loss": float(logs["loss"])}
-        check_finite(terms, step - 1)
-        self.curve.add({"step": step, **terms})
-        self.bar(terms)
-
-    def validated(self, step: int, loss: float) -> None:
-        """Keep the weights if they are the best so far."""
-        check_finite({"validation/loss": loss}, step - 1)
-        loss = round(loss, 6)
-        self.curve.add({"step": step, "validation/selection": -loss, "validation/loss": loss})
-        if loss < self.best:
-            self.best = loss
-            self.trainer.save_model(str(self.folder / _BEST))
-            if self.first:
-                write_json(self.folder / _BEST_SCORE, {"step": step, "loss": loss})
-
-    def saved(self, step: int) -> None:
-        """A checkpoint is one from now on."""
-        if self.first:
-            checkpoint = self.folder / f"{_CHECKPOINT}{step}"
-            content = {"recipe": self.recipe, "digest": folder_digest(checkpoint)}
-            write_json(checkpoint / _COMPLETE, content)
-
-
-def _callback(keeper: _Keeper) -> Any:
-    """The keeper as a callback of transformers."""
-    from transformers import TrainerCallback
-
-    class Callback(TrainerCallback):  # type: ignore[misc]
-        def on_step_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-            keeper.before_step(state.global_step, args.process_index)
-
-        def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-            keeper.after_step(state.global_step, control)
-
-        def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
-            keeper.heard(state.global_step, logs or {})
-
-        def on_evaluate(
-            self, args: Any, state: Any, control: Any, metrics: Any = None, **_: Any
-        ) -> None:
-            keeper.validated(state.global_step, float(metrics["eval_loss"]))
-
-        def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-            keeper.saved(state.global_step)
-
-    return Callback()
 
 
 @lru_cache(maxsize=1)
@@ -376,44 +299,6 @@ def _dataset(rows: Sequence[Row], loss: str) -> Any:
         for row in rows
     ]
     return Dataset.from_dict({"input_ids": ids, "labels": labels})
-
-
-def _checkpoint(folder: Path, run: Run, recipe: str) -> Path | None:
-    """The newest checkpoint that was written to its end; ``None`` to begin.
-
-    Raises:
-        InputError: it is of another training, or one is required and there is none.
-        IntegrityError: it is damaged.
-    """
-    if run.resume == "no":
-        for old in (*folder.glob(f"{_CHECKPOINT}*"), folder / _BEST):
-            shutil.rmtree(old, ignore_errors=True)
-        (folder / _BEST_SCORE).unlink(missing_ok=True)
-    found = sorted(
-        (path.parent for path in folder.glob(f"{_CHECKPOINT}*/{_COMPLETE}")),
-        key=lambda path: int(path.name.removeprefix(_CHECKPOINT)),
-    )
-    if not found:
-        if run.resume == "yes":
-            raise InputError(f"nothing to resume: {folder} has no checkpoint")
-        (folder / _BEST_SCORE).unlink(missing_ok=True)
-        return None
-    newest = found[-1]
-    try:
-        content = json.loads((newest / _COMPLETE).read_bytes())
-        known = (content["recipe"], content["digest"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise IntegrityError(
-            f"{newest} is damaged ({error!r}): begin anew with --restart"
-        ) from error
-    if known[0] != recipe:
-        raise InputError(f"{newest} is a checkpoint of another training: remove {folder}")
-    if known[1] != folder_digest(newest, skip=[_COMPLETE]):
-        raise IntegrityError(
-            f"{newest} is damaged (its files do not match their digest): begin anew with --restart"
-        )
-    say(f"continuing at step {newest.name.removeprefix(_CHECKPOINT)}")
-    return newest
 
 
 @contextmanager

@@ -137,7 +137,7 @@ def test_long_rows_are_cut_and_those_without_an_output_left_out(base):
     whole = rows_of(tokenizer, RECORDS, 256)
     size = whole[0].n_prompt + 2
     assert all(len(row.ids) <= size for row in rows_of(tokenizer, RECORDS, size))
-    with pytest.raises(InputError, match="no record fits: .* --template short"):
+    with pytest.raises(InputError, match=r"no record fits: .* --template short"):
         rows_of(tokenizer, RECORDS, 20)
 
 
@@ -256,7 +256,7 @@ def test_only_a_whole_checkpoint_counts(base, tmp_path):
     taught(base, replace(run, resume="yes"), epochs=4)
     weights = tmp_path / "checkpoint-4" / "adapter_model.safetensors"
     weights.write_bytes(weights.read_bytes()[:-8])
-    with pytest.raises(IntegrityError, match="checkpoint-4 is damaged .*--restart"):
+    with pytest.raises(IntegrityError, match=r"checkpoint-4 is damaged .*--restart"):
         taught(base, run, epochs=4)
     taught(base, replace(run, resume="no"), epochs=4)
     with pytest.raises(InputError, match="nothing to resume"):
@@ -304,7 +304,7 @@ def test_a_long_neighbour_changes_no_answer_and_what_is_too_long_is_told(tmp_pat
     together = writer.write(rows, settings, [random.Random(0)] * 2, 16)
     alone = [writer.write([row], settings, [random.Random(0)], 16)[0] for row in rows]
     assert together == alone
-    with pytest.raises(InputError, match="too long: .* and the model reads 60"):
+    with pytest.raises(InputError, match=r"too long: .* and the model reads 60"):
         writer.write(prompt_rows(writer.tokenizer, ["the " * 61]), settings, [random.Random(0)], 16)
 
 
@@ -450,7 +450,7 @@ def test_bad_instructions_are_told(tmp_path, name, content, expected):
 def test_missing_instructions_are_told(tmp_path):
     with pytest.raises(MissingFileError, match=r"no instructions at .*none.json"):
         load_instructions(str(tmp_path / "none.json"))
-    with pytest.raises(MissingFileError, match="could not be read from the Hub.*--instructions"):
+    with pytest.raises(MissingFileError, match=r"could not be read from the Hub.*--instructions"):
         load_instructions("yahma/alpaca-none")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import InputError
+from ...files import write_json
 from .base import Identity, quiet
 
 
@@ -51,6 +53,11 @@ class Adapter:
         self.config.revision = base.revision or None
         self.config.inference_mode = True
         self.config.save_pretrained(str(folder))
+        file = folder / "adapter_config.json"
+        content = json.loads(file.read_bytes())
+        if isinstance(content["target_modules"], list):  # a set in PEFT, in an order of its own
+            content["target_modules"].sort()
+        write_json(file, content)
         save_file(dict(self.weights), folder / "adapter_model.safetensors", {"format": "pt"})
 
     def on(self, model: Any) -> Any:

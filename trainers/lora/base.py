@@ -122,13 +122,14 @@ class Base:
         if place is None:
             raise MissingFileError(
                 f"the base model {wanted.name} (sha256 {wanted.sha256[:16]}...) is not where it "
-                "was: give its folder, --generation base=FOLDER"
+                "was: give its folder, --generation base=FOLDER (of merge: --base FOLDER)"
             )
         try:
             found = fetch(Path(place).expanduser() if given else place, wanted.revision or None)
         except MissingScorerError as error:
             raise MissingFileError(
-                f"{error}. Or give the base model's folder: --generation base=FOLDER"
+                f"{error}. Or give the base model's folder: --generation base=FOLDER (of merge: "
+                "--base FOLDER)"
             ) from error
         if _digest(found) != wanted.sha256:
             raise InputError(

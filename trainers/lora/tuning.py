@@ -197,7 +197,7 @@ def _arguments(
     AcceleratorState._reset_state(reset_partial_state=processes == 1)
     shares = Shares.of(n_train, config, run, processes)
     epoch = max(1, n_train // shares.batch)
-    return SFTConfig(
+    arguments = SFTConfig(
         output_dir=str(folder),
         use_cpu=on_cpu,
         bf16=half,
@@ -228,6 +228,8 @@ def _arguments(
         ddp_find_unused_parameters=False,
         seed=config.seed,
     )
+    arguments._n_gpu = min(1, arguments.n_gpu)  # one a process, whatever else is visible
+    return arguments
 
 
 def _batch(arguments: Any) -> int:

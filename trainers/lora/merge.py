@@ -11,6 +11,7 @@ from typing import Any
 
 from ...errors import InputError
 from ...files import atomic_folder, write_json, write_text
+from ...metrics.scorers.weights import quiet_loading
 from ..load import load_system
 from .base import quiet
 from .records import Template, prompt, prompt_rows
@@ -41,7 +42,8 @@ def merge(folder: str, out: Path, *, base: str = "", revision: str | None = None
     with atomic_folder(out, ours=lambda path: (path / CARD_FILE).is_file()) as scratch, quiet():
         model, tokenizer = system.merged(base)
         tokenizer.chat_template = chat_template(tokenizer, system.config.template)
-        model.save_pretrained(scratch)
+        with quiet_loading():
+            model.save_pretrained(scratch)
         tokenizer.save_pretrained(scratch)
         card: dict[str, Any] = {
             "system": system.card.name,

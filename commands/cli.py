@@ -36,6 +36,7 @@ COMMANDS = {
     "prepare": "train the scorers that a dataset's metrics need",
     "data": "check the data file of your own dataset",
     "train": "train a system, or one scorer",
+    "merge": "add a trained adapter to its language model",
     "curve": "show how trained systems learned",
     "build": "write datasets as folders that load_dataset reads",
     "hub": "build, serve or push Hub repositories; report scores to a model",

@@ -133,6 +133,9 @@ def _presets(config: type[SystemConfig]) -> str:
 
 def _directions(name: str, arguments: argparse.Namespace) -> tuple[Direction, ...]:
     """The directions to train on; one of a pair that a system learns both ways."""
+    kind = system_class(name)
+    if kind.ANY_DIRECTION and arguments.direction is None and arguments.dataset is None:
+        return (kind.direction_to_learn(parse_direction("mini/negative-to-positive")),)
     if (arguments.direction is None) == (arguments.dataset is None):
         raise InputError("give either --direction (such as mini/negative-to-positive) or --dataset")
     if arguments.direction is not None:

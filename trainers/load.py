@@ -173,8 +173,11 @@ def _trained_before(
 ) -> StoredSystem | None:
     """The system in the store, if nothing it was trained on has changed."""
     recipe = about.answer()
-    both = len(system_class(name).learned_directions(direction)) > 1
-    key = (called, direction.dataset, "all" if both else direction.config)
+    n_learned = len(system_class(name).learned_directions(direction))
+    key = {
+        0: (called, "any", "all"),
+        1: (called, direction.dataset, direction.config),
+    }.get(n_learned, (called, direction.dataset, "all"))
     return None if recipe is None else SYSTEM_STORE.with_recipe(key, recipe)
 
 

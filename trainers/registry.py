@@ -35,6 +35,8 @@ SYSTEMS: dict[str, str] = {
     "gpt4": "tstbench.trainers.prompted:Gpt4",
     "gpt4-fs": "tstbench.trainers.prompted:Gpt4FewShot",
     "chat": "tstbench.trainers.prompted:Chat",
+    "llama-lora": "tstbench.trainers.lora.system:LlamaLora",
+    "llama-lora-inst": "tstbench.trainers.lora.system:LlamaLoraInst",
 }
 
 

@@ -139,6 +139,7 @@ class System(ABC):
     ORIGIN: ClassVar[str]
     NEEDS_PARALLEL: ClassVar[bool] = False
     BOTH_WAYS: ClassVar[bool] = False  # whether learning one direction is learning its reverse
+    ANY_DIRECTION: ClassVar[bool] = False  # whether it learns from no direction, and can do all
     RECIPE_VERSION: ClassVar[int] = 1  # raised when the same settings give a different system
     LIBRARIES: ClassVar[tuple[str, ...]] = ()  # libraries whose versions its card states
     BATCH_SIZE: ClassVar[int] = 64
@@ -200,14 +201,24 @@ class System(ABC):
 
     @classmethod
     def learned_directions(cls, direction: Direction) -> tuple[str, ...]:
-        """What training on a direction teaches: its reverse too, if both ways are learned."""
+        """What training on a direction teaches: its reverse too, if both ways are learned.
+
+        Empty for a system that learns from no direction and can do all.
+        """
+        if cls.ANY_DIRECTION:
+            return ()
         if cls.BOTH_WAYS and direction.reverse in dataset_facts(direction.dataset).directions:
             return direction.name, direction.reverse.name
         return (direction.name,)
 
     @classmethod
     def direction_to_learn(cls, direction: Direction) -> Direction:
-        """The direction to train on: of two that are learned together, the dataset's first."""
+        """The direction to train on: of two that are learned together, the dataset's first.
+
+        For a system that learns from no direction it is always the same one.
+        """
+        if cls.ANY_DIRECTION:
+            return parse_direction("mini/negative-to-positive")
         learned = cls.learned_directions(direction)
         together = [d for d in dataset_facts(direction.dataset).directions if d.name in learned]
         return together[0] if together else direction

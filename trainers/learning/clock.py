@@ -31,7 +31,9 @@ class Clock:
     @classmethod
     def start(cls, folder: Path, run: Run) -> Clock:
         """Start; ``folder`` may have checkpoints of the training's earlier part."""
-        continued = run.resume != "no" and any(folder.glob("step-*"))  # as save_checkpoint names
+        # As save_checkpoint names them, and transformers.
+        checkpoints = [*folder.glob("step-*"), *folder.glob("checkpoint-*")]
+        continued = run.resume != "no" and bool(checkpoints)
         return cls(time.monotonic(), not continued, run)
 
     def made(self) -> dict[str, JsonValue]:

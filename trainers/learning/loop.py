@@ -131,10 +131,10 @@ def learn(learner: Learner, run: Run, recipe: str) -> Learned:
     progress = _resumed(learner, run, recipe)
     curve = Curve.of(run, recipe, progress.step, written=processes.is_first)
     best = _Best(run, learner.network, progress)
-    with _interruptible() as stop, curve.bar(progress.step, learner.steps) as bar:
+    with interruptible() as stop, curve.bar(progress.step, learner.steps) as bar:
         for step in range(progress.step, learner.steps):
             terms = _compiled_step(learner, step, run, processes)
-            _check_finite(terms, step)
+            check_finite(terms, step)
             curve.add({"step": step + 1, **terms})
             done = step + 1
             progress = replace(progress, step=done)
@@ -144,7 +144,7 @@ def learn(learner: Learner, run: Run, recipe: str) -> Learned:
             if stop() or done % run.save_every == 0:
                 _save(learner, run, recipe, progress, processes)
             if stop():
-                raise KeyboardInterrupt(_stopped(run, done))
+                raise KeyboardInterrupt(stopped(run, done))
     best.restore()
     return Learned(progress.best_step or 0, curve.scores_at(progress.best_step), curve.rows)
 
@@ -173,7 +173,7 @@ def _step(learner: Learner, step: int, run: Run, processes: Processes) -> dict[s
     for index in range(run.accumulate * processes.index, run.accumulate * (processes.index + 1)):
         if len(parts[index]) == 0:
             continue
-        torch.manual_seed(_seed(learner.seed, step, index))
+        torch.manual_seed(seed_of(learner.seed, step, index))
         with processes.autocast():
             terms = update.loss(parts[index], whole)
         processes.backward(torch.stack(list(terms.values())).sum())
@@ -197,11 +197,13 @@ def _weights(optimizer: Optimizer) -> Iterator[nn.Parameter]:
     return (p for group in optimizer.param_groups for p in group["params"])
 
 
-def _seed(*parts: int) -> int:
+def seed_of(*parts: int) -> int:
+    """A seed for torch that differs for different numbers."""
     return int(np.random.SeedSequence(parts).generate_state(1, np.uint64)[0] >> 1)
 
 
-def _check_finite(terms: Mapping[str, float], step: int) -> None:
+def check_finite(terms: Mapping[str, float], step: int) -> None:
+    """Raise :class:`InputError` if a loss of a step, counted from 0, is not a number."""
     bad = [name for name, value in terms.items() if not math.isfinite(value)]
     if bad:
         raise InputError(
@@ -239,7 +241,7 @@ def _validated(
     learner: Learner, progress: Progress, best: _Best, curve: Curve, processes: Processes
 ) -> Progress:
     learner.network.eval()
-    torch.manual_seed(_seed(learner.seed, progress.step))
+    torch.manual_seed(seed_of(learner.seed, progress.step))
     with torch.no_grad():
         scores = {name: round(float(value), 6) for name, value in learner.validate().items()}
     curve.add({"step": progress.step, **{f"validation/{n}": v for n, v in scores.items()}})
@@ -269,14 +271,15 @@ def _save(
     processes.wait()
 
 
-def _stopped(run: Run, step: int) -> str:
+def stopped(run: Run, step: int) -> str:
+    """What is told after Ctrl-C."""
     if run.folder is None:
         return f"stopped after step {step}"
     return f"stopped after step {step}; the same command continues from there"
 
 
 @contextmanager
-def _interruptible() -> Iterator[Callable[[], bool]]:
+def interruptible() -> Iterator[Callable[[], bool]]:
     """Ctrl-C is heard at the end of a step; a second one stops at once."""
     heard: list[int] = []
 

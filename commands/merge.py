@@ -1,0 +1,30 @@
+"""Write a language model with a trained adapter (llama-lora, llama-lora-inst) added to its weights.
+
+The folder is an ordinary checkpoint of transformers, in float32, which needs no adapter any more.
+
+Examples:
+  tstbench merge my-adapter --out merged
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from ..talk import say
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the adapter, its base model, and where to write."""
+    parser.add_argument("system", help="a folder that 'train' wrote, or a Hub id")
+    parser.add_argument("--out", type=Path, required=True, metavar="FOLDER")
+    parser.add_argument("--base", default="", help="the base model, if it is not found by itself")
+    parser.add_argument("--revision", help="branch, tag or commit of a Hub id")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Merge, and say where."""
+    from ..trainers.lora.merge import merge
+
+    merge(arguments.system, arguments.out, base=arguments.base, revision=arguments.revision)
+    say(f"wrote {arguments.out}")

@@ -1,0 +1,1 @@
+"""LLaMA-LoRA and LLaMA-LoRA-INST: adapters of causal language models, taught by instructions."""

@@ -1,0 +1,210 @@
+"""The settings of LLaMA-LoRA and LLaMA-LoRA-INST: training and generation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from ...datasets_scripts.directions import Direction
+from ..learning.paired import PairsFrom
+from ..system import SystemConfig
+from .base import SCRATCH
+from .instruction_data import BUILTIN
+from .quantization import Quantization
+from .records import Template
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdapterConfig(SystemConfig):
+    """What both have; the values of the benchmark's script for task adapters."""
+
+    base: str = field(
+        default="huggyllama/llama-7b",
+        metadata={"help": "any causal language model: Hub id or folder"},
+    )
+    revision: str = field(
+        default="", metadata={"help": "of a base on the Hub: branch, tag or commit"}
+    )
+    quantization: Quantization = field(
+        default="4bit",
+        metadata={"help": "of the base: 4bit (NF4, double quantisation), 8bit or none"},
+    )
+    r: Annotated[int, Field(ge=1)] = field(default=16, metadata={"help": "rank of the adapter"})
+    alpha: Annotated[float, Field(gt=0)] = field(
+        default=16, metadata={"help": "what the adapter adds is scaled by alpha / r"}
+    )
+    dropout: Annotated[float, Field(ge=0, lt=1)] = field(
+        default=0.05, metadata={"help": "dropout before the adapter"}
+    )
+    target_modules: str = field(
+        default="q_proj,v_proj",
+        metadata={"help": "layers that get an adapter, separated by commas; or all-linear"},
+    )
+    template: Template = field(
+        default="alpaca", metadata={"help": "alpaca; short: without the sentence before it"}
+    )
+    loss: Literal["completion", "all"] = field(
+        default="completion", metadata={"help": "all: the prompt's tokens too, as released"}
+    )
+    cutoff: Annotated[int, Field(ge=8)] = field(
+        default=512, metadata={"help": "tokens of a row; the rest is cut"}
+    )
+    batch_size: Annotated[int, Field(ge=1)] = field(default=256, metadata={"help": "rows a step"})
+    micro_batch: Annotated[int, Field(ge=1)] = field(
+        default=16, metadata={"help": "rows at once: memory, not what is learned"}
+    )
+    grouping: Annotated[int, Field(ge=1)] = field(
+        default=50, metadata={"help": "batches sorted by length together; 1 for none"}
+    )
+    epochs: Annotated[int, Field(ge=1)] = field(default=5, metadata={"help": "epochs"})
+    learning_rate: Annotated[float, Field(gt=0)] = field(
+        default=2e-4, metadata={"help": "AdamW's highest; published grid: 2e-4, 5e-4, 1e-3"}
+    )
+    warm_up: Annotated[int, Field(ge=0)] = field(
+        default=100, metadata={"help": "steps in which the learning rate rises; then it falls to 0"}
+    )
+    clip: Annotated[float, Field(gt=0)] = field(default=1.0, metadata={"help": "gradient norm"})
+    validate_every: Annotated[int, Field(ge=1)] = field(
+        default=200, metadata={"help": "steps between validations; at most an epoch"}
+    )
+    hold_out: Annotated[int, Field(ge=1)] = field(
+        default=2000, metadata={"help": "most rows to choose weights with"}
+    )
+    checkpointing: bool = field(
+        default=True, metadata={"help": "compute activations again instead of keeping them"}
+    )
+    seed: Annotated[int, Field(ge=0)] = field(default=0, metadata={"help": "of everything random"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class LlamaLoraConfig(AdapterConfig):
+    """The published settings; see TSTBench's paper, section 4.1, and its ``TST_finetune.py``."""
+
+    pairs: PairsFrom = field(
+        default="data",
+        metadata={"help": "data, mined pseudo-pairs, or auto: mined if the data have none"},
+    )
+
+    @classmethod
+    def for_direction(cls, direction: Direction) -> LlamaLoraConfig:
+        """StylePTB has smaller batches and more epochs."""
+        if direction.dataset.startswith("styptb"):
+            return cls(batch_size=128, epochs=10)
+        return cls()
+
+    @classmethod
+    def small(cls, direction: Direction) -> LlamaLoraConfig:
+        """For a small Llama (``tstbench train backbone --family llama``): give it as ``base``."""
+        return replace(
+            cls.for_direction(direction),
+            quantization="none",
+            target_modules="all-linear",
+            r=32,
+            alpha=64,
+            dropout=0.0,
+            template="short",
+            cutoff=256,
+            batch_size=32,
+            micro_batch=32,
+            epochs=6,
+            learning_rate=3e-3,
+            warm_up=60,
+            hold_out=400,
+            checkpointing=False,
+        )
+
+    @classmethod
+    def tiny(cls, direction: Direction) -> LlamaLoraConfig:  # noqa: ARG003
+        """A random Llama and mined pairs: learns next to nothing within seconds, for tests."""
+        return cls(**_TINY, pairs="auto")
+
+
+@dataclass(frozen=True, kw_only=True)
+class LlamaLoraInstConfig(AdapterConfig):
+    """As the benchmark's adapter is called: r 16, six kinds of layers; the rest from its script.
+
+    Its learning rate is not recorded; ours is that of Alpaca-LoRA.
+    """
+
+    target_modules: str = field(
+        default="q_proj,k_proj,v_proj,o_proj,up_proj,down_proj",
+        metadata={"help": "layers that get an adapter, separated by commas; or all-linear"},
+    )
+    batch_size: Annotated[int, Field(ge=1)] = field(default=128, metadata={"help": "rows a step"})
+    micro_batch: Annotated[int, Field(ge=1)] = field(
+        default=4, metadata={"help": "rows at once: memory, not what is learned"}
+    )
+    epochs: Annotated[int, Field(ge=1)] = field(default=3, metadata={"help": "epochs"})
+    learning_rate: Annotated[float, Field(gt=0)] = field(
+        default=3e-4, metadata={"help": "AdamW's highest"}
+    )
+    instructions: str = field(
+        default="yahma/alpaca-cleaned",
+        metadata={"help": "what it learns from: Hub id, or file (.json, .jsonl, .parquet)"},
+    )
+    instructions_revision: str = field(
+        default="", metadata={"help": "of instructions on the Hub: branch, tag or commit"}
+    )
+
+    @classmethod
+    def tiny(cls, direction: Direction) -> LlamaLoraInstConfig:  # noqa: ARG003
+        """A random Llama and a few instructions of our own: for tests."""
+        return cls(**_TINY, instructions=BUILTIN)
+
+
+# For tests: both learn next to nothing.
+_TINY = {
+    "base": SCRATCH,
+    "quantization": "none",
+    "target_modules": "q_proj,v_proj",
+    "r": 4,
+    "template": "short",
+    "cutoff": 160,
+    "batch_size": 16,
+    "micro_batch": 16,
+    "epochs": 1,
+    "learning_rate": 1e-2,
+    "warm_up": 2,
+    "validate_every": 10,
+    "hold_out": 8,
+    "checkpointing": False,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoraSettings:
+    """How answers are generated; published: beam search with 4 beams, at most 128 tokens."""
+
+    beams: Annotated[int, Field(ge=1)] = field(
+        default=4, metadata={"help": "of the beam search; 1 is greedy"}
+    )
+    max_new_tokens: Annotated[int, Field(ge=1)] = field(
+        default=128, metadata={"help": "longest answer in tokens"}
+    )
+    temperature: Annotated[float, Field(ge=0)] = field(
+        default=0.0, metadata={"help": "above 0: draw tokens instead of searching"}
+    )
+    top_p: Annotated[float, Field(gt=0, le=1)] = field(
+        default=0.75, metadata={"help": "drawing: the nucleus that tokens are drawn from"}
+    )
+    top_k: Annotated[int, Field(ge=0)] = field(
+        default=40, metadata={"help": "drawing: the likeliest tokens to draw from; 0 for all"}
+    )
+    base: str = field(
+        default="", metadata={"help": "folder of the base model, if it is not found by itself"}
+    )
+    quantization: Literal["trained", "none", "8bit", "4bit"] = field(
+        default="trained", metadata={"help": "of the base; trained: as it was in training"}
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class InstructedSettings(LoraSettings):
+    """And what it is asked."""
+
+    prompts: str = field(
+        default="tstbench-v1",
+        metadata={"help": "instructions of the directions: a name, or a file of your own (.toml)"},
+    )

@@ -1,0 +1,314 @@
+"""Fine-tuning by TRL's SFTTrainer and PEFT, with this project's order, curve and checkpoints.
+
+The trainer computes steps, gradients and several processes (``accelerate launch``: data parallel,
+FSDP, DeepSpeed). Added here, so that an adapter is trained like every other system: batches are a
+pure function of the seed and the step, and so is dropout; rows of a step are of like length; the
+learning curve is written as it comes; the weights that validate best are kept; Ctrl-C ends after a
+checkpoint, and a checkpoint counts only when all of it was written.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from ...errors import InputError, require
+from ...files import make_folder
+from ..learning.curve import Curve
+from ..learning.loop import interruptible, stopped
+from ..learning.order import Order
+from ..learning.run import Run
+from .adapter import Adapter
+from .base import Base, longest_row, quiet
+from .config import AdapterConfig
+from .keeping import BEST, BEST_SCORE, CHECKPOINT, Keeper, callback_of, last_checkpoint
+from .quantization import half_of
+from .records import Row
+
+_IGNORED = -100
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """What came of a training: the adapter that validates best, and its scores."""
+
+    adapter: Adapter
+    step: int
+    scores: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Shares:
+    """How a step's rows are shared: ``parts`` times ``micro`` rows in each of the processes."""
+
+    batch: int
+    micro: int
+    parts: int
+
+    @classmethod
+    def of(cls, n_rows: int, config: AdapterConfig, run: Run, processes: int) -> Shares:
+        """The largest micro-batches that divide a process's share; what is learned is the same.
+
+        Raises:
+            InputError: a batch cannot be shared by that many processes.
+        """
+        batch = min(config.batch_size, n_rows - n_rows % processes)
+        if batch == 0 or batch % processes:
+            raise InputError(
+                f"{processes} processes cannot share batches of {batch or n_rows} rows: choose a "
+                "batch_size that is a multiple"
+            )
+        share = batch // processes
+        most = max(1, min(config.micro_batch, -(-share // run.accumulate)))
+        micro = next(n for n in range(most, 0, -1) if share % n == 0)
+        return cls(batch, micro, share // micro)
+
+
+def tune(
+    base: Base,
+    train: Sequence[Row],
+    held: Sequence[Row],
+    config: AdapterConfig,
+    run: Run,
+    recipe: str,
+) -> Tuned:
+    """Teach a new adapter of a base model.
+
+    Args:
+        base: the model, whose own weights stay as they are.
+        train: rows to learn from.
+        held: rows whose loss chooses the weights.
+        config: settings.
+        run: where and how.
+        recipe: of the system: a checkpoint of another one is refused.
+
+    Raises:
+        InputError: the base has no such layers, it cannot be quantised here, the loss is not a
+            number, or there is nothing to resume.
+        IntegrityError: the checkpoint to continue from is damaged.
+        KeyboardInterrupt: after a checkpoint was written.
+        MissingExtraError: trl or peft is not installed.
+    """
+    for library, extra in (("accelerate", "train"), ("peft", "llm"), ("trl", "llm")):
+        require(library, extra)
+    half = half_of(run.precision, run.device)
+    with _folder_of(run) as folder, quiet():
+        model = base.load(config.quantization, run.device, half=half)
+        _check_layers(model, config, base)
+        arguments = _arguments(folder, len(train), len(held), config, run, half=half)
+        order = Order([len(r.ids) for r in train], _batch(arguments), config.seed, config.grouping)
+        start = last_checkpoint(folder, run, recipe)
+        trainer = _trainer_class()(
+            model=model,
+            args=arguments,
+            train_dataset=_dataset(train, config.loss),
+            eval_dataset=_dataset(sorted(held, key=lambda row: len(row.ids)), "completion"),
+            processing_class=base.tokenizer(),
+            peft_config=_lora(config),
+            callbacks=[],
+        )
+        trainer.order = order
+        _learn(trainer, folder, config, run, recipe, start)
+        score = json.loads((folder / BEST_SCORE).read_bytes())
+        scores = {"selection": -score["loss"], "loss": score["loss"]}
+        return Tuned(Adapter.read(folder / BEST), score["step"], scores)
+
+
+def _learn(
+    trainer: Any, folder: Path, config: AdapterConfig, run: Run, recipe: str, start: Path | None
+) -> None:
+    from transformers.trainer_callback import PrinterCallback
+
+    steps = trainer.order.steps_per_epoch * config.epochs
+    done = 0 if start is None else int(start.name.removeprefix(CHECKPOINT))
+    first = bool(trainer.args.process_index == 0)
+    curve = Curve.of(run, recipe, done, written=first)
+    trainer.remove_callback(PrinterCallback)  # it prints to standard output
+    with interruptible() as stop, curve.bar(done, steps) as bar:
+        keeper = Keeper(
+            trainer,
+            folder,
+            recipe,
+            curve,
+            bar,
+            stop,
+            steps,
+            config.seed,
+            first,
+            run.folder is not None,
+        )
+        trainer.add_callback(callback_of(keeper))
+        trainer.train(resume_from_checkpoint=None if start is None else str(start))
+    if stop() and trainer.state.global_step < steps:
+        raise KeyboardInterrupt(stopped(run, trainer.state.global_step))
+    trainer.accelerator.wait_for_everyone()
+
+
+@lru_cache(maxsize=1)
+def _trainer_class() -> type:
+    """SFTTrainer that takes its rows from an :class:`~..learning.order.Order`."""
+    from torch.utils.data import Sampler
+    from trl import SFTTrainer
+
+    class Ordered(Sampler[int]):
+        """All rows of an epoch, batch after batch; processes and parts share them in this order."""
+
+        def __init__(self, order: Order) -> None:
+            self._order, self._epoch = order, 0
+
+        def set_epoch(self, epoch: int) -> None:
+            self._epoch = epoch
+
+        def __len__(self) -> int:
+            return self._order.steps_per_epoch * len(self._order.at(0))
+
+        def __iter__(self) -> Iterator[int]:
+            each = self._order.steps_per_epoch
+            for step in range(self._epoch * each, (self._epoch + 1) * each):
+                yield from map(int, self._order.at(step))
+
+    class OrderedTrainer(SFTTrainer):  # type: ignore[misc]
+        order: Order
+
+        def _get_train_sampler(self, train_dataset: Any = None) -> Any:  # noqa: ARG002
+            return Ordered(self.order)
+
+    return OrderedTrainer
+
+
+def _arguments(
+    folder: Path, n_train: int, n_held: int, config: AdapterConfig, run: Run, *, half: bool
+) -> Any:
+    from accelerate.state import AcceleratorState
+    from trl import SFTConfig
+
+    from ...metrics.scorers.device import Placement
+
+    on_cpu = Placement(run.device).resolve() == "cpu"
+    processes = int(os.environ.get("WORLD_SIZE", "1"))
+    # An earlier training of this process may have had another precision, or device.
+    AcceleratorState._reset_state(reset_partial_state=processes == 1)
+    shares = Shares.of(n_train, config, run, processes)
+    epoch = max(1, n_train // shares.batch)
+    arguments = SFTConfig(
+        output_dir=str(folder),
+        use_cpu=on_cpu,
+        bf16=half,
+        ddp_backend="gloo" if on_cpu and processes > 1 else None,
+        per_device_train_batch_size=shares.micro,
+        gradient_accumulation_steps=shares.parts,
+        per_device_eval_batch_size=max(1, min(2 * shares.micro, n_held)),
+        num_train_epochs=config.epochs,
+        learning_rate=config.learning_rate,
+        lr_scheduler_type="linear",
+        warmup_steps=min(config.warm_up, epoch * config.epochs - 1),
+        optim="adamw_torch",
+        max_grad_norm=config.clip,
+        gradient_checkpointing=config.checkpointing,
+        dataset_kwargs={"skip_prepare_dataset": True},
+        max_length=None,
+        eval_strategy="steps",
+        eval_steps=min(config.validate_every, epoch),
+        prediction_loss_only=True,
+        save_strategy="no" if run.folder is None else "steps",
+        save_steps=run.save_every,
+        save_total_limit=2,
+        logging_steps=1,
+        logging_nan_inf_filter=False,
+        disable_tqdm=True,
+        report_to="none",
+        torch_compile=run.compile,
+        ddp_find_unused_parameters=False,
+        seed=config.seed,
+    )
+    arguments._n_gpu = min(1, arguments.n_gpu)  # one a process, whatever else is visible
+    return arguments
+
+
+def _batch(arguments: Any) -> int:
+    micro, parts = arguments.per_device_train_batch_size, arguments.gradient_accumulation_steps
+    return int(micro * parts * arguments.world_size)
+
+
+def _lora(config: AdapterConfig) -> Any:
+    from peft import LoraConfig
+
+    names = target_names(config.target_modules)
+    return LoraConfig(
+        r=config.r,
+        lora_alpha=config.alpha,
+        lora_dropout=config.dropout,
+        bias="none",
+        target_modules=names if isinstance(names, str) else list(names),
+        task_type="CAUSAL_LM",
+    )
+
+
+def target_names(text: str) -> str | tuple[str, ...]:
+    """The layers that get an adapter.
+
+    >>> target_names("q_proj, v_proj")
+    ('q_proj', 'v_proj')
+    >>> target_names("all-linear")
+    'all-linear'
+    """
+    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    return "all-linear" if names == ("all-linear",) else names
+
+
+def _check_layers(model: Any, config: AdapterConfig, base: Base) -> None:
+    """Raise :class:`InputError` if a name that was given is no linear layer of the model."""
+    import torch
+    from transformers.pytorch_utils import Conv1D
+
+    head = model.get_output_embeddings()
+    there = sorted(
+        {
+            name.rpartition(".")[2]
+            for name, module in model.named_modules()
+            if isinstance(module, torch.nn.Linear | Conv1D) and module is not head
+        }
+    )
+    wanted = target_names(config.target_modules)
+    lacking = [] if isinstance(wanted, str) else [name for name in wanted if name not in there]
+    if lacking or not wanted:
+        raise InputError(
+            f"target_modules: {base.identity.name} has no layer {lacking[0] if lacking else ''!r}. "
+            f"It has {', '.join(there)}; all-linear takes all of them"
+        )
+    if config.cutoff > longest_row(model.config):
+        raise InputError(
+            f"cutoff is {config.cutoff}, but {base.identity.name} reads "
+            f"{longest_row(model.config)} tokens"
+        )
+
+
+def _dataset(rows: Sequence[Row], loss: str) -> Any:
+    from datasets import Dataset
+
+    ids = [list(row.ids) for row in rows]
+    labels = [
+        list(row.ids)
+        if loss == "all"
+        else [_IGNORED] * row.n_prompt + list(row.ids[row.n_prompt :])
+        for row in rows
+    ]
+    return Dataset.from_dict({"input_ids": ids, "labels": labels})
+
+
+@contextmanager
+def _folder_of(run: Run) -> Iterator[Path]:
+    """Where checkpoints and the best weights are while it lasts."""
+    if run.folder is not None:
+        make_folder(run.folder)
+        yield run.folder
+        return
+    with TemporaryDirectory() as folder:
+        yield Path(folder)

@@ -71,7 +71,7 @@ class Adapter:
         try:
             with quiet():
                 adapted = get_peft_model(model, deepcopy(self.config))
-                found = set_peft_model_state_dict(adapted, dict(self.weights))
+                found: Any = set_peft_model_state_dict(adapted, dict(self.weights))
         except (ValueError, RuntimeError) as error:
             raise InputError(f"the adapter does not fit the base model: {error}") from error
         lacking = [name for name in found.missing_keys if "lora_" in name]

@@ -200,7 +200,7 @@ class Base:
             raise InputError(
                 f"{self.folder} is not a causal language model that can be read: {error}"
             ) from error
-        if model.get_input_embeddings().num_embeddings < len(self.tokenizer()):
+        if cast(Any, model.get_input_embeddings()).num_embeddings < len(self.tokenizer()):
             raise InputError(
                 f"{self.folder}: the tokenizer has more tokens than the model has embeddings"
             )

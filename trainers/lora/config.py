@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -32,7 +32,7 @@ class AdapterConfig(SystemConfig):
         metadata={"help": "of the base: 4bit (NF4, double quantisation), 8bit or none"},
     )
     r: Annotated[int, Field(ge=1)] = field(default=16, metadata={"help": "rank of the adapter"})
-    alpha: Annotated[float, Field(gt=0)] = field(
+    alpha: Annotated[int, Field(ge=1)] = field(
         default=16, metadata={"help": "what the adapter adds is scaled by alpha / r"}
     )
     dropout: Annotated[float, Field(ge=0, lt=1)] = field(
@@ -155,7 +155,7 @@ class LlamaLoraInstConfig(AdapterConfig):
 
 
 # For tests: both learn next to nothing.
-_TINY = {
+_TINY: dict[str, Any] = {
     "base": SCRATCH,
     "quantization": "none",
     "target_modules": "q_proj,v_proj",

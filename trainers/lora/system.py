@@ -47,7 +47,7 @@ from .config import (
     LoraSettings,
 )
 from .instruction_data import load_instructions
-from .quantization import Quantization, half_of
+from .quantization import half_of
 from .records import Record, answer, prompt, prompt_rows, rows_of
 from .tuning import Tuned, tune
 from .writing import Writer
@@ -113,7 +113,7 @@ class _Adapted(System):
             InputError: it is another model, or cannot be quantised here.
         """
         chosen = settings.quantization
-        bits = self.config.quantization if chosen == "trained" else cast(Quantization, chosen)
+        bits = self.config.quantization if chosen == "trained" else chosen
         key = (settings.base, bits)
         if key not in self._writers:
             base = self.base_model(settings.base)

@@ -33,7 +33,7 @@ class _Reader(nn.Module):
         with torch.no_grad():
             if remembering:
                 nn.init.uniform_(self.words.weight, -1.0, 1.0)
-                self.lstm.bias_ih_l0[size : 2 * size] += 1.0  # the forget gate's
+                cast(Tensor, self.lstm.bias_ih_l0)[size : 2 * size] += 1.0  # the forget gate's
             self.words.weight[PAD] = 0.0
 
     def before(self, words: Tensor) -> Tensor:

@@ -61,8 +61,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except TSTBenchError as error:
         print(f"tstbench: {error}", file=sys.stderr)  # noqa: T201
         return 2
-    except KeyboardInterrupt:
-        print("\ntstbench: interrupted; completed work is kept", file=sys.stderr)  # noqa: T201
+    except KeyboardInterrupt as error:
+        said = str(error) or "interrupted; completed work is kept"
+        print(f"\ntstbench: {said}", file=sys.stderr)  # noqa: T201
         return 130
     except BrokenPipeError:  # `tstbench ... | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

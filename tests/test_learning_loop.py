@@ -286,6 +286,16 @@ def test_half_precision_learns_nearly_the_same_and_keeps_whole_weights():
     assert {p.dtype for p in half.network.parameters()} == {torch.float32}
 
 
+def test_phases_and_systems_have_folders_of_their_own_in_tensorboard(tmp_path):
+    pytest.importorskip("tensorboard")
+    recipes = ("0123456789abcdef-one", "fedcba9876543210-two")
+    names = [name for recipe in recipes for name in (f"{recipe}/classifier", recipe)]
+    for i, name in enumerate(names):
+        run = Run(folder=tmp_path / str(i), tensorboard=tmp_path / "board")
+        learn(Two(steps=2), run, name)
+    assert len(list((tmp_path / "board").iterdir())) == 4
+
+
 def test_tensorboard_shows_the_curve_once_also_after_a_resume(tmp_path):
     accumulator = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
     board = tmp_path / "board"

@@ -137,6 +137,9 @@ def test_the_time_of_a_continued_training_is_not_known(tmp_path):
     (tmp_path / "step-000000010").mkdir()
     assert "seconds" not in Clock.start(tmp_path, Run(device="cpu")).made()
     assert "seconds" in Clock.start(tmp_path, Run(device="cpu", resume="no")).made()
+    (tmp_path / "step-000000010").rmdir()
+    (tmp_path / "classifier" / "step-000000010").mkdir(parents=True)  # of an earlier phase
+    assert "seconds" not in Clock.start(tmp_path, Run(device="cpu")).made()
 
 
 def test_the_time_is_written_for_people(folder):

@@ -250,6 +250,10 @@ def test_the_command_tells_what_cannot_be_offered(folder, tmp_path, capsys):
     for given, message in (
         ([tmp_path / "empty"], "system.json is missing"),
         (["stytran"], "unknown system 'stytran'. Did you mean 'stytrans'?"),
+        (
+            ["stytrans"],
+            "a trained stytrans is needed here: a folder that 'tstbench train stytrans'",
+        ),
         ([folder, folder], "is given twice"),
     ):
         assert message in refusal(capsys, "rewrite", *given)

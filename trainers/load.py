@@ -161,6 +161,11 @@ def find_stored(name: str, *, revision: str | None = None) -> FoundSystem:
         UnknownNameError, MissingSystemError, IntegrityError: as :func:`load_system`.
     """
     if not (Path(name).expanduser().exists() or is_repo_id(name)):
+        if name in system_names():
+            raise UnknownNameError(
+                f"a trained {name} is needed here: a folder that 'tstbench train {name}' "
+                "wrote, or a Hub id (owner/name)"
+            )
         hint = unknown_name("system", name, system_names())
         raise UnknownNameError(f"{hint} You can also give a folder or a Hub id (owner/name).")
     stored = open_system(name, revision=revision)

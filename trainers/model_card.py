@@ -177,8 +177,9 @@ def _scores(card: SystemCard) -> Iterable[str]:
         return ["None were measured."]
     rows = [f"| {name} | {value:.4f} |" for name, value in card.scores.items()]
     return [
-        "They chose the weights: on held-out training sentences, with a classifier that the "
-        "benchmark does not score with. Scores on the test split are the leaderboard's.",
+        "They were measured on sentences that the weights did not learn from, never on the test "
+        "split, and by nothing that the benchmark scores with. The weights of the highest "
+        "`selection` were kept. Scores on the test split are the leaderboard's.",
         "",
         "| score | value |",
         "| --- | --- |",

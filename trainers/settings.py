@@ -53,6 +53,8 @@ def read_settings(kind: type[S], values: Mapping[str, Any], of: str) -> S:
         return TypeAdapter(kind).validate_python(dict(values))
     except ValidationError as error:
         first = error.errors()[0]
+        if not first["loc"]:  # settings that do not go together
+            raise InputError(f"{of}: {first['msg'].removeprefix('Value error, ')}") from error
         where = ".".join(str(part) for part in first["loc"])
         given = f", got {first['input']!r}" if first["type"] != "missing" else ""
         raise InputError(f"setting {where} of {of}: {first['msg']}{given}") from error

@@ -147,7 +147,8 @@ def train_system(
         return there
     sentences, pairs = f"{card.n_sentences:,} sentences", f"{card.n_pairs:,} pairs"
     if process_index() == 0:
-        what = data.direction.name if card.directions else "any direction"
+        names = card.directions or ("any direction",)
+        what = names[0] if len(names) == 1 else f"{names[0]} and back"
         say(f"training {card.name} for {what}: {sentences}, {pairs}")
     folder = run.folder or home() / "runs" / f"{name}-{card.recipe[:16]}"
     make_folder(folder.parent)

@@ -32,7 +32,7 @@ class Clock:
     def start(cls, folder: Path, run: Run) -> Clock:
         """Start; ``folder`` may have checkpoints of the training's earlier part."""
         # As save_checkpoint names them, and transformers.
-        checkpoints = [*folder.glob("step-*"), *folder.glob("checkpoint-*")]
+        checkpoints = [*folder.rglob("step-*"), *folder.rglob("checkpoint-*")]  # phases' too
         continued = run.resume != "no" and bool(checkpoints)
         return cls(time.monotonic(), not continued, run)
 

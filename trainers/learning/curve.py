@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -116,20 +116,32 @@ class Curve:
 def terms_text(terms: Mapping[str, float], width: int) -> str:
     """The losses of a step in one line, all names cut until they fit; three letters stay.
 
+    Of names that would be the same, the last letters stay too.
+
     >>> terms_text({"critic/real": 1.066, "critic/rewritten": 1.2}, 40)
     'critic: real 1.07, rewritten 1.20'
     >>> terms_text({"critic/real": 1.066, "critic/rewritten": 1.2}, 28)
     'criti: real 1.07, rewri 1.20'
+    >>> terms_text({"step/style_0": 1.066, "step/style_1": 1.2}, 26)
+    'step: st_0 1.07, st_1 1.20'
     """
     update = next(iter(terms), "").partition("/")[0]
     names = [name.partition("/")[2] or name for name in terms]
     text = ""
     for longest in range(max(map(len, [update, *names])), 2, -1):
-        pairs = zip(names, terms.values(), strict=True)
-        text = f"{update[:longest]}: " + ", ".join(f"{name[:longest]} {v:.2f}" for name, v in pairs)
+        pairs = zip(_cut(names, longest), terms.values(), strict=True)
+        text = f"{update[:longest]}: " + ", ".join(f"{name} {value:.2f}" for name, value in pairs)
         if len(text) <= width:
             break
     return text
+
+
+def _cut(names: Sequence[str], longest: int) -> list[str]:
+    heads = [name[:longest] for name in names]
+    if len(set(heads)) == len(set(names)):
+        return heads
+    tail = longest // 2
+    return [n if len(n) <= longest else n[: longest - tail] + n[-tail:] for n in names]
 
 
 def read_curve(path: Path) -> list[Row]:
@@ -155,6 +167,7 @@ def _tensorboard(folder: Path, recipe: str, step: int) -> Any:
     require("tensorboard", "train")
     from torch.utils.tensorboard import SummaryWriter
 
-    own = folder / recipe[:16]
+    system, _, phase = recipe.partition("/")  # what a phase learns is named by both
+    own = folder / "-".join(filter(None, (system[:16], phase)))
     make_folder(own)
     return SummaryWriter(str(own), purge_step=step + 1)  # type: ignore[no-untyped-call]

@@ -32,11 +32,11 @@ class Series:
             tuple(fmean(self.values[part]) for part in parts),
         )
 
-    def at(self, step: int) -> float:
-        """The value of the last stretch that does not begin after a step."""
+    def at(self, step: int) -> float | None:
+        """The value of the last stretch that is not after a step; ``None``: it began later."""
         smooth = self.smooth
         places = [i for i, one in enumerate(smooth.steps) if one <= step]
-        return smooth.values[places[-1] if places else 0]
+        return smooth.values[places[-1]] if places else None
 
 
 @dataclass(frozen=True)

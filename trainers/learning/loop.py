@@ -88,7 +88,7 @@ class Learner(ABC):
 
     @abstractmethod
     def update(self, step: int) -> Update:
-        """What a step does: a pure function of its number, counted from 0."""
+        """What a step does: it follows from its number, counted from 0, and from ``network``."""
 
     @abstractmethod
     def validate(self) -> Mapping[str, float]:

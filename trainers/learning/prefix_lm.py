@@ -24,7 +24,7 @@ from torch import Tensor
 
 from ...errors import InputError, MissingFileError, MissingScorerError
 from ...metrics.scorers.device import Device, Placement
-from ...metrics.scorers.weights import fetch, load_pretrained
+from ...metrics.scorers.weights import fetch, load_pretrained, quiet_loading
 from ..nets.backbones import BackboneShape, byte_level_tokenizer, random_model
 from .corpus import by_length
 
@@ -130,7 +130,8 @@ class PrefixLM:
 
     def save(self, folder: Path) -> None:
         """Write an ordinary checkpoint of transformers."""
-        self.model.save_pretrained(folder)
+        with quiet_loading():
+            self.model.save_pretrained(folder)
         self.tokenizer.save_pretrained(folder)
 
     def prefixes(self, texts: Sequence[str]) -> list[list[int]]:

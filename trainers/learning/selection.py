@@ -76,11 +76,12 @@ def hold_out(data: TrainingData, size: int, seed: int) -> tuple[Sides, Sides]:
             _first(data.validation.source, size), _first(data.validation.target, size)
         )
     kept, held = [], []
+    styles = (data.direction.source_style, data.direction.target_style)
     for side in (0, 1):
         distinct = list(dict.fromkeys(train[side]))
         if len(distinct) < 2 * size:
             raise InputError(
-                f"{data.direction} has {len(distinct)} {_STYLES[side]} sentences to learn from; "
+                f"{data.direction} has {len(distinct)} {styles[side]} sentences to learn from; "
                 f"{size} are held out to choose weights with: lower hold_out, or add sentences"
             )
         drawn = np.random.default_rng([seed, side]).choice(len(distinct), size, replace=False)

@@ -41,7 +41,7 @@ def reading_again(
     temperature: float | None,
     forbidden: Sequence[int] = (),
 ) -> Tensor:
-    """What ``Generator.unroll`` writes, without keeping anything from word to word."""
+    """What ``Generator.unroll`` writes (or ``write``, without a temperature), with nothing kept."""
     memory, mask = generator.reader(words, lengths_of(words), styles)
     written: Tensor | None = None
     start = generator.start.expand(len(words), 1, -1)
@@ -51,8 +51,8 @@ def reading_again(
         )
         vectors, _ = generator.decoder(before, generator.decoder.memory(memory), mask)
         logits = generator.output(vectors[:, -1:])
-        if forbidden:
-            logits[..., list(forbidden)] = -torch.inf
+        if temperature is None:  # at least one word
+            logits[..., [*forbidden, *((END,) if written is None else ())]] = -torch.inf
         word = logits.argmax(-1) if temperature is None else (logits / temperature).softmax(-1)
         written = word if written is None else torch.cat([written, word], dim=1)
         ids = written if temperature is None else written.argmax(-1)
@@ -128,15 +128,15 @@ def bench_decoding(stytrans: StyTrans, sources: list[str], watch: Stopwatch) -> 
         return [" ".join(stytrans.vocabulary.decode(row)) for row in ids]
 
     style = torch.ones(1, dtype=torch.long)
-    greedy = {"temperature": None, "forbidden": (PAD, UNKNOWN)}
+    never = (PAD, UNKNOWN)
     generator = stytrans.generator
     sides = {
         "together": lambda: stytrans.rewritten(sources, 0),
         "one by one": lambda: one_by_one(
-            lambda words: generator.unroll(words, lengths_of(words), style, **greedy)
+            lambda words: generator.write(words, lengths_of(words), style, forbidden=never)
         ),
         "one by one, no cache": lambda: one_by_one(
-            lambda words: reading_again(generator, words, style, **greedy)
+            lambda words: reading_again(generator, words, style, temperature=None, forbidden=never)
         ),
     }
     answers = {name: watch(name, 0, work) for name, work in sides.items()}

@@ -58,6 +58,7 @@ def start(
             run_history=False,
             enable_monitoring=False,
             max_file_size=1,
+            _frontend=False,  # Gradio asks for the page once, and on a busy machine too early
             blocked_paths=[str(folder.resolve()) for folder in blocked],
         )
     except BaseException as error:

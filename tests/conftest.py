@@ -16,6 +16,7 @@ os.environ.update(
 )
 
 import pytest
+from own_data import write_manners, write_tones
 
 # A shell that starts the tests in the background has them ignore Ctrl-C, and what they start too:
 # the tests that interrupt a process of their own would then wait for ever.
@@ -52,3 +53,15 @@ def _nothing_added(monkeypatch):
 
     monkeypatch.setattr(added, "REGISTERED", {})
     monkeypatch.delenv("TSTBENCH_DATA", raising=False)
+
+
+@pytest.fixture
+def manners(tmp_path) -> Path:
+    """The data file of a small dataset of one's own."""
+    return write_manners(tmp_path / "own")
+
+
+@pytest.fixture
+def tones(tmp_path) -> Path:
+    """The data file of a dataset of three styles, in another language."""
+    return write_tones(tmp_path)

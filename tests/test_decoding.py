@@ -1,4 +1,4 @@
-"""Beams against every sentence there is, noise and batches against their definitions."""
+"""Beams against every sentence there is, noise against its definition."""
 
 import itertools
 
@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 import torch
 
-from tstbench.trainers.learning.batches import Alike, OneStyle
-from tstbench.trainers.learning.corpus import Both
 from tstbench.trainers.learning.decoding import beam_search
 from tstbench.trainers.learning.noise import slightly_shuffled
 from tstbench.trainers.learning.vocabulary import END, PAD, UNKNOWN
@@ -124,22 +122,3 @@ def test_noise_moves_a_word_by_three_places_at_most():
             seen |= {word - place for place, word in enumerate(row[:length])}
     assert seen == set(range(-3, 4))
     assert torch.equal(slightly_shuffled(words, lengths, 0), words)
-
-
-def test_batches_of_like_length_have_both_styles():
-    lengths = [int(n) for n in np.random.default_rng(1).integers(2, 20, size=90)]
-    both = Both((lengths[:50], lengths[50:]), 5, 0)
-    alike = Alike(both, lengths, 50, grouping=8, seed=2)
-    batches = [alike.at(step) for step in range(8)]
-    before = [both.at(step) for step in range(8)]
-    assert sorted(np.concatenate(batches)) == sorted(np.concatenate(before)), "the same sentences"
-    assert all((batch < 50).sum() == 5 for batch in batches)
-    spread = np.mean([np.ptp([lengths[i] for i in batch]) for batch in batches])
-    assert spread < np.mean([np.ptp([lengths[i] for i in batch]) for batch in before]) / 2
-    means = [np.mean([lengths[i] for i in batch]) for batch in batches]
-    assert means != sorted(means), "not the short ones first"
-    again = Alike(both, lengths, 50, grouping=8, seed=2)
-    assert all(np.array_equal(again.at(step), alike.at(step)) for step in (17, 3))
-    sides = [OneStyle(alike, 50, style).at(3) for style in (0, 1)]
-    assert np.array_equal(np.concatenate(sides), alike.at(3))
-    assert sides[0].max() < 50 <= sides[1].min()

@@ -16,8 +16,8 @@ import torch
 from torch import nn
 
 from tstbench.errors import InputError, IntegrityError
+from tstbench.trainers.learning.batches import Both
 from tstbench.trainers.learning.compiling import refused_by_compiler
-from tstbench.trainers.learning.corpus import Both
 from tstbench.trainers.learning.curve import terms_text
 from tstbench.trainers.learning.loop import Learner, Update, learn
 from tstbench.trainers.learning.order import Order
@@ -215,11 +215,17 @@ def test_batches_of_both_styles_are_of_like_length():
         batch = both.at(3)
         assert len(batch) == 16
         assert (batch < 300).sum() == 8, "as many of each style"
+        sides = [side.at(3) for side in both.sides]
+        assert [*sides[0], *sides[1]] == [*batch]
+        assert sides[0].max() < 300 <= sides[1].min()
         assert [*batch] == [*Both(lengths, 8, 0, 10 if both is grouped else 1).at(3)]
     means = [every[grouped.at(step)].mean() for step in range(10)]
     assert means not in (sorted(means), sorted(means, reverse=True)), "lengths take turns"
     epoch = [i for step in range(20) for i in grouped.at(step) if i >= 300]
     assert len(set(epoch[:80])) == 80, "a group has no sentence twice"
+    drawn = [i for step in range(10) for i in grouped.at(step)]
+    whole = Both(lengths, batch_size=80, seed=0).at(0)
+    assert sorted(drawn) == sorted(whole), "what is drawn together is split, and nothing is lost"
     assert [len(Both(([3], [4] * 5), 4, 0, grouping=10).at(step)) for step in (0, 7)] == [5, 5]
 
 

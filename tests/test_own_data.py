@@ -1,18 +1,24 @@
-"""A dataset of one's own, from a data file: read whole, refused in words, then one of ours."""
+"""A dataset of one's own, from a data file: read whole, then like one of ours."""
 
-import json
-import os
 import re
-import shutil
 from pathlib import Path
 
 import datasets
 import pytest
-from own_data import ANNA, BEN, MANNERS, POLITE, RUDE, TEST, write_lines, write_manners
-from prepared import command_line, refusal
+from own_data import (
+    ANNA,
+    BEN,
+    FILES,
+    MANNERS,
+    POLITE,
+    RUDE,
+    THREE,
+    TRAIN,
+    replaced,
+    write_lines,
+    write_tables,
+)
 
-from tstbench import plugins
-from tstbench.datasets_scripts import added
 from tstbench.datasets_scripts.added import load_data
 from tstbench.datasets_scripts.build import build
 from tstbench.datasets_scripts.corpora import CORPORA
@@ -27,23 +33,16 @@ from tstbench.datasets_scripts.known import (
     style_index,
 )
 from tstbench.datasets_scripts.load import load_styles, load_test_set
-from tstbench.datasets_scripts.own import read_data
 from tstbench.datasets_scripts.publication import require_publishable
 from tstbench.errors import (
     InputError,
     MissingFileError,
-    TSTBenchError,
     UnknownNameError,
     unknown_name,
 )
 
 NAME = "manners/rude-to-polite"
 DOCS = Path(__file__).resolve().parent.parent / "docs" / "your_data.md"
-
-
-@pytest.fixture
-def manners(tmp_path):
-    return write_manners(tmp_path / "own")
 
 
 # -- read ------------------------------------------------------------------------------------------
@@ -111,33 +110,10 @@ def test_paths_are_relative_to_the_file_and_not_to_here(manners, monkeypatch, tm
 # -- the places where sentences can be -------------------------------------------------------------
 
 
-def tables(folder):
-    """The same sentences as columns."""
-    rows = [
-        {"key": 7, "r": TEST[0], "p": [ANNA[0], BEN[0]], "one": ANNA[0]},
-        {"key": 9, "r": TEST[1], "p": [ANNA[1]], "one": None},
-    ]
-    (folder / "test.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    csv = [f'"{text}",{k}' for k, texts in enumerate((RUDE, POLITE)) for text in texts]
-    (folder / "train.csv").write_text("\n".join(["sentence,label", *csv, "neither,2"]) + "\n")
-
-
-def replaced(*pairs):
-    text = MANNERS
-    for old, new in pairs:
-        assert old in text
-        text = text.replace(old, new)
-    return text
-
-
-FILES = 'test = { sources = "test.txt", references = ["anna.txt", "ben.txt"] }'
-TRAIN = '[train]\nrude = "rude.txt"\npolite = "polite.txt"\n'
-
-
 def test_columns_hold_the_same_as_files(manners):
     load_data(manners)
     want, styles = load_test_set(NAME), load_styles("manners")
-    tables(manners.parent)
+    write_tables(manners.parent)
     labelled = (
         '[train]\nfile = "train.csv"\ntext = "sentence"\nstyle = "label"\n'
         'values = { 0 = "rude", 1 = "polite" }\n'
@@ -213,52 +189,6 @@ def test_without_training_sentences_it_says_what_is_missing(manners):
 
 # -- many styles -----------------------------------------------------------------------------------
 
-THREE = """\
-name = "tones"
-styles = ["rude", "polite", "poetic"]
-language = "de-AT"
-
-[train]
-rude = "a.txt"
-polite = "b.txt"
-poetic = "c.txt"
-
-[test]
-rude = "ta.txt"
-polite = "tb.txt"
-
-[[direction]]
-from = "rude"
-to = "poetic"
-
-[[direction]]
-from = "rude"
-to = "polite"
-test = { sources = "own.txt", references = "own.ref.txt" }
-
-[[direction]]
-from = "polite"
-to = "poetic"
-"""
-
-
-@pytest.fixture
-def tones(tmp_path):
-    texts = {
-        "a": ["Hau  ab !", "Gib her ."],
-        "b": ["Bitte gehen Sie .", "Darf ich ?"],
-        "c": ["O zieh dahin !", "Still ruht der See ."],
-        "ta": ["Weg da !", "Gib  her ."],
-        "tb": ["Wären Sie so nett ?"],
-        "own": ["Was willst du ?"],
-        "own.ref": ["Womit kann ich dienen ?"],
-    }
-    for name, lines in texts.items():
-        write_lines(tmp_path / f"{name}.txt", lines)
-    path = tmp_path / "tones.toml"
-    path.write_text(THREE, encoding="utf-8")
-    return path
-
 
 def test_a_direction_has_its_styles_sentences_or_its_own(tones):
     dataset = load_data(tones)
@@ -325,116 +255,6 @@ def test_chinese_is_left_whole(tmp_path):
     assert (got.sources, got.cleaning) == (("把门关上。", long), "unspaced-v1")
 
 
-# -- refused ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "line", "message"),
-    [
-        ("licence", "license", 3, "unknown key 'license'. Did you mean 'licence'?"),
-        ('to = "polite"', 'too = "polite"', 11, "unknown key 'direction.too'. Did you mean 'to'?"),
-        ('to = "polite"', "", 9, "'direction.to' is missing"),
-        ('name = "manners"', "", None, "'name' is missing"),
-        ('"manners"', '"My Manners"', 1, "lower-case letters, digits and underscores"),
-        ('"manners"', "7", 1, "name: Input should be a valid string"),
-        ('["rude", "polite"]', '["rude", "rude"]', 2, "a style is listed twice"),
-        ('["rude", "polite"]', '["rude"]', 2, "at least 2 items"),
-        ('to = "polite"', 'to = "polit"', 11, "unknown style 'polit'. Did you mean 'polite'?"),
-        ('to = "polite"', 'to = "rude"', 9, "goes from a style to itself"),
-        ('polite = "polite.txt"\n', "", 5, "[train] has no sentences of polite"),
-        ('polite = "pol', 'politely = "pol', 7, "unknown style 'politely'"),
-        (FILES, "", 9, "rude-to-polite has no test sentences"),
-        ('"rude.txt"', '{ file = "rude.txt", lines = "4" }', 6, 'range of lines such as "1-900"'),
-        ('"rude.txt"', '{ hub = "a/b" }', 6, "needs a split"),
-        ('"rude.txt"', '{ file = "a", hub = "b" }', 6, "give either file or hub, and not both"),
-        ("licence", 'language = "german"\nlicence', 3, "'german' is not a language code"),
-        ("licence =", "licence", None, "not TOML"),
-        (
-            "[[direction]]",
-            f'[[direction]]\nfrom = "rude"\nto = "polite"\n{FILES}\n[[direction]]',
-            13,
-            "direction rude-to-polite is declared twice",
-        ),
-    ],
-)
-def test_what_is_wrong_is_told_with_its_line(old, new, line, message, manners):
-    assert MANNERS.count(old) >= 1
-    manners.write_text(MANNERS.replace(old, new, 1))
-    with pytest.raises(InputError) as error:
-        load_data(manners)
-    place = f"{manners}, line {line}: " if line else f"{manners}: "
-    assert str(error.value).startswith(place)
-    assert message in str(error.value)
-    assert "manners" not in DATASETS
-
-
-@pytest.mark.parametrize(
-    ("file", "content", "message"),
-    [
-        ("anna.txt", "One.\n", "test.txt has 2 lines and anna.txt has 1"),
-        ("anna.txt", "\n\n", "anna.txt is empty"),
-        ("test.txt", "", "test.txt is empty"),
-        ("test.txt", "One.\n\n", "test.txt, line 2 is blank"),
-        ("rude.txt", "", "rude.txt is empty"),
-        ("rude.txt", None, "no such file"),
-        ("rude.txt", b"\xff", "not UTF-8"),
-    ],
-)
-def test_files_that_cannot_be_right_are_named(file, content, message, manners):
-    path = manners.parent / file
-    if content is None:
-        path.unlink()
-    else:
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    with pytest.raises(TSTBenchError) as error:
-        load_data(manners)
-    assert message in str(error.value)
-
-
-@pytest.mark.parametrize(
-    ("row", "message"),
-    [
-        ('{"key": 1, "r": "b", "p": []}', "has the id '1' twice, in rows 1 and 2"),
-        (
-            '{"key": 2, "r": null, "p": []}',
-            "test.jsonl, line 2: 'r' is None (NoneType), not a text",
-        ),
-        ('{"key": 2, "p": []}', "test.jsonl, line 2: 'r' is missing"),
-        ('{"key": 2, "r": "b", "p": [3]}', "test.jsonl, line 2: 'p' is 3 (int), not a text"),
-        ("[1]", "test.jsonl, line 2: each line must be a JSON object"),
-        ("{", "test.jsonl, line 2: not JSON"),
-    ],
-)
-def test_rows_that_cannot_be_right_are_named(row, message, manners):
-    (manners.parent / "test.jsonl").write_text(f'{{"key": 1, "r": "a", "p": ["c"]}}\n{row}\n')
-    columns = 'test = { file = "test.jsonl", source = "r", references = "p", id = "key" }'
-    manners.write_text(replaced((FILES, columns)))
-    with pytest.raises(InputError) as error:
-        load_data(manners)
-    assert message in str(error.value)
-
-
-def test_columns_and_labels_that_are_not_there_are_told_with_near_ones(manners):
-    tables(manners.parent)
-    columns = 'test = { file = "test.jsonl", source = "rr", references = "p" }'
-    manners.write_text(replaced((FILES, columns)))
-    with pytest.raises(UnknownNameError, match=r"unknown column of test\.jsonl 'rr'"):
-        load_data(manners)
-    labelled = '[train]\nfile = "train.csv"\ntext = "sentence"\nstyle = "label"\n'
-    manners.write_text(replaced((TRAIN, labelled)))
-    with pytest.raises(InputError, match=r"line 5: unknown style '0'"):
-        load_data(manners)
-
-
-def test_a_name_that_is_taken_is_refused(manners, tmp_path):
-    manners.write_text(replaced(('"manners"', '"yelp"')))
-    with pytest.raises(InputError, match="a dataset called 'yelp' exists"):
-        load_data(manners)
-    load_data(write_manners(tmp_path / "one"))
-    with pytest.raises(InputError, match=r"one.manners\.toml is also called 'manners'"):
-        load_data(write_manners(tmp_path / "two"))
-
-
 # -- labels of unknown datasets --------------------------------------------------------------------
 
 
@@ -460,142 +280,3 @@ def test_a_label_needs_no_dataset(manners):
 def test_a_long_list_of_names_is_cut():
     message = str(unknown_name("direction", "x", [f"cds/{i}" for i in range(110)]))
     assert message.endswith("cds/39 and 70 more.")
-
-
-# -- other packages --------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def outside(monkeypatch):
-    """What an installed package's entry points bring; as plugins.outside would give it."""
-
-    def put(**found):
-        monkeypatch.setattr(added, "outside", lambda group: found)
-        added._outside.cache_clear()
-
-    yield put
-    monkeypatch.undo()
-    added._outside.cache_clear()
-
-
-def test_a_package_brings_a_path_or_a_corpus(manners, tones, outside, capsys):
-    outside(manners=str(manners), tones=read_data(tones), odd=7, gone="nowhere.toml")
-    assert list(DATASETS)[-2:] == ["manners", "tones"]
-    assert len(load_test_set(NAME)) == 2
-    said = capsys.readouterr().err
-    assert "'odd' is left out: it must be a Corpus or a path, not int" in said
-    assert "'gone' of another package is left out: no such file" in said
-    load_data(manners)  # the same file, named once more
-    other = manners.with_name("other.toml")
-    other.write_text(manners.read_text())
-    with pytest.raises(InputError, match="exists; choose another name"):
-        load_data(other)
-
-
-def test_the_group_is_one_that_plugins_know():
-    assert isinstance(plugins.outside("tstbench.datasets"), dict)
-
-
-# -- the command line ------------------------------------------------------------------------------
-
-
-def test_check_says_what_was_read(manners, capsys):
-    code, out, _ = command_line(capsys, "data", "check", manners)
-    rows = [tuple(line.split("\t")) for line in out.splitlines()]
-    assert code == 0
-    for row in (
-        ("train sentences", "4 rude, 3 polite; 2 removed that are in the test split"),
-        (NAME, "2 to rewrite; references each: 1 to 2"),
-        (f"first of {NAME}", TEST[0]),
-        ("its rewrite", ANNA[0]),
-    ):
-        assert row in rows
-    manners.write_text(replaced(("licence", "license")))
-    assert "unknown key 'license'" in refusal(capsys, "data", "check", manners)
-
-
-@pytest.mark.parametrize("place", ["after", "before", "joined", "environment"])
-def test_data_may_stand_anywhere(place, manners, tones, capsys, monkeypatch):
-    arguments = {
-        "after": ["directions", "--data", manners, "--data", tones],
-        "before": ["directions", f"--data={manners}", "--data", tones],
-        "joined": ["directions", f"--data={manners}", f"--data={tones}"],
-        "environment": ["directions"],
-    }[place]
-    if place == "environment":
-        monkeypatch.setenv("TSTBENCH_DATA", os.pathsep.join([str(manners), "", str(tones)]))
-    code, out, err = command_line(capsys, *arguments)
-    assert code == 0, err
-    rows = {line.split("\t")[0]: line.split("\t") for line in out.splitlines()}
-    assert rows[NAME][2:] == ["2", "no", "yes"]
-    assert rows["tones/rude-to-polite"][-1] == "no: no licence"
-
-
-def test_a_missing_file_name_shows_the_usage(capsys):
-    code, _, err = command_line(capsys, "directions", "--data")
-    assert code == 2
-    assert "argument --data: expected one argument" in err
-
-
-def test_help_reads_no_data(monkeypatch, capsys):
-    monkeypatch.setenv("TSTBENCH_DATA", "nowhere.toml")
-    assert command_line(capsys, "evaluate", "--help")[0] == 0
-    assert "no such file: nowhere.toml" in refusal(capsys, "directions")
-
-
-THINGS = ("salt", "door", "bread", "wine", "chair", "lamp", "book", "soup", "tea", "coat")
-
-
-def test_outputs_for_ones_own_data_are_scored(manners, capsys, tmp_path):
-    out = tmp_path / "out.txt"
-    write_lines(out, ("May I have the bill?", "Please move."))
-    things = [f"{size} {thing}" for size in ("big", "old", "red") for thing in THINGS]
-    write_lines(manners.parent / "rude.txt", (f"Give me the {one}." for one in things))
-    write_lines(manners.parent / "polite.txt", (f"May I have the {one}, please?" for one in things))
-    arguments = ("evaluate", out, "--direction", NAME, "--metrics", "s_bleu", "r_bleu", "acc")
-    assert "unknown direction" in refusal(capsys, *arguments)
-    code, printed, err = command_line(capsys, *arguments, "--data", manners, "--json")
-    assert code == 0, err
-    report = json.loads(printed)
-    assert report["direction"] == NAME
-    assert report["data"]["fingerprint"] == load_test_set(NAME).fingerprint
-    assert {score["metric"] for score in report["scores"]} >= {"s_bleu", "r_bleu", "acc"}
-
-
-def test_a_suite_names_its_data(manners, capsys, monkeypatch):
-    suite = manners.parent / "suite.toml"
-    suite.write_text(
-        f'data = ["manners.toml"]\nmetrics = ["s_bleu"]\n[[system]]\nbaseline = "copy"\n'
-        f'directions = ["{NAME}"]\n'
-    )
-    code, _, err = command_line(capsys, "run", suite)
-    assert code == 0, err
-    assert (manners.parent / "results" / NAME / "copy" / "report.json").is_file()
-
-
-def test_only_data_with_a_licence_becomes_a_repository(manners, tmp_path, capsys):
-    hub = tmp_path / "hub"
-    arguments = ("hub", "build", hub, "--datasets", "manners", "--only", "manners")
-    code, out, err = command_line(capsys, *arguments, "--data", manners)
-    assert code == 0, err
-    assert out.startswith("datasets/tstbench/manners\t")
-    manners.write_text(replaced(('licence = "cc0-1.0"\n', "")))
-    shutil.rmtree(hub)
-    message = refusal(capsys, *arguments, "--data", manners)
-    assert "manners has no licence, so it is not published" in message
-    assert not hub.exists()
-
-
-@pytest.mark.parametrize("line", ['0\t"give me that', '0\t"Stop," he said.'])
-def test_a_table_never_loses_a_quotation_mark_or_a_row(line, tmp_path):
-    rows = ["label\tsentence", line, "1\tplease pass it", "0\thand it over", "1\tthank you"]
-    (tmp_path / "train.tsv").write_text("\n".join(rows) + "\n")
-    write_lines(tmp_path / "test.txt", ["bring me the menu"])
-    (tmp_path / "mine.toml").write_text(
-        'name = "mine"\nstyles = ["rude", "polite"]\n'
-        '[train]\nfile = "train.tsv"\ntext = "sentence"\nstyle = "label"\n'
-        'values = { 0 = "rude", 1 = "polite" }\n'
-        '[[direction]]\nfrom = "rude"\nto = "polite"\ntest = { sources = "test.txt" }\n'
-    )
-    with pytest.raises(InputError, match=r"train\.tsv, line \d+: not valid CSV"):
-        load_data(tmp_path / "mine.toml")

@@ -43,16 +43,35 @@ def words():
 def test_the_cache_writes_what_reading_everything_again_would(generator, words):
     styles = torch.tensor([0, 1, 1])
     with torch.no_grad():
-        cached = generator.unroll(words, lengths_of(words), styles, temperature=None)
+        cached = generator.write(words, lengths_of(words), styles, forbidden=(END,))
         memory, mask = generator.reader(words, lengths_of(words), styles)
         written = torch.empty(len(words), 0, dtype=torch.long)
         for _ in range(CONFIG.max_length):
             start = generator.start.expand(len(words), 1, -1)
             before = torch.cat([start, generator.reader.words(written)], dim=1)
             vectors, _ = generator.decoder(before, generator.decoder.memory(memory), mask)
-            word = generator.output(vectors[:, -1:]).argmax(dim=-1)
-            written = torch.cat([written, word], dim=1)
+            logits = generator.output(vectors[:, -1:])
+            logits[..., END] = -torch.inf
+            written = torch.cat([written, logits.argmax(dim=-1)], dim=1)
     assert torch.equal(cached, written)
+
+
+def test_what_has_ended_is_written_no_further_and_changes_nobody(generator, words):
+    """Of three sentences one ends early: the others are what they would be alone."""
+    styles = torch.tensor([0, 1, 1])
+    for bias in np.arange(0, 3, 0.05):
+        generator.output.bias.data[END] = float(bias)
+        together = generator.write(words, lengths_of(words), styles)
+        written = lengths_of(together).tolist()
+        if len(set(written)) == 3:
+            break
+    assert len(set(written)) == 3, "the sentences end at different places"
+    assert together.shape[1] == max(written)
+    for row, style, found, length in zip(words, styles, together, written, strict=True):
+        alone = row[row != PAD][None]
+        expected = generator.write(alone, lengths_of(alone), style[None])[0]
+        assert found[:length].tolist() == expected.tolist()
+        assert (found[length:] == PAD).all()
 
 
 def test_a_batch_ends_with_its_longest_rewrite(generator, words):
@@ -95,11 +114,12 @@ def test_a_hard_row_is_the_word_itself(generator, words):
 
 def test_padding_changes_nothing(generator, words):
     styles = torch.tensor([0, 1, 0])
-    together = generator.unroll(words, lengths_of(words), styles, temperature=None)
+    together = generator.write(words, lengths_of(words), styles)
     for row, style, expected in zip(words, styles, together, strict=True):
         alone = row[row != PAD][None]
-        found = generator.unroll(alone, lengths_of(alone), style[None], temperature=None)
-        assert torch.equal(found[0], expected)
+        found = generator.write(alone, lengths_of(alone), style[None])[0]
+        assert found.tolist() == expected[: len(found)].tolist()
+        assert (expected[len(found) :] == PAD).all()
 
 
 @pytest.mark.parametrize("mode", ["multi", "conditional"])

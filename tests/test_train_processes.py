@@ -62,6 +62,25 @@ def test_two_processes_learn_what_one_does(whole, tmp_path):
     assert card["settings"] == other["settings"]
 
 
+def test_two_processes_learn_what_one_does_in_two_parts(tmp_path):
+    """With dropout, whose noise is a part's own: to the last bit, with as many threads."""
+    asked = ("train", "caae", "--preset", "tiny", "--dataset", "mini", "--device", "cpu")
+    asked = (*asked, "--dropout", "0.3", "--epochs", "0.02")
+    launcher = ("-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2")
+    for name, flags, before in (("one", ("--accumulate", "2"), ()), ("two", (), launcher)):
+        done = subprocess.run(
+            command(*asked, *flags, "--out", tmp_path / name, launcher=before),
+            env={**environment(tmp_path / f"home-{name}"), "OMP_NUM_THREADS": "1"},
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
+    assert losses(tmp_path / "one") == losses(tmp_path / "two")
+    one, two = (load_file(tmp_path / n / "autoencoder.safetensors") for n in ("one", "two"))
+    assert one.keys() == two.keys()
+    assert all((one[name] == two[name]).all() for name in one)
+
+
 def test_a_killed_training_goes_on_to_the_same_weights(whole, tmp_path):
     home = tmp_path / "home"
     asked = (*TRAIN, "--save-every", "5", "--out", tmp_path / "m")

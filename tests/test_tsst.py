@@ -14,6 +14,7 @@ from prepared import BACK, command_line, refusal
 from tstbench.datasets_scripts.known import parse_direction
 from tstbench.datasets_scripts.training import load_training
 from tstbench.errors import InputError
+from tstbench.trainers.learning.batches import InTurn
 from tstbench.trainers.learning.corpus import Corpus
 from tstbench.trainers.learning.loop import _step, learn
 from tstbench.trainers.learning.processes import Processes
@@ -24,7 +25,7 @@ from tstbench.trainers.nets.recurrent import Attention, BiLstm
 from tstbench.trainers.nets.style_transformer import lengths_of
 from tstbench.trainers.nets.tsst import Discriminator, Generator, closed
 from tstbench.trainers.tsst.config import TsstConfig
-from tstbench.trainers.tsst.learner import OneStyle, TsstLearner, bag_of
+from tstbench.trainers.tsst.learner import TsstLearner, bag_of
 from tstbench.trainers.tsst.system import Tsst, neutrality
 
 DIRECTION = "mini/negative-to-positive"
@@ -187,7 +188,7 @@ def learner(data):
 
 
 def test_batches_are_of_one_style_and_both_come_in_turn(learner):
-    order = OneStyle(learner._corpus, 8, 2, seed=3)
+    order = InTurn(learner._corpus.lengths, 8, seed=3, grouping=2)
     styles = []
     for step in range(20):
         batch = order.at(step)

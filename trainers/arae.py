@@ -37,7 +37,6 @@ from ..datasets_scripts.training import TrainingData
 from ..errors import InputError
 from ..metrics.scorers.device import Device, Placement
 from ..metrics.text import preparation
-from .learning.batches import Alike, OneStyle
 from .learning.checkpoints import save_weights
 from .learning.corpus import Corpus, by_length
 from .learning.decoding import beam_search
@@ -55,7 +54,7 @@ from .system_card import Family
 _WEIGHTS = "autoencoder.safetensors"
 _BETAS = (0.5, 0.999)  # Adam's, of the small networks
 _SLOPE = 0.2  # of the critic's leaky ReLU
-_BLOCK = 100  # batches that are sorted by length together
+_BLOCK = 100  # batches that are split by length together
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -221,17 +220,13 @@ class _Learner(Learner):
             }
         )
         self.optimizers = _optimizers(self.network, config)
-        both = corpus.both(config.batch_size, config.seed)
+        both = corpus.both(config.batch_size, config.seed, grouping=_BLOCK)
         again = corpus.both(config.batch_size, config.seed + 1)  # what the small networks see
-        alike = Alike(
-            both,
-            [len(row) for row in corpus.rows],
-            corpus.n_source,
-            grouping=min(_BLOCK, both.steps_per_epoch),
-            seed=config.seed,
-        )
-        self._autoencoder_batches = _by_style(alike, corpus.n_source)
-        self._code_batches = _by_style(again, corpus.n_source)
+        self._autoencoder_batches = both.sides
+        self._code_batches: dict[int | None, Batches] = {
+            None: again,
+            **dict(enumerate(again.sides)),
+        }
         self._round = _round(config)
         rounds = max(1, round(config.epochs * both.steps_per_epoch))
         self.steps, self.seed = rounds * len(self._round), config.seed
@@ -246,9 +241,8 @@ class _Learner(Learner):
             names = ("encoder", f"decoder_{style}", "output")
             noise = config.code_noise * config.noise_decay ** (number // 100)
             loss = partial(self._rebuilt, cast(int, style), noise)
-            return Update(
-                turn.name, names, loss, self._autoencoder_batches[style], number, clip=config.clip
-            )
+            order = self._autoencoder_batches[cast(int, style)]
+            return Update(turn.name, names, loss, order, number, clip=config.clip)
         losses: dict[str, Callable[[np.ndarray, np.ndarray], Terms]] = {
             "classifier": self._classified,
             "adversary": self._misled,
@@ -345,11 +339,6 @@ def _round(config: AraeConfig) -> list[_Turn]:
     return turns
 
 
-def _by_style(batches: Batches, first: int) -> dict[int | None, Batches]:
-    """Batches of both styles (``None``), of the source's (0) and of the target's (1)."""
-    return {None: batches, **{style: OneStyle(batches, first, style) for style in (0, 1)}}
-
-
 def _optimizers(network: nn.ModuleDict, config: AraeConfig) -> dict[str, Optimizer]:
     """The autoencoder's, apart for the parts that do not move together, and Adam's."""
     autoencoder = cast(CodeAutoencoder, network["autoencoder"])
@@ -395,6 +384,7 @@ class Arae(System):
     KIND: ClassVar[str] = "arae"
     FAMILY: ClassVar[Family] = "fpft"
     BOTH_WAYS: ClassVar[bool] = True
+    RECIPE_VERSION: ClassVar[int] = 2  # 1 dealt its batches in another order
     ORIGIN: ClassVar[str] = "Zhao et al. (2018), regularised autoencoder; our implementation"
     LIBRARIES: ClassVar[tuple[str, ...]] = ("torch",)
     Config: ClassVar[type[SystemConfig]] = AraeConfig

@@ -36,7 +36,6 @@ from ..datasets_scripts.training import TrainingData
 from ..errors import InputError
 from ..metrics.scorers.device import Device, Placement
 from ..metrics.text import preparation
-from .learning.batches import Alike
 from .learning.checkpoints import save_weights
 from .learning.corpus import Corpus, by_length
 from .learning.decoding import beam_search
@@ -55,7 +54,7 @@ _WEIGHTS = "autoencoder.safetensors"
 _WIDTHS = (1, 2, 3, 4, 5)  # of the discriminators' windows
 _SLOPE = 0.01  # of their leaky ReLU
 _BETAS = (0.5, 0.999)  # Adam's
-_BLOCK = 100  # batches that are sorted by length together
+_BLOCK = 100  # batches that are split by length together
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -198,16 +197,10 @@ class _Learner(Learner):
             name: torch.optim.Adam(part.parameters(), lr=config.learning_rate, betas=_BETAS)
             for name, part in self.network.items()
         }
-        both = corpus.both(config.batch_size, config.seed)
-        self._batches = Alike(
-            both,
-            [len(row) for row in corpus.rows],
-            corpus.n_source,
-            grouping=min(_BLOCK, both.steps_per_epoch),
-            seed=config.seed,
-        )
-        self._warm_up = round(config.warm_up * both.steps_per_epoch)
-        rounds = max(1, round(config.epochs * both.steps_per_epoch))
+        self._batches = corpus.both(config.batch_size, config.seed, grouping=_BLOCK)
+        epoch = self._batches.steps_per_epoch
+        self._warm_up = round(config.warm_up * epoch)
+        rounds = max(1, round(config.epochs * epoch))
         self.steps, self.seed = self._warm_up + 2 * rounds, config.seed
         self.validate_every = max(1, self.steps // config.validations)
 
@@ -334,6 +327,7 @@ class Caae(System):
     KIND: ClassVar[str] = "caae"
     FAMILY: ClassVar[Family] = "fpft"
     BOTH_WAYS: ClassVar[bool] = True
+    RECIPE_VERSION: ClassVar[int] = 2  # 1 dealt its batches in another order
     ORIGIN: ClassVar[str] = "Shen et al. (2017), cross-aligned autoencoder; our implementation"
     LIBRARIES: ClassVar[tuple[str, ...]] = ("torch",)
     Config: ClassVar[type[SystemConfig]] = CaaeConfig

@@ -35,8 +35,9 @@ from ..datasets_scripts.training import TrainingData
 from ..errors import InputError
 from ..metrics.scorers.device import Device, Placement
 from ..metrics.text import preparation
+from .learning.batches import Both
 from .learning.checkpoints import save_weights
-from .learning.corpus import Both, Corpus, by_length
+from .learning.corpus import Corpus, by_length
 from .learning.loop import Learner, Terms, Update, learn
 from .learning.marker_memory import MarkerMemory
 from .learning.marker_noise import EditNoise, SharedWordNoise

@@ -159,6 +159,4 @@ class StyTrans(WordSystem):
 
     def written(self, words: Tensor, styles: Tensor) -> Tensor:
         """The likeliest words (B, S), one after the other."""
-        return self.generator.unroll(
-            words, lengths_of(words), styles, temperature=None, forbidden=(PAD, UNKNOWN)
-        )
+        return self.generator.write(words, lengths_of(words), styles, forbidden=(PAD, UNKNOWN))

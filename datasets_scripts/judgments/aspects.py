@@ -7,7 +7,7 @@ et al. (2019), "Evaluating Style Transfer for Text", section 4.2.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from .schema import parse_scale
 
@@ -55,12 +55,10 @@ OVERALL = Aspect(
     "Mean of the three, times 0.6 where the output equals the source.",
     "interval 0.6-5",
 )
-CONTENT_MASKED = Aspect(
-    "content_masked",
-    "Content",
-    "Style words are masked. How alike is the meaning of the two texts?",
-    "ordinal 1-5",
-    {5: "same meaning", 3: "same meaning, put differently", 1: "entirely different meaning"},
+CONTENT_MASKED = replace(
+    CONTENT,
+    name="content_masked",
+    question="Style words are masked. How alike is the meaning of the two texts?",
 )
 NATURALNESS = Aspect(
     "naturalness_relative",

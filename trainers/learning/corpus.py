@@ -14,7 +14,7 @@ from ...datasets_scripts.known import language_of
 from ...datasets_scripts.training import TrainingData
 from ...errors import InputError
 from ...metrics.text import preparation
-from .order import Order
+from .batches import Both, Lengths
 from .selection import Selection, Sides, hold_out, selection
 from .vocabulary import Vocabulary, padded
 
@@ -81,70 +81,20 @@ class Corpus:
         """Rows of the source style."""
         return len(self.sentences.source)
 
+    @property
+    def lengths(self) -> Lengths:
+        """Of the rows, by style."""
+        lengths = [len(row) for row in self.rows]
+        return lengths[: self.n_source], lengths[self.n_source :]
+
     def both(self, batch_size: int, seed: int, *, grouping: int = 1) -> Both:
         """Batches of ``batch_size`` sentences of each style; see :class:`Both`."""
-        lengths = [len(row) for row in self.rows]
-        return Both(
-            (lengths[: self.n_source], lengths[self.n_source :]),
-            batch_size,
-            seed,
-            grouping,
-        )
+        return Both(self.lengths, batch_size, seed, grouping)
 
     def batch(self, part: np.ndarray, device: torch.device) -> tuple[Tensor, Tensor]:
         """Right-padded ids (B, T) of these rows, and their styles (B)."""
         words = padded([self.rows[i] for i in part]).to(device)
         return words, torch.tensor(part >= self.n_source, device=device).long()
-
-
-class Both:
-    """Batches of both styles: sentences of the source, then those of the target.
-
-    Args:
-        lengths: of the sentences, by style.
-        batch_size: sentences of each style in a batch.
-        seed: of the order.
-        grouping: this many batches are drawn together and split by length, in both styles alike,
-            so that a batch has little padding; 1 for none. A small corpus is grouped less.
-    """
-
-    def __init__(
-        self,
-        lengths: tuple[Sequence[int], Sequence[int]],
-        batch_size: int,
-        seed: int,
-        grouping: int = 1,
-    ) -> None:
-        fit = min(map(len, lengths)) // batch_size
-        self._lengths = [np.asarray(side) for side in lengths]
-        self._seed, self._grouping = seed, max(1, min(grouping, fit))
-        self._orders = [
-            Order(side, batch_size * self._grouping, 2 * seed + index)
-            for index, side in enumerate(lengths)
-        ]
-
-    @property
-    def steps_per_epoch(self) -> int:
-        """Batches until the larger style has been seen once."""
-        return self._grouping * max(order.steps_per_epoch for order in self._orders)
-
-    def at(self, step: int) -> np.ndarray:
-        """The sentences of a step, as indices, shape (2 * batch_size,)."""
-        group, place = divmod(step, self._grouping)
-        if self._grouping > 1:  # the lengths take turns at random, or the model would see a trend
-            random = np.random.default_rng([self._seed, group])
-            place = int(random.permutation(self._grouping)[place])
-        source, target = (
-            self._split(order.at(group), lengths, place)
-            for order, lengths in zip(self._orders, self._lengths, strict=True)
-        )
-        return np.concatenate([source, target + len(self._lengths[0])])
-
-    def _split(self, drawn: np.ndarray, lengths: np.ndarray, place: int) -> np.ndarray:
-        if self._grouping == 1:
-            return drawn
-        ordered = drawn[np.argsort(lengths[drawn], kind="stable")]
-        return np.array_split(ordered, self._grouping)[place]
 
 
 def by_length(

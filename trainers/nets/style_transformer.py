@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from ..learning.vocabulary import END, PAD
-from .transformer import Decoder, Encoder, Shape, Words
+from .transformer import Decoder, Encoder, KeysValues, Shape, Words
 
 
 class Reader(nn.Module):
@@ -58,25 +58,18 @@ class Generator(nn.Module):
         return logits
 
     def unroll(
-        self,
-        words: Tensor,
-        lengths: Tensor,
-        styles: Tensor,
-        *,
-        temperature: float | None,
-        forbidden: Sequence[int] = (),
+        self, words: Tensor, lengths: Tensor, styles: Tensor, *, temperature: float
     ) -> Tensor:
-        """Write until every sentence has ended, ``max_length`` words at most.
+        """Soft words (B, S, V) until every sentence has ended, ``max_length`` at most.
 
-        What a sentence has behind its ``END`` means nothing: :func:`lengths_of` leaves it out.
+        Gradients flow through them. What a sentence has behind its ``END`` means nothing:
+        :func:`lengths_of` leaves it out.
 
         Args:
             words: ids (B, T), or soft words (B, T, V).
             lengths: (B,), the end included.
             styles: (B,), to write in.
-            temperature: of soft words (B, S, V), through which gradients flow; ``None`` for the
-                likeliest words, as ids (B, S).
-            forbidden: ids that are never written.
+            temperature: of the words' probabilities.
         """
         memory, mask = self.reader(words, lengths, styles)
         seen_memory, seen = self.decoder.memory(memory), None
@@ -86,17 +79,50 @@ class Generator(nn.Module):
         for place in range(self.max_length):
             vectors, seen = self.decoder(vector, seen_memory, mask, seen)
             logits = self.output(vectors)  # (B, 1, V)
-            if forbidden:
-                first = () if place else (END,)  # a rewrite has at least one word
-                logits[..., [*forbidden, *first]] = -torch.inf
-            likeliest = logits.argmax(dim=-1)  # (B, 1)
-            word = likeliest if temperature is None else F.softmax(logits / temperature, dim=-1)
-            written.append(word)
-            ended |= likeliest[:, 0] == END
+            written.append(F.softmax(logits / temperature, dim=-1))
+            ended |= logits[:, 0].argmax(dim=-1) == END
             if ended.all():
                 break
-            vector = self.reader.words(word, first=place)
+            vector = self.reader.words(written[-1], first=place)
         return torch.cat(written, dim=1)
+
+    def write(
+        self, words: Tensor, lengths: Tensor, styles: Tensor, *, forbidden: Sequence[int] = ()
+    ) -> Tensor:
+        """The likeliest words' ids (B, S), at least one a sentence; ``PAD`` after ``END``.
+
+        A sentence that has ended is computed no further. Takes what :meth:`unroll` takes.
+
+        Args:
+            words: ids (B, T), or soft words (B, T, V).
+            lengths: (B,), the end included.
+            styles: (B,), to write in.
+            forbidden: ids that are never written.
+        """
+        memory, mask = self.reader(words, lengths, styles)
+        seen_memory, seen = self.decoder.memory(memory), None
+        vector = self.start.expand(len(memory), 1, -1)
+        rows = torch.arange(len(memory), device=memory.device)  # of the sentences that go on
+        ids = torch.full((len(memory), self.max_length), PAD, device=memory.device)
+        for place in range(self.max_length):
+            vectors, seen = self.decoder(vector, seen_memory, mask, seen)
+            logits = self.output(vectors[:, 0])
+            logits[:, [*forbidden, *(() if place else (END,))]] = -torch.inf
+            word = logits.argmax(dim=-1)
+            ids[rows, place] = word
+            on = (word != END).nonzero()[:, 0]
+            if len(on) == 0:
+                break
+            if len(on) < len(word):
+                rows, word, mask = rows[on], word[on], mask[on]
+                seen_memory, seen = _of(on, seen_memory), _of(on, seen)
+            vector = self.reader.words(word[:, None], first=place)
+        return ids[:, : place + 1]
+
+
+def _of(rows: Tensor, layers: list[KeysValues]) -> list[KeysValues]:
+    """The keys and values of these rows."""
+    return [(keys[rows], values[rows]) for keys, values in layers]
 
 
 class Discriminator(nn.Module):

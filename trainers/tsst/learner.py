@@ -12,6 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from ..learning.batches import InTurn
 from ..learning.corpus import Corpus
 from ..learning.loop import Learner, Terms, Update
 from ..learning.order import Order
@@ -24,30 +25,6 @@ from ..nets.tsst import REWRITE, Discriminator
 
 if TYPE_CHECKING:
     from .system import Tsst
-
-
-class OneStyle:
-    """Batches of one style each: of two in a row, one is of the source, one of the target."""
-
-    def __init__(self, corpus: Corpus, batch_size: int, grouping: int, seed: int) -> None:
-        lengths = [len(row) for row in corpus.rows]
-        self._first, self._seed = corpus.n_source, seed
-        parts = (lengths[: corpus.n_source], lengths[corpus.n_source :])
-        self._orders = [
-            Order(part, batch_size, 2 * seed + side, grouping) for side, part in enumerate(parts)
-        ]
-
-    @property
-    def steps_per_epoch(self) -> int:
-        """Until half of the larger style has been seen, as in the released ``data_loader.py``."""
-        return 2 * (max(order.steps_per_epoch for order in self._orders) // 2 + 1)
-
-    def at(self, step: int) -> np.ndarray:
-        """The sentences of a step, as indices."""
-        turn, place = divmod(step, 2)
-        side = (np.random.default_rng([self._seed, turn]).integers(2) + place) % 2
-        found: np.ndarray = self._orders[side].at(turn) + (self._first if side else 0)
-        return found
 
 
 class TsstLearner(Learner):
@@ -84,7 +61,7 @@ class TsstLearner(Learner):
         self._mixed = Order(
             [len(row) for row in corpus.rows], config.batch_size, config.seed, config.grouping
         )
-        self._batches = OneStyle(corpus, config.batch_size, config.grouping, config.seed)
+        self._batches = InTurn(corpus.lengths, config.batch_size, config.seed, config.grouping)
         self._pretraining = round(config.pretrain_epochs * self._mixed.steps_per_epoch)
         epoch = self._batches.steps_per_epoch
         self._repeating = round(config.self_epochs * epoch)

@@ -1,0 +1,107 @@
+"""Metrics that compare systems: another package's family, given all systems of a direction."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from prepared import DIRECTION
+
+from tstbench.datasets_scripts.load import load_test_set
+from tstbench.errors import InputError, UnknownNameError
+from tstbench.metrics import registry
+from tstbench.metrics.contract import Family, Options
+from tstbench.metrics.facts import MetricFacts
+from tstbench.metrics.registry import FAMILIES
+from tstbench.metrics.statistics import mean_statistics
+from tstbench.pipelines.evaluate import evaluate
+from tstbench.pipelines.outputs import Outputs
+from tstbench.pipelines.scoring import scoring
+
+
+class Rarity(Family[Options]):
+    """How many of the other systems do not give the same answer: it needs them all."""
+
+    name = "rarity"
+    title = "rarity"
+    metrics = (
+        MetricFacts(
+            name="rarity",
+            title="Rarity",
+            unit="percent",
+            higher_is_better=True,
+            aspect="other",
+            meaning="share of other systems that answer otherwise",
+            compares_systems=True,
+        ),
+    )
+
+    def measure(self, metric, inputs, options, context):
+        others = context.cohort.predictions.values()
+        same = [
+            sum(answers[i] == text for answers in others) - 1
+            for i, text in enumerate(inputs.predictions)
+        ]
+        return mean_statistics(100 * (1 - np.array(same) / max(len(others) - 1, 1)))
+
+
+@pytest.fixture
+def rarity(monkeypatch):
+    """The family as another package would bring it."""
+    monkeypatch.setattr(registry, "outside", lambda _: {"rarity": Rarity()})
+    for function in (registry.families, registry._table):
+        function.cache_clear()
+    yield
+    monkeypatch.undo()
+    for function in (registry.families, registry._table):
+        function.cache_clear()
+
+
+def test_a_metric_gets_its_cohort_and_signs_it(rarity, tmp_path, capsys):
+    test_set = load_test_set(DIRECTION)
+    copy = Outputs("copy", test_set.sources)
+    same = Outputs("same", test_set.sources)
+    other = Outputs("other", tuple(f"{text} indeed" for text in test_set.sources))
+    how = scoring(["rarity"])
+    two = evaluate([copy, same], test_set, how, root=tmp_path)
+    three = evaluate([copy, same, other], test_set, how, root=tmp_path)
+    values = [[s.report.score("rarity").value for s in one.systems] for one in (two, three)]
+    assert values == [[0, 0], [50, 50, 100]]
+    cohorts = [one.systems[0].report.score("rarity").signature for one in (two, three)]
+    assert "|cohort:" in cohorts[0]
+    assert cohorts[0] != cohorts[1]
+    assert "copy: rarity " in capsys.readouterr().err  # replaced, not kept beside the new one
+    again = evaluate([copy, same, other], test_set, how, root=tmp_path)
+    assert [s.computed for s in again.systems] == [0, 0, 0]
+    alone = evaluate([copy], test_set, how, root=tmp_path)  # the others lie in the folder
+    assert alone.systems[0].computed == 0
+
+
+def test_a_family_that_claims_a_name_of_ours_is_left_out(monkeypatch, capsys):
+    class Impostor(Rarity):
+        name = "impostor"
+        metrics = (dataclasses.replace(Rarity.metrics[0], name="acc"),)
+
+    offered = {"impostor": Impostor(), "bleu": Rarity(), "nothing": object()}
+    monkeypatch.setattr(registry, "outside", lambda _: offered)
+    registry.families.cache_clear()
+    try:
+        assert list(registry.families()) == list(FAMILIES)
+    finally:
+        registry.families.cache_clear()
+    said = capsys.readouterr().err
+    assert "metric family 'impostor' is left out: acc already exists" in said
+    assert "metric family 'bleu' is left out: bleu already exists" in said
+    assert "metric family 'nothing' is left out: it is not a" in said
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"unit": "letters"}, "unknown unit of metric rarity 'letters'"),
+        ({"higher_is_better": None}, "higher_is_better must be True or False"),
+        ({"name": "My metric"}, "lower-case letters"),
+    ],
+)
+def test_facts_that_no_report_could_hold_are_refused(change, message):
+    with pytest.raises((InputError, UnknownNameError), match=message):
+        dataclasses.replace(Rarity.metrics[0], **change)

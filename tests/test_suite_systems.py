@@ -1,0 +1,177 @@
+"""Suites that train systems and ask them: each once, and only for what is missing."""
+
+import json
+import re
+import shutil
+
+import pytest
+from prepared import BACK, DIRECTION, command_line, refusal
+from suite_runs import run, stamps
+
+from tstbench.datasets_scripts.load import load_test_set
+from tstbench.datasets_scripts.training import load_training
+from tstbench.files import home
+from tstbench.pipelines.outputs import read_outputs
+from tstbench.pipelines.predictions import card_path, read_card
+from tstbench.pipelines.report_files import read_report
+from tstbench.trainers.baselines import RandomTarget
+from tstbench.trainers.delete_retrieve import DeleteRetrieve
+from tstbench.trainers.system_card import SYSTEM_STORE
+from tstbench.trainers.train import system_config
+
+SYSTEMS = f"""
+out = "results"
+metrics = ["s_bleu"]
+
+[[system]]
+system = "delete-retrieve"
+directions = ["{DIRECTION}", "{BACK}"]
+
+[[system]]
+baseline = "random-target"
+directions = ["{DIRECTION}"]
+seed = 3
+
+[[system]]
+system = "strict"
+info = {{ name = "strict", family = "rule" }}
+"""
+
+
+@pytest.fixture
+def systems(tmp_path, monkeypatch):
+    """A suite of systems, and how often each is really trained and asked."""
+    data = load_training(DIRECTION)
+    config = system_config("delete-retrieve", data.direction, {"gamma": 9})
+    DeleteRetrieve.train(data, config).save_pretrained(tmp_path / "strict")
+    path = tmp_path / "suite.toml"
+    path.write_text(SYSTEMS)
+    calls = {"trained": 0, "asked": 0}
+
+    for kind in (DeleteRetrieve, RandomTarget):
+        train, rewrite = kind.train.__func__, kind.rewrite
+
+        def counting_train(cls, data, config, run, real=train):
+            calls["trained"] += 1
+            return real(cls, data, config)
+
+        def counting_rewrite(self, batch, task, real=rewrite):
+            calls["asked"] += len(batch)
+            return real(self, batch, task)
+
+        monkeypatch.setattr(kind, "train", classmethod(counting_train))
+        monkeypatch.setattr(kind, "rewrite", counting_rewrite)
+    return path, calls
+
+
+def predictions(path, direction, name):
+    return path.parent / "results" / "predictions" / direction / f"{name}.jsonl"
+
+
+def test_a_finished_suite_asks_no_system_again_and_builds_none(systems):
+    path, calls = systems
+    run(path)
+    assert calls == {"trained": 3, "asked": 4 * 40}
+    reports = stamps(path)
+    assert set(reports) == {
+        *(f"{d}/delete-retrieve" for d in (DIRECTION, BACK)),
+        *(f"{DIRECTION}/{name}" for name in ("random-target", "strict")),
+    }
+    run(path)
+    assert calls == {"trained": 3, "asked": 4 * 40}
+    shutil.rmtree(home() / "systems")  # a recipe is known without its system
+    run(path)
+    assert calls == {"trained": 3, "asked": 4 * 40}
+    assert stamps(path) == reports
+
+
+def test_predictions_lie_below_the_results_with_their_cards(systems):
+    path, _ = systems
+    run(path)
+    test_set = load_test_set(DIRECTION)
+    for name, seed in (("delete-retrieve", 0), ("random-target", 3), ("strict", 0)):
+        file = predictions(path, DIRECTION, name)
+        card, outputs = read_card(file), read_outputs(file, test_set)
+        assert (card.question.seed, card.finished, card.sha256) == (seed, True, outputs.sha256)
+        report = read_report(path.parent / "results" / DIRECTION / name)
+        assert report.outputs_sha256 == outputs.sha256
+        assert report.system.system_hash == card.system_hash
+        assert report.system.name == name
+    folders = {p.name for p in (path.parent / "results" / DIRECTION).iterdir()}
+    assert folders == {"delete-retrieve", "random-target", "strict", "significance.json"}
+
+
+def test_only_what_is_missing_is_asked_and_trained(systems, capsys):
+    path, calls = systems
+    run(path)
+    calls.update(trained=0, asked=0)
+    file = predictions(path, DIRECTION, "random-target")
+    card = json.loads(card_path(file).read_text())
+    card_path(file).write_text(json.dumps({**card, "finished": False, "sha256": None}))
+    whole = file.read_bytes()
+    file.write_bytes(b"".join(whole.splitlines(keepends=True)[:31]))
+    run(path)
+    assert calls == {"trained": 0, "asked": 9}
+    assert file.read_bytes() == whole
+    path.write_text(SYSTEMS.replace("seed = 3", "seed = 4"))
+    capsys.readouterr()
+    run(path)
+    err = capsys.readouterr().err
+    assert calls == {"trained": 0, "asked": 9 + 40}
+    assert f"{file}: starting over, for another seed" in err
+    assert "scored 1 of 3 systems" in err
+    assert "training" not in err
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        (
+            '"random-target"',
+            '"random-target"\ngeneration = {beams = 2}',
+            "has no settings, got 'be",
+        ),
+        ('system = "strict"', 'system = "results.toml"', "unknown system 'results.toml'"),
+        (
+            'system = "strict"',
+            f'system = "strict"\ndirections = ["{BACK}"]',
+            "delete-retrieve cannot do",
+        ),
+        ("seed = 3", 'seed = "x"', r"suite.toml, line 12: system\.seed: Input should be"),
+    ],
+)
+def test_mistakes_are_told_before_anything_is_trained(systems, old, new, expected, capsys):
+    path, calls = systems
+    assert old in SYSTEMS
+    path.write_text(SYSTEMS.replace(old, new))
+    assert re.search(expected, refusal(capsys, "run", path))
+    assert calls == {"trained": 0, "asked": 0}
+    assert not (path.parent / "results").exists()
+
+
+TRAINED = """
+metrics = ["s_bleu"]
+
+[[system]]
+system = "stytrans"
+directions = ["mini/negative-to-positive", "mini/positive-to-negative"]
+preset = "tiny"
+settings = { rounds = 2 }
+"""
+
+
+def test_a_suite_trains_once_for_both_ways_with_its_settings(tmp_path, capsys):
+    path = tmp_path / "suite.toml"
+    path.write_text(TRAINED)
+    code, _, err = command_line(capsys, "run", path)
+    assert (code, err.count("training stytrans")) == (0, 1), err
+    stored = [model.card for model in SYSTEM_STORE.models() if model.card.kind == "stytrans"]
+    assert [(card.settings["rounds"], card.settings["layers"]) for card in stored] == [(2, 1)]
+    for old, new, expected in (
+        ("rounds = 2", "round = 2", "unknown setting of stytrans 'round'. Did you mean 'rounds'"),
+        ('"tiny"', '"tinny"', "Did you mean 'tiny'"),
+        ('system = "stytrans"', 'system = "copy"', "copy needs no training"),
+        ('system = "stytrans"', 'system = "reference-1"', "'preset' only applies to a 'system'"),
+    ):
+        path.write_text(TRAINED.replace(old, new))
+        assert expected in refusal(capsys, "run", path)

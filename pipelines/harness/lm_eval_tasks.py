@@ -31,7 +31,9 @@ def _current(direction: str) -> DirectionTask:
     return _task(direction, repr(sorted(_SETTINGS[direction].items())))
 
 
-def documents(direction: str, tstbench: Mapping[str, Any] | None = None, **_: Any) -> dict[str, Any]:
+def documents(
+    direction: str, tstbench: Mapping[str, Any] | None = None, **_: Any
+) -> dict[str, Any]:
     """A direction's test set, as lm-eval's ``custom_dataset``.
 
     Args:

@@ -18,6 +18,7 @@ from ...trainers.prompting.cleaning import RULES
 from ...trainers.prompting.prompts import USUAL
 from ...trainers.prompting.settings import ChatSettings, listed
 
+EXTRA = "harness"
 # As published, TSTBench paper, section 4.1.
 TEMPERATURE, TOP_P, MAX_TOKENS = (
     ChatSettings.temperature,

@@ -34,7 +34,7 @@ def test_the_questions_are_those_of_a_prompted_system(examples):
     task = bleu_task(examples=examples, seed=5)
     settings = ChatSettings(model="m", examples=examples)
     requests = [Request(q.id, q.source) for q in task.questions]
-    asked = Task(task.direction, settings=settings, seed=5)
+    asked = Task(task.direction, seed=5, settings=settings, device="cpu")
     calls = Plan.of(settings, task.direction).calls(requests, asked)
     assert [list(q.messages) for q in task.questions] == [c.body["messages"] for (c,) in calls]
     assert [q.text for q in task.questions] == [c.body["messages"][0]["content"] for (c,) in calls]

@@ -1,7 +1,8 @@
 """The predictions in a harness's log, for ``tstbench evaluate`` and the leaderboard.
 
-An Inspect log (``.eval`` or ``.json``) holds one or several directions; of lm-evaluation-harness it is
-the file of one task's samples, ``samples_tstbench_...jsonl``, which ``--log_samples`` writes.
+An Inspect log (``.eval`` or ``.json``) holds one or several directions; a log of
+lm-evaluation-harness is one task's samples, ``samples_tstbench_...jsonl``, which ``--log_samples``
+writes.
 """
 
 from __future__ import annotations

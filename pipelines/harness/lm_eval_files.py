@@ -59,6 +59,7 @@ def _common() -> str:
         _HEAD + "custom_dataset: !function utils.documents",
         "output_type: generate_until",
         "test_split: test",
+        "num_fewshot: 0",
         'doc_to_text: "{{prompt}}"',
         "doc_to_target: !function utils.references",
         "process_results: !function utils.process_results",

@@ -114,7 +114,7 @@ def test_the_command_tells_where_the_task_files_are(capsys, tmp_path):
     out = ("--out", tmp_path / "P")
     assert "line 1: not a sample" in refusal(capsys, "harness", tmp_path / "other.jsonl", *out)
     assert "no such file" in refusal(capsys, "harness", tmp_path / "none.jsonl", *out)
-    assert "give a folder with --out" in refusal(capsys, "harness", tmp_path / "other.jsonl")
+    assert "Give a folder with --out" in refusal(capsys, "harness", tmp_path / "other.jsonl")
 
 
 # -- the harnesses themselves ----------------------------------------------------------------------

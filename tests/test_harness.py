@@ -4,6 +4,7 @@ import json
 import math
 import tomllib
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,12 @@ ROOT = Path(__file__).resolve().parent.parent
 DIRECTION = "mini/negative-to-positive"
 BLEU = ("s_bleu", "r_bleu", "multi_bleu")
 SCORED = ("s_bleu", "multi_bleu", "acc", "joint")
-NOT_HERE = "is not installed: pip install 'tstbench[harness]'"
+
+
+def needs(package):
+    """Skips before any fixture is made."""
+    why = f"{package} is not installed: pip install 'tstbench[harness]'"
+    return pytest.mark.skipif(find_spec(package) is None, reason=why)
 
 
 def bleu_task(**settings):
@@ -143,8 +149,10 @@ def evaluated(capsys, log, out):
     return {score["metric"]: score["value"] for score in json.loads(shown)["scores"]}
 
 
+@needs("inspect_ai")
 def test_inspect_reports_our_numbers(model, home, tmp_path, capsys, monkeypatch):
-    inspect_ai = pytest.importorskip("inspect_ai", reason=f"inspect_ai {NOT_HERE}")
+    import inspect_ai
+
     monkeypatch.setenv("INSPECT_LOG_DIR", str(tmp_path / "logs"))
     from tstbench.pipelines.harness.inspect_tasks import TASKS
 
@@ -166,8 +174,9 @@ def test_inspect_reports_our_numbers(model, home, tmp_path, capsys, monkeypatch)
     assert 0 < values["joint"] < 1
 
 
+@needs("lm_eval")
 def test_lm_eval_reports_our_numbers(model, home, tmp_path, capsys):
-    lm_eval = pytest.importorskip("lm_eval", reason=f"lm_eval {NOT_HERE}")
+    import lm_eval
     from lm_eval.tasks import TaskManager
 
     task = "tstbench_mini_negative_to_positive"
@@ -192,15 +201,15 @@ def test_lm_eval_reports_our_numbers(model, home, tmp_path, capsys):
     assert 0 < values["joint"] < 1
 
 
+@needs("inspect_ai")
 def test_inspect_finds_a_task_for_every_dataset():
-    pytest.importorskip("inspect_ai", reason=f"inspect_ai {NOT_HERE}")
     points = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]
     tasks = import_module(points["inspect_ai"]["tstbench"]).TASKS
     assert list(tasks) == list(DATASETS)
 
 
+@needs("inspect_ai")
 def test_inspect_takes_settings_as_its_command_line_gives_them():
-    pytest.importorskip("inspect_ai", reason=f"inspect_ai {NOT_HERE}")
     from tstbench.pipelines.harness.inspect_tasks import TASKS
 
     task = TASKS["mini"](metrics=["s_bleu", "r_bleu"], examples=2, clean="none")
@@ -215,8 +224,8 @@ def test_inspect_takes_settings_as_its_command_line_gives_them():
         TASKS["mini"](examples=-1)
 
 
+@needs("inspect_ai")
 def test_inspect_directions_are_scored_apart_and_epochs_averaged():
-    pytest.importorskip("inspect_ai", reason=f"inspect_ai {NOT_HERE}")
     from inspect_ai.scorer import SampleScore, Score
 
     from tstbench.pipelines.harness.inspect_tasks import corpus_scores

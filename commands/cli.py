@@ -35,6 +35,7 @@ COMMANDS = {
     "transfer": "have a system rewrite a test set",
     "prepare": "train the scorers that a dataset's metrics need",
     "data": "check the data file of your own dataset",
+    "harness": "evaluate in Inspect AI or lm-evaluation-harness",
     "train": "train a system, or one scorer",
     "merge": "add a trained adapter to its language model",
     "curve": "show how trained systems learned",

@@ -198,7 +198,7 @@ def test_held_out_sentences_are_not_learned_from():
 
 
 def test_a_style_with_too_few_sentences_is_named(data):
-    few = replace(data, train=replace(data.train, target=data.train.target[:5]))
+    few = replace(data, validation=None, train=replace(data.train, target=data.train.target[:5]))
     with pytest.raises(InputError, match="has 5 positive sentences to learn from; 3 are held out"):
         hold_out(few, 3, seed=0)
 

@@ -1,0 +1,1 @@
+"""Evaluation where people already evaluate: Inspect AI and EleutherAI's lm-evaluation-harness."""

@@ -1,0 +1,95 @@
+"""The task files of lm-evaluation-harness, made from the directions.
+
+``python -m tstbench.pipelines.harness.lm_eval_files`` writes them again; a test compares.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from ...datasets_scripts.directions import BENCHMARK_DATASETS, Direction
+from ...metrics.registry import METRICS, benchmark_metrics
+from .settings import MAX_TOKENS, TEMPERATURE
+
+FOLDER = Path(__file__).with_name("lm_eval")
+_COMMON = "_common.yaml"
+_HEAD = "# Written by tstbench.pipelines.harness.lm_eval_files; do not edit.\n"
+
+
+def task_name(direction: Direction) -> str:
+    """The name of a direction's task.
+
+    >>> task_name(Direction("yelp", "negative", "positive"))
+    'tstbench_yelp_negative_to_positive'
+    """
+    return f"tstbench_{direction.dataset}_{direction.source_style}_to_{direction.target_style}"
+
+
+def task_files() -> Mapping[str, str]:
+    """File name to content: what all tasks share, one file per direction, and the functions."""
+    directions = [d for facts in BENCHMARK_DATASETS.values() for d in facts.directions]
+    files = {f"{task_name(one)}.yaml": _task(one) for one in directions}
+    return {_COMMON: _common(), "utils.py": _utils(), **files}
+
+
+def write(folder: Path = FOLDER) -> None:
+    """Write all files, and remove task files that are no longer made."""
+    folder.mkdir(exist_ok=True)
+    files = task_files()
+    for path in folder.glob("*.yaml"):
+        if path.name not in files:
+            path.unlink()
+    for name, text in files.items():
+        (folder / name).write_text(text, "utf-8")
+
+
+def _task(direction: Direction) -> str:
+    return (
+        f"{_HEAD}include: {_COMMON}\n"
+        f"task: {task_name(direction)}\n"
+        f"tag:\n  - tstbench\n  - tstbench_{direction.dataset}\n"
+        f"dataset_kwargs:\n  direction: {direction.name}\n"
+    )
+
+
+def _common() -> str:
+    lines = [
+        _HEAD + "custom_dataset: !function utils.documents",
+        "output_type: generate_until",
+        "test_split: test",
+        "num_fewshot: 0",
+        'doc_to_text: "{{prompt}}"',
+        "doc_to_target: !function utils.references",
+        "process_results: !function utils.process_results",
+        "generation_kwargs:",
+        "  until: []",
+        "  do_sample: false",
+        f"  temperature: {TEMPERATURE}",
+        f"  max_gen_toks: {MAX_TOKENS}",
+        "metric_list:",
+    ]
+    for name in benchmark_metrics():
+        better = str(METRICS[name].higher_is_better).lower()
+        lines += [
+            f"  - metric: {name}",
+            f"    aggregation: !function utils.{name}",
+            f"    higher_is_better: {better}",
+        ]
+    return "\n".join([*lines, "metadata:", "  version: 1.0", ""])
+
+
+def _utils() -> str:
+    aggregations = "\n".join(f'{m} = AGGREGATIONS["{m}"]' for m in benchmark_metrics())
+    return (
+        '"""What the task files name. Written by tstbench.pipelines.harness.lm_eval_files."""\n\n'
+        "from tstbench.pipelines.harness.lm_eval_tasks import (\n"
+        "    AGGREGATIONS,\n    documents,\n    process_results,\n    references,\n)\n\n"
+        '__all__ = ["documents", "process_results", "references"]\n\n'
+        f"{aggregations}\n"
+    )
+
+
+if __name__ == "__main__":
+    write(Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER)

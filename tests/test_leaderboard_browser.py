@@ -339,9 +339,13 @@ class TestSubmit:
         page.wait_for_selector("#submit button:has-text('Check and score')")
         shown = "e => e.value.includes('positive \\u2192 negative')"
         page.wait_for_function(shown, arg=direction.element_handle())
-        with page.expect_download() as download:
-            page.click("#submit :text('Download its test sentences')")
-        sources = download.value.path().read_text().splitlines()
+        for _ in range(20):  # the file follows the direction a moment later
+            with page.expect_download() as download:
+                page.click("#submit :text('Download its test sentences')")
+            sources = download.value.path().read_text().splitlines()
+            if sources == list(load_test_set(BACK).sources):
+                break
+            page.wait_for_timeout(250)
         assert sources == list(load_test_set(BACK).sources)
         path = tmp_path / "output_cleaned.0"
         path.write_text("".join(f"{s}\t{s}\t0.9\n" for s in sources))

@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
+from logging import ERROR, getLogger
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, cast
@@ -29,6 +30,9 @@ from ...metrics.scorers.weights import (
 )
 from ..nets.backbones import BackboneShape, byte_level_tokenizer, random_model
 from .quantization import Quantization, bits_config, check_quantization, local_device
+
+# Where PEFT imports it on a CPU, it advises to install one more package.
+getLogger("bitsandbytes.backends.cpu.ops").setLevel(ERROR)
 
 SCRATCH = "scratch"  # instead of a model: a small random one, for tests
 BASE_FILE = "base.json"

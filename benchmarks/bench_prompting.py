@@ -80,7 +80,7 @@ def published(url: str, count: int) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=2, help="the best of so many")
-    parser.add_argument("--seconds", type=float, default=4.0, help="ideal length of a round")
+    parser.add_argument("--seconds", type=float, default=10.0, help="ideal length of a round")
     given = parser.parse_args()
     with server() as url:
         ours(url, 4, 8)  # imports, and the server's first requests

@@ -1,0 +1,260 @@
+"""Every term of every phase's loss, from plain pieces: a sentence at a time, without padding.
+
+The learners compute a part of a batch at once; here each sentence goes through the networks alone
+and its losses are summed with the settings' weights, none of which is 1 or another's. Parts are not
+wholes and have unequal numbers of both styles, so that a wrong divisor is seen.
+"""
+
+from collections import defaultdict
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from prepared import DIRECTION
+from word_systems import learner_of
+
+from tstbench.datasets_scripts.known import parse_direction
+from tstbench.datasets_scripts.training import load_training
+from tstbench.trainers.learning.vocabulary import END, PAD, UNKNOWN
+from tstbench.trainers.stytrans import StyTrans, StyTransConfig
+from tstbench.trainers.tsst.config import TsstConfig
+from tstbench.trainers.tsst.system import Tsst
+
+TASK = parse_direction(DIRECTION)
+FEW = 8  # sentences of each style; those of style 1 follow
+PART = np.array([0, 2, 5, 9, 12])  # three of style 0, two of style 1
+WHOLE = np.array([0, 1, 2, 5, 8, 9, 10, 12, 14, 15])  # four, six
+
+
+@pytest.fixture(scope="module")
+def data():
+    """Sentences of mini, cut to unequal lengths."""
+    whole = load_training(DIRECTION)
+    sides = [
+        tuple(
+            " ".join(text.split()[: 2 + (start + 3 * i) % 8]) for i, text in enumerate(side[:FEW])
+        )
+        for start, side in enumerate((whole.train.source, whole.train.target))
+    ]
+    return replace(whole, train=replace(whole.train, source=sides[0], target=sides[1]))
+
+
+def made(kind, data, config, ending=1.5):
+    """A learner without dropout whose weights say something.
+
+    Args:
+        kind: the system.
+        data: what it learns from.
+        config: its settings.
+        ending: makes rewrites end here and there.
+    """
+    learner = learner_of(kind, data, config, few=FEW)
+    learner.network.eval()
+    torch.manual_seed(4)
+    with torch.no_grad():
+        for weights in learner.network.parameters():
+            weights.add_(0.3 * torch.randn_like(weights))
+        writer = learner.network["generator"] if ending else None
+        if writer is not None:
+            writer.output.bias[END] += ending
+    return learner
+
+
+def sentences(learner, part):
+    """Ids (1, T) of each, the styles (1) that are its own and the other, and its number."""
+    for i in part:
+        own = torch.tensor([int(i >= FEW)])
+        yield torch.tensor([learner._corpus.rows[i]]), own, 1 - own, int(i)
+
+
+def told(logits, words):
+    """``-log p`` of words, summed; neither has padding."""
+    log_p = logits[0].log_softmax(dim=-1)
+    return -sum(log_p[place, word] for place, word in enumerate(words[0].tolist()))
+
+
+def ended(soft):
+    """Soft words up to the first likeliest end."""
+    ids = soft[0].argmax(dim=-1).tolist()
+    return soft[:, : ids.index(END) + 1] if END in ids else soft
+
+
+def size(words):
+    return torch.tensor([words.shape[1]])
+
+
+def check(learner, step, part, whole, expected):
+    """A step has these terms, no more and no fewer; ``expected()`` is computed after its begin."""
+    update = learner.update(step)
+    torch.manual_seed(7)
+    found = {name: term.item() for name, term in update.loss(part, whole).items()}
+    assert found == pytest.approx({n: float(t) for n, t in expected().items()}, rel=2e-4)
+    return update.name
+
+
+def summed(each, scale):
+    """Sums of a sentence's terms, times a scale for each name."""
+    sums = defaultdict(float)
+    for terms in each:
+        for name, term in terms.items():
+            sums[name] += float(term)
+    return {name: scale[name] * total for name, total in sums.items()}
+
+
+@pytest.mark.parametrize("mode", ["multi", "conditional"])
+def test_stytrans(data, mode):
+    weights = {"self": 0.3, "cycle": 0.7, "style": 1.9}
+    settings = {f"{name}_weight": weight for name, weight in weights.items()}
+    config = replace(StyTransConfig.tiny(TASK), **settings, temperature=0.6, discriminator=mode)
+    learner = made(StyTrans, data, config)
+    write = learner.network["generator"]
+
+    def terms(words, own, other, _):
+        repeated, rewritten = (
+            ended(write.unroll(words, size(words), style, temperature=0.6))
+            for style in (own, other)
+        )
+        judged, doubt = verdicts(learner.discriminator, words, own, other, repeated, rewritten)
+        same = {"self": told(write.teach(words, size(words), own, words), words)}
+        back = write.teach(rewritten, size(rewritten), own, words)
+        again = {"cycle": told(back, words), "style": doubt}
+        lengths.add(rewritten.shape[1])
+        return {"warm_up": same, "discriminator": judged, "generator": same | again}
+
+    lengths = set()
+    with torch.no_grad():
+        every = [terms(*sentence) for sentence in sentences(learner, PART)]
+    assert len(lengths) > 2
+    scale = defaultdict(lambda: 0.1, {n: w / 10 for n, w in weights.items()})  # ten sentences
+    for step, name in ((0, "warm_up"), (10, "discriminator"), (12, "generator")):
+        expected = summed((one[name] for one in every), scale)
+        assert check(learner, step, PART, WHOLE, lambda e=expected: e) == name
+
+
+def verdicts(judge, words, own, other, repeated, rewritten):
+    """The discriminator's terms of one sentence and its rewrites, and what the generator lowers."""
+
+    def verdict(text, style, label):
+        return F.cross_entropy(judge(text, size(text), style), torch.tensor([label]))
+
+    if judge.conditional:  # 1: it is of the style that is claimed
+        found = {"mismatched": verdict(words, other, 0), "rewritten": verdict(rewritten, other, 0)}
+        right = (1, 1)
+    else:  # 0: a rewrite, 1: style 0, 2: style 1
+        found, right = {"rewritten": verdict(rewritten, other, 0)}, (1, 2)
+    found["real"] = verdict(words, own, right[int(own)])
+    found["repeated"] = verdict(repeated, own, right[int(own)])
+    return found, verdict(rewritten, other, right[int(other)])
+
+
+@pytest.mark.parametrize("side", [0, 1])
+@pytest.mark.parametrize(
+    ("retriever", "sees"), [("sparse", False), ("dense", False), ("dense", True)]
+)
+def test_tsst(data, side, retriever, sees):
+    config = replace(
+        TsstConfig.tiny(TASK), retriever=retriever, cycle_sees_source=sees, words_weight=0.3
+    )
+    learner = made(Tsst, data, replace(config, pretrain_epochs=1.0, self_epochs=1.0))
+    pieces = Pieces(learner, side)
+    part, whole = (some[(some >= FEW) == side] for some in (PART, WHOLE))
+
+    def expected(terms, some, rows, **scale):
+        n_words = sum(len(learner._corpus.rows[i]) for i in rows)
+        usual = {"self": 1 / n_words, "cycle": 1 / n_words, "words": 0.3 / 2 / len(rows)}
+        usual |= {"own": 1 / len(rows) / 2, "other": 1 / len(rows) / 2}  # two are retrieved
+        usual |= {"forth": 1 / n_words / 2, "back": 1 / (n_words - len(rows)) / 2}
+        scale = defaultdict(lambda: 1 / len(rows), usual)
+        with torch.no_grad():
+            return summed((terms(words) for words, *_ in sentences(learner, some)), scale)
+
+    first = learner._pretraining
+    both = first + learner._repeating
+    for step, name, terms, some in (
+        (0, "language_model", pieces.language, (PART, WHOLE)),
+        (first, "generator", pieces.repeating, (part, whole)),
+        (both, "generator", pieces.generator, (part, whole)),
+        (both + 1, "discriminator", pieces.discriminator, (part, whole)),
+    ):
+        told_by = partial(expected, terms, *some)
+        assert check(learner, step, *some, told_by) == name
+
+
+class Pieces:
+    """TSST's terms of one sentence (1, T), in each phase."""
+
+    def __init__(self, learner, side):
+        self.learner, self.side = learner, side
+        self.net, self.judge = learner.network["generator"], learner.discriminator
+        self.reader, self.sees = self.net.reader, learner._config.cycle_sees_source
+
+    def read(self, words):
+        reading = self.reader(words)
+        return reading, self.reader.query(words, reading)
+
+    def found(self, side, words, query, hidden=None):
+        rows = [[tuple(some[0].tolist())] for some in (words, hidden) if some is not None]
+        return self.learner._retrieved(side, rows[0], query, *rows[1:])
+
+    def judged(self, vectors, label):
+        return F.cross_entropy(self.judge(vectors, size(vectors)), torch.tensor([label]))
+
+    def soft(self, logits):
+        return logits.softmax(dim=-1) @ self.reader.words.weight
+
+    def language(self, words):
+        forth, back = self.net.language(words)
+        return {"forth": told(forth, words), "back": told(back[:, 1:], words[:, :-1])}
+
+    def repeating(self, words):
+        return self.repeated(words, rate=1.0)
+
+    def repeated(self, words, rate):
+        reading, query = self.read(words)
+        style = self.net.style(self.found(self.side, words, query))
+        return {"self": told(self.net.teach(reading, style, words, rate), words)}
+
+    def rewritten(self, words):
+        reading, query = self.read(words)
+        other = self.found(1 - self.side, words, query)
+        return query, other, *self.net.write(reading, self.net.style(other), 13)
+
+    def generator(self, words):
+        query, other, logits, ids = self.rewritten(words)
+        reading, query_back = self.read(ids)
+        again = self.found(self.side, ids, query_back, None if self.sees else words)
+        back = self.net.teach(reading, self.net.style(again), words, 0.0)
+        return {
+            **self.repeated(words, rate=0.0),
+            "cycle": told(back, words),
+            "style": self.judged(self.soft(logits), 1 - self.side),
+            "query": 1 - (F.normalize(query) * F.normalize(query_back)).sum(),
+            "words": bag(logits, other, words) + bag(back, again, ids),
+        }
+
+    def discriminator(self, words):
+        reading, query = self.read(words)
+        own, other = (self.found(side, words, query) for side in (self.side, 1 - self.side))
+        repeated = self.net.teach(reading, self.net.style(own), words, 0.0)
+        _, _, rewrite, _ = self.rewritten(words)
+
+        def each(some, side):
+            rows = [row[row != PAD][None] for row in some[0]]
+            return sum(self.judged(self.reader.words(row), side) for row in rows)
+
+        return {
+            "real": each(words[None], self.side),
+            "repeated": self.judged(self.soft(repeated), self.side),
+            "own": each(own, self.side),
+            "other": each(other, 1 - self.side),
+            "rewritten": self.judged(self.soft(rewrite), 2),
+        }
+
+
+def bag(logits, found, words):
+    """Mean of ``-log p``, at all places, of the words that were found and are not its own."""
+    wanted = {*found.flatten().tolist()} - {*words[0].tolist(), PAD, UNKNOWN, END}
+    return -logits[0].log_softmax(dim=-1)[:, sorted(wanted)].mean() if wanted else 0.0

@@ -18,7 +18,11 @@ from word_systems import learner_of
 
 from tstbench.datasets_scripts.known import parse_direction
 from tstbench.datasets_scripts.training import load_training
+from tstbench.trainers.caae import Caae
+from tstbench.trainers.caae_config import CaaeConfig
+from tstbench.trainers.learning.noise import cumulative, noisy, shares
 from tstbench.trainers.learning.vocabulary import END, PAD, UNKNOWN
+from tstbench.trainers.nast import Nast, NastConfig
 from tstbench.trainers.stytrans import StyTrans, StyTransConfig
 from tstbench.trainers.tsst.config import TsstConfig
 from tstbench.trainers.tsst.system import Tsst
@@ -258,3 +262,104 @@ def bag(logits, found, words):
     """Mean of ``-log p``, at all places, of the words that were found and are not its own."""
     wanted = {*found.flatten().tolist()} - {*words[0].tolist(), PAD, UNKNOWN, END}
     return -logits[0].log_softmax(dim=-1)[:, sorted(wanted)].mean() if wanted else 0.0
+
+
+@pytest.mark.parametrize("cycle", [False, True])
+@pytest.mark.parametrize(("mode", "alignment"), [("multi", "simple"), ("conditional", "learnable")])
+def test_nast(data, mode, alignment, cycle):
+    weights = {"self": 0.3, "cycle": 0.7, "forward": 1.9, "back": 2.3, "position": 1.3}
+    grow = 0.0 if alignment == "simple" else 0.3
+    config = replace(
+        NastConfig.tiny(TASK),
+        **{f"{name}_weight": weight for name, weight in weights.items()},
+        blank=0.4,
+        drop=grow,
+        insert=grow,
+        temperature=0.6,
+        warm_up_cycle=cycle,
+        discriminator=mode,
+        alignment=alignment,
+        soft_words="softmax",
+    )
+    learner = made(Nast, data, config)
+    write, rows = learner.network["generator"], learner._corpus.rows
+    sides = rows[:FEW], rows[FEW:]
+
+    def rewritten(words, style):
+        logits, length = write.write(words, size(words), style)
+        soft = (logits / 0.6).softmax(dim=-1)
+        return soft, size(ended(soft)) if alignment == "simple" else length
+
+    def rebuilt(name, source, length, words, own):
+        logits, jumps = write.teach(source, length, own, words)
+        return {name: told(logits, words), **({f"{name}_jumps": jumps} if grow else {})}
+
+    def terms(words, own, other, i, step):
+        texts = [rewritten(words, style) for style in (own, other)]
+        cut = (soft[:, : int(length)] for soft, length in texts)
+        judged, doubt = verdicts(learner.discriminator, words, own, other, *cut)
+        random = np.random.default_rng([config.seed, step, i])
+        damaged = noisy(words[0].tolist(), config.noise, foreign[int(own)], 12, random)
+        damaged = torch.tensor([damaged])
+        same = rebuilt("self", damaged, size(damaged), words, own)
+        back = rebuilt("cycle", *texts[1], words, own)
+        style = {"style": doubt * (1.9 if int(own) == 0 else 2.3)}
+        first = same | back if cycle else same
+        return {"warm_up": first, "discriminator": judged, "generator": same | back | style}
+
+    n = len(learner._corpus.vocabulary)
+    documents = shares(sides[0], n) + shares(sides[1], n)
+    foreign = [cumulative(side, n, documents) for side in (sides[1], sides[0])]
+    scale = {"self": 0.03, "cycle": 0.07, "self_jumps": 0.13, "cycle_jumps": 0.13}
+    for step, name in ((3, "warm_up"), (10, "discriminator"), (12, "generator")):
+        with torch.no_grad():
+            every = [terms(*sentence, step)[name] for sentence in sentences(learner, PART)]
+        expected = summed(every, defaultdict(lambda: 0.1, scale))
+        assert check(learner, step, PART, WHOLE, lambda e=expected: e) == name
+
+
+@pytest.mark.parametrize("objective", ["convince", "minimax"])
+def test_caae(data, objective):
+    config = replace(CaaeConfig.tiny(TASK), shuffle=0, rho=0.3, gamma=0.7, gate=0.9)
+    learner = made(Caae, data, replace(config, objective=objective), ending=0)
+    net, judges = learner.network["autoencoder"], learner.discriminators
+    words, styles = learner._corpus.batch(PART, "cpu")
+
+    def content(text, style):
+        read = text[:, :-1].flip(1)
+        return net.encode(read, size(read), style)
+
+    def verdict(style, states, label):
+        truth = torch.tensor([float(label)])
+        return F.binary_cross_entropy_with_logits(judges[style](states, size(states)), truth)
+
+    def expected(step, opened):
+        torch.manual_seed(7)  # one draw for all: the soft words are samples
+        alone = list(sentences(learner, PART))
+        z = torch.cat([content(text, own) for text, own, *_ in alone])
+        free = net.unroll(net.begin(z, 1 - styles), words.shape[1], 0.7)
+        found = defaultdict(float)
+        for row, (text, own, _, _) in enumerate(alone):
+            taught = net.teach(net.begin(z[row : row + 1], own), text)
+            mine, its = int(own), 1 - int(own)
+            fake = free[row : row + 1, : text.shape[1] + 1]
+            real, lie = verdict(mine, taught, 1), verdict(its, fake, 0)
+            count = (4, 6)[mine]  # in the whole batch
+            if step == "discriminators":
+                found[f"style_{mine}"] += real / count
+                found[f"style_{its}"] += lie / count
+                continue
+            found["reconstruction"] += told(net.logits(taught), text) / 10
+            if opened and objective == "convince":
+                found[f"style_{its}"] += 0.3 * verdict(its, fake, 1) / count
+            elif opened:
+                found[f"style_{mine}"] -= 0.3 * real / count
+                found[f"style_{its}"] -= 0.3 * lie / count
+        return found
+
+    for losses in ((0.8, 1.0), (1.0, 0.8), (0.8, 0.8)):
+        learner.hear({f"discriminators/style_{i}": loss for i, loss in enumerate(losses)})
+        for step, name in ((-1, "autoencoder"), (0, "discriminators"), (1, "autoencoder")):
+            told_by = partial(expected, name, losses == (0.8, 0.8))
+            with torch.no_grad():
+                assert check(learner, learner._warm_up + step, PART, WHOLE, told_by) == name

@@ -209,7 +209,7 @@ class _Learner(AdversarialLearner):
         gumbel = config.soft_words == "gumbel"
         soft = F.gumbel_softmax(logits, dim=-1) if gumbel else F.softmax(logits, dim=-1)
         if config.alignment == "simple":
-            # Only an early end shortens a sentence; what is written on padding is none of its words.
+            # Only an early end shortens a sentence; what is written on padding is no word of it.
             lengths = torch.minimum(lengths, lengths_of(soft))
         return soft, lengths
 

@@ -39,7 +39,7 @@ from tstbench.trainers.tsst.system import Tsst
 
 TASK = parse_direction(DIRECTION)
 FEW = 8  # sentences of each style; those of style 1 follow
-PART = np.array([0, 2, 5, 9, 12])  # three of style 0, two of style 1
+PART = np.array([0, 2, 5, 9, 14])  # three of style 0, two of style 1
 WHOLE = np.array([0, 1, 2, 5, 8, 9, 10, 12, 14, 15])  # four, six
 
 
@@ -456,9 +456,10 @@ def test_ctat(data):
     check(learner, 3, PART, WHOLE, lambda: summed(every, scale))
 
 
-@pytest.mark.parametrize(
-    ("noise", "markers"), [("edit", True), ("shared-words", True), ("edit", False)]
-)
+NOISES = [("edit", True), ("edit", False), ("shared-words", True)]
+
+
+@pytest.mark.parametrize(("noise", "markers"), NOISES)
 def test_dar(data, noise, markers):
     config = replace(DarConfig.tiny(TASK), noise=noise, markers=markers, noise_rate=0.8, gamma=1.1)
     learner = made(Dar, data, replace(config, min_content=0, max_markers=99), ending=0)

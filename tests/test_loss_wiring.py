@@ -292,7 +292,7 @@ def test_nast(data, mode, alignment, cycle):
         alignment=alignment,
         soft_words="softmax",
     )
-    learner = made(Nast, data, config)
+    learner = made(Nast, data, config, ending=4.0)
     write, rows = learner.network["generator"], learner._corpus.rows
     sides = rows[:FEW], rows[FEW:]
 
@@ -307,7 +307,8 @@ def test_nast(data, mode, alignment, cycle):
 
     def terms(words, own, other, i, step):
         texts = [rewritten(words, style) for style in (own, other)]
-        cut = (soft[:, : int(length)] for soft, length in texts)
+        cut = [soft[:, : int(length)] for soft, length in texts]
+        early.add(cut[1].shape[1] < texts[1][0].shape[1])
         judged, doubt = verdicts(learner.discriminator, words, own, other, *cut)
         random = np.random.default_rng([config.seed, step, i])
         damaged = noisy(words[0].tolist(), config.noise, foreign[int(own)], 12, random)
@@ -318,7 +319,7 @@ def test_nast(data, mode, alignment, cycle):
         first = same | back if cycle else same
         return {"warm_up": first, "discriminator": judged, "generator": same | back | style}
 
-    n = len(learner._corpus.vocabulary)
+    n, early = len(learner._corpus.vocabulary), set()
     documents = shares(sides[0], n) + shares(sides[1], n)
     foreign = [cumulative(side, n, documents) for side in (sides[1], sides[0])]
     scale = {"self": 0.03, "cycle": 0.07, "self_jumps": 0.13, "cycle_jumps": 0.13}
@@ -327,6 +328,7 @@ def test_nast(data, mode, alignment, cycle):
             every = [terms(*sentence, step)[name] for sentence in sentences(learner, PART)]
         expected = summed(every, defaultdict(lambda: 0.1, scale))
         assert check(learner, step, PART, WHOLE, lambda e=expected: e) == name
+    assert early == ({True, False} if alignment == "simple" else {False})
 
 
 @pytest.mark.parametrize("objective", ["convince", "minimax"])

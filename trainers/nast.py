@@ -208,8 +208,10 @@ class _Learner(AdversarialLearner):
         logits = logits / config.temperature
         gumbel = config.soft_words == "gumbel"
         soft = F.gumbel_softmax(logits, dim=-1) if gumbel else F.softmax(logits, dim=-1)
-        # Simple alignment cannot shorten a sentence but by an early end.
-        return soft, lengths_of(soft) if config.alignment == "simple" else lengths
+        if config.alignment == "simple":
+            # Only an early end shortens a sentence; what is written on padding is no word of it.
+            lengths = torch.minimum(lengths, lengths_of(soft))
+        return soft, lengths
 
     def _noisy(self, index: int, step: int) -> list[int]:
         random = np.random.default_rng([self.seed, step, index])
@@ -224,6 +226,7 @@ class Nast(WordSystem):
 
     KIND: ClassVar[str] = "nast"
     ORIGIN: ClassVar[str] = "Huang et al. (2021), NAST; TSTBench's implementation"
+    RECIPE_VERSION: ClassVar[int] = 2  # 1 took words on padding for words of a rewrite
     Config: ClassVar[type[WordConfig]] = NastConfig
 
     network: ParallelGenerator

@@ -107,6 +107,23 @@ def test_rewards_teach_the_bart_alone(learner):
     assert all(p.grad is None for p in learner._classifier.parameters())
 
 
+def test_rewards_in_bfloat16_are_nearly_those_in_float32(learner):
+    rows = [
+        [*learner._begin[1], *row[len(learner._begin[0]) : -1], learner._bart.end]
+        for row in learner._sources[: len(PAIRS)]
+    ]
+    drawn = learner._bart.padded(rows)
+    free = torch.arange(drawn.shape[1]) >= len(learner._begin[1])
+    mask = up_to_end(drawn, learner._bart.end) & free
+    learner.network.eval()
+    exact = learner._style_rewards(drawn, mask, [0] * len(rows))
+    with torch.autocast("cpu", torch.bfloat16):
+        rough = learner._style_rewards(drawn, mask, [0] * len(rows))
+    for one, other in zip(exact, rough, strict=True):
+        assert one.dtype == other.dtype == torch.float32
+        assert torch.allclose(one, other, atol=0.02)
+
+
 class _Likes(nn.Module):
     """A classifier that is sure of the positive style where a word occurs, and looks at it."""
 

@@ -202,7 +202,7 @@ class BsrrLearner(Learner):
         weight = torch.full(drawn.shape, _LEAST_SALIENCE, device=drawn.device)
         # Place 0 of the classifier is <s>; a sentence's words are next to each other in drawn.
         inside = torch.arange(1, looks.shape[1], device=drawn.device) <= lengths[:, None]
-        weight[words] = looks[:, 1:][inside]
+        weight[words] = looks[:, 1:][inside].to(weight.dtype)  # under autocast they are bfloat16
         return style_probability(logits, target, top=_MOST_STYLE), weight
 
     def validate(self) -> Mapping[str, float]:

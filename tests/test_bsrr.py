@@ -107,10 +107,12 @@ def test_rewards_teach_the_bart_alone(learner):
     assert all(p.grad is None for p in learner._classifier.parameters())
 
 
-def test_rewards_in_bfloat16_are_nearly_those_in_float32(learner):
+@pytest.mark.parametrize("n_rows", [1, len(PAIRS)])
+def test_rewards_in_bfloat16_are_nearly_those_in_float32(learner, n_rows):
+    """One row alone has no padding: its attention is in another number type."""
     rows = [
         [*learner._begin[1], *row[len(learner._begin[0]) : -1], learner._bart.end]
-        for row in learner._sources[: len(PAIRS)]
+        for row in learner._sources[:n_rows]
     ]
     drawn = learner._bart.padded(rows)
     free = torch.arange(drawn.shape[1]) >= len(learner._begin[1])
@@ -240,6 +242,12 @@ def test_it_learns_mini_both_ways_and_answers_the_same_after_reading(tmp_path):
     again = Bsrr.from_pretrained(tmp_path / "m", device="cpu")
     assert list(again.transfer(sources, DIRECTION, batch_size=2)) == answers
     assert json.loads((tmp_path / "m" / "system.json").read_text())["settings"]["base"] == SCRATCH
+    # Training generated, too; the folder is still an ordinary checkpoint, which can.
+    from transformers import AutoModelForSeq2SeqLM
+
+    plain = AutoModelForSeq2SeqLM.from_pretrained(tmp_path / "m")
+    rows = torch.tensor(again.writer.rows(sources[:1], 0))
+    assert plain.generate(rows, max_new_tokens=4)[0, 0] == again.writer.bart.end, "as BART begins"
 
 
 def test_the_datas_own_pairs_are_judged_by_references():

@@ -177,6 +177,22 @@ def test_special_tokens_are_never_written_and_a_batch_changes_nothing(bart):
         bart.model.final_logits_bias.zero_()
 
 
+def test_a_checkpoints_own_generation_settings_are_not_used_and_stay(bart):
+    rows = bart.encode([source for source, _ in PAIRS], 20)
+    before = bart.model.generation_config
+    plain = bart.generate(rows, max_length=12)
+    own = type(before)(**{**before.to_diff_dict(), "min_new_tokens": 11, "num_beams": 3})
+    bart.model.generation_config = own
+    try:
+        assert torch.equal(bart.generate(rows, max_length=12), plain)
+        assert bart.model.generation_config is own
+        with pytest.raises(ValueError, match="max_new_tokens"):
+            bart.generate(rows, max_length=-1)
+        assert bart.model.generation_config is own, "nor does an error change it"
+    finally:
+        bart.model.generation_config = before
+
+
 def test_drawn_sentences_are_spread_as_their_probabilities_say(bart):
     rows = bart.encode(["the food"], 20) * 400
     torch.manual_seed(0)
@@ -229,7 +245,14 @@ def test_it_learns_pairs_and_answers_the_same_after_reading(tmp_path):
     assert any(answers)
     system.save_pretrained(tmp_path / "m")
     again = Tyb.from_pretrained(tmp_path / "m", device="cpu")
+    again.save_pretrained(tmp_path / "before")
     assert list(again.transfer(sources, DIRECTION, batch_size=3)) == answers
+    again.save_pretrained(tmp_path / "after")
+    before, after = (
+        {file.name: file.read_bytes() for file in (tmp_path / name).iterdir() if file.is_file()}
+        for name in ("before", "after")
+    )
+    assert before == after, "answering leaves a system as it was"
     # The folder is also an ordinary checkpoint, to go on from.
     base = Seq2Seq.pretrained(str(tmp_path / "m"))
     assert torch.equal(base.model.lm_head.weight, system.bart.model.lm_head.weight)

@@ -14,6 +14,7 @@ from torch import nn
 from tstbench.datasets_scripts.known import parse_direction
 from tstbench.datasets_scripts.training import TrainingData, TrainingPart, load_training
 from tstbench.errors import InputError
+from tstbench.trainers.bsrr import Bsrr, BsrrConfig
 from tstbench.trainers.learning.loop import _step
 from tstbench.trainers.learning.paired import Paired
 from tstbench.trainers.learning.policy import log_probabilities
@@ -21,12 +22,13 @@ from tstbench.trainers.learning.portable import portable
 from tstbench.trainers.learning.processes import Processes
 from tstbench.trainers.learning.run import Run
 from tstbench.trainers.learning.seq2seq import Seq2Seq
-from tstbench.trainers.learning.style_reader import ReaderFit, fit_reader
+from tstbench.trainers.learning.style_reader import ReaderFit, _ReaderLearner, fit_reader
 from tstbench.trainers.nets.style_cnn import StyleCnn
 from tstbench.trainers.tyb import Tyb, TybConfig, _Learner
 
 DIRECTION = "mini/negative-to-positive"
 CONFIG = TybConfig.tiny(parse_direction(DIRECTION))
+BSRR = BsrrConfig.tiny(parse_direction(DIRECTION))
 PAIRS = tuple(
     (f"the {what} was {bad} today", f"the {what} was {good}")
     for what in ("food", "staff", "soup", "room")
@@ -216,7 +218,7 @@ def test_the_rewards_classifier_learns_and_is_the_same_when_it_is_resumed(bart, 
             lambda n: torch.optim.Adam(n.parameters()), steps=40, batch_size=8, rate=1e-2,
             validate_every=10,
         )  # fmt: skip
-        return fit_reader(network, sides, fit, run), network
+        return fit_reader(network, sides, fit, run)[0], network
 
     found, network = trained(Run(device="cpu"))
     assert found["accuracy"] == 1.0
@@ -241,9 +243,9 @@ def test_it_learns_pairs_and_answers_the_same_after_reading(tmp_path):
     assert system.card.needs_parallel
     assert system.card.scores["cross_entropy"] == -system.card.scores["selection"] < 4
     sources = [source for source, _ in PAIRS]
+    system.save_pretrained(tmp_path / "m")  # before it has written anything
     answers = list(system.transfer(sources, DIRECTION))
     assert any(answers)
-    system.save_pretrained(tmp_path / "m")
     again = Tyb.from_pretrained(tmp_path / "m", device="cpu")
     again.save_pretrained(tmp_path / "before")
     assert list(again.transfer(sources, DIRECTION, batch_size=3)) == answers
@@ -282,6 +284,33 @@ def test_a_stopped_training_continues_on_the_same_curve(tmp_path):
     assert resumed.card.scores == whole.card.scores
     for a, b in zip(whole.bart.model.parameters(), resumed.bart.model.parameters(), strict=True):
         assert torch.equal(a, b)
+
+
+@pytest.mark.parametrize(("kind", "config"), [(Tyb, CONFIG), (Bsrr, BSRR)])
+def test_what_was_stopped_in_the_rewards_classifier_can_be_resumed(kind, config, tmp_path, capsys):
+    data = load_training(DIRECTION)
+    run = Run(device="cpu", folder=tmp_path, save_every=2)
+    short = {"epochs": 0.05} if kind is Bsrr else {"steps": 3}
+    config = replace(config, classifier_steps=6, **short)
+    with pytest.raises(InputError, match="nothing to resume"):
+        kind.train(data, config, replace(run, resume="yes"))
+    assert not (tmp_path / "classifier").exists(), "it is told before anything is learned"
+    update = _ReaderLearner.update
+
+    def stops(self, step):
+        if step == 3:
+            raise KeyboardInterrupt
+        return update(self, step)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_ReaderLearner, "update", stops)
+        with pytest.raises(KeyboardInterrupt):
+            kind.train(data, config, run)
+    assert not list(tmp_path.glob("step-*"))
+    capsys.readouterr()
+    resumed = kind.train(data, config, replace(run, resume="yes"))
+    assert "continuing at step 2 of 6" in capsys.readouterr().err
+    assert resumed.card.scores == kind.train(data, config, Run(device="cpu")).card.scores
 
 
 TINY = ("train", "tyb", "--preset", "tiny", "--direction", DIRECTION, "--device", "cpu")

@@ -2,7 +2,10 @@
 
 import json
 import re
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -285,6 +288,53 @@ def test_a_resumed_training_follows_the_same_curve(tmp_path):
     resumed = Bsrr.train(data, few, Run(device="cpu", folder=tmp_path, resume="yes"))
     weights = [list(one.writer.bart.model.parameters()) for one in (whole, resumed)]
     assert all(torch.equal(a, b) for a, b in zip(*weights, strict=True))
+
+
+STOPPED = """
+import sys, torch, pytest
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from test_bsrr import learner_of, Run
+from tstbench.trainers.learning.loop import learn
+
+def taught(folder, stop=None):
+    learner = learner_of(diverse=True, batch_size=4)
+    learner.steps, learner.validate_every = 6, 1
+    memory, update = learner._memory, learner.update
+    memory._most = 3
+    learner._validate = lambda: {"selection": float(memory.counts.sum())}  # the last is kept
+    def stops(step):
+        if step == stop:
+            raise KeyboardInterrupt
+        return update(step)
+    learner.update = stops
+    run = Run(device="cpu", folder=Path(sys.argv[2]) / folder, save_every=3)
+    try:
+        learn(learner, run, "recipe")
+    except KeyboardInterrupt:
+        assert stop
+    return learner.network.state_dict()
+
+whole = taught("whole")
+taught("stopped", stop=4)
+torch.distributed.barrier()
+resumed = taught("stopped")
+assert whole["memory.until"].any(), "some word is worn"
+assert all(torch.equal(whole[name], resumed[name]) for name in whole), "another curve"
+"""
+
+
+def test_on_two_processes_too_what_was_drawn_is_counted_once_after_a_stop(tmp_path):
+    (tmp_path / "stopped.py").write_text(STOPPED)
+    launcher = ("-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2")
+    done = subprocess.run(
+        [sys.executable, *launcher, "stopped.py", str(Path(__file__).parent), "."],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_published_roberta_is_read_if_it_has_the_same_word_pieces(tmp_path):

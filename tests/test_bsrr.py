@@ -188,6 +188,59 @@ def test_words_earn_as_they_are_looked_at(learner):
     )
 
 
+@pytest.mark.parametrize("diverse", [False, True])
+@pytest.mark.parametrize("gated", [False, True])
+def test_each_term_of_the_rewarded_loss_from_plain_pieces(gated, diverse):
+    """Word by word, with unequal weights, and a part of a batch that is not the whole."""
+    weights = {"style_weight": 0.7, "content_weight": 1.9, "supervised_decay": 0.5}
+    learner = learner_of(gated=gated, diverse=diverse, baseline=False, **weights)
+    bart, part = learner._bart, np.array([0, 3, 9, 12, 5])
+    rows = [learner._sources[i] for i in part]
+    sides = [int(i >= len(PAIRS)) for i in part]
+    begin = [learner._begin[1 - side] for side in sides]
+    learner.network.eval()
+    how = {"max_length": CONFIG.sample_length, "temperature": CONFIG.temperature, "begin": begin}
+    torch.manual_seed(3)
+    drawn = bart.generate(rows, **how)
+    liked = int(drawn[0, len(begin[0])])  # the first free word of the first sentence
+    learner._classifier = _Likes(liked)
+    learner._memory.until[liked] = 1000  # worn
+    chances = torch.tensor([0.3, 0.9, 0.0, 0.6, 0.5])
+    learner._content_advantage = lambda *_: chances  # each sentence's, unequal
+    torch.manual_seed(3)
+    found = learner.update(0).loss(part, WHOLE)
+
+    logits = bart.logits(bart.padded(rows), drawn)
+    logits = logits / CONFIG.temperature
+    logits[..., bart.unwritten] = -torch.inf
+    log_p = logits.log_softmax(dim=-1)
+    style = content = 0.0
+    words = 0
+    for b, ids in enumerate(drawn.tolist()):
+        first = len(begin[b])
+        last = ids.index(bart.end) if bart.end in ids else len(ids) - 1
+        has = liked in ids[first:last]
+        sure = 0.8 if has == (sides[b] == 0) else 0.0  # the positive style is side 1
+        for t in range(first, last + 1):
+            look = 0.5 if ids[t] == liked else 0.2
+            chance = log_p[b, t, ids[t]].item()
+            content -= chances[b].item() * (0.7 - look) * chance
+            if diverse and ids[t] == liked:
+                look = max(0.5 * look, 0.2)
+            style -= sure * (chances[b].item() if gated else 1.0) * look * chance
+            words += 1
+    share = len(part) / len(WHOLE) / words
+    assert found["style"].item() == pytest.approx(0.7 * share * style, rel=1e-3, abs=1e-6)
+    assert found["content"].item() == pytest.approx(1.9 * share * content, rel=1e-3, abs=1e-6)
+    assert style > 0
+    assert found["words"].item() == pytest.approx(
+        0.5 * learner._word_loss(part, WHOLE).item(), rel=1e-4
+    )
+    counts = learner._memory.drawn
+    kept = [i for b, ids in enumerate(drawn.tolist()) for i in ids[len(begin[b]) :]]
+    assert int(counts[liked]) == (kept.count(liked) if diverse else 0)
+
+
 def test_content_is_worth_how_much_better_than_the_likeliest_it_comes_back(learner):
     """A BART that repeats what it reads: the sentence itself comes back whole."""
     writer, bart = learner._writer, learner._bart

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 from prepared import command_line, refusal
 from tiny_models import make_bert
 from torch import nn
@@ -117,6 +118,51 @@ class _Likes(nn.Module):
         inside = torch.arange(ids.shape[1]) < lengths[:, None]
         there = ((ids == self.word) & inside).any(dim=1).float()
         return torch.stack([torch.zeros_like(there), 20 * there - 10], dim=1)
+
+
+def test_each_term_of_the_rewarded_loss_from_plain_pieces(bart):
+    """Word by word, with unequal weights, and a part of a batch that is not the whole."""
+    learner = learner_of(bart, word_weight=1.3, style_weight=0.7, bleu_weight=1.9)
+    learner.network.eval()  # no dropout
+    part, whole = np.array([1, 4, 6]), np.arange(len(PAIRS))
+    logits, targets = learner._predicted(learner._train, part)
+    liked = int(targets[0, 2])
+    learner._classifier = _Likes(liked)
+    learner._bart.model.final_logits_bias[0, sorted(set(targets[:, 1:].flatten().tolist()))] = 6.0
+    torch.manual_seed(5)
+    found = learner.update(0).loss(part, whole)
+
+    logits, targets = learner._predicted(learner._train, part)
+    torch.manual_seed(5)
+    shares = logits[:, 1:].softmax(dim=-1)
+    drawn = torch.multinomial(shares.flatten(0, 1), 1).view(len(part), -1)
+    log_p = logits.log_softmax(dim=-1)
+    words = style = bleu = 0.0
+    for b, i in enumerate(part):
+        right = learner._train[1][i]
+        words -= sum(log_p[b, t, right[t]].item() for t in range(len(right)))
+        room = len(right) - 1  # without <s>
+
+        def said(ids, room=room):
+            ids = ids.tolist()[:room]
+            return ids[: ids.index(bart.end)] if bart.end in ids else ids
+
+        ids = said(drawn[b])
+        n = min(len(ids) + 1, room)  # </s> is rewarded, if it was drawn
+        mean = sum(log_p[b, t + 1, drawn[b, t]].item() for t in range(n)) / n
+        style -= (1 if liked in ids else -1) * mean
+        one, two = (_bleu(said(some[b]), right[1:-1]) for some in (drawn, shares.argmax(dim=-1)))
+        bleu -= (one - two) * mean
+    n_words = sum(len(learner._train[1][i]) for i in whole)
+    assert found["words"].item() == pytest.approx(1.3 * words / n_words, rel=1e-4)
+    assert found["style"].item() == pytest.approx(0.7 * style / len(whole), rel=1e-3)
+    assert found["bleu"].item() == pytest.approx(1.9 * bleu / len(whole), rel=1e-3, abs=1e-6)
+    assert abs(bleu) > 1e-3
+
+
+def _bleu(written, reference):
+    smooth = SmoothingFunction().method1
+    return float(sentence_bleu([reference], written, smoothing_function=smooth)) if written else 0
 
 
 def test_the_style_reward_makes_what_the_classifier_likes_likelier(bart):

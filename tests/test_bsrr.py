@@ -2,7 +2,10 @@
 
 import json
 import re
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -107,6 +110,25 @@ def test_rewards_teach_the_bart_alone(learner):
     assert all(p.grad is None for p in learner._classifier.parameters())
 
 
+@pytest.mark.parametrize("n_rows", [1, len(PAIRS)])
+def test_rewards_in_bfloat16_are_nearly_those_in_float32(learner, n_rows):
+    """One row alone has no padding: its attention is in another number type."""
+    rows = [
+        [*learner._begin[1], *row[len(learner._begin[0]) : -1], learner._bart.end]
+        for row in learner._sources[:n_rows]
+    ]
+    drawn = learner._bart.padded(rows)
+    free = torch.arange(drawn.shape[1]) >= len(learner._begin[1])
+    mask = up_to_end(drawn, learner._bart.end) & free
+    learner.network.eval()
+    exact = learner._style_rewards(drawn, mask, [0] * len(rows))
+    with torch.autocast("cpu", torch.bfloat16):
+        rough = learner._style_rewards(drawn, mask, [0] * len(rows))
+    for one, other in zip(exact, rough, strict=True):
+        assert one.dtype == other.dtype == torch.float32
+        assert torch.allclose(one, other, atol=0.02)
+
+
 class _Likes(nn.Module):
     """A classifier that is sure of the positive style where a word occurs, and looks at it."""
 
@@ -166,6 +188,59 @@ def test_words_earn_as_they_are_looked_at(learner):
     )
 
 
+@pytest.mark.parametrize("diverse", [False, True])
+@pytest.mark.parametrize("gated", [False, True])
+def test_each_term_of_the_rewarded_loss_from_plain_pieces(gated, diverse):
+    """Word by word, with unequal weights, and a part of a batch that is not the whole."""
+    weights = {"style_weight": 0.7, "content_weight": 1.9, "supervised_decay": 0.5}
+    learner = learner_of(gated=gated, diverse=diverse, baseline=False, **weights)
+    bart, part = learner._bart, np.array([0, 3, 9, 12, 5])
+    rows = [learner._sources[i] for i in part]
+    sides = [int(i >= len(PAIRS)) for i in part]
+    begin = [learner._begin[1 - side] for side in sides]
+    learner.network.eval()
+    how = {"max_length": CONFIG.sample_length, "temperature": CONFIG.temperature, "begin": begin}
+    torch.manual_seed(3)
+    drawn = bart.generate(rows, **how)
+    liked = int(drawn[0, len(begin[0])])  # the first free word of the first sentence
+    learner._classifier = _Likes(liked)
+    learner._memory.until[liked] = 1000  # worn
+    chances = torch.tensor([0.3, 0.9, 0.0, 0.6, 0.5])
+    learner._content_advantage = lambda *_: chances  # each sentence's, unequal
+    torch.manual_seed(3)
+    found = learner.update(0).loss(part, WHOLE)
+
+    logits = bart.logits(bart.padded(rows), drawn)
+    logits = logits / CONFIG.temperature
+    logits[..., bart.unwritten] = -torch.inf
+    log_p = logits.log_softmax(dim=-1)
+    style = content = 0.0
+    words = 0
+    for b, ids in enumerate(drawn.tolist()):
+        first = len(begin[b])
+        last = ids.index(bart.end) if bart.end in ids else len(ids) - 1
+        has = liked in ids[first:last]
+        sure = 0.8 if has == (sides[b] == 0) else 0.0  # the positive style is side 1
+        for t in range(first, last + 1):
+            look = 0.5 if ids[t] == liked else 0.2
+            chance = log_p[b, t, ids[t]].item()
+            content -= chances[b].item() * (0.7 - look) * chance
+            if diverse and ids[t] == liked:
+                look = max(0.5 * look, 0.2)
+            style -= sure * (chances[b].item() if gated else 1.0) * look * chance
+            words += 1
+    share = len(part) / len(WHOLE) / words
+    assert found["style"].item() == pytest.approx(0.7 * share * style, rel=1e-3, abs=1e-6)
+    assert found["content"].item() == pytest.approx(1.9 * share * content, rel=1e-3, abs=1e-6)
+    assert style > 0
+    assert found["words"].item() == pytest.approx(
+        0.5 * learner._word_loss(part, WHOLE).item(), rel=1e-4
+    )
+    counts = learner._memory.drawn
+    kept = [i for b, ids in enumerate(drawn.tolist()) for i in ids[len(begin[b]) :]]
+    assert int(counts[liked]) == (kept.count(liked) if diverse else 0)
+
+
 def test_content_is_worth_how_much_better_than_the_likeliest_it_comes_back(learner):
     """A BART that repeats what it reads: the sentence itself comes back whole."""
     writer, bart = learner._writer, learner._bart
@@ -223,6 +298,12 @@ def test_it_learns_mini_both_ways_and_answers_the_same_after_reading(tmp_path):
     again = Bsrr.from_pretrained(tmp_path / "m", device="cpu")
     assert list(again.transfer(sources, DIRECTION, batch_size=2)) == answers
     assert json.loads((tmp_path / "m" / "system.json").read_text())["settings"]["base"] == SCRATCH
+    # Training generated, too; the folder is still an ordinary checkpoint, which can.
+    from transformers import AutoModelForSeq2SeqLM
+
+    plain = AutoModelForSeq2SeqLM.from_pretrained(tmp_path / "m")
+    rows = torch.tensor(again.writer.rows(sources[:1], 0))
+    assert plain.generate(rows, max_new_tokens=4)[0, 0] == again.writer.bart.end, "as BART begins"
 
 
 def test_the_datas_own_pairs_are_judged_by_references():
@@ -260,6 +341,53 @@ def test_a_resumed_training_follows_the_same_curve(tmp_path):
     resumed = Bsrr.train(data, few, Run(device="cpu", folder=tmp_path, resume="yes"))
     weights = [list(one.writer.bart.model.parameters()) for one in (whole, resumed)]
     assert all(torch.equal(a, b) for a, b in zip(*weights, strict=True))
+
+
+STOPPED = """
+import sys, torch, pytest
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from test_bsrr import learner_of, Run
+from tstbench.trainers.learning.loop import learn
+
+def taught(folder, stop=None):
+    learner = learner_of(diverse=True, batch_size=4)
+    learner.steps, learner.validate_every = 6, 1
+    memory, update = learner._memory, learner.update
+    memory._most = 3
+    learner._validate = lambda: {"selection": float(memory.counts.sum())}  # the last is kept
+    def stops(step):
+        if step == stop:
+            raise KeyboardInterrupt
+        return update(step)
+    learner.update = stops
+    run = Run(device="cpu", folder=Path(sys.argv[2]) / folder, save_every=3)
+    try:
+        learn(learner, run, "recipe")
+    except KeyboardInterrupt:
+        assert stop
+    return learner.network.state_dict()
+
+whole = taught("whole")
+taught("stopped", stop=4)
+torch.distributed.barrier()
+resumed = taught("stopped")
+assert whole["memory.until"].any(), "some word is worn"
+assert all(torch.equal(whole[name], resumed[name]) for name in whole), "another curve"
+"""
+
+
+def test_on_two_processes_too_what_was_drawn_is_counted_once_after_a_stop(tmp_path):
+    (tmp_path / "stopped.py").write_text(STOPPED)
+    launcher = ("-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2")
+    done = subprocess.run(
+        [sys.executable, *launcher, "stopped.py", str(Path(__file__).parent), "."],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_published_roberta_is_read_if_it_has_the_same_word_pieces(tmp_path):

@@ -81,6 +81,27 @@ def test_two_processes_learn_what_one_does_in_two_parts(tmp_path):
     assert all((one[name] == two[name]).all() for name in one)
 
 
+def test_a_process_without_a_sentence_waits_for_the_others(tmp_path):
+    """A batch of one sentence on two processes: what one process learns, to the last bit."""
+    asked = ("train", "tyb", "--preset", "tiny", "--device", "cpu")
+    asked = (*asked, "--direction", "mini/negative-to-positive")
+    asked = (*asked, "--batch-size", "1", "--steps", "6", "--rewards-from", "3")
+    asked = (*asked, "--classifier-steps", "3", "--validate-every", "3")
+    launcher = ("-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2")
+    for name, flags, before in (("one", ("--accumulate", "2"), ()), ("two", (), launcher)):
+        done = subprocess.run(
+            command(*asked, *flags, "--out", tmp_path / name, launcher=before),
+            env={**environment(tmp_path / f"home-{name}"), "OMP_NUM_THREADS": "1"},
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        assert done.returncode == 0, done.stderr
+    assert losses(tmp_path / "one") == losses(tmp_path / "two")
+    one, two = (load_file(tmp_path / n / "model.safetensors") for n in ("one", "two"))
+    assert all((one[name] == two[name]).all() for name in one)
+
+
 def test_a_killed_training_goes_on_to_the_same_weights(whole, tmp_path):
     home = tmp_path / "home"
     asked = (*TRAIN, "--save-every", "5", "--out", tmp_path / "m")

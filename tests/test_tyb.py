@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 from prepared import command_line, refusal
 from tiny_models import make_bert
 from torch import nn
@@ -14,6 +15,7 @@ from torch import nn
 from tstbench.datasets_scripts.known import parse_direction
 from tstbench.datasets_scripts.training import TrainingData, TrainingPart, load_training
 from tstbench.errors import InputError
+from tstbench.trainers.bsrr import Bsrr, BsrrConfig
 from tstbench.trainers.learning.loop import _step
 from tstbench.trainers.learning.paired import Paired
 from tstbench.trainers.learning.policy import log_probabilities
@@ -21,12 +23,13 @@ from tstbench.trainers.learning.portable import portable
 from tstbench.trainers.learning.processes import Processes
 from tstbench.trainers.learning.run import Run
 from tstbench.trainers.learning.seq2seq import Seq2Seq
-from tstbench.trainers.learning.style_reader import ReaderFit, fit_reader
+from tstbench.trainers.learning.style_reader import ReaderFit, _ReaderLearner, fit_reader
 from tstbench.trainers.nets.style_cnn import StyleCnn
 from tstbench.trainers.tyb import Tyb, TybConfig, _Learner
 
 DIRECTION = "mini/negative-to-positive"
 CONFIG = TybConfig.tiny(parse_direction(DIRECTION))
+BSRR = BsrrConfig.tiny(parse_direction(DIRECTION))
 PAIRS = tuple(
     (f"the {what} was {bad} today", f"the {what} was {good}")
     for what in ("food", "staff", "soup", "room")
@@ -117,6 +120,51 @@ class _Likes(nn.Module):
         return torch.stack([torch.zeros_like(there), 20 * there - 10], dim=1)
 
 
+def test_each_term_of_the_rewarded_loss_from_plain_pieces(bart):
+    """Word by word, with unequal weights, and a part of a batch that is not the whole."""
+    learner = learner_of(bart, word_weight=1.3, style_weight=0.7, bleu_weight=1.9)
+    learner.network.eval()  # no dropout
+    part, whole = np.array([1, 4, 6]), np.arange(len(PAIRS))
+    logits, targets = learner._predicted(learner._train, part)
+    liked = int(targets[0, 2])
+    learner._classifier = _Likes(liked)
+    learner._bart.model.final_logits_bias[0, sorted(set(targets[:, 1:].flatten().tolist()))] = 6.0
+    torch.manual_seed(5)
+    found = learner.update(0).loss(part, whole)
+
+    logits, targets = learner._predicted(learner._train, part)
+    torch.manual_seed(5)
+    shares = logits[:, 1:].softmax(dim=-1)
+    drawn = torch.multinomial(shares.flatten(0, 1), 1).view(len(part), -1)
+    log_p = logits.log_softmax(dim=-1)
+    words = style = bleu = 0.0
+    for b, i in enumerate(part):
+        right = learner._train[1][i]
+        words -= sum(log_p[b, t, right[t]].item() for t in range(len(right)))
+        room = len(right) - 1  # without <s>
+
+        def said(ids, room=room):
+            ids = ids.tolist()[:room]
+            return ids[: ids.index(bart.end)] if bart.end in ids else ids
+
+        ids = said(drawn[b])
+        n = min(len(ids) + 1, room)  # </s> is rewarded, if it was drawn
+        mean = sum(log_p[b, t + 1, drawn[b, t]].item() for t in range(n)) / n
+        style -= (1 if liked in ids else -1) * mean
+        one, two = (_bleu(said(some[b]), right[1:-1]) for some in (drawn, shares.argmax(dim=-1)))
+        bleu -= (one - two) * mean
+    n_words = sum(len(learner._train[1][i]) for i in whole)
+    assert found["words"].item() == pytest.approx(1.3 * words / n_words, rel=1e-4)
+    assert found["style"].item() == pytest.approx(0.7 * style / len(whole), rel=1e-3)
+    assert found["bleu"].item() == pytest.approx(1.9 * bleu / len(whole), rel=1e-3, abs=1e-6)
+    assert abs(bleu) > 1e-3
+
+
+def _bleu(written, reference):
+    smooth = SmoothingFunction().method1
+    return float(sentence_bleu([reference], written, smoothing_function=smooth)) if written else 0
+
+
 def test_the_style_reward_makes_what_the_classifier_likes_likelier(bart):
     learner = learner_of(bart, style_weight=1.0, bleu_weight=0.0, word_weight=0.0)
     few = sorted({word for row in learner._train[1] for word in row[1:-1]})
@@ -177,6 +225,22 @@ def test_special_tokens_are_never_written_and_a_batch_changes_nothing(bart):
         bart.model.final_logits_bias.zero_()
 
 
+def test_a_checkpoints_own_generation_settings_are_not_used_and_stay(bart):
+    rows = bart.encode([source for source, _ in PAIRS], 20)
+    before = bart.model.generation_config
+    plain = bart.generate(rows, max_length=12)
+    own = type(before)(**{**before.to_diff_dict(), "min_new_tokens": 11, "num_beams": 3})
+    bart.model.generation_config = own
+    try:
+        assert torch.equal(bart.generate(rows, max_length=12), plain)
+        assert bart.model.generation_config is own
+        with pytest.raises(ValueError, match="max_new_tokens"):
+            bart.generate(rows, max_length=-1)
+        assert bart.model.generation_config is own, "nor does an error change it"
+    finally:
+        bart.model.generation_config = before
+
+
 def test_drawn_sentences_are_spread_as_their_probabilities_say(bart):
     rows = bart.encode(["the food"], 20) * 400
     torch.manual_seed(0)
@@ -200,7 +264,7 @@ def test_the_rewards_classifier_learns_and_is_the_same_when_it_is_resumed(bart, 
             lambda n: torch.optim.Adam(n.parameters()), steps=40, batch_size=8, rate=1e-2,
             validate_every=10,
         )  # fmt: skip
-        return fit_reader(network, sides, fit, run), network
+        return fit_reader(network, sides, fit, run)[0], network
 
     found, network = trained(Run(device="cpu"))
     assert found["accuracy"] == 1.0
@@ -225,11 +289,18 @@ def test_it_learns_pairs_and_answers_the_same_after_reading(tmp_path):
     assert system.card.needs_parallel
     assert system.card.scores["cross_entropy"] == -system.card.scores["selection"] < 4
     sources = [source for source, _ in PAIRS]
+    system.save_pretrained(tmp_path / "m")  # before it has written anything
     answers = list(system.transfer(sources, DIRECTION))
     assert any(answers)
-    system.save_pretrained(tmp_path / "m")
     again = Tyb.from_pretrained(tmp_path / "m", device="cpu")
+    again.save_pretrained(tmp_path / "before")
     assert list(again.transfer(sources, DIRECTION, batch_size=3)) == answers
+    again.save_pretrained(tmp_path / "after")
+    before, after = (
+        {file.name: file.read_bytes() for file in (tmp_path / name).iterdir() if file.is_file()}
+        for name in ("before", "after")
+    )
+    assert before == after, "answering leaves a system as it was"
     # The folder is also an ordinary checkpoint, to go on from.
     base = Seq2Seq.pretrained(str(tmp_path / "m"))
     assert torch.equal(base.model.lm_head.weight, system.bart.model.lm_head.weight)
@@ -259,6 +330,33 @@ def test_a_stopped_training_continues_on_the_same_curve(tmp_path):
     assert resumed.card.scores == whole.card.scores
     for a, b in zip(whole.bart.model.parameters(), resumed.bart.model.parameters(), strict=True):
         assert torch.equal(a, b)
+
+
+@pytest.mark.parametrize(("kind", "config"), [(Tyb, CONFIG), (Bsrr, BSRR)])
+def test_what_was_stopped_in_the_rewards_classifier_can_be_resumed(kind, config, tmp_path, capsys):
+    data = load_training(DIRECTION)
+    run = Run(device="cpu", folder=tmp_path, save_every=2)
+    short = {"epochs": 0.05} if kind is Bsrr else {"steps": 3}
+    config = replace(config, classifier_steps=6, **short)
+    with pytest.raises(InputError, match="nothing to resume"):
+        kind.train(data, config, replace(run, resume="yes"))
+    assert not (tmp_path / "classifier").exists(), "it is told before anything is learned"
+    update = _ReaderLearner.update
+
+    def stops(self, step):
+        if step == 3:
+            raise KeyboardInterrupt
+        return update(self, step)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_ReaderLearner, "update", stops)
+        with pytest.raises(KeyboardInterrupt):
+            kind.train(data, config, run)
+    assert not list(tmp_path.glob("step-*"))
+    capsys.readouterr()
+    resumed = kind.train(data, config, replace(run, resume="yes"))
+    assert "continuing at step 2 of 6" in capsys.readouterr().err
+    assert resumed.card.scores == kind.train(data, config, Run(device="cpu")).card.scores
 
 
 TINY = ("train", "tyb", "--preset", "tiny", "--direction", DIRECTION, "--device", "cpu")

@@ -125,13 +125,13 @@ class Bsrr(System):
             [row[len(writer.begin(side)) : -1] for row in writer.rows(texts, side)]
             for side, texts in enumerate(sentences)
         ]
-        judged = fit_reader(classifier, rows, fit, run)
+        judged, following = fit_reader(classifier, rows, fit, run)
         if split is None:
             validate = _by_references(writer, paired.held_out, len(card.directions))
         else:
             validate = _by_judge(writer, data, sentences, split[1], config.seed)
         learner = BsrrLearner(writer, classifier, paired.train, config, validate)
-        learned = learn(learner, run, card.recipe)
+        learned = learn(learner, following, card.recipe)
         scores = {**learned.scores, "classifier_accuracy": judged["accuracy"]}
         return cls(replace(card, n_pairs=len(paired.train), scores=scores), writer)
 

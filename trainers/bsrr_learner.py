@@ -202,8 +202,13 @@ class BsrrLearner(Learner):
         weight = torch.full(drawn.shape, _LEAST_SALIENCE, device=drawn.device)
         # Place 0 of the classifier is <s>; a sentence's words are next to each other in drawn.
         inside = torch.arange(1, looks.shape[1], device=drawn.device) <= lengths[:, None]
-        weight[words] = looks[:, 1:][inside]
+        weight[words] = looks[:, 1:][inside].to(weight.dtype)  # under autocast they are bfloat16
         return style_probability(logits, target, top=_MOST_STYLE), weight
+
+    def hear(self, terms: Mapping[str, float]) -> None:
+        """A step has ended: what its processes drew is added up before a checkpoint is written."""
+        if self._config.diverse and any(name.startswith("rewarded/") for name in terms):
+            self._memory.gather()
 
     def validate(self) -> Mapping[str, float]:
         """See :func:`.bsrr._by_references` and :func:`.bsrr._by_judge`."""

@@ -211,8 +211,8 @@ class Tyb(System):
             seed=config.seed,
         )
         rows = [[row[1:-1] for row in bart.encode(side, config.max_length)] for side in sides]
-        judged = fit_reader(classifier, rows, fit, run)
-        learned = learn(_Learner(bart, classifier, paired, config), run, card.recipe)
+        judged, following = fit_reader(classifier, rows, fit, run)
+        learned = learn(_Learner(bart, classifier, paired, config), following, card.recipe)
         scores = {**learned.scores, "classifier_accuracy": judged["accuracy"]}
         return cls(replace(card, n_pairs=len(paired.train), scores=scores), bart)
 

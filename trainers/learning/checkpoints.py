@@ -103,6 +103,11 @@ def load_checkpoint(
         raise IntegrityError(_damaged(newest, repr(error))) from error
 
 
+def has_checkpoint(folder: Path) -> bool:
+    """Whether there is a training in a folder to continue."""
+    return bool(_checkpoints(folder))
+
+
 def save_weights(network: nn.Module, path: Path) -> None:
     """Write a network's weights as safetensors; tied tensors once each.
 

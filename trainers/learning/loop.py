@@ -187,7 +187,9 @@ def _step(learner: Learner, step: int, run: Run, processes: Processes) -> dict[s
         for group in learner.optimizers[name].param_groups:
             group["lr"] = update.rates.get(name, group["lr"])
         learner.optimizers[name].step()
-    summed = processes.sum_terms(totals)
+    # Full parts come first: whether the last process has one is known to all.
+    idle = len(whole) <= run.accumulate * (processes.count - 1)
+    summed = processes.sum_terms(totals, idle=idle)
     named = {f"{update.name}/{name}": value for name, value in summed.items()}
     learner.hear(named)
     return named

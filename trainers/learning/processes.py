@@ -7,6 +7,7 @@ simple, and exact.
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -100,9 +101,29 @@ class Processes:
             parameter.grad = flat[start : start + size].view_as(parameter).clone()
             start += size
 
-    def sum_terms(self, terms: Mapping[str, Tensor]) -> dict[str, float]:
-        """Losses, for people, summed over processes."""
-        if self.count > 1 and terms:
-            stacked = self.accelerator.reduce(torch.stack(list(terms.values())), reduction="sum")
-            return dict(zip(terms, stacked.tolist(), strict=True))
-        return {name: float(value) for name, value in terms.items()}
+    def sum_terms(self, terms: Mapping[str, Tensor], *, idle: bool) -> dict[str, float]:
+        """Losses, for people, summed over processes.
+
+        Args:
+            terms: of this process's part of a batch; none if it has no sentences.
+            idle: whether some process has none, which the others know; it still takes part.
+        """
+        if self.count == 1:
+            return {name: float(value) for name, value in terms.items()}
+        names = self._of_first(list(terms)) if idle else list(terms)
+        if not names:
+            return {}
+        nothing = torch.zeros((), device=self.device)
+        stacked = torch.stack([terms.get(name, nothing).float() for name in names])
+        stacked = self.accelerator.reduce(stacked, reduction="sum")
+        return dict(zip(names, stacked.tolist(), strict=True))
+
+    def _of_first(self, names: Sequence[str]) -> list[str]:
+        """The names that the first process has: its part of a batch is never empty."""
+        own = list(json.dumps(names).encode()) if self.is_first else []
+        length = torch.tensor(len(own), device=self.device)
+        size = int(self.accelerator.reduce(length, reduction="sum"))
+        told = torch.tensor(own or [0] * size, device=self.device)
+        told = self.accelerator.reduce(told, reduction="sum")
+        found: list[str] = json.loads(bytes(told.tolist()))
+        return found

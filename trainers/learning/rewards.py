@@ -113,7 +113,7 @@ class DiversityMemory(nn.Module):
 
     A word that sentences of the last ``window`` steps have more than ``most`` times is penalised
     for ``duration`` steps. What a step draws counts from the next step on, whatever the number of
-    parts and processes.
+    parts; with several processes, after :meth:`gather`.
     """
 
     counts: Tensor
@@ -130,11 +130,9 @@ class DiversityMemory(nn.Module):
         self.register_buffer("step", torch.zeros((), dtype=torch.long))
 
     def begin(self, step: int) -> None:
-        """Take in what the step before drew, in all processes; a second call changes nothing."""
+        """Take in what the step before drew; a second call changes nothing."""
         if int(self.step) == step:
             return
-        if torch.distributed.is_available() and torch.distributed.is_initialized():
-            torch.distributed.all_reduce(self.drawn)
         self.counts[int(self.step) % len(self.counts)] = self.drawn
         self.drawn.zero_()
         self.step.fill_(step)
@@ -145,6 +143,14 @@ class DiversityMemory(nn.Module):
         """Count the words of drawn sentences (B, T), where ``mask`` (B, T) is true."""
         found = ids[mask]
         self.drawn.index_add_(0, found, torch.ones_like(found))
+
+    def gather(self) -> None:
+        """Add up what all processes drew, once, at a step's end.
+
+        Any of them may then save its state for all: a checkpoint is the first process's.
+        """
+        if torch.distributed.is_available() and torch.distributed.is_initialized():
+            torch.distributed.all_reduce(self.drawn)
 
     def factor(self, ids: Tensor, penalty: float = 0.5) -> Tensor:
         """``penalty`` for penalised words, 1 for the others; (B, T)."""

@@ -6,7 +6,8 @@ decoder starts with ``</s>``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -190,8 +191,6 @@ class Seq2Seq:
         begun = _Begin(begin or [[self.start]] * len(rows), beams, self.unwritten, self.device)
         was_training = self.model.training
         self.model.eval()
-        # Whatever a checkpoint says of its own generation is for another task.
-        self.model.generation_config = transformers.GenerationConfig()
         sources = self.padded(rows)
         drawing = (
             {"do_sample": False}
@@ -208,7 +207,7 @@ class Seq2Seq:
             pad_token_id=self.pad,
             **drawing,
         )
-        with torch.no_grad():
+        with torch.no_grad(), _plain_generation(self.model):
             written = self.model.generate(
                 sources,
                 attention_mask=(sources != self.pad).long(),
@@ -217,6 +216,23 @@ class Seq2Seq:
             )
         self.model.train(was_training)
         return cast(Tensor, written)[:, 1:]
+
+
+@contextmanager
+def _plain_generation(model: Any) -> Iterator[None]:
+    """Meanwhile, a model of transformers has no generation settings of its own.
+
+    Whatever a checkpoint says of its generation is for another task, and would fill in what the
+    settings of a call leave open. It is part of what ``save_pretrained`` writes, so it comes back.
+    """
+    from transformers import GenerationConfig
+
+    own = model.generation_config
+    model.generation_config = GenerationConfig()
+    try:
+        yield
+    finally:
+        model.generation_config = own
 
 
 class _Begin:

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from ...errors import InputError
+from .checkpoints import has_checkpoint
 from .loop import Learner, Terms, Update, learn
 from .order import Order
 from .run import Run
@@ -47,7 +48,7 @@ class ReaderFit:
 
 def fit_reader(
     network: nn.Module, sides: Sequence[Sequence[Sequence[int]]], fit: ReaderFit, run: Run
-) -> Mapping[str, float]:
+) -> tuple[Mapping[str, float], Run]:
     """Train a network, which maps ids (B, T) and lengths (B) to logits (B, 2), and freeze it.
 
     Args:
@@ -57,18 +58,24 @@ def fit_reader(
         run: where; checkpoints and curve are in a folder ``classifier`` of its folder.
 
     Returns:
-        ``accuracy`` in [0, 1], of the rows that it did not learn from.
+        ``accuracy`` in [0, 1], of the rows that it did not learn from; and the run of the phase
+        after it, which need not have begun before a stop.
 
     Raises:
-        InputError: a style has fewer than 2 rows.
+        InputError: a style has fewer than 2 rows; ``run.resume`` requires a checkpoint, and neither
+            this phase nor the one after it has one.
     """
     if min(map(len, sides)) < 2:
         raise InputError("a style has fewer than 2 sentences to train the reward's classifier on")
-    learner = _ReaderLearner(network, sides, fit)
     folder = None if run.folder is None else run.folder / _NAME
-    resume = "auto" if run.resume == "yes" else run.resume  # the stop may have been later
-    learned = learn(learner, replace(run, folder=folder, resume=resume), _NAME)
-    return {"accuracy": learned.scores["selection"]}
+    there = [one for one in (run.folder, folder) if one is not None]
+    if run.resume == "yes" and there and not any(map(has_checkpoint, there)):
+        raise InputError(f"nothing to resume: {run.folder} has no checkpoint")
+    # Either of the two phases may be the one that was stopped.
+    following = replace(run, resume="auto") if run.resume == "yes" else run
+    learner = _ReaderLearner(network, sides, fit)
+    learned = learn(learner, replace(following, folder=folder), _NAME)
+    return {"accuracy": learned.scores["selection"]}, following
 
 
 class _ReaderLearner(Learner):

@@ -264,7 +264,7 @@ def test_the_rewards_classifier_learns_and_is_the_same_when_it_is_resumed(bart, 
             lambda n: torch.optim.Adam(n.parameters()), steps=40, batch_size=8, rate=1e-2,
             validate_every=10,
         )  # fmt: skip
-        return fit_reader(network, sides, fit, run)[0], network
+        return fit_reader(network, sides, fit, run, "recipe")[0], network
 
     found, network = trained(Run(device="cpu"))
     assert found["accuracy"] == 1.0
@@ -274,7 +274,9 @@ def test_the_rewards_classifier_learns_and_is_the_same_when_it_is_resumed(bart, 
     for a, b in ((network, other), (network, third)):
         assert all(torch.equal(p, q) for p, q in zip(a.parameters(), b.parameters(), strict=True))
     with pytest.raises(InputError, match="fewer than 2 sentences"):
-        fit_reader(network, [sides[0], sides[1][:1]], ReaderFit(torch.optim.Adam, 1, 1, 1), Run())
+        fit_reader(
+            network, [sides[0], sides[1][:1]], ReaderFit(torch.optim.Adam, 1, 1, 1), Run(), "r"
+        )
 
 
 def test_it_learns_pairs_and_answers_the_same_after_reading(tmp_path):

@@ -125,7 +125,7 @@ class Bsrr(System):
             [row[len(writer.begin(side)) : -1] for row in writer.rows(texts, side)]
             for side, texts in enumerate(sentences)
         ]
-        judged, following = fit_reader(classifier, rows, fit, run)
+        judged, following = fit_reader(classifier, rows, fit, run, card.recipe)
         if split is None:
             validate = _by_references(writer, paired.held_out, len(card.directions))
         else:

@@ -211,7 +211,7 @@ class Tyb(System):
             seed=config.seed,
         )
         rows = [[row[1:-1] for row in bart.encode(side, config.max_length)] for side in sides]
-        judged, following = fit_reader(classifier, rows, fit, run)
+        judged, following = fit_reader(classifier, rows, fit, run, card.recipe)
         learned = learn(_Learner(bart, classifier, paired, config), following, card.recipe)
         scores = {**learned.scores, "classifier_accuracy": judged["accuracy"]}
         return cls(replace(card, n_pairs=len(paired.train), scores=scores), bart)

@@ -47,7 +47,11 @@ class ReaderFit:
 
 
 def fit_reader(
-    network: nn.Module, sides: Sequence[Sequence[Sequence[int]]], fit: ReaderFit, run: Run
+    network: nn.Module,
+    sides: Sequence[Sequence[Sequence[int]]],
+    fit: ReaderFit,
+    run: Run,
+    recipe: str,
 ) -> tuple[Mapping[str, float], Run]:
     """Train a network, which maps ids (B, T) and lengths (B) to logits (B, 2), and freeze it.
 
@@ -56,6 +60,7 @@ def fit_reader(
         sides: rows of ids of the source and of the target style.
         fit: how.
         run: where; checkpoints and curve are in a folder ``classifier`` of its folder.
+        recipe: of the system that it is for.
 
     Returns:
         ``accuracy`` in [0, 1], of the rows that it did not learn from; and the run of the phase
@@ -74,7 +79,7 @@ def fit_reader(
     # Either of the two phases may be the one that was stopped.
     following = replace(run, resume="auto") if run.resume == "yes" else run
     learner = _ReaderLearner(network, sides, fit)
-    learned = learn(learner, replace(following, folder=folder), _NAME)
+    learned = learn(learner, replace(following, folder=folder), f"{recipe}/{_NAME}")
     return {"accuracy": learned.scores["selection"]}, following
 
 

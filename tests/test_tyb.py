@@ -310,6 +310,23 @@ def test_it_learns_pairs_and_answers_the_same_after_reading(tmp_path):
     assert re.fullmatch(r"m@[0-9a-f]{64}", named["base"])
 
 
+def test_pairs_held_out_are_not_learned_and_a_published_validation_split_is_taken_as_it_is():
+    train = TrainingPart("train", *zip(*PAIRS * 3, strict=True), PAIRS * 3)
+    data = TrainingData(parse_direction(DIRECTION), "paper-v1", train)
+    more = tuple((f"{source} {n}", target) for n in range(3) for source, target in PAIRS)
+    alone = replace(data, train=replace(train, pairs=more))
+    how = {"hold_out": 9, "seed": 0, "system": "tyb"}
+    drawn = Paired.of(alone, "data", list, **how)
+    assert drawn.held_out
+    assert not {x for x, _ in drawn.held_out} & {x for x, _ in drawn.train}
+    assert len(drawn.train) + len(drawn.held_out) == len(more)
+    given = Paired.of(
+        replace(data, validation=replace(train, pairs=PAIRS[:2])), "data", list, **how
+    )
+    assert given.train == PAIRS * 3, "sentences of both are learned, as published"
+    assert given.held_out == PAIRS[:2]
+
+
 def test_a_stopped_training_continues_on_the_same_curve(tmp_path):
     data = load_training(DIRECTION)
     more = tuple((f"{source} {n}", target) for n in range(3) for source, target in PAIRS)

@@ -177,9 +177,10 @@ def _scores(card: SystemCard) -> Iterable[str]:
         return ["None were measured."]
     rows = [f"| {name} | {value:.4f} |" for name, value in card.scores.items()]
     return [
-        "They were measured on sentences that the weights did not learn from, never on the test "
-        "split, and by nothing that the benchmark scores with. The weights of the highest "
-        "`selection` were kept. Scores on the test split are the leaderboard's.",
+        "They chose the weights: on the dataset's validation split, or on held-out training "
+        "sentences if it has none; never on the test split. What judges style here, the benchmark "
+        "does not score with. A published validation split may share some sentences with the "
+        "training split. Scores on the test split are the leaderboard's.",
         "",
         "| score | value |",
         "| --- | --- |",

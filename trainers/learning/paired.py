@@ -24,7 +24,9 @@ class Paired:
 
     Attributes:
         train: to learn from.
-        held_out: to choose weights with; none of their sources is in ``train``.
+        held_out: to choose weights with. Drawn from the training pairs, none of their sources is
+            in ``train``; a dataset's own validation split is taken as published, and a few of its
+            sources may be among the training sources too.
         mined: whether they are pseudo-pairs.
     """
 

@@ -27,8 +27,9 @@ from tstbench.trainers.learning.prefix_learner import PrefixLearner
 from tstbench.trainers.learning.prefix_lm import PrefixLM, drawn
 from tstbench.trainers.learning.processes import Processes
 from tstbench.trainers.learning.run import Run
+from tstbench.trainers.learning.selection import Sides
 from tstbench.trainers.nets.backbones import BackboneShape, byte_level_tokenizer, random_model
-from tstbench.trainers.strap import Strap
+from tstbench.trainers.strap import Strap, inverse_pairs
 from tstbench.trainers.strap_config import StrapConfig
 from tstbench.trainers.system import Generation
 
@@ -215,6 +216,8 @@ def test_rules_strip_what_marks_a_style():
     assert rules.markers == {"thou", "art", "hast", "you", "are", "have"}
     assert rules.paraphrased([old[0], new[0]]) == ["a good man sir."] * 2
     assert rules.paraphrased(["Thou hast!"]) == ["!"], "nothing but its end is left"
+    taught = inverse_pairs(rules, Sides((old[0],), (new[0], new[-1])))
+    assert taught == [("a good man sir.", new[0]), ("a horse.", new[-1])], "of the target style"
     noisy = replace(rules, drop=0.2, shuffle=3.0)
     long = " ".join(map(str, range(200)))
     (once,), (again,) = noisy.paraphrased([long]), noisy.paraphrased([long])

@@ -106,10 +106,7 @@ class Strap(System):
         torch.manual_seed(config.seed)  # whether the paraphraser was learned now or before
         model = PrefixLM.pretrained(config.base, [*train.source, *train.target], **config.format)
         say(f"paraphrasing {len(train.target):,} sentences of the target style")
-        pairs, held_pairs = (
-            list(zip(paraphraser.paraphrased(some), some, strict=True))
-            for some in (train.target, held.target)
-        )
+        pairs, held_pairs = (inverse_pairs(paraphraser, some) for some in (train, held))
         learner = PrefixLearner(model, pairs, held_pairs, config.tuning(config.epochs))
         learned = learn(learner, run, card.recipe)
         return cls(replace(card, scores=dict(learned.scores)), paraphraser, model)
@@ -155,6 +152,11 @@ class Strap(System):
         except (ValueError, TypeError, OSError) as error:
             raise InputError(f"{folder} is not a strap system: {error!r}") from error
         return cls(card, RuleParaphraser(markers, config.drop, config.shuffle), inverse)
+
+
+def inverse_pairs(paraphraser: Paraphraser, sides: Sides) -> list[Pair]:
+    """What the inverse paraphraser reads and writes: from its paraphrase, a target sentence."""
+    return list(zip(paraphraser.paraphrased(sides.target), sides.target, strict=True))
 
 
 def _check(data: TrainingData, config: StrapConfig) -> None:

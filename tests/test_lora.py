@@ -424,6 +424,19 @@ def test_a_quantised_base_learns_and_is_read_again(data, tmp_path, bits):
     assert list(again.transfer(sources, DIRECTION)) == answers
 
 
+@pytest.mark.skipif(find_spec("bitsandbytes") is None, reason="bitsandbytes is not installed")
+def test_a_model_that_only_fails_to_compute_in_4_bits_is_told(tmp_path):
+    """Layers of 32: some CPUs compute them, others do not; nobody sees a traceback."""
+    base = Base.find(str(make_base(tmp_path / "b", dimension=32)))
+    told = ""
+    try:
+        model = base.load("4bit", "cpu")
+        assert model(input_ids=torch.zeros(1, 2, dtype=torch.long)).logits.isfinite().all()
+    except InputError as error:
+        told = str(error)
+    assert re.fullmatch("|.* layers of this model, 32 wide, cannot be computed .*none", told)
+
+
 # Instructions
 
 

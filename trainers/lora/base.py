@@ -29,7 +29,13 @@ from ...metrics.scorers.weights import (
     weights_digest,
 )
 from ..nets.backbones import BackboneShape, byte_level_tokenizer, random_model
-from .quantization import Quantization, bits_config, check_quantization, local_device
+from .quantization import (
+    Quantization,
+    bits_config,
+    check_layers,
+    check_quantization,
+    local_device,
+)
 
 # Where PEFT imports it on a CPU, it advises to install one more package.
 getLogger("bitsandbytes.backends.cpu.ops").setLevel(ERROR)
@@ -208,7 +214,10 @@ class Base:
             raise InputError(
                 f"{self.folder}: the tokenizer has more tokens than the model has embeddings"
             )
-        return model.eval() if more else model.eval().to(local_device(place))
+        if more:
+            check_layers(model, quantization)
+            return model.eval()
+        return model.eval().to(local_device(place))
 
 
 def longest_row(model_config: Any) -> int:

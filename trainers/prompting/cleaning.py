@@ -28,30 +28,47 @@ class Context:
 
 
 _CANNOT = r"i\ (?:can(?:['’]t|not|\ not)|won['’]t|am\ (?:unable|not\ able)\ to)"
+_UNABLE = rf"(?:{_CANNOT}|i['’]m\ (?:unable|not\ able)\ to)"
 _THE_TASK = (
-    r"(?:assist|help|comply|fulfil|rewrite|provide|generate|create|produce|complete|process"
-    r"|continue\ with|do\ (?:that|this))"
+    r"(?:assist|help(?!\ but)|comply|fulfill?|rewrite|provide|generate|create|produce|complete"
+    r"|process|continue\ with|do\ (?:that|this))"
 )
+# Without an apology these must say that it is the request: reviews, too, say what people cannot do.
+_THIS = r"(?:that|this|your|such|the)"
+_REQUEST = r"(?:request|task|instruction|prompt|sentence|text|content|comment|rewrite)"
 _REFUSALS = re.compile(
     rf"""^\W*(?:
-        (?:i['’]?m|i\ am)\ (?:really\ |very\ |so\ )?sorry,?\ (?:but\ )?
-            (?:{_CANNOT}|i['’]m\ (?:unable|not\ able)\ to)\ {_THE_TASK}
-      | (?:sorry,?\ (?:but\ )?)?{_CANNOT}\ {_THE_TASK}\b
+        (?:(?:i['’]?m|i\ am)\ (?:really\ |very\ |so\ )?sorry|sorry|i\ apologi[sz]e),?\ (?:but\ )?
+            {_UNABLE}\ {_THE_TASK}\b
+      | (?:unfortunately,?\ )?{_UNABLE}\ (?:
+            (?:assist|help)\ (?:you\ )?with\ {_THIS}
+          | {_THE_TASK}\ (?:with\ )?{_THIS}\ (?:\w+\ )?{_REQUEST}
+        )\b
       | as\ an?\ (?:ai|artificial\ intelligence|(?:large\ )?language\ model)\b
       | (?:i['’]m|i\ am)\ an?\ (?:ai|(?:large\ )?language\ model)\b
     )""",
     re.IGNORECASE | re.VERBOSE,
 )
+_INTRODUCTION = r"""(?:
+    here(?:['’]s|\ is|\ are)\b[^:\n"]{0,80}:
+  | here\ you\ (?:go|are)\s*[:!.]
+  | the\ (?:rewritten|revised|modified|transformed)\b[^:\n"]{0,80}:
+)\s*"""
+# "Great, friendly service." may be the rewrite: a word of assent counts with what it introduces, or
+# alone on its line; only those that open no review count before an exclamation mark, too.
 _PREFACE = re.compile(
-    r"""^\s*(?:
-        (?:sure(?:\ thing)?|certainly|of\ course|absolutely|okay|ok|great|no\ problem)
-            \s*[!,.:]+\s*(?:(?:here(?:['’]s|\ is|\ are)|the\ (?:rewritten|revised|modified))
-            [^:\n"]{0,80}:\s*)?
-      | here(?:['’]s|\ is|\ are)\ (?:the|a|an|your|one|my)\b[^:\n"]{0,80}:\s*
+    rf"""^\s*(?:
+        (?:sure(?:\ thing)?|certainly|of\ course|no\ problem)
+            (?:\s*!+\s*(?:{_INTRODUCTION})?|\s*[,.:]*\s*(?:{_INTRODUCTION})|\s*[,.:]*\s*\n\s*)
+      | (?:absolutely|okay|ok|great)(?:\s*[!,.:]*\s*(?:{_INTRODUCTION})|\s*[!,.:]*\s*\n\s*)
+      | here(?:['’]s|\ is|\ are)\ (?:the|a|an|your|one|my)\b[^:\n"]{{0,80}}:\s*
       | the\ (?:rewritten|revised|modified|transformed)\ (?:sentence|text|version|comment)
-            (?:\ (?:is|would\ be))?[^:\n"]{0,40}:\s*
+            (?:\ (?:is|would\ be))?[^:\n"]{{0,40}}:\s*
     )""",
     re.IGNORECASE | re.VERBOSE,
+)
+_THINKING = re.compile(
+    r"^\s*<think(?:ing)?>.*?(?:</think(?:ing)?>\s*|$)", re.IGNORECASE | re.DOTALL
 )
 _LABELS = (
     "output",
@@ -71,6 +88,15 @@ _LABELS = (
 _QUOTES = (('"', '"'), ("“", "”"), ("'", "'"), ("‘", "’"), ("`", "`"), ("«", "»"), ("„", "“"))
 
 
+def thinking_v1(text: str, about: Context) -> str:  # noqa: ARG001 - as all rules
+    """What a reasoning model thinks aloud, between ``<think>`` tags, is removed.
+
+    >>> thinking_v1("<think>positive, then</think> We loved it.", Context("we hated it ."))
+    'We loved it.'
+    """
+    return _THINKING.sub("", text)
+
+
 def refusal_v1(text: str, about: Context) -> str:
     """An answer that refuses the task is no rewrite: it becomes empty.
 
@@ -78,26 +104,26 @@ def refusal_v1(text: str, about: Context) -> str:
     ''
     >>> refusal_v1("I'm sorry to say the food was bad.", Context("the food was bad ."))
     "I'm sorry to say the food was bad."
+    >>> refusal_v1("I can't help but love this place.", Context("i hate this place ."))
+    "I can't help but love this place."
     """
     return "" if _REFUSALS.match(text) and not _REFUSALS.match(about.source) else text
 
 
 def preface_v1(text: str, about: Context) -> str:
-    """What introduces the rewrite is removed, unless the source begins so too.
+    """What introduces the rewrite is removed, unless the source has such an introduction too.
 
     >>> preface_v1("Sure, here is the positive sentence: We loved it.", Context("we hated it ."))
     'We loved it.'
     >>> preface_v1("Sure! We loved it.", Context("we hated it ."))
     'We loved it.'
-    >>> preface_v1("sure, we loved it.", Context("sure , we hated it ."))
-    'sure, we loved it.'
+    >>> preface_v1("Great, friendly service.", Context("terrible , rude service ."))
+    'Great, friendly service.'
     """
     found = _PREFACE.match(text)
-    if found is None or not text[found.end() :].strip():
+    if found is None or not text[found.end() :].strip() or _PREFACE.match(about.source):
         return text
-    first = about.source.split()[:1]
-    same = bool(first) and text.lower().lstrip().startswith(first[0].lower())
-    return text if same else text[found.end() :].lstrip()
+    return text[found.end() :].lstrip()
 
 
 def label_v1(text: str, about: Context) -> str:
@@ -150,6 +176,7 @@ def quotes_v1(text: str, about: Context) -> str:
 Rule = Callable[[str, Context], str]
 # In the order in which they are applied.
 RULES: Mapping[str, Rule] = {
+    "thinking-v1": thinking_v1,
     "refusal-v1": refusal_v1,
     "preface-v1": preface_v1,
     "label-v1": label_v1,

@@ -192,7 +192,7 @@ def test_held_out_sentences_are_not_learned_from():
         assert set(kept[side]).isdisjoint(held[side])
         assert set(kept[side]) | set(held[side]) == set(every)
         assert len(held[side]) == 2
-    with pytest.raises(InputError, match="4 source sentences to learn from; 3 are held out"):
+    with pytest.raises(InputError, match="4 negative sentences to learn from; 3 are held out"):
         hold_out(data, 3, seed=0)
     assert isinstance(held, Sides)
 

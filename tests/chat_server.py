@@ -13,6 +13,7 @@ import hashlib
 import json
 import re
 import threading
+import time
 from collections import Counter
 from contextlib import contextmanager
 
@@ -31,6 +32,7 @@ class ChatServer:
         key: without it a request is refused; None takes any.
         models: known names; None takes any.
         limit: longest prompt, in words.
+        rate: requests a second; what is more is refused with 429.
     """
 
     def __init__(
@@ -43,6 +45,7 @@ class ChatServer:
         models=None,
         limit=None,
         error=None,
+        rate=None,
     ):
         self.latency, self.faults, self.late = latency, faults, late
         self.answer = answer or rewritten
@@ -53,6 +56,7 @@ class ChatServer:
         self.most_at_once = self.at_once = 0
         self.injected = Counter()
         self.files, self.batches = {}, {}
+        self.rate, self.tokens, self.filled = rate, 1.0, time.monotonic()
 
     async def serve(self, port=0):
         self.server = await asyncio.start_server(self.connection, "127.0.0.1", port, backlog=512)
@@ -105,6 +109,9 @@ class ChatServer:
             said = f"This model's maximum context length is {self.limit} tokens."
             return await send(writer, 400, error(said, "context_length_exceeded"))
         self.times[text] += 1
+        if self.rate is not None and not self.taken():
+            slow = error("Rate limit reached", "rate_limit_exceeded")
+            return await send(writer, 429, slow, {"retry-after-ms": str(1000 / self.rate)})
         fault = self.fault(text)
         if fault is not None:
             self.injected[fault] += 1
@@ -131,6 +138,17 @@ class ChatServer:
                 "total_tokens": sum(usage),
             },
         }
+
+    def taken(self):
+        """Whether there was a token in the bucket, which holds those of a tenth of a second."""
+        now = time.monotonic()
+        most = max(1.0, self.rate / 10)
+        self.tokens = min(most, self.tokens + (now - self.filled) * self.rate)
+        self.filled = now
+        if self.tokens < 1:
+            return False
+        self.tokens -= 1
+        return True
 
     def fault(self, text):
         number = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8]) / 2**64

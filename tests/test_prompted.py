@@ -14,6 +14,7 @@ from chat_server import FAULTS, KEY, error, serving
 from own_data import write_lines
 from prepared import command_line, prepared_home, refusal
 
+from tstbench.errors import ServerError
 from tstbench.files import home
 from tstbench.pipelines.predictions import read_card
 from tstbench.trainers.load import load_system
@@ -70,6 +71,17 @@ def test_500_sentences_through_every_fault():
     assert len(server.answered) == 500
     assert server.most_at_once <= 32 + server.injected["late"]  # whom nobody waits for any more
     assert ask(server) == EXPECTED  # the server is gone: all of it is on disk
+
+
+def test_a_server_that_allows_few_requests_a_second():
+    with serving(rate=20) as server:
+        assert ask(server, SENTENCES[:60], retries=3) == EXPECTED[:60]
+    assert max(server.times.values()) > 4  # more than the retries: those were no failures
+    assert set(server.answered.values()) == {1}
+    with serving(error=(429, error("slow", "rate_limit_exceeded"))) as server:
+        with pytest.raises(ServerError, match=r"429: slow \(2 requests\)"):
+            ask(server, ["x"], retries=1)
+        assert len(server.bodies) == 2
 
 
 def test_the_same_file_after_kill_9(many, tmp_path, tstbench_home):

@@ -33,13 +33,19 @@ class Passing(Exception):  # noqa: N818 - it is not the user's to see
     Attributes:
         retry_after: seconds that the server wants us to wait, if it says so.
         is_server: whether it surely speaks the protocol: it is worth more patience.
+        is_limit: whether it only says that there are too many requests.
     """
 
     def __init__(
-        self, text: str, *, retry_after: float | None = None, is_server: bool = False
+        self,
+        text: str,
+        *,
+        retry_after: float | None = None,
+        is_server: bool = False,
+        is_limit: bool = False,
     ) -> None:
         super().__init__(text)
-        self.retry_after, self.is_server = retry_after, is_server
+        self.retry_after, self.is_server, self.is_limit = retry_after, is_server, is_limit
 
 
 class RefusedError(ServerError):
@@ -90,6 +96,7 @@ def fatal(
             f"{url} answers with {status}: {said}",
             retry_after=_retry_after(error),
             is_server=True,
+            is_limit=status == 429,
         )
     if status == 401:
         return RefusedError(

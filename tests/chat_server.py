@@ -56,6 +56,8 @@ class ChatServer:
         self.most_at_once = self.at_once = 0
         self.injected = Counter()
         self.files, self.batches = {}, {}
+        self.batch_fails = None  # the message of each batch's error
+        self.forgets = None  # its batches or its files
         self.rate, self.tokens, self.filled = rate, 1.0, time.monotonic()
 
     async def serve(self, port=0):
@@ -183,6 +185,8 @@ class ChatServer:
     async def batch_api(self, writer, method, path, body):
         number = path.rsplit("/", 2 if path.endswith("/content") else 1)[1]
         if path.endswith("/content"):
+            if self.forgets == "files":
+                return await send(writer, 404, error(f"No such File object: {number}", None))
             return await send(writer, 200, self.files[number], kind="application/jsonl")
         if path.endswith("/files"):
             self.files["file-1"] = re.search(rb"\r\n\r\n(\{.*?)\r\n--", body, re.DOTALL)[1].decode()
@@ -199,6 +203,8 @@ class ChatServer:
             rows.reverse()  # the order of a batch's answers is not that of its requests
             rows[0] = {"custom_id": rows[0]["custom_id"], "response": None, "error": {"code": "x"}}
             self.files["file-2"] = "".join(json.dumps(row) + "\n" for row in rows)
+        if method == "GET" and self.forgets == "batches":
+            return await send(writer, 404, error("No batch found with id 'batch-1'.", None))
         self.batches["batch-1"] += 1
         done = self.batches["batch-1"] > 2
         batch = {
@@ -207,6 +213,9 @@ class ChatServer:
             "status": "completed" if done else "in_progress",
         }
         batch["output_file_id"] = "file-2" if done else None
+        if self.batch_fails is not None:
+            why = {"object": "list", "data": [{"code": "x", "message": self.batch_fails}]}
+            batch |= {"status": "failed", "output_file_id": None, "errors": why}
         return await send(writer, 200, batch)
 
 

@@ -265,6 +265,25 @@ def test_the_batch_api_and_its_gaps():
         assert len(server.bodies) == 1
 
 
+def test_a_batch_that_failed_is_not_waited_for_again():
+    with serving() as server:
+        server.batch_fails = "Enqueued token limit reached for m"
+        with pytest.raises(ServerError, match=r"failed: Enqueued token limit reached for m$"):
+            ask(server, SENTENCES[:3], via="batch")
+        server.batch_fails = None
+        assert ask(server, SENTENCES[:3], via="batch") == EXPECTED[:3]
+
+
+@pytest.mark.parametrize("what", ["batches", "files"])
+def test_a_batch_that_the_server_forgot_is_begun_again(what):
+    with serving() as server:
+        server.forgets = what
+        with pytest.raises(ServerError, match="forgotten batch batch-1: the same command begins"):
+            ask(server, SENTENCES[:3], via="batch")
+        server.forgets = None
+        assert ask(server, SENTENCES[:3], via="batch") == EXPECTED[:3]
+
+
 REFUSALS = [
     ({"key": KEY}, {}, "refuses the key in OPENAI_API_KEY: it is wrong or expired"),
     ({"models": ["m-2", "x"]}, {}, "'m' is not known at .* It has, for instance: m-2"),

@@ -194,7 +194,9 @@ class ChatServer:
         if method == "POST":
             self.batches["batch-1"] = 0
             asked = json.loads(body)
-            lines = [json.loads(line) for line in self.files[asked["input_file_id"]].splitlines()]
+            lines = [
+                json.loads(line) for line in self.files[asked["input_file_id"]].split("\n") if line
+            ]
             rows = []
             for line in lines:
                 self.times[line["body"]["messages"][-1]["content"]] += 1
@@ -202,7 +204,9 @@ class ChatServer:
                 rows.append({"custom_id": line["custom_id"], "response": reply, "error": None})
             rows.reverse()  # the order of a batch's answers is not that of its requests
             rows[0] = {"custom_id": rows[0]["custom_id"], "response": None, "error": {"code": "x"}}
-            self.files["file-2"] = "".join(json.dumps(row) + "\n" for row in rows)
+            self.files["file-2"] = "".join(
+                json.dumps(row, ensure_ascii=False) + "\n" for row in rows
+            )
         if method == "GET" and self.forgets == "batches":
             return await send(writer, 404, error("No batch found with id 'batch-1'.", None))
         self.batches["batch-1"] += 1

@@ -265,6 +265,16 @@ def test_the_batch_api_and_its_gaps():
         assert len(server.bodies) == 1
 
 
+def test_an_answer_of_a_batch_may_hold_any_end_of_a_line():
+    def answer(asked):
+        return asked["messages"][-1]["content"][-1] + "\u2028x\x85y"
+
+    with serving(answer=answer) as server:
+        found = ask(server, [f"so {i}" for i in range(4)], via="batch", clean="none")
+    assert found == [f"{i}\u2028x\x85y" for i in range(4)]
+    assert len(server.bodies) == 1  # the one that failed in the batch
+
+
 def test_a_batch_that_failed_is_not_waited_for_again():
     with serving() as server:
         server.batch_fails = "Enqueued token limit reached for m"

@@ -144,7 +144,8 @@ def _why(batch: Any) -> str:
 def _replies(client: Any, batch: Any) -> Iterator[tuple[str, Reply]]:
     if not batch.output_file_id:
         return
-    for line in client.files.content(batch.output_file_id).text.splitlines():
+    # Not splitlines: the strings of JSON may hold other ends of lines, such as U+2028.
+    for line in client.files.content(batch.output_file_id).text.split("\n"):
         try:
             row = json.loads(line)
             yield row["custom_id"], reply_of(row["response"]["body"], "the batch")

@@ -214,6 +214,18 @@ def test_what_is_no_rewrite_is_counted_and_empty():
     assert (one, one.aside["rules"]) == ("", ["filtered", "empty"])
 
 
+@pytest.mark.parametrize("count", [float("inf"), float("nan"), "many", -1, None])
+def test_odd_characters_and_counts_in_an_answer(count):
+    choices = [{"message": {"content": "so \ud83d \U0001f600"}, "finish_reason": "stop"}]
+    usage = {"prompt_tokens": count, "completion_tokens": 2}
+    with serving(error=(200, {"choices": choices, "usage": usage})) as server:
+        (one,) = ask(server, ["x"], retries=0)
+        assert one == "so \ufffd \U0001f600"
+        assert one.aside["tokens"] == {"prompt_tokens": 0, "answer_tokens": 2}
+        assert ask(server, ["x"]) == [one]
+    assert len(server.bodies) == 1
+
+
 def test_limits_stop_and_keep_what_was_answered(tmp_path, capsys):
     out = tmp_path / "p.jsonl"
     with serving() as server:

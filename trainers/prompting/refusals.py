@@ -24,6 +24,7 @@ _NO_SERVER = (
     "{} does not answer as an OpenAI-compatible server does: check --base-url, which usually ends "
     "in /v1"
 )
+_HALVES = re.compile("[\ud800-\udfff]")
 _SHOWN = 300  # characters of what a server says
 
 
@@ -149,14 +150,27 @@ def reply_of(body: Any, url: str) -> Reply:
             raise TypeError
         finish = "refusal" if text is None and refusal else str(choice.get("finish_reason", "stop"))
         return Reply(
-            text or refusal or "",
-            finish,
-            int(usage.get("prompt_tokens") or 0),
-            int(usage.get("completion_tokens") or 0),
-            str(body.get("model") or ""),
+            _whole(text or refusal or ""),
+            _whole(finish),
+            _tokens(usage.get("prompt_tokens")),
+            _tokens(usage.get("completion_tokens")),
+            _whole(str(body.get("model") or "")),
         )
     except (AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
         raise Passing(_NO_SERVER.format(url)) from error
+
+
+def _whole(text: str) -> str:
+    """Without halves of a character, which JSON can hold and UTF-8 cannot."""
+    return _HALVES.sub("\ufffd", text)
+
+
+def _tokens(count: Any) -> int:
+    """How many a server counts; 0, which is unknown, if that is no number."""
+    try:
+        return max(0, int(count or 0))
+    except (TypeError, ValueError, OverflowError):  # NaN and Infinity, which Python's JSON takes
+        return 0
 
 
 def _unknown_model(settings: ChatSettings, said: str) -> RefusedError:

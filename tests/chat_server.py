@@ -32,6 +32,7 @@ class ChatServer:
         key: without it a request is refused; None takes any.
         models: known names; None takes any.
         limit: longest prompt, in words.
+        gateway: which request, from 1, gets a page of HTML with 502.
         rate: requests a second; what is more is refused with 429.
     """
 
@@ -46,6 +47,7 @@ class ChatServer:
         limit=None,
         error=None,
         rate=None,
+        gateway=None,
     ):
         self.latency, self.faults, self.late = latency, faults, late
         self.answer = answer or rewritten
@@ -57,6 +59,7 @@ class ChatServer:
         self.injected = Counter()
         self.files, self.batches = {}, {}
         self.batch_fails = None  # the message of each batch's error
+        self.gateway = gateway
         self.forgets = None  # its batches or its files
         self.rate, self.tokens, self.filled = rate, 1.0, time.monotonic()
 
@@ -111,6 +114,9 @@ class ChatServer:
             said = f"This model's maximum context length is {self.limit} tokens."
             return await send(writer, 400, error(said, "context_length_exceeded"))
         self.times[text] += 1
+        if len(self.bodies) == self.gateway:
+            self.injected["gateway"] += 1
+            return await send(writer, 502, "<html>Bad gateway</html>", kind="text/html")
         if self.rate is not None and not self.taken():
             slow = error("Rate limit reached", "rate_limit_exceeded")
             return await send(writer, 429, slow, {"retry-after-ms": str(1000 / self.rate)})

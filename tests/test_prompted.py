@@ -5,9 +5,12 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from chat_server import FAULTS, KEY, error, serving
@@ -321,6 +324,8 @@ REFUSALS = [
     ),
     ({"limit": 3}, {}, "mini-test-0-00000: the prompt and 100 tokens .* longer than the context"),
     ({"error": (200, "<html>")}, {}, "does not answer as an OpenAI-compatible server does"),
+    ({"error": (502, "<!DOCTYPE html><p>x")}, {}, r"check --base-url.*\(502: a page of HTML\)"),
+    ({"error": (404, "<html>x")}, {}, r"check --base-url.*\(a page of HTML\)"),
     ({"error": (404, {"detail": "Not Found"})}, {}, "has no chat/completions: check --base-url"),
     ({"error": (429, error("x", "insufficient_quota"))}, {}, "has no credit left"),
     ({"error": (403, error("x", None))}, {}, "does not let the key in OPENAI_API_KEY use 'm'"),
@@ -348,6 +353,28 @@ def test_every_refusal_has_its_message(how, settings, message, tmp_path, monkeyp
     assert re.search(message, said), said
     assert "sk-wrong" not in said
     assert not any("sk-wrong" in f.read_text(errors="replace") for f in files_below(tmp_path))
+
+
+def test_a_web_server_is_asked_once():
+    files = ThreadingHTTPServer(("127.0.0.1", 0), SimpleHTTPRequestHandler)
+    threading.Thread(target=files.serve_forever, daemon=True).start()
+    try:
+        with pytest.raises(ServerError, match="check --base-url.* a page of HTML") as found:
+            ask(SimpleNamespace(url=f"http://127.0.0.1:{files.server_port}/v1"), ["x"])
+    finally:
+        files.shutdown()
+        files.server_close()
+    assert "<" not in str(found.value)
+    with serving(error=(503, "<html><body>Welcome")) as server:
+        with pytest.raises(ServerError, match="check --base-url"):
+            ask(server, ["x"])
+        assert len(server.bodies) == 1
+
+
+def test_a_page_of_a_gateway_passes_where_there_is_a_server():
+    with serving(gateway=3) as server:
+        assert ask(server, SENTENCES[:6], concurrency=1) == EXPECTED[:6]
+    assert server.injected["gateway"] == 1
 
 
 def test_no_server_and_no_key(tmp_path, capsys, monkeypatch):

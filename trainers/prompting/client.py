@@ -146,7 +146,7 @@ class ChatClient:
         """Wait after the failure of a request that was sent ``times`` times, or give up."""
         most = self._settings.retries
         if not (self._answered or failure.is_server):
-            most = min(most, _HELLOS)
+            most = 0 if failure.is_page else min(most, _HELLOS)
         if retry > most:
             sent = f"{times} requests" if times > 1 else "one request"
             raise ServerError(

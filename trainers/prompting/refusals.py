@@ -24,7 +24,8 @@ _NO_SERVER = (
     "{} does not answer as an OpenAI-compatible server does: check --base-url, which usually ends "
     "in /v1"
 )
-_HALVES = re.compile("[\ud800-\udfff]")
+_HALVES = re.compile(r"[\ud800-\udfff]")
+_NEVER = (501, 505)  # said by servers that know no POST, or not this HTTP
 _SHOWN = 300  # characters of what a server says
 
 
@@ -35,6 +36,7 @@ class Passing(Exception):  # noqa: N818 - it is not the user's to see
         retry_after: seconds that the server wants us to wait, if it says so.
         is_server: whether it surely speaks the protocol: it is worth more patience.
         is_limit: whether it only says that there are too many requests.
+        is_page: whether it is a page for people: as the first answer, there is no chat server.
     """
 
     def __init__(
@@ -44,9 +46,11 @@ class Passing(Exception):  # noqa: N818 - it is not the user's to see
         retry_after: float | None = None,
         is_server: bool = False,
         is_limit: bool = False,
+        is_page: bool = False,
     ) -> None:
         super().__init__(text)
-        self.retry_after, self.is_server, self.is_limit = retry_after, is_server, is_limit
+        self.retry_after, self.is_server = retry_after, is_server
+        self.is_limit, self.is_page = is_limit, is_page
 
 
 class RefusedError(ServerError):
@@ -92,6 +96,11 @@ def fatal(
     status, code, said = error.status_code, _code(error), _said(error, key)
     if status == 429 and code in ("insufficient_quota", "billing_hard_limit_reached"):
         return RefusedError(f"the account of the key in {settings.key_variable} has no credit left")
+    if status in _NEVER:
+        return RefusedError(f"{_NO_SERVER.format(url)} ({status}: {said})")
+    if status >= 500 and _is_page(error):  # such as a gateway's, in front of a server that rests
+        text = f"{_NO_SERVER.format(url)} ({status}: {said})"
+        return Passing(text, retry_after=_retry_after(error), is_page=True)
     if status in (408, 409, 429) or status >= 500:
         return Passing(
             f"{url} answers with {status}: {said}",
@@ -188,8 +197,15 @@ def _code(error: Any) -> str:
     return code if isinstance(code, str) else ""
 
 
+def _is_page(error: Any) -> bool:
+    body = getattr(error, "body", None)
+    return isinstance(body, str) and body.lstrip().lower().startswith(("<!doctype", "<html"))
+
+
 def _said(error: Any, key: str) -> str:
     """The server's own words, shortened, without the key."""
+    if _is_page(error):
+        return "a page of HTML"
     body = getattr(error, "body", None)
     if isinstance(body, dict):
         inner = body.get("error", body)

@@ -359,7 +359,7 @@ def test_a_web_server_is_asked_once():
     files = ThreadingHTTPServer(("127.0.0.1", 0), SimpleHTTPRequestHandler)
     threading.Thread(target=files.serve_forever, daemon=True).start()
     try:
-        with pytest.raises(ServerError, match="check --base-url.* a page of HTML") as found:
+        with pytest.raises(ServerError, match=r"check --base-url.* a page of HTML") as found:
             ask(SimpleNamespace(url=f"http://127.0.0.1:{files.server_port}/v1"), ["x"])
     finally:
         files.shutdown()
@@ -388,6 +388,14 @@ def test_no_server_and_no_key(tmp_path, capsys, monkeypatch):
     assert "which model?" in refusal(capsys, "transfer", "chat", *to, *url)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-ü")
     assert "contains characters that no key has" in refusal(capsys, "transfer", "gpt4", *to)
+    for value in (None, " "):
+        monkeypatch.setenv("OPENAI_API_KEY", value) if value else monkeypatch.delenv(
+            "OPENAI_API_KEY"
+        )
+        with serving(key=KEY) as server:
+            said = refusal(capsys, "transfer", "gpt4", *to, "--base-url", server.url)
+        assert "wants a key, and the environment variable OPENAI_API_KEY is not set" in said
+        assert "wrong or expired" not in said
     said = refusal(capsys, "transfer", "copy", *to, "--model", "m")
     assert "copy's generation has no settings" in said
 

@@ -21,7 +21,7 @@ from ...errors import InputError, ServerError, require
 from .answers import Reply
 from .budget import Budget
 from .cost import Counter
-from .refusals import Passing, fatal, reply_of
+from .refusals import NO_KEY, Passing, fatal, reply_of
 from .settings import OPENAI_URL, ChatSettings
 
 _FIRST_WAIT, _LONGEST_WAIT = 0.5, 60.0  # seconds
@@ -46,7 +46,7 @@ def api_key(settings: ChatSettings) -> str:
         raise InputError(
             f"the key in {settings.key_variable} contains characters that no key has: copy it again"
         )
-    return key or "none"  # the client insists on one; a local server does not look at it
+    return key or NO_KEY  # the client insists on one; a local server does not look at it
 
 
 def wait_before(retry: int, jitter: random.Random) -> float:

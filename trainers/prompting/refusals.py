@@ -25,6 +25,7 @@ _NO_SERVER = (
     "in /v1"
 )
 _HALVES = re.compile(r"[\ud800-\udfff]")
+NO_KEY = "none"  # what is sent without one
 _NEVER = (501, 505)  # said by servers that know no POST, or not this HTTP
 _SHOWN = 300  # characters of what a server says
 
@@ -107,6 +108,11 @@ def fatal(
             retry_after=_retry_after(error),
             is_server=True,
             is_limit=status == 429,
+        )
+    if status == 401 and key == NO_KEY:
+        return RefusedError(
+            f"{url} wants a key, and the environment variable {settings.key_variable} is not set: "
+            f"export {settings.key_variable}=..."
         )
     if status == 401:
         return RefusedError(
@@ -215,7 +221,7 @@ def _said(error: Any, key: str) -> str:
     else:
         text = body if isinstance(body, str) else getattr(error, "message", "")
     words = " ".join(str(text).split())
-    if len(key) > len("none"):  # none is what stands for no key
+    if key != NO_KEY and len(key) > len(NO_KEY):
         words = words.replace(key, "...")
     return words[:_SHOWN] + ("..." if len(words) > _SHOWN else "") or "nothing else"
 

@@ -33,6 +33,7 @@ class ChatServer:
         models: known names; None takes any.
         limit: longest prompt, in words.
         gateway: which request, from 1, gets a page of HTML with 502.
+        fault: the only one of the faults.
         rate: requests a second; what is more is refused with 429.
     """
 
@@ -47,6 +48,7 @@ class ChatServer:
         limit=None,
         error=None,
         rate=None,
+        fault=None,
         gateway=None,
     ):
         self.latency, self.faults, self.late = latency, faults, late
@@ -59,7 +61,7 @@ class ChatServer:
         self.injected = Counter()
         self.files, self.batches = {}, {}
         self.batch_fails = None  # the message of each batch's error
-        self.gateway = gateway
+        self.gateway, self.only = gateway, fault
         self.forgets = None  # its batches or its files
         self.rate, self.tokens, self.filled = rate, 1.0, time.monotonic()
 
@@ -162,7 +164,7 @@ class ChatServer:
         number = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8]) / 2**64
         if number >= self.faults:
             return None
-        fault = FAULTS[int(number / self.faults * len(FAULTS))]
+        fault = self.only or FAULTS[int(number / self.faults * len(FAULTS))]
         return fault if self.times[text] <= (2 if fault == "503 twice" else 1) else None
 
     async def fail(self, writer, fault, asked):

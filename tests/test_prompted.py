@@ -17,7 +17,7 @@ from chat_server import FAULTS, KEY, error, serving
 from own_data import write_lines
 from prepared import command_line, prepared_home, refusal
 
-from tstbench.errors import ServerError
+from tstbench.errors import LimitError, ServerError
 from tstbench.files import home
 from tstbench.pipelines.predictions import read_card
 from tstbench.trainers.load import load_system
@@ -248,6 +248,31 @@ def test_limits_stop_and_keep_what_was_answered(tmp_path, capsys):
         said = refusal(capsys, "transfer", "chat", *how[2:], "--model", "n", "--max-cost", 1)
         assert "the price of 'n' is not known" in said
         assert len(rows(out)) == 40  # and the finished file is still there
+
+
+@pytest.mark.parametrize(
+    ("how", "lost"),
+    [
+        ({"late": 60, "fault": "late"}, True),
+        ({"fault": "cut"}, True),
+        ({"fault": "half"}, True),
+        ({"error": (200, {"choices": []})}, True),
+        ({"fault": "500"}, False),
+        ({"fault": "429"}, False),
+        (None, False),
+    ],
+    ids=["late", "cut", "half", "malformed", "500", "429", "no server"],
+)
+def test_an_answer_that_got_lost_may_have_cost_something(how, lost):
+    # The limit allows one request and a half.
+    limit = {"prices": "0,1", "max_tokens": 1000, "max_cost": 0.0015, "timeout": 1.0, "retries": 1}
+    with serving(faults=1.0, **(how or {})) as server:
+        at = server if how else SimpleNamespace(url="http://127.0.0.1:9/v1")
+        try:
+            found = ask(at, ["x never"], clean="none", **limit)
+        except (LimitError, ServerError) as error:
+            found = error
+    assert isinstance(found, LimitError) == lost, found
 
 
 def test_a_dry_run_sends_nothing_and_prints_every_request(tmp_path, capsys):

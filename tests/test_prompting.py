@@ -303,9 +303,13 @@ def test_a_budget_is_never_exceeded():
     with pytest.raises(LimitError, match=r"--max-cost 0\.0014"):
         budget.reserve(1, 1)
     budget.settle(first, Reply("x", prompt_tokens=400, completion_tokens=10))
-    budget.settle(second, None)  # it failed, and cost nothing
+    budget.settle(second, None, free=True)  # it was refused
     assert budget.spent == pytest.approx(0.0004 + 0.00002)
     budget.reserve(500, 100)
+    lost = Budget("m", price, max_cost=price.of(500, 100))
+    lost.settle(lost.reserve(500, 100), None)
+    with pytest.raises(LimitError, match="one more could exceed"):
+        lost.reserve(500, 100)
     few = Budget("m", None, max_requests=1)
     few.reserve(1, 1)
     with pytest.raises(LimitError, match="stopped after 1 requests"):

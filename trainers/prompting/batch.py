@@ -94,7 +94,7 @@ def _one_batch(
                 f"{settings.url} has forgotten batch {number}: the same command begins another"
             ) from None
         for key, most in zip(keys, aside, strict=True):
-            budget.settle(most, replies.get(key))
+            budget.settle(most, replies.get(key), free=key not in replies)
             if key in replies:
                 kept.put(key, replies[key])
         note.unlink(missing_ok=True)

@@ -69,10 +69,18 @@ class Budget:
         self._set_aside += most
         return most
 
-    def settle(self, set_aside: float, reply: Reply | None) -> None:
-        """Replace what was set aside by what it was; ``None``: nothing was answered."""
+    def settle(self, set_aside: float, reply: Reply | None, *, free: bool = False) -> None:
+        """Replace what was set aside by what it was.
+
+        Args:
+            set_aside: for the request.
+            reply: to it; ``None``: none came.
+            free: whether a request without a reply surely cost nothing. Otherwise it counts as all
+                that was set aside: a server can bill an answer that got lost.
+        """
         self._set_aside -= set_aside
         if reply is None:
+            self._spent += 0.0 if free else set_aside
             return
         self.prompt_tokens += reply.prompt_tokens
         self.answer_tokens += reply.completion_tokens

@@ -119,6 +119,7 @@ class ChatClient:
         seen, retry = self._answered, 0
         for times in count(1):
             reply: Reply | None = None
+            free = False
             client = await self._places.get()
             try:
                 await self._pause()
@@ -128,12 +129,15 @@ class ChatClient:
                 try:
                     reply = await self._once(client, body, of)
                 except Passing as passing:
-                    failure = passing
+                    failure, free = passing, passing.is_free
+                except ServerError:
+                    free = True  # it was refused
+                    raise
                 else:
                     self._answered += 1
                     return reply
                 finally:
-                    self._budget.settle(most, reply)
+                    self._budget.settle(most, reply, free=free)
             finally:
                 self._places.put_nowait(client)
             # A limit that lets other requests through will let this one through as well.

@@ -37,6 +37,7 @@ class Passing(Exception):  # noqa: N818 - it is not the user's to see
         retry_after: seconds that the server wants us to wait, if it says so.
         is_server: whether it surely speaks the protocol: it is worth more patience.
         is_limit: whether it only says that there are too many requests.
+        is_free: whether nothing can have been computed: it surely cost nothing.
         is_page: whether it is a page for people: as the first answer, there is no chat server.
     """
 
@@ -48,10 +49,11 @@ class Passing(Exception):  # noqa: N818 - it is not the user's to see
         is_server: bool = False,
         is_limit: bool = False,
         is_page: bool = False,
+        is_free: bool = False,
     ) -> None:
         super().__init__(text)
         self.retry_after, self.is_server = retry_after, is_server
-        self.is_limit, self.is_page = is_limit, is_page
+        self.is_limit, self.is_page, self.is_free = is_limit, is_page, is_free
 
 
 class RefusedError(ServerError):
@@ -89,9 +91,11 @@ def fatal(
 
     url = settings.url
     if isinstance(error, openai.APITimeoutError):
-        return Passing(f"{url} did not answer within {settings.timeout:g} seconds (--timeout)")
+        text = f"{url} did not answer within {settings.timeout:g} seconds (--timeout)"
+        return Passing(text, is_free=_unconnected(error))
     if isinstance(error, openai.APIConnectionError):
-        return Passing(f"{url} cannot be reached: is a server running there?")
+        text = f"{url} cannot be reached: is a server running there?"
+        return Passing(text, is_free=_unconnected(error))
     if not isinstance(error, openai.APIStatusError):
         return Passing(_NO_SERVER.format(url))
     status, code, said = error.status_code, _code(error), _said(error, key)
@@ -101,13 +105,14 @@ def fatal(
         return RefusedError(f"{_NO_SERVER.format(url)} ({status}: {said})")
     if status >= 500 and _is_page(error):  # such as a gateway's, in front of a server that rests
         text = f"{_NO_SERVER.format(url)} ({status}: {said})"
-        return Passing(text, retry_after=_retry_after(error), is_page=True)
+        return Passing(text, retry_after=_retry_after(error), is_page=True, is_free=True)
     if status in (408, 409, 429) or status >= 500:
         return Passing(
             f"{url} answers with {status}: {said}",
             retry_after=_retry_after(error),
             is_server=True,
             is_limit=status == 429,
+            is_free=True,
         )
     if status == 401 and key == NO_KEY:
         return RefusedError(
@@ -201,6 +206,12 @@ def _unknown_model(settings: ChatSettings, said: str) -> RefusedError:
 def _code(error: Any) -> str:
     code = getattr(error, "code", None)
     return code if isinstance(code, str) else ""
+
+
+def _unconnected(error: Exception) -> bool:
+    """Whether there was no connection that a request could be sent on."""
+    # By name: releases of the client stand on different releases of httpx, of different names.
+    return type(error.__cause__).__name__ in ("ConnectError", "ConnectTimeout")
 
 
 def _is_page(error: Any) -> bool:

@@ -17,6 +17,7 @@ from tstbench.errors import InputError, LimitError, MissingFileError, UnknownNam
 from tstbench.trainers.prompting.answers import Answers, Call, Reply
 from tstbench.trainers.prompting.budget import Budget
 from tstbench.trainers.prompting.cleaning import RULES, Context, clean, rule_names
+from tstbench.trainers.prompting.client import api_key
 from tstbench.trainers.prompting.cost import counter, price_of
 from tstbench.trainers.prompting.few_shot import Chooser, Pool, load_pool
 from tstbench.trainers.prompting.in_order import in_order
@@ -234,6 +235,8 @@ def test_a_sample_depends_on_seed_and_id_alone():
         ({"extra": "[]"}, "write a JSON object"),
         ({"extra": '{"n": 2}'}, "'n' cannot be given"),
         ({"base_url": "localhost:8000"}, "is not the address of a server"),
+        ({"key_variable": "sk-secret"}, "takes the name of an environment variable"),
+        ({"key_variable": ""}, "takes the name of an environment variable"),
         ({"base_url": "http://me:secret@h/v1"}, "holds a user name, a password"),
         ({"prompts": "negation-v1,negation-v1"}, "each once"),
         ({"examples_file": "x"}, "say how many to show"),
@@ -245,6 +248,7 @@ def test_settings_that_cannot_be_used(settings, message):
     def use(asked):
         Plan.of(asked, MINI)
         price_of(asked.model, asked.prices)
+        api_key(asked)
 
     with pytest.raises((InputError, UnknownNameError), match=message) as found:
         use(task(**settings).settings)

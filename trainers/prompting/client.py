@@ -36,15 +36,15 @@ def api_key(settings: ChatSettings) -> str:
     Raises:
         InputError: OpenAI needs one, and there is none.
     """
-    key = os.environ.get(settings.key_variable, "").strip()
+    key = os.environ.get(settings.key_name, "").strip()
     if not key and settings.url == OPENAI_URL:
         raise InputError(
-            f"no key: OpenAI needs one in the environment variable {settings.key_variable}, such "
-            f"as export {settings.key_variable}=...; for another server give --base-url"
+            f"no key: OpenAI needs one in the environment variable {settings.key_name}, such "
+            f"as export {settings.key_name}=...; for another server give --base-url"
         )
     if not key.isascii() or not key.isprintable():
         raise InputError(
-            f"the key in {settings.key_variable} contains characters that no key has: copy it again"
+            f"the key in {settings.key_name} contains characters that no key has: copy it again"
         )
     return key or NO_KEY  # the client insists on one; a local server does not look at it
 

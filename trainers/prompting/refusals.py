@@ -100,7 +100,7 @@ def fatal(
         return Passing(_NO_SERVER.format(url))
     status, code, said = error.status_code, _code(error), _said(error, key)
     if status == 429 and code in ("insufficient_quota", "billing_hard_limit_reached"):
-        return RefusedError(f"the account of the key in {settings.key_variable} has no credit left")
+        return RefusedError(f"the account of the key in {settings.key_name} has no credit left")
     if status in _NEVER:
         return RefusedError(f"{_NO_SERVER.format(url)} ({status}: {said})")
     if status >= 500 and _is_page(error):  # such as a gateway's, in front of a server that rests
@@ -116,16 +116,14 @@ def fatal(
         )
     if status == 401 and key == NO_KEY:
         return RefusedError(
-            f"{url} wants a key, and the environment variable {settings.key_variable} is not set: "
-            f"export {settings.key_variable}=..."
+            f"{url} wants a key, and the environment variable {settings.key_name} is not set: "
+            f"export {settings.key_name}=..."
         )
     if status == 401:
-        return RefusedError(
-            f"{url} refuses the key in {settings.key_variable}: it is wrong or expired"
-        )
+        return RefusedError(f"{url} refuses the key in {settings.key_name}: it is wrong or expired")
     if status == 403:
         return RefusedError(
-            f"{url} does not let the key in {settings.key_variable} use {settings.model!r}"
+            f"{url} does not let the key in {settings.key_name} use {settings.model!r}"
         )
     if code in _FILTERED:
         return Reply("", "content_filter", model=settings.model)

@@ -411,6 +411,22 @@ def test_after_a_failure_nothing_new_begins_and_what_is_under_way_is_finished():
     assert sorted(begun) == list(range(8))
 
 
+@pytest.mark.parametrize("fails", [True, False])
+def test_an_end_that_fails_keeps_nobody_waiting(fails):
+    async def work(number):
+        if fails:
+            raise InputError(f"piece {number}")
+        return number
+
+    async def done():
+        raise InputError("the end")
+
+    got = []
+    with pytest.raises(InputError, match="piece 0" if fails else "the end"):
+        got.extend(in_order(work, 3, 1, done))
+    assert got == ([] if fails else [0, 1, 2])
+
+
 def test_a_caller_that_stops_leaves_nothing_running():
     cancelled = []
 

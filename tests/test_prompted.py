@@ -305,6 +305,19 @@ def test_the_batch_api_and_its_gaps():
         assert len(server.bodies) == 1
 
 
+def test_a_batch_that_the_limits_do_not_allow_is_not_sent():
+    some = SENTENCES[:12]
+    with serving() as server:
+        for limit, message in (
+            ({"max_requests": 11}, "needs 12 requests, and --max-requests allows 11. Nothing was"),
+            ({"max_cost": 1e-4, "prices": "1,1"}, "more than --max-cost 0.0001. Nothing was sent"),
+        ):
+            with pytest.raises(LimitError, match=message):
+                ask(server, some, via="batch", **limit)
+        assert not server.files
+        assert ask(server, some, via="batch", max_requests=13) == EXPECTED[:12]
+
+
 def test_an_answer_of_a_batch_may_hold_any_end_of_a_line():
     def answer(asked):
         return asked["messages"][-1]["content"][-1] + "\u2028x\x85y"

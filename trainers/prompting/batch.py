@@ -44,6 +44,8 @@ def ask_in_batch(
     """
     import openai
 
+    sizes = [counter.prompt(call.body["messages"]) for call in calls]
+    budget.check_batch(sizes, settings.longest_answer)
     client = openai.OpenAI(
         api_key=api_key(settings), base_url=settings.url, timeout=settings.timeout
     )

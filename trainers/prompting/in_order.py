@@ -84,7 +84,6 @@ def in_order(
             with suppress(RuntimeError):  # it ended just now
                 loop.call_soon_threadsafe(cancel)
             thread.join()
-    thread.join()
     if failed:
         raise failed[0]
 

@@ -13,6 +13,7 @@ import hashlib
 import json
 import re
 import threading
+import time
 from collections import Counter
 from contextlib import contextmanager
 
@@ -31,6 +32,9 @@ class ChatServer:
         key: without it a request is refused; None takes any.
         models: known names; None takes any.
         limit: longest prompt, in words.
+        gateway: which request, from 1, gets a page of HTML with 502.
+        fault: the only one of the faults.
+        rate: requests a second; what is more is refused with 429.
     """
 
     def __init__(
@@ -43,6 +47,9 @@ class ChatServer:
         models=None,
         limit=None,
         error=None,
+        rate=None,
+        fault=None,
+        gateway=None,
     ):
         self.latency, self.faults, self.late = latency, faults, late
         self.answer = answer or rewritten
@@ -53,6 +60,10 @@ class ChatServer:
         self.most_at_once = self.at_once = 0
         self.injected = Counter()
         self.files, self.batches = {}, {}
+        self.batch_fails = None  # the message of each batch's error
+        self.gateway, self.only = gateway, fault
+        self.forgets = None  # its batches or its files
+        self.rate, self.tokens, self.filled = rate, 1.0, time.monotonic()
 
     async def serve(self, port=0):
         self.server = await asyncio.start_server(self.connection, "127.0.0.1", port, backlog=512)
@@ -105,6 +116,12 @@ class ChatServer:
             said = f"This model's maximum context length is {self.limit} tokens."
             return await send(writer, 400, error(said, "context_length_exceeded"))
         self.times[text] += 1
+        if len(self.bodies) == self.gateway:
+            self.injected["gateway"] += 1
+            return await send(writer, 502, "<html>Bad gateway</html>", kind="text/html")
+        if self.rate is not None and not self.taken():
+            slow = error("Rate limit reached", "rate_limit_exceeded")
+            return await send(writer, 429, slow, {"retry-after-ms": str(1000 / self.rate)})
         fault = self.fault(text)
         if fault is not None:
             self.injected[fault] += 1
@@ -132,11 +149,22 @@ class ChatServer:
             },
         }
 
+    def taken(self):
+        """Whether there was a token in the bucket, which holds those of a tenth of a second."""
+        now = time.monotonic()
+        most = max(1.0, self.rate / 10)
+        self.tokens = min(most, self.tokens + (now - self.filled) * self.rate)
+        self.filled = now
+        if self.tokens < 1:
+            return False
+        self.tokens -= 1
+        return True
+
     def fault(self, text):
         number = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8]) / 2**64
         if number >= self.faults:
             return None
-        fault = FAULTS[int(number / self.faults * len(FAULTS))]
+        fault = self.only or FAULTS[int(number / self.faults * len(FAULTS))]
         return fault if self.times[text] <= (2 if fault == "503 twice" else 1) else None
 
     async def fail(self, writer, fault, asked):
@@ -165,6 +193,8 @@ class ChatServer:
     async def batch_api(self, writer, method, path, body):
         number = path.rsplit("/", 2 if path.endswith("/content") else 1)[1]
         if path.endswith("/content"):
+            if self.forgets == "files":
+                return await send(writer, 404, error(f"No such File object: {number}", None))
             return await send(writer, 200, self.files[number], kind="application/jsonl")
         if path.endswith("/files"):
             self.files["file-1"] = re.search(rb"\r\n\r\n(\{.*?)\r\n--", body, re.DOTALL)[1].decode()
@@ -172,7 +202,9 @@ class ChatServer:
         if method == "POST":
             self.batches["batch-1"] = 0
             asked = json.loads(body)
-            lines = [json.loads(line) for line in self.files[asked["input_file_id"]].splitlines()]
+            lines = [
+                json.loads(line) for line in self.files[asked["input_file_id"]].split("\n") if line
+            ]
             rows = []
             for line in lines:
                 self.times[line["body"]["messages"][-1]["content"]] += 1
@@ -180,7 +212,11 @@ class ChatServer:
                 rows.append({"custom_id": line["custom_id"], "response": reply, "error": None})
             rows.reverse()  # the order of a batch's answers is not that of its requests
             rows[0] = {"custom_id": rows[0]["custom_id"], "response": None, "error": {"code": "x"}}
-            self.files["file-2"] = "".join(json.dumps(row) + "\n" for row in rows)
+            self.files["file-2"] = "".join(
+                json.dumps(row, ensure_ascii=False) + "\n" for row in rows
+            )
+        if method == "GET" and self.forgets == "batches":
+            return await send(writer, 404, error("No batch found with id 'batch-1'.", None))
         self.batches["batch-1"] += 1
         done = self.batches["batch-1"] > 2
         batch = {
@@ -189,6 +225,9 @@ class ChatServer:
             "status": "completed" if done else "in_progress",
         }
         batch["output_file_id"] = "file-2" if done else None
+        if self.batch_fails is not None:
+            why = {"object": "list", "data": [{"code": "x", "message": self.batch_fails}]}
+            batch |= {"status": "failed", "output_file_id": None, "errors": why}
         return await send(writer, 200, batch)
 
 

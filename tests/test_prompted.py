@@ -5,15 +5,19 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from chat_server import FAULTS, KEY, error, serving
 from own_data import write_lines
 from prepared import command_line, prepared_home, refusal
 
+from tstbench.errors import LimitError, ServerError
 from tstbench.files import home
 from tstbench.pipelines.predictions import read_card
 from tstbench.trainers.load import load_system
@@ -70,6 +74,17 @@ def test_500_sentences_through_every_fault():
     assert len(server.answered) == 500
     assert server.most_at_once <= 32 + server.injected["late"]  # whom nobody waits for any more
     assert ask(server) == EXPECTED  # the server is gone: all of it is on disk
+
+
+def test_a_server_that_allows_few_requests_a_second():
+    with serving(rate=20) as server:
+        assert ask(server, SENTENCES[:60], retries=3) == EXPECTED[:60]
+    assert max(server.times.values()) > 4  # more than the retries: those were no failures
+    assert set(server.answered.values()) == {1}
+    with serving(error=(429, error("slow", "rate_limit_exceeded"))) as server:
+        with pytest.raises(ServerError, match=r"429: slow \(2 requests\)"):
+            ask(server, ["x"], retries=1)
+        assert len(server.bodies) == 2
 
 
 def test_the_same_file_after_kill_9(many, tmp_path, tstbench_home):
@@ -202,6 +217,18 @@ def test_what_is_no_rewrite_is_counted_and_empty():
     assert (one, one.aside["rules"]) == ("", ["filtered", "empty"])
 
 
+@pytest.mark.parametrize("count", [float("inf"), float("nan"), "many", -1, None])
+def test_odd_characters_and_counts_in_an_answer(count):
+    choices = [{"message": {"content": "so \ud83d \U0001f600"}, "finish_reason": "stop"}]
+    usage = {"prompt_tokens": count, "completion_tokens": 2}
+    with serving(error=(200, {"choices": choices, "usage": usage})) as server:
+        (one,) = ask(server, ["x"], retries=0)
+        assert one == "so \ufffd \U0001f600"
+        assert one.aside["tokens"] == {"prompt_tokens": 0, "answer_tokens": 2}
+        assert ask(server, ["x"]) == [one]
+    assert len(server.bodies) == 1
+
+
 def test_limits_stop_and_keep_what_was_answered(tmp_path, capsys):
     out = tmp_path / "p.jsonl"
     with serving() as server:
@@ -221,6 +248,31 @@ def test_limits_stop_and_keep_what_was_answered(tmp_path, capsys):
         said = refusal(capsys, "transfer", "chat", *how[2:], "--model", "n", "--max-cost", 1)
         assert "the price of 'n' is not known" in said
         assert len(rows(out)) == 40  # and the finished file is still there
+
+
+@pytest.mark.parametrize(
+    ("how", "lost"),
+    [
+        ({"late": 60, "fault": "late"}, True),
+        ({"fault": "cut"}, True),
+        ({"fault": "half"}, True),
+        ({"error": (200, {"choices": []})}, True),
+        ({"fault": "500"}, False),
+        ({"fault": "429"}, False),
+        (None, False),
+    ],
+    ids=["late", "cut", "half", "malformed", "500", "429", "no server"],
+)
+def test_an_answer_that_got_lost_may_have_cost_something(how, lost):
+    # The limit allows one request and a half.
+    limit = {"prices": "0,1", "max_tokens": 1000, "max_cost": 0.0015, "timeout": 1.0, "retries": 1}
+    with serving(faults=1.0, **(how or {})) as server:
+        at = server if how else SimpleNamespace(url="http://127.0.0.1:9/v1")
+        try:
+            found = ask(at, ["x never"], clean="none", **limit)
+        except (LimitError, ServerError) as error:
+            found = error
+    assert isinstance(found, LimitError) == lost, found
 
 
 def test_a_dry_run_sends_nothing_and_prints_every_request(tmp_path, capsys):
@@ -253,6 +305,48 @@ def test_the_batch_api_and_its_gaps():
         assert len(server.bodies) == 1
 
 
+def test_a_batch_that_the_limits_do_not_allow_is_not_sent():
+    some = SENTENCES[:12]
+    with serving() as server:
+        for limit, message in (
+            ({"max_requests": 11}, "needs 12 requests, and --max-requests allows 11. Nothing was"),
+            ({"max_cost": 1e-4, "prices": "1,1"}, "more than --max-cost 0.0001. Nothing was sent"),
+        ):
+            with pytest.raises(LimitError, match=message):
+                ask(server, some, via="batch", **limit)
+        assert not server.files
+        assert ask(server, some, via="batch", max_requests=13) == EXPECTED[:12]
+
+
+def test_an_answer_of_a_batch_may_hold_any_end_of_a_line():
+    def answer(asked):
+        return asked["messages"][-1]["content"][-1] + "\u2028x\x85y"
+
+    with serving(answer=answer) as server:
+        found = ask(server, [f"so {i}" for i in range(4)], via="batch", clean="none")
+    assert found == [f"{i}\u2028x\x85y" for i in range(4)]
+    assert len(server.bodies) == 1  # the one that failed in the batch
+
+
+def test_a_batch_that_failed_is_not_waited_for_again():
+    with serving() as server:
+        server.batch_fails = "Enqueued token limit reached for m"
+        with pytest.raises(ServerError, match=r"failed: Enqueued token limit reached for m$"):
+            ask(server, SENTENCES[:3], via="batch")
+        server.batch_fails = None
+        assert ask(server, SENTENCES[:3], via="batch") == EXPECTED[:3]
+
+
+@pytest.mark.parametrize("what", ["batches", "files"])
+def test_a_batch_that_the_server_forgot_is_begun_again(what):
+    with serving() as server:
+        server.forgets = what
+        with pytest.raises(ServerError, match="forgotten batch batch-1: the same command begins"):
+            ask(server, SENTENCES[:3], via="batch")
+        server.forgets = None
+        assert ask(server, SENTENCES[:3], via="batch") == EXPECTED[:3]
+
+
 REFUSALS = [
     ({"key": KEY}, {}, "refuses the key in OPENAI_API_KEY: it is wrong or expired"),
     ({"models": ["m-2", "x"]}, {}, "'m' is not known at .* It has, for instance: m-2"),
@@ -268,6 +362,8 @@ REFUSALS = [
     ),
     ({"limit": 3}, {}, "mini-test-0-00000: the prompt and 100 tokens .* longer than the context"),
     ({"error": (200, "<html>")}, {}, "does not answer as an OpenAI-compatible server does"),
+    ({"error": (502, "<!DOCTYPE html><p>x")}, {}, r"check --base-url.*\(502: a page of HTML\)"),
+    ({"error": (404, "<html>x")}, {}, r"check --base-url.*\(a page of HTML\)"),
     ({"error": (404, {"detail": "Not Found"})}, {}, "has no chat/completions: check --base-url"),
     ({"error": (429, error("x", "insufficient_quota"))}, {}, "has no credit left"),
     ({"error": (403, error("x", None))}, {}, "does not let the key in OPENAI_API_KEY use 'm'"),
@@ -297,6 +393,28 @@ def test_every_refusal_has_its_message(how, settings, message, tmp_path, monkeyp
     assert not any("sk-wrong" in f.read_text(errors="replace") for f in files_below(tmp_path))
 
 
+def test_a_web_server_is_asked_once():
+    files = ThreadingHTTPServer(("127.0.0.1", 0), SimpleHTTPRequestHandler)
+    threading.Thread(target=files.serve_forever, daemon=True).start()
+    try:
+        with pytest.raises(ServerError, match=r"check --base-url.* a page of HTML") as found:
+            ask(SimpleNamespace(url=f"http://127.0.0.1:{files.server_port}/v1"), ["x"])
+    finally:
+        files.shutdown()
+        files.server_close()
+    assert "<" not in str(found.value)
+    with serving(error=(503, "<html><body>Welcome")) as server:
+        with pytest.raises(ServerError, match="check --base-url"):
+            ask(server, ["x"])
+        assert len(server.bodies) == 1
+
+
+def test_a_page_of_a_gateway_passes_where_there_is_a_server():
+    with serving(gateway=3) as server:
+        assert ask(server, SENTENCES[:6], concurrency=1) == EXPECTED[:6]
+    assert server.injected["gateway"] == 1
+
+
 def test_no_server_and_no_key(tmp_path, capsys, monkeypatch):
     to = ("--direction", DIRECTION, "--out", tmp_path / "p.jsonl")
     said = refusal(capsys, "transfer", "gpt4", *to)
@@ -308,6 +426,14 @@ def test_no_server_and_no_key(tmp_path, capsys, monkeypatch):
     assert "which model?" in refusal(capsys, "transfer", "chat", *to, *url)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-ü")
     assert "contains characters that no key has" in refusal(capsys, "transfer", "gpt4", *to)
+    for value in (None, " "):
+        monkeypatch.setenv("OPENAI_API_KEY", value) if value else monkeypatch.delenv(
+            "OPENAI_API_KEY"
+        )
+        with serving(key=KEY) as server:
+            said = refusal(capsys, "transfer", "gpt4", *to, "--base-url", server.url)
+        assert "wants a key, and the environment variable OPENAI_API_KEY is not set" in said
+        assert "wrong or expired" not in said
     said = refusal(capsys, "transfer", "copy", *to, "--model", "m")
     assert "copy's generation has no settings" in said
 

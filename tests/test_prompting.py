@@ -17,6 +17,7 @@ from tstbench.errors import InputError, LimitError, MissingFileError, UnknownNam
 from tstbench.trainers.prompting.answers import Answers, Call, Reply
 from tstbench.trainers.prompting.budget import Budget
 from tstbench.trainers.prompting.cleaning import RULES, Context, clean, rule_names
+from tstbench.trainers.prompting.client import api_key
 from tstbench.trainers.prompting.cost import counter, price_of
 from tstbench.trainers.prompting.few_shot import Chooser, Pool, load_pool
 from tstbench.trainers.prompting.in_order import in_order
@@ -234,6 +235,8 @@ def test_a_sample_depends_on_seed_and_id_alone():
         ({"extra": "[]"}, "write a JSON object"),
         ({"extra": '{"n": 2}'}, "'n' cannot be given"),
         ({"base_url": "localhost:8000"}, "is not the address of a server"),
+        ({"key_variable": "sk-secret"}, "takes the name of an environment variable"),
+        ({"key_variable": ""}, "takes the name of an environment variable"),
         ({"base_url": "http://me:secret@h/v1"}, "holds a user name, a password"),
         ({"prompts": "negation-v1,negation-v1"}, "each once"),
         ({"examples_file": "x"}, "say how many to show"),
@@ -245,6 +248,7 @@ def test_settings_that_cannot_be_used(settings, message):
     def use(asked):
         Plan.of(asked, MINI)
         price_of(asked.model, asked.prices)
+        api_key(asked)
 
     with pytest.raises((InputError, UnknownNameError), match=message) as found:
         use(task(**settings).settings)
@@ -311,9 +315,13 @@ def test_a_budget_is_never_exceeded():
     with pytest.raises(LimitError, match=r"--max-cost 0\.0014"):
         budget.reserve(1, 1)
     budget.settle(first, Reply("x", prompt_tokens=400, completion_tokens=10))
-    budget.settle(second, None)  # it failed, and cost nothing
+    budget.settle(second, None, free=True)  # it was refused
     assert budget.spent == pytest.approx(0.0004 + 0.00002)
     budget.reserve(500, 100)
+    lost = Budget("m", price, max_cost=price.of(500, 100))
+    lost.settle(lost.reserve(500, 100), None)
+    with pytest.raises(LimitError, match="one more could exceed"):
+        lost.reserve(500, 100)
     few = Budget("m", None, max_requests=1)
     few.reserve(1, 1)
     with pytest.raises(LimitError, match="stopped after 1 requests"):
@@ -409,6 +417,22 @@ def test_after_a_failure_nothing_new_begins_and_what_is_under_way_is_finished():
     assert got == [0, 1, 2]
     assert sorted(finished) == [0, 1, 2, 4, 5, 6, 7]
     assert sorted(begun) == list(range(8))
+
+
+@pytest.mark.parametrize("fails", [True, False])
+def test_an_end_that_fails_keeps_nobody_waiting(fails):
+    async def work(number):
+        if fails:
+            raise InputError(f"piece {number}")
+        return number
+
+    async def done():
+        raise InputError("the end")
+
+    got = []
+    with pytest.raises(InputError, match="piece 0" if fails else "the end"):
+        got.extend(in_order(work, 3, 1, done))
+    assert got == ([] if fails else [0, 1, 2])
 
 
 def test_a_caller_that_stops_leaves_nothing_running():

@@ -44,6 +44,8 @@ def ask_in_batch(
     """
     import openai
 
+    sizes = [counter.prompt(call.body["messages"]) for call in calls]
+    budget.check_batch(sizes, settings.longest_answer)
     client = openai.OpenAI(
         api_key=api_key(settings), base_url=settings.url, timeout=settings.timeout
     )
@@ -70,6 +72,8 @@ def _one_batch(
     budget: Budget,
     counter: Counter,
 ) -> None:
+    import openai
+
     keys = [call.key for call in calls]
     note = (
         answers_folder() / "batches" / f"{hashlib.sha256(''.join(keys).encode()).hexdigest()}.json"
@@ -84,9 +88,15 @@ def _one_batch(
             number = _begin(client, calls, keys)
             write_json(note, {"batch": number})
             say(f"batch {number}: {len(calls):,} requests; this command can be interrupted")
-        replies = dict(_replies(client, _wait(client, number, settings)))
+        try:
+            replies = dict(_replies(client, _wait(client, number, note, settings)))
+        except openai.NotFoundError:
+            note.unlink(missing_ok=True)
+            raise ServerError(
+                f"{settings.url} has forgotten batch {number}: the same command begins another"
+            ) from None
         for key, most in zip(keys, aside, strict=True):
-            budget.settle(most, replies.get(key))
+            budget.settle(most, replies.get(key), free=key not in replies)
             if key in replies:
                 kept.put(key, replies[key])
         note.unlink(missing_ok=True)
@@ -115,20 +125,29 @@ def _begin(client: Any, calls: Sequence[Call], keys: Sequence[str]) -> str:
     return str(batch.id)
 
 
-def _wait(client: Any, number: str, settings: ChatSettings) -> Any:
+def _wait(client: Any, number: str, note: Path, settings: ChatSettings) -> Any:
     look = _FIRST_LOOK
     while (batch := client.batches.retrieve(number)).status not in _ENDED:
         time.sleep(look)
         look = min(_LONGEST_LOOK, look * 1.5)
     if batch.status == "failed":
-        raise ServerError(f"{settings.url}: batch {number} failed: {batch.errors}")
+        note.unlink(missing_ok=True)  # it has no answers: to wait for it again is of no use
+        raise ServerError(f"{settings.url}: batch {number} failed: {_why(batch)}")
     return batch
+
+
+def _why(batch: Any) -> str:
+    """The different messages of a batch's errors."""
+    rows = getattr(batch.errors, "data", None) or []
+    said = dict.fromkeys(str(row.message) for row in rows if row.message)
+    return "; ".join(list(said)[:3]) or "the server does not say why"
 
 
 def _replies(client: Any, batch: Any) -> Iterator[tuple[str, Reply]]:
     if not batch.output_file_id:
         return
-    for line in client.files.content(batch.output_file_id).text.splitlines():
+    # Not splitlines: the strings of JSON may hold other ends of lines, such as U+2028.
+    for line in client.files.content(batch.output_file_id).text.split("\n"):
         try:
             row = json.loads(line)
             yield row["custom_id"], reply_of(row["response"]["body"], "the batch")

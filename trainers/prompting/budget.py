@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ...errors import InputError, LimitError
 from .answers import Reply
 from .cost import Price
@@ -69,10 +71,44 @@ class Budget:
         self._set_aside += most
         return most
 
-    def settle(self, set_aside: float, reply: Reply | None) -> None:
-        """Replace what was set aside by what it was; ``None``: nothing was answered."""
+    def check_batch(self, sizes: Sequence[int], longest_answer: int) -> None:
+        """Check beforehand that all requests of a batch are allowed.
+
+        Args:
+            sizes: of their prompts, in tokens.
+            longest_answer: of each.
+
+        Raises:
+            LimitError: they are not, all together.
+        """
+        end = "Nothing was sent: a batch is all or nothing"
+        allowed = self._max_requests
+        if allowed is not None and self.requests + len(sizes) > allowed:
+            raise LimitError(
+                f"the batch needs {len(sizes):,} requests, and --max-requests allows {allowed:,}. "
+                f"{end}"
+            )
+        if self.price is None or self._max_cost is None:
+            return
+        most = sum(self.price.of(size, longest_answer) for size in sizes)
+        if self._spent + self._set_aside + most > self._max_cost:
+            raise LimitError(
+                f"the batch needs {len(sizes):,} requests, which could cost ${most:.4f}: more than "
+                f"--max-cost {self._max_cost:g}. {end}"
+            )
+
+    def settle(self, set_aside: float, reply: Reply | None, *, free: bool = False) -> None:
+        """Replace what was set aside by what it was.
+
+        Args:
+            set_aside: for the request.
+            reply: to it; ``None``: none came.
+            free: whether a request without a reply surely cost nothing. Otherwise it counts as all
+                that was set aside: a server can bill an answer that got lost.
+        """
         self._set_aside -= set_aside
         if reply is None:
+            self._spent += 0.0 if free else set_aside
             return
         self.prompt_tokens += reply.prompt_tokens
         self.answer_tokens += reply.completion_tokens

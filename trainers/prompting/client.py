@@ -2,7 +2,8 @@
 
 Rate limits, server errors, cut connections, late and malformed answers are asked again, after a
 wait that doubles, with jitter; where the server says how long to wait (``Retry-After``), all
-requests wait that long. Everything else ends the run with a message of its own.
+requests wait at least that long. A rate limit is no reason to give up as long as other requests are
+answered. Everything else ends the run with a message of its own.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from ...errors import InputError, ServerError, require
 from .answers import Reply
 from .budget import Budget
 from .cost import Counter
-from .refusals import Passing, fatal, reply_of
+from .refusals import NO_KEY, Passing, fatal, reply_of
 from .settings import OPENAI_URL, ChatSettings
 
 _FIRST_WAIT, _LONGEST_WAIT = 0.5, 60.0  # seconds
@@ -35,17 +36,17 @@ def api_key(settings: ChatSettings) -> str:
     Raises:
         InputError: OpenAI needs one, and there is none.
     """
-    key = os.environ.get(settings.key_variable, "").strip()
+    key = os.environ.get(settings.key_name, "").strip()
     if not key and settings.url == OPENAI_URL:
         raise InputError(
-            f"no key: OpenAI needs one in the environment variable {settings.key_variable}, such "
-            f"as export {settings.key_variable}=...; for another server give --base-url"
+            f"no key: OpenAI needs one in the environment variable {settings.key_name}, such "
+            f"as export {settings.key_name}=...; for another server give --base-url"
         )
     if not key.isascii() or not key.isprintable():
         raise InputError(
-            f"the key in {settings.key_variable} contains characters that no key has: copy it again"
+            f"the key in {settings.key_name} contains characters that no key has: copy it again"
         )
-    return key or "none"  # the client insists on one; a local server does not look at it
+    return key or NO_KEY  # the client insists on one; a local server does not look at it
 
 
 def wait_before(retry: int, jitter: random.Random) -> float:
@@ -96,7 +97,7 @@ class ChatClient:
             self._places.put_nowait(self._clients[place // _SHARE])
         self._jitter = random.Random()
         self._not_before = 0.0  # monotonic clock; a server's wish holds for all requests
-        self._met = False  # whether it has answered
+        self._answered = 0  # requests
 
     async def close(self) -> None:
         """Close the connections."""
@@ -115,8 +116,10 @@ class ChatClient:
             ServerError: the server refuses it, or does not answer in spite of all retries.
             InputError: the request is wrong.
         """
-        for retry in count(1):
+        seen, retry = self._answered, 0
+        for times in count(1):
             reply: Reply | None = None
+            free = False
             client = await self._places.get()
             try:
                 await self._pause()
@@ -126,32 +129,38 @@ class ChatClient:
                 try:
                     reply = await self._once(client, body, of)
                 except Passing as passing:
-                    failure = passing
+                    failure, free = passing, passing.is_free
+                except ServerError:
+                    free = True  # it was refused
+                    raise
                 else:
-                    self._met = True
+                    self._answered += 1
                     return reply
                 finally:
-                    self._budget.settle(most, reply)
+                    self._budget.settle(most, reply, free=free)
             finally:
                 self._places.put_nowait(client)
-            await self._after(failure, retry, of)  # another request has its place meanwhile
+            # A limit that lets other requests through will let this one through as well.
+            retry += not (failure.is_limit and self._answered > seen)
+            seen = self._answered
+            await self._after(failure, times, retry, of)  # another request has its place meanwhile
         raise AssertionError("count() does not end")
 
-    async def _after(self, failure: Passing, retry: int, of: str) -> None:
-        """Wait after a failure, or give up."""
+    async def _after(self, failure: Passing, times: int, retry: int, of: str) -> None:
+        """Wait after the failure of a request that was sent ``times`` times, or give up."""
         most = self._settings.retries
-        if not (self._met or failure.is_server):
-            most = min(most, _HELLOS)
+        if not (self._answered or failure.is_server):
+            most = 0 if failure.is_page else min(most, _HELLOS)
         if retry > most:
-            times = f"{retry} requests" if retry > 1 else "one request"
+            sent = f"{times} requests" if times > 1 else "one request"
             raise ServerError(
-                f"{of}: {failure} ({times}). What was answered is kept: the same command goes on "
+                f"{of}: {failure} ({sent}). What was answered is kept: the same command goes on "
                 "from there"
             ) from failure.__cause__
-        if failure.retry_after is None:
-            await asyncio.sleep(wait_before(retry, self._jitter))
-        else:
-            self._hold(failure.retry_after)
+        wish = failure.retry_after or 0.0
+        self._hold(wish)
+        # Longer than the wish each time: it is the same for all who would come again at once.
+        await asyncio.sleep(max(wish, wait_before(times, self._jitter)))
 
     async def _once(self, client: Any, body: Mapping[str, Any], of: str) -> Reply:
         import openai

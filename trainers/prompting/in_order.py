@@ -28,12 +28,14 @@ def in_order(
         work: a piece of work by its number; called in the other thread.
         count: how many there are.
         concurrency: how many at a time, at least 1.
-        done: awaited there in the end, whatever happened.
+        done: awaited there in the end, whatever happened; its error is raised if there
+            is no other.
     """
     results: queue.SimpleQueue[tuple[int, T | None, BaseException | None]] = queue.SimpleQueue()
     loop = asyncio.new_event_loop()
     stopped = threading.Event()
     tasks: set[asyncio.Task[None]] = set()
+    failed: list[Exception] = []  # done, at most
 
     async def worker(numbers: Iterator[int]) -> None:
         for number in numbers:
@@ -54,9 +56,13 @@ def in_order(
         try:
             await asyncio.gather(*tasks, return_exceptions=True)
         finally:
-            if done is not None:
-                await done()
-            results.put((count, None, None))  # nothing more comes
+            try:
+                if done is not None:
+                    await done()
+            except Exception as error:
+                failed.append(error)
+            finally:
+                results.put((count, None, None))  # nothing more comes
 
     def run() -> None:
         try:
@@ -78,6 +84,8 @@ def in_order(
             with suppress(RuntimeError):  # it ended just now
                 loop.call_soon_threadsafe(cancel)
             thread.join()
+    if failed:
+        raise failed[0]
 
 
 def _sorted(

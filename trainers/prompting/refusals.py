@@ -24,6 +24,9 @@ _NO_SERVER = (
     "{} does not answer as an OpenAI-compatible server does: check --base-url, which usually ends "
     "in /v1"
 )
+_HALVES = re.compile(r"[\ud800-\udfff]")
+NO_KEY = "none"  # what is sent without one
+_NEVER = (501, 505)  # said by servers that know no POST, or not this HTTP
 _SHOWN = 300  # characters of what a server says
 
 
@@ -33,13 +36,24 @@ class Passing(Exception):  # noqa: N818 - it is not the user's to see
     Attributes:
         retry_after: seconds that the server wants us to wait, if it says so.
         is_server: whether it surely speaks the protocol: it is worth more patience.
+        is_limit: whether it only says that there are too many requests.
+        is_free: whether nothing can have been computed: it surely cost nothing.
+        is_page: whether it is a page for people: as the first answer, there is no chat server.
     """
 
     def __init__(
-        self, text: str, *, retry_after: float | None = None, is_server: bool = False
+        self,
+        text: str,
+        *,
+        retry_after: float | None = None,
+        is_server: bool = False,
+        is_limit: bool = False,
+        is_page: bool = False,
+        is_free: bool = False,
     ) -> None:
         super().__init__(text)
         self.retry_after, self.is_server = retry_after, is_server
+        self.is_limit, self.is_page, self.is_free = is_limit, is_page, is_free
 
 
 class RefusedError(ServerError):
@@ -77,27 +91,39 @@ def fatal(
 
     url = settings.url
     if isinstance(error, openai.APITimeoutError):
-        return Passing(f"{url} did not answer within {settings.timeout:g} seconds (--timeout)")
+        text = f"{url} did not answer within {settings.timeout:g} seconds (--timeout)"
+        return Passing(text, is_free=_unconnected(error))
     if isinstance(error, openai.APIConnectionError):
-        return Passing(f"{url} cannot be reached: is a server running there?")
+        text = f"{url} cannot be reached: is a server running there?"
+        return Passing(text, is_free=_unconnected(error))
     if not isinstance(error, openai.APIStatusError):
         return Passing(_NO_SERVER.format(url))
     status, code, said = error.status_code, _code(error), _said(error, key)
     if status == 429 and code in ("insufficient_quota", "billing_hard_limit_reached"):
-        return RefusedError(f"the account of the key in {settings.key_variable} has no credit left")
+        return RefusedError(f"the account of the key in {settings.key_name} has no credit left")
+    if status in _NEVER:
+        return RefusedError(f"{_NO_SERVER.format(url)} ({status}: {said})")
+    if status >= 500 and _is_page(error):  # such as a gateway's, in front of a server that rests
+        text = f"{_NO_SERVER.format(url)} ({status}: {said})"
+        return Passing(text, retry_after=_retry_after(error), is_page=True, is_free=True)
     if status in (408, 409, 429) or status >= 500:
         return Passing(
             f"{url} answers with {status}: {said}",
             retry_after=_retry_after(error),
             is_server=True,
+            is_limit=status == 429,
+            is_free=True,
+        )
+    if status == 401 and key == NO_KEY:
+        return RefusedError(
+            f"{url} wants a key, and the environment variable {settings.key_name} is not set: "
+            f"export {settings.key_name}=..."
         )
     if status == 401:
-        return RefusedError(
-            f"{url} refuses the key in {settings.key_variable}: it is wrong or expired"
-        )
+        return RefusedError(f"{url} refuses the key in {settings.key_name}: it is wrong or expired")
     if status == 403:
         return RefusedError(
-            f"{url} does not let the key in {settings.key_variable} use {settings.model!r}"
+            f"{url} does not let the key in {settings.key_name} use {settings.model!r}"
         )
     if code in _FILTERED:
         return Reply("", "content_filter", model=settings.model)
@@ -142,14 +168,27 @@ def reply_of(body: Any, url: str) -> Reply:
             raise TypeError
         finish = "refusal" if text is None and refusal else str(choice.get("finish_reason", "stop"))
         return Reply(
-            text or refusal or "",
-            finish,
-            int(usage.get("prompt_tokens") or 0),
-            int(usage.get("completion_tokens") or 0),
-            str(body.get("model") or ""),
+            _whole(text or refusal or ""),
+            _whole(finish),
+            _tokens(usage.get("prompt_tokens")),
+            _tokens(usage.get("completion_tokens")),
+            _whole(str(body.get("model") or "")),
         )
     except (AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
         raise Passing(_NO_SERVER.format(url)) from error
+
+
+def _whole(text: str) -> str:
+    """Without halves of a character, which JSON can hold and UTF-8 cannot."""
+    return _HALVES.sub("\ufffd", text)
+
+
+def _tokens(count: Any) -> int:
+    """How many a server counts; 0, which is unknown, if that is no number."""
+    try:
+        return max(0, int(count or 0))
+    except (TypeError, ValueError, OverflowError):  # NaN and Infinity, which Python's JSON takes
+        return 0
 
 
 def _unknown_model(settings: ChatSettings, said: str) -> RefusedError:
@@ -167,8 +206,21 @@ def _code(error: Any) -> str:
     return code if isinstance(code, str) else ""
 
 
+def _unconnected(error: Exception) -> bool:
+    """Whether there was no connection that a request could be sent on."""
+    # By name: releases of the client stand on different releases of httpx, of different names.
+    return type(error.__cause__).__name__ in ("ConnectError", "ConnectTimeout")
+
+
+def _is_page(error: Any) -> bool:
+    body = getattr(error, "body", None)
+    return isinstance(body, str) and body.lstrip().lower().startswith(("<!doctype", "<html"))
+
+
 def _said(error: Any, key: str) -> str:
     """The server's own words, shortened, without the key."""
+    if _is_page(error):
+        return "a page of HTML"
     body = getattr(error, "body", None)
     if isinstance(body, dict):
         inner = body.get("error", body)
@@ -178,7 +230,7 @@ def _said(error: Any, key: str) -> str:
     else:
         text = body if isinstance(body, str) else getattr(error, "message", "")
     words = " ".join(str(text).split())
-    if len(key) > len("none"):  # none is what stands for no key
+    if key != NO_KEY and len(key) > len(NO_KEY):
         words = words.replace(key, "...")
     return words[:_SHOWN] + ("..." if len(words) > _SHOWN else "") or "nothing else"
 

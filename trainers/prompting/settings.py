@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
@@ -129,6 +130,20 @@ class ChatSettings:
     data_dir: str = field(default="", metadata=_HANDLING)  # as --data-dir, for examples
 
     @property
+    def key_name(self) -> str:
+        """The environment variable that holds the key.
+
+        Raises:
+            InputError: it is no name, and so perhaps the key itself: it is not shown.
+        """
+        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", self.key_variable):
+            raise InputError(
+                "--key-variable takes the name of an environment variable, such as OPENAI_API_KEY, "
+                "not the key itself"
+            )
+        return self.key_variable
+
+    @property
     def url(self) -> str:
         """The server's address.
 
@@ -149,7 +164,7 @@ class ChatSettings:
         if parts.username or parts.password or parts.query:
             raise InputError(
                 "--base-url holds a user name, a password or a query, and it is written into "
-                f"cards: leave it out, and export {self.key_variable} instead"
+                f"cards: leave it out, and export {self.key_name} instead"
             )
         return url
 

@@ -445,7 +445,9 @@ def test_what_was_answered_before_a_fatal_error_is_kept(tmp_path, capsys):
         limited = (*how, "--base-url", server.url)
         refusal(capsys, "transfer", "chat", *limited, "--max-requests", 7)
         server.error = (401, error("no", "invalid_api_key"))
-        assert "refuses the key" in refusal(capsys, "transfer", "chat", *limited)
+        assert "wants a key, and the environment variable OPENAI_API_KEY is not set" in refusal(
+            capsys, "transfer", "chat", *limited
+        )
         assert len(rows(out)) == 7
         server.error = None
         assert command_line(capsys, "transfer", "chat", *limited)[0] == 0

@@ -303,10 +303,11 @@ def test_control_c_ends_with_130_and_no_traceback(tmp_path):
         text=True,
     )
     first = process.stderr.readline()  # talk begins with the first scorer: imports are over
-    time.sleep(0.1)
+    time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     _, rest = process.communicate(timeout=60)
-    assert process.returncode == 130, first + rest
+    # Python may end by the signal itself, depending on where it was: to a shell both are 130.
+    assert process.returncode in (130, -signal.SIGINT), first + rest
     assert "interrupted" in rest
     assert "Traceback" not in rest
 

@@ -51,9 +51,10 @@ def visit(browser, url):
     """Open a link; afterwards nothing was asked of another machine, and nothing went wrong."""
     contexts, wrong, requests = [], [], []
 
-    def visit(query="", **options):
+    def visit(query="", script="", **options):
         context = browser.new_context(**{"viewport": {"width": 1440, "height": 900}, **options})
         contexts.append(context)
+        context.add_init_script(script)
         page = context.new_page()
         page.set_default_timeout(60_000)
         page.on("request", lambda request: requests.append(request.url))
@@ -331,6 +332,29 @@ class TestSubmit:
         assert "untested" not in form.inner_text("[data-ranked-by]"), "compared with the others"
         assert len(list((root / THERE).glob("submission-*"))) == 1
 
+    def test_the_file_offered_is_that_of_the_direction_shown(self, visit):
+        """Also where the server's answers take long, by the link and by choosing."""
+        slow = """
+          const real = window.fetch;
+          window.fetch = (to, how) => String(to.url ?? to).includes("/queue/join")
+            ? new Promise(done => setTimeout(() => done(real(to, how)), 1500))
+            : real(to, how);
+        """
+        page = visit(f"view=submit&direction={BACK}", script=slow)
+        field = page.locator("#submit").get_by_label("Direction")
+        asked = {BACK: "positive \u2192 negative", THERE: "negative \u2192 positive"}
+        for direction, shown in asked.items():
+            if direction == THERE:
+                field.click()
+                page.get_by_role("option").filter(has_text=shown).first.click()
+            page.wait_for_function(
+                "([e, text]) => e.value.includes(text)", arg=[field.element_handle(), shown]
+            )
+            with page.expect_download() as download:
+                page.click("#submit :text('Download its test sentences')")
+            sources = download.value.path().read_text().splitlines()
+            assert sources == list(load_test_set(direction).sources), direction
+
     def test_what_looks_wrong_is_taken_after_a_second_look(self, visit, tmp_path):
         page = visit(f"view=ranking&direction={BACK}")
         page.click("nav [data-link=submit]")  # no reload: the form still follows the link
@@ -339,13 +363,9 @@ class TestSubmit:
         page.wait_for_selector("#submit button:has-text('Check and score')")
         shown = "e => e.value.includes('positive \\u2192 negative')"
         page.wait_for_function(shown, arg=direction.element_handle())
-        for _ in range(20):  # the file follows the direction a moment later
-            with page.expect_download() as download:
-                page.click("#submit :text('Download its test sentences')")
-            sources = download.value.path().read_text().splitlines()
-            if sources == list(load_test_set(BACK).sources):
-                break
-            page.wait_for_timeout(250)
+        with page.expect_download() as download:
+            page.click("#submit :text('Download its test sentences')")
+        sources = download.value.path().read_text().splitlines()
         assert sources == list(load_test_set(BACK).sources)
         path = tmp_path / "output_cleaned.0"
         path.write_text("".join(f"{s}\t{s}\t0.9\n" for s in sources))

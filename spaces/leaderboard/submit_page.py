@@ -58,7 +58,16 @@ def submit_column(desk: Desk | None) -> None:
                 add = gr.Button(desk.publish.action, interactive=False, elem_id="publish")
         scored = gr.State(None, time_to_live=_KEPT_SECONDS, delete_callback=forget)
 
-    opened.submit(None, [form.direction], [form.direction], js=_of_the_link(desk.directions))
+    # The direction and its file in one answer: nobody is offered the file of another direction.
+    opened.submit(
+        lambda direction: (direction, _offer(direction)),
+        [form.direction],
+        [form.direction, form.sources],
+        js=_of_the_link(desk.directions),
+        api_visibility="private",
+        show_progress="hidden",
+    )
+    form.direction.change(None, None, [form.sources], js=_WAITING)
     form.direction.change(_offer, [form.direction], [form.sources], api_visibility="private")
     for field in (form.upload, form.direction):  # what was confirmed was another file
         field.change(_nothing_confirmed, None, [form.confirmed], api_visibility="private")
@@ -89,10 +98,14 @@ def submit_column(desk: Desk | None) -> None:
     )
 
 
+# A script: the button waits for the file of the direction that was chosen.
+_WAITING = '() => ({__type__: "update", interactive: false})'
+
+
 def _offer(direction: str) -> gr.DownloadButton:
     """The button for the sentences of a direction; hidden where they must not be given away."""
     path = sources_file(direction)
-    return gr.DownloadButton(value=path, visible=path is not None)
+    return gr.DownloadButton(value=path, visible=path is not None, interactive=True)
 
 
 def _nothing_confirmed() -> gr.Checkbox:

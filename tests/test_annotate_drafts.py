@@ -13,7 +13,7 @@ STORED = "Object.keys(localStorage).length"
 NO_STORAGE = (
     "Storage.prototype.setItem = () => { throw new DOMException('no', 'QuotaExceededError') }"
 )
-RATERS = ["Ann", "Ben", "Cleo", "Dan", "Eve", "Fay", "Gus"]  # one for each test, so none depends
+RATERS = ["Ann", "Ben", "Cleo", "Dan", "Eve", "Fay", "Gus", "Hal"]  # one for each test, so none depends
 
 
 @pytest.fixture(scope="module")
@@ -121,6 +121,21 @@ def test_an_old_tab_shows_what_another_tab_saved(links, visit):
     wait_for_item(old, 1)
     assert old.evaluate(CHECKED) == ["style5", "content5", "fluency5"]
     assert old.evaluate(STORED) == 0
+
+
+def test_news_of_a_change_that_is_shown_already_disturbs_nobody(links, visit):
+    """Two choices of another tab can be shown at once; the news of the second comes afterwards."""
+    page = visit(links["Hal"])
+    begin(page)
+    page.keyboard.type("11")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowUp")
+    with page.expect_response(lambda response: response.url.endswith("/screen")) as asked:
+        page.evaluate("dispatchEvent(new StorageEvent('storage', {key: localStorage.key(0)}))")
+    asked.value.finished()
+    page.evaluate("new Promise(setTimeout)")  # the page has dealt with the answer
+    page.keyboard.type("555")
+    assert page.evaluate(CHECKED) == ["style5", "content5", "fluency5"]
 
 
 def test_a_draft_from_before_a_newer_answer_is_not_brought_back(links, visit):

@@ -21,7 +21,7 @@ export async function startRating(entered) {
   byId("help-button").addEventListener("click", openHelp);
   document.addEventListener("keydown", onKey);
   openDrafts(who.drafts);
-  whenChangedElsewhere((position) => screen?.position === position && !busy && go(position).catch(complain));
+  whenChangedElsewhere((position) => screen?.position === position && !busy && refresh().catch(complain));
   whenMoved((position) => (position === null ? resume() : go(position)).catch(complain));
   addEventListener("beforeunload", (event) => atRisk() && event.preventDefault());
   await (placeNow() === null ? resume() : go(placeNow()));
@@ -77,23 +77,47 @@ async function finished() {
 }
 
 async function go(position) {
+  const wanted = await ask(position);
+  if (wanted !== null) open(wanted);
+}
+
+/** Show the item again where another tab changed it; where nothing changed, the rater is not disturbed. */
+async function refresh() {
+  const wanted = await ask(screen.position);
+  if (wanted === null) return;
+  const same = asText(wanted.answer) === asText(screen.answer) && sameChoices(find(wanted) ?? saved(wanted), draft);
+  if (!same) open(wanted);
+}
+
+/** The screen at a position, or null if another one was asked for meanwhile. */
+async function ask(position) {
   const turn = ++asked;
   const wanted = await call("screen", { position });
-  if (turn !== asked) return; // the rater has gone elsewhere meanwhile
+  return turn === asked ? wanted : null;
+}
+
+function open(wanted) {
   byId("remark").close();
   screen = wanted;
   const unsaved = find(screen);
-  draft = unsaved ?? saved();
-  setPlace(position);
+  draft = unsaved ?? saved(screen);
+  setPlace(screen.position);
   render();
   byId("unsaved").hidden = unsaved === null;
 }
 
-const saved = () => ({
-  scores: { ...(screen.answer?.scores ?? {}) },
-  flagged: screen.answer?.flagged ?? false,
-  comment: screen.answer?.comment ?? "",
+const asText = (value) => JSON.stringify(value);
+
+const saved = ({ answer }) => ({
+  scores: { ...(answer?.scores ?? {}) },
+  flagged: answer?.flagged ?? false,
+  comment: answer?.comment ?? "",
 });
+
+function sameChoices(one, other) {
+  const inOrder = ({ scores, flagged, comment }) => asText([screen.aspects.map(({ name }) => scores[name]), flagged, comment]);
+  return inOrder(one) === inOrder(other);
+}
 
 function render() {
   setProgress(screen.done, screen.total);
@@ -101,8 +125,8 @@ function render() {
   const shown = question(screen, draft.scores, on);
   show(el("article", { class: "screen", "aria-labelledby": "question" }, shown, unsavedLine(), remarkLine(), actions()));
   scrollTo(0, 0);
-  const open = screen.aspects.findIndex((aspect) => !(aspect.name in draft.scores));
-  setCurrent(open === -1 ? 0 : open);
+  const unscored = screen.aspects.findIndex((aspect) => !(aspect.name in draft.scores));
+  setCurrent(unscored === -1 ? 0 : unscored);
   update();
   const texts = screen.texts.map((text) => `${label(screen, text)}: ${text.text || "empty"}`).join(". ");
   announce(`Item ${screen.position + 1} of ${screen.total}. ${texts}`);
@@ -155,9 +179,7 @@ function choose(index, value, advance) {
 
 /** Keep what was chosen, unless it is what is saved already. */
 function changed() {
-  const inOrder = ({ scores, flagged, comment }) => JSON.stringify([screen.aspects.map(({ name }) => scores[name]), flagged, comment]);
-  const same = inOrder(draft) === inOrder(saved());
-  if (same) drop(screen.position);
+  if (sameChoices(draft, saved(screen))) drop(screen.position);
   else keep(screen.position, { ...draft, from: screen.answer });
   update();
 }
@@ -191,13 +213,13 @@ async function submit(answer) {
   const { position, answer: before } = screen;
   wait(true);
   try {
-    const { next_open: open } = await call("save", { position, answer });
+    const { next_open: next } = await call("save", { position, answer });
     drop(position);
     if (screen?.position !== position) return; // gone elsewhere by the browser's Back
     const changing = before !== null && position + 1 < screen.total; // walking through old answers
     if (changing) await go(position + 1);
-    else if (open === null) await finished();
-    else await go(open);
+    else if (next === null) await finished();
+    else await go(next);
   } catch (error) {
     complain(error);
   } finally {

@@ -31,6 +31,7 @@ COMMANDS = {
     "run": "evaluate a whole suite, systems x directions, from one TOML file",
     "report": "print or write tables of results that are there",
     "compare": "compare two systems head to head",
+    "audit": "say which protocol a published number used",
     "sources": "print or write a direction's test sources",
     "transfer": "have a system rewrite a test set",
     "prepare": "train the scorers that a dataset's metrics need",

@@ -1,0 +1,99 @@
+r"""Say which protocol a published number used: outputs are scored under all of them.
+
+BLEU of one file can be 24 or 55: references, tokenisation, case, cleaning, smoothing and how two
+directions become one number are seldom stated. Every combination is computed, and those that
+round to the claimed number are shown, with well-known tools and the whole spread.
+
+OUTPUTS is a file of predictions (see 'tstbench evaluate'), or published:NAME for outputs that
+others have published. With two directions, give two files and --direction twice. Other metrics
+are computed with the scorers that exist here (see 'tstbench prepare'); those of the paper that
+made the claim were others.
+
+TABLE is a CSV file with the columns system, outputs and direction, and a column for each metric.
+
+Examples:
+  tstbench audit ours.txt --direction yelp/negative-to-positive --claim bleu=24.0
+  tstbench audit published:chatgpt --direction yelp/negative-to-positive --claim bleu=26.2
+  tstbench audit neg.txt pos.txt --direction yelp/negative-to-positive \
+      --direction yelp/positive-to-negative --claim bleu=55.2 --claim acc=85.6
+  tstbench audit --table published.csv --format markdown
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..pipelines.audit.audit import Audit
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add outputs, directions, claims and format."""
+    parser.add_argument("outputs", nargs="*", metavar="OUTPUTS", help="one for each direction")
+    parser.add_argument(
+        "--direction", action="append", default=[], help="such as yelp/negative-to-positive"
+    )
+    parser.add_argument(
+        "--claim",
+        action="append",
+        default=[],
+        metavar="METRIC=NUMBER",
+        help="a number as it was printed, such as bleu=55.2; repeatable",
+    )
+    parser.add_argument("--table", type=Path, metavar="TABLE", help="a published table as CSV")
+    parser.add_argument("--profile", default="embedded", help="embedded (default) or paper")
+    parser.add_argument("--data-dir", type=Path, help="your copy of a licensed corpus (GYAFC)")
+    parser.add_argument(
+        "--all", action="store_true", dest="every", help="show all protocols that give the number"
+    )
+    parser.add_argument(
+        "--format",
+        choices=("text", "markdown", "csv", "json"),
+        default="text",
+        help="text (default), a table in Markdown, or every protocol's value as CSV or JSON",
+    )
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Audit what was asked for, and print it."""
+    from ..pipelines.audit.audit_text import as_csv, as_markdown, as_text, records
+
+    audits = _audits(arguments)
+    if arguments.format == "json":
+        print(json.dumps(list(records(audits)), indent=1))  # noqa: T201 - ASCII on any terminal
+    elif arguments.format == "csv":
+        print(as_csv(audits), end="")  # noqa: T201
+    elif arguments.format == "markdown":
+        print(as_markdown(audits))  # noqa: T201
+    else:
+        print("\n\n\n".join(as_text(one, every=arguments.every) for one in audits))  # noqa: T201
+
+
+def _audits(arguments: argparse.Namespace) -> list[Audit]:
+    from tqdm import tqdm
+
+    from ..errors import InputError, TSTBenchError
+    from ..pipelines.audit.audit import audit
+    from ..pipelines.audit.claims import parse_claim, read_table
+
+    more = {"profile": arguments.profile, "data_dir": arguments.data_dir}
+    if arguments.table is None:
+        claims = [parse_claim(text) for text in arguments.claim]
+        return [audit(arguments.outputs, arguments.direction, claims, **more)]
+    if arguments.outputs or arguments.direction or arguments.claim:
+        raise InputError("--table says which outputs, directions and claims: leave out the others")
+    audits = []
+    for row in tqdm(read_table(arguments.table), "systems", unit="system", disable=None):
+        if not row.claims:
+            continue
+        try:
+            found = audit(row.outputs, row.directions, row.claims, system=row.system, **more)
+        except TSTBenchError as error:
+            raise InputError(f"{arguments.table}, line {row.line}: {error}") from error
+        audits.append(found)
+    if not audits:
+        raise InputError(f"{arguments.table}: no line has a claimed number")
+    return audits

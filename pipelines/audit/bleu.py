@@ -1,0 +1,184 @@
+"""BLEU under every protocol that papers use, from as few counts as possible.
+
+What differs: the references (the source, one of them, all, the mean over them), whether files are
+cleaned, tokenisation, case, and how counts become a score: over the corpus as in nltk's
+``corpus_bleu`` (no smoothing; an order without n-grams is one miss), multi-bleu.perl (no smoothing)
+or sacreBLEU (``exp``), or averaged over sentences, by nltk's ``sentence_bleu`` without smoothing or
+by sacreBLEU's. Counting is the expensive step: all scores of a tokenisation share it, and corpora
+that tokenisation and case leave equal are counted once.
+
+Sources: Papineni et al. (2002); Post (2018).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from ...datasets_scripts.cleaning import parse_cleaning
+from ...errors import MissingFileError
+from ...metrics.functional.bleu import COLUMNS, ORDER, aggregate_bleu, bleu_statistics, tokenized
+from ...metrics.functional.bleu_protocols import BleuProtocol, Tokenize
+from ...metrics.statistics import Statistics, mean_statistics
+from .protocol import Choices, Side, Value, over_directions
+
+TOKENIZERS: tuple[Tokenize, ...] = ("nltk", "nltk-punkt", "whitespace", "13a", "intl")
+CASES = ("lower", "mixed")
+FILES = ("raw", "clean refs", "cleaned")
+SCORES = (
+    "nltk corpus",
+    "multi-bleu",
+    "sacrebleu",
+    "nltk sent.",
+    "sacrebleu sent.",
+)
+Texts = tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]  # predictions, references of each
+
+
+def bleu_values(sides: Sequence[Side], *, against_source: bool) -> Iterator[Value]:
+    """BLEU of the outputs under every protocol.
+
+    Args:
+        sides: one or more directions.
+        against_source: self-BLEU only; otherwise BLEU against human rewrites too.
+    """
+    metric = "s_bleu" if against_source else "bleu"
+    count = _Counts()
+    views = ["source"] if against_source else reference_views(sides)
+    for view in views:
+        for files in FILES:
+            texts = [texts_of(side, view, files) for side in sides]
+            for tokenize in _tokenizers():
+                for case in CASES:
+                    base: Choices = (
+                        ("refs", view), ("files", files), ("tok", tokenize), ("case", case),
+                    )  # fmt: skip
+                    for score in SCORES:
+                        parts = [
+                            [partial(_score, count, one, tokenize, case, score) for one in some]
+                            for some in texts
+                        ]
+                        choices: Choices = (*base, ("score", score))
+                        for whole, value in over_directions(choices, parts):
+                            yield Value(metric, whole, value, known_as(whole))
+
+
+def known_as(choices: Choices) -> str:
+    """The tool whose default a protocol is, whatever the references and directions are."""
+    made = dict(choices)
+    return _KNOWN.get((made["files"], made["tok"], made["case"], made["score"]), "")
+
+
+_KNOWN = {
+    ("clean refs", "nltk", "lower", "nltk corpus"): "tstbench",
+    ("clean refs", "13a", "mixed", "sacrebleu"): "tstbench 13a",
+    ("clean refs", "whitespace", "mixed", "multi-bleu"): "tstbench multi-bleu",
+    ("raw", "13a", "mixed", "sacrebleu"): "sacrebleu",
+    ("raw", "13a", "lower", "sacrebleu"): "sacrebleu -lc",
+    ("raw", "whitespace", "mixed", "multi-bleu"): "multi-bleu.perl",
+    ("raw", "whitespace", "lower", "multi-bleu"): "multi-bleu.perl -lc",
+    # Evaluator.nltk_bleu in the repository of Dai et al. (2019). On Yelp, whose files are
+    # tokenised, nltk's data for sentence boundaries change nothing.
+    ("raw", "nltk", "lower", "nltk sent."): "Style Transformer code",
+}
+
+
+class _Counts:
+    """Each text is tokenised once in each way, and n-grams of the same tokens are counted once."""
+
+    def __init__(self) -> None:
+        self._kept: dict[Texts, Statistics] = {}
+        self._tokens: dict[tuple[Texts, str, str], Texts] = {}
+        self._text: dict[tuple[str, str], dict[str, str]] = {}
+
+    def __call__(self, texts: Texts, tokenize: Tokenize, case: str) -> Statistics:
+        key = texts, tokenize, case
+        if key not in self._tokens:
+            self._tokens[key] = self._as_tokens(texts, tokenize, case)
+        tokens = self._tokens[key]
+        if tokens not in self._kept:
+            self._kept[tokens] = bleu_statistics(*tokens, _COUNTED)
+        return self._kept[tokens]
+
+    def _as_tokens(self, texts: Texts, tokenize: Tokenize, case: str) -> Texts:
+        whole, done = _tokenizer(tokenize), self._text.setdefault((tokenize, case), {})
+
+        def one(text: str) -> str:
+            if text not in done:
+                done[text] = whole(text.lower() if case == "lower" else text)
+            return done[text]
+
+        predictions, references = texts
+        return tuple(map(one, predictions)), tuple(tuple(map(one, some)) for some in references)
+
+
+# Texts are tokenised before; totals stay as counted: each score treats them in its own way.
+_COUNTED = BleuProtocol("counted", "whitespace", False, "zero", "none")
+
+
+def _tokenizer(tokenize: Tokenize) -> Callable[[str], str]:
+    if tokenize not in ("13a", "intl"):
+        return partial(tokenized, tokenize=tokenize, lowercase=False)
+    from sacrebleu.metrics.bleu import BLEU
+
+    tokenizer = BLEU(tokenize=tokenize).tokenizer
+    return lambda text: str(tokenizer(text.rstrip()))
+
+
+def _score(counts: _Counts, texts: Texts, tokenize: Tokenize, case: str, score: str) -> Statistics:
+    """The statistics of one score."""
+    counted = counts(texts, tokenize, case)
+    if score == "sacrebleu sent.":
+        assert counted.per_sentence is not None  # noqa: S101 - BLEU has values for sentences
+        return mean_statistics(counted.per_sentence)
+    rows = counted.rows
+    if score.startswith("nltk"):  # an order without n-grams counts as one miss
+        rows = rows.copy()
+        has = rows[:, COLUMNS : COLUMNS + 1] > 0
+        totals = rows[:, 2 + ORDER : COLUMNS]
+        rows[:, 2 + ORDER : COLUMNS] = np.where(has, np.maximum(totals, 1), totals)
+    if score == "nltk sent.":
+        alone = np.where(rows[:, COLUMNS] > 0, aggregate_bleu(rows[:, :COLUMNS]), np.nan)
+        return mean_statistics(alone)
+    smooth = "exp" if score == "sacrebleu" else "none"
+
+    def aggregate(sums: np.ndarray) -> np.ndarray:
+        return aggregate_bleu(sums[..., :COLUMNS], smooth)
+
+    return replace(counted, rows=rows, aggregate=aggregate)
+
+
+def reference_views(sides: Sequence[Side]) -> list[str]:
+    """``all 4``, ``1`` to ``4``, ``mean of 4``, and the source: some papers' BLEU is against it."""
+    most = max(max(map(len, side.raw.references), default=0) for side in sides)
+    singles = [str(k + 1) for k in range(most)]
+    several = [f"all {most}", *singles, f"mean of {most}"]
+    return [*(several if most > 1 else singles), "source"]
+
+
+def texts_of(side: Side, view: str, files: str) -> list[Texts]:
+    """What is compared: one corpus, or one for each reference whose scores are averaged."""
+    test_set = side.raw if files == "raw" else side.clean
+    outputs = side.outputs
+    if files == "cleaned":
+        outputs = tuple(map(parse_cleaning(side.clean.cleaning), outputs))
+    if view == "source":
+        return [(outputs, tuple((source,) for source in test_set.sources))]
+    references = test_set.references
+    if view.startswith("all"):
+        return [(outputs, references)]
+    most = max(map(len, references), default=0)
+    wanted = range(most) if view.startswith("mean") else [int(view) - 1]
+    return [(outputs, tuple(some[k : k + 1] for some in references)) for k in wanted]
+
+
+def _tokenizers() -> tuple[Tokenize, ...]:
+    """Those that can be used here: nltk's Punkt data may not be installed."""
+    try:
+        tokenized("a", "nltk-punkt")
+    except MissingFileError:
+        return tuple(one for one in TOKENIZERS if one != "nltk-punkt")
+    return TOKENIZERS

@@ -1,0 +1,286 @@
+"""Which protocol gives a published number: every value against the tool it is named after."""
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+import sacrebleu
+from nltk.tokenize import NLTKWordTokenizer
+from nltk.translate.bleu_score import corpus_bleu, sentence_bleu
+
+from tstbench.commands.cli import main
+from tstbench.datasets_scripts.load import load_test_set
+from tstbench.errors import InputError, UnknownNameError
+from tstbench.pipelines.audit.audit import audit
+from tstbench.pipelines.audit.audit_text import as_text
+from tstbench.pipelines.audit.claims import parse_claim
+
+WAYS = ("mini/negative-to-positive", "mini/positive-to-negative")
+
+
+def rewrites(direction):
+    """Some near the references, some near the source, one short, one with capitals."""
+    test_set = load_test_set(direction, cleaning="raw")
+    made = [
+        refs[n % len(refs)].replace(" the ", " a ") if n % 3 and refs else source
+        for n, (source, refs) in enumerate(zip(test_set.sources, test_set.references, strict=True))
+    ]
+    made[0], made[1] = "fine .", made[1].title()
+    made[2] = made[2] + " It 's  really ( very ) good !"
+    return made
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("audit")
+    for name, direction in zip(("a.txt", "b.txt"), WAYS, strict=True):
+        (folder / name).write_text("\n".join(rewrites(direction)) + "\n", "utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def one_way(files):
+    claims = [parse_claim(text) for text in ("bleu=30", "s-bleu=30", "chrf=30")]
+    return audit([str(files / "a.txt")], WAYS[:1], claims)
+
+
+def value(audited, number, **choices):
+    wanted = {name: text for name, text in choices.items() if name != "over"}
+    (found,) = [
+        one
+        for one in audited.findings[number].values
+        if wanted.items() <= dict(one.choices).items()
+        and dict(one.choices).get("over") == choices.get("over")
+    ]
+    return found.value
+
+
+def lowered(text, tokenizer):
+    return tokenizer(text.lower().split() and " ".join(text.lower().split()))
+
+
+class TestAgainstTheTools:
+    raw = load_test_set(WAYS[0], cleaning="raw")
+    clean = load_test_set(WAYS[0])
+
+    def refs(self, test_set=None):
+        return [list(some) for some in (test_set or self.raw).references]
+
+    def streams(self, references):
+        most = max(map(len, references))
+        return [[some[k] if k < len(some) else None for some in references] for k in range(most)]
+
+    @pytest.mark.parametrize("case", ["lower", "mixed"])
+    @pytest.mark.parametrize("tok", ["13a", "intl"])
+    def test_sacrebleu(self, one_way, tok, case):
+        expected = sacrebleu.corpus_bleu(
+            rewrites(WAYS[0]),
+            self.streams(self.refs()),
+            tokenize=tok,
+            lowercase=case == "lower",
+        ).score
+        found = value(one_way, 0, refs="all 4", files="raw", tok=tok, case=case, score="sacrebleu")
+        assert found == pytest.approx(expected, abs=1e-9)
+
+    def test_sacrebleu_of_single_sentences_and_of_the_second_reference(self, one_way):
+        outputs, second = rewrites(WAYS[0]), [some[1:2] for some in self.refs()]
+        expected = [
+            sacrebleu.sentence_bleu(o, s, tokenize="13a").score
+            for o, s in zip(outputs, second, strict=True)
+            if s
+        ]
+        found = value(
+            one_way, 0, refs="2", files="raw", tok="13a", case="mixed", score="sacrebleu sent."
+        )
+        assert found == pytest.approx(np.mean(expected), abs=1e-9)
+
+    def test_nltk_over_the_corpus_and_averaged_over_sentences(self, one_way):
+        split = NLTKWordTokenizer().tokenize
+        outputs = [lowered(text, split) for text in rewrites(WAYS[0])]
+        references = [[lowered(text, split) for text in some] for some in self.refs(self.clean)]
+        same = {"refs": "all 4", "files": "clean refs", "tok": "nltk", "case": "lower"}
+        whole = value(one_way, 0, **same, score="nltk corpus")
+        assert whole == pytest.approx(100 * corpus_bleu(references, outputs), abs=1e-9)
+        with np.errstate(all="ignore"), pytest.warns(UserWarning, match="0 counts"):
+            alone = [sentence_bleu(r, o) for r, o in zip(references, outputs, strict=True)]
+        found = value(one_way, 0, **same, score="nltk sent.")
+        assert found == pytest.approx(100 * np.mean(alone), abs=1e-9)
+
+    def test_multi_bleu_is_sacrebleu_without_tokens_or_smoothing(self, one_way):
+        expected = sacrebleu.corpus_bleu(
+            [" ".join(text.split()) for text in rewrites(WAYS[0])],
+            [[" ".join(some[0].split()) for some in self.refs()]],
+            tokenize="none",
+            smooth_method="none",
+            force=True,
+        ).score
+        found = value(
+            one_way, 0, refs="1", files="raw", tok="whitespace", case="mixed", score="multi-bleu"
+        )
+        assert found == pytest.approx(expected, abs=1e-9)
+
+    def test_self_bleu_and_chrf(self, one_way):
+        outputs, sources = rewrites(WAYS[0]), list(self.raw.sources)
+        made = {"files": "raw", "tok": "13a", "case": "mixed", "score": "sacrebleu"}
+        expected = sacrebleu.corpus_bleu(outputs, [sources]).score
+        assert value(one_way, 1, refs="source", **made) == pytest.approx(expected, abs=1e-9)
+        assert value(one_way, 0, refs="source", **made) == pytest.approx(expected, abs=1e-9)
+        for score, order in (("chrF", 0), ("chrF++", 2)):
+            for case in ("lower", "mixed"):
+                tool = sacrebleu.CHRF(word_order=order, lowercase=case == "lower")
+                expected = tool.corpus_score(outputs, self.streams(self.refs())).score
+                found = value(one_way, 2, refs="all 4", files="raw", score=score, case=case)
+                assert found == pytest.approx(expected, abs=1e-9)
+
+    def test_it_is_what_evaluate_reports(self, files, one_way, capsys):
+        for protocol, name in (("tstbench", "tstbench"), ("13a", "tstbench 13a")):
+            assert not main(
+                f"evaluate {files}/a.txt --direction {WAYS[0]} --metrics multi_bleu --json "
+                f"--set bleu.protocol={protocol}".split()
+            )
+            score = json.loads(capsys.readouterr().out)["scores"][0]["value"]
+            known = [v for v in one_way.findings[0].known if v.known_as == name]
+            assert score in [pytest.approx(v.value) for v in known if "all 4" in v.protocol]
+
+
+def test_two_directions_are_averaged_or_taken_together(files, one_way):
+    claims = [parse_claim("bleu=30")]
+    both = audit([str(files / "a.txt"), str(files / "b.txt")], WAYS, claims)
+    other = audit([str(files / "b.txt")], WAYS[1:], claims)
+    how = {"refs": "1", "files": "raw", "tok": "13a", "case": "mixed", "score": "sacrebleu"}
+    mean = (value(one_way, 0, **how) + value(other, 0, **how)) / 2
+    assert value(both, 0, **how, over="mean") == pytest.approx(mean, abs=1e-9)
+    outputs, references = [], []
+    for direction in WAYS:
+        outputs += rewrites(direction)
+        references += [r[0] for r in load_test_set(direction, cleaning="raw").references]
+    together = sacrebleu.corpus_bleu(outputs, [references]).score
+    assert value(both, 0, **how, over="together") == pytest.approx(together, abs=1e-9)
+    assert abs(mean - together) > 0.01
+
+
+class TestClaims:
+    @pytest.mark.parametrize(
+        ("text", "low", "high"),
+        [("bleu=55.2", 55.15, 55.25), ("bleu=55", 54.5, 55.5), ("ref-BLEU=0.552", 55.15, 55.25),
+         ("ppl=80", 79.5, 80.5), ("joint=0.42", 0.415, 0.425)],
+    )  # fmt: skip
+    def test_the_printed_digits_say_what_reproduces_it(self, text, low, high):
+        claim = parse_claim(text)
+        inside, outside = 1e-6 * high, 1e-3 * high
+        assert claim.is_met_by(low + inside)
+        assert claim.is_met_by(high - inside)
+        assert not claim.is_met_by(low - outside)
+        assert not claim.is_met_by(high + outside)
+
+    @pytest.mark.parametrize("text", ["bleu", "bleu=", "=5", "bleu=5,2", "bleu=1e3", "bleu=nan"])
+    def test_what_is_no_claim_is_refused(self, text):
+        with pytest.raises(InputError, match=r"bleu=55\.2"):
+            parse_claim(text)
+
+    def test_a_misspelt_metric_is_named(self):
+        with pytest.raises(UnknownNameError, match="bleu"):
+            parse_claim("blue=5")
+
+    def test_the_known_tool_comes_first(self, files, one_way):
+        known = next(v for v in one_way.findings[0].known if v.known_as == "sacrebleu")
+        claim = parse_claim(f"bleu={known.value:.4f}")
+        met = audit([str(files / "a.txt")], WAYS[:1], [claim]).findings[0].reproduced_by
+        assert met[0].known_as
+        assert all(abs(one.value - known.value) <= 1e-4 for one in met)
+
+    def test_a_number_that_no_protocol_gives(self, files, one_way):
+        found = audit([str(files / "a.txt")], WAYS[:1], [parse_claim("bleu=99.9")])
+        assert found.findings[0].reproduced_by == ()
+        nearest = max(one.value for one in found.findings[0].values)
+        assert found.findings[0].values[0].value == nearest
+        assert "none of" in as_text(found)
+
+
+class TestTheCommand:
+    def test_text_fits_80_columns(self, files, capsys):
+        assert not main(
+            f"audit {files}/a.txt {files}/b.txt --direction {WAYS[0]} --direction {WAYS[1]} "
+            "--claim bleu=55.2 --claim s-bleu=40 --claim chrf=60".split()
+        )
+        out = capsys.readouterr().out
+        assert max(map(len, out.splitlines())) <= 80
+        assert out.count("protocols") >= 3
+
+    def test_a_table_and_its_csv(self, files, capsys):
+        table = files / "published.csv"
+        table.write_text(
+            "system,outputs,direction,bleu,self-bleu\n"
+            f"ours,a.txt,{WAYS[0]},30.1,\n"
+            f"=both,a.txt;b.txt,{WAYS[0]};{WAYS[1]},,40\n"
+        )
+        assert not main(["audit", "--table", str(table), "--format", "csv"])
+        rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+        assert {(row["system"], row["metric"], row["claim"]) for row in rows} == {
+            ("ours", "bleu", "30.1"), ("'=both", "s_bleu", "40"),
+        }  # fmt: skip
+        assert not main(["audit", "--table", str(table), "--format", "json"])
+        assert len(json.loads(capsys.readouterr().out)) == len(rows)
+        assert not main(["audit", "--table", str(table), "--format", "markdown"])
+        assert len(capsys.readouterr().out.splitlines()) == 4
+
+    @pytest.mark.parametrize(
+        ("text", "said"),
+        [
+            ("system,outputs,direction\nours,a.txt,{0}\n", "no column with claimed numbers"),
+            ("system,outputs,bleu\nours,a.txt,3\n", "no column direction"),
+            ("system,outputs,direction,bleu\nours,a.txt,{0},high\n", "line 2: bleu is 'high'"),
+            ("system,outputs,direction,bleu\nours,a.txt;b.txt,{0},3\n", "line 2: 2 outputs and 1"),
+            ("system,outputs,direction,bleu\nours,none.txt,{0},3\n", "line 2: no such file"),
+            ("system,outputs,direction,bleu\nours,a.txt,{0},\n", "no line has a claimed number"),
+            ("system,outputs,direction,bleu\n", "no line below the header"),
+            ("system,outputs,direction,blue\nours,a.txt,{0},3\n", "blue"),
+        ],
+    )
+    def test_a_wrong_table_is_refused(self, files, capsys, text, said):
+        table = files / "wrong.csv"
+        table.write_text(text.format(*WAYS))
+        assert main(["audit", "--table", str(table)]) == 2
+        assert said in capsys.readouterr().err
+
+    @pytest.mark.parametrize(
+        ("flags", "said"),
+        [
+            (f"--direction {WAYS[0]} --claim bleu=3", "0 files and 1 directions"),
+            ("A --claim bleu=3", "1 files and 0 directions"),
+            (f"A --direction {WAYS[0]}", "--claim METRIC=NUMBER"),
+            (f"A A --direction {WAYS[0]} --direction {WAYS[0]} --claim bleu=3", "given twice"),
+            (f"published:nobody --direction {WAYS[0]} --claim bleu=3", "nobody"),
+            (f"A --direction {WAYS[0]} --claim multi_bleu=3 --table x.csv", "leave out the others"),
+            (f"A --direction {WAYS[0]} --claim r_bert=0.5 --profile paper", "nothing to compare"),
+        ],
+    )
+    def test_mistakes_are_told(self, files, capsys, monkeypatch, flags, said):
+        monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+        arguments = [str(files / "a.txt") if one == "A" else one for one in flags.split()]
+        assert main(["audit", *arguments]) == 2
+        assert said in capsys.readouterr().err
+
+
+def test_a_classifier_that_is_not_here_is_named_and_the_others_count(files, tmp_path, monkeypatch):
+    monkeypatch.setenv("TSTBENCH_HOME", str(tmp_path))
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    assert not main(["train", "classifier", "mini"])
+    found = audit([str(files / "a.txt")], WAYS[:1], [parse_claim("acc=50")])
+    assert {dict(one.choices)["variant"] for one in found.findings[0].values} == {"linear"}
+    assert any("--kind textcnn" in note for note in found.notes)
+
+
+@pytest.mark.realdata
+def test_published_outputs_on_yelp():
+    """24 and 55 of one file: the shared facts on Yelp's outputs, and values of the README."""
+    both = ("yelp/negative-to-positive", "yelp/positive-to-negative")
+    template = ["published:template"] * 2
+    found = audit(template, both, [parse_claim("bleu=24"), parse_claim("bleu=55")])
+    twenty_four, fifty_five = found.findings
+    assert {dict(one.choices)["refs"] for one in fifty_five.reproduced_by} == {"source"}
+    assert "source" not in {dict(one.choices)["refs"] for one in twenty_four.reproduced_by}
+    chatgpt = audit(["published:chatgpt"], both[:1], [parse_claim("bleu=26.2")])
+    assert "tstbench" in {one.known_as for one in chatgpt.findings[0].reproduced_by}

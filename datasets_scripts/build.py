@@ -28,7 +28,7 @@ from .load import TRAINING_ORDER
 from .publication import MARKER, marker_text
 from .quality import Quality, measure
 from .rows import direction_rows, style_rows
-from .views import DEFAULT_VIEW, STYLES_VIEW, Split, available_parts, rows_digest, views
+from .views import DEFAULT_VIEW, Split, available_parts, is_labelled, rows_digest, views
 
 Sides = dict[Place, Side]
 
@@ -170,7 +170,8 @@ def _write_splits(
     tables: dict[str, pa.Table] = {}
     infos = {}
     for view, splits in views(corpus, parts).items():
-        features = style_features(corpus.facts) if view == STYLES_VIEW else direction_features()
+        labelled = is_labelled(view, corpus.facts)
+        features = style_features(corpus.facts) if labelled else direction_features()
         found = datasets.SplitDict()
         for split in splits:
             if split.file not in tables:
@@ -240,9 +241,9 @@ def _front_matter(
 
 def _description(view: str, corpus: Corpus) -> str:
     """What a view shows, for people."""
-    if view == DEFAULT_VIEW:
+    if view == DEFAULT_VIEW and corpus.facts.directions:
         return "All directions: one split for each direction and part"
-    if view == STYLES_VIEW:
+    if is_labelled(view, corpus.facts):
         return f"Sentences labelled with their style: {', '.join(corpus.facts.styles)}"
     (direction,) = (d for d in corpus.facts.directions if d.config == view)
     return f"From {direction.source_style} to {direction.target_style}"

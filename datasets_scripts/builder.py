@@ -17,7 +17,7 @@ from .cleaning import parse_cleaning
 from .corpus import Corpus, Place, read_place
 from .directions import DatasetFacts, Direction
 from .rows import direction_rows, style_rows
-from .views import STYLES_VIEW, available_parts, rows_digest, views
+from .views import available_parts, is_labelled, rows_digest, views
 
 
 @dataclass
@@ -85,7 +85,7 @@ class TransferBuilder(datasets.GeneratorBasedBuilder):
 
     def _info(self) -> datasets.DatasetInfo:
         card = read_card(self.CORPUS)
-        styles = self.config.name == STYLES_VIEW
+        styles = is_labelled(self.config.name, self.CORPUS.facts)
         return datasets.DatasetInfo(
             description=self.__doc__ or "",
             features=style_features(self.CORPUS.facts) if styles else direction_features(),

@@ -106,10 +106,7 @@ def write_card(
     shared = Template((_HERE / "card.md").read_text("utf-8")).substitute(
         dataset=corpus.name,
         version=corpus.version,
-        direction=corpus.facts.directions[0].config,
-        split=corpus.facts.directions[0].split("test"),
-        repository=_repository(corpus),
-        labels=", ".join(f"{i} = {style}" for i, style in enumerate(corpus.facts.styles)),
+        use=_use(corpus),
         command=f"tstbench build {corpus.name}" + (" --data FILE" if corpus.origin else ""),
         statistics=_table(quality),
         training=provenance.training,
@@ -125,9 +122,26 @@ def write_card(
     return f"---\n{yaml_block}---\n{card.body.rstrip()}\n\n{shared}"
 
 
+def _use(corpus: Corpus) -> str:
+    """How the views are loaded, with or without directions."""
+    first = next(iter(corpus.facts.directions), None)
+    text = (_HERE / f"use_{'directions' if first else 'labels'}.md").read_text("utf-8")
+    return (
+        Template(text)
+        .substitute(
+            repository=_repository(corpus),
+            direction=first.config if first else "",
+            split=first.split("test") if first else corpus.parts[0].name,
+            labels=", ".join(f"{i} = {style}" for i, style in enumerate(corpus.facts.styles)),
+        )
+        .rstrip()
+    )
+
+
 def _repository(corpus: Corpus) -> str:
-    """The argument of load_dataset: one of our repositories, or the folder of a user's own data."""
-    return f"path/to/{corpus.name}" if corpus.origin else f"tstbench/{corpus.name}"
+    """The argument of load_dataset: one of our repositories, or the folder that was built."""
+    here = corpus.origin or not corpus.facts.licence
+    return f"path/to/{corpus.name}" if here else f"tstbench/{corpus.name}"
 
 
 def _table(quality: Sequence[Quality]) -> str:

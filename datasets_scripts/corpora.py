@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from ..errors import unknown_name
 from .added import added
 from .amazon.corpus import CORPUS as AMAZON
+from .cds.corpus import CORPUS as CDS
+from .cola.corpus import CORPUS as COLA
 from .corpus import Corpus
 from .gyafc_em.corpus import CORPUS as GYAFC_EM
 from .gyafc_fr.corpus import CORPUS as GYAFC_FR
@@ -14,6 +16,7 @@ from .mini.corpus import CORPUS as MINI
 from .shakespeare.corpus import CORPUS as SHAKESPEARE
 from .styptb_arr.corpus import CORPUS as STYPTB_ARR
 from .styptb_tfu.corpus import CORPUS as STYPTB_TFU
+from .wnc.corpus import CORPUS as WNC
 from .yelp.corpus import CORPUS as YELP
 
 _OURS: dict[str, Corpus] = {
@@ -21,12 +24,13 @@ _OURS: dict[str, Corpus] = {
     for corpus in (
         *(MINI, YELP, AMAZON, GYAFC_EM, GYAFC_FR),
         *(SHAKESPEARE, STYPTB_TFU, STYPTB_ARR),
+        *(WNC, CDS, COLA),
     )
 }
 
 
 class _Corpora(Mapping[str, Corpus]):
-    """The benchmark's corpora, then those of other packages and the user: a live view."""
+    """Our corpora, then those of other packages and the user: a live view."""
 
     def __getitem__(self, name: str) -> Corpus:
         return _OURS[name] if name in _OURS else added()[name]

@@ -65,6 +65,7 @@ class DatasetFacts:
         licensed: whether it is never published, but built from the user's own copy.
         language: BCP-47 code, see :mod:`.languages`.
         licence: its name; empty if none is stated, in which case nothing is published.
+        labels_only: whether its sentences are labelled but not to be rewritten: no directions.
     """
 
     name: str
@@ -77,11 +78,12 @@ class DatasetFacts:
     licensed: bool = False
     language: str = "en"
     licence: str = ""
+    labels_only: bool = False
 
     @property
     def directions(self) -> tuple[Direction, ...]:
         """In the order of ``pairs``, or else of the styles."""
-        pairs = self.pairs or permutations(self.styles, 2)
+        pairs = () if self.labels_only else self.pairs or permutations(self.styles, 2)
         return tuple(Direction(self.name, source, target) for source, target in pairs)
 
     @property
@@ -140,3 +142,32 @@ _OURS = (
     ),
 )
 BENCHMARK_DATASETS: dict[str, DatasetFacts] = {facts.name: facts for facts in _OURS}
+
+# Beyond the benchmark: what other papers' metrics learn from and are tested on.
+_FURTHER = (
+    DatasetFacts(
+        "wnc",
+        "Wiki Neutrality Corpus",
+        "subjectivity",
+        ("subjective", "neutral"),
+        pairs=(("subjective", "neutral"),),
+        parallel=True,
+    ),
+    DatasetFacts(
+        "cds",
+        "Corpus of Diverse Styles, samples",
+        "eleven styles",
+        ("aae", "bible", "coha_1810s", "coha_1890s", "coha_1990s", "english_tweets", "joyce",
+         "lyrics", "romantic_poetry", "shakespeare", "switchboard"),
+        labels_only=True,
+    ),
+    DatasetFacts(
+        "cola",
+        "Corpus of Linguistic Acceptability",
+        "acceptability",
+        ("unacceptable", "acceptable"),
+        labels_only=True,
+    ),
+)  # fmt: skip
+FURTHER_DATASETS: dict[str, DatasetFacts] = {facts.name: facts for facts in _FURTHER}
+OUR_DATASETS = {**BENCHMARK_DATASETS, **FURTHER_DATASETS}

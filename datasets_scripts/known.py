@@ -1,4 +1,4 @@
-"""All known datasets and directions: the benchmark's, other packages' and the user's.
+"""All known datasets and directions: ours, other packages' and the user's.
 
 :data:`DATASETS` and :data:`DIRECTIONS` are live views: what is added appears in them at once.
 """
@@ -11,22 +11,22 @@ from difflib import get_close_matches
 
 from ..errors import InputError, UnknownNameError, unknown_name
 from .added import added
-from .directions import BENCHMARK_DATASETS, NAME, DatasetFacts, Direction
+from .directions import NAME, OUR_DATASETS, DatasetFacts, Direction
 
 _DIRECTION = re.compile(rf"({NAME.pattern})/({NAME.pattern})-to-({NAME.pattern})")
 _NEAR = 0.8  # as similar as yelp and yelpp: more likely a typo than another dataset
 
 
 class _Datasets(Mapping[str, DatasetFacts]):
-    """The benchmark's datasets, then those of other packages and the user: a live view."""
+    """Our datasets, then those of other packages and the user: a live view."""
 
     def __getitem__(self, name: str) -> DatasetFacts:
-        if name in BENCHMARK_DATASETS:
-            return BENCHMARK_DATASETS[name]
+        if name in OUR_DATASETS:
+            return OUR_DATASETS[name]
         return added()[name].facts
 
     def __iter__(self) -> Iterator[str]:
-        return iter({**BENCHMARK_DATASETS, **added()})
+        return iter({**OUR_DATASETS, **added()})
 
     def __len__(self) -> int:
         return len(list(iter(self)))

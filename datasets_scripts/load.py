@@ -154,7 +154,7 @@ def load_styles(
     clean = parse_cleaning(cleaning or corpus.cleaning)
     styles = range(len(corpus.facts.styles))
     forbidden = set(map(match_key, exclude))
-    if exclude_test:
+    if exclude_test and any(part.name == "test" for part in corpus.parts):
         forbidden |= sentence_keys(corpus, ["test"], clean, data_dir, references=True)
     splits, missing = {}, {}
     for part in corpus.parts:

@@ -67,7 +67,7 @@ def measure(
         if not side.texts or (target is None and (part, style) in shown_apart):
             continue
         own = keys[place]
-        test = keys[Place("test", style)] if part != "test" else []
+        test = keys.get(Place("test", style), []) if part != "test" else []
         others = set[str]().union(
             *(distinct[Place(part, other)] for other in range(len(styles)) if other != style)
         )

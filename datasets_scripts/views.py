@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..errors import MissingFileError
 from .corpus import Corpus, Part
-from .directions import Direction
+from .directions import DatasetFacts, Direction
 
 DEFAULT_VIEW = "default"
 STYLES_VIEW = "styles"
@@ -45,15 +45,20 @@ def views(corpus: Corpus, parts: Iterable[Part]) -> dict[str, tuple[Split, ...]]
         d: [p.name for p in parts if p.serves(way)]
         for d, way in zip(corpus.facts.directions, corpus.ways(), strict=True)
     }
-    found = {
-        DEFAULT_VIEW: tuple(
-            Split(d.split(part), part, d) for d, names in served.items() for part in names
-        )
-    }
+    labelled = tuple(Split(p.name, p.name, None) for p in parts if any(p.sentences))
+    directions = tuple(
+        Split(d.split(part), part, d) for d, names in served.items() for part in names
+    )
+    found = {DEFAULT_VIEW: directions if served else labelled}
     for d, names in served.items():
         found[d.config] = tuple(Split(part, part, d) for part in names)
-    found[STYLES_VIEW] = tuple(Split(p.name, p.name, None) for p in parts if any(p.sentences))
+    found[STYLES_VIEW] = labelled
     return found
+
+
+def is_labelled(view: str, facts: DatasetFacts) -> bool:
+    """Whether a view shows labelled sentences, not rows of a direction."""
+    return view == STYLES_VIEW or (view == DEFAULT_VIEW and not facts.directions)
 
 
 def available_parts(

@@ -159,4 +159,4 @@ def _register(dataset: str) -> Callable[..., Task]:
     return style_transfer
 
 
-TASKS = {name: _register(name) for name in DATASETS}
+TASKS = {name: _register(name) for name, facts in DATASETS.items() if facts.directions}

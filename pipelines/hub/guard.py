@@ -25,7 +25,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from ...datasets_scripts.directions import BENCHMARK_DATASETS
+from ...datasets_scripts.directions import OUR_DATASETS
 from ...datasets_scripts.publication import MARKER
 from ...errors import InputError, TSTBenchError
 from .quotes import QuotedSentences
@@ -39,11 +39,9 @@ RECORDS = frozenset({".csv", ".json", ".jsonl", ".parquet", ".tsv"})
 PICTURES = frozenset({".gif", ".ico", ".jpeg", ".jpg", ".png", ".webp"})
 WEIGHTS = frozenset({".arpa", ".bin", ".model", ".npy", ".npz", ".safetensors"})
 
-LICENSED = tuple(name for name, facts in BENCHMARK_DATASETS.items() if facts.licensed)
-_OPEN_STYLES = {
-    s for facts in BENCHMARK_DATASETS.values() if not facts.licensed for s in facts.styles
-}
-LICENSED_STYLES = {s for n in LICENSED for s in BENCHMARK_DATASETS[n].styles} - _OPEN_STYLES
+LICENSED = tuple(name for name, facts in OUR_DATASETS.items() if facts.licensed)
+_OPEN_STYLES = {s for facts in OUR_DATASETS.values() if not facts.licensed for s in facts.styles}
+LICENSED_STYLES = {s for n in LICENSED for s in OUR_DATASETS[n].styles} - _OPEN_STYLES
 
 # Fields that hold sentences, and fields whose prose is about the scores, not of the corpus.
 _SENTENCES = re.compile(

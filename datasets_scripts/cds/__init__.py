@@ -1,0 +1,1 @@
+"""Corpus of Diverse Styles: eleven styles, 1,000 sentences each."""

@@ -1,0 +1,1 @@
+"""Corpus of Linguistic Acceptability."""

@@ -1,0 +1,1 @@
+"""Wiki Neutrality Corpus: subjective sentences and their neutral edits."""

@@ -11,7 +11,7 @@ from typing import Annotated
 from pydantic import Field
 
 from ..datasets_scripts.directions import Direction
-from ..datasets_scripts.known import dataset_facts, parse_direction
+from ..datasets_scripts.known import directions_of, parse_direction
 from ..datasets_scripts.training import TrainingData, load_training
 from ..errors import InputError
 from ..pipelines.tables import print_rows
@@ -140,7 +140,7 @@ def _directions(name: str, arguments: argparse.Namespace) -> tuple[Direction, ..
         raise InputError("give either --direction (such as mini/negative-to-positive) or --dataset")
     if arguments.direction is not None:
         return (system_class(name).direction_to_learn(parse_direction(arguments.direction)),)
-    directions = dataset_facts(arguments.dataset).directions
+    directions = directions_of(arguments.dataset)
     return tuple(dict.fromkeys(map(system_class(name).direction_to_learn, directions)))
 
 

@@ -64,7 +64,7 @@ def parse_direction(name: str) -> Direction:
     dataset = name.split("/")[0]
     if dataset not in DATASETS:
         raise unknown_name("direction", name, DIRECTIONS)
-    known = [d.name for d in DATASETS[dataset].directions]
+    known = [d.name for d in directions_of(dataset)]
     if "/" not in name:
         raise UnknownNameError(
             f"{name!r} is a dataset, but a direction is needed, one of: {', '.join(known)}."
@@ -116,6 +116,22 @@ def language_of(direction: Direction | None) -> str:
 def style_index(direction: Direction, style: str) -> int:
     """A style's index among its dataset's styles: the label that classifiers use for it."""
     return dataset_facts(direction.dataset).styles.index(style)
+
+
+def directions_of(dataset: str) -> tuple[Direction, ...]:
+    """The directions of a dataset.
+
+    Raises:
+        UnknownNameError: no such dataset.
+        InputError: its sentences are only labelled.
+    """
+    facts = dataset_facts(dataset)
+    if not facts.directions:
+        raise InputError(
+            f"{dataset} has no directions: its sentences are labelled "
+            f"({', '.join(facts.styles)}), but there is nothing to rewrite"
+        )
+    return facts.directions
 
 
 def dataset_facts(name: str) -> DatasetFacts:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ..datasets_scripts.directions import BENCHMARK_DATASETS, Direction
-from ..datasets_scripts.known import dataset_facts
+from ..datasets_scripts.known import dataset_facts, directions_of
 from ..datasets_scripts.load import StyleData, StyleSplit, load_styles
 from ..datasets_scripts.sources import COLA, upstream_file
 from ..datasets_scripts.unchanged import Remembered, about_dataset
@@ -107,7 +107,7 @@ def prepare_dataset(
 ) -> list[Artefact]:
     """Make sure that all scorers of a dataset exist: for each style, one direction into it."""
     made = {}
-    into = {direction.target_style: direction for direction in dataset_facts(dataset).directions}
+    into = {direction.target_style: direction for direction in directions_of(dataset)}
     for direction in into.values():
         for artefact in prepare(direction, profile, benchmark_metrics(), data_dir=data_dir):
             made[artefact.hash] = artefact

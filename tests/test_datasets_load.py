@@ -202,8 +202,12 @@ def test_every_dataset_has_a_corpus():
     assert set(CORPORA) == set(DATASETS)
     for name, corpus in CORPORA.items():
         assert corpus.facts is DATASETS[name]
-        assert [p.name for p in corpus.parts if p.transfer] == ["train", "validation", "test"]
         assert load_module.parse_dataset(name) is corpus
+        assert bool(corpus.facts.directions) != corpus.facts.labels_only
+        if corpus.facts.labels_only:
+            assert not any(part.transfer or part.rewrites for part in corpus.parts)
+            continue
+        assert [p.name for p in corpus.parts if p.transfer] == ["train", "validation", "test"]
         test = corpus.part("test")
         assert {len(refs) for refs in test.references.values()} == {corpus.facts.references}
         assert bool(corpus.agreement) == corpus.facts.licensed

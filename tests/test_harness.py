@@ -205,7 +205,7 @@ def test_lm_eval_reports_our_numbers(model, home, tmp_path, capsys):
 def test_inspect_finds_a_task_for_every_dataset():
     points = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]
     tasks = import_module(points["inspect_ai"]["tstbench"]).TASKS
-    assert list(tasks) == list(DATASETS)
+    assert list(tasks) == [name for name, facts in DATASETS.items() if facts.directions]
 
 
 @needs("inspect_ai")

@@ -1,0 +1,141 @@
+"""Whether an embedding keeps style out: by hand, pair by pair, and the published tables' logic."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.metrics.pairwise import cosine_similarity
+
+from tstbench.errors import InputError
+from tstbench.metrics.functional.style_invariance import (
+    most_similar,
+    self_similar,
+    style_invariance,
+)
+
+PUBLISHED = json.loads((Path(__file__).parent / "golden" / "fitzpatrick.json").read_text())
+
+
+def clusters(strength, n=40, styles=4, size=6):
+    """Sentences whose vectors share `strength` of a direction of their style, and one for all."""
+    random = np.random.default_rng(1)
+    labels = np.repeat(np.arange(styles), n)
+    return random.normal(size=(n * styles, size)) + 1.0 + strength * np.eye(size)[labels], labels
+
+
+class TestPublishedTables:
+    """Tables 4 to 7 of the paper from its Tables 1 to 3."""
+
+    @pytest.mark.parametrize(
+        ("name", "differs"), [("glove", []), ("fasttext", []), ("distilroberta", [11])]
+    )
+    def test_the_most_similar_styles_follow_but_for_one_row(self, name, differs):
+        table = PUBLISHED["embeddings"][name]
+        found = [[s + 1 for s in row] for row in most_similar(np.array(table["similarities"]))]
+        rows = [
+            n
+            for n, (a, b) in enumerate(zip(found, table["most_similar"], strict=True), 1)
+            if a != b
+        ]
+        assert rows == differs
+        if differs:  # the paper leaves out two of four equal values
+            assert found[10] == [4, 5, 9, 11]
+            assert table["most_similar"][10] == [4, 5]
+
+    @pytest.mark.parametrize("name", PUBLISHED["embeddings"])
+    def test_the_counts_follow_where_ties_do_not_count(self, name):
+        table = PUBLISHED["embeddings"][name]
+        assert self_similar(np.array(table["similarities"])) == table["count"]
+        assert round(100 * table["count"] / 11, 1) == table["percentage"]
+
+    @pytest.mark.parametrize(
+        ("name", "largest"), [("glove", 0.056), ("fasttext", 0.071), ("distilroberta", 0.003)]
+    )
+    def test_the_tables_are_not_symmetric_although_a_mean_over_pairs_is(self, name, largest):
+        table = np.array(PUBLISHED["embeddings"][name]["similarities"])
+        assert np.abs(table - table.T).max() == pytest.approx(largest)
+
+
+class TestSimilarities:
+    @pytest.mark.parametrize("self_pairs", [True, False])
+    @pytest.mark.parametrize("centred", [True, False])
+    def test_they_are_means_over_pairs(self, self_pairs, centred):
+        vectors, labels = clusters(0.5, n=7)
+        labels[:3] = 1  # styles of different sizes
+        found = style_invariance(
+            vectors, labels, centred=centred, self_pairs=self_pairs, permutations=0
+        )
+        unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        cosines = cosine_similarity(unit - unit.mean(axis=0) if centred else unit)
+        for one in range(4):
+            for other in range(4):
+                pairs = cosines[np.ix_(labels == one, labels == other)]
+                if one == other and not self_pairs:
+                    pairs = pairs[~np.eye(len(pairs), dtype=bool)]
+                assert found.similarities[one, other] == pytest.approx(pairs.mean(), abs=1e-12)
+
+    def test_scale_does_not_matter(self):
+        vectors, labels = clusters(0.5)
+        scaled = vectors * np.random.default_rng(2).uniform(0.1, 9, size=(len(vectors), 1))
+        one, other = (style_invariance(v, labels, permutations=20) for v in (vectors, scaled))
+        np.testing.assert_allclose(one.similarities, other.similarities)
+        assert one.p_value == other.p_value
+
+    @pytest.mark.parametrize(
+        ("vectors", "labels", "said"),
+        [
+            (np.eye(2), [0, 0], "two styles"),
+            (np.eye(3), [0, 0, 1], "two sentences each"),
+            (np.eye(4), [0, 0, 2, 2], "two styles"),
+            (np.zeros((4, 2)), [0, 0, 1, 1], "4 sentences have a vector of zeros"),
+        ],
+    )
+    def test_what_cannot_be_compared(self, vectors, labels, said):
+        with pytest.raises(InputError, match=said):
+            style_invariance(vectors, np.array(labels))
+
+
+class TestChance:
+    def test_styles_that_differ_in_nothing_are_no_more_alike_than_chance(self):
+        vectors, _ = clusters(0.0)
+        values = []
+        for seed in range(40):
+            labels = np.random.default_rng(seed).permutation(np.repeat(np.arange(4), 40))
+            found = style_invariance(vectors, labels, permutations=60, seed=seed)
+            values.append(found.gap_p_value)
+        # p-values of a true null are uniform: none of the usual levels is crossed too often.
+        assert np.mean(np.array(values) <= 0.1) < 0.25
+        assert 0.3 < np.mean(values) < 0.7
+
+    def test_styles_that_differ_are_found(self):
+        found = style_invariance(*clusters(2.0), permutations=199)
+        assert found.self_similar == 4
+        assert found.gap > 0.1
+        assert found.gap_p_value == pytest.approx(1 / 200)
+
+    def test_one_in_the_number_of_styles_is_not_what_chance_gives(self):
+        """Styles that differ only in how long their mean is: the longest draws all others."""
+        random = np.random.default_rng(3)
+        labels = np.repeat(np.arange(4), 50)
+        vectors = random.normal(size=(200, 8)) + np.array([0.1, 0.4, 0.8, 3.0])[labels][:, None]
+        found = style_invariance(vectors, labels, permutations=0)
+        assert found.most_similar == ((3,),) * 4
+
+    def test_self_pairs_alone_make_centred_styles_similar_to_themselves(self):
+        vectors, _ = clusters(0.0, n=10)
+        labels = np.random.default_rng(5).permutation(np.repeat(np.arange(4), 10))
+        with_them = style_invariance(
+            vectors, labels, centred=True, self_pairs=True, permutations=100
+        )
+        without = style_invariance(vectors, labels, centred=True, permutations=100)
+        assert with_them.expected > 3.5
+        assert without.expected < 2
+
+    def test_the_seed_fixes_the_result(self):
+        vectors, labels = clusters(0.3)
+        one, same, other = (
+            style_invariance(vectors, labels, permutations=50, seed=seed) for seed in (1, 1, 2)
+        )
+        assert (one.p_value, one.expected) == (same.p_value, same.expected)
+        assert one.expected != other.expected

@@ -137,5 +137,5 @@ class TestChance:
         one, same, other = (
             style_invariance(vectors, labels, permutations=50, seed=seed) for seed in (1, 1, 2)
         )
-        assert (one.p_value, one.expected) == (same.p_value, same.expected)
-        assert one.expected != other.expected
+        assert (one.gap_p_value, one.expected) == (same.gap_p_value, same.expected)
+        assert one.gap_p_value != other.gap_p_value

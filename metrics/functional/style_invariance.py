@@ -2,10 +2,10 @@
 
 Source: Fitzpatrick, Park and Obst, "Measuring Content Preservation in Textual Style Transfer",
 section 3.2. They compare how often a style is most similar to itself with one in the number of
-styles. That is not the chance level: the mean cosine of two styles is the product of their mean unit
-vectors, so the style with the longest mean is always most similar to itself, and to it most others
-are too. Here labels are permuted instead. Nor is a sentence compared with itself here: where the mean
-of all is subtracted, these cosines of 1 alone would make every style most similar to itself.
+styles. With the cosine of each sentence with itself among the pairs, that is not the chance level: the
+style with the longest mean vector is then always most similar to itself, and the others to it more
+than to one another. So labels are permuted here, and a sentence is not compared with itself unless
+asked: where the mean of all is subtracted, these cosines of 1 alone make every style self-similar.
 """
 
 from __future__ import annotations

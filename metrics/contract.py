@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
-from .facts import MetricFacts
+from .facts import Column, MetricFacts
 
 if TYPE_CHECKING:  # listing the metrics must not load numpy
     from .inputs import Inputs
@@ -116,6 +116,10 @@ class Family(Generic[O]):
     def parts(self, metric: str, inputs: Inputs, options: O) -> tuple[str, ...]:
         """Other metrics that this one is computed from; their scorers are needed too."""
         return ()
+
+    def reads(self, metric: str, options: O) -> tuple[Column, ...]:
+        """The inputs that it needs besides predictions, with these options."""
+        return next(facts.reads for facts in self.metrics if facts.name == metric)
 
     def needs(self, metric: str, inputs: Inputs, options: O) -> tuple[Need, ...]:
         """Which texts go to which scorers: the only place that pairs them."""

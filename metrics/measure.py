@@ -150,7 +150,8 @@ class Measuring(Context):
         return fields if dtype is None else {**fields, "dtype": dtype}
 
     def _check_columns(self, metric: str) -> None:
-        for column in metric_facts(metric).reads:
+        family = family_of(metric)
+        for column in family.reads(metric, self.choices.of(family.name)):
             if getattr(self.inputs, column) is None:
                 such = ", such as 'yelp/negative-to-positive'" if column == "direction" else ""
                 article = "a " if column == "direction" else ""

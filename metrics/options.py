@@ -84,9 +84,15 @@ def _options(family: str, values: Mapping[str, object]) -> Options:
 def _read(name: str, value: object, kind: Any) -> object:
     """A value converted to the option's type: the command line gives texts."""
     if get_origin(kind) in (Union, types.UnionType):
-        if value is None or value == "none":
+        kinds = get_args(kind)
+        if type(None) in kinds and (value is None or value == "none"):
             return None
-        kind = next(one for one in get_args(kind) if one is not type(None))
+        *others, kind = [one for one in kinds if one is not type(None)]
+        for other in others:  # the first that the value can be
+            try:
+                return _read(name, value, other)
+            except InputError:
+                continue
     if get_origin(kind) is Literal:
         if value not in get_args(kind):
             raise unknown_name(f"value of {name}", str(value), map(str, get_args(kind)))

@@ -7,12 +7,16 @@ from typing import TYPE_CHECKING
 
 from ...errors import InputError
 from ..contract import Context, Family, Options
-from ..facts import MetricFacts
+from ..facts import Column, MetricFacts
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from ..functional.joint import JointWeights
     from ..inputs import Inputs
+    from ..result import Measurement
     from ..statistics import Statistics
+    from .calibration import Calibration
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,26 +24,36 @@ class JointOptions(Options):
     """Options of ``joint``; the options of its parts belong to their own families.
 
     Attributes:
-        weights: relative weights of ACC, BLEU and fluency.
+        weights: relative weights of ACC, BLEU and fluency; or the name of a calibration, such as
+            ``calibrated-v1``, or the file of one.
     """
 
-    weights: tuple[float, ...] = (1.0, 1.0, 1.0)
+    weights: tuple[float, ...] | str = (1.0, 1.0, 1.0)
 
     def __post_init__(self) -> None:
-        if len(self.weights) != 3:
-            raise InputError(f"three weights are needed (ACC, BLEU, PPL), got {self.weights!r}")
-        _ = self.joint_weights  # mistakes are reported before anything is scored
+        _ = self.calibration or self.joint_weights  # mistakes are told before anything is scored
+
+    @property
+    def calibration(self) -> Calibration | None:
+        """The calibration, checked; ``None`` if weights are given."""
+        if not isinstance(self.weights, str):
+            return None
+        from .calibration import load_calibration
+
+        return load_calibration(self.weights)
 
     @property
     def joint_weights(self) -> JointWeights:
         """The weights, checked."""
         from ..functional.joint import JointWeights
 
+        if isinstance(self.weights, str) or len(self.weights) != 3:
+            raise InputError(f"three weights are needed (ACC, BLEU, PPL), got {self.weights!r}")
         return JointWeights(*self.weights)
 
 
 class Joint(Family[JointOptions]):
-    """The geometric mean of ACC, BLEU and 1/ln PPL."""
+    """The geometric mean of ACC, BLEU and 1/ln PPL, or a calibrated mean of ratings."""
 
     name = "joint"
     title = "Joint"
@@ -57,27 +71,58 @@ class Joint(Family[JointOptions]):
     )
 
     def left_out(self, metric: str, inputs: Inputs, options: JointOptions) -> str | None:
-        """A reason if there is no reference."""
+        """A reason if there is no reference; a calibration needs none."""
+        if isinstance(options.weights, str):
+            return None
         return "no sentence has a reference" if inputs.most_references == 0 else None
 
     def parts(self, metric: str, inputs: Inputs, options: JointOptions) -> tuple[str, ...]:
         """Multi-BLEU if a sentence has several references, otherwise r-BLEU."""
-        return ("acc", _bleu(inputs), "ppl")
+        if not (how := options.calibration):
+            return ("acc", _bleu(inputs), "ppl")
+        return tuple(dict.fromkeys(part.metric for part in how.parts))
+
+    def reads(self, metric: str, options: JointOptions) -> tuple[Column, ...]:
+        """A calibration reads no references."""
+        return (
+            ("direction",) if isinstance(options.weights, str) else super().reads(metric, options)
+        )
 
     def fields(self, metric: str, inputs: Inputs, options: JointOptions) -> dict[str, object]:
         """Which BLEU, and the weights."""
-        return {"bleu": _bleu(inputs), "weights": str(options.joint_weights)}
+        if not (how := options.calibration):
+            return {"bleu": _bleu(inputs), "weights": str(options.joint_weights)}
+        return {"weights": how.signed}
 
     def measure(
         self, metric: str, inputs: Inputs, options: JointOptions, context: Context
     ) -> Statistics:
         """Joint, from the statistics of its parts."""
+        from ..functional.calibrated import calibrated_statistics
         from ..functional.joint import joint_statistics
         from ..result import Measurement
 
         parts = [context.outcome(name) for name in self.parts(metric, inputs, options)]
-        acc, bleu, ppl = (part.statistics for part in parts if isinstance(part, Measurement))
-        return joint_statistics(acc, bleu, ppl, options.joint_weights)
+        measured = [part for part in parts if isinstance(part, Measurement)]
+        if not (how := options.calibration):
+            acc, bleu, ppl = (part.statistics for part in measured)
+            return joint_statistics(acc, bleu, ppl, options.joint_weights)
+        values = {one.metric: _of_sentences(one) for one in measured}
+        return calibrated_statistics([one.part for one in how.parts], values, inputs.failed)
+
+
+def _of_sentences(part: Measurement) -> np.ndarray:
+    """A part's values for single sentences.
+
+    Raises:
+        InputError: it has none.
+    """
+    values = part.statistics.per_sentence
+    if values is None:
+        raise InputError(
+            f"{part.metric} has no values for single sentences: it cannot be calibrated"
+        )
+    return values
 
 
 def _bleu(inputs: Inputs) -> str:

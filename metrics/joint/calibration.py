@@ -1,0 +1,131 @@
+"""Calibrations of Joint: named, versioned files with their coefficients and their evidence.
+
+A released calibration is never changed: a better one gets a new name. ``tstbench calibrate`` makes
+one from human judgments.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import ConfigDict, Field, JsonValue, TypeAdapter, ValidationError
+
+from ...errors import InputError, MissingFileError, unknown_name
+from ...files import read_text
+from ..functional.calibrated import CalibratedPart
+
+_HERE = Path(__file__).parent
+_PREFIX = "calibrated-"
+_Number = Annotated[float, Field(allow_inf_nan=False)]
+
+
+@dataclass(frozen=True)
+class FittedPart:
+    """One part, and how sure its numbers are; see :class:`CalibratedPart`.
+
+    Attributes:
+        intervals: 95% bootstrap interval of ``weight``, ``slope`` and ``offset``, by name.
+    """
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
+    metric: str
+    aspect: Literal["style", "content", "fluency"]
+    weight: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+    slope: _Number
+    offset: _Number
+    missing: Annotated[float, Field(ge=0, le=1)] = 0.0
+    intervals: dict[str, tuple[float, float]] = field(default_factory=dict)
+
+    @property
+    def part(self) -> CalibratedPart:
+        """The part as the score uses it."""
+        return CalibratedPart(
+            self.metric, self.aspect, self.weight, self.slope, self.offset, self.missing
+        )
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Everything that a calibrated Joint is.
+
+    Attributes:
+        name: ``calibrated-v1``.
+        parts: at least one.
+        profile: the profile whose scorers gave the metrics' values: with others the curves are not
+            those of these numbers.
+        fitted_on: what was fitted on which judgments, for people.
+        evidence: how well it does on judgments that it was not fitted on.
+        limits: where it fails, for people.
+    """
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
+    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_.-]*$", max_length=60)]
+    parts: Annotated[tuple[FittedPart, ...], Field(min_length=1)]
+    profile: str
+    fitted_on: tuple[str, ...]
+    evidence: dict[str, JsonValue] = field(default_factory=dict)
+    limits: tuple[str, ...] = ()
+    schema_version: Literal[1] = 1
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 hex of what the score depends on: metrics, weights and curves."""
+        content = [asdict(one.part) for one in self.parts]
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+    @property
+    def signed(self) -> str:
+        """How signatures name it."""
+        return f"{self.name}#{self.hash[:12]}"
+
+    def record(self) -> dict[str, Any]:
+        """As it is written to a file."""
+        return asdict(self)
+
+
+def calibrations() -> tuple[str, ...]:
+    """The names of the calibrations that come with the package."""
+    return tuple(sorted(path.stem for path in _HERE.glob(f"{_PREFIX}*.json")))
+
+
+def load_calibration(name: str) -> Calibration:
+    """A calibration by its name, or from a file of your own.
+
+    Args:
+        name: ``calibrated-v1``, or the path of a JSON file.
+
+    Raises:
+        UnknownNameError: no such calibration.
+        MissingFileError: no such file.
+        InputError: the file is not a calibration; the message names the field.
+    """
+    if name in calibrations():
+        return _read(_HERE / f"{name}.json")
+    if not name.endswith(".json"):
+        raise unknown_name("weights of joint", name, [*calibrations(), "1,1,1", "FILE.json"])
+    path = Path(name).expanduser()
+    if not path.is_file():
+        raise MissingFileError(f"no such file: {path}")
+    return _read(path)
+
+
+@lru_cache(maxsize=8)
+def _read(path: Path) -> Calibration:
+    try:
+        return _ADAPTER.validate_python(json.loads(read_text(path)))
+    except ValueError as error:
+        problem = str(error)
+        if isinstance(error, ValidationError):
+            first = error.errors(include_url=False)[0]
+            problem = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+        raise InputError(f"{path} is not a calibration of joint: {problem}") from error
+
+
+_ADAPTER: TypeAdapter[Calibration] = TypeAdapter(Calibration)

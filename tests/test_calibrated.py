@@ -1,0 +1,178 @@
+"""Joint as people rate: by hand, from a file, with intervals, without references."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from prepared import prepared_home
+
+import tstbench
+from tstbench.commands.cli import main
+from tstbench.errors import InputError, MissingFileError, UnknownNameError
+from tstbench.metrics.functional.calibrated import CalibratedPart, calibrated_scores
+from tstbench.metrics.inputs import check_inputs
+from tstbench.metrics.joint.calibration import load_calibration
+from tstbench.metrics.measure import measure
+from tstbench.metrics.options import choices
+from tstbench.pipelines.scoring import scoring
+
+DIRECTION = "mini/negative-to-positive"
+PARTS = [
+    {"metric": "acc", "aspect": "style", "weight": 3.0, "slope": 0.04, "offset": -2.0},
+    {"metric": "s_bleu", "aspect": "content", "weight": 1.0, "slope": 0.05, "offset": -1.0},
+]
+
+
+def written(folder, name="mine", **changes):
+    file = folder / f"{name}.json"
+    record = {"name": name, "profile": "embedded", "fitted_on": ["by hand"], "parts": PARTS}
+    file.write_text(json.dumps({**record, **changes}))
+    return file
+
+
+def by_hand(acc, bleu):
+    def curve(x):
+        return 1 / (1 + math.exp(-x))
+
+    return (3 * curve(-2 + 0.04 * acc) + curve(-1 + 0.05 * bleu)) / 4
+
+
+@pytest.fixture(scope="module")
+def outputs():
+    sources = tstbench.load_test_set(DIRECTION).sources
+    return [s.replace("cold", "warm") if n % 2 else "it was lovely." for n, s in enumerate(sources)]
+
+
+class TestScores:
+    def test_ratings_and_weights_by_hand(self):
+        parts = [CalibratedPart(**one) for one in PARTS]
+        values = {"acc": np.array([100.0, 0.0]), "s_bleu": np.array([20.0, 80.0])}
+        found = calibrated_scores(parts, values, np.array([False, False]))
+        assert found == pytest.approx([by_hand(100, 20), by_hand(0, 80)])
+
+    def test_failed_outputs_score_0_and_missing_values_have_their_rating(self):
+        parts = [CalibratedPart("acc", "style", 1.0, 0.04, -2.0, missing=0.25)]
+        values = {"acc": np.array([100.0, np.nan])}
+        assert calibrated_scores(parts, values, np.array([True, False])) == pytest.approx([0, 0.25])
+
+    @pytest.mark.parametrize("weights", [(0.0, 0.0), (-1.0, 2.0), (np.nan, 1.0)])
+    def test_weights_that_mean_nothing(self, weights):
+        parts = [CalibratedPart("acc", "style", w, 1.0, 0.0) for w in weights]
+        with pytest.raises(InputError, match="weights must be"):
+            calibrated_scores(parts, {"acc": np.ones(1)}, np.zeros(1, dtype=bool))
+
+
+class TestMetric:
+    @pytest.fixture(autouse=True)
+    def prepared(self, tmp_path_factory, monkeypatch):
+        monkeypatch.setenv("TSTBENCH_HOME", str(prepared_home(tmp_path_factory)))
+
+    def measured(self, outputs, file, metrics=("joint",), references=True):
+        test_set = tstbench.load_test_set(DIRECTION)
+        inputs = check_inputs(
+            outputs,
+            test_set.sources,
+            test_set.references if references else None,
+            test_set.direction,
+        )
+        how = scoring(list(metrics), settings={"joint": {"weights": str(file)}})
+        return measure(metrics, inputs, how.scorers(test_set.direction), how.choices)
+
+    @pytest.mark.parametrize("references", [True, False])
+    def test_it_is_the_mean_of_its_sentences_and_needs_no_reference(
+        self, tmp_path, outputs, references
+    ):
+        found = self.measured(
+            outputs, written(tmp_path), ("joint", "acc", "s_bleu"), references=references
+        )
+        acc, bleu = (found[name].per_sentence() for name in ("acc", "s_bleu"))
+        hand = [by_hand(a, b) for a, b in zip(acc, bleu, strict=True)]
+        assert found["joint"].per_sentence() == pytest.approx(hand, abs=2e-6)
+        assert found["joint"].value == pytest.approx(np.mean(hand))
+        assert found["joint"].interval().low < np.mean(hand) < found["joint"].interval().high
+        assert len(set(hand)) > 2
+
+    def test_without_a_calibration_references_are_still_needed(self, outputs):
+        with pytest.raises(InputError, match="joint needs references"):
+            self.measured(outputs, "1,1,1", references=False)
+
+    def test_the_module_takes_it(self, tmp_path, outputs):
+        module = pytest.importorskip("evaluate").load("metrics/joint")
+        found = module.compute(
+            predictions=outputs,
+            sources=list(tstbench.load_test_set(DIRECTION).sources),
+            references=[[] for _ in outputs],
+            direction=DIRECTION,
+            weights=str(written(tmp_path)),
+        )
+        expected = self.measured(outputs, written(tmp_path))["joint"].value
+        assert found["joint"] == pytest.approx(expected, abs=1e-6)
+
+    def test_the_signature_names_content_not_place(self, tmp_path, outputs):
+        def signature(file):
+            return str(self.measured(outputs, file)["joint"].signature)
+
+        one = signature(written(tmp_path))
+        (tmp_path / "elsewhere").mkdir()
+        assert signature(written(tmp_path / "elsewhere", limits=["other words"])) == one
+        changed = [{**PARTS[0], "slope": 0.041}, PARTS[1]]
+        assert signature(written(tmp_path, "other", parts=changed)) != one
+        assert "weights:mine#" in one
+        assert "r_bleu" not in one
+
+
+class TestFiles:
+    def test_a_name_nobody_released(self):
+        with pytest.raises(UnknownNameError, match="calibrated-v9"):
+            choices({"joint": {"weights": "calibrated-v9"}})
+
+    def test_a_file_that_is_not_there(self, tmp_path):
+        with pytest.raises(MissingFileError, match=r"none\.json"):
+            load_calibration(str(tmp_path / "none.json"))
+
+    @pytest.mark.parametrize(
+        ("changes", "said"),
+        [
+            ({"parts": []}, "parts"),
+            ({"parts": [{**PARTS[0], "weight": -1.0}]}, "parts.0.weight"),
+            ({"parts": [{**PARTS[0], "slope": "steep"}]}, "parts.0.slope"),
+            ({"parts": [{**PARTS[0], "aspect": "beauty"}]}, "parts.0.aspect"),
+            ({"schema_version": 2}, "schema_version"),
+            ({"colour": "red"}, "colour"),
+        ],
+    )
+    def test_what_is_wrong_is_named(self, tmp_path, changes, said):
+        with pytest.raises(InputError, match=rf"not a calibration of joint: {said}"):
+            load_calibration(str(written(tmp_path, **changes)))
+
+    def test_no_json(self, tmp_path):
+        (tmp_path / "x.json").write_text("{")
+        with pytest.raises(InputError, match="not a calibration"):
+            load_calibration(str(tmp_path / "x.json"))
+
+    @pytest.mark.parametrize("text", ["2,1", "2,1,x", "0,0,0", "-1,1,1"])
+    def test_weights_by_number_are_still_checked(self, text):
+        with pytest.raises((InputError, UnknownNameError)):
+            choices({"joint": {"weights": text}})
+
+    def test_weights_by_number_still_work_everywhere(self, capsys):
+        assert choices({"joint": {"weights": "2,1,1"}}).of("joint").weights == (2.0, 1.0, 1.0)
+        assert choices({"joint": {"weights": [2, 1, 1]}}).of("joint").weights == (2.0, 1.0, 1.0)
+        assert (
+            main(
+                [
+                    "evaluate",
+                    "--baseline",
+                    "copy",
+                    "--direction",
+                    DIRECTION,
+                    "--set",
+                    "joint.weights=1,1",
+                    "--metrics",
+                    "joint",
+                ]
+            )
+            == 2
+        )
+        assert "three weights" in capsys.readouterr().err

@@ -13,7 +13,7 @@ import tstbench
 from tstbench.metrics.registry import METRICS
 
 ROOT = Path(__file__).resolve().parent.parent
-ROOMS = ("datasets_scripts", "metrics", "trainers", "pipelines", "spaces", "commands")
+ROOMS = ("chat", "datasets_scripts", "metrics", "trainers", "pipelines", "spaces", "commands")
 GROUND = "the root's own modules"
 ORDER = (GROUND, *ROOMS)
 LEAVES_HOME = ("app.py",)

@@ -7,9 +7,9 @@ from contextlib import suppress
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from ...errors import ServerError
+from ..errors import ServerError
 from .answers import Reply
-from .settings import ChatSettings
+from .settings import ServerSettings
 
 # Published models that OpenAI no longer serves.
 RETIRED = ("gpt-3.5-turbo-1106", "gpt-4-0125-preview")
@@ -73,7 +73,7 @@ class RefusedError(ServerError):
 
 
 def fatal(
-    error: Exception, settings: ChatSettings, of: str, key: str
+    error: Exception, settings: ServerSettings, of: str, key: str
 ) -> Passing | RefusedError | Reply:
     """What an exception of the client means.
 
@@ -191,7 +191,7 @@ def _tokens(count: Any) -> int:
         return 0
 
 
-def _unknown_model(settings: ChatSettings, said: str) -> RefusedError:
+def _unknown_model(settings: ServerSettings, said: str) -> RefusedError:
     what = "has been retired" if _GONE.search(said.lower()) else "is not known"
     also = ", and OpenAI has retired it" if settings.model in RETIRED else ""
     return RefusedError(

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ...files import exclusive, home
-from ...store import canonical
+from ..files import exclusive, home
+from ..store import canonical
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 from ..errors import ServerError
-from .answers import Reply
+from .answers import Reply, Token, read_tokens
 from .settings import ServerSettings
 
 # Published models that OpenAI no longer serves.
@@ -173,9 +173,25 @@ def reply_of(body: Any, url: str) -> Reply:
             _tokens(usage.get("prompt_tokens")),
             _tokens(usage.get("completion_tokens")),
             _whole(str(body.get("model") or "")),
+            _probabilities(choice.get("logprobs")),
         )
     except (AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
         raise Passing(_NO_SERVER.format(url)) from error
+
+
+def _probabilities(said: Any) -> tuple[Token, ...] | None:
+    """The tokens with their alternatives; ``None`` if there are none, or in an unknown form."""
+    try:
+        rows = [
+            (
+                _whole(one["token"]),
+                [(_whole(o["token"]), o["logprob"]) for o in one.get("top_logprobs") or [one]],
+            )
+            for one in said["content"]
+        ]
+        return read_tokens(rows) or None
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return None
 
 
 def _whole(text: str) -> str:

@@ -86,6 +86,11 @@ OURS = (
         ".find:acceptability",
     ),
     Role("encoder", "encoder", "encoder", "token_vectors", ".find:encoder", trained=False),
+    Role("judge", "chat model that judges", "judge", "replies", ".judge:find", trained=False),
+    Role(
+        "causal_lm", "causal language model", "causal_lm", "log_probabilities", ".causal_lm:find",
+        default="openai-community/gpt2", trained=False,
+    ),
 )  # fmt: skip
 
 

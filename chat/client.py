@@ -40,7 +40,8 @@ def api_key(settings: ServerSettings) -> str:
     if not key and settings.url == OPENAI_URL:
         raise InputError(
             f"no key: OpenAI needs one in the environment variable {settings.key_name}, such "
-            f"as export {settings.key_name}=...; for another server give --base-url"
+            f"as export {settings.key_name}=...; for another server give "
+            f"{settings.flag('base_url')}"
         )
     if not key.isascii() or not key.isprintable():
         raise InputError(

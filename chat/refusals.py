@@ -21,7 +21,7 @@ _NO_MODEL = re.compile(
 )
 _FILTERED = ("content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation")
 _NO_SERVER = (
-    "{} does not answer as an OpenAI-compatible server does: check --base-url, which usually ends "
+    "{} does not answer as an OpenAI-compatible server does: check its address, which usually ends "
     "in /v1"
 )
 _HALVES = re.compile(r"[\ud800-\udfff]")
@@ -131,8 +131,8 @@ def fatal(
     if code == "context_length_exceeded" or _LENGTH.search(lower):
         return RefusedError(
             f"{of}: the prompt and {settings.longest_answer} tokens of an answer are longer than "
-            f"the context of {settings.model!r}: give fewer --examples, a lower --max-tokens or "
-            f"another --model ({said})"
+            f"the context of {settings.model!r}: give {settings.shorter}, a lower "
+            f"{settings.flag('max_tokens')} or another {settings.flag('model')} ({said})"
         )
     if (
         code in ("model_not_found", "model_deprecated")
@@ -142,11 +142,12 @@ def fatal(
         return _unknown_model(settings, said)
     if status == 404:
         return RefusedError(
-            f"{url} has no chat/completions: check --base-url, which usually ends in /v1 ({said})"
+            f"{url} has no chat/completions: check its address, which usually ends in /v1 ({said})"
         )
     return RefusedError(
         f"{of}: {url} refuses the request with {status}: {said}. Leave out a parameter that "
-        f"{settings.model!r} does not take with --omit, and give others with --extra"
+        f"{settings.model!r} does not take with {settings.flag('omit')}, and give others with "
+        f"{settings.flag('extra')}"
     )
 
 
@@ -211,8 +212,9 @@ def _unknown_model(settings: ServerSettings, said: str) -> RefusedError:
     what = "has been retired" if _GONE.search(said.lower()) else "is not known"
     also = ", and OpenAI has retired it" if settings.model in RETIRED else ""
     return RefusedError(
-        f"the model {settings.model!r} {what} at {settings.url}{also}: choose another with --model "
-        "NAME, under whose name its results then are, or a server that has it with --base-url URL.",
+        f"the model {settings.model!r} {what} at {settings.url}{also}: choose another with "
+        f"{settings.flag('model')} NAME, under whose name its results then are, or a server "
+        f"that has it with {settings.flag('base_url')} URL.",
         unknown_model=True,
     )
 

@@ -6,7 +6,7 @@ import json
 import os
 import re
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 from urllib.parse import urlsplit
 
 from pydantic import Field
@@ -97,6 +97,13 @@ class ServerSettings(Handling):
         metadata={"help": "more parameters, as a JSON object: '{\"max_completion_tokens\": 200}'"},
     )
 
+    #: what messages advise where a prompt is too long
+    shorter: ClassVar[str] = "fewer --examples"
+
+    def flag(self, name: str) -> str:
+        """How a user gives a setting, for messages."""
+        return f"--{name.replace('_', '-')}"
+
     @property
     def url(self) -> str:
         """The server's address.
@@ -112,13 +119,13 @@ class ServerSettings(Handling):
             usable = None
         if not usable:
             raise InputError(
-                f"--base-url {url!r} is not the address of a server: write it like "
+                f"{self.flag('base_url')} {url!r} is not the address of a server: write it like "
                 "http://127.0.0.1:8000/v1"
             )
         if parts.username or parts.password or parts.query:
             raise InputError(
-                "--base-url holds a user name, a password or a query, and it is written into "
-                f"cards: leave it out, and export {self.key_name} instead"
+                f"{self.flag('base_url')} holds a user name, a password or a query, and it is "
+                f"written into cards: leave it out, and export {self.key_name} instead"
             )
         return url
 
@@ -138,7 +145,7 @@ class ServerSettings(Handling):
         for name in listed(self.omit):
             if name not in (*sent, "seed") or name == "model":
                 known = ", ".join((*list(sent)[1:], "seed"))
-                raise InputError(f"--omit {name}: only {known} can be left out")
+                raise InputError(f"{self.flag('omit')} {name}: only {known} can be left out")
             sent.pop(name, None)
         return {**sent, **self._extra()}
 
@@ -157,11 +164,11 @@ class ServerSettings(Handling):
         try:
             found = json.loads(self.extra or "{}")
         except ValueError as error:
-            raise InputError(f"--extra {self.extra}: not JSON: {error}") from error
+            raise InputError(f"{self.flag('extra')} {self.extra}: not JSON: {error}") from error
         if not isinstance(found, dict):
-            raise InputError(f"--extra {self.extra}: write a JSON object, {{...}}")
+            raise InputError(f"{self.flag('extra')} {self.extra}: write a JSON object, {{...}}")
         if taken := {"model", "messages", "seed", "stream", "n"} & set(found):
-            raise InputError(f"--extra: {min(taken)!r} cannot be given there")
+            raise InputError(f"{self.flag('extra')}: {min(taken)!r} cannot be given there")
         return found
 
 

@@ -27,8 +27,8 @@ def add_scoring_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="ROLE=SCORER",
         help="use another scorer than the profile's: encoder=HUB_ID_OR_FOLDER@LAYER, "
-        "classifier=textcnn, acceptability=HUB_ID, language_model=FILE, causal_lm=HUB_ID_OR_FOLDER, "
-        "judge=MODEL@URL",
+        "classifier=textcnn, acceptability=HUB_ID, language_model=FILE, "
+        "causal_lm=HUB_ID_OR_FOLDER, judge=MODEL@URL",
     )
     parser.add_argument(
         "--set",
@@ -62,6 +62,7 @@ def read_scoring(arguments: argparse.Namespace) -> Scoring:
     """The checked scoring settings of the arguments."""
     from ..metrics.options import parse_settings
     from ..pipelines.scoring import scoring
+    from ..trainers.settings import read_settings
 
     return scoring(
         arguments.metrics,
@@ -71,5 +72,5 @@ def read_scoring(arguments: argparse.Namespace) -> Scoring:
         device=arguments.device,
         dtype=arguments.dtype,
         batch_size=arguments.batch_size,
-        asking=Handling(**given(Handling, arguments, "the judge")),
+        asking=read_settings(Handling, given(Handling, arguments, "the judge"), "the judge"),
     )

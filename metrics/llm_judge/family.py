@@ -16,12 +16,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, get_args
 
-from ...chat.settings import ServerSettings
 from ...errors import InputError
-from ...store import canonical
 from ...talk import say
 from ..contract import Context, Family, Need, Options
 from ..facts import MetricFacts
+from ..scorers.judge import JudgeSettings
 from ..text import preparation
 
 if TYPE_CHECKING:
@@ -83,16 +82,13 @@ class LlmJudgeOptions(Options):
     @property
     def parameters(self) -> dict[str, Any]:
         """What is sent besides model and messages."""
-        asked = ServerSettings(
+        asked = JudgeSettings(
             temperature=self.temperature,
             max_tokens=self.longest,
             omit=",".join(("top_p", *filter(None, (self.omit,)))),
             extra=self.extra,
         )
-        try:
-            sent = {name: value for name, value in asked.parameters.items() if name != "model"}
-        except InputError as error:
-            raise InputError(str(error).replace("--", "llm_judge.", 1)) from error
+        sent = {name: value for name, value in asked.parameters.items() if name != "model"}
         return {**self._probabilities, **sent}
 
     @property
@@ -148,6 +144,7 @@ class LlmJudge(Family[LlmJudgeOptions]):
 
     def fields(self, metric: str, inputs: Inputs, options: LlmJudgeOptions) -> dict[str, object]:
         """Wordings, parameters, how answers are read, and how texts are prepared."""
+        from ...store import canonical
         from ..functional.llm_judge import PARSING
 
         asked = [options.asked(aspect) for aspect in _aspects(metric)]

@@ -13,20 +13,19 @@ from collections.abc import Sequence
 from dataclasses import fields, replace
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
 
-from ...chat.answers import Call, Reply
-from ...chat.asking import Asking, budget_of
-from ...chat.estimate import Estimate, estimate
-from ...chat.in_order import in_order
 from ...chat.settings import Handling, ServerSettings
 from ...datasets_scripts.directions import Direction
 from ...errors import InputError
-from ...store import canonical
 from .device import Placement
 from .roles import Found
 from .weights import signature_name
+
+if TYPE_CHECKING:  # listing the metrics must not load the client's libraries
+    from ...chat.answers import Call, Reply
+    from ...chat.estimate import Estimate
 
 _AHEAD = 4  # requests under way for each one that may be: one that waits blocks no other
 _BARE_ADDRESS = re.compile(r"(?:localhost|[\w.-]+:\d+)(?:/.*)?")
@@ -40,6 +39,8 @@ def find(spec: str, _direction: Direction | None, placement: Placement) -> Found
     Raises:
         InputError: there is no model's name, or the address is not one or holds a secret.
     """
+    from ...store import canonical
+
     settings = judge_settings(spec, placement.asking)
     name = Path(settings.model).name if settings.model.startswith("/") else settings.model
     return Found(
@@ -48,6 +49,20 @@ def find(spec: str, _direction: Direction | None, placement: Placement) -> Found
         partial(_judge, settings),
         {"server": urlsplit(settings.url).hostname},
     )
+
+
+class JudgeSettings(ServerSettings):
+    """A server and its model, called as ``--scorer`` and the options of ``llm_judge`` name them."""
+
+    shorter: ClassVar[str] = "shorter prompts"
+
+    def flag(self, name: str) -> str:
+        """How a user gives a setting, for messages."""
+        if name in ("model", "base_url"):
+            return "--scorer judge=MODEL@URL"
+        if name in ("omit", "extra", "max_tokens", "temperature"):
+            return f"--set llm_judge.{name}="
+        return super().flag(name)
 
 
 def judge_settings(spec: str, handling: Handling) -> ServerSettings:
@@ -65,7 +80,7 @@ def judge_settings(spec: str, handling: Handling) -> ServerSettings:
     if not model.strip():
         raise InputError(f"judge {spec!r}: name the model before the address: MODEL@URL")
     given = {field.name: getattr(handling, field.name) for field in fields(Handling)}
-    settings = ServerSettings(model=model.strip(), base_url=url, **given)
+    settings = JudgeSettings(model=model.strip(), base_url=url, **given)
     return replace(
         settings, base_url=settings.url
     )  # as it is now, whatever the variable says later
@@ -82,6 +97,8 @@ class Judge:
     """
 
     def __init__(self, settings: ServerSettings) -> None:
+        from ...chat.asking import budget_of
+
         self.settings = settings
         self._budget = budget_of(settings)
         self._known: dict[str, Reply] = {}
@@ -109,6 +126,8 @@ class Judge:
 
     def estimate(self, requests: Sequence[str]) -> Estimate:
         """What some requests would take; nothing is sent."""
+        from ...chat.estimate import estimate
+
         calls = [self._call(one) for one in requests]
         longest = max((_longest(call.body) for call in calls), default=1)
         settings = replace(self.settings, max_tokens=longest)
@@ -116,6 +135,9 @@ class Judge:
 
     def _ask(self, requests: Sequence[str], settings: ServerSettings) -> None:
         from tqdm import tqdm
+
+        from ...chat.asking import Asking
+        from ...chat.in_order import in_order
 
         calls = [self._call(one) for one in requests]
         asking = Asking(settings, calls, budget=self._budget)
@@ -135,6 +157,8 @@ class Judge:
             asking.report()
 
     def _call(self, request: str) -> Call:
+        from ...chat.answers import Call
+
         return Call({"model": self.settings.model, **json.loads(request)}, self.settings.url)
 
 

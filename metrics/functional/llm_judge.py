@@ -21,6 +21,8 @@ from ..statistics import Statistics, mean_statistics
 PARSING = 1  # raised when the same answer is read differently
 
 Unread = Literal["unparsable", "out of range", "cut off", "refused", "without probabilities"]
+_THOUGHT = "</think>"  # what a model thinks before is no answer
+_LONG = 200  # characters; a line that is a number alone is shorter
 _REFUSED = ("content_filter", "refusal")
 
 _NUMBER = r"(?P<value>[-\u2212]?[0-9]{1,9}(?:\.[0-9]{1,9})?)"
@@ -32,9 +34,9 @@ _WHOLE_LINE = re.compile(
     rf"(?:\s*points?)?{_AROUND}[.;]?{_AROUND}",
     re.IGNORECASE,
 )
+_CLAUSE_ENDS = r"(?=\s*(?:[.,;)\]}\"'*_`](?![0-9])|\s\(|\s[-\u2013\u2014]\s+[^\W\d]|$))"
 _LABELLED = re.compile(
-    rf"\b{_LABEL}[\"'`*_]*\s*(?:is\b|:|=){_AROUND}{_NUMBER}{_OF}(?=\s*(?:[.,;)\]}}\"'*_`](?![0-9])|$))",
-    re.IGNORECASE,
+    rf"\b{_LABEL}[\"'`*_]*\s*(?:is\b|:|=){_AROUND}{_NUMBER}{_OF}{_CLAUSE_ENDS}", re.IGNORECASE
 )
 _OUT_OF = re.compile(
     rf"(?<![0-9.,/\-\u2212]){_NUMBER}\s*(?:/|out of)\s*(?P<of>[0-9]{{1,9}})(?![0-9/]|[.,][0-9])",
@@ -100,8 +102,8 @@ def read(text: str, finish: str, scale: Scale) -> Reading:
 
     A line that is a number and nothing else counts, with a label such as ``Score:`` or without; so
     does a labelled number that ends a clause. Where there is neither, ``4/5`` and ``4 out of 5``
-    count. An answer with several different numbers of that kind, or one out of another scale's
-    length, is unparsable.
+    count. An answer with several different numbers of that kind, or with the length of another scale
+    behind the number, is unparsable; so is a number in words.
 
     Args:
         text: the answer.
@@ -116,7 +118,7 @@ def read(text: str, finish: str, scale: Scale) -> Reading:
     """
     if finish in _REFUSED:
         return Reading(why="refused")
-    found = _of_lines(text) or list(_OUT_OF.finditer(text))
+    found = _of_lines(text) or list(_OUT_OF.finditer(text, _after_thought(text)))
     values = {float(one["value"].replace("\u2212", "-")) for one in found}
     lengths = {int(one["of"]) for one in found if one["of"] is not None}
     if len(values) != 1 or lengths - {scale.high}:
@@ -134,13 +136,19 @@ def read(text: str, finish: str, scale: Scale) -> Reading:
 def _of_lines(text: str) -> list[re.Match[str]]:
     """The numbers that are lines of their own, or labelled; with their places in the text."""
     found: list[re.Match[str]] = []
-    start = 0
-    for line in text.splitlines(keepends=True):
+    start = _after_thought(text)
+    for line in text[start:].splitlines(keepends=True):
         end = start + len(line.rstrip("\r\n"))
-        whole = _WHOLE_LINE.fullmatch(text, start, end)
+        whole = _WHOLE_LINE.fullmatch(text, start, end) if end - start <= _LONG else None
         found += [whole] if whole else list(_LABELLED.finditer(text, start, end))
         start += len(line)
     return found
+
+
+def _after_thought(text: str) -> int:
+    """Where the answer begins."""
+    place = text.rfind(_THOUGHT)
+    return place + len(_THOUGHT) if place >= 0 else 0
 
 
 def expected(reply: Reply, reading: Reading, scale: Scale) -> Reading:

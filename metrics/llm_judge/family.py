@@ -20,7 +20,6 @@ from ...errors import InputError
 from ...talk import say
 from ..contract import Context, Family, Need, Options
 from ..facts import MetricFacts
-from ..scorers.judge import JudgeSettings
 from ..text import preparation
 
 if TYPE_CHECKING:
@@ -82,6 +81,8 @@ class LlmJudgeOptions(Options):
     @property
     def parameters(self) -> dict[str, Any]:
         """What is sent besides model and messages."""
+        from ..scorers.judge import JudgeSettings
+
         asked = JudgeSettings(
             temperature=self.temperature,
             max_tokens=self.longest,

@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import fields, replace
-from functools import lru_cache, partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
@@ -46,7 +46,7 @@ def find(spec: str, _direction: Direction | None, placement: Placement) -> Found
     return Found(
         signature_name(name),
         hashlib.sha256(canonical([settings.url, settings.model])).hexdigest(),
-        partial(_judge, settings),
+        cache(partial(Judge, settings)),  # not for the whole process: limits are those of a command
         {"server": urlsplit(settings.url).hostname},
     )
 
@@ -168,8 +168,3 @@ def _longest(body: Any) -> int:
         if isinstance(most := body.get(name), int):
             return most
     return ServerSettings.max_tokens
-
-
-@lru_cache(maxsize=8)
-def _judge(settings: ServerSettings) -> Judge:
-    return Judge(settings)

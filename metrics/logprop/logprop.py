@@ -55,7 +55,7 @@ class LogProp(tstbench.metrics.module.StyleTransferMetric):
         batch_size=None,
     ):
         return tstbench.metrics.module.compute(
-            ["logprop"],
+            ["logprop", "logprop_plain"],
             predictions=predictions,
             sources=sources,
             direction=direction,

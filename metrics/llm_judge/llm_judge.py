@@ -1,5 +1,7 @@
 """LLM judge: what a chat model thinks of style, content and fluency, asked in many wordings."""
 
+import os
+
 import tstbench.metrics.module
 
 _DESCRIPTION = """
@@ -8,8 +10,8 @@ in eleven wordings each. Answers are parsed strictly, normalised to 0 to 1 and a
 """
 
 _ARGUMENTS = """
-    judge (str): "MODEL@URL"; without the address at OPENAI_BASE_URL, else at OpenAI. The key is read
-        from the environment variable OPENAI_API_KEY.
+    judge (str): "MODEL@URL"; without the address at OPENAI_BASE_URL, else at OpenAI. By default the
+        environment variable TSTBENCH_JUDGE. The key is read from the variable OPENAI_API_KEY.
     direction (str): such as "yelp/negative-to-positive"; the wordings name its styles.
     wordings (int): how many of the eleven are asked.
     explain (bool): whether an explanation is asked for before the score.
@@ -59,6 +61,7 @@ class LlmJudge(tstbench.metrics.module.StyleTransferMetric):
         temperature=None,
         profile="embedded",
     ):
+        judge = judge or os.environ.get("TSTBENCH_JUDGE")
         return tstbench.metrics.module.compute(
             ["llm_judge"],
             predictions=predictions,

@@ -34,8 +34,7 @@ def judge_estimate(outputs: Sequence[Outputs], test_set: TestSet, how: Scoring) 
                 requests.update(dict.fromkeys(need.texts))
     if not asks:
         raise InputError(
-            "--dry-run: none of these metrics asks a chat model; name llm_judge, or leave it "
-            "out"
+            "--dry-run: none of these metrics asks a chat model; name llm_judge, or leave it out"
         )
     found: Estimate = scorers.load(ROLE).estimate(tuple(requests))
     return found

@@ -17,7 +17,14 @@ from tstbench.errors import InputError, MissingScorerError, UnknownNameError
 from tstbench.metrics.inputs import check_inputs
 from tstbench.metrics.measure import measure, needs, plan, roles_needed
 from tstbench.metrics.options import choices
-from tstbench.metrics.registry import FAMILIES, METRICS, benchmark_metrics, expand, families, family_of
+from tstbench.metrics.registry import (
+    FAMILIES,
+    METRICS,
+    benchmark_metrics,
+    expand,
+    families,
+    family_of,
+)
 from tstbench.metrics.result import LeftOut, Measurement
 from tstbench.metrics.scorers.artefacts import find
 from tstbench.metrics.scorers.classifiers import KINDS, classifier_kind

@@ -88,7 +88,9 @@ class CausalLm:
     def _score(self, questions: list[str]) -> np.ndarray:
         pairs = [json.loads(one) for one in questions]
         encoded = self._tokenizer(
-            [before + after for before, after in pairs], return_offsets_mapping=True
+            [before + after for before, after in pairs],
+            return_offsets_mapping=True,
+            verbose=False,  # what is too long is cut below
         )
         ids, starts = [], []
         for row, offsets, (before, _) in zip(

@@ -3,7 +3,7 @@
 from setuptools import find_namespace_packages, setup
 from setuptools.command.build_py import build_py
 
-ROOMS = ("datasets_scripts", "metrics", "trainers", "pipelines", "spaces", "commands")
+ROOMS = ("chat", "datasets_scripts", "metrics", "trainers", "pipelines", "spaces", "commands")
 
 
 class BuildPy(build_py):

@@ -14,9 +14,15 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..talk import say
 from .scoring import add_scoring_arguments, read_scoring
+
+if TYPE_CHECKING:
+    from ..datasets_scripts.load import TestSet
+    from ..pipelines.outputs import Outputs
+    from ..pipelines.scoring import Scoring
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,6 +47,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="print reports as JSON lines")
     parser.add_argument("--signatures", action="store_true", help="print the signatures too")
+    parser.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="llm_judge: print every request, as JSON Lines, and what they may cost; send none",
+    )
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -83,6 +94,9 @@ def run(arguments: argparse.Namespace) -> None:
     for (name, path), one in zip(found, outputs, strict=False):  # baselines follow the files
         if info := made_by(path, one):
             infos[name] = info
+    if arguments.dry_run:
+        _dry_run(outputs, test_set, how)
+        return
     if arguments.out:
         make_folder(arguments.out)  # better known now than after scoring
     warn(outputs, test_set, infos, arguments.out)
@@ -95,6 +109,15 @@ def run(arguments: argparse.Namespace) -> None:
         say(evaluation.summary())
         for system in (one for one in evaluation.systems if one.computed):
             say(f"wrote {folder / folder_name(system.info.name)}/report.json and samples.jsonl")
+
+
+def _dry_run(outputs: list[Outputs], test_set: TestSet, how: Scoring) -> None:
+    from ..pipelines.judging import judge_estimate, request_lines
+
+    found = judge_estimate(outputs, test_set, how)
+    for line in request_lines(found):
+        print(line)  # noqa: T201 - ASCII on any terminal
+    say(found.summary)
 
 
 def _print(evaluation, arguments: argparse.Namespace) -> None:  # type: ignore[no-untyped-def]

@@ -5,6 +5,9 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from ..chat.settings import Handling
+from .flags import add_flags, given
+
 if TYPE_CHECKING:
     from ..pipelines.scoring import Scoring
 
@@ -24,7 +27,8 @@ def add_scoring_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="ROLE=SCORER",
         help="use another scorer than the profile's: encoder=HUB_ID_OR_FOLDER@LAYER, "
-        "classifier=textcnn, acceptability=HUB_ID, language_model=FILE",
+        "classifier=textcnn, acceptability=HUB_ID, language_model=FILE, "
+        "causal_lm=HUB_ID_OR_FOLDER, judge=MODEL@URL",
     )
     parser.add_argument(
         "--set",
@@ -41,6 +45,7 @@ def add_scoring_arguments(parser: argparse.ArgumentParser) -> None:
         help="number type on the device: float32 (default), bfloat16 or float16",
     )
     add_batch_size(parser)
+    add_flags(parser, "a chat model that judges (llm_judge); no score depends on these", Handling)
 
 
 def add_batch_size(parser: argparse.ArgumentParser) -> None:
@@ -57,6 +62,7 @@ def read_scoring(arguments: argparse.Namespace) -> Scoring:
     """The checked scoring settings of the arguments."""
     from ..metrics.options import parse_settings
     from ..pipelines.scoring import scoring
+    from ..trainers.settings import read_settings
 
     return scoring(
         arguments.metrics,
@@ -66,4 +72,5 @@ def read_scoring(arguments: argparse.Namespace) -> Scoring:
         device=arguments.device,
         dtype=arguments.dtype,
         batch_size=arguments.batch_size,
+        asking=read_settings(Handling, given(Handling, arguments, "the judge"), "the judge"),
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-ROOMS = ("datasets_scripts", "metrics", "trainers", "pipelines", "spaces", "commands")
+ROOMS = ("chat", "datasets_scripts", "metrics", "trainers", "pipelines", "spaces", "commands")
 
 _scratch = tempfile.TemporaryDirectory(prefix="tstbench-docs-")
 

@@ -105,6 +105,7 @@ def compute(
     references: Sequence[str | Sequence[str]] | None = None,
     direction: str | Direction | None = None,
     profile: str = "embedded",
+    scorers: Sequence[str] = (),
     language: str | None = None,
     batch_size: int | None = None,
     **options: Mapping[str, object],
@@ -121,6 +122,7 @@ def compute(
         direction: ``yelp/negative-to-positive``; if only a label is needed, any
             ``mine/rude-to-polite``.
         profile: which scorers to use.
+        scorers: others than the profile's, as ``ROLE=SCORER`` texts.
         language: of the texts; by default the dataset's, or English.
         batch_size: the most sentences that a model scores at once; it does not change a score.
         options: by family: ``bleu={"protocol": "13a"}``. ``None`` values are ignored.
@@ -133,7 +135,7 @@ def compute(
     """
     if direction is not None and not isinstance(direction, Direction):
         direction = as_direction(str(direction))
-    chosen = parse_profile(profile)
+    chosen = parse_profile(profile).with_scorers(scorers)
     placement = Placement(batch_size=batch_size)
     given = {family: _given(values) for family, values in options.items()}
     inputs = check_inputs(

@@ -15,13 +15,13 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from ..chat.answers import answers_folder
 from ..datasets_scripts import unchanged
 from ..datasets_scripts.sources import pinned_places
 from ..errors import InputError
 from ..files import home
 from ..metrics.scorers.artefacts import SCORERS
 from ..store import Store
-from ..trainers.prompting.answers import answers_folder
 from ..trainers.system_card import SYSTEM_STORE
 
 CURRENT = "current"

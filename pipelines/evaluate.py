@@ -246,6 +246,17 @@ def write_evaluation(evaluation: Evaluation, root: Path) -> list[Path]:
     return [folder / folder_name(system.info.name) for system in evaluation.systems]
 
 
+def inputs_of(outputs: Outputs, test_set: TestSet) -> Inputs:
+    """A system's predictions and what they are measured against, checked."""
+    return check_inputs(
+        outputs.predictions,
+        test_set.sources,
+        test_set.references,
+        test_set.direction,
+        dataset_facts(test_set.direction.dataset).language,
+    )
+
+
 def _job(
     outputs: Outputs,
     test_set: TestSet,
@@ -255,13 +266,7 @@ def _job(
     root: Path | None,
     systems: Cohort | None,
 ) -> _Job:
-    inputs = check_inputs(
-        outputs.predictions,
-        test_set.sources,
-        test_set.references,
-        test_set.direction,
-        dataset_facts(test_set.direction.dataset).language,
-    )
+    inputs = inputs_of(outputs, test_set)
     planned = plan(how.metrics, inputs, scorers, how.choices, systems)
     recipes = {
         metric: score_recipe(outputs.sha256, test_set.fingerprint, _identity(one))

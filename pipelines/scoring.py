@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..chat.settings import Handling
 from ..datasets_scripts.directions import Direction
 from ..metrics.options import Choices, Settings, choices
 from ..metrics.registry import benchmark_metrics, expand
@@ -51,6 +52,7 @@ def scoring(
     device: str = "auto",
     dtype: str = "float32",
     batch_size: int | None = None,
+    asking: Handling | None = None,
 ) -> Scoring:
     """How to score, from names.
 
@@ -62,6 +64,7 @@ def scoring(
         device: ``auto``, ``cpu`` or ``cuda``.
         dtype: ``float32``, ``bfloat16`` or ``float16``.
         batch_size: the most sentences that a model scores at once; it does not change a score.
+        asking: how patiently a chat server is asked, and within which limits.
 
     Raises:
         UnknownNameError: no such metric, profile, role, family, option, device or number type.
@@ -72,5 +75,5 @@ def scoring(
         metrics=benchmark_metrics() if metrics is None else expand(metrics),
         profile=chosen.with_scorers(scorers),
         choices=choices(chosen.options, settings or {}),
-        placement=Placement(device, dtype, batch_size),  # type: ignore[arg-type]  # checked there
+        placement=Placement(device, dtype, batch_size, asking or Handling()),  # type: ignore[arg-type]  # checked there
     )

@@ -34,6 +34,9 @@ def warm(
     # The encoder first: what it remembers serves the probes too.
     for role in sorted(texts, key=lambda name: (name != "encoder", name)):
         score = getattr(scorers.load(role), roles()[role].method)
+        if not roles()[role].in_chunks:
+            score(list(texts[role]))
+            continue
         _in_chunks(roles()[role].title, list(texts[role]), score)
 
 

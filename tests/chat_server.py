@@ -33,6 +33,7 @@ class ChatServer:
         models: known names; None takes any.
         limit: longest prompt, in words.
         gateway: which request, from 1, gets a page of HTML with 502.
+        tokens: from a request to the tokens of its answer, each with its alternatives.
         fault: the only one of the faults.
         rate: requests a second; what is more is refused with 429.
     """
@@ -50,6 +51,7 @@ class ChatServer:
         rate=None,
         fault=None,
         gateway=None,
+        tokens=None,
     ):
         self.latency, self.faults, self.late = latency, faults, late
         self.answer = answer or rewritten
@@ -62,6 +64,7 @@ class ChatServer:
         self.files, self.batches = {}, {}
         self.batch_fails = None  # the message of each batch's error
         self.gateway, self.only = gateway, fault
+        self.choices = tokens
         self.forgets = None  # its batches or its files
         self.rate, self.tokens, self.filled = rate, 1.0, time.monotonic()
 
@@ -135,13 +138,16 @@ class ChatServer:
         text = asked["messages"][-1]["content"]
         found = self.answer(asked) if self.answer is not rewritten else rewritten(text)
         message = {"role": "assistant", "content": found}
+        more = {}
+        if asked.get("logprobs") and self.choices is not None:
+            more["logprobs"] = {"content": self.choices(asked)}
         usage = [len(text.split()), len((found or "").split())]
         return {
             "id": "c",
             "object": "chat.completion",
             "created": 1,
             "model": asked["model"],
-            "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
+            "choices": [{"index": 0, "finish_reason": "stop", "message": message, **more}],
             "usage": {
                 "prompt_tokens": usage[0],
                 "completion_tokens": usage[1],

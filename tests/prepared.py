@@ -8,7 +8,7 @@ from unittest.mock import patch
 import pytest
 
 from tstbench.datasets_scripts.known import DATASETS
-from tstbench.metrics.registry import METRICS
+from tstbench.metrics.registry import benchmark_metrics
 from tstbench.metrics.scorers.profile import PROFILES
 from tstbench.pipelines.prepare import prepare
 
@@ -27,7 +27,7 @@ def prepared_home(factory: pytest.TempPathFactory) -> Path:
         home = factory.mktemp("prepared") / "home"
         with patch.dict(os.environ, TSTBENCH_HOME=str(home)):
             for direction in DATASETS["mini"].directions:
-                prepare(direction, PROFILES["embedded"], METRICS)
+                prepare(direction, PROFILES["embedded"], benchmark_metrics())
         _made.append(home)
     return shutil.copytree(_made[0], factory.mktemp("copy") / "home")
 

@@ -13,7 +13,7 @@ import tstbench
 from tstbench.metrics.registry import METRICS
 
 ROOT = Path(__file__).resolve().parent.parent
-ROOMS = ("datasets_scripts", "metrics", "trainers", "pipelines", "spaces", "commands")
+ROOMS = ("chat", "datasets_scripts", "metrics", "trainers", "pipelines", "spaces", "commands")
 GROUND = "the root's own modules"
 ORDER = (GROUND, *ROOMS)
 LEAVES_HOME = ("app.py",)
@@ -87,7 +87,7 @@ def test_the_workflow_runs_the_script_and_nothing_else():
 
 def test_every_metric_folder_is_a_space():
     folders = {p.parent.name for p in ROOT.glob("metrics/*/README.md")}
-    assert folders == {"acc", "bleu", "bertscore", "ppl", "cola", "joint"}
+    assert folders == {"acc", "bleu", "bertscore", "ppl", "cola", "joint", "llm_judge", "logprop"}
     for folder in folders:
         for name in (f"{folder}.py", "app.py", "requirements.txt"):
             assert (ROOT / "metrics" / folder / name).is_file()

@@ -17,7 +17,14 @@ from tstbench.errors import InputError, MissingScorerError, UnknownNameError
 from tstbench.metrics.inputs import check_inputs
 from tstbench.metrics.measure import measure, needs, plan, roles_needed
 from tstbench.metrics.options import choices
-from tstbench.metrics.registry import FAMILIES, METRICS, expand, families, family_of
+from tstbench.metrics.registry import (
+    FAMILIES,
+    METRICS,
+    benchmark_metrics,
+    expand,
+    families,
+    family_of,
+)
 from tstbench.metrics.result import LeftOut, Measurement
 from tstbench.metrics.scorers.artefacts import find
 from tstbench.metrics.scorers.classifiers import KINDS, classifier_kind
@@ -32,6 +39,7 @@ from tstbench.pipelines.scoring import scoring
 from tstbench.trainers.classifiers import trainer
 
 EMBEDDED = PROFILES["embedded"]
+BENCHMARK_METRICS = benchmark_metrics()
 
 
 @pytest.fixture
@@ -54,10 +62,10 @@ def scorers(inputs):
 def test_a_plan_loads_nothing_and_says_what_the_score_will_say(
     prepared, inputs, scorers, monkeypatch
 ):
-    measured = measure(METRICS, inputs, Scorers(EMBEDDED, inputs.direction))
+    measured = measure(BENCHMARK_METRICS, inputs, Scorers(EMBEDDED, inputs.direction))
     monkeypatch.setattr(Scorers, "load", lambda *_: pytest.fail("a scorer was loaded"))
-    planned = plan(METRICS, inputs, scorers)
-    assert list(planned) == list(METRICS)
+    planned = plan(BENCHMARK_METRICS, inputs, scorers)
+    assert list(planned) == list(BENCHMARK_METRICS)
     for metric, signature in planned.items():
         assert str(signature) == str(measured[metric].signature)
         assert signature.made_with == measured[metric].signature.made_with
@@ -65,7 +73,7 @@ def test_a_plan_loads_nothing_and_says_what_the_score_will_say(
 
 def test_every_scorer_that_is_needed_is_signed_with_its_hash(prepared, inputs, scorers):
     """The framework adds them, so that no family can forget one."""
-    for metric, signature in plan(METRICS, inputs, scorers).items():
+    for metric, signature in plan(BENCHMARK_METRICS, inputs, scorers).items():
         used = {need.role for need in needs([metric], inputs, scorers)}
         signed = {value for _, value in signature if "#" in value}
         assert signed == {
@@ -134,7 +142,8 @@ def test_roles_follow_from_needs(scorers):
     assert roles_needed(["s_bleu"], scorers) == ()
     assert roles_needed(["multi_bert"], scorers) == ("encoder",)
     assert set(roles_needed(["joint"], scorers)) == {"classifier", "language_model"}
-    assert set(roles_needed(METRICS, scorers)) == {one.name for one in OURS}
+    named = Scorers(EMBEDDED.with_scorers(["judge=m"]), scorers.direction)
+    assert set(roles_needed(METRICS, named)) == {one.name for one in OURS}
 
 
 def test_what_can_be_trained_is_said_once():

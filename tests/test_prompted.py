@@ -362,9 +362,9 @@ REFUSALS = [
     ),
     ({"limit": 3}, {}, "mini-test-0-00000: the prompt and 100 tokens .* longer than the context"),
     ({"error": (200, "<html>")}, {}, "does not answer as an OpenAI-compatible server does"),
-    ({"error": (502, "<!DOCTYPE html><p>x")}, {}, r"check --base-url.*\(502: a page of HTML\)"),
-    ({"error": (404, "<html>x")}, {}, r"check --base-url.*\(a page of HTML\)"),
-    ({"error": (404, {"detail": "Not Found"})}, {}, "has no chat/completions: check --base-url"),
+    ({"error": (502, "<!DOCTYPE html><p>x")}, {}, r"check its address.*\(502: a page of HTML\)"),
+    ({"error": (404, "<html>x")}, {}, r"check its address.*\(a page of HTML\)"),
+    ({"error": (404, {"detail": "Not Found"})}, {}, "has no chat/completions: check its address"),
     ({"error": (429, error("x", "insufficient_quota"))}, {}, "has no credit left"),
     ({"error": (403, error("x", None))}, {}, "does not let the key in OPENAI_API_KEY use 'm'"),
     (
@@ -397,14 +397,14 @@ def test_a_web_server_is_asked_once():
     files = ThreadingHTTPServer(("127.0.0.1", 0), SimpleHTTPRequestHandler)
     threading.Thread(target=files.serve_forever, daemon=True).start()
     try:
-        with pytest.raises(ServerError, match=r"check --base-url.* a page of HTML") as found:
+        with pytest.raises(ServerError, match=r"check its address.* a page of HTML") as found:
             ask(SimpleNamespace(url=f"http://127.0.0.1:{files.server_port}/v1"), ["x"])
     finally:
         files.shutdown()
         files.server_close()
     assert "<" not in str(found.value)
     with serving(error=(503, "<html><body>Welcome")) as server:
-        with pytest.raises(ServerError, match="check --base-url"):
+        with pytest.raises(ServerError, match="check its address"):
             ask(server, ["x"])
         assert len(server.bodies) == 1
 

@@ -10,17 +10,17 @@ import time
 
 import pytest
 
+from tstbench.chat.answers import Answers, Call, Reply
+from tstbench.chat.budget import Budget
+from tstbench.chat.client import api_key
+from tstbench.chat.cost import counter, price_of
+from tstbench.chat.in_order import in_order
 from tstbench.datasets_scripts.directions import BENCHMARK_DATASETS, Direction
 from tstbench.datasets_scripts.known import parse_direction
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError, LimitError, MissingFileError, UnknownNameError
-from tstbench.trainers.prompting.answers import Answers, Call, Reply
-from tstbench.trainers.prompting.budget import Budget
 from tstbench.trainers.prompting.cleaning import RULES, Context, clean, rule_names
-from tstbench.trainers.prompting.client import api_key
-from tstbench.trainers.prompting.cost import counter, price_of
 from tstbench.trainers.prompting.few_shot import Chooser, Pool, load_pool
-from tstbench.trainers.prompting.in_order import in_order
 from tstbench.trainers.prompting.plan import Plan
 from tstbench.trainers.prompting.prompts import Example, load_prompts, prompt_names
 from tstbench.trainers.prompting.rerank import Judge, majority
@@ -362,7 +362,7 @@ def test_answers_outlive_a_line_that_was_cut_off_and_are_seen_by_another_process
 
 def test_two_processes_write_one_file(tmp_path):
     script = (
-        "import sys\nfrom tstbench.trainers.prompting.answers import *\n"
+        "import sys\nfrom tstbench.chat.answers import *\n"
         "for n in range(200): Answers('u', 'm').put(f'{sys.argv[1]}{n}', Reply('x' * 5000))\n"
     )
     command = [sys.executable, "-c", script]

@@ -27,16 +27,12 @@ from typing import Any, ClassVar
 
 from pydantic import JsonValue
 
+from ..chat.answers import Call, Reply
+from ..chat.asking import Asking
+from ..chat.in_order import in_order
 from ..datasets_scripts.directions import Direction
 from ..datasets_scripts.training import load_training
-from ..talk import say
-from .prompting.answers import Answers, Call, Reply
-from .prompting.batch import ask_in_batch
-from .prompting.budget import Budget
 from .prompting.cleaning import Cleaned, Context, clean
-from .prompting.client import ChatClient
-from .prompting.cost import counter, price_of
-from .prompting.in_order import in_order
 from .prompting.plan import Plan
 from .prompting.rerank import Judge, majority
 from .prompting.settings import ChatSettings
@@ -137,13 +133,14 @@ class Chat(System):
         """
         plan = Plan.of(task.settings, task.direction)
         calls = plan.calls(requests, task)
-        asking = _Asking(plan.settings, calls)
+        every = [call for some in calls for call in some]
+        asking = Asking(plan.settings, every, batched=plan.settings.via == "batch")
         chosen = _Choice(plan, task)
         return self._in_order(asking, chosen, requests, calls)
 
     def _in_order(
         self,
-        asking: _Asking,
+        asking: Asking,
         chosen: _Choice,
         requests: Sequence[Request],
         calls: Sequence[Sequence[Call]],
@@ -195,59 +192,6 @@ class Gpt4FewShot(ChatGpt):
 
     KIND: ClassVar[str] = "gpt4-fs"
     Settings: ClassVar[type] = Gpt4FewShotSettings
-
-
-class _Asking:
-    """Answers from disk, else from the server; equal requests are sent once."""
-
-    def __init__(self, settings: ChatSettings, calls: Sequence[Sequence[Call]]) -> None:
-        self.settings = settings
-        self._kept = Answers(settings.url, settings.model)
-        missing = {
-            call.key: call for some in calls for call in some if self._kept.get(call.key) is None
-        }
-        self._missing = list(missing.values())
-        self._counter = counter(settings.model)
-        price = price_of(settings.model, settings.prices, batch=settings.via == "batch")
-        self._budget = Budget(settings.model, price, settings.max_requests, settings.max_cost)
-        # Without a missing answer no key is needed, and no server.
-        self._client = ChatClient(settings, self._budget, self._counter) if missing else None
-        self._pending: dict[str, asyncio.Future[Reply]] = {}
-
-    async def reply(self, call: Call, of: str) -> Reply:
-        """The answer to a request; ``of`` is whose it is, for messages."""
-        key = call.key
-        if (known := self._kept.get(key)) is not None:
-            return known
-        if key not in self._pending:
-            self._pending[key] = asyncio.ensure_future(self._ask(call, key, of))
-        return await self._pending[key]
-
-    async def _ask(self, call: Call, key: str, of: str) -> Reply:
-        if self._client is None:
-            raise RuntimeError(f"{of}: an answer that was on disk is gone")
-        reply = await self._client.ask(call.body, of)
-        self._kept.put(key, reply)
-        return reply
-
-    def batch(self) -> None:
-        """Have the Batch API answer what is missing, if it is asked for."""
-        if self.settings.via == "batch" and self._client is not None:
-            ask_in_batch(self._missing, self.settings, self._kept, self._budget, self._counter)
-
-    async def close(self) -> None:
-        """Close the connections."""
-        if self._client is not None:
-            await self._client.close()
-
-    def report(self) -> None:
-        """Say what it took."""
-        budget = self._budget
-        if not budget.requests:
-            return
-        tokens = f"{budget.prompt_tokens:,} + {budget.answer_tokens:,} tokens"
-        cost = "price unknown" if budget.spent is None else f"${budget.spent:.4f}"
-        say(f"{self.settings.model}: {budget.requests:,} requests, {tokens}, {cost}")
 
 
 class _Choice:

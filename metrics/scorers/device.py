@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, get_args
 
+from ...chat.settings import Handling
 from ...errors import InputError, require, unknown_name
 
 Device = Literal["auto", "cpu", "cuda"]
@@ -20,6 +21,8 @@ class Placement:
         dtype: the number type.
         batch_size: the most sentences at once; ``None`` leaves it to the models, which limit the
             tokens of a batch. It does not change a score, so no signature states it.
+        asking: how patiently a chat server is asked, and within which limits. No score depends on
+            it either.
 
     Raises:
         UnknownNameError: no such device or number type.
@@ -29,6 +32,7 @@ class Placement:
     device: Device = "auto"
     dtype: Dtype = "float32"
     batch_size: int | None = None
+    asking: Handling = field(default_factory=Handling)
 
     def __post_init__(self) -> None:
         if self.device not in get_args(Device):

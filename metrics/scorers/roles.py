@@ -53,6 +53,8 @@ class Role:
         find: ``module:function`` (or a function, in other packages) that gives a :class:`Found`.
         default: the scorer in a profile that does not name one.
         trained: whether a profile may name a kind that is trained here.
+        in_chunks: whether many texts are given in chunks, with a bar; a scorer that waits for a server
+            has a bar of its own.
     """
 
     name: str
@@ -62,6 +64,7 @@ class Role:
     find: str | Find
     default: str = ""
     trained: bool = True
+    in_chunks: bool = True
 
     def look_up(self, spec: str, direction: Direction | None, placement: Placement) -> Found:
         """The scorer that a profile names.
@@ -86,6 +89,14 @@ OURS = (
         ".find:acceptability",
     ),
     Role("encoder", "encoder", "encoder", "token_vectors", ".find:encoder", trained=False),
+    Role(
+        "judge", "chat model that judges", "judge", "replies", ".judge:find",
+        trained=False, in_chunks=False,
+    ),
+    Role(
+        "causal_lm", "causal language model", "causal_lm", "log_probabilities", ".causal_lm:find",
+        default="openai-community/gpt2", trained=False,
+    ),
 )  # fmt: skip
 
 

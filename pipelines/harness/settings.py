@@ -12,11 +12,12 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, ValidationError
 
+from ...chat.settings import listed
 from ...errors import InputError, unknown_name
 from ...records import Strict
 from ...trainers.prompting.cleaning import RULES
 from ...trainers.prompting.prompts import USUAL
-from ...trainers.prompting.settings import ChatSettings, listed
+from ...trainers.prompting.settings import ChatSettings
 
 EXTRA = "harness"
 # As published, TSTBench paper, section 4.1.

@@ -6,9 +6,8 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ...chat.estimate import estimate
 from ..system import Request, Task
-from .answers import Answers
-from .cost import Price, counter, price_of
 from .plan import Plan
 
 
@@ -33,36 +32,18 @@ def dry_run(requests: Sequence[Request], task: Task) -> DryRun:
         InputError: the settings cannot be used.
     """
     plan = Plan.of(task.settings, task.direction)
-    settings = plan.settings
-    kept, counting = Answers(settings.url, settings.model), counter(settings.model)
-    lines, tokens, asked = [], 0, set()
-    for request, calls in zip(requests, plan.calls(requests, task), strict=True):
-        for call in calls:
-            size, key = counting.prompt(call.body["messages"]), call.key
-            answered = kept.get(key) is not None
-            row = {
-                "id": request.id,
-                "request": call.body,
-                "prompt_tokens": size,
-                "answered": answered,
-            }
-            lines.append(json.dumps(row, ensure_ascii=False))
-            if not answered and key not in asked:  # equal requests are sent once
-                asked.add(key)
-                tokens += size
-    price = price_of(settings.model, settings.prices, batch=settings.via == "batch")
-    answer_tokens = len(asked) * settings.longest_answer
-    summary = (
-        f"{len(asked):,} requests to {settings.url} for {len(requests):,} sentences, "
-        f"{len(lines) - len(asked):,} more answered already or equal to another: {tokens:,} tokens "
-        f"of prompts ({counting.how}), at most {answer_tokens:,} of answers; "
-        f"{_cost(price, tokens, answer_tokens, settings.model)}. Nothing was sent"
+    grouped = plan.calls(requests, task)
+    ids = [one.id for one, calls in zip(requests, grouped, strict=True) for _ in calls]
+    flat = [call for calls in grouped for call in calls]
+    batched = plan.settings.via == "batch"
+    found = estimate(flat, plan.settings, f"{len(requests):,} sentences", batched=batched)
+    lines = (
+        {
+            "id": name,
+            "request": one.call.body,
+            "prompt_tokens": one.prompt_tokens,
+            "answered": one.answered,
+        }
+        for name, one in zip(ids, found.planned, strict=True)
     )
-    return DryRun(tuple(lines), summary)
-
-
-def _cost(price: Price | None, prompts: int, answers: int, model: str) -> str:
-    if price is None:
-        return f"the price of {model!r} is not known (--prices PROMPT,ANSWER)"
-    least, most = price.of(prompts, 0), price.of(prompts, answers)
-    return f"${least:.4f} to ${most:.4f} ({price.source})"
+    return DryRun(tuple(json.dumps(row, ensure_ascii=False) for row in lines), found.summary)

@@ -7,15 +7,16 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
+from ...chat.answers import Call
+from ...chat.settings import listed
 from ...datasets_scripts.directions import Direction
 from ...errors import InputError
 from ..settings import identifying
 from ..system import Request, Task
-from .answers import Call
 from .cleaning import rule_names
 from .few_shot import Chooser, Pool, load_pool
 from .prompts import Example, Prompts, load_prompts
-from .settings import ChatSettings, listed
+from .settings import ChatSettings
 
 
 @dataclass(frozen=True)

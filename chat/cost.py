@@ -17,8 +17,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from ...errors import InputError
-from ...files import read_text
+from ..errors import InputError
+from ..files import read_text
 from .settings import listed
 
 BATCH_DISCOUNT = 0.5  # of OpenAI's Batch API

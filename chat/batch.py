@@ -13,15 +13,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ...errors import InputError, ServerError
-from ...files import exclusive, read_text, write_json
-from ...talk import say
+from ..errors import InputError, ServerError
+from ..files import exclusive, read_text, write_json
+from ..talk import say
 from .answers import Answers, Call, Reply, answers_folder
 from .budget import Budget
 from .client import api_key
 from .cost import Counter
 from .refusals import Passing, RefusedError, fatal, reply_of
-from .settings import ChatSettings
+from .settings import ServerSettings
 
 _AT_MOST = 50_000  # requests in one batch
 _FIRST_LOOK, _LONGEST_LOOK = 1.0, 60.0  # seconds between two looks
@@ -30,7 +30,7 @@ _ENDED = ("completed", "failed", "expired", "cancelled")
 
 def ask_in_batch(
     calls: Sequence[Call],
-    settings: ChatSettings,
+    settings: ServerSettings,
     kept: Answers,
     budget: Budget,
     counter: Counter,
@@ -67,7 +67,7 @@ def ask_in_batch(
 def _one_batch(
     client: Any,
     calls: Sequence[Call],
-    settings: ChatSettings,
+    settings: ServerSettings,
     kept: Answers,
     budget: Budget,
     counter: Counter,
@@ -125,7 +125,7 @@ def _begin(client: Any, calls: Sequence[Call], keys: Sequence[str]) -> str:
     return str(batch.id)
 
 
-def _wait(client: Any, number: str, note: Path, settings: ChatSettings) -> Any:
+def _wait(client: Any, number: str, note: Path, settings: ServerSettings) -> Any:
     look = _FIRST_LOOK
     while (batch := client.batches.retrieve(number)).status not in _ENDED:
         time.sleep(look)

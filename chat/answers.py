@@ -18,8 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ...files import exclusive, home
-from ...store import canonical
+from ..files import exclusive, home
+from ..store import canonical
+
+Token = tuple[str, tuple[tuple[str, float], ...]]  # its text; the likeliest at its place
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,8 @@ class Reply:
         prompt_tokens: as the server counts them; 0 if it does not say.
         completion_tokens: likewise.
         model: which model the server says it was.
+        tokens: each token of the answer with the likeliest ones at its place and their natural
+            logarithms, if they were asked for and the server gives them.
     """
 
     text: str
@@ -39,6 +43,7 @@ class Reply:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     model: str = ""
+    tokens: tuple[Token, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -80,7 +85,8 @@ class Answers:
 
     def put(self, key: str, reply: Reply) -> None:
         """Keep an answer."""
-        line = json.dumps({"key": key, **vars(reply)}, ensure_ascii=False).encode() + b"\n"
+        said = {name: value for name, value in vars(reply).items() if value is not None}
+        line = json.dumps({"key": key, **said}, ensure_ascii=False).encode() + b"\n"
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self._lock, self.path.open("a+b") as stream:
             end = stream.seek(0, os.SEEK_END)
@@ -114,11 +120,27 @@ def _parsed(line: bytes) -> tuple[str, Reply] | None:
     try:
         row = json.loads(line)
         key = row.pop("key")
+        if (tokens := row.pop("tokens", None)) is not None:
+            row["tokens"] = read_tokens(tokens)
         reply = Reply(**row)
     except (ValueError, KeyError, TypeError, AttributeError):
         return None
     whole = isinstance(key, str) and isinstance(reply.text, str)
     return (key, reply) if whole else None
+
+
+def read_tokens(rows: Any) -> tuple[Token, ...]:
+    """Tokens from JSON; raises ``TypeError`` or ``ValueError`` if they are something else."""
+    return tuple(
+        (_text(text), tuple((_text(other), float(value)) for other, value in others))
+        for text, others in rows
+    )
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(value)
+    return value
 
 
 def answers_folder() -> Path:

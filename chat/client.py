@@ -17,12 +17,12 @@ from collections.abc import Mapping
 from itertools import count
 from typing import Any
 
-from ...errors import InputError, ServerError, require
+from ..errors import InputError, ServerError, require
 from .answers import Reply
 from .budget import Budget
 from .cost import Counter
 from .refusals import NO_KEY, Passing, fatal, reply_of
-from .settings import OPENAI_URL, ChatSettings
+from .settings import OPENAI_URL, ServerSettings
 
 _FIRST_WAIT, _LONGEST_WAIT = 0.5, 60.0  # seconds
 _LONGEST_ASKED = 900.0  # seconds that a server may ask us to wait
@@ -30,7 +30,7 @@ _SHARE = 4  # requests at a time that share a pool of connections
 _HELLOS = 2  # retries until a server has answered once: that it is none should be said soon
 
 
-def api_key(settings: ChatSettings) -> str:
+def api_key(settings: ServerSettings) -> str:
     """The key for a server, from the environment; nothing else ever holds it.
 
     Raises:
@@ -40,7 +40,8 @@ def api_key(settings: ChatSettings) -> str:
     if not key and settings.url == OPENAI_URL:
         raise InputError(
             f"no key: OpenAI needs one in the environment variable {settings.key_name}, such "
-            f"as export {settings.key_name}=...; for another server give --base-url"
+            f"as export {settings.key_name}=...; for another server give "
+            f"{settings.flag('base_url')}"
         )
     if not key.isascii() or not key.isprintable():
         raise InputError(
@@ -75,7 +76,7 @@ class ChatClient:
         InputError: there is no key.
     """
 
-    def __init__(self, settings: ChatSettings, budget: Budget, counter: Counter) -> None:
+    def __init__(self, settings: ServerSettings, budget: Budget, counter: Counter) -> None:
         openai = require("openai", "llm")
         self._settings, self._budget, self._counter = settings, budget, counter
         self._key = api_key(settings)

@@ -7,9 +7,9 @@ from contextlib import suppress
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from ...errors import ServerError
-from .answers import Reply
-from .settings import ChatSettings
+from ..errors import ServerError
+from .answers import Reply, Token, read_tokens
+from .settings import ServerSettings
 
 # Published models that OpenAI no longer serves.
 RETIRED = ("gpt-3.5-turbo-1106", "gpt-4-0125-preview")
@@ -21,7 +21,7 @@ _NO_MODEL = re.compile(
 )
 _FILTERED = ("content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation")
 _NO_SERVER = (
-    "{} does not answer as an OpenAI-compatible server does: check --base-url, which usually ends "
+    "{} does not answer as an OpenAI-compatible server does: check its address, which usually ends "
     "in /v1"
 )
 _HALVES = re.compile(r"[\ud800-\udfff]")
@@ -73,7 +73,7 @@ class RefusedError(ServerError):
 
 
 def fatal(
-    error: Exception, settings: ChatSettings, of: str, key: str
+    error: Exception, settings: ServerSettings, of: str, key: str
 ) -> Passing | RefusedError | Reply:
     """What an exception of the client means.
 
@@ -131,8 +131,8 @@ def fatal(
     if code == "context_length_exceeded" or _LENGTH.search(lower):
         return RefusedError(
             f"{of}: the prompt and {settings.longest_answer} tokens of an answer are longer than "
-            f"the context of {settings.model!r}: give fewer --examples, a lower --max-tokens or "
-            f"another --model ({said})"
+            f"the context of {settings.model!r}: give {settings.shorter}, a lower "
+            f"{settings.flag('max_tokens')} or another {settings.flag('model')} ({said})"
         )
     if (
         code in ("model_not_found", "model_deprecated")
@@ -142,11 +142,12 @@ def fatal(
         return _unknown_model(settings, said)
     if status == 404:
         return RefusedError(
-            f"{url} has no chat/completions: check --base-url, which usually ends in /v1 ({said})"
+            f"{url} has no chat/completions: check its address, which usually ends in /v1 ({said})"
         )
     return RefusedError(
         f"{of}: {url} refuses the request with {status}: {said}. Leave out a parameter that "
-        f"{settings.model!r} does not take with --omit, and give others with --extra"
+        f"{settings.model!r} does not take with {settings.flag('omit')}, and give others with "
+        f"{settings.flag('extra')}"
     )
 
 
@@ -173,9 +174,25 @@ def reply_of(body: Any, url: str) -> Reply:
             _tokens(usage.get("prompt_tokens")),
             _tokens(usage.get("completion_tokens")),
             _whole(str(body.get("model") or "")),
+            _probabilities(choice.get("logprobs")),
         )
     except (AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
         raise Passing(_NO_SERVER.format(url)) from error
+
+
+def _probabilities(said: Any) -> tuple[Token, ...] | None:
+    """The tokens with their alternatives; ``None`` if there are none, or in an unknown form."""
+    try:
+        rows = [
+            (
+                _whole(one["token"]),
+                [(_whole(o["token"]), o["logprob"]) for o in one.get("top_logprobs") or [one]],
+            )
+            for one in said["content"]
+        ]
+        return read_tokens(rows) or None
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return None
 
 
 def _whole(text: str) -> str:
@@ -191,12 +208,13 @@ def _tokens(count: Any) -> int:
         return 0
 
 
-def _unknown_model(settings: ChatSettings, said: str) -> RefusedError:
+def _unknown_model(settings: ServerSettings, said: str) -> RefusedError:
     what = "has been retired" if _GONE.search(said.lower()) else "is not known"
     also = ", and OpenAI has retired it" if settings.model in RETIRED else ""
     return RefusedError(
-        f"the model {settings.model!r} {what} at {settings.url}{also}: choose another with --model "
-        "NAME, under whose name its results then are, or a server that has it with --base-url URL.",
+        f"the model {settings.model!r} {what} at {settings.url}{also}: choose another with "
+        f"{settings.flag('model')} NAME, under whose name its results then are, or a server "
+        f"that has it with {settings.flag('base_url')} URL.",
         unknown_model=True,
     )
 

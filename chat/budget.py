@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...errors import InputError, LimitError
+from ..errors import InputError, LimitError
 from .answers import Reply
 from .cost import Price
 

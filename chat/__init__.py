@@ -1,0 +1,1 @@
+"""Chat servers that speak OpenAI's protocol: asked patiently, within limits, and never twice."""

@@ -1,0 +1,181 @@
+"""How a chat server is asked: what identifies its answers, and what only handles them."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar
+from urllib.parse import urlsplit
+
+from pydantic import Field
+
+from ..errors import InputError
+
+OPENAI_URL = "https://api.openai.com/v1"
+HANDLING = {"identifies": False}  # of fields that change no answer
+
+
+@dataclass(frozen=True, kw_only=True)
+class Handling:
+    """How patiently a server is asked, and within which limits: no answer depends on it."""
+
+    concurrency: Annotated[int, Field(ge=1, le=1024)] = field(
+        default=16, metadata={"help": "requests at a time", **HANDLING}
+    )
+    timeout: Annotated[float, Field(gt=0)] = field(
+        default=60.0, metadata={"help": "seconds to wait for an answer", **HANDLING}
+    )
+    retries: Annotated[int, Field(ge=0)] = field(
+        default=8,
+        metadata={"help": "how often to ask again after an error that may pass", **HANDLING},
+    )
+    max_requests: Annotated[int, Field(ge=0)] | None = field(
+        default=None, metadata={"help": "stop before sending more requests", **HANDLING}
+    )
+    max_cost: Annotated[float, Field(ge=0)] | None = field(
+        default=None, metadata={"help": "stop before it could cost more US dollars", **HANDLING}
+    )
+    prices: str = field(
+        default="",
+        metadata={
+            "help": "US dollars for a million tokens of prompt and of answer, such as 0.5,1.5",
+            **HANDLING,
+        },
+    )
+    key_variable: str = field(
+        default="OPENAI_API_KEY",
+        metadata={"help": "environment variable that holds the key", **HANDLING},
+    )
+
+    @property
+    def key_name(self) -> str:
+        """The environment variable that holds the key.
+
+        Raises:
+            InputError: it is no name, and so perhaps the key itself: it is not shown.
+        """
+        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", self.key_variable):
+            raise InputError(
+                "--key-variable takes the name of an environment variable, such as OPENAI_API_KEY, "
+                "not the key itself"
+            )
+        return self.key_variable
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServerSettings(Handling):
+    """A model behind an OpenAI-compatible server, and the parameters that it is sent."""
+
+    model: str = field(default="", metadata={"help": "name of the model, as the server calls it"})
+    base_url: str = field(
+        default="",
+        metadata={
+            "help": "OpenAI-compatible server, such as http://127.0.0.1:8000/v1; default: "
+            "OPENAI_BASE_URL, else OpenAI"
+        },
+    )
+    temperature: Annotated[float, Field(ge=0, le=2)] = field(
+        default=0.0, metadata={"help": "of the sampling; 0 is the likeliest answer"}
+    )
+    top_p: Annotated[float, Field(gt=0, le=1)] = field(
+        default=1.0, metadata={"help": "share of the probability to sample from"}
+    )
+    max_tokens: Annotated[int, Field(ge=1)] = field(
+        default=100, metadata={"help": "longest answer, in tokens"}
+    )
+    omit: str = field(
+        default="",
+        metadata={
+            "help": "parameters that the server does not take, separated by commas, such as "
+            "temperature,top_p: they are not sent"
+        },
+    )
+    extra: str = field(
+        default="",
+        metadata={"help": "more parameters, as a JSON object: '{\"max_completion_tokens\": 200}'"},
+    )
+
+    #: what messages advise where a prompt is too long
+    shorter: ClassVar[str] = "fewer --examples"
+
+    def flag(self, name: str) -> str:
+        """How a user gives a setting, for messages."""
+        return f"--{name.replace('_', '-')}"
+
+    @property
+    def url(self) -> str:
+        """The server's address.
+
+        Raises:
+            InputError: it is not one, or holds a secret, which would be written into cards.
+        """
+        url = (self.base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI_URL).rstrip("/")
+        try:
+            parts = urlsplit(url)
+            usable = parts.scheme in ("http", "https") and parts.hostname
+        except ValueError:
+            usable = None
+        if not usable:
+            raise InputError(
+                f"{self.flag('base_url')} {url!r} is not the address of a server: write it like "
+                "http://127.0.0.1:8000/v1"
+            )
+        if parts.username or parts.password or parts.query:
+            raise InputError(
+                f"{self.flag('base_url')} holds a user name, a password or a query, and it is "
+                f"written into cards: leave it out, and export {self.key_name} instead"
+            )
+        return url
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """What is sent besides the messages, in the order of the protocol's documentation.
+
+        Raises:
+            InputError: ``omit`` or ``extra`` cannot be read.
+        """
+        sent: dict[str, Any] = {
+            "model": self.model,
+            "temperature": self.temperature,
+            "top_p": self.top_p,
+            "max_tokens": self.max_tokens,
+        }
+        for name in listed(self.omit):
+            if name not in (*sent, "seed") or name == "model":
+                known = ", ".join((*list(sent)[1:], "seed"))
+                raise InputError(f"{self.flag('omit')} {name}: only {known} can be left out")
+            sent.pop(name, None)
+        return {**sent, **self._extra()}
+
+    @property
+    def sends_seed(self) -> bool:
+        """Whether answers are sampled, with a seed that the server gets."""
+        return self.temperature > 0 and "seed" not in listed(self.omit)
+
+    @property
+    def longest_answer(self) -> int:
+        """The most tokens that an answer can have, as far as it is known."""
+        extra = self._extra().get("max_completion_tokens")
+        return extra if isinstance(extra, int) else self.max_tokens
+
+    def _extra(self) -> dict[str, Any]:
+        try:
+            found = json.loads(self.extra or "{}")
+        except ValueError as error:
+            raise InputError(f"{self.flag('extra')} {self.extra}: not JSON: {error}") from error
+        if not isinstance(found, dict):
+            raise InputError(f"{self.flag('extra')} {self.extra}: write a JSON object, {{...}}")
+        if taken := {"model", "messages", "seed", "stream", "n"} & set(found):
+            raise InputError(f"{self.flag('extra')}: {min(taken)!r} cannot be given there")
+        return found
+
+
+def listed(text: str) -> tuple[str, ...]:
+    """The parts of a text that are separated by commas.
+
+    >>> listed("a, b,")
+    ('a', 'b')
+    """
+    return tuple(part.strip() for part in text.split(",") if part.strip())

@@ -1,0 +1,78 @@
+"""LLM judge: what a chat model thinks of style, content and fluency, asked in many wordings."""
+
+import os
+
+import tstbench.metrics.module
+
+_DESCRIPTION = """
+A chat model behind an OpenAI-compatible server is asked about each rewrite's style, content and fluency,
+in eleven wordings each. Answers are parsed strictly, normalised to 0 to 1 and averaged.
+"""
+
+_ARGUMENTS = """
+    judge (str): "MODEL@URL"; without the address at OPENAI_BASE_URL, else at OpenAI. By default the
+        environment variable TSTBENCH_JUDGE. The key is read from the variable OPENAI_API_KEY.
+    direction (str): such as "yelp/negative-to-positive"; the wordings name its styles.
+    wordings (int): how many of the eleven are asked.
+    explain (bool): whether an explanation is asked for before the score.
+    expected (bool): whether a score is the expectation over the probabilities of tokens.
+    temperature (float): of the sampling.
+    profile (str): not used; the judge is named by itself.
+Returns:
+    judge_style, judge_content, judge_fluency (float): 0 to 1, higher is better; judge_unread (float):
+        percent of the answers that are no score; details: interval, per_sentence, signature.
+Examples:
+    >>> judge = evaluate.load("tstbench/llm_judge")  # doctest: +SKIP
+    >>> judge.compute(
+    ...     predictions=["the soup was lovely."],
+    ...     sources=["the soup was awful."],
+    ...     direction="mini/negative-to-positive",
+    ...     judge="my-model@http://127.0.0.1:8000/v1",
+    ... )  # doctest: +SKIP
+"""
+
+_CITATION = """\
+@article{ostheimer2023text,
+  title = {Text Style Transfer Evaluation Using Large Language Models},
+  author = {Ostheimer, Phil and Nagda, Mayank and Kloft, Marius and Fellenz, Sophie},
+  journal = {arXiv preprint arXiv:2308.13577},
+  year = {2023}
+}
+"""
+
+
+class LlmJudge(tstbench.metrics.module.StyleTransferMetric):
+    """Mean judgements of a chat model."""
+
+    columns = ("sources",)
+    description = _DESCRIPTION
+    arguments = _ARGUMENTS
+    citation_text = _CITATION
+
+    def _compute(
+        self,
+        predictions,
+        sources,
+        direction=None,
+        judge=None,
+        wordings=None,
+        explain=None,
+        expected=None,
+        temperature=None,
+        profile="embedded",
+    ):
+        judge = judge or os.environ.get("TSTBENCH_JUDGE")
+        return tstbench.metrics.module.compute(
+            ["llm_judge"],
+            predictions=predictions,
+            sources=sources,
+            direction=direction,
+            profile=profile,
+            scorers=[f"judge={judge}"] if judge else [],
+            llm_judge={
+                "wordings": wordings,
+                "explain": explain,
+                "expected": expected,
+                "temperature": temperature,
+            },
+        )

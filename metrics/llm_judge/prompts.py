@@ -1,0 +1,190 @@
+"""Wordings: how a judge is asked, read from a versioned file.
+
+A prompt file is TOML: ``name``, ``aspect``, ``answer`` and ``explain`` (how to answer; the second asks
+for an explanation before the score), and a ``[[wording]]`` for each way of asking: ``id``, ``text``,
+and the numbers of its scale that stand for the ``worst`` and the ``best`` judgement.
+
+| slot | is | in |
+| --- | --- | --- |
+| ``{source}`` | the sentence that was rewritten | ``text``, style and content |
+| ``{output}`` | the rewrite | ``text``: needed, once |
+| ``{source_style}``, ``{target_style}`` | the styles' names, ``_`` as a blank | ``text``, style and content |
+| ``{low}``, ``{high}`` | the ends of the scale | ``answer``, ``explain`` |
+
+Source: Ostheimer et al. (2023) ask with eleven wordings for each aspect; the words here are our own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, ValidationError
+
+from ...datasets_scripts.directions import Direction
+from ...errors import InputError, UnknownNameError, unknown_name
+from ...files import read_text
+from ...records import Strict
+from ...store import canonical
+from ..functional.llm_judge import Scale
+
+Aspect = Literal["style", "content", "fluency"]
+_FOLDER = Path(__file__).with_name("prompts")
+_SLOT = re.compile(r"\{([A-Za-z_]*)\}")
+_ABOUT_STYLE = frozenset({"source", "output", "source_style", "target_style"})
+_ALLOWED: Mapping[str, frozenset[str]] = {
+    "style": _ABOUT_STYLE,
+    "content": _ABOUT_STYLE,
+    "fluency": frozenset({"output"}),
+}
+_ENDS = frozenset({"low", "high"})
+
+
+class Wording(Strict):
+    """One way of asking; see the module for its fields."""
+
+    id: str = Field(min_length=1)
+    text: str
+    worst: int = Field(ge=0, le=1000)
+    best: int = Field(ge=0, le=1000)
+
+    @property
+    def scale(self) -> Scale:
+        """Of the answers."""
+        return Scale(self.worst, self.best)
+
+
+class _File(Strict):
+    name: str = Field(pattern=r"^[A-Za-z0-9._-]+$")
+    aspect: Aspect
+    answer: str
+    explain: str
+    wording: tuple[Wording, ...] = Field(min_length=1)
+
+
+@dataclass(frozen=True)
+class Wordings:
+    """Some wordings of one file, and how they ask to be answered.
+
+    Attributes:
+        name: as the file says.
+        ending: what follows each question.
+        wordings: in the order of the file.
+    """
+
+    name: str
+    ending: str
+    wordings: tuple[Wording, ...]
+
+    @property
+    def sha256(self) -> str:
+        """Of everything that is sent but the texts: another word is another prompt."""
+        content = [self.ending, [one.model_dump() for one in self.wordings]]
+        return hashlib.sha256(canonical(content)).hexdigest()
+
+    def messages(
+        self, wording: Wording, output: str, source: str, direction: Direction | None
+    ) -> list[dict[str, str]]:
+        """The chat that asks with one wording.
+
+        Texts are written as they are: braces in them are no slots.
+        """
+        values = {"output": output, "source": source}
+        if direction is not None:
+            values["source_style"] = direction.source_style.replace("_", " ")
+            values["target_style"] = direction.target_style.replace("_", " ")
+        ends = {"low": str(wording.scale.low), "high": str(wording.scale.high)}
+        question = _fill(wording.text.strip(), values)
+        content = f"{question}\n\n{_fill(self.ending, ends)}"
+        return [{"role": "user", "content": content}]
+
+
+def prompt_names(aspect: str) -> list[str]:
+    """The prompt files for an aspect that come with the package."""
+    return sorted(path.stem for path in _FOLDER.glob(f"{aspect}-*.toml"))
+
+
+def wordings(
+    name_or_path: str, aspect: str, count: int, *, explain: bool, single_digit: bool
+) -> Wordings:
+    """The first wordings of a file.
+
+    Args:
+        name_or_path: a name of :func:`prompt_names`, or a file of your own (``.toml``).
+        aspect: which it must be about.
+        count: how many; if fewer can be used, all of those.
+        explain: whether an explanation is asked for.
+        single_digit: whether only scales of single digits can be used.
+
+    Raises:
+        UnknownNameError: no such prompts.
+        MissingFileError: no such file.
+        InputError: it is not a prompt file of this aspect, or has no wording that can be used.
+    """
+    file = _load(*_located(name_or_path, aspect))
+    if file.aspect != aspect:
+        raise InputError(
+            f"prompt file {name_or_path!r} asks about {file.aspect}, but is given for {aspect}"
+        )
+    usable = [one for one in file.wording if not single_digit or one.scale.is_single_digit]
+    if not usable:
+        raise InputError(
+            f"prompt file {name_or_path!r} has no scale within 0 to 9, as llm_judge.expected needs"
+        )
+    return Wordings(file.name, file.explain if explain else file.answer, tuple(usable[:count]))
+
+
+def _located(name_or_path: str, aspect: str) -> tuple[Path, str]:
+    if name_or_path in prompt_names(aspect):
+        path = _FOLDER / f"{name_or_path}.toml"
+    elif not name_or_path.endswith(".toml"):
+        hint = unknown_name(f"prompts for {aspect}", name_or_path, prompt_names(aspect))
+        raise UnknownNameError(f"{hint} You can also give a file of your own (.toml).")
+    else:
+        path = Path(name_or_path).expanduser()
+    return path, read_text(path)
+
+
+@lru_cache(maxsize=32)
+def _load(path: Path, content: str) -> _File:
+    try:
+        file = _File.model_validate(tomllib.loads(content))
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{path}: not TOML: {error}") from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise InputError(f"prompt file {path}: {where}: {first['msg']}") from error
+    seen: set[str] = set()
+    for one in file.wording:
+        where = f"prompt file {path}: wording {one.id!r}"
+        if one.id in seen:
+            raise InputError(f"{where} is there twice: give each an id of its own")
+        seen.add(one.id)
+        if one.worst == one.best:
+            raise InputError(f"{where}: worst and best are both {one.best}")
+        _check_slots(one.text, where, _ALLOWED[file.aspect], "output")
+    for name in ("answer", "explain"):
+        _check_slots(getattr(file, name), f"prompt file {path}: {name}", _ENDS)
+    return file
+
+
+def _check_slots(text: str, where: str, allowed: frozenset[str], needed: str = "") -> None:
+    found = _SLOT.findall(text)
+    for slot in found:
+        if slot not in allowed:
+            known = ", ".join(f"{{{name}}}" for name in sorted(allowed))
+            raise InputError(f"{where} has the slot {{{slot}}}; known there: {known}")
+    if needed and found.count(needed) != 1:
+        raise InputError(f"{where} has {found.count(needed)} slots {{{needed}}}, but needs one")
+
+
+def _fill(template: str, values: Mapping[str, str]) -> str:
+    """Every slot, from left to right: what is filled in is not searched for slots."""
+    return _SLOT.sub(lambda slot: values[slot[1]], template)

@@ -1,0 +1,170 @@
+"""A chat model that judges, behind any OpenAI-compatible server: ``MODEL@URL``.
+
+There are no weights to hash: what identifies it is the model's name and the server's address. A server
+can put other weights under the same name; the answers on disk are what makes a score reproducible.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from functools import cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+from urllib.parse import urlsplit
+
+from ...chat.settings import Handling, ServerSettings
+from ...datasets_scripts.directions import Direction
+from ...errors import InputError
+from .device import Placement
+from .roles import Found
+from .weights import signature_name
+
+if TYPE_CHECKING:  # listing the metrics must not load the client's libraries
+    from ...chat.answers import Call, Reply
+    from ...chat.estimate import Estimate
+
+_AHEAD = 4  # requests under way for each one that may be: one that waits blocks no other
+_BARE_ADDRESS = re.compile(r"(?:localhost|[\w.-]+:\d+)(?:/.*)?")
+
+
+def find(spec: str, _direction: Direction | None, placement: Placement) -> Found:
+    """The judge named ``MODEL@URL``; without an address at OPENAI_BASE_URL, else at OpenAI.
+
+    Nothing is sent, and no key is needed, until a score is asked for.
+
+    Raises:
+        InputError: there is no model's name, or the address is not one or holds a secret.
+    """
+    from ...store import canonical
+
+    settings = judge_settings(spec, placement.asking)
+    name = Path(settings.model).name if settings.model.startswith("/") else settings.model
+    return Found(
+        signature_name(name),
+        hashlib.sha256(canonical([settings.url, settings.model])).hexdigest(),
+        cache(partial(Judge, settings)),  # not for the whole process: limits are those of a command
+        {"server": urlsplit(settings.url).hostname},
+    )
+
+
+class JudgeSettings(ServerSettings):
+    """A server and its model, called as ``--scorer`` and the options of ``llm_judge`` name them."""
+
+    shorter: ClassVar[str] = "shorter prompts"
+
+    def flag(self, name: str) -> str:
+        """How a user gives a setting, for messages."""
+        if name in ("model", "base_url"):
+            return "--scorer judge=MODEL@URL"
+        if name in ("omit", "extra", "max_tokens", "temperature"):
+            return f"--set llm_judge.{name}="
+        return super().flag(name)
+
+
+def judge_settings(spec: str, handling: Handling) -> ServerSettings:
+    """Model and address of a judge.
+
+    >>> settings = judge_settings("my/model@http://127.0.0.1:8000/v1/", Handling())
+    >>> settings.model, settings.url
+    ('my/model', 'http://127.0.0.1:8000/v1')
+    """
+    model, url = spec, ""
+    if found := re.fullmatch(r"(.*?)@(https?://.*)", spec):
+        model, url = found[1], found[2]
+    elif "@" in spec and _BARE_ADDRESS.fullmatch(spec.rpartition("@")[2]):
+        raise InputError(f"judge {spec!r}: an address begins with http:// or https://")
+    if not model.strip():
+        raise InputError(f"judge {spec!r}: name the model before the address: MODEL@URL")
+    given = {field.name: getattr(handling, field.name) for field in fields(Handling)}
+    settings = JudgeSettings(model=model.strip(), base_url=url, **given)
+    return replace(
+        settings, base_url=settings.url
+    )  # as it is now, whatever the variable says later
+
+
+class Judge:
+    """Answers requests: from memory, from disk, else from the server. Each is sent once.
+
+    Args:
+        settings: server and model.
+
+    Raises:
+        InputError: a limit in US dollars is given, and the model's price is not known.
+    """
+
+    def __init__(self, settings: ServerSettings) -> None:
+        from ...chat.asking import budget_of
+
+        self.settings = settings
+        self._budget = budget_of(settings)
+        self._known: dict[str, Reply] = {}
+
+    def replies(self, requests: Sequence[str]) -> list[Reply]:
+        """The answers to N requests, in order.
+
+        Each that comes is kept on disk at once: after a limit, an error or Ctrl-C nothing is lost.
+
+        Args:
+            requests: each a JSON object with ``messages`` and the parameters, without ``model``.
+
+        Raises:
+            InputError: there is no key.
+            LimitError: ``max_requests`` or ``max_cost`` is reached.
+            ServerError: the server refuses, or does not answer in spite of all retries.
+        """
+        new = [one for one in dict.fromkeys(requests) if one not in self._known]
+        groups: dict[int, list[str]] = {}
+        for one in new:
+            groups.setdefault(_longest(json.loads(one)), []).append(one)
+        for longest, some in groups.items():
+            self._ask(some, replace(self.settings, max_tokens=longest))
+        return [self._known[one] for one in requests]
+
+    def estimate(self, requests: Sequence[str]) -> Estimate:
+        """What some requests would take; nothing is sent."""
+        from ...chat.estimate import estimate
+
+        calls = [self._call(one) for one in requests]
+        longest = max((_longest(call.body) for call in calls), default=1)
+        settings = replace(self.settings, max_tokens=longest)
+        return estimate(calls, settings, f"{len(calls):,} judgements")
+
+    def _ask(self, requests: Sequence[str], settings: ServerSettings) -> None:
+        from tqdm import tqdm
+
+        from ...chat.asking import Asking
+        from ...chat.in_order import in_order
+
+        calls = [self._call(one) for one in requests]
+        asking = Asking(settings, calls, budget=self._budget)
+
+        async def reply(number: int) -> Reply:
+            return await asking.reply(calls[number], f"judgement {number + 1}")
+
+        several = in_order(reply, len(calls), _AHEAD * settings.concurrency, asking.close)
+        bar = tqdm(total=len(calls), desc="judgements", unit="", leave=False, delay=1)
+        try:
+            for one, found in zip(requests, several, strict=True):
+                self._known[one] = found
+                bar.update()
+        finally:
+            several.close()
+            bar.close()
+            asking.report()
+
+    def _call(self, request: str) -> Call:
+        from ...chat.answers import Call
+
+        return Call({"model": self.settings.model, **json.loads(request)}, self.settings.url)
+
+
+def _longest(body: Any) -> int:
+    """The most tokens that an answer to a request can have, as far as it says."""
+    for name in ("max_completion_tokens", "max_tokens"):
+        if isinstance(most := body.get(name), int):
+            return most
+    return ServerSettings.max_tokens

@@ -1,0 +1,520 @@
+"""A chat model as a judge: wordings, strict parsing, one range, and nothing asked twice."""
+
+import json
+import math
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from chat_server import KEY, serving
+from own_data import write_lines
+from prepared import command_line, refusal
+
+from tstbench.chat.answers import Answers, Reply
+from tstbench.chat.refusals import reply_of
+from tstbench.chat.settings import Handling
+from tstbench.datasets_scripts.load import load_test_set
+from tstbench.errors import InputError, LimitError, ServerError, UnknownNameError
+from tstbench.files import home
+from tstbench.metrics.functional.llm_judge import Reading, Scale, ensemble, expected, read
+from tstbench.metrics.inputs import check_inputs
+from tstbench.metrics.llm_judge.prompts import prompt_names, wordings
+from tstbench.metrics.measure import measure, needs, plan
+from tstbench.metrics.options import choices
+from tstbench.metrics.scorers.device import Placement
+from tstbench.metrics.scorers.judge import judge_settings
+from tstbench.metrics.scorers.profile import PROFILES, Scorers
+
+DIRECTION = "mini/negative-to-positive"
+ASPECTS = ("style", "content", "fluency")
+JUDGED = ("judge_style", "judge_content", "judge_fluency")
+FIVE = Scale(1, 5)
+
+
+@pytest.fixture(autouse=True)
+def no_key(monkeypatch):
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def inputs(count=6, **changed):
+    test_set = load_test_set(DIRECTION)
+    first = [some[0] for some in test_set.references[:count]]
+    predictions = changed.get("predictions", first)
+    return check_inputs(
+        predictions, test_set.sources[:count], test_set.references[:count], test_set.direction
+    )
+
+
+def judged(server, metrics=JUDGED, texts=None, handling=None, **options):
+    url = server if isinstance(server, str) else server.url
+    profile = PROFILES["embedded"].with_scorers([f"judge=m@{url}"])
+    texts = texts or inputs()
+    placement = Placement(asking=handling or Handling())
+    scorers = Scorers(profile, texts.direction, placement)
+    return measure(metrics, texts, scorers, choices({"llm_judge": options}))
+
+
+def ends(asked):
+    """The scale that a request names."""
+    text = asked["messages"][-1]["content"]
+    return map(int, re.search(r"from (\d+) to (\d+)", text.rpartition("\n\n")[2]).groups())
+
+
+def middle(asked):
+    return f"{sum(ends(asked)) / 2:g}"
+
+
+# -- answers --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "score"),
+    [
+        ("4", 4),
+        (" **4.** ", 4),
+        ("Score: 4", 4),
+        ("Final score: 4/5", 4),
+        ("4 out of 5", 4),
+        ("I would give it 4 out of 5 for that", 4),
+        ("4\n\nThe rewrite is cheerful.", 4),
+        ('{"score": 4}', 4),
+        ("Two words were changed, 1 was added.\nScore: 4", 4),
+        ("The score is 4.", 4),
+        ("Score: 4 (nearly all of it)", 4),
+        ("Score: 4 - one word is missing", 4),
+        ("4.5", 4.5),
+        ("4\n4", 4),
+        ("<think>\nScore: 2\n</think>\n4", 4),
+    ],
+)
+def test_an_answer_that_says_one_number(text, score):
+    reading = read(text, "stop", FIVE)
+    assert (reading.score, reading.why) == (score, None)
+    assert float(text[reading.start : reading.end]) == score
+
+
+@pytest.mark.parametrize(
+    ("text", "finish", "why"),
+    [
+        ("", "stop", "unparsable"),
+        ("four", "stop", "unparsable"),
+        ("3-4", "stop", "unparsable"),
+        ("3 or 4", "stop", "unparsable"),
+        ("3\n4", "stop", "unparsable"),
+        ("Score: 3\nScore: 4", "stop", "unparsable"),
+        ("3,5", "stop", "unparsable"),
+        ("Score: 3-4", "stop", "unparsable"),
+        ("Score: 1 means not at all", "stop", "unparsable"),
+        ("The 2 sentences differ", "stop", "unparsable"),
+        ("4/10", "stop", "unparsable"),
+        ("on 4/5/2020", "stop", "unparsable"),
+        ("80%", "stop", "unparsable"),
+        ("\u0664", "stop", "unparsable"),  # a digit of another script
+        ("0", "stop", "out of range"),
+        ("5.1", "stop", "out of range"),
+        ("-3", "stop", "out of range"),
+        ("Score: 80", "stop", "out of range"),
+        ("4", "length", "cut off"),  # it may have gone on: 42
+        ("Two words were", "length", "cut off"),
+        ("I cannot rate this: 1", "refusal", "refused"),
+        ("", "content_filter", "refused"),
+    ],
+)
+def test_what_is_no_score_is_never_guessed(text, finish, why):
+    assert read(text, finish, FIVE) == Reading(why=why)
+
+
+def test_a_number_before_the_end_was_not_cut():
+    assert read("4\nbecause", "length", FIVE).score == 4
+
+
+def test_long_answers_are_read_quickly():
+    started = time.monotonic()
+    for text in (" " * 200_000 + "4", "score: " + " " * 200_000, "score:" * 40_000, "4 " * 90_000):
+        assert read(text, "stop", FIVE).score is None
+    assert time.monotonic() - started < 5
+
+
+def test_scales_come_to_one_range_and_wordings_count_equally():
+    scales = [Scale(1, 5), Scale(6, 1), Scale(0, 100)]
+    assert [s.normalised(x) for s, x in zip(scales, (1, 6, 0), strict=True)] == [0, 0, 0]
+    assert [s.normalised(x) for s, x in zip(scales, (5, 1, 100), strict=True)] == [1, 1, 1]
+    none = Reading(why="unparsable")
+    rows = [
+        [Reading(2), Reading(1), Reading(50)],  # 1/4, 1, 1/2
+        [Reading(2), none, Reading(50)],
+        [none, none, none],
+    ]
+    assert ensemble(rows, scales)[:2] == pytest.approx([7 / 12, 3 / 8])
+    assert math.isnan(ensemble(rows, scales)[2])
+
+
+def test_the_expected_score_of_a_case_by_hand():
+    others = (("3", math.log(0.5)), (" 4", math.log(0.25)), ("no", math.log(0.2)), ("9", -5.0))
+    reply = Reply("Score: 3", tokens=(("Sc", ()), ("ore:", (("1", 0.0),)), (" 3", others)))
+    reading = read(reply.text, "stop", FIVE)
+    assert expected(reply, reading, FIVE).score == pytest.approx((3 * 0.5 + 4 * 0.25) / 0.75)
+    other = Reply("Score: 3", tokens=(("Score", others), (": 3", others)))  # not a token by itself
+    assert expected(other, reading, FIVE).why == "without probabilities"
+    assert expected(Reply("Score: 3"), reading, FIVE).why == "without probabilities"
+    assert expected(reply, Reading(why="refused"), FIVE).why == "refused"
+    nothing = Reply("3", tokens=(("3", (("no", -0.1), ("6", -1.0))),))
+    assert expected(nothing, read("3", "stop", FIVE), FIVE).why == "without probabilities"
+
+
+def test_probabilities_in_a_servers_json_are_kept_or_nothing_is():
+    body = {"choices": [{"message": {"content": "3"}, "finish_reason": "stop"}]}
+    good = [{"token": "3", "logprob": -0.1, "top_logprobs": [{"token": "3", "logprob": -0.1}]}]
+    body["choices"][0]["logprobs"] = {"content": good}
+    reply = reply_of(body, "u")
+    assert reply.tokens == (("3", (("3", -0.1),)),)
+    Answers("u", "m").put("k", reply)
+    assert Answers("u", "m").get("k") == reply
+    for bad in (None, {}, {"content": None}, {"content": [{"token": 3}]}, {"content": "x"}, 7):
+        body["choices"][0]["logprobs"] = bad
+        assert reply_of(body, "u").tokens is None
+    path = Answers("u", "m").path
+    path.write_text(path.read_text().replace("-0.1", '"x"'))
+    assert Answers("u", "m").get("k") is None  # not what was written: asked again
+
+
+# -- wordings -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("aspect", ASPECTS)
+def test_eleven_wordings_for_each_aspect(aspect):
+    (name,) = prompt_names(aspect)
+    found = wordings(name, aspect, 11, explain=False, single_digit=False)
+    assert len(found.wordings) == 11
+    direction = load_test_set(DIRECTION).direction
+    texts = []
+    for one in found.wordings:
+        (message,) = found.messages(one, "OUT {x}", "SRC", direction)
+        texts.append(message["content"])
+        assert message["content"].count("OUT {x}") == 1
+        assert f"from {one.scale.low} to {one.scale.high} and" in message["content"]
+        if one.scale.high != 100:  # of one hundred people, percent
+            assert {str(one.worst), str(one.best)} <= set(re.findall(r"\d+", one.text)), one.id
+        assert ("SRC" in message["content"]) <= (aspect != "fluency")
+    assert len(set(texts)) == 11
+    assert len({(one.worst, one.best) for one in found.wordings}) > 4
+    digits = wordings(name, aspect, 11, explain=False, single_digit=True)
+    assert [one.id for one in digits.wordings] == [
+        one.id for one in found.wordings if one.scale.high <= 9
+    ]
+    assert digits.sha256 != found.sha256
+
+
+GOOD = """name = "mine"
+aspect = "fluency"
+answer = "{low} to {high}"
+explain = "why, then {low} to {high}"
+[[wording]]
+id = "a"
+text = "rate {output}"
+worst = 0
+best = 100
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("{output}", "{otuput}", r"wording 'a' has the slot \{otuput\}; known there: \{output\}"),
+        ("{output}", "it", r"wording 'a' has 0 slots \{output\}, but needs one"),
+        ("{output}", "{output} {source}", r"the slot \{source\}"),
+        ("best = 100", "best = 0", "worst and best are both 0"),
+        ("worst = 0", 'worst = "x"', "wording.0.worst: Input should be a valid integer"),
+        ("worst = 0", "", "wording.0.worst: Field required"),
+        ("{low} to {high}", "{output}", "answer has the slot"),
+        ('"fluency"', '"beauty"', "aspect: Input should be 'style', 'content' or 'fluency'"),
+        ('"fluency"', '"style"', "asks about style, but is given for fluency"),
+        ("name =", "name", "not TOML"),
+        ("best = 100", 'best = 100\n[[wording]]\nid = "a"\ntext = "{output}"\nworst=0\nbest=1',
+         "'a' is there twice"),
+    ],
+)  # fmt: skip
+def test_a_prompt_file_with_a_mistake(tmp_path, old, new, said):
+    path = tmp_path / "mine.toml"
+    path.write_text(GOOD.replace(old, new, 1))
+    with pytest.raises(InputError, match=said):
+        wordings(str(path), "fluency", 11, explain=False, single_digit=False)
+
+
+def test_ones_own_prompt_file(tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text(GOOD)
+    with serving(answer=lambda _: "75") as server:
+        found = judged(server, ["judge_fluency"], fluency_prompts=str(path))["judge_fluency"]
+        with pytest.raises(InputError, match="no scale within 0 to 9"):
+            judged(server, ["judge_fluency"], fluency_prompts=str(path), expected=True)
+        with pytest.raises(UnknownNameError, match=r"fluency-v1.*file of your own"):
+            judged(server, ["judge_fluency"], fluency_prompts="fluent")
+    assert found.value == 0.75
+    assert "|prompts:mine#" in str(found.signature)
+    assert str(tmp_path) not in str(found.signature)
+
+
+# -- a server -------------------------------------------------------------------------------------
+
+
+def test_every_wording_is_asked_once_through_every_fault():
+    with serving(answer=middle, faults=0.3, late=60) as server:
+        handling = Handling(timeout=4.0, concurrency=8)
+        found = judged(server, handling=handling)
+        assert [one.value for one in found.values()] == [0.5] * 3
+        # Fluency is asked about distinct outputs; every question is about one of the six here.
+        assert len(server.answered) == 6 * 33
+        assert set(server.answered.values()) == {1}
+        assert sum(server.injected.values()) > 20
+        assert server.most_at_once <= 8 + server.injected["late"]
+        body = server.bodies[0]
+        assert set(body) == {"model", "messages", "temperature", "max_tokens"}
+        assert (body["model"], body["temperature"], body["max_tokens"]) == ("m", 0, 16)
+    again = judged(server)  # the server is gone: all of it is on disk
+    assert [str(one.signature) for one in again.values()] == [
+        str(one.signature) for one in found.values()
+    ]
+    assert [one.value for one in again.values()] == [0.5] * 3
+
+
+def test_what_cannot_be_read_is_left_out_and_counted(capsys):
+    def answer(asked):
+        low, high = ends(asked)
+        if high == 100:
+            return "it is hard to say"
+        if high == 10:
+            return "11"
+        return str(low if low == 0 else (low + high) / 2)
+
+    with serving(answer=answer) as server:
+        found = judged(server, (*JUDGED, "judge_unread"))
+    said = capsys.readouterr().err
+    for metric in JUDGED:
+        counts = "12 of 66 answers are no score and are left out: 6 unparsable, 6 out of range"
+        assert f"{metric}: {counts}" in said
+        assert found[metric].value == pytest.approx((8 * 0.5 + 0) / 9)
+    assert found["judge_unread"].value == pytest.approx(100 * 2 / 11)
+    assert found["judge_unread"].statistics.per_sentence == pytest.approx([100 * 2 / 11] * 6)
+
+
+def test_nothing_readable_has_no_value():
+    with serving(answer=lambda _: "well") as server:
+        found = judged(server, ("judge_style", "judge_unread"), wordings=1)
+    assert math.isnan(found["judge_style"].value)
+    assert found["judge_unread"].value == 100
+
+
+def test_an_empty_output_is_worst_and_not_asked_about():
+    texts = inputs(predictions=["", "so nice", "so nice", " ", "fine", "fine"])
+    with serving(answer=lambda asked: str(list(ends(asked))[1])) as server:
+        found = judged(server, ("judge_fluency", "judge_unread"), texts, wordings=1)
+        assert len(server.bodies) == 2 + 4 + 4  # equal outputs are asked about once, as to fluency
+    assert found["judge_fluency"].statistics.per_sentence.tolist() == [0, 1, 1, 0, 1, 1]
+    assert np.isnan(found["judge_unread"].statistics.per_sentence[[0, 3]]).all()
+
+
+def test_expected_scores_through_a_server():
+    def tokens(asked):
+        assert asked["top_logprobs"] == 20
+        assert asked["logprobs"] is True
+        low, high = ends(asked)
+        half = [{"token": str(one), "logprob": math.log(0.25)} for one in (low, high)]
+        return [{"token": str(high), "logprob": math.log(0.25), "top_logprobs": half}]
+
+    with serving(answer=lambda asked: str(list(ends(asked))[1]), tokens=tokens) as server:
+        found = judged(server, expected=True)
+        assert len(server.bodies) == 6 * 27  # those on scales of single digits
+    assert [one.value for one in found.values()] == [pytest.approx(0.5)] * 3
+    assert "|wordings:9|" in str(found["judge_style"].signature)
+    with serving(answer=middle) as silent, pytest.raises(InputError, match="no probabilities of"):
+        judged(silent, expected=True)
+
+
+def test_an_explanation_before_the_score():
+    with serving(answer=lambda asked: f"It is good.\nScore: {middle(asked)}") as server:
+        found = judged(server, ["judge_content"], explain=True)
+        assert server.bodies[0]["max_tokens"] == 300
+        assert "Explain" in server.bodies[0]["messages"][0]["content"]
+    assert found["judge_content"].value == 0.5
+
+
+def test_every_option_is_in_the_signature(tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text(GOOD)
+    signed = {}
+    changes = (
+        {},
+        {"wordings": 5},
+        {"explain": True},
+        {"expected": True},
+        {"temperature": 0.5},
+        {"max_tokens": 20},
+        {"omit": "temperature"},
+        {"extra": '{"seed_": 1}'},
+        {"fluency_prompts": str(path)},
+    )
+    scorers = Scorers(PROFILES["embedded"].with_scorers(["judge=m@http://h/v1"]), None)
+    for change in changes:
+        planned = plan(["judge_fluency"], inputs(), scorers, choices({"llm_judge": change}))
+        signed[str(change)] = str(planned["judge_fluency"])
+    assert len(set(signed.values())) == len(changes)
+    usual = signed["{}"]
+    for said in ("judge:m#", "server:h", "prompts:fluency-v1#", "temperature:0", "parsing:1"):
+        assert said in usual
+    other = Scorers(PROFILES["embedded"].with_scorers(["judge=n@http://h/v1"]), None)
+    assert str(plan(["judge_fluency"], inputs(), other)["judge_fluency"]) != usual
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"wordings": 0}, "llm_judge.wordings is 0"),
+        ({"temperature": 3}, "llm_judge.temperature is 3: from 0 to 2"),
+        ({"max_tokens": 0}, "llm_judge.max_tokens is 0"),
+        ({"omit": "colour"}, "--set llm_judge.omit= colour: only"),
+        ({"extra": "{"}, "--set llm_judge.extra= {: not JSON"),
+        ({"extra": '{"model": "x"}'}, "'model' cannot be given there"),
+        ({"style_prompts": "nice"}, "style-v1"),
+    ],
+)
+def test_options_that_cannot_be_used(options, said):
+    with pytest.raises((InputError, UnknownNameError), match=re.escape(said)):
+        judged("http://127.0.0.1:9/v1", ["judge_style"], **options)
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ("m@localhost:8000/v1", "begins with http"),
+        ("@http://h/v1", "name the model before the address"),
+        ("m@http://u:secret@h/v1", "holds a user name, a password"),
+        ("m@http://", "is not the address of a server"),
+    ],
+)
+def test_a_judge_that_cannot_be_asked(spec, said):
+    with pytest.raises(InputError, match=said) as found:
+        judge_settings(spec, Handling())
+    assert "secret" not in str(found.value) or "judge" not in str(found.value)
+
+
+def test_where_a_judge_is(monkeypatch):
+    assert judge_settings("gpt", Handling()).url == "https://api.openai.com/v1"
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://mine/v1")
+    assert judge_settings("@cf/meta/llama", Handling()).url == "http://mine/v1"
+    assert judge_settings("@cf/meta/llama", Handling()).model == "@cf/meta/llama"
+    with pytest.raises(ServerError, match="cannot be reached: is a server running there"):
+        judged("http://127.0.0.1:9/v1", ["judge_style"])
+
+
+# -- the command line -----------------------------------------------------------------------------
+
+
+def command(server, tmp_path, *more):
+    test_set = load_test_set(DIRECTION)
+    outputs = tmp_path / "mine.txt"
+    write_lines(outputs, [some[0] for some in test_set.references])
+    judge = ("--scorer", f"judge=m@{server.url}")
+    return ("evaluate", outputs, "--direction", DIRECTION, "--metrics", *JUDGED, *judge, *more)
+
+
+def test_a_dry_run_sends_nothing_and_a_limit_loses_nothing(tmp_path, capsys):
+    with serving(answer=middle) as server:
+        few = ("--set", "llm_judge.wordings=3", "--concurrency", "4")
+        dry = command(server, tmp_path, *few, "--dry-run", "--prices", "1,2")
+        code, shown, err = command_line(capsys, *dry)
+        assert code == 0
+        assert server.bodies == []
+        rows = [json.loads(line) for line in shown.splitlines()]
+        assert len(rows) == 40 * 9
+        assert rows[0]["request"]["model"] == "m"
+        assert not any(row["answered"] for row in rows)
+        tokens = sum(row["prompt_tokens"] for row in rows)
+        assert f"360 requests to {server.url} for 360 judgements" in err
+        assert f"{tokens:,} tokens of prompts" in err
+        least = tokens / 1e6
+        assert f"${least:.4f} to ${least + 2 * 16 * 360 / 1e6:.4f}" in err
+        code, _, err = command_line(
+            capsys, *command(server, tmp_path, *few, "--max-requests", "100")
+        )
+        assert code == 2
+        assert "stopped after 100 requests, as --max-requests says" in err
+        assert "what was answered is kept" in err
+        assert len(server.bodies) == 100
+        code, shown, err = command_line(capsys, *dry)
+        assert "260 requests" in err
+        assert "100 more answered already" in err
+        code, _, err = command_line(
+            capsys, *command(server, tmp_path, *few, "--max-requests", "260")
+        )
+        assert code == 0, err
+        assert set(server.answered.values()) == {1}
+        assert len(server.answered) == 360
+        said = refusal(capsys, *command(server, tmp_path, *few, "--max-cost", "1"))
+        assert said.startswith("--max-cost: the price of 'm' is not known")
+    said = refusal(capsys, "evaluate", "--baseline", "copy", "--direction", DIRECTION,
+                   "--metrics", "s_bleu", "--dry-run")  # fmt: skip
+    assert "none of these metrics asks a chat model" in said
+    said = refusal(capsys, "evaluate", "--baseline", "copy", "--direction", DIRECTION,
+                   "--metrics", "judge_style", "--dry-run")  # fmt: skip
+    assert "has no judge: choose one: --scorer judge=" in said
+
+
+def test_ctrl_c_loses_nothing(tmp_path):
+    with serving(answer=middle, latency=0.02) as server:
+        given = [str(one) for one in command(server, tmp_path, "--concurrency", "4")]
+        whole = [sys.executable, "-m", "tstbench", *given]
+        begun = subprocess.Popen(
+            whole, env=dict(os.environ), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        while len(server.answered) < 60:
+            assert begun.poll() is None, begun.stderr.read().decode()
+            time.sleep(0.01)
+        begun.send_signal(signal.SIGINT)
+        _, err = begun.communicate(timeout=30)
+        assert begun.returncode == 130, err.decode()
+        assert b"Traceback" not in err
+        again = subprocess.run(whole, capture_output=True, text=True)
+        assert again.returncode == 0, again.stderr
+        assert len(server.answered) == 40 * 33
+        twice = [text for text, times in server.answered.items() if times > 1]
+        assert len(twice) <= 4  # those that were under way
+
+
+def test_the_key_is_in_no_file_and_no_message(tmp_path, capsys, monkeypatch):
+    with serving(answer=middle, key=KEY) as server:
+        given = command(server, tmp_path, "--set", "llm_judge.wordings=1", "--out", tmp_path / "r")
+        said = refusal(capsys, *given)
+        assert "wants a key, and the environment variable OPENAI_API_KEY is not set" in said
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-wrong-and-secret")
+        said = refusal(capsys, *given)
+        assert "refuses the key in OPENAI_API_KEY" in said
+        assert "secret" not in said
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+        code, shown, err = command_line(capsys, *given)
+        assert code == 0, err
+        assert KEY not in shown + err
+    files = [path for top in (home(), tmp_path / "r") for path in top.rglob("*") if path.is_file()]
+    assert len(files) > 2
+    assert not any(KEY.encode() in path.read_bytes() for path in files)
+
+
+def test_limits_hold_for_each_command_not_for_the_process():
+    with serving(answer=middle) as server:
+        handling = Handling(max_requests=6, concurrency=2)
+        with pytest.raises(LimitError):
+            judged(server, ["judge_style"], handling=handling, wordings=2)
+        judged(server, ["judge_style"], handling=handling, wordings=2)
+        assert len(server.bodies) == 12
+
+
+def test_requests_are_known_without_a_server():
+    scorers = Scorers(PROFILES["embedded"].with_scorers(["judge=m@http://127.0.0.1:9/v1"]), None)
+    found = needs(["judge_unread"], inputs(), scorers)
+    assert [len(need.texts) for need in found] == [6 * 33]

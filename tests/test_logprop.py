@@ -1,0 +1,225 @@
+"""Conditional log-likelihood under a causal language model, against transformers by hand."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+import torch
+from local_chat import make_chat_model
+from own_data import write_lines
+from prepared import command_line, refusal
+from transformers import (
+    AutoModelForCausalLM,
+    AutoTokenizer,
+    GPT2Config,
+    GPT2LMHeadModel,
+)
+
+from tstbench.datasets_scripts.load import load_test_set
+from tstbench.errors import InputError, UnknownNameError
+from tstbench.metrics.functional.logprop import logprop_statistics
+from tstbench.metrics.inputs import check_inputs
+from tstbench.metrics.logprop.prompts import load_prompts
+from tstbench.metrics.measure import measure, plan
+from tstbench.metrics.options import choices
+from tstbench.metrics.scorers.causal_lm import CausalLm, question
+from tstbench.metrics.scorers.device import Placement
+from tstbench.metrics.scorers.profile import PROFILES, Scorers
+
+DIRECTION = "mini/negative-to-positive"
+PAIRS = [
+    ("A text: good\nThe same text in other words:", " fine\n"),
+    ("A text: the soup was cold and the staff was slow\nMore:", " the soup was warm.\n"),
+    ("A text: it rained all day — naïvely\nMore:", " café, naïve and wet 🙂\n"),
+    ("A text:", " a\n"),
+]
+
+
+@pytest.fixture(scope="module")
+def llama(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tiny-llama")
+    make_chat_model(folder, load_test_set(DIRECTION).sources)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def gpt2(tmp_path_factory, llama):
+    """Absolute positions, and a short context."""
+    folder = tmp_path_factory.mktemp("tiny-gpt2")
+    tokenizer = AutoTokenizer.from_pretrained(llama)
+    torch.manual_seed(1)
+    config = GPT2Config(
+        vocab_size=len(tokenizer), n_embd=32, n_layer=2, n_head=2, n_positions=48,
+        bos_token_id=0, eos_token_id=1,
+    )  # fmt: skip
+    GPT2LMHeadModel(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def by_hand(folder, before, after):
+    """One text at a time: transformers' own loss on the tokens after the prompt."""
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    model = AutoModelForCausalLM.from_pretrained(folder).eval()
+    first, whole = (tokenizer(text)["input_ids"] for text in (before, before + after))
+    assert whole[: len(first)] == first  # the boundary is one of tokens
+    labels = [-100] * len(first) + whole[len(first) :]
+    with torch.inference_mode():
+        loss = model(input_ids=torch.tensor([whole]), labels=torch.tensor([labels])).loss
+    count = len(whole) - len(first)
+    return [-float(loss) * count, count]
+
+
+def loaded(folder, batch_size=None, side="right"):
+    tokenizer = AutoTokenizer.from_pretrained(folder, padding_side=side)
+    return CausalLm(AutoModelForCausalLM.from_pretrained(folder).eval(), tokenizer, batch_size)
+
+
+@pytest.mark.parametrize("name", ["llama", "gpt2"])
+def test_each_text_has_the_score_that_transformers_gives_it_alone(name, request):
+    folder = request.getfixturevalue(name)
+    pairs = [pair for pair in PAIRS if name == "llama" or len(pair[0]) < 40]
+    asked = [question(*pair) for pair in pairs]
+    expected = np.array([by_hand(folder, *pair) for pair in pairs])
+    for batch_size in (None, 1, 2):
+        for side in ("left", "right"):
+            found = loaded(folder, batch_size, side).log_probabilities(asked)
+            assert found[:, 1].tolist() == expected[:, 1].tolist()
+            assert found[:, 0] == pytest.approx(expected[:, 0], rel=1e-5)
+
+
+def test_each_distinct_text_is_scored_once(llama, monkeypatch):
+    model = loaded(llama)
+    asked = [question(*PAIRS[0]), question(*PAIRS[1]), question(*PAIRS[0])]
+    first = model.log_probabilities(asked)
+    monkeypatch.setattr(model, "_token_scores", lambda rows: pytest.fail("scored again"))
+    assert model.log_probabilities(asked[::-1]).tolist() == first[::-1].tolist()
+    assert model.log_probabilities([]).shape == (0, 2)
+
+
+def test_what_is_longer_than_the_context_loses_its_beginning(gpt2):
+    before, after = "A text: " + "the soup was cold " * 20 + "\nMore:", " the soup was warm.\n"
+    tokenizer = AutoTokenizer.from_pretrained(gpt2)
+    model = AutoModelForCausalLM.from_pretrained(gpt2).eval()
+    whole = tokenizer(before + after)["input_ids"]
+    count = len(whole) - len(tokenizer(before)["input_ids"])
+    assert len(whole) > 48
+    with torch.inference_mode():
+        logits = model(torch.tensor([whole[-48:]])).logits[0].log_softmax(-1)
+    kept = whole[-48:]
+    expected = sum(float(logits[place - 1, kept[place]]) for place in range(48 - count, 48))
+    found = loaded(gpt2).log_probabilities([question(before, after)])
+    assert found[0] == pytest.approx([expected, count], rel=1e-5)
+    longer = question("A text:", " " + "the soup was cold " * 20)
+    assert loaded(gpt2).log_probabilities([longer])[0, 1] == 47  # the first has nothing before it
+
+
+def test_the_metric_by_hand(llama):
+    test_set = load_test_set(DIRECTION)
+    outputs = [some[0] for some in test_set.references[:4]]
+    texts = check_inputs(outputs, test_set.sources[:4], None, test_set.direction)
+    scorers = Scorers(PROFILES["embedded"].with_scorers([f"causal_lm={llama}"]), texts.direction)
+    for subtract in ("nothing", "source"):
+        settings = choices({"logprop": {"subtract": subtract}})
+        found = measure(["logprop", "logprop_plain"], texts, scorers, settings)
+        for metric, styled in (("logprop", True), ("logprop_plain", False)):
+            hand = []
+            for source, output in zip(texts.sources, outputs, strict=True):
+                before = (
+                    f"A text (negative): {source}\nThe same text, made positive:"
+                    if styled
+                    else f"A text: {source}\nThe same text in other words:"
+                )
+                total, count = by_hand(llama, before, f" {output}\n")
+                score = total / count
+                if subtract == "source":
+                    alone = "A text (positive):" if styled else "A text:"
+                    score -= by_hand(llama, alone, f" {output}\n")[0] / count
+                hand.append(score)
+            assert found[metric].statistics.per_sentence == pytest.approx(hand, abs=1e-5)
+            assert found[metric].value == pytest.approx(np.mean(hand), abs=1e-5)
+
+
+def test_an_output_that_is_its_source_gains_from_the_source():
+    """A case by hand: what is subtracted is the same text's likelihood without the source."""
+    given, alone = np.array([[-4.0, 2], [-6.0, 3]]), np.array([[-10.0, 2], [-6.0, 3]])
+    failed = np.array([False, False])
+    assert logprop_statistics(given, alone, failed, 100).per_sentence.tolist() == [3.0, 0.0]
+    assert logprop_statistics(given, None, failed, 100).value == -2.0
+    failed = np.array([True, False])
+    assert logprop_statistics(given, None, failed, 100).value == (-math.log(100) - 2) / 2
+    assert logprop_statistics(given, alone, failed, 100).value == 0.0
+
+
+def test_the_identity_has_model_prompts_and_number_type(llama, gpt2, tmp_path):
+    texts = check_inputs(["fine"], ["bad"], None, load_test_set(DIRECTION).direction)
+    (tmp_path / "mine.toml").write_text(FILE)
+
+    def signature(folder, placement=Placement(), **options):  # noqa: B008
+        profile = PROFILES["embedded"].with_scorers([f"causal_lm={folder}"])
+        scorers = Scorers(profile, texts.direction, placement)
+        return str(plan(["logprop"], texts, scorers, choices({"logprop": options}))["logprop"])
+
+    usual = signature(llama)
+    others = (
+        signature(gpt2),
+        signature(llama, subtract="source"),
+        signature(llama, prompts=str(tmp_path / "mine.toml")),
+        signature(llama, Placement("cpu", "bfloat16")),
+    )
+    assert len({usual, *others}) == 5
+    assert signature(llama, Placement(batch_size=1)) == usual
+    assert f"prompts:v1#{load_prompts('v1').sha256[:12]}" in usual
+    assert str(tmp_path) not in "".join(others)
+
+
+FILE = """name = "mine"
+styled = "{source} -> {target_style}:"
+plain = "{source} ->"
+styled_alone = "{target_style}:"
+plain_alone = "->"
+end = "."
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('"{source} ->"', '"->"', r"plain needs the slot \{source\}, once"),
+        ('"{source} ->"', '"{source} {target_style}"', r"plain has the slot \{target_style\}"),
+        ('"->"', '"-> "', "plain_alone ends in a blank"),
+        ('end = "."', "", "end: Field required"),
+        ("end =", "end", "not TOML"),
+    ],
+)
+def test_a_prompt_file_with_a_mistake(tmp_path, old, new, said):
+    path = tmp_path / "mine.toml"
+    path.write_text(FILE.replace(old, new, 1))
+    with pytest.raises(InputError, match=said):
+        load_prompts(str(path))
+
+
+def test_names_that_are_not_there():
+    with pytest.raises(UnknownNameError, match=r"v1.*file of your own"):
+        load_prompts("v2")
+    with pytest.raises(UnknownNameError, match="nothing"):
+        choices({"logprop": {"subtract": "everything"}})
+
+
+def test_the_command_line(llama, tmp_path, capsys):
+    test_set = load_test_set(DIRECTION)
+    write_lines(tmp_path / "a.txt", [some[0] for some in test_set.references])
+    how = ("evaluate", tmp_path / "a.txt", "--direction", DIRECTION, "--metrics", "logprop")
+    both = (*how, "logprop_plain")
+    code, shown, err = command_line(capsys, *both, "--scorer", f"causal_lm={llama}", "--json")
+    assert code == 0, err
+    (report,) = map(json.loads, shown.splitlines())
+    scores = {one["metric"]: one["value"] for one in report["scores"]}
+    assert set(scores) == {"logprop", "logprop_plain"}
+    assert all(-20 < value < 0 for value in scores.values())
+    said = refusal(capsys, *how, "--scorer", f"causal_lm={tmp_path}")
+    assert "is not a complete model" in said
+    said = refusal(capsys, *how)
+    assert "openai-community/gpt2" in said
+    assert "HF_HUB_OFFLINE is set" in said

@@ -26,7 +26,12 @@ FAMILIES = {
     "joint": ".joint.family",
 }
 # Beyond the benchmark: computed when asked for, never by default.
-FURTHER_FAMILIES: dict[str, str] = {}
+FURTHER_FAMILIES: dict[str, str] = {
+    "sti": ".sti.family",
+    "sim": ".sim.family",
+    "chrf": ".chrf.family",
+    "surface": ".surface.family",
+}
 
 
 @cache

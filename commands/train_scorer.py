@@ -44,7 +44,7 @@ def _parser(name: str) -> argparse.ArgumentParser:
     parser.add_argument("dataset", nargs="?", help="of a classifier, such as yelp")
     parser.add_argument(
         "--kind",
-        help="linear, fasttext, textcnn, transformer or probe; default: the embedded profile's",
+        help="linear, fasttext, textcnn, transformer, probe, finetuned or ensemble; default: the embedded profile's",
     )
     parser.add_argument(
         "--compare",

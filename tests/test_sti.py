@@ -1,6 +1,8 @@
 """Style transfer intensity against other solvers, published scores, and cases by hand."""
 
 import json
+import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -289,3 +291,33 @@ def test_sources_are_needed_for_sti_only(prepared):
 
 
 # -- published scores ------------------------------------------------------------------------------
+
+
+@pytest.mark.realdata
+def test_the_authors_scores_follow_from_their_distributions():
+    """Mir et al. published their classifiers' distributions and the scores they made of them."""
+    root = Path(os.environ["TSTBENCH_SOURCES"]) / "passeul/style-transfer-model-evaluation"
+    folder = root / "evaluations/automated/style_transfer_intensity/sentence_level"
+    outputs = sorted((folder / "style_distributions").glob("*_*_*.npz"))
+    assert len(outputs) == 12
+    with np.load(folder / "style_distributions/input_distributions.npz") as given:
+        inputs = {name: given[name].astype(np.float64) for name in ("fasttext", "textcnn")}
+    half = len(inputs["textcnn"]) // 2  # negative sentences to be made positive, then the others
+    for path in outputs:
+        with np.load(path) as made, np.load(folder / "scores_based_on_emd" / path.name) as scores:
+            for name, source in inputs.items():
+                output = made[name].astype(np.float64)
+                for target, part in ((1, slice(0, half)), (0, slice(half, None))):
+                    found = style_transfer_intensity(
+                        as_sums(source[part]), as_sums(output[part]), target, uniform_distances(2)
+                    )
+                    # Their fastText rows are short of 1 by up to 0.002, and were left so.
+                    tolerance = {"textcnn": 1e-5, "fasttext": 2.1e-3}[name]
+                    np.testing.assert_allclose(
+                        found.per_sentence, scores[name][part], atol=tolerance, err_msg=path.name
+                    )
+
+
+def as_sums(rows):
+    """float32 rows, and fastText's rounded ones, do not sum to 1 exactly."""
+    return rows / rows.sum(axis=1, keepdims=True)

@@ -26,7 +26,7 @@ Examples:
     ...     references=[["the soup was hot and great.", "hot soup, and good."]],
     ... )
     >>> round(results["s_chrf"], 1), round(results["r_chrf"], 1), round(results["multi_chrf"], 1)
-    (0.0, 0.0, 0.0)
+    (48.2, 75.7, 75.7)
 """
 
 _CITATION = """\

@@ -25,7 +25,7 @@ Examples:
     ...     references=[["the soup was hot and great.", "hot soup, and good."]],
     ... )
     >>> round(results["s_sim"], 3), round(results["r_sim"], 3), round(results["multi_sim"], 3)
-    (0.0, 0.0, 0.0)
+    (0.842, 0.98, 0.98)
 """
 
 _CITATION = """\

@@ -290,6 +290,14 @@ def test_sources_are_needed_for_sti_only(prepared):
         plan(["sti"], bare, scorers)
 
 
+def test_a_files_distances_follow_the_classifiers_order(tmp_path):
+    path = tmp_path / "three.json"
+    rows = [[0, 1, 5], [1, 0, 2], [5, 2, 0]]
+    path.write_text(json.dumps({"styles": ["a", "b", "c"], "distances": rows}))
+    found = read_ground(str(path)).matrix(("c", "a", "b"))
+    assert found.tolist() == [[0, 5, 2], [5, 0, 1], [2, 1, 0]]
+
+
 # -- published scores ------------------------------------------------------------------------------
 
 

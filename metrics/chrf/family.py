@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from ...errors import InputError
 from ..contract import Context, Family, Options
@@ -57,7 +57,7 @@ class Chrf(Family[ChrfOptions]):
     title = "chrF"
     options = ChrfOptions
     libraries = ("sacrebleu",)
-    metrics: tuple[MetricFacts, ...] = view_facts("chrf", "chrF", "chrF", "percent")
+    metrics: ClassVar[tuple[MetricFacts, ...]] = view_facts("chrf", "chrF", "chrF", "percent")
 
     def left_out(self, metric: str, inputs: Inputs, options: ChrfOptions) -> str | None:
         """A reason if there are no references, or not several."""

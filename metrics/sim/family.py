@@ -6,7 +6,7 @@ Source: Reimers and Gurevych (2019), "Sentence-BERT".
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, ClassVar, get_args
 
 from ...errors import unknown_name
 from ..contract import Context, Family, Need, Options
@@ -41,7 +41,7 @@ class Sim(Family[SimOptions]):
     title = "sentence similarity"
     options = SimOptions
     libraries = ("torch", "transformers", "tokenizers")
-    metrics: tuple[MetricFacts, ...] = view_facts(
+    metrics: ClassVar[tuple[MetricFacts, ...]] = view_facts(
         "sim", "sim", "cosine of sentence embeddings", "fraction"
     )
 

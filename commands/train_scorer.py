@@ -12,13 +12,16 @@ def train_scorer(name: str, options: Sequence[str]) -> None:
     from ..datasets_scripts.known import dataset_facts
     from ..datasets_scripts.load import load_styles
     from ..errors import InputError
+    from ..files import read_lines
     from ..pipelines.prepare import train_corpus_acceptability, train_style_classifier
     from ..pipelines.tables import print_rows
 
     arguments = _parser(name).parse_args(options)
     if name == "cola":
-        if arguments.dataset or arguments.compare:
-            raise InputError("'tstbench train cola' takes no dataset and no --compare")
+        if arguments.dataset or arguments.compare or arguments.without or arguments.name:
+            raise InputError(
+                "'tstbench train cola' takes no dataset and no --compare, --without or --name"
+            )
         kind = arguments.kind or "probe"
         artefact = train_corpus_acceptability("cola", kind, _config(kind, arguments.model))
     else:
@@ -30,7 +33,18 @@ def train_scorer(name: str, options: Sequence[str]) -> None:
             _compare(data, arguments)
             return
         kind = arguments.kind or "linear"
-        artefact = train_style_classifier(data, kind, _config(kind, arguments.model))
+        if bool(arguments.without) != bool(arguments.name):
+            raise InputError(
+                "--without and --name belong together: a classifier that may not know some "
+                "sentences must not replace the one that metrics use"
+            )
+        artefact = train_style_classifier(
+            data,
+            kind,
+            _config(kind, arguments.model),
+            without=read_lines(arguments.without) if arguments.without else (),
+            name=arguments.name,
+        )
     card = artefact.card
     rows = [(name, f"{value:.4f}") for name, value in card.scores.items()]
     facts = [("trained on", card.trained_on), ("sentences", str(card.n_sentences))]
@@ -44,7 +58,8 @@ def _parser(name: str) -> argparse.ArgumentParser:
     parser.add_argument("dataset", nargs="?", help="of a classifier, such as yelp")
     parser.add_argument(
         "--kind",
-        help="linear, fasttext, textcnn, transformer or probe; default: the embedded profile's",
+        help="linear, fasttext, textcnn, transformer, probe, finetuned or ensemble; default: the "
+        "embedded profile's",
     )
     parser.add_argument(
         "--compare",
@@ -53,6 +68,13 @@ def _parser(name: str) -> argparse.ArgumentParser:
         help="train these kinds and print a table; none is kept",
     )
     parser.add_argument("--model", help="for transformers: Hub id or folder (default roberta-base)")
+    parser.add_argument(
+        "--without",
+        type=Path,
+        metavar="FILE",
+        help="leave out the sentences in this file, one a line, such as a study's; with --name",
+    )
+    parser.add_argument("--name", help="under which the classifier is kept; default: its kind")
     parser.add_argument("--data-dir", type=Path, help="your copy of a licensed corpus (GYAFC)")
     return parser
 

@@ -29,6 +29,10 @@ FAMILIES = {
 FURTHER_FAMILIES: dict[str, str] = {
     "llm_judge": ".llm_judge.family",
     "logprop": ".logprop.family",
+    "sti": ".sti.family",
+    "sim": ".sim.family",
+    "chrf": ".chrf.family",
+    "surface": ".surface.family",
 }
 
 

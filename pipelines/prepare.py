@@ -115,12 +115,25 @@ def prepare_dataset(
 
 
 def train_style_classifier(
-    data: StyleData, kind: str, config: ClassifierConfig | None = None
+    data: StyleData,
+    kind: str,
+    config: ClassifierConfig | None = None,
+    *,
+    without: Iterable[str] = (),
+    name: str | None = None,
 ) -> Artefact:
     """Train the style classifier of a dataset, unless it exists.
 
     Its accuracy is measured on the validation split if it is not trained on that, otherwise on a
     tenth held out.
+
+    Args:
+        data: the dataset.
+        kind: of classifier.
+        config: settings of that kind; ``None`` for its defaults.
+        without: further sentences that must not be learned from, such as those of a study of human
+            judgments that were taken from the training data.
+        name: its name among the stored classifiers; by default the kind's, which metrics use.
     """
     training, text = data.training, preparation(dataset_facts(data.dataset).language)
     held_out = None
@@ -135,9 +148,10 @@ def train_style_classifier(
         config,
         dataset=data.dataset,
         trained_on=trained_on(data, training, text.classifier_name),
-        exclude=test_sentences(data),
+        exclude=[*test_sentences(data), *text.for_classifier(list(without))],
         n_excluded=training.excluded,
         held_out=held_out,
+        name=name,
     )
 
 

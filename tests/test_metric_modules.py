@@ -28,9 +28,14 @@ MODULES = {
     "ppl": ("ppl",),
     "cola": ("cola",),
     "joint": ("joint", "acc", "r_bleu", "multi_bleu", "ppl"),
+    "sti": ("sti", "target_style"),
+    "sim": ("s_sim", "r_sim", "multi_sim"),
+    "chrf": ("s_chrf", "r_chrf", "multi_chrf"),
+    "surface": ("length_ratio", "copy_rate"),
 }
-ALIGNED = ("bleu", "bertscore", "joint")  # read sources and references
-DIRECTED = ("acc", "ppl", "cola", "joint")  # need a direction
+ALIGNED = ("bleu", "bertscore", "joint", "sim", "chrf")  # read sources and references
+SOURCED = ("sti", "surface")  # read sources only
+DIRECTED = ("acc", "ppl", "cola", "joint", "sti")  # need a direction
 
 
 @pytest.fixture(autouse=True)
@@ -54,6 +59,8 @@ def columns(name, test_set, predictions):
     if name in ALIGNED:
         given["sources"] = list(test_set.sources)
         given["references"] = [list(some) for some in test_set.references]
+    if name in SOURCED:
+        given["sources"] = list(test_set.sources)
     if name in DIRECTED:
         given["direction"] = DIRECTION
     return given
@@ -267,7 +274,7 @@ REFUSED = {
         ALIGNED,
     ),
     "references one text": (change(references="abc"), "references must be a list", ALIGNED),
-    "direction missing": (drop("direction"), "a direction", ("acc", "ppl", "joint")),
+    "direction missing": (drop("direction"), "a direction", ("acc", "ppl", "joint", "sti")),
 }
 
 

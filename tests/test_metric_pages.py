@@ -21,6 +21,10 @@ SCORES = {
     "ppl": ["ppl"],
     "cola": ["cola"],
     "joint": ["joint", "acc", "r_bleu", "multi_bleu", "ppl"],
+    "sti": ["sti", "target_style"],
+    "sim": ["s_sim", "r_sim", "multi_sim"],
+    "chrf": ["s_chrf", "r_chrf", "multi_chrf"],
+    "surface": ["length_ratio", "copy_rate"],
 }
 
 

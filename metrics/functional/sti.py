@@ -1,0 +1,197 @@
+"""Style transfer intensity: how far a rewrite moves between styles, and whether towards the target.
+
+Source: Mir, Felbo, Obradovich and Rahwan (2019), "Evaluating Style Transfer for Text", section
+5.1: the earth mover's distance between a classifier's style distributions of source and output,
+negated where the output moves away from the target style. With two styles and distance 1 between
+them it is the change of P(target). The temperature is ours: see :func:`tempered`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...errors import InputError
+from ..statistics import Statistics, mean_statistics
+
+_AT_ONCE = 200  # sentences in one linear program: more make it slower, not better
+
+
+def style_transfer_intensity(
+    source: np.ndarray,
+    output: np.ndarray,
+    target: int,
+    distances: np.ndarray,
+    failed: np.ndarray | None = None,
+) -> Statistics:
+    """Mean of the sentences' direction-corrected earth mover's distances.
+
+    The sign is that of the change of P(target): negative where the output's is smaller than the
+    source's, otherwise positive. Mass that moves among other styles while P(target) stays counts as
+    movement, as in the paper, which asks only for a penalty for moving away.
+
+    Args:
+        source: P(style | source), shape (N, S), rows sum to 1.
+        output: P(style | output), shape (N, S).
+        target: the column of the target style.
+        distances: between styles, shape (S, S); see :func:`check_distances`.
+        failed: shape (N,), bool: outputs that are empty. A classifier has an opinion on them too;
+            they get at most 0, as much as a copy of the source.
+
+    Raises:
+        InputError: shapes that differ, no such column, or a value that is not a probability.
+
+    >>> before, after = np.array([[0.9, 0.1]]), np.array([[0.2, 0.8]])
+    >>> round(style_transfer_intensity(before, after, 1, uniform_distances(2)).value, 6)
+    0.7
+    >>> round(style_transfer_intensity(before, after, 0, uniform_distances(2)).value, 6)
+    -0.7
+    """
+    source, output = (np.asarray(part, dtype=np.float64) for part in (source, output))
+    moved = earth_movers_distance(source, output, distances)
+    if not 0 <= target < source.shape[1]:
+        raise InputError(f"no style {target} in a distribution of shape {source.shape}")
+    intensity = np.where(output[:, target] < source[:, target], -moved, moved)
+    if failed is not None:
+        intensity = np.where(failed, np.minimum(intensity, 0.0), intensity)
+    return mean_statistics(intensity)
+
+
+def target_probability(
+    output: np.ndarray, target: int, failed: np.ndarray | None = None
+) -> Statistics:
+    """Mean of P(target style | output), which does not look at the source; 0 for empty outputs.
+
+    Source: the "target style score" with which Mir et al. (2019) compare, section 5.3.
+
+    Args:
+        output: P(style | output), shape (N, S).
+        target: the column of the target style.
+        failed: shape (N,), bool.
+
+    Raises:
+        InputError: no such column, or a value that is not a probability.
+    """
+    output = np.asarray(output, dtype=np.float64)
+    _check_distribution("output", output)
+    if not 0 <= target < output.shape[1]:
+        raise InputError(f"no style {target} in a distribution of shape {output.shape}")
+    wanted = output[:, target]
+    return mean_statistics(wanted if failed is None else np.where(failed, 0.0, wanted))
+
+
+def tempered(distribution: np.ndarray, temperature: float) -> np.ndarray:
+    """Distributions whose log-probabilities are divided by a temperature: shape (N, S).
+
+    Classifiers trained on whole reviews are nearly certain of almost every sentence, so that
+    weak and strong sentences get the same probability. A temperature above 1 keeps them apart; the
+    higher it is, the more a difference of two probabilities is like that of their log-odds.
+
+    >>> tempered(np.array([[0.2, 0.8]]), 2.0).round(3).tolist()
+    [[0.333, 0.667]]
+    """
+    if temperature == 1:
+        return np.asarray(distribution, dtype=np.float64)
+    tiny = np.finfo(np.float64).tiny
+    logs = np.log(np.maximum(np.asarray(distribution, dtype=np.float64), tiny)) / temperature
+    powers = np.exp(logs - logs.max(axis=1, keepdims=True))
+    return powers / powers.sum(axis=1, keepdims=True)
+
+
+def uniform_distances(styles: int) -> np.ndarray:
+    """Every style is at distance 1 from every other: shape (styles, styles).
+
+    The earth mover's distance is then half of the sum of absolute differences.
+    """
+    return 1.0 - np.eye(styles)
+
+
+def ordinal_distances(styles: int) -> np.ndarray:
+    """Styles in a row, as far apart as their ranks: |i - j|, shape (styles, styles)."""
+    ranks = np.arange(styles, dtype=np.float64)
+    return np.abs(ranks[:, None] - ranks[None, :])
+
+
+def check_distances(distances: np.ndarray, styles: int) -> np.ndarray:
+    """A ground distance: square, finite, symmetric, not negative, 0 from a style to itself.
+
+    Raises:
+        InputError: it is not.
+    """
+    matrix = np.asarray(distances, dtype=np.float64)
+    if matrix.shape != (styles, styles):
+        raise InputError(f"ground distances of shape {matrix.shape} for {styles} styles")
+    if not np.isfinite(matrix).all() or (matrix < 0).any():
+        raise InputError("ground distances must be finite and not negative")
+    if np.diagonal(matrix).any():
+        raise InputError("the ground distance from a style to itself must be 0")
+    if not np.array_equal(matrix, matrix.T):
+        raise InputError("ground distances must be the same in both directions")
+    return matrix
+
+
+def earth_movers_distance(
+    first: np.ndarray, second: np.ndarray, distances: np.ndarray
+) -> np.ndarray:
+    """Exact earth mover's distance between N pairs of distributions over S styles: shape (N,).
+
+    Closed forms for two styles, for uniform and for ordinal distances; otherwise the transport
+    problem as a linear program.
+
+    Args:
+        first: shape (N, S), rows sum to 1.
+        second: the same.
+        distances: shape (S, S).
+
+    Raises:
+        InputError: shapes that differ, or a row that is not a distribution.
+    """
+    first, second = (np.asarray(part, dtype=np.float64) for part in (first, second))
+    if first.shape != second.shape:
+        raise InputError(f"distributions of shape {first.shape} and {second.shape}")
+    for name, part in (("source", first), ("output", second)):
+        _check_distribution(name, part)
+    styles = first.shape[1]
+    distances = check_distances(distances, styles)
+    change = second - first
+    if styles == 2:
+        return np.asarray(distances[0, 1] * np.abs(change[:, 1]))
+    if np.array_equal(distances, uniform_distances(styles)):
+        return np.asarray(np.abs(change).sum(axis=1) / 2)
+    if np.array_equal(distances, ordinal_distances(styles)):
+        return np.asarray(np.abs(np.cumsum(change, axis=1)[:, :-1]).sum(axis=1))
+    parts = range(0, len(first), _AT_ONCE)
+    some = [_transport(first[i : i + _AT_ONCE], second[i : i + _AT_ONCE], distances) for i in parts]
+    return np.concatenate([np.zeros(0), *some])
+
+
+def _transport(first: np.ndarray, second: np.ndarray, distances: np.ndarray) -> np.ndarray:
+    """Minimum cost of N independent transport problems, solved as one linear program."""
+    from scipy.optimize import linprog
+    from scipy.sparse import block_diag, csr_matrix
+
+    n, styles = first.shape
+    leaves = np.kron(np.eye(styles), np.ones(styles))
+    arrives = np.kron(np.ones(styles), np.eye(styles))
+    one = csr_matrix(np.concatenate([leaves, arrives[:-1]]))  # the last follows from the others
+    # Rounded sums would leave a program without a solution.
+    supply = first / first.sum(axis=1, keepdims=True)
+    demand = second / second.sum(axis=1, keepdims=True)
+    totals = np.concatenate([supply, demand[:, :-1]], axis=1).reshape(-1)
+    costs = np.tile(distances.reshape(-1), n)
+    solved = linprog(costs, A_eq=block_diag([one] * n, format="csr"), b_eq=totals, method="highs")
+    if not solved.success:
+        raise InputError(f"no earth mover's distance for these distributions: {solved.message}")
+    return np.asarray((solved.x * costs).reshape(n, -1).sum(axis=1))
+
+
+def _check_distribution(name: str, part: np.ndarray) -> None:
+    if part.ndim != 2:
+        raise InputError(f"the {name} distributions have shape {part.shape}, not (N, styles)")
+    wrong = ~np.isfinite(part).all(axis=1) | (part < 0).any(axis=1)
+    wrong |= np.abs(np.where(np.isfinite(part), part, 0.0).sum(axis=1) - 1) > 1e-6
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise InputError(
+            f"the classifier's distribution for {name} {row} is {part[row].tolist()}: not "
+            "probabilities that sum to 1"
+        )

@@ -1,0 +1,68 @@
+"""STI: how far outputs move between styles, and whether towards the target."""
+
+import tstbench.metrics.module
+
+_DESCRIPTION = """
+Style transfer intensity: the earth mover's distance between a classifier's style distributions of
+source and output, negated where the output moves away from the target style. A copy scores 0. With
+it comes the mean probability of the target style, which does not look at the source.
+"""
+
+_ARGUMENTS = """
+    direction (str): for example "yelp/negative-to-positive".
+    profile (str): "embedded" or "paper".
+    batch_size (int): the most sentences that a model scores at once; no score depends on it.
+    ground (str): the distance between styles: "uniform" (default), "ordinal", or a JSON file.
+    temperature (float): log-probabilities are divided by it first; default: 1, the paper's.
+Returns:
+    sti (float): -1 to 1 for uniform distances, higher is better.
+    target_style (float): fraction, higher is better; details: interval, per_sentence, signature.
+Examples:
+    >>> sti = evaluate.load("tstbench/sti")
+    >>> results = sti.compute(
+    ...     predictions=["the soup was cold .", "the soup was lovely ."],
+    ...     sources=["the soup was cold .", "the soup was cold ."],
+    ...     direction="mini/negative-to-positive",
+    ... )
+    >>> copied, rewritten = results["details"]["sti"]["per_sentence"]
+    >>> copied, rewritten > 0
+    (0.0, True)
+"""
+
+_CITATION = """\
+@inproceedings{mir2019evaluating,
+  title = {Evaluating Style Transfer for Text},
+  author = {Mir, Remi and Felbo, Bjarke and Obradovich, Nick and Rahwan, Iyad},
+  booktitle = {Proceedings of NAACL-HLT},
+  year = {2019}
+}
+"""
+
+
+class Sti(tstbench.metrics.module.StyleTransferMetric):
+    """Style transfer intensity and target style score."""
+
+    columns = ("sources",)
+    description = _DESCRIPTION
+    arguments = _ARGUMENTS
+    citation_text = _CITATION
+
+    def _compute(
+        self,
+        predictions,
+        sources,
+        direction=None,
+        profile="embedded",
+        ground=None,
+        temperature=None,
+        batch_size=None,
+    ):
+        return tstbench.metrics.module.compute(
+            ["sti", "target_style"],
+            predictions=predictions,
+            sources=sources,
+            direction=direction,
+            profile=profile,
+            batch_size=batch_size,
+            sti={"ground": ground, "temperature": temperature},
+        )

@@ -1,0 +1,44 @@
+"""Length ratio and copy rate: whether a system rewrites at all."""
+
+import tstbench.metrics.module
+
+_DESCRIPTION = """
+Two numbers to read before any other: the words of all outputs over the words of all sources, and
+the percentage of outputs that equal their source.
+"""
+
+_ARGUMENTS = """
+    direction (str): for example "yelp/negative-to-positive"; used only in the signature.
+    equal (str): when an output is a copy: "letters" (default; case and spaces do not matter),
+        "clean" (the cleaned texts are equal) or "raw".
+    language (str): language of the texts; default: the dataset's, or English.
+Returns:
+    length_ratio (float): 1 is as long as the sources.
+    copy_rate (float): percent; details: interval, per_sentence, signature.
+Examples:
+    >>> surface = evaluate.load("tstbench/surface")
+    >>> results = surface.compute(
+    ...     predictions=["The soup was cold.", "lovely soup ."],
+    ...     sources=["the soup was cold .", "the soup was cold ."],
+    ... )
+    >>> results["length_ratio"], results["copy_rate"]
+    (0.8, 50.0)
+"""
+
+
+class Surface(tstbench.metrics.module.StyleTransferMetric):
+    """Length ratio and copy rate."""
+
+    columns = ("sources",)
+    description = _DESCRIPTION
+    arguments = _ARGUMENTS
+
+    def _compute(self, predictions, sources, direction=None, equal=None, language=None):
+        return tstbench.metrics.module.compute(
+            ["length_ratio", "copy_rate"],
+            predictions=predictions,
+            sources=sources,
+            direction=direction,
+            language=language,
+            surface={"equal": equal},
+        )

@@ -1,0 +1,121 @@
+"""chrF against sacreBLEU: corpus, sentence, one and several references, and its options."""
+
+import numpy as np
+import pytest
+from sacrebleu.metrics.chrf import CHRF
+
+from tstbench.datasets_scripts.load import load_test_set
+from tstbench.errors import InputError
+from tstbench.metrics.functional.chrf import aggregate_chrf, chrf_statistics
+from tstbench.metrics.inputs import check_inputs
+from tstbench.metrics.measure import measure, plan
+from tstbench.metrics.options import choices
+from tstbench.metrics.result import LeftOut
+from tstbench.metrics.scorers.profile import PROFILES, Scorers
+from tstbench.metrics.statistics import interval, resample
+
+DIRECTION = "mini/negative-to-positive"
+SETTINGS = (
+    {},
+    {"beta": 1.0},
+    {"beta": 0.5, "lowercase": True},
+    {"word_order": 2},
+    {"char_order": 3, "word_order": 1},
+)
+
+
+@pytest.fixture(scope="module")
+def test_set():
+    return load_test_set(DIRECTION)
+
+
+def theirs(settings):
+    return CHRF(**{"beta": 2, **settings})
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_corpus_and_sentences_are_sacrebleus(test_set, settings):
+    predictions = [*test_set.sources[1:], "a"]
+    ragged = [some[: 1 + i % len(some)] for i, some in enumerate(test_set.references)]
+    found = chrf_statistics(predictions, ragged, **settings)
+    most = max(map(len, ragged))
+    streams = [[some[k] if k < len(some) else None for some in ragged] for k in range(most)]
+    expected = theirs(settings).corpus_score(predictions, streams).score
+    assert found.value == pytest.approx(expected, abs=1e-10)
+    each = [
+        theirs(settings).sentence_score(one, list(some)).score
+        for one, some in zip(predictions, ragged, strict=True)
+    ]
+    np.testing.assert_allclose(found.per_sentence, each, atol=1e-10)
+
+
+def test_resampled_corpora_are_sacrebleus(test_set):
+    predictions = [f"really {text}" for text in test_set.sources]
+    against = [[some[0]] for some in test_set.references]
+    statistics = chrf_statistics(predictions, against)
+    counts = resample(len(predictions), resamples=3)
+    for draw, value in zip(counts, statistics.replicates(counts), strict=True):
+        drawn = np.repeat(np.arange(len(predictions)), draw.astype(int))
+        expected = CHRF().corpus_score(
+            [predictions[i] for i in drawn], [[against[i][0] for i in drawn]]
+        )
+        assert value == pytest.approx(expected.score, abs=1e-10)
+    found = interval(statistics)
+    assert found.low < statistics.value < found.high
+
+
+def test_edges_by_hand():
+    found = chrf_statistics(["", "ab", "xy", "any"], [["ab"], ["ab"], ["ab"], []])
+    np.testing.assert_allclose(found.per_sentence, [0, 100, 0, np.nan])
+    nothing = chrf_statistics(["a", "b"], [[], []])
+    assert np.isnan(nothing.value)
+    assert np.isnan(nothing.per_sentence).all()
+    # "abc" and "abd": 2 of 3 letters, 1 of 2 pairs, 0 of 1 triples, either way.
+    assert chrf_statistics(["abc"], [["abd"]]).value == pytest.approx(100 * (2 / 3 + 1 / 2 + 0) / 3)
+    # One order, precision 1/2, recall 1/4: F2 is 5 x 1/8 / (4 x 1/2 + 1/4).
+    assert aggregate_chrf(np.array([4, 8, 2]), 2.0) == pytest.approx(100 * (5 / 8) / (9 / 4))
+
+
+@pytest.fixture
+def scorers(test_set):
+    return Scorers(PROFILES["embedded"], test_set.direction)
+
+
+def test_views_and_options_of_the_family(test_set, scorers):
+    inputs = check_inputs(test_set.sources, test_set.sources, test_set.references)
+    found = measure(["s_chrf", "r_chrf", "multi_chrf"], inputs, scorers)
+    assert found["s_chrf"].value == pytest.approx(100)
+    assert found["r_chrf"].value < found["multi_chrf"].value < 100
+    assert "|beta:2|nc:6|nw:0|case:mixed|text:paper-v1|refs:first|" in str(
+        found["r_chrf"].signature
+    )
+    shouted = check_inputs([text.upper() for text in test_set.sources], None, test_set.references)
+    usual = measure(["r_chrf"], shouted, scorers)["r_chrf"]
+    for option, value in (
+        ("beta", "1"),
+        ("char_order", "4"),
+        ("word_order", "2"),
+        ("lowercase", "true"),
+        ("clean", "false"),
+    ):
+        other = measure(["r_chrf"], shouted, scorers, choices({"chrf": {option: value}}))["r_chrf"]
+        assert str(other.signature) != str(usual.signature)
+        if option != "clean":  # mini's texts are clean but for their spaces, which do not count
+            assert other.value != usual.value
+    bare = check_inputs(test_set.sources, test_set.sources, [[] for _ in test_set.sources])
+    assert isinstance(plan(["r_chrf"], bare, scorers)["r_chrf"], LeftOut)
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("beta", "0", "must be above 0"),
+        ("beta", "nan", "must be above 0"),
+        ("char_order", "0", "must be from 1 to 20"),
+        ("word_order", "-1", "must be from 0 to 20"),
+        ("word_order", "two", "int is needed"),
+    ],
+)
+def test_options_are_checked(option, value, message):
+    with pytest.raises(InputError, match=message):
+        choices({"chrf": {option: value}})

@@ -1,0 +1,178 @@
+"""The fine-tuned and the ensemble classifier: arithmetic by hand, files, and what is refused."""
+
+import json
+
+import numpy as np
+import pytest
+from classifier_toys import LABELS, SENTENCES, STYLES, save_tiny_bert
+
+from tstbench.errors import InputError, IntegrityError, UnknownNameError
+from tstbench.metrics.scorers.artefacts import find
+from tstbench.metrics.scorers.classifiers import load_classifier, model_class
+from tstbench.metrics.scorers.ensemble import SPREAD, EnsembleModel, spread
+from tstbench.trainers.classifiers.data import labelled
+from tstbench.trainers.classifiers.ensemble import EnsembleConfig
+from tstbench.trainers.classifiers.finetuned import FinetunedConfig
+from tstbench.trainers.classifiers.train import fit, train_classifier
+
+TOY = labelled(SENTENCES, LABELS, STYLES, what="toy")
+SMALL = EnsembleConfig(members=("linear", "fasttext"))
+PROBES = ("the soup was awful .", "our waiter was kind .", "the bill", "", "zzz qqq")
+
+
+class Fixed:
+    """A member that answers what it is told."""
+
+    styles = STYLES
+
+    def __init__(self, rows):
+        self._rows = np.array(rows)
+
+    def distribution(self, sentences):
+        return self._rows
+
+
+@pytest.fixture(scope="module")
+def tiny_bert(tmp_path_factory):
+    return save_tiny_bert(tmp_path_factory.mktemp("tiny-bert"))
+
+
+@pytest.fixture(scope="module")
+def finetuned(tiny_bert):
+    config = FinetunedConfig(
+        encoder=str(tiny_bert),
+        learning_rate=3e-3,
+        frozen_layers=1,
+        batch_size=16,
+        min_steps=300,
+    )
+    return fit("finetuned", TOY, STYLES, config)
+
+
+@pytest.fixture(scope="module")
+def ensemble():
+    return fit("ensemble", TOY, STYLES, SMALL)
+
+
+def test_the_fine_tuned_one_learns(finetuned):
+    rows = finetuned.distribution(list(SENTENCES))
+    assert np.mean(rows.argmax(axis=1) == np.array(LABELS)) > 0.95
+
+
+def test_frozen_layers_and_embeddings_keep_their_weights(finetuned, tiny_bert):
+    from transformers import AutoModel
+
+    before = AutoModel.from_pretrained(tiny_bert).state_dict()
+    after = finetuned._model.base_model.state_dict()
+    same = {name: bool((before[name] == after[name]).all()) for name in before if name in after}
+    assert all(same[n] for n in same if n.startswith(("embeddings.", "encoder.layer.0.")))
+    assert not same["encoder.layer.1.output.dense.weight"]
+
+
+def test_two_fine_tunings_are_the_same_and_leave_the_random_state(tiny_bert):
+    import torch
+
+    config = FinetunedConfig(encoder=str(tiny_bert), min_steps=5, sentences=40)
+    torch.manual_seed(1)
+    expected = torch.rand(3)
+    torch.manual_seed(1)
+    rows = [fit("finetuned", TOY, STYLES, config).distribution(PROBES) for _ in range(2)]
+    assert torch.equal(torch.rand(3), expected)
+    np.testing.assert_array_equal(*rows)
+    other = FinetunedConfig(encoder=str(tiny_bert), min_steps=5, sentences=40, seed=1)
+    assert (fit("finetuned", TOY, STYLES, other).distribution(PROBES) != rows[0]).any()
+
+
+def test_the_mean_of_standardised_log_odds_by_hand():
+    """Log-odds 2 of spread 1 and -1 of spread 0.5 cancel out; 4 and 0 give 4/2, scaled."""
+
+    def rows(odds):
+        p = 1 / (1 + np.exp(-np.array(odds)))
+        return np.stack([1 - p, p], axis=1)
+
+    model = EnsembleModel(
+        [("linear", Fixed(rows([2.0, 4.0]))), ("probe", Fixed(rows([-1.0, 0.0])))], [1.0, 0.5]
+    )
+    found = model.distribution(["a", "b"])
+    np.testing.assert_allclose(found.sum(axis=1), 1)
+    odds = np.log(found[:, 1] / found[:, 0])
+    np.testing.assert_allclose(odds, [0.0, SPREAD * 2.0], atol=1e-12)
+
+
+def test_the_spread_of_logistic_log_odds_is_what_is_aimed_at():
+    odds = np.random.RandomState(0).logistic(size=200_000)
+    p = 1 / (1 + np.exp(-odds))
+    assert spread(np.stack([1 - p, p], axis=1)) == pytest.approx(SPREAD, rel=0.01)
+    with pytest.raises(InputError, match="all styles equally probable"):
+        spread(np.full((3, 2), 0.5))
+    assert np.isfinite(spread(np.array([[0.0, 1.0]])))
+
+
+def test_a_member_that_is_always_certain_does_not_decide(ensemble):
+    """Multiplying one member's log-odds by three multiplies its spread, and changes nothing."""
+    linear = dict(ensemble.members)["linear"]
+    odds = np.log(linear.distribution(SENTENCES))
+    hot = np.exp(3 * odds) / np.exp(3 * odds).sum(axis=1, keepdims=True)
+    one = EnsembleModel([("linear", Fixed(np.exp(odds)))], [spread(np.exp(odds))])
+    three = EnsembleModel([("linear", Fixed(hot))], [spread(hot)])
+    np.testing.assert_allclose(
+        one.distribution(SENTENCES), three.distribution(SENTENCES), atol=1e-6
+    )
+
+
+def test_an_ensemble_is_saved_and_loaded(ensemble, tmp_path):
+    ensemble.save(tmp_path)
+    loaded = model_class("ensemble").load(tmp_path)
+    assert loaded.kinds == ("linear", "fasttext")
+    np.testing.assert_array_equal(loaded.distribution(PROBES), ensemble.distribution(PROBES))
+    rows = ensemble.distribution(SENTENCES)
+    assert np.mean(rows.argmax(axis=1) == np.array(LABELS)) > 0.95
+
+
+@pytest.mark.parametrize("kind", ["../linear", "ensemble", "pickle"])
+def test_a_folder_cannot_name_any_member(kind, ensemble, tmp_path):
+    ensemble.save(tmp_path)
+    path = tmp_path / "model.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "kinds": [kind, "linear"]}))
+    with pytest.raises(IntegrityError, match="cannot be a member of an ensemble"):
+        model_class("ensemble").load(tmp_path)
+
+
+def test_it_is_a_kind_like_the_others(tmp_path, monkeypatch):
+    monkeypatch.setenv("TSTBENCH_HOME", str(tmp_path))
+    made = [
+        train_classifier(
+            "ensemble", SENTENCES, LABELS, STYLES, SMALL, dataset="toy", trained_on="toy sentences"
+        )
+        for _ in range(2)
+    ]
+    assert made[0].hash == made[1].hash  # the recipe is known: not trained twice
+    assert made[0].card.settings["members"]["linear"]["longest_ngram"] == 2
+    classifier = load_classifier(find("classifier", "toy", "ensemble"))
+    assert classifier.distribution(list(PROBES)).shape == (5, 2)
+
+
+@pytest.mark.parametrize(
+    ("members", "message"),
+    [
+        ((), "an ensemble of nothing"),
+        (("linear", "linear"), "each once"),
+        (("linear", "ensemble"), "each once"),
+    ],
+)
+def test_what_is_no_ensemble(members, message):
+    with pytest.raises(InputError, match=message):
+        EnsembleConfig(members=members)
+
+
+def test_unknown_members_and_styles_are_refused(ensemble):
+    with pytest.raises(UnknownNameError, match="Did you mean 'linear'"):
+        EnsembleConfig(members=("liner",))
+    other = Fixed([[0.5, 0.5]])
+    other.styles = ("rude", "polite")
+    with pytest.raises(InputError, match="different styles"):
+        EnsembleModel([ensemble.members[0], ("probe", other)], [1, 1])
+    with pytest.raises(InputError, match="must be above 0"):
+        EnsembleModel([ensemble.members[0]], [0.0])
+    with pytest.raises(InputError, match="1 members with 2 spreads"):
+        EnsembleModel([ensemble.members[0]], [1.0, 1.0])

@@ -1,0 +1,75 @@
+"""Sentence similarity against sentence-transformers."""
+
+import numpy as np
+import pytest
+
+from tstbench.datasets_scripts.load import load_test_set
+from tstbench.errors import InputError, UnknownNameError
+from tstbench.metrics.functional.sim import similarity
+from tstbench.metrics.inputs import check_inputs
+from tstbench.metrics.measure import measure, plan
+from tstbench.metrics.options import choices
+from tstbench.metrics.scorers.encoder import load_encoder
+from tstbench.metrics.scorers.encoder_files import EMBEDDED_ENCODER, encoder_folder
+from tstbench.metrics.scorers.profile import PROFILES, Scorers
+
+DIRECTION = "mini/negative-to-positive"
+
+
+@pytest.fixture(scope="module")
+def test_set():
+    return load_test_set(DIRECTION)
+
+
+@pytest.fixture(scope="module")
+def theirs():
+    """The package's model with the pooling and normalisation of the model's card."""
+    library = pytest.importorskip("sentence_transformers")
+    from sentence_transformers import models
+
+    folder = str(encoder_folder(EMBEDDED_ENCODER))
+    words = models.Transformer(folder, max_seq_length=256)
+    pooling = models.Pooling(words.get_word_embedding_dimension(), pooling_mode="mean")
+    return library.SentenceTransformer(modules=[words, pooling, models.Normalize()], device="cpu")
+
+
+def test_values_are_those_of_sentence_transformers(test_set, theirs):
+    predictions = [*test_set.sources[1:], "What a surprise!"]
+    against = [some[: i % 4] for i, some in enumerate(test_set.references)]
+    found = similarity(predictions, against, load_encoder())
+    for i, (one, some) in enumerate(zip(predictions, against, strict=True)):
+        if not some:
+            assert np.isnan(found.per_sentence[i])
+            continue
+        vectors = theirs.encode([one, *some])
+        assert found.per_sentence[i] == pytest.approx((vectors[1:] @ vectors[0]).max(), abs=2e-6)
+    mean = similarity(predictions, against, load_encoder(), "mean")
+    vectors = theirs.encode([predictions[3], *against[3]])
+    assert mean.per_sentence[3] == pytest.approx((vectors[1:] @ vectors[0]).mean(), abs=2e-6)
+    assert found.value == pytest.approx(np.nanmean(found.per_sentence))
+
+
+def test_edges(test_set):
+    encoder = load_encoder()
+    found = similarity(["same", "", "a", "b"], [["same"], ["x"], ["", "a"], []], encoder)
+    np.testing.assert_allclose(found.per_sentence, [1, 0, 1, np.nan], atol=1e-6)
+    assert (found.per_sentence[[0, 2]] <= 1).all()
+    assert np.isnan(similarity(["a"], [[]], encoder).value)
+
+
+def test_views_of_the_family(test_set):
+    scorers = Scorers(PROFILES["embedded"], test_set.direction)
+    inputs = check_inputs(test_set.sources, test_set.sources, test_set.references)
+    found = measure(["s_sim", "r_sim", "multi_sim"], inputs, scorers)
+    assert found["s_sim"].value == pytest.approx(1)
+    assert found["r_sim"].value < found["multi_sim"].value < 1
+    signature = str(found["multi_sim"].signature)
+    assert "|layer:6|pool:mean|reduce:max|text:paper-v1|refs:" in signature
+    mean = choices({"sim": {"reduce": "mean"}})
+    other = measure(["multi_sim"], inputs, scorers, mean)["multi_sim"]
+    assert other.value < found["multi_sim"].value
+    assert "|reduce:mean|" in str(other.signature)
+    with pytest.raises(UnknownNameError, match=r"sim\.reduce 'median'"):
+        choices({"sim": {"reduce": "median"}})
+    with pytest.raises(InputError, match="s_sim needs sources"):
+        plan(["s_sim"], check_inputs(["a"]), scorers)

@@ -1,0 +1,331 @@
+"""Style transfer intensity against other solvers, published scores, and cases by hand."""
+
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from prepared import DIRECTION, prepared_home
+
+from tstbench.datasets_scripts.known import parse_direction
+from tstbench.datasets_scripts.load import load_test_set
+from tstbench.errors import InputError, MissingFileError
+from tstbench.metrics.functional.sti import (
+    check_distances,
+    earth_movers_distance,
+    ordinal_distances,
+    style_transfer_intensity,
+    target_probability,
+    tempered,
+    uniform_distances,
+)
+from tstbench.metrics.inputs import check_inputs
+from tstbench.metrics.measure import measure, plan
+from tstbench.metrics.options import choices
+from tstbench.metrics.scorers.profile import PROFILES, Scorers
+from tstbench.metrics.statistics import interval
+from tstbench.metrics.sti.ground import read_ground
+
+EMBEDDED = PROFILES["embedded"]
+
+
+def some_distributions(n, styles, seed=0):
+    random = np.random.RandomState(seed)
+    return random.dirichlet([0.3] * styles, n), random.dirichlet([0.3] * styles, n)
+
+
+def a_metric(styles, seed=1):
+    points = np.random.RandomState(seed).normal(size=(styles, 2))
+    distances = np.linalg.norm(points[:, None] - points[None, :], axis=-1)
+    return (distances + distances.T) / 2 * (1 - np.eye(styles))
+
+
+# -- the distance ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("styles", [2, 3, 5])
+@pytest.mark.parametrize("kind", ["uniform", "ordinal", "matrix"])
+def test_the_distance_is_that_of_pot(styles, kind):
+    """POT (pythonot.github.io) solves the same transport problem with a network simplex."""
+    ot = pytest.importorskip("ot")
+    distances = {
+        "uniform": uniform_distances(styles),
+        "ordinal": ordinal_distances(styles),
+        "matrix": a_metric(styles),
+    }[kind]
+    first, second = some_distributions(30, styles)
+    expected = [ot.emd2(a, b, distances) for a, b in zip(first, second, strict=True)]
+    np.testing.assert_allclose(earth_movers_distance(first, second, distances), expected, atol=1e-9)
+
+
+def test_ordinal_is_the_wasserstein_distance_of_scipy():
+    from scipy.stats import wasserstein_distance
+
+    first, second = some_distributions(20, 4)
+    ranks = np.arange(4)
+    expected = [
+        wasserstein_distance(ranks, ranks, a, b) for a, b in zip(first, second, strict=True)
+    ]
+    np.testing.assert_allclose(
+        earth_movers_distance(first, second, ordinal_distances(4)), expected, atol=1e-12
+    )
+
+
+def test_a_distance_with_a_detour_takes_the_way_around():
+    """By hand: from a to c costs 5 straight and 2 through b, but mass moves in one step."""
+    distances = np.array([[0, 1, 5], [1, 0, 1], [5, 1, 0]], dtype=float)
+    first, second = np.array([[0.5, 0.5, 0.0]]), np.array([[0.0, 0.5, 0.5]])
+    # a's half to b (0.5 x 1) and b's half to c (0.5 x 1), not a's half to c (0.5 x 5).
+    assert earth_movers_distance(first, second, distances)[0] == pytest.approx(1.0)
+
+
+def test_many_sentences_are_solved_in_parts_and_none_is_too():
+    first, second = some_distributions(450, 3)
+    distances = a_metric(3)
+    whole = earth_movers_distance(first, second, distances)
+    alone = [
+        earth_movers_distance(first[i : i + 1], second[i : i + 1], distances)[0]
+        for i in (0, 199, 200, 449)
+    ]
+    np.testing.assert_allclose(whole[[0, 199, 200, 449]], alone, atol=1e-9)
+    assert earth_movers_distance(first[:0], second[:0], distances).shape == (0,)
+
+
+def test_float32_rows_are_distributions_too():
+    first, second = (part.astype(np.float32) for part in some_distributions(10, 3))
+    assert np.isfinite(earth_movers_distance(first, second, a_metric(3))).all()
+
+
+# -- the sign --------------------------------------------------------------------------------------
+
+
+def test_two_styles_by_hand():
+    before = np.array([[0.9, 0.1], [0.3, 0.7], [0.5, 0.5]])
+    after = np.array([[0.4, 0.6], [0.6, 0.4], [0.5, 0.5]])
+    towards = style_transfer_intensity(before, after, 1, uniform_distances(2))
+    np.testing.assert_allclose(towards.per_sentence, [0.5, -0.3, 0.0], atol=1e-12)
+    assert towards.value == pytest.approx(0.2 / 3)
+    back = style_transfer_intensity(before, after, 0, uniform_distances(2))
+    np.testing.assert_allclose(back.per_sentence, [-0.5, 0.3, 0.0], atol=1e-12)
+
+
+def test_of_three_styles_the_targets_probability_decides():
+    before = np.array([[0.6, 0.3, 0.1]] * 3)
+    after = np.array([[0.2, 0.6, 0.2], [0.7, 0.3, 0.0], [0.2, 0.7, 0.1]])
+    found = style_transfer_intensity(before, after, 2, uniform_distances(3))
+    # Most of the first goes elsewhere, but P(target) rises; in the third it stays.
+    np.testing.assert_allclose(found.per_sentence, [0.4, -0.1, 0.4], atol=1e-12)
+    ranks = style_transfer_intensity(before, after, 2, ordinal_distances(3))
+    np.testing.assert_allclose(ranks.per_sentence, [0.5, -0.2, 0.4], atol=1e-12)
+
+
+def test_an_empty_output_gains_nothing():
+    before, after = np.array([[0.9, 0.1]] * 2), np.array([[0.3, 0.7], [1.0, 0.0]])
+    found = style_transfer_intensity(before, after, 1, uniform_distances(2), np.array([True] * 2))
+    np.testing.assert_allclose(found.per_sentence, [0.0, -0.1], atol=1e-12)
+    probable = target_probability(after, 1, np.array([True, False]))
+    assert probable.per_sentence.tolist() == [0.0, 0.0]
+
+
+def test_an_interval_comes_with_it():
+    first, second = some_distributions(50, 2)
+    statistics = style_transfer_intensity(first, second, 0, uniform_distances(2))
+    found = interval(statistics)
+    assert found.low < statistics.value < found.high
+
+
+# -- the temperature -------------------------------------------------------------------------------
+
+
+def test_a_temperature_divides_the_log_odds():
+    both, _ = some_distributions(20, 2)
+    cooler = tempered(both, 3.0)
+    odds = np.log(both[:, 1] / both[:, 0]) / 3
+    np.testing.assert_allclose(cooler[:, 1], 1 / (1 + np.exp(-odds)), atol=1e-12)
+    np.testing.assert_array_equal(tempered(both, 1.0), both)
+    certain = tempered(np.array([[0.0, 1.0]]), 100.0)  # the log of 0 is not taken
+    assert np.isfinite(certain).all()
+    assert certain.sum() == pytest.approx(1)
+
+
+# -- refused ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("distances", "message"),
+    [
+        ([[0, 1], [1, 0]], r"shape \(2, 2\) for 3 styles"),
+        ([[0, 1, 1], [1, 0, np.nan], [1, 1, 0]], "finite and not negative"),
+        ([[0, -1, 1], [-1, 0, 1], [1, 1, 0]], "finite and not negative"),
+        ([[1, 1, 1], [1, 0, 1], [1, 1, 0]], "to itself must be 0"),
+        ([[0, 1, 1], [2, 0, 1], [1, 1, 0]], "the same in both directions"),
+    ],
+)
+def test_what_is_no_ground_distance(distances, message):
+    with pytest.raises(InputError, match=message):
+        check_distances(np.array(distances, dtype=float), 3)
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [([0.5, np.nan], "nan"), ([0.7, 0.7], "sum to 1"), ([1.5, -0.5], "output 1")],
+)
+def test_what_is_no_distribution(row, message):
+    good = np.array([[0.5, 0.5], [0.5, 0.5]])
+    bad = np.array([[0.5, 0.5], row])
+    with pytest.raises(InputError, match=message):
+        style_transfer_intensity(good, bad, 0, uniform_distances(2))
+    with pytest.raises(InputError, match=message):
+        target_probability(bad, 0)
+
+
+def test_shapes_and_columns_are_checked():
+    good = np.array([[0.5, 0.5]])
+    with pytest.raises(InputError, match="no style 2"):
+        style_transfer_intensity(good, good, 2, uniform_distances(2))
+    with pytest.raises(InputError, match=r"of shape \(1, 2\) and \(2, 2\)"):
+        style_transfer_intensity(good, np.concatenate([good, good]), 0, uniform_distances(2))
+    with pytest.raises(InputError, match="no style -1"):
+        target_probability(good, -1)
+
+
+FILES = {
+    "not JSON": ("{", "is not JSON"),
+    "a list": ("[]", "must be a table of 'styles' and 'distances'"),
+    "another key": ('{"styles": [], "distance": []}', "must be a table"),
+    "one style": ('{"styles": ["a"], "distances": [[0]]}', "two or more different"),
+    "twice": ('{"styles": ["a", "a"], "distances": [[0, 1], [1, 0]]}', "two or more different"),
+    "no names": ('{"styles": [1, 2], "distances": [[0, 1], [1, 0]]}', "a list of names"),
+    "rows": ('{"styles": ["a", "b"], "distances": [[0, 1]]}', "one row of distances for each"),
+    "short": ('{"styles": ["a", "b"], "distances": [[0, 1], [1]]}', "the row of b is not 2"),
+    "text": ('{"styles": ["a", "b"], "distances": [[0, "1"], [1, 0]]}', "the row of a is not 2"),
+    "far": ('{"styles": ["a", "b"], "distances": [[0, 1], [2, 0]]}', "same in both directions"),
+}
+
+
+@pytest.mark.parametrize("case", FILES)
+def test_a_file_that_holds_no_distance(case, tmp_path):
+    content, message = FILES[case]
+    path = tmp_path / "ground.json"
+    path.write_text(content)
+    with pytest.raises(InputError, match=message):
+        choices({"sti": {"ground": str(path)}})
+
+
+def test_a_name_that_is_no_file():
+    with pytest.raises(MissingFileError, match="'unifrom': it is neither uniform nor ordinal"):
+        choices({"sti": {"ground": "unifrom"}})
+    for temperature in ("0", "-1", "nan", "inf"):
+        with pytest.raises(InputError, match=r"sti\.temperature is .* must be above 0"):
+            choices({"sti": {"temperature": temperature}})
+
+
+# -- the family ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def prepared(tmp_path_factory, monkeypatch):
+    monkeypatch.setenv("TSTBENCH_HOME", str(prepared_home(tmp_path_factory)))
+
+
+def inputs_of(predict):
+    test_set = load_test_set(DIRECTION)
+    return check_inputs(
+        predict(test_set), test_set.sources, test_set.references, test_set.direction
+    )
+
+
+def test_the_bounds_on_mini(prepared):
+    scorers = Scorers(EMBEDDED, parse_direction(DIRECTION))
+    copies = measure(["sti"], inputs_of(lambda s: s.sources), scorers)["sti"]
+    assert copies.value == 0.0  # nothing moves
+    human = inputs_of(lambda s: [some[0] for some in s.references])
+    found = measure(["sti", "target_style", "acc"], human, scorers)
+    assert 0.3 < found["sti"].value < found["target_style"].value
+    expected = scorers.load("classifier").distribution(found_texts(human))[:, 1]
+    np.testing.assert_allclose(found["target_style"].statistics.per_sentence, expected)
+
+
+def found_texts(inputs):
+    from tstbench.metrics.text import preparation
+
+    return preparation("en").for_classifier(inputs.predictions)
+
+
+def test_options_move_number_and_signature(prepared, tmp_path):
+    scorers = Scorers(EMBEDDED, parse_direction(DIRECTION))
+    human = inputs_of(lambda s: [some[0] for some in s.references])
+    path = tmp_path / "far.json"
+    path.write_text(json.dumps({"styles": ["positive", "negative"], "distances": [[0, 3], [3, 0]]}))
+    usual = measure(["sti"], human, scorers)["sti"]
+    far = measure(["sti"], human, scorers, choices({"sti": {"ground": str(path)}}))["sti"]
+    assert far.value == pytest.approx(3 * usual.value)
+    assert "|ground:uniform|temperature:1|" in str(usual.signature)
+    assert f"|ground:{read_ground(str(path)).name}|" in str(far.signature)
+    assert str(tmp_path) not in str(far.signature)
+    warm = measure(["sti"], human, scorers, choices({"sti": {"temperature": "4"}}))["sti"]
+    assert 0 < warm.value < usual.value
+    assert "|temperature:4|" in str(warm.signature)
+    assert "ground" not in plan(["target_style"], human, scorers)["target_style"].as_dict()
+
+
+def test_a_file_of_other_styles_is_refused(prepared, tmp_path):
+    path = tmp_path / "other.json"
+    path.write_text(json.dumps({"styles": ["rude", "polite"], "distances": [[0, 1], [1, 0]]}))
+    with pytest.raises(InputError, match="between rude, polite; the classifier's styles are nega"):
+        measure(
+            ["sti"],
+            inputs_of(lambda s: s.sources),
+            Scorers(EMBEDDED, parse_direction(DIRECTION)),
+            choices({"sti": {"ground": str(path)}}),
+        )
+
+
+def test_sources_are_needed_for_sti_only(prepared):
+    bare = check_inputs(["the soup was lovely ."], direction=parse_direction(DIRECTION))
+    scorers = Scorers(EMBEDDED, parse_direction(DIRECTION))
+    assert plan(["target_style"], bare, scorers)["target_style"]
+    with pytest.raises(InputError, match="sti needs sources"):
+        plan(["sti"], bare, scorers)
+
+
+def test_a_files_distances_follow_the_classifiers_order(tmp_path):
+    path = tmp_path / "three.json"
+    rows = [[0, 1, 5], [1, 0, 2], [5, 2, 0]]
+    path.write_text(json.dumps({"styles": ["a", "b", "c"], "distances": rows}))
+    found = read_ground(str(path)).matrix(("c", "a", "b"))
+    assert found.tolist() == [[0, 5, 2], [5, 0, 1], [2, 1, 0]]
+
+
+# -- published scores ------------------------------------------------------------------------------
+
+
+@pytest.mark.realdata
+def test_the_authors_scores_follow_from_their_distributions():
+    """Mir et al. published their classifiers' distributions and the scores they made of them."""
+    root = Path(os.environ["TSTBENCH_SOURCES"]) / "passeul/style-transfer-model-evaluation"
+    folder = root / "evaluations/automated/style_transfer_intensity/sentence_level"
+    outputs = sorted((folder / "style_distributions").glob("*_*_*.npz"))
+    assert len(outputs) == 12
+    with np.load(folder / "style_distributions/input_distributions.npz") as given:
+        inputs = {name: given[name].astype(np.float64) for name in ("fasttext", "textcnn")}
+    half = len(inputs["textcnn"]) // 2  # negative sentences to be made positive, then the others
+    for path in outputs:
+        with np.load(path) as made, np.load(folder / "scores_based_on_emd" / path.name) as scores:
+            for name, source in inputs.items():
+                output = made[name].astype(np.float64)
+                for target, part in ((1, slice(0, half)), (0, slice(half, None))):
+                    found = style_transfer_intensity(
+                        as_sums(source[part]), as_sums(output[part]), target, uniform_distances(2)
+                    )
+                    # Their fastText rows are short of 1 by up to 0.002, and were left so.
+                    tolerance = {"textcnn": 1e-5, "fasttext": 2.1e-3}[name]
+                    np.testing.assert_allclose(
+                        found.per_sentence, scores[name][part], atol=tolerance, err_msg=path.name
+                    )
+
+
+def as_sums(rows):
+    """float32 rows, and fastText's rounded ones, do not sum to 1 exactly."""
+    return rows / rows.sum(axis=1, keepdims=True)

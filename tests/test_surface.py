@@ -1,0 +1,57 @@
+"""Length ratio and copy rate, by hand."""
+
+import numpy as np
+import pytest
+
+from tstbench.datasets_scripts.load import load_test_set
+from tstbench.errors import InputError, UnknownNameError
+from tstbench.metrics.functional.surface import copy_rate, length_ratio
+from tstbench.metrics.inputs import check_inputs
+from tstbench.metrics.measure import measure, plan
+from tstbench.metrics.options import choices
+from tstbench.metrics.scorers.profile import PROFILES, Scorers
+from tstbench.metrics.statistics import interval
+
+SCORERS = Scorers(PROFILES["embedded"], None)
+
+
+def test_a_ratio_of_sums_not_a_mean_of_ratios():
+    found = length_ratio([2, 4, 3], [4, 4, 0])
+    assert found.value == pytest.approx(9 / 8)
+    np.testing.assert_allclose(found.per_sentence, [0.5, 1.0, np.nan])
+    assert interval(found).low < 9 / 8 < interval(found).high
+
+
+def test_words_are_separated_as_for_the_language_model():
+    inputs = check_inputs(["good food , good wine!"], ["good food."])
+    found = measure(["length_ratio"], inputs, SCORERS)["length_ratio"]
+    assert found.value == pytest.approx(6 / 3)
+    assert "|text:paper-v1+lower+13a|" in str(found.signature)
+
+
+@pytest.mark.parametrize(
+    ("equal", "copies"),
+    [("letters", [1, 1, 1, 0, 0]), ("clean", [1, 1, 0, 0, 0]), ("raw", [1, 0, 0, 0, 0])],
+)
+def test_what_is_a_copy(equal, copies):
+    sources = ["it's fine."] * 5
+    predictions = ["it's fine. ", "it 's fine .", "It's FINE .", "it's fine!", ""]
+    inputs = check_inputs(predictions, sources)
+    found = measure(["copy_rate"], inputs, SCORERS, choices({"surface": {"equal": equal}}))
+    assert found["copy_rate"].statistics.per_sentence.tolist() == [100.0 * c for c in copies]
+    assert f"|equal:{equal}|" in str(found["copy_rate"].signature)
+    assert copy_rate(["a"], ["a"]).value == 100
+
+
+def test_the_bounds_on_mini():
+    test_set = load_test_set("mini/negative-to-positive")
+    copies = check_inputs(test_set.sources, test_set.sources)
+    found = measure(["length_ratio", "copy_rate"], copies, SCORERS)
+    assert (found["length_ratio"].value, found["copy_rate"].value) == (1.0, 100.0)
+
+
+def test_refused():
+    with pytest.raises(UnknownNameError, match=r"surface\.equal 'letter'. Did you mean 'letters"):
+        choices({"surface": {"equal": "letter"}})
+    with pytest.raises(InputError, match="copy_rate needs sources"):
+        plan(["copy_rate"], check_inputs(["a"]), SCORERS)

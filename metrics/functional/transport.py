@@ -13,10 +13,9 @@ the other; with one or two words left on a side it has a closed form.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
-from math import gcd
+from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,16 +23,28 @@ from ...errors import InputError, MissingExtraError
 
 _FLOATS_AT_ONCE = 1 << 21  # numbers gathered for one batch of problems of the same shape
 _MOST_STEPS = 1_000_000  # of the network simplex; problems of sentences need tens
+_OPTIMAL = 1  # the solver's status
 
 
-@dataclass(frozen=True)
-class _Rest:
-    """What one pair leaves to transport, the shorter side first: words and integer masses."""
+class _Side(NamedTuple):
+    """What one side of every pair leaves to transport, pair after pair.
 
-    pair: int
-    words: tuple[list[int], list[int]]
-    masses: tuple[list[int], list[int]]
-    total: int  # the mass of each whole text, in the same unit
+    Attributes:
+        words: rows of the vectors: shape (K,).
+        masses: integers as float64, so that both sides of a pair balance exactly: shape (K,).
+        counts: words of each of the N pairs: shape (N,).
+        starts: where each pair's words begin: shape (N,).
+    """
+
+    words: np.ndarray
+    masses: np.ndarray
+    counts: np.ndarray
+    starts: np.ndarray
+
+    def of(self, pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Words and masses of pairs with equally many words: shape (B, words) each."""
+        rows = self.starts[pairs][:, None] + np.arange(self.counts[pairs[0]])
+        return self.words[rows], self.masses[rows]
 
 
 def transport_distances(
@@ -63,63 +74,73 @@ def transport_distances(
     points = np.asarray(vectors, dtype=np.float64)
     if points.ndim != 2:
         raise InputError(f"word vectors have shape {points.shape}: a row per word is needed")
-    largest = max((max(bag) for some in (first, second) for bag in some if len(bag)), default=-1)
-    smallest = min((min(bag) for some in (first, second) for bag in some if len(bag)), default=0)
-    if largest >= len(points) or smallest < 0:
-        raise InputError(f"a word has no vector: rows {smallest} to {largest} of {len(points)}")
-    distances = np.zeros(len(first))
-    shapes: dict[tuple[int, int], list[_Rest]] = {}
-    for pair, (one, two) in enumerate(zip(first, second, strict=True)):
-        if not len(one) or not len(two):
-            distances[pair] = np.nan
-        elif (rest := _uncommon(pair, one, two)) is not None:
-            few, many = rest.masses
-            shapes.setdefault((len(few), len(many)), []).append(rest)
+    sizes = np.array([[len(bag) for bag in some] for some in (first, second)], dtype=np.int64)
+    words = np.fromiter(chain.from_iterable(chain(first, second)), np.int64, sizes.sum())
+    if len(words) and not 0 <= words.min() <= words.max() < len(points):
+        raise InputError(
+            f"a word has no vector: rows {words.min()} to {words.max()} of {len(points)}"
+        )
+    distances = np.where(sizes.all(axis=0), 0.0, np.nan)
+    few, many = _uncommon(words, sizes, len(points))
+    totals = np.lcm(*sizes)
     squares = np.einsum("vd,vd->v", points, points)
-    for (few, many), rests in shapes.items():
-        step = max(1, _FLOATS_AT_ONCE // ((few + many) * points.shape[1] + few * many))
-        for start in range(0, len(rests), step):
-            some = rests[start : start + step]
-            costs = _solve(some, _ground(some, points, squares))
-            distances[[rest.pair for rest in some]] = costs / [rest.total for rest in some]
+    for m, n in {*zip(few.counts.tolist(), many.counts.tolist(), strict=True)} - {(0, 0)}:
+        here = np.flatnonzero((few.counts == m) & (many.counts == n))
+        step = max(1, _FLOATS_AT_ONCE // ((m + n) * points.shape[1] + m * n))
+        for start in range(0, len(here), step):
+            some = here[start : start + step]
+            (one, supply), (two, demand) = few.of(some), many.of(some)
+            costs = _solve(supply, demand, _ground(one, two, points, squares))
+            distances[some] = costs / totals[some]
     return distances
 
 
-def _uncommon(pair: int, one: Sequence[int], two: Sequence[int]) -> _Rest | None:
-    """What is not common to both texts; ``None`` if nothing is left."""
-    common = gcd(len(one), len(two))
-    weight_one, weight_two = len(two) // common, len(one) // common
-    balance: dict[int, int] = {}
-    for word, count in Counter(one).items():
-        balance[word] = count * weight_one
-    for word, count in Counter(two).items():
-        balance[word] = balance.get(word, 0) - count * weight_two
-    supply = {word: mass for word, mass in balance.items() if mass > 0}
-    demand = {word: -mass for word, mass in balance.items() if mass < 0}
-    if not supply:
-        return None
-    few, many = sorted((supply, demand), key=len)
-    return _Rest(
-        pair,
-        ([*few], [*many]),
-        ([*few.values()], [*many.values()]),
-        len(one) * weight_one,
-    )
+def _uncommon(words: np.ndarray, sizes: np.ndarray, n_words: int) -> tuple[_Side, _Side]:
+    """What is not common to the texts of each pair; of the two sides, the one of fewer words first.
+
+    Args:
+        words: all words of the first texts, then of the second: shape (T,).
+        sizes: shape (2, N): words of each text. A pair with an empty text leaves nothing.
+        n_words: V, the number of different words.
+    """
+    pairs = sizes.shape[1]
+    whole = sizes.prod(axis=0) > 0
+    # In units of 1 / lcm of both lengths a word of either text has an integer mass.
+    units = np.lcm(*sizes) // np.maximum(sizes, 1)
+    balance = np.repeat((units * [[1], [-1]]).ravel(), sizes.ravel())
+    pair = np.repeat(np.tile(np.arange(pairs), 2), sizes.ravel())
+    keys = pair * n_words + words
+    order = np.argsort(keys, kind="stable")
+    keys, balance = keys[order], balance[order]
+    starts = np.flatnonzero(np.diff(keys, prepend=-1))
+    balance = np.add.reduceat(balance, starts) if len(starts) else balance
+    pair, word = np.divmod(keys[starts], n_words)
+    rest = (balance != 0) & whole[pair]
+    pair, word, balance = pair[rest], word[rest], balance[rest]
+    more = np.bincount(pair[balance > 0], minlength=pairs)
+    less = np.bincount(pair[balance < 0], minlength=pairs)
+    balance = np.where(more[pair] > less[pair], -balance, balance)
+    return _side(pair, word, balance, pairs), _side(pair, word, -balance, pairs)
 
 
-def _ground(rests: list[_Rest], points: np.ndarray, squares: np.ndarray) -> np.ndarray:
-    """Euclidean distances of problems of one shape: (B, m, n)."""
-    one = np.array([rest.words[0] for rest in rests])
-    two = np.array([rest.words[1] for rest in rests])
+def _side(pair: np.ndarray, word: np.ndarray, balance: np.ndarray, pairs: int) -> _Side:
+    """The words with a positive balance."""
+    here = balance > 0
+    counts = np.bincount(pair[here], minlength=pairs)
+    return _Side(word[here], balance[here].astype(np.float64), counts, np.cumsum(counts) - counts)
+
+
+def _ground(
+    one: np.ndarray, two: np.ndarray, points: np.ndarray, squares: np.ndarray
+) -> np.ndarray:
+    """Euclidean distances of problems of one shape: (B, m) and (B, n) words to (B, m, n)."""
     inner = points[one] @ points[two].transpose(0, 2, 1)
     squared = squares[one][:, :, None] + squares[two][:, None, :] - 2 * inner
     return np.sqrt(np.maximum(squared, 0.0))
 
 
-def _solve(rests: list[_Rest], ground: np.ndarray) -> np.ndarray:
+def _solve(supply: np.ndarray, demand: np.ndarray, ground: np.ndarray) -> np.ndarray:
     """The least costs of B problems of one shape, m <= n words a side: shape (B,)."""
-    supply = np.array([rest.masses[0] for rest in rests], dtype=np.float64)
-    demand = np.array([rest.masses[1] for rest in rests], dtype=np.float64)
     words = ground.shape[1]
     if words == 1:
         return np.einsum("bn,bn->b", ground[:, 0], demand)
@@ -153,9 +174,9 @@ def _simplex(supply: np.ndarray, demand: np.ndarray, ground: np.ndarray) -> np.n
         from ot.lp.emd_wrap import emd_c
     except ModuleNotFoundError as error:
         raise MissingExtraError("POT is not installed: pip install 'tstbench[vectors]'") from error
-    costs = np.empty(len(ground))
-    for row in range(len(ground)):
-        _, costs[row], _, _, status = emd_c(supply[row], demand[row], ground[row], _MOST_STEPS, 1)
-        if status != 1:
-            raise RuntimeError(f"the transport solver ended with status {status}")
-    return costs
+    solved = [
+        emd_c(*problem, _MOST_STEPS, 1) for problem in zip(supply, demand, ground, strict=True)
+    ]
+    if unsolved := {status for *_, status in solved} - {_OPTIMAL}:
+        raise RuntimeError(f"the transport solver ended with status {unsolved}")
+    return np.array([cost for _, cost, *_ in solved])

@@ -13,7 +13,16 @@ STORED = "Object.keys(localStorage).length"
 NO_STORAGE = (
     "Storage.prototype.setItem = () => { throw new DOMException('no', 'QuotaExceededError') }"
 )
-RATERS = ["Ann", "Ben", "Cleo", "Dan", "Eve", "Fay", "Gus", "Hal"]  # one for each test, so none depends
+RATERS = [
+    "Ann",
+    "Ben",
+    "Cleo",
+    "Dan",
+    "Eve",
+    "Fay",
+    "Gus",
+    "Hal",
+]  # one for each test, so none depends
 
 
 @pytest.fixture(scope="module")

@@ -8,10 +8,10 @@ of the others.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
+from importlib.metadata import version
 
 import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer
@@ -117,11 +117,12 @@ def _ngrams(sentence: str, longest: int) -> list[str]:
 
 def _weights(counts: object, is_style: np.ndarray, config: LexiconConfig) -> np.ndarray:
     """One weight per n-gram: positive where it marks the style."""
-    with warnings.catch_warnings(), threadpool_limits(1):
-        # The way to ask for an L1 penalty changed in scikit-learn 1.8; the old one works in all.
-        warnings.simplefilter("ignore", FutureWarning)
+    # How to ask for an L1 penalty changed in scikit-learn 1.8.
+    new = tuple(map(int, version("scikit-learn").split(".")[:2])) >= (1, 8)
+    penalty = {"l1_ratio": 1.0} if new else {"penalty": "l1"}
+    with threadpool_limits(1):
         regression = LogisticRegression(
-            penalty="l1",
+            **penalty,
             solver="liblinear",
             C=config.inverse_penalty,
             max_iter=config.max_iterations,

@@ -1,13 +1,14 @@
 """Train word2vec on a corpus: the same sentences and settings give the same bytes.
 
-Source: Mikolov, Sutskever, Chen, Corrado and Dean (2013), skip-gram with negative sampling, as gensim
-implements it. One thread: with several, the order of updates, and so the vectors, would be chance.
+Source: Mikolov, Sutskever, Chen, Corrado and Dean (2013), skip-gram with negative sampling, in
+gensim's implementation. One thread: with several, the order of updates, and so the vectors, would be chance.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from math import ceil
 
 from ..errors import InputError, require
 from ..metrics.scorers.word_vectors import WordVectors
@@ -26,13 +27,14 @@ class WordVectorsConfig:
     dimensions: int = 100
     window: int = 5  # words on either side
     min_count: int = 1  # every word has a vector: an unknown one would be left out of a distance
-    epochs: int = 5
+    epochs: int = 5  # passes over the corpus, at least
+    least_words: int = 2_000_000  # words trained on in all: a small corpus is passed more often
     negative: int = 5  # noise words per word
     skip_gram: bool = True
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("dimensions", "window", "min_count", "epochs", "negative"):
+        for name in ("dimensions", "window", "min_count", "epochs", "least_words", "negative"):
             if getattr(self, name) < 1:
                 raise InputError(f"{name} must be at least 1, got {getattr(self, name)}")
         if not 0 <= self.seed < 2**32:
@@ -63,7 +65,6 @@ def fit_word_vectors(
         vector_size=config.dimensions,
         window=config.window,
         min_count=config.min_count,
-        epochs=config.epochs,
         negative=config.negative,
         sg=int(config.skip_gram),
         seed=config.seed,
@@ -71,8 +72,8 @@ def fit_word_vectors(
     )
     model.build_vocab(corpus)
     if not len(model.wv):
-        raise InputError(
-            f"no word occurs {config.min_count} times in {len(sentences)} sentences: nothing to train"
-        )
-    model.train(corpus, total_examples=model.corpus_count, epochs=model.epochs)
+        raise InputError(f"no word occurs {config.min_count} times in {len(sentences)} sentences")
+    enough = ceil(config.least_words / max(1, model.corpus_total_words))
+    epochs = max(config.epochs, enough)
+    model.train(corpus, total_examples=model.corpus_count, epochs=epochs)
     return WordVectors(list(model.wv.index_to_key), model.wv.vectors)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, lru_cache
+from itertools import pairwise
 from typing import Any, Literal
 
 ALPHA, BETA, GAMMA = 0.9, 3.0, 0.5
@@ -42,8 +43,7 @@ def meteor(prediction: Sequence[str], reference: Sequence[str], *, synonyms: boo
         return 0.0
     precision, recall = len(matches) / len(prediction), len(matches) / len(reference)
     mean = precision * recall / (ALPHA * precision + (1 - ALPHA) * recall)
-    following = zip(matches, matches[1:], strict=False)
-    chunks = 1 + sum((b[0] - a[0], b[1] - a[1]) != (1, 1) for a, b in following)
+        chunks = 1 + sum((b[0] - a[0], b[1] - a[1]) != (1, 1) for a, b in pairwise(matches))
     return (1 - GAMMA * (chunks / len(matches)) ** BETA) * mean
 
 

@@ -30,7 +30,7 @@ class StyleLexicon:
         weights: n-gram, its words joined by a space, to one weight per style, (S,): positive where
             the n-gram marks the style, negative where it speaks against it.
         name: for signatures.
-        hash: SHA-256 hex of its file.
+        digest: SHA-256 hex of its file.
     """
 
     def __init__(
@@ -38,12 +38,12 @@ class StyleLexicon:
         styles: Sequence[str],
         weights: Mapping[str, Sequence[float]],
         name: str = "lexicon",
-        hash: str = "",
+        digest: str = "",
     ) -> None:
         self.styles = tuple(styles)
         self.weights = {ngram: tuple(row) for ngram, row in weights.items()}
         self.name = name
-        self.hash = hash
+        self.hash = digest
         self._longest = max((ngram.count(" ") + 1 for ngram in self.weights), default=0)
         self._marked: dict[str, tuple[bool, ...]] = {}
 
@@ -101,7 +101,7 @@ class StyleLexicon:
         write_json(folder / LEXICON_FILE, content)
 
 
-def read_lexicon(file: Path, name: str = "lexicon", hash: str = "") -> StyleLexicon:
+def read_lexicon(file: Path, name: str = "lexicon", digest: str = "") -> StyleLexicon:
     """A lexicon's JSON file: ours, or that of Mir et al.
 
     Ours is ``{"styles": [s, ...], "ngrams": {ngram: [weight per style, ...]}}``. Theirs is
@@ -124,10 +124,12 @@ def read_lexicon(file: Path, name: str = "lexicon", hash: str = "") -> StyleLexi
             raise InputError(f"{file}: ngrams must be an object, n-gram to weights")
         entries = [(ngram, row) for ngram, row in rows.items()]
     elif (
-        isinstance(content, dict) and len(content) == 1 and isinstance([*content.values()][0], list)
+        isinstance(content, dict)
+        and len(content) == 1
+        and isinstance(next(iter(content.values())), list)
     ):
         styles = ["negative", "positive"]
-        entries = [_signed(file, entry) for entry in [*content.values()][0]]
+        entries = [_signed(file, entry) for entry in next(iter(content.values()))]
     else:
         raise InputError(
             f'{file} is no style lexicon: {{"styles": [...], "ngrams": {{"word": [weight per '
@@ -144,7 +146,7 @@ def read_lexicon(file: Path, name: str = "lexicon", hash: str = "") -> StyleLexi
             weights[key] = tuple(float(weight) for weight in row)
     if not weights:
         raise InputError(f"{file} has no style words")
-    return StyleLexicon(styles, weights, name, hash)
+    return StyleLexicon(styles, weights, name, digest)
 
 
 def _signed(file: Path, entry: Any) -> tuple[str, list[float]]:

@@ -86,6 +86,8 @@ OURS = (
         ".find:acceptability",
     ),
     Role("encoder", "encoder", "encoder", "token_vectors", ".find:encoder", trained=False),
+    Role("lexicon", "style lexicon", "lexicon", "style_words", ".find_words:lexicon", "logistic"),
+    Role("word_vectors", "word vectors", "vectors", "known", ".find_words:word_vectors", "word2vec"),
 )  # fmt: skip
 
 

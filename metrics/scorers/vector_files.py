@@ -27,7 +27,7 @@ _MOST_DIMENSIONS = 20_000
 _PROBE = 1 << 16
 
 
-def read_vectors(file: Path, name: str = "vectors", hash: str = "") -> WordVectors:
+def read_vectors(file: Path, name: str = "vectors", digest: str = "") -> WordVectors:
     """The vectors in a file; a word that occurs twice has its first vector.
 
     Raises:
@@ -52,7 +52,7 @@ def read_vectors(file: Path, name: str = "vectors", hash: str = "") -> WordVecto
         kept.setdefault(word, row)
     if len(kept) < len(words):
         vectors = vectors[list(kept.values())]
-    return WordVectors(list(kept), vectors, name, hash)
+    return WordVectors(list(kept), vectors, name, digest)
 
 
 def _header(line: bytes) -> tuple[int, int] | None:

@@ -24,14 +24,14 @@ class WordVectors:
         words: V distinct words.
         vectors: shape (V, D), float32.
         name: for signatures.
-        hash: SHA-256 hex of the files.
+        digest: SHA-256 hex of the files.
 
     Raises:
         InputError: no vectors, a word that occurs twice, another shape, or a number that is not finite.
     """
 
     def __init__(
-        self, words: Sequence[str], vectors: np.ndarray, name: str = "vectors", hash: str = ""
+        self, words: Sequence[str], vectors: np.ndarray, name: str = "vectors", digest: str = ""
     ) -> None:
         vectors = np.ascontiguousarray(vectors, dtype=np.float32)
         if vectors.ndim != 2 or len(vectors) != len(words) or not vectors.size:
@@ -44,7 +44,7 @@ class WordVectors:
             raise InputError(f"{len(words) - len(self.rows)} words have two vectors")
         self.vectors = vectors
         self.name = name
-        self.hash = hash
+        self.hash = digest
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -88,7 +88,7 @@ class WordVectors:
         save_file({"vectors": self.vectors}, folder / VECTORS_FILE)
 
     @classmethod
-    def load(cls, folder: Path, name: str, hash: str) -> WordVectors:
+    def load(cls, folder: Path, name: str, digest: str) -> WordVectors:
         """Read back what :meth:`save` wrote."""
         words = json.loads(read_text(folder / WORDS_FILE))
-        return cls(words, load_file(folder / VECTORS_FILE)["vectors"], name, hash)
+        return cls(words, load_file(folder / VECTORS_FILE)["vectors"], name, digest)

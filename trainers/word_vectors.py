@@ -1,7 +1,8 @@
 """Train word2vec on a corpus: the same sentences and settings give the same bytes.
 
 Source: Mikolov, Sutskever, Chen, Corrado and Dean (2013), skip-gram with negative sampling, in
-gensim's implementation. One thread: with several, the order of updates, and so the vectors, would be chance.
+gensim's implementation. It runs in one thread: with several, the order of the updates, and so the
+vectors, would be chance.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ class WordVectorsConfig:
     window: int = 5  # words on either side
     min_count: int = 1  # every word has a vector: an unknown one would be left out of a distance
     epochs: int = 5  # passes over the corpus, at least
-    least_words: int = 2_000_000  # words trained on in all: a small corpus is passed more often
+    least_words: int = 1_000_000  # words trained on in all: a small corpus is passed more often
     negative: int = 5  # noise words per word
     skip_gram: bool = True
     seed: int = 0

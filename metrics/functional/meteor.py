@@ -43,7 +43,7 @@ def meteor(prediction: Sequence[str], reference: Sequence[str], *, synonyms: boo
         return 0.0
     precision, recall = len(matches) / len(prediction), len(matches) / len(reference)
     mean = precision * recall / (ALPHA * precision + (1 - ALPHA) * recall)
-        chunks = 1 + sum((b[0] - a[0], b[1] - a[1]) != (1, 1) for a, b in pairwise(matches))
+    chunks = 1 + sum((b[0] - a[0], b[1] - a[1]) != (1, 1) for a, b in pairwise(matches))
     return (1 - GAMMA * (chunks / len(matches)) ** BETA) * mean
 
 

@@ -57,9 +57,7 @@ def test_by_hand():
     square = np.array([[0.0, 0.0], [3.0, 4.0], [0.0, 1.0], [6.0, 8.0]])
     # One word each: 5. Half stays, half moves 1. Masses 1/2 and 1/2 against 1: (5 + 0) / 2.
     # Two to two without a crossing: 0 -> 2 is 1 and 1 -> 3 is 5, (1 + 5) / 2.
-    found = transport_distances(
-        [[0], [0, 1], [0, 1], [0, 1]], [[1], [1, 2], [0], [3, 2]], square
-    )
+    found = transport_distances([[0], [0, 1], [0, 1], [0, 1]], [[1], [1, 2], [0], [3, 2]], square)
     np.testing.assert_allclose(found, [5.0, 0.5, 2.5, 3.0])
 
 

@@ -3,7 +3,8 @@
 Sources: Banerjee and Lavie (2005); Lavie and Agarwal (2007), sections 2 and 3, whose parameters are
 used. Words are aligned stage by stage: equal, then equal Porter stems, then synonyms in WordNet.
 The alignment is that of NLTK, which takes the last free word each time and does not search for the
-fewest crossings; values equal those of ``nltk.translate.meteor_score.single_meteor_score``.
+fewest crossings, and looks up the synonyms of stems; values equal those of
+``nltk.translate.meteor_score.single_meteor_score``.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ def _aligned(
         (lambda word: (_stem(word),), _stem),
     ]
     if synonyms:
-        stages.append((_synonyms, lambda word: word))
+        stages.append((lambda word: _synonyms(_stem(word)), _stem))  # NLTK looks stems up
     matches = []
     for keys_of, key in stages:
         free: dict[str, list[int]] = defaultdict(list)

@@ -15,7 +15,8 @@ _HELP = {
     "deviations": "standard deviations from the mean beyond which a weight is kept",
     "dimensions": "numbers per word",
     "window": "words on either side that are its context",
-    "epochs": "passes over the corpus",
+    "epochs": "passes over the corpus, at least",
+    "least_words": "words trained on in all: a small corpus is passed more often",
     "negative": "noise words per word",
 }
 _SHOWN = 10  # style words per style

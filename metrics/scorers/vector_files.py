@@ -4,7 +4,7 @@
 | --- | --- |
 | text: word, then D numbers a line (GloVe) | anything else |
 | text with a first line "V D" (word2vec, fastText ``.vec``) | its first line |
-| binary word2vec: first line "V D", then words and float32 | NUL bytes after the first line |
+| binary word2vec: first line "V D", then words and float32 | no UTF-8 text behind the first line |
 | binary fastText | its magic number; gensim reads it, with structs and arrays of numbers only |
 
 Of a binary fastText model only the words of its vocabulary are used: it would make up a vector for
@@ -43,7 +43,7 @@ def read_vectors(file: Path, name: str = "vectors", digest: str = "") -> WordVec
         raise InputError(f"{file} is empty")
     if start[:4] == _FASTTEXT_MAGIC:
         words, vectors = _read_fasttext(file)
-    elif b"\0" in start:
+    elif not _is_text(start):
         words, vectors = _read_binary(file)
     else:
         words, vectors = _read_text(file)
@@ -53,6 +53,19 @@ def read_vectors(file: Path, name: str = "vectors", digest: str = "") -> WordVec
     if len(kept) < len(words):
         vectors = vectors[list(kept.values())]
     return WordVectors(list(kept), vectors, name, digest)
+
+
+def _is_text(start: bytes) -> bool:
+    """Whether the beginning of a file is text: vectors in binary are hardly ever valid UTF-8."""
+    if _header(start.split(b"\n", 1)[0]) is None:
+        return b"\0" not in start  # a word that is not UTF-8 is reported with its line
+    if len(start) == _PROBE:
+        start = start[: start.rfind(b" ")]  # the last character may be cut
+    try:
+        text = start.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return not any(sign < " " and sign not in "\t\n\r" for sign in text)
 
 
 def _header(line: bytes) -> tuple[int, int] | None:

@@ -73,14 +73,18 @@ def compare(
     if vectors is None:
         raise InputError(f"{measure} needs word vectors")
     bags, points = _known(distinct, vectors, style_words)
+    first, second = [bags[one] for one, _ in distinct], [bags[two] for _, two in distinct]
     if measure == "wmd":
         lengths = np.linalg.norm(points, axis=1, keepdims=True)
         unit = points / np.where(lengths > 0, lengths, 1)
-        values = transport_distances([one for one, _ in bags], [two for _, two in bags], unit)
+        values = transport_distances(first, second, unit)
     else:
         similarity = _SIMILARITIES[measure]
         values = np.array(
-            [similarity(points[o], points[t]) if o and t else np.nan for o, t in bags]
+            [
+                similarity(points[one], points[two]) if one and two else np.nan
+                for one, two in zip(first, second, strict=True)
+            ]
         )
     best, worst = (0.0, FARTHEST) if measure == "wmd" else (1.0, 0.0)
     values = np.where(np.isnan(values), worst, values)
@@ -90,18 +94,22 @@ def compare(
 
 def _known(
     pairs: Sequence[tuple[Tokens, Tokens]], vectors: WordVectors, style_words: Sequence[str]
-) -> tuple[list[tuple[list[int], list[int]]], np.ndarray]:
-    """The known words of each pair as rows of the vectors of these words alone: (W, D), float64."""
-    words = dict.fromkeys(token for pair in pairs for side in pair for token in side)
-    known = [word for word in words if word in vectors.rows]
-    points = vectors.vectors[[vectors.rows[word] for word in known]].astype(np.float64)
-    if MASK in words and MASK not in vectors.rows:
+) -> tuple[dict[Tokens, list[int]], np.ndarray]:
+    """The known words of each text, as rows of the vectors of these words alone: (W, D), float64."""
+    texts = dict.fromkeys(text for pair in pairs for text in pair)
+    rows: list[int] = []  # of all vectors; the place in this list is the row of those returned
+    places: dict[str, int | None] = {}
+    for text in texts:
+        for token in text:
+            if token not in places:
+                row = vectors.rows.get(token)
+                places[token] = None if row is None else len(rows)
+                rows += [] if row is None else [row]
+    points = vectors.vectors[rows].astype(np.float64)
+    if MASK in places and places[MASK] is None:
         mask = vectors.centroid(style_words)
         if mask.any():
-            known.append(MASK)
-            points = np.vstack([points.reshape(-1, vectors.dimensions), mask])
-    row = {word: number for number, word in enumerate(known)}
-    bags = [
-        ([row[t] for t in one if t in row], [row[t] for t in two if t in row]) for one, two in pairs
-    ]
+            places[MASK] = len(points)
+            points = np.vstack([points, mask])
+    bags = {text: [row for t in text if (row := places[t]) is not None] for text in texts}
     return bags, points

@@ -354,3 +354,30 @@ def test_evaluate_with_a_lexicon_and_vectors_of_ones_own(capsys, tmp_path):
 def test_a_scorer_that_is_not_there(capsys, metric, scorer, message):
     asked = ("--direction", DIRECTION, "--metrics", metric, "--set", "wmd.mask=masked")
     assert message in refusal(capsys, "evaluate", "--baseline", "copy", *asked, "--scorer", scorer)
+
+
+def test_the_evaluate_module(home, monkeypatch):
+    """Loaded from its folder as a user loads it; its example in the documentation is true."""
+    import doctest
+    from pathlib import Path
+
+    import evaluate
+
+    monkeypatch.setenv("TSTBENCH_HOME", str(home))
+    folder = Path(__file__).parent.parent / "metrics" / "wmd"
+    wmd = evaluate.load(str(folder))
+    example = wmd.inputs_description.replace("tstbench/wmd", str(folder))
+    (test,) = doctest.DocTestFinder().find(example, "wmd", globs={"evaluate": evaluate})
+    outcome = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test)
+    assert (outcome.attempted, outcome.failed) == (3, 0)
+    given = {
+        "predictions": ["the soup was great."],
+        "sources": ["the soup was awful."],
+        "references": [["the soup was great."]],
+    }
+    masked = wmd.compute(**given, direction=DIRECTION, mask="masked")
+    assert masked["s_wmd"] == 0
+    with pytest.raises(InputError, match="a direction is needed to know whose word vectors"):
+        wmd.compute(**given)
+    with pytest.raises(UnknownNameError, match=r"wmd\.mask"):
+        wmd.compute(**given, direction=DIRECTION, mask="hidden")

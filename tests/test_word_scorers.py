@@ -55,7 +55,7 @@ def test_tokens_do_not_depend_on_how_a_system_writes():
 
 
 def test_the_lexicon_is_what_the_regression_says():
-    """Kept are the weights more than so many standard deviations from the mean of those not zero."""
+    """Kept are the weights so many standard deviations from the mean of those that are not 0."""
     sentences, labels = opinions()
     found = fit_lexicon(sentences, labels, OPINIONS, LexiconConfig(deviations=0.5))
     vocabulary = sorted({word for sentence in sentences for word in sentence.split()})

@@ -45,7 +45,8 @@ def meteor(prediction: Sequence[str], reference: Sequence[str], *, synonyms: boo
     precision, recall = len(matches) / len(prediction), len(matches) / len(reference)
     mean = precision * recall / (ALPHA * precision + (1 - ALPHA) * recall)
     chunks = 1 + sum((b[0] - a[0], b[1] - a[1]) != (1, 1) for a, b in pairwise(matches))
-    return (1 - GAMMA * (chunks / len(matches)) ** BETA) * mean
+    penalty = float(GAMMA * (chunks / len(matches)) ** BETA)
+    return (1 - penalty) * mean
 
 
 @cache

@@ -83,7 +83,8 @@ def main() -> int:
     mine, other = watch.total("ours"), watch.total("gensim")
     ratio = other / mine
     print(
-        f"both kinds: gensim / ours {ratio.wall:.0f} by the clock, {ratio.cpu:.0f} in processor time"
+        f"both kinds: gensim / ours {ratio.wall:.0f} by the clock, {ratio.cpu:.0f} in processor "
+        "time"
     )
     return 0 if good else 1
 

@@ -98,3 +98,10 @@ def test_batches_do_not_change_a_value(monkeypatch):
 def test_wrong_words(first, second, message):
     with pytest.raises(InputError, match=message):
         transport_distances(first, second, points())
+
+
+def test_vectors_that_are_not_finite():
+    vectors = points()
+    vectors[3, 0] = np.nan
+    with pytest.raises(InputError, match="not finite"):
+        transport_distances([[0]], [[1]], vectors)

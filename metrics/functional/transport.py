@@ -62,7 +62,8 @@ def transport_distances(
         Shape (N,), float64, in units of the ground distance; NaN where a text has no word.
 
     Raises:
-        InputError: unequal numbers of texts, or a word that ``vectors`` has no row for.
+        InputError: unequal numbers of texts, a word that ``vectors`` has no row for, or a number
+            in them that is not finite.
         MissingExtraError: POT, which solves what has no closed form, is not installed.
 
     >>> line = np.array([[0.0], [1.0], [3.0]])
@@ -74,6 +75,8 @@ def transport_distances(
     points = np.asarray(vectors, dtype=np.float64)
     if points.ndim != 2:
         raise InputError(f"word vectors have shape {points.shape}: a row per word is needed")
+    if not np.isfinite(points).all():
+        raise InputError("a word vector has a number that is not finite")
     sizes = np.array([[len(bag) for bag in some] for some in (first, second)], dtype=np.int64)
     words = np.fromiter(chain.from_iterable(chain(first, second)), np.int64, sizes.sum())
     if len(words) and not 0 <= words.min() <= words.max() < len(points):
@@ -174,6 +177,8 @@ def _simplex(supply: np.ndarray, demand: np.ndarray, ground: np.ndarray) -> np.n
         from ot.lp.emd_wrap import emd_c
     except ModuleNotFoundError as error:
         raise MissingExtraError("POT is not installed: pip install 'tstbench[vectors]'") from error
+    if not np.array_equal(supply.sum(axis=1), demand.sum(axis=1)):
+        raise RuntimeError("both sides must have the same mass: the solver would not survive it")
     solved = [
         emd_c(*problem, _MOST_STEPS, 1) for problem in zip(supply, demand, ground, strict=True)
     ]

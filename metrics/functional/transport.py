@@ -139,14 +139,16 @@ def _ground(
     """Euclidean distances of problems of one shape: (B, m) and (B, n) words to (B, m, n)."""
     inner = points[one] @ points[two].transpose(0, 2, 1)
     squared = squares[one][:, :, None] + squares[two][:, None, :] - 2 * inner
-    return np.sqrt(np.maximum(squared, 0.0))
+    distances: np.ndarray = np.sqrt(np.maximum(squared, 0.0))
+    return distances
 
 
 def _solve(supply: np.ndarray, demand: np.ndarray, ground: np.ndarray) -> np.ndarray:
     """The least costs of B problems of one shape, m <= n words a side: shape (B,)."""
     words = ground.shape[1]
     if words == 1:
-        return np.einsum("bn,bn->b", ground[:, 0], demand)
+        cost: np.ndarray = np.einsum("bn,bn->b", ground[:, 0], demand)
+        return cost
     if words == 2:
         return _two(supply, demand, ground)
     return _simplex(supply, demand, ground)
@@ -164,7 +166,9 @@ def _two(supply: np.ndarray, demand: np.ndarray, ground: np.ndarray) -> np.ndarr
     before = np.cumsum(wanted, axis=1) - wanted
     served = np.clip(supply[:, :1] - before, 0.0, wanted)
     second = np.einsum("bn,bn->b", ground[:, 1], demand)
-    return second + np.einsum("bn,bn->b", np.take_along_axis(gain, order, axis=1), served)
+    saved: np.ndarray = np.einsum("bn,bn->b", np.take_along_axis(gain, order, axis=1), served)
+    cost: np.ndarray = second + saved
+    return cost
 
 
 def _simplex(supply: np.ndarray, demand: np.ndarray, ground: np.ndarray) -> np.ndarray:

@@ -7,6 +7,7 @@ Examples:
   tstbench train delete-retrieve --dataset yelp --config delete-retrieve.toml
   tstbench train classifier yelp --kind textcnn
   tstbench train cola
+  tstbench train lexicon yelp
   tstbench train backbone --family bart --preset small --out bart
 """
 
@@ -17,7 +18,10 @@ import argparse
 SCORERS = {
     "classifier": "the style classifier of a dataset",
     "cola": "the acceptability classifier, on CoLA",
+    "lexicon": "the style lexicon of a dataset",
+    "word-vectors": "word vectors of a dataset",
 }
+WORDS = ("lexicon", "word-vectors")
 BACKBONE = "backbone"
 
 
@@ -46,6 +50,10 @@ def run(arguments: argparse.Namespace) -> None:
         from .train_backbone import train as train_backbone
 
         train_backbone(arguments.options)
+    elif name in WORDS:
+        from .train_words import train_words
+
+        train_words(name, arguments.options)
     elif name in SCORERS:
         from .train_scorer import train_scorer
 

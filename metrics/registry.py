@@ -33,6 +33,7 @@ FURTHER_FAMILIES: dict[str, str] = {
     "sim": ".sim.family",
     "chrf": ".chrf.family",
     "surface": ".surface.family",
+    "wmd": ".wmd.family",
 }
 
 

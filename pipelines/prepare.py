@@ -32,6 +32,7 @@ from ..metrics.scorers.artefacts import (
 )
 from ..metrics.scorers.classifiers import KINDS, classifier_kind, is_kind, kinds
 from ..metrics.scorers.find import acceptability_corpus, language_model_name
+from ..metrics.scorers.find_words import LEXICON, WORD_VECTORS
 from ..metrics.scorers.profile import Profile, Scorers
 from ..metrics.scorers.published import fetch_recipe
 from ..metrics.text import preparation
@@ -46,8 +47,11 @@ from ..trainers.classifiers.config import ClassifierConfig
 from ..trainers.classifiers.train import default_config, train_classifier
 from ..trainers.language_model import train_language_model
 from ..version import __version__
+from .prepare_words import train_dataset_vectors, train_style_lexicon
 
 ORDER = 5
+# Roles with one kind that is trained here; the others have the kinds of classifiers.
+ONE_KIND = {"language_model": "kn5", "lexicon": LEXICON, "word_vectors": WORD_VECTORS}
 
 
 def prepare(
@@ -77,7 +81,7 @@ def prepare(
     for name in needed:
         if name not in trained:
             scorers.find(name)
-        elif name != "language_model":
+        elif name not in ONE_KIND:
             classifier_kind(profile.spec(name))  # a slip is told before anything is trained
     data = cache(partial(_read, direction.dataset, data_dir))  # read once, if at all
     return [
@@ -99,7 +103,7 @@ def is_trained_here(role: str, spec: str) -> bool:
     """
     if role not in TRAINERS:
         return False
-    return spec == "kn5" if role == "language_model" else is_kind(spec)
+    return spec == ONE_KIND[role] if role in ONE_KIND else is_kind(spec)
 
 
 def prepare_dataset(
@@ -282,10 +286,20 @@ def _acceptability(asked: _Asked) -> Artefact:
         ) from error
 
 
+def _lexicon(asked: _Asked) -> Artefact:
+    return asked.of_dataset("lexicon", asked.spec, lambda: train_style_lexicon(asked.data()))
+
+
+def _word_vectors(asked: _Asked) -> Artefact:
+    return asked.of_dataset("word_vectors", asked.spec, lambda: train_dataset_vectors(asked.data()))
+
+
 # Role -> how a missing scorer is trained. The roles themselves are defined in one table,
 # metrics/scorers/roles.py, which cannot know the trainers: they are in a higher room.
 TRAINERS: dict[str, Callable[[_Asked], Artefact]] = {
     "classifier": _classifier,
     "language_model": _language_model,
     "acceptability": _acceptability,
+    "lexicon": _lexicon,
+    "word_vectors": _word_vectors,
 }

@@ -1,0 +1,72 @@
+"""``tstbench train lexicon ...`` and ``tstbench train word-vectors ...``."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import Field, fields
+from pathlib import Path
+from typing import Any
+
+_HELP = {
+    "longest_ngram": "words of the longest n-grams",
+    "min_count": "how often an n-gram or word must occur",
+    "inverse_penalty": "inverse strength of the L1 penalty, scikit-learn's C",
+    "deviations": "standard deviations from the mean beyond which a weight is kept",
+    "dimensions": "numbers per word",
+    "window": "words on either side that are its context",
+    "epochs": "passes over the corpus, at least",
+    "least_words": "words trained on in all: a small corpus is passed more often",
+    "negative": "noise words per word",
+}
+_SHOWN = 10  # style words per style
+
+
+def train_words(name: str, options: Sequence[str]) -> None:
+    """Train one scorer of words and print what it is."""
+    from ..datasets_scripts.known import dataset_facts
+    from ..datasets_scripts.load import load_styles
+    from ..metrics.scorers.lexicon import LEXICON_FILE, read_lexicon
+    from ..metrics.scorers.word_vectors import WordVectors
+    from ..pipelines.prepare_words import train_dataset_vectors, train_style_lexicon
+    from ..pipelines.tables import print_rows
+    from ..trainers.lexicon import LexiconConfig
+    from ..trainers.word_vectors import WordVectorsConfig
+
+    settings = fields(LexiconConfig if name == "lexicon" else WordVectorsConfig)
+    arguments = _parser(name, settings).parse_args(options)
+    given = {f.name: v for f in settings if (v := getattr(arguments, f.name, None)) is not None}
+    dataset_facts(arguments.dataset)
+    config = LexiconConfig(**given) if name == "lexicon" else WordVectorsConfig(**given)
+    data = load_styles(arguments.dataset, data_dir=arguments.data_dir)
+    rows: list[tuple[str, str]]
+    if isinstance(config, LexiconConfig):
+        artefact = train_style_lexicon(data, config)
+        lexicon = read_lexicon(artefact.folder / LEXICON_FILE)
+        rows = [("style n-grams", str(len(lexicon)))]
+        for column, style in enumerate(lexicon.styles):
+            best = sorted(lexicon.weights, key=lambda n: (-lexicon.weights[n][column], n))
+            rows.append((style, ", ".join(best[:_SHOWN])))
+    else:
+        artefact = train_dataset_vectors(data, config)
+        vectors = WordVectors.load(artefact.folder, "", artefact.hash)
+        rows = [("words", str(len(vectors))), ("dimensions", str(vectors.dimensions))]
+    card = artefact.card
+    facts = [("trained on", card.trained_on), ("sentences", str(card.n_sentences))]
+    folder = [("folder", str(artefact.folder))]
+    print_rows(("", f"{card.name}:{card.dataset}"), [*facts, *rows, *folder])
+
+
+def _parser(name: str, settings: Sequence[Field[Any]]) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog=f"tstbench train {name}")
+    parser.add_argument("dataset", help="such as yelp")
+    for setting in settings:
+        if setting.name in _HELP:
+            parser.add_argument(
+                f"--{setting.name.replace('_', '-')}",
+                type=type(setting.default),
+                metavar="X",
+                help=f"{_HELP[setting.name]}; default {setting.default}",
+            )
+    parser.add_argument("--data-dir", type=Path, help="your copy of a licensed corpus (GYAFC)")
+    return parser

@@ -1,0 +1,115 @@
+"""Word mover's distance and the measures Mir et al. compared it with, for many pairs of sentences.
+
+Source: Mir, Felbo, Obradovich and Rahwan (2019), section 4.3. Each measure of two tokenised
+sentences is in a file of its own; here are vectors for their words, and what becomes of sentences
+of which nothing is left. Each distinct pair is measured once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Literal, get_args
+
+import numpy as np
+
+from ...errors import InputError, unknown_name
+from ..scorers.lexicon import MASK
+from ..scorers.word_vectors import WordVectors
+from .meteor import meteor
+from .sentence_bleu import sentence_bleu
+from .transport import transport_distances
+from .word_vectors import embedding_average, greedy_matching, vector_extrema
+
+Measure = Literal[
+    "wmd", "meteor", "embedding_average", "greedy_matching", "vector_extrema", "sentence_bleu"
+]
+Tokens = tuple[str, ...]
+FARTHEST = 2.0  # the largest distance of two vectors of unit length
+_SIMILARITIES = {
+    "embedding_average": embedding_average,
+    "greedy_matching": greedy_matching,
+    "vector_extrema": vector_extrema,
+}
+
+
+def compare(
+    measure: Measure,
+    pairs: Sequence[tuple[Sequence[str], Sequence[str]]],
+    vectors: WordVectors | None = None,
+    style_words: Sequence[str] = (),
+    *,
+    synonyms: bool = False,
+) -> np.ndarray:
+    """One measure of N pairs of tokenised sentences.
+
+    Args:
+        measure: ``wmd`` is a distance, from 0 to 2: vectors have unit length. All others
+            are similarities, at most 1; embeddings are used as long as they are.
+        pairs: prediction and what it is compared with, each a sequence of tokens.
+        vectors: of words, for the four measures that need them; words without one are skipped.
+        style_words: what a ``<customstyle>`` stands for: its vector is their centroid.
+        synonyms: whether METEOR matches WordNet's synonyms.
+
+    Returns:
+        Shape (N,), float64. Equal sentences have distance 0 and similarity 1 (METEOR and BLEU: by
+        their formulas, unless both are empty). Where a sentence has no known word and they
+        differ, the distance is 2 and the similarity 0.
+
+    Raises:
+        UnknownNameError: no such measure.
+        InputError: the measure needs vectors.
+        MissingExtraError: POT is not installed, and the measure is ``wmd``.
+    """
+    if measure not in get_args(Measure):
+        raise unknown_name("measure of two sentences", measure, get_args(Measure))
+    places: dict[tuple[Tokens, Tokens], int] = {}
+    rows = [places.setdefault((tuple(one), tuple(two)), len(places)) for one, two in pairs]
+    distinct = list(places)
+    if measure in ("meteor", "sentence_bleu"):
+        overlap = partial(meteor, synonyms=synonyms) if measure == "meteor" else sentence_bleu
+        values = np.array([overlap(one, two) if one or two else 1.0 for one, two in distinct])
+        return values[rows]
+    if vectors is None:
+        raise InputError(f"{measure} needs word vectors")
+    bags, points = _known(distinct, vectors, style_words)
+    first, second = [bags[one] for one, _ in distinct], [bags[two] for _, two in distinct]
+    if measure == "wmd":
+        lengths = np.linalg.norm(points, axis=1, keepdims=True)
+        unit = points / np.where(lengths > 0, lengths, 1)
+        values = transport_distances(first, second, unit)
+    else:
+        similarity = _SIMILARITIES[measure]
+        values = np.array(
+            [
+                similarity(points[one], points[two]) if one and two else np.nan
+                for one, two in zip(first, second, strict=True)
+            ]
+        )
+    best, worst = (0.0, FARTHEST) if measure == "wmd" else (1.0, 0.0)
+    values = np.where(np.isnan(values), worst, values)
+    same = np.array([one == two for one, two in distinct])
+    return np.where(same, best, values)[rows]
+
+
+def _known(
+    pairs: Sequence[tuple[Tokens, Tokens]], vectors: WordVectors, style_words: Sequence[str]
+) -> tuple[dict[Tokens, list[int]], np.ndarray]:
+    """The known words of each text, as rows of the vectors of these words alone: (W, D), float64."""
+    texts = dict.fromkeys(text for pair in pairs for text in pair)
+    rows: list[int] = []  # of all vectors; the place in this list is the row of those returned
+    places: dict[str, int | None] = {}
+    for text in texts:
+        for token in text:
+            if token not in places:
+                row = vectors.rows.get(token)
+                places[token] = None if row is None else len(rows)
+                rows += [] if row is None else [row]
+    points = vectors.vectors[rows].astype(np.float64)
+    if MASK in places and places[MASK] is None:
+        mask = vectors.centroid(style_words)
+        if mask.any():
+            places[MASK] = len(points)
+            points = np.vstack([points, mask])
+    bags = {text: [row for t in text if (row := places[t]) is not None] for text in texts}
+    return bags, points

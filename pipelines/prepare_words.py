@@ -1,0 +1,114 @@
+"""Train the scorers of words: a dataset's style lexicon and its word vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
+
+from pydantic import JsonValue
+
+from ..datasets_scripts.known import dataset_facts
+from ..datasets_scripts.load import StyleData
+from ..errors import require_installed
+from ..metrics.scorers.artefacts import Artefact, ScorerCard, data_fingerprint, find_recipe, store
+from ..metrics.scorers.find_words import LEXICON, WORD_VECTORS
+from ..metrics.scorers.lexicon import StyleLexicon
+from ..metrics.scorers.published import fetch_recipe
+from ..metrics.scorers.tokens import tokenized, tokens_name
+from ..metrics.scorers.word_vectors import WordVectors
+from ..talk import say
+from ..trainers import lexicon, word_vectors
+from ..version import __version__
+
+RECIPE_VERSION = 1  # raised when the same settings no longer give the same scorer
+
+
+def train_style_lexicon(data: StyleData, config: lexicon.LexiconConfig | None = None) -> Artefact:
+    """Train the style lexicon of a dataset, unless it exists; test sentences are left out.
+
+    Raises:
+        InputError: no n-gram tells the styles apart, or settings that do not suit the corpus.
+    """
+    config = config or lexicon.LexiconConfig()
+    training, language = data.training, dataset_facts(data.dataset).language
+    sentences = tokenized(training.texts, language)
+    asked = _Asked("lexicon", LEXICON, config.settings(), lexicon.LIBRARIES)
+
+    def fit() -> tuple[StyleLexicon, dict[str, float]]:
+        found = lexicon.fit_lexicon(sentences, training.labels, data.styles, config)
+        marked = [any(marks) for marks in found.style_words(sentences)]
+        return found, {"sentences_with_a_style_word": sum(marked) / len(marked)}
+
+    return _trained(asked, data, sentences, training.labels, fit)
+
+
+def train_dataset_vectors(
+    data: StyleData, config: word_vectors.WordVectorsConfig | None = None
+) -> Artefact:
+    """Train word2vec on the sentences of all styles, unless it exists; test sentences are left out.
+
+    Raises:
+        InputError: no word is frequent enough.
+        MissingExtraError: gensim is not installed.
+    """
+    config = config or word_vectors.WordVectorsConfig()
+    require_installed("gensim", "vectors")
+    sentences = tokenized(data.training.texts, dataset_facts(data.dataset).language)
+    asked = _Asked("word_vectors", WORD_VECTORS, config.settings(), word_vectors.LIBRARIES)
+
+    def fit() -> tuple[WordVectors, dict[str, float]]:
+        return word_vectors.fit_word_vectors(sentences, config), {}
+
+    return _trained(asked, data, sentences, (), fit)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What is to be trained."""
+
+    role: str
+    kind: str
+    settings: dict[str, int | float] | dict[str, int | bool]
+    libraries: tuple[str, ...]
+
+
+def _trained(
+    asked: _Asked,
+    data: StyleData,
+    sentences: list[str],
+    labels: Iterable[int],
+    fit: Callable[[], tuple[StyleLexicon | WordVectors, dict[str, float]]],
+) -> Artefact:
+    """The scorer of that recipe: stored, published, or trained now."""
+    language = dataset_facts(data.dataset).language
+    tokens = tokens_name(language, "words")
+    settings: dict[str, JsonValue] = {**asked.settings, "recipe_version": RECIPE_VERSION}
+    card = ScorerCard(
+        role=asked.role,
+        dataset=data.dataset,
+        name=asked.kind,
+        kind=asked.kind,
+        styles=tuple(data.styles),
+        trained_on=f"{data.dataset}/{data.training.name} without test sentences, {tokens}",
+        data_fingerprint=data_fingerprint(sentences, [*labels] or None),
+        n_sentences=len(sentences),
+        n_excluded=data.training.excluded,
+        settings=settings,
+        versions={
+            "tstbench": __version__,
+            **{library: version(library) for library in asked.libraries},
+        },
+    )
+    if (there := find_recipe(card) or fetch_recipe(card)) is not None:
+        return there
+    what = asked.role.replace("_", " ")
+    say(f"training the {what} of {data.dataset}, {len(sentences)} sentences")
+    scorer, scores = fit()
+
+    def write(folder: Path) -> None:
+        scorer.save(folder)
+
+    rounded = {name: round(value, 6) for name, value in scores.items()}
+    return store(replace(card, scores=rounded), write)

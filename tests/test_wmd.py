@@ -1,0 +1,383 @@
+"""The family of word mover's distance: NLTK, gensim, released scores, and cases worked by hand."""
+
+import re
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from gensim.models import KeyedVectors
+from nltk.translate.meteor_score import single_meteor_score
+from prepared import DIRECTION, command_line, refusal
+
+from tstbench.datasets_scripts.known import parse_direction
+from tstbench.datasets_scripts.load import load_styles, load_test_set
+from tstbench.errors import InputError, MissingFileError, UnknownNameError
+from tstbench.files import read_lines
+from tstbench.metrics.contract import Options
+from tstbench.metrics.functional import meteor as meteor_module
+from tstbench.metrics.functional.meteor import meteor
+from tstbench.metrics.functional.sentence_bleu import sentence_bleu
+from tstbench.metrics.functional.wmd import compare
+from tstbench.metrics.functional.word_vectors import (
+    embedding_average,
+    greedy_matching,
+    vector_extrema,
+)
+from tstbench.metrics.inputs import check_inputs
+from tstbench.metrics.measure import measure, plan, roles_needed
+from tstbench.metrics.options import choices
+from tstbench.metrics.registry import benchmark_metrics, families
+from tstbench.metrics.result import LeftOut
+from tstbench.metrics.scorers.profile import PROFILES, Scorers
+from tstbench.metrics.scorers.tokens import tokenized
+from tstbench.metrics.scorers.word_vectors import WordVectors
+from tstbench.pipelines.prepare import prepare
+from tstbench.pipelines.prepare_words import train_dataset_vectors, train_style_lexicon
+
+METRICS = tuple(facts.name for facts in families()["wmd"].metrics)
+
+
+class NoWordNet:
+    """What the oracle gets in WordNet's place: no word has a synonym."""
+
+    def synsets(self, _word):
+        return []
+
+
+class Lemma:
+    def __init__(self, name):
+        self._name = name
+
+    def name(self):
+        return self._name
+
+
+class Synset:
+    def __init__(self, *names):
+        self._names = names
+
+    def lemmas(self):
+        return [Lemma(name) for name in self._names]
+
+
+class SmallWordNet:
+    """Two synonym sets, with a name of two words, which never matches."""
+
+    def synsets(self, word):
+        sets = (("soup", "broth", "clear_soup"), ("good", "fine"))
+        return [Synset(*names) for names in sets if word in names]
+
+
+def mini_pairs():
+    """Rewrites, copies and unrelated sentences of mini, tokenised."""
+    test = load_test_set(DIRECTION)
+    sources = [s.split() for s in tokenized(test.sources)]
+    rewrites = [s.split() for s in tokenized([some[0] for some in test.references])]
+    return [*zip(rewrites, sources), *zip(sources[1:], sources), *zip(sources, sources)]  # noqa: B905
+
+
+# -- arithmetic -----------------------------------------------------------------------------------
+
+
+def test_meteor_equals_nltk():
+    words = ["walks", "walked", "a", "a", "the", "dogs", "dog", "home", "happily", "happy"]
+    rng = np.random.RandomState(0)
+    drawn = [rng.choice(words, size=rng.randint(1, 9)).tolist() for _ in range(400)]
+    for one, two in [*mini_pairs(), *pairwise(drawn)]:
+        expected = single_meteor_score(two, one, wordnet=NoWordNet())
+        assert meteor(one, two) == pytest.approx(expected, abs=1e-12)
+
+
+def test_meteor_with_synonyms_equals_nltk(monkeypatch):
+    import nltk.corpus
+
+    monkeypatch.setattr(nltk.corpus, "wordnet", SmallWordNet())
+    meteor_module._synonyms.cache_clear()
+    words = ["soup", "broth", "soups", "fine", "good", "the", "was", "clear"]
+    rng = np.random.RandomState(1)
+    drawn = [rng.choice(words, size=rng.randint(1, 9)).tolist() for _ in range(200)]
+    for one, two in pairwise(drawn):
+        expected = single_meteor_score(two, one, wordnet=SmallWordNet())
+        assert meteor(one, two, synonyms=True) == pytest.approx(expected, abs=1e-12)
+    assert meteor(["soup"], ["broth"], synonyms=True) > meteor(["soup"], ["broth"]) == 0
+    meteor_module._synonyms.cache_clear()
+
+
+def test_embeddings_by_hand():
+    """Two words against one, in two dimensions."""
+    one, two = np.array([[3.0, 1.0], [-1.0, -4.0]]), np.array([[0.0, 2.0]])
+    # Sums (2, -3) and (0, 2): cosine -6 / (sqrt(13) 2).
+    assert embedding_average(one, two) == pytest.approx(-3 / np.sqrt(13))
+    # Extremes (3, -4) and (0, 2): cosine -8 / (5 * 2).
+    assert vector_extrema(one, two) == pytest.approx(-0.8)
+    # Cosines of (3, 1) and (-1, -4) with (0, 2): 1 / sqrt(10) and -4 / sqrt(17).
+    # From the one word: the best; from the two: their mean; then the mean of both ways.
+    a, b = 1 / np.sqrt(10), -4 / np.sqrt(17)
+    assert greedy_matching(one, two) == pytest.approx((a + (a + b) / 2) / 2)
+
+
+def test_extremes_that_are_equally_far_take_the_larger():
+    one, two = np.array([[2.0, 0.0], [-2.0, 1.0]]), np.array([[2.0, 1.0]])
+    assert vector_extrema(one, two) == pytest.approx(1.0)
+
+
+def test_sentence_bleu_by_hand():
+    # 4 of 5 words, 2 of 4 pairs, 0 of 3 and of 2 longer: 0.01 each; two words shorter than 7.
+    values = sentence_bleu("a b x c d".split(), "a b c d e f g".split())
+    precisions = 4 / 5 * 2 / 4 * 0.01 / 3 * 0.01 / 2
+    assert values == pytest.approx(np.exp(1 - 7 / 5) * precisions**0.25)
+    assert sentence_bleu("a b c".split(), "a b c".split()) == 0  # fewer than four words
+    assert sentence_bleu("a b c d".split(), "a b c d".split()) == pytest.approx(1)
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize(
+    ("outputs", "sentences", "mean"),
+    # Origin: "BLEU" of "unmasked" in the sentence-level scores that Mir et al. released, of items
+    # whose texts have letters and the marks .,!? only: their tokeniser splits other signs.
+    [
+        ("CAAE/rho_0_01", 187, 56.6614672779),
+        ("CAAE/rho_5", 163, 1.6986432855),
+        ("ARAE/lambda_5", 162, 18.6887729582),
+        ("DAR/gamma_15", 134, 26.8536439252),
+    ],
+)
+def test_sentence_bleu_equals_released_scores(sources, outputs, sentences, mean):
+    root = sources / "passeul/style-transfer-model-evaluation"
+    pairs = []
+    for side in "01":
+        inputs = read_lines(root / f"data/sentiment.test.{side}")
+        rewrites = read_lines(root / f"transfer_model_outputs/{outputs}/sentiment.test.{side}.tsf")
+        pairs += zip(rewrites, inputs, strict=True)
+    plain = re.compile(r"([a-z]+|[.,!?])( ([a-z]+|[.,!?]))*")
+    kept = [(a, b) for a, b in pairs if plain.fullmatch(a) and plain.fullmatch(b)]
+    assert len(kept) == sentences
+    scores = compare("sentence_bleu", [(a.split(), b.split()) for a, b in kept])
+    assert 100 * scores.mean() == pytest.approx(mean, abs=1e-9)
+
+
+# -- many pairs -----------------------------------------------------------------------------------
+
+
+def own_vectors(pairs, unknown=0):
+    words = sorted({token for pair in pairs for side in pair for token in side})
+    kept = words[unknown:]
+    return WordVectors(kept, np.random.RandomState(2).randn(len(kept), 12) * 3)
+
+
+def test_wmd_equals_gensim_on_sentences():
+    """The same vectors, normalised, and the same words unknown."""
+    pairs = mini_pairs()
+    vectors = own_vectors(pairs, unknown=15)
+    theirs = KeyedVectors(12)
+    theirs.add_vectors(list(vectors.rows), vectors.vectors)
+    found = compare("wmd", pairs, vectors)
+    expected = np.array([theirs.wmdistance(a, b) for a, b in pairs])
+    assert np.isfinite(expected).all()
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+def test_what_no_word_is_known_of():
+    vectors = WordVectors(["a", "b"], np.eye(2))
+    pairs = [("x", "x"), ("x", "y"), ("x", "a"), ("a", "a"), ("a", "b"), ("", ""), ("", "a")]
+    pairs = [(one.split(), two.split()) for one, two in pairs]
+    np.testing.assert_allclose(compare("wmd", pairs, vectors), [0, 2, 2, 0, np.sqrt(2), 0, 2])
+    for name in ("embedding_average", "greedy_matching", "vector_extrema"):
+        np.testing.assert_allclose(compare(name, pairs, vectors), [1, 0, 0, 1, 0, 1, 0], atol=1e-9)
+    np.testing.assert_allclose(compare("meteor", pairs)[[1, 5, 6]], [0, 1, 0])
+    np.testing.assert_allclose(compare("sentence_bleu", pairs)[[1, 5, 6]], [0, 1, 0])
+
+
+def test_a_mask_is_the_centroid_of_the_style_words():
+    vectors = WordVectors(["good", "bad", "soup"], np.array([[2.0, 0, 0], [0, 4.0, 0], [0, 0, 1]]))
+    pair = [(["<customstyle>"], ["good"])]
+    # Unit vectors (1, 0) and (0, 1) have the mean (1/2, 1/2), at 45 degrees to "good".
+    expected = np.sqrt(2 - 2 * np.cos(np.pi / 4))
+    assert compare("wmd", pair, vectors, ["good", "bad", "unknown"]) == pytest.approx(expected)
+    assert compare("wmd", pair, vectors, ["unknown"]) == 2
+    assert vectors.centroid(["good", "bad"]) == pytest.approx([3 / np.sqrt(2), 3 / np.sqrt(2), 0])
+
+
+def test_wrong_measures():
+    with pytest.raises(UnknownNameError, match="Did you mean 'wmd'"):
+        compare("wmdd", [(["a"], ["b"])])
+    with pytest.raises(InputError, match="greedy_matching needs word vectors"):
+        compare("greedy_matching", [(["a"], ["b"])])
+
+
+# -- the family -----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """Both scorers of mini, trained once."""
+    folder = tmp_path_factory.mktemp("words") / "home"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TSTBENCH_HOME", str(folder))
+        data = load_styles("mini")
+        train_style_lexicon(data)
+        train_dataset_vectors(data)
+    return folder
+
+
+@pytest.fixture
+def scorers(home, monkeypatch):
+    monkeypatch.setenv("TSTBENCH_HOME", str(home))
+    return Scorers(PROFILES["embedded"], parse_direction(DIRECTION))
+
+
+@pytest.fixture
+def inputs():
+    test = load_test_set(DIRECTION)
+    first = [some[0] for some in test.references]
+    predictions = [*first[:20], *test.sources[20:39], ""]
+    return check_inputs(predictions, test.sources, test.references, test.direction)
+
+
+def test_rewrites_copies_and_a_failure(scorers, inputs):
+    found = measure(METRICS, inputs, scorers)
+    for name, one in found.items():
+        values = one.statistics.per_sentence
+        worst, best = (2.0, 0.0) if name.endswith("wmd") else (0.0, 1.0)
+        assert values[39] == worst
+        same = slice(0, 20) if name.startswith("r_") else slice(20, 39)
+        close = 0.01 if name.endswith("meteor") else 1e-9  # a copy is not quite 1
+        np.testing.assert_allclose(values[same], best, atol=close)
+        others = values[20:39] if name.startswith("r_") else values[:20]
+        assert ((others != best) & (others != worst)).sum() >= 15
+        assert one.value == pytest.approx(values.mean())
+
+
+def test_masking_looks_away_from_style(scorers, inputs):
+    """A rewrite that changes the style words alone comes nearer to its source."""
+    values = {
+        mask: measure(["s_wmd", "s_meteor"], inputs, scorers, choices({"wmd": {"mask": mask}}))
+        for mask in ("none", "masked", "removed")
+    }
+    for mask in ("masked", "removed"):
+        assert values[mask]["s_wmd"].value < values["none"]["s_wmd"].value
+        assert values[mask]["s_meteor"].value > values["none"]["s_meteor"].value
+    assert values["masked"]["s_wmd"].value != values["removed"]["s_wmd"].value
+
+
+def test_every_choice_is_in_the_signature(scorers, inputs):
+    usual = plan(METRICS, inputs, scorers)
+    fields = usual["s_wmd"].as_dict()
+    assert fields["vectors"].startswith("word2vec:mini#")
+    assert (fields["mask"], fields["norm"], fields["unknown"]) == ("none", "unit", "skip")
+    assert "lexicon" not in fields
+    assert "vectors" not in usual["s_meteor"].as_dict()
+    assert usual["s_sentence_bleu"].as_dict()["zero"] == "0.01"
+    for option, value in (("mask", "masked"), ("tokens", "whitespace")):
+        other = plan(METRICS, inputs, scorers, choices({"wmd": {option: value}}))
+        assert all(str(usual[name]) != str(other[name]) for name in METRICS)
+    masked = plan(METRICS, inputs, scorers, choices({"wmd": {"mask": "masked"}}))
+    assert masked["r_meteor"].as_dict()["lexicon"].startswith("logistic:mini#")
+    assert masked["s_wmd"].as_dict()["mask_vector"] == "centroid"
+
+
+def test_the_stages_of_meteor_are_signed(scorers, inputs, monkeypatch):
+    monkeypatch.setattr(meteor_module, "has_wordnet", lambda: False)
+    stages = [plan(["s_meteor"], inputs, scorers)["s_meteor"].as_dict()["stages"]]
+    with pytest.raises(MissingFileError, match=r"nltk\.downloader wordnet"):
+        plan(["s_meteor"], inputs, scorers, choices({"wmd": {"synonyms": "wordnet"}}))
+    monkeypatch.setattr(meteor_module, "has_wordnet", lambda: True)
+    stages.append(plan(["s_meteor"], inputs, scorers)["s_meteor"].as_dict()["stages"])
+    off = choices({"wmd": {"synonyms": "no"}})
+    stages.append(plan(["s_meteor"], inputs, scorers, off)["s_meteor"].as_dict()["stages"])
+    assert stages == ["exact+stem", "exact+stem+wordnet", "exact+stem"]
+
+
+def test_needs_are_what_is_used(scorers):
+    assert roles_needed(["s_wmd"], scorers) == ("word_vectors",)
+    assert roles_needed(["s_meteor"], scorers) == ()
+    masked = choices({"wmd": {"mask": "removed"}})
+    assert roles_needed(["s_meteor"], scorers, masked) == ("lexicon",)
+    assert set(roles_needed(METRICS, scorers, masked)) == {"lexicon", "word_vectors"}
+    assert not {*METRICS} & {*benchmark_metrics()}
+
+
+def test_prepare_trains_what_is_missing(inputs):
+    masked = choices({"wmd": {"mask": "masked"}})
+    made = prepare(inputs.direction, PROFILES["embedded"], ["s_meteor"], choices=masked)
+    assert [one.card.role for one in made] == ["lexicon"]
+    again = prepare(inputs.direction, PROFILES["embedded"], ["s_meteor"], choices=masked)
+    assert [one.hash for one in again] == [one.hash for one in made]
+
+
+def test_left_out(scorers):
+    bare = check_inputs(["ein Text"], ["ein Satz"], [[]], None, "de")
+    found = measure(["s_meteor", "r_wmd"], bare, scorers)
+    assert isinstance(found["s_meteor"], LeftOut)
+    assert "stems are English" in found["s_meteor"].why
+    assert found["r_wmd"].why == "no sentence has a reference"
+
+
+def test_a_sentence_without_a_reference_is_left_out_of_the_mean(scorers):
+    some = check_inputs(["good soup", "cold soup"], ["a", "b"], [[], ["cold soup"]])
+    (one,) = measure(["r_meteor"], some, scorers).values()
+    np.testing.assert_array_equal(np.isnan(one.statistics.per_sentence), [True, False])
+    assert one.value == pytest.approx(1 - 0.5 / 8)
+
+
+def test_options_are_checked():
+    with pytest.raises(UnknownNameError, match=r"wmd\.mask 'hidden'"):
+        choices({"wmd": {"mask": "hidden"}})
+    with pytest.raises(UnknownNameError, match=r"wmd\.tokens"):
+        families()["wmd"].options(tokens="letters")
+    assert isinstance(families()["wmd"].options(), Options)
+
+
+# -- the command line -----------------------------------------------------------------------------
+
+
+def test_evaluate_with_a_lexicon_and_vectors_of_ones_own(capsys, tmp_path):
+    (tmp_path / "mine.json").write_text('{"mine": [["rude", -2], ["friendly", 2.5]]}')
+    (tmp_path / "mine.vec").write_text("2 2\nstaff 1 0\nsoup 0 1\n")
+    code, out, err = command_line(
+        capsys, "evaluate", "--baseline", "copy", "--direction", DIRECTION, "--metrics", "s_wmd",
+        "--set", "wmd.mask=removed", "--scorer", f"lexicon={tmp_path / 'mine.json'}",
+        "--scorer", f"word_vectors={tmp_path / 'mine.vec'}", "--signatures",
+    )  # fmt: skip
+    assert code == 0, err
+    assert "|vectors:file:mine#" in out
+    assert "|lexicon:file:mine#" in out
+
+
+@pytest.mark.parametrize(
+    ("metric", "scorer", "message"),
+    [
+        ("s_meteor", "lexicon=nowhere", "neither logistic nor a JSON file; there is no such file"),
+        ("s_wmd", "word_vectors=nowhere", "neither word2vec nor a file; there is no such file"),
+    ],
+)
+def test_a_scorer_that_is_not_there(capsys, metric, scorer, message):
+    asked = ("--direction", DIRECTION, "--metrics", metric, "--set", "wmd.mask=masked")
+    assert message in refusal(capsys, "evaluate", "--baseline", "copy", *asked, "--scorer", scorer)
+
+
+def test_the_evaluate_module(home, monkeypatch):
+    """Loaded from its folder as a user loads it; its example in the documentation is true."""
+    import doctest
+    from pathlib import Path
+
+    import evaluate
+
+    monkeypatch.setenv("TSTBENCH_HOME", str(home))
+    folder = Path(__file__).parent.parent / "metrics" / "wmd"
+    wmd = evaluate.load(str(folder))
+    example = wmd.inputs_description.replace("tstbench/wmd", str(folder))
+    (test,) = doctest.DocTestFinder().find(example, "wmd", globs={"evaluate": evaluate})
+    outcome = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test)
+    assert (outcome.attempted, outcome.failed) == (3, 0)
+    given = {
+        "predictions": ["the soup was great."],
+        "sources": ["the soup was awful."],
+        "references": [["the soup was great."]],
+    }
+    masked = wmd.compute(**given, direction=DIRECTION, mask="masked")
+    assert masked["s_wmd"] == 0
+    with pytest.raises(InputError, match="a direction is needed to know whose word vectors"):
+        wmd.compute(**given)
+    with pytest.raises(UnknownNameError, match=r"wmd\.mask"):
+        wmd.compute(**given, direction=DIRECTION, mask="hidden")

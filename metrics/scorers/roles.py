@@ -86,6 +86,7 @@ OURS = (
         ".find:acceptability",
     ),
     Role("encoder", "encoder", "encoder", "token_vectors", ".find:encoder", trained=False),
+    Role("meaning", "meaning scorer", "meaning", "remember", ".meaning_find:meaning", default="v1"),
 )  # fmt: skip
 
 

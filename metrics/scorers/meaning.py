@@ -152,6 +152,6 @@ def padded(
     for vectors in layers:
         tokens = np.concatenate([vectors[int(i)] for i in sentences])
         table = torch.zeros(*real.shape, tokens.shape[1])
-        table[real] = torch.from_numpy(tokens)
+        table[real] = torch.from_numpy(tokens).float()
         found.append(table)
     return found, real

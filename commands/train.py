@@ -7,6 +7,7 @@ Examples:
   tstbench train delete-retrieve --dataset yelp --config delete-retrieve.toml
   tstbench train classifier yelp --kind textcnn
   tstbench train cola
+  tstbench train meaning --text my-sentences.txt
   tstbench train backbone --family bart --preset small --out bart
 """
 
@@ -17,6 +18,7 @@ import argparse
 SCORERS = {
     "classifier": "the style classifier of a dataset",
     "cola": "the acceptability classifier, on CoLA",
+    "meaning": "the meaning scorer, on made pairs",
 }
 BACKBONE = "backbone"
 
@@ -46,6 +48,10 @@ def run(arguments: argparse.Namespace) -> None:
         from .train_backbone import train as train_backbone
 
         train_backbone(arguments.options)
+    elif name == "meaning":
+        from .train_scorer import train_meaning_scorer
+
+        train_meaning_scorer(arguments.options)
     elif name in SCORERS:
         from .train_scorer import train_scorer
 

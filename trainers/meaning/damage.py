@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from .close import Close
 from .phrases import NUMBERS, PREPOSITIONS
 from .thesaurus import thesaurus
 from .wording import Word, is_content, new
@@ -22,11 +23,13 @@ class Stock:
         neighbours: words that stand in the same places.
         phrases: prepositional phrases of other sentences.
         sentences: other sentences.
+        close: words of nearly the same meaning, if an encoder told them.
     """
 
     neighbours: Neighbours
     phrases: Sequence[Sequence[str]]
     sentences: Sequence[Sequence[str]]
+    close: Close | None = None
 
 
 Damage = Callable[[list[Word], random.Random, Stock], Sides | None]
@@ -56,7 +59,9 @@ def other_word(words: list[Word], rng: random.Random, stock: Stock) -> Sides | N
     texts = {}
     for i in rng.sample(places, min(len(places), rng.choice((1, 1, 1, 2)))):
         text = stock.neighbours.like(words[i].text, rng)
-        if text is not None and text not in same.get(words[i].text, ()):
+        if text is None or text in same.get(words[i].text, ()):
+            continue
+        if stock.close is None or not stock.close.related(words[i].text, text):
             texts[i] = text
     return _swapped(words, texts) if texts else None
 

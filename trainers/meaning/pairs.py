@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from .damage import DAMAGES, Damage, Stock
 from .phrases import PREPOSITIONS
+from .close import Close
 from .wording import Word, is_content, reworded, split_words
 from .words import Neighbours
 
@@ -48,7 +49,7 @@ class Recipe:
     without: tuple[str, ...] = ()
 
 
-def stock_of(sentences: Sequence[str]) -> Stock:
+def stock_of(sentences: Sequence[str], close: Close | None = None) -> Stock:
     """Everything that replacements are taken from."""
     words = [[word.text for word in split_words(text)] for text in sentences]
     found = []
@@ -58,19 +59,34 @@ def stock_of(sentences: Sequence[str]) -> Stock:
             if word in PREPOSITIONS and len(phrase) > 1 and is_content(phrase[-1]):
                 if all(part[0].isalnum() for part in phrase):
                     found.append(phrase)
-    return Stock(Neighbours(words), found, [some for some in words if len(some) > 3])
+    return Stock(Neighbours(words), found, [some for some in words if len(some) > 3], close)
+
+
+def drawn(rng: random.Random, recipe: Recipe) -> str:
+    """How many changes of meaning the next pair hides."""
+    shares = (recipe.none, recipe.one, recipe.two, recipe.many, recipe.other)
+    return rng.choices(("none", "one", "two", "many", "other"), shares)[0]
 
 
 def made_pair(
-    texts: tuple[str, str] | str, stock: Stock, rng: random.Random, recipe: Recipe
+    texts: tuple[str, str] | str, how: str, stock: Stock, rng: random.Random, recipe: Recipe
 ) -> Pair | None:
-    """One pair from a sentence, or from a sentence and its rewrite by a person."""
+    """One pair from a sentence, or from a sentence and its rewrite by a person.
+
+    Args:
+        texts: the sentence, or both.
+        how: see :func:`drawn`.
+        stock: what replacements are taken from.
+        rng: of all choices.
+        recipe: how pairs are made.
+
+    Returns:
+        ``None`` where the sentence is too short or too long, or cannot be changed in that way.
+    """
     by_people = not isinstance(texts, str)
     base = split_words(texts[1] if by_people else texts)
     if not 3 <= len(base) <= 40:
         return None
-    shares = (recipe.none, recipe.one, recipe.two, recipe.many, recipe.other)
-    (how,) = rng.choices(("none", "one", "two", "many", "other"), shares)
     kept, kinds = 1.0, []
     before, after = base, base
     if how in ("one", "two"):
@@ -101,9 +117,11 @@ def made_pair(
         unknown = bool(kinds)
         before = [replace(w, changed=None if unknown else False) for w in first_words]
         kept *= recipe.rewrites_kept
-    before = reworded(before, rng, 0.3 if rng.random() < 0.5 else 0.0)
-    strength = rng.choice((0.0, 0.3, 0.6, 1.0)) * (0.5 if by_people else 1.0)
-    after = reworded(after, rng, strength)
+    before = reworded(before, rng, 0.3 if rng.random() < 0.5 else 0.0, stock.close)
+    # What is kept is reworded more than what is changed: so that overlap alone tells nothing.
+    strengths = (0.0, 0.0, 0.3, 0.6) if kinds else (0.0, 0.7, 1.0, 1.3)
+    strength = rng.choice(strengths) * (0.5 if by_people else 1.0)
+    after = reworded(after, rng, strength, stock.close)
     if rng.random() < 0.35:
         before, after = after, before
     kind = ("people " if by_people else "") + ("+".join(kinds) or "kept")
@@ -147,4 +165,4 @@ def _many(
     return before, after, left if lost == 0 else min(left, 0.6)
 
 
-__all__ = ["Damage", "Pair", "Recipe", "made_pair", "stock_of"]
+__all__ = ["Damage", "Pair", "Recipe", "drawn", "made_pair", "stock_of"]

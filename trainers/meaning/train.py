@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from typing import Annotated
 
@@ -28,9 +28,10 @@ from ...metrics.scorers.meaning import MeaningModel, padded
 from ...metrics.scorers.meaning_network import MeaningNetwork
 from ...talk import say
 from ...version import __version__
+from .close import Close
 from .encoded import Encoded, encode
 from .material import Material
-from .pairs import Pair, Recipe, made_pair, stock_of
+from .pairs import Pair, Recipe, drawn, made_pair, stock_of
 
 KIND = "aligned"
 RECIPE_VERSION = 1  # raised when the same settings no longer give the same pairs
@@ -45,7 +46,7 @@ class MeaningConfig:
     Attributes:
         pairs: how many pairs are made; one in thirteen only measures.
         epochs: how often all are seen.
-        rewrites: the share of pairs made from a rewrite by a person.
+        rewrites: the share of kept pairs that are rewrites by people; half of it for changed pairs.
         rate: the highest learning rate.
         marks: weight of the loss on single tokens.
         layers: of the encoder, whose token vectors are compared.
@@ -56,7 +57,7 @@ class MeaningConfig:
 
     pairs: Annotated[int, Field(ge=200)] = 20_000
     epochs: Annotated[int, Field(ge=1)] = 4
-    rewrites: Annotated[float, Field(ge=0, le=1)] = 0.42
+    rewrites: Annotated[float, Field(ge=0, le=1)] = 0.6
     rate: Annotated[float, Field(gt=0)] = 2e-3
     marks: Annotated[float, Field(ge=0)] = 0.5
     layers: tuple[int, ...] = (0, 6)
@@ -102,21 +103,25 @@ def train_meaning(corpora: Sequence[Material], config: MeaningConfig | None = No
     )
     if there := find_recipe(card):
         return there
-    made = make_pairs(corpora, config)
+    made = make_pairs(corpora, config, encoders[-1])
     say(f"training the meaning scorer on {len(made.learn)} made pairs")
     network, scores = fit(made, encoders, config)
     model = MeaningModel(network, encoders)
     return store(ScorerCard(**{**card.__dict__, "scores": scores}), model.save)
 
 
-def make_pairs(corpora: Sequence[Material], config: MeaningConfig) -> Made:
+def make_pairs(
+    corpora: Sequence[Material], config: MeaningConfig, encoder: TransformerEncoder
+) -> Made:
     """Pairs of all corpora in equal shares, from held-out sentences and from the others.
 
     Raises:
         InputError: there are too few sentences.
     """
     rng = random.Random(config.seed)
-    stock = stock_of([text for corpus in corpora for text in corpus.sentences])
+    sentences = [text for corpus in corpora for text in corpus.sentences]
+    stock = stock_of(sentences)
+    stock = replace(stock, close=Close.of_words(stock.neighbours.words, encoder))
     recipe = Recipe(without=config.without)
     with_rewrites = [corpus for corpus in corpora if corpus.rewrites]
     learn: list[Pair] = []
@@ -125,20 +130,22 @@ def make_pairs(corpora: Sequence[Material], config: MeaningConfig) -> Made:
         if len(learn) + len(held_out) == config.pairs:
             return Made(tuple(learn), tuple(held_out))
         measures = rng.random() < 1 / 13
+        how = drawn(rng, recipe)
+        rewrites = config.rewrites if how == "none" else config.rewrites / 2
         pool: Sequence[str | tuple[str, str]]
-        if with_rewrites and rng.random() < config.rewrites:
+        if with_rewrites and rng.random() < rewrites:
             pool = rng.choices(with_rewrites, [len(c.rewrites) ** 0.5 for c in with_rewrites])[
                 0
             ].rewrites
         else:
             pool = rng.choices(corpora, [len(c.sentences) ** 0.5 for c in corpora])[0].sentences
-        if len(pool) <= _HELD_OUT:
+        if len(pool) <= _HELD_OUT:  # too few to hold some out
             continue
         i = rng.randrange(len(pool) // _HELD_OUT) * _HELD_OUT
         texts = pool[i if measures else i + rng.randrange(1, _HELD_OUT)]
         if not isinstance(texts, str) and rng.random() < 0.5:
             texts = (texts[1], texts[0])
-        pair = made_pair(texts, stock, rng, recipe)
+        pair = made_pair(texts, how, stock, rng, recipe)
         if pair is not None:
             (held_out if measures else learn).append(pair)
     raise InputError("too few sentences to make pairs from: give more text with --text FILE")

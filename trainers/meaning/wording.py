@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass, replace
 
 from . import phrases
+from .close import Close
 from .thesaurus import thesaurus
 
 _WORD = re.compile(r"[a-z0-9]+(?:['-][a-z0-9]+)*|[^\sa-z0-9]")
@@ -48,18 +49,28 @@ def is_content(word: str) -> bool:
     return word[0].isalnum() and word not in phrases.STOP
 
 
-def reworded(words: list[Word], rng: random.Random, strength: float) -> list[Word]:
+def reworded(
+    words: list[Word], rng: random.Random, strength: float, close: Close | None = None
+) -> list[Word]:
     """The same content in other words and another style.
 
     Args:
         words: a sentence.
         rng: of the choices.
-        strength: 0 (unchanged) to 1 (as much as possible).
+        strength: 0 (unchanged) to about 1 (as much as possible).
+        close: words of nearly the same meaning.
     """
+    if close is not None and rng.random() < 0.6 * strength:
+        words = [_close_word(word, rng, close) for word in words]
     for change, often in _CHANGES:
         if rng.random() < often * strength:
             words = change(words, rng)
     return words
+
+
+def _close_word(word: Word, rng: random.Random, close: Close) -> Word:
+    others = close.of(word.text)
+    return replace(word, text=rng.choice(others)) if others and rng.random() < 0.6 else word
 
 
 def _same_meaning(words: list[Word], rng: random.Random) -> list[Word]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -37,7 +38,7 @@ class Neighbours:
         rows, columns = [], []
         for words in sentences:
             ids = [known.get(word, -1) for word in ["<s>", *words, "</s>"]]
-            for left, right in zip(ids, ids[1:], strict=False):
+            for left, right in pairwise(ids):
                 if left >= 0 and right >= 0:
                     rows += [left, right]
                     columns += [right, left + size]

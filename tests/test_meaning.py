@@ -108,7 +108,9 @@ def test_no_score_depends_on_its_batch(shipped):
     together = shipped.kept(sources, outputs)
     alone = MeaningModel(shipped.network, shipped.encoders)
     for i in (0, 7, 19):
-        np.testing.assert_allclose(alone.kept(sources[i:i + 1], outputs[i:i + 1])[0], together[i], atol=1e-5)
+        np.testing.assert_allclose(
+            alone.kept(sources[i : i + 1], outputs[i : i + 1])[0], together[i], atol=1e-5
+        )
 
 
 def test_empty_outputs_keep_nothing_and_lengths_are_checked(shipped):

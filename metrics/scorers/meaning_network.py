@@ -65,8 +65,10 @@ class MeaningNetwork(nn.Module):
         """Compare B pairs.
 
         Args:
-            first, second: K tensors of shape (B, T, D), rows of unit length.
-            first_real, second_real: which tokens are no padding: shape (B, T), bool.
+            first: K tensors of shape (B, T1, D), rows of unit length.
+            first_real: which of its tokens are no padding: shape (B, T1), bool.
+            second: K tensors of shape (B, T2, D).
+            second_real: as ``first_real``.
 
         Returns:
             The logit that the meaning is kept, shape (B,), and for each token of the first and

@@ -35,7 +35,7 @@ class Stock:
 Damage = Callable[[list[Word], random.Random, Stock], Sides | None]
 
 
-def opposite(words: list[Word], rng: random.Random, stock: Stock) -> Sides | None:
+def opposite(words: list[Word], rng: random.Random, _stock: Stock) -> Sides | None:
     """A word becomes its opposite."""
     table = thesaurus().opposite
     places = [i for i, word in enumerate(words) if word.text in table]
@@ -66,7 +66,7 @@ def other_word(words: list[Word], rng: random.Random, stock: Stock) -> Sides | N
     return _swapped(words, texts) if texts else None
 
 
-def other_number(words: list[Word], rng: random.Random, stock: Stock) -> Sides | None:
+def other_number(words: list[Word], rng: random.Random, _stock: Stock) -> Sides | None:
     """A number becomes another one."""
     places = [i for i, word in enumerate(words) if word.text.isdigit() or word.text in NUMBERS]
     if not places:
@@ -81,7 +81,7 @@ def other_number(words: list[Word], rng: random.Random, stock: Stock) -> Sides |
     return _swapped(words, {i: text}) if text != old else None
 
 
-def roles_swapped(words: list[Word], rng: random.Random, stock: Stock) -> Sides | None:
+def roles_swapped(words: list[Word], rng: random.Random, _stock: Stock) -> Sides | None:
     """Two content words change places."""
     places = [i for i, word in enumerate(words) if is_content(word.text)]
     if len(places) < 3:
@@ -92,7 +92,7 @@ def roles_swapped(words: list[Word], rng: random.Random, stock: Stock) -> Sides 
     return _swapped(words, {first: words[second].text, second: words[first].text})
 
 
-def negated(words: list[Word], rng: random.Random, stock: Stock) -> Sides | None:
+def negated(words: list[Word], rng: random.Random, _stock: Stock) -> Sides | None:
     """A negation appears or disappears."""
     there = [i for i, word in enumerate(words) if word.text in ("not", "never", "no")]
     if there:
@@ -127,7 +127,7 @@ def negated(words: list[Word], rng: random.Random, stock: Stock) -> Sides | None
     return words, [*words[:i], *new(rng.choice(("not", "never", "no longer")), True), *words[i:]]
 
 
-def left_out(words: list[Word], rng: random.Random, stock: Stock) -> Sides | None:
+def left_out(words: list[Word], rng: random.Random, _stock: Stock) -> Sides | None:
     """A content word or a phrase is left out."""
     starts = [i for i, word in enumerate(words) if word.text in PREPOSITIONS]
     if starts and rng.random() < 0.6:

@@ -77,7 +77,7 @@ def _pieces(words: set[str], encoder: TransformerEncoder) -> dict[str, int]:
 
 
 def _marks(side: Sequence[Word], pieces: dict[str, int], count: int) -> np.ndarray:
-    """Marks of the tokens; those of special tokens, and of all if the count differs, are unknown."""
+    """Marks of the tokens; unknown for special tokens, and for all if the count differs."""
     values = [-1.0]
     for word in side:
         mark = -1.0 if word.changed is None else float(word.changed)

@@ -6,9 +6,9 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from .close import Close
 from .damage import DAMAGES, Damage, Stock
 from .phrases import PREPOSITIONS
-from .close import Close
 from .wording import Word, is_content, reworded, split_words
 from .words import Neighbours
 
@@ -56,9 +56,9 @@ def stock_of(sentences: Sequence[str], close: Close | None = None) -> Stock:
     for some in words:
         for i, word in enumerate(some):
             phrase = some[i : i + 4]
-            if word in PREPOSITIONS and len(phrase) > 1 and is_content(phrase[-1]):
-                if all(part[0].isalnum() for part in phrase):
-                    found.append(phrase)
+            whole = len(phrase) > 1 and all(part[0].isalnum() for part in phrase)
+            if word in PREPOSITIONS and whole and is_content(phrase[-1]):
+                found.append(phrase)
     return Stock(Neighbours(words), found, [some for some in words if len(some) > 3], close)
 
 

@@ -28,8 +28,9 @@ _IRREGULAR = {
     "understand": "understood understood", "steal": "stole stolen", "fight": "fought fought",
     "seek": "sought sought", "forbid": "forbade forbidden", "slay": "slew slain",
 }  # fmt: skip
-_DOUBLED = {"drop", "slash", "trim", "ban", "grab", "drag", "tug", "ship", "rob", "beg", "plan",
-            "sob", "permit", "admit", "expel", "propel", "prefer", "stop", "sip", "chat"}  # fmt: skip
+_DOUBLED = frozenset(
+    "drop trim ban grab drag tug ship rob beg plan sob permit admit expel prefer stop sip".split()
+)
 
 
 @dataclass(frozen=True)
@@ -116,7 +117,7 @@ def _with_ed(word: str) -> str:
         return word + "d"
     if word.endswith("y") and word[-2] not in "aeiou":
         return word[:-1] + "ied"
-    return word + (word[-1] if word in _DOUBLED and word != "slash" else "") + "ed"
+    return word + (word[-1] if word in _DOUBLED else "") + "ed"
 
 
 def _with_ing(word: str) -> str:
@@ -124,7 +125,7 @@ def _with_ing(word: str) -> str:
         return word[:-2] + "ying"
     if word.endswith("e") and not word.endswith(("ee", "oe")):
         return word[:-1] + "ing"
-    doubled = word in (_DOUBLED - {"slash"}) | {
+    doubled = word in (_DOUBLED) | {
         "cut",
         "win",
         "begin",

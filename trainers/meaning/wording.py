@@ -139,7 +139,7 @@ def _shorter(words: list[Word], rng: random.Random) -> list[Word]:
     return kept or words
 
 
-def _contracted(words: list[Word], rng: random.Random) -> list[Word]:
+def _contracted(words: list[Word], _rng: random.Random) -> list[Word]:
     found: list[Word] = []
     for word in words:
         both = f"{found[-1].text} {word.text}" if found else ""

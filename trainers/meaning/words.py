@@ -1,4 +1,4 @@
-"""Words that stand in the same places as another word: plausible replacements, from raw sentences."""
+"""Words that stand in the same places as another: plausible replacements, from raw sentences."""
 
 from __future__ import annotations
 

@@ -29,7 +29,25 @@ _IRREGULAR = {
     "seek": "sought sought", "forbid": "forbade forbidden", "slay": "slew slain",
 }  # fmt: skip
 _DOUBLED = frozenset(
-    "drop trim ban grab drag tug ship rob beg plan sob permit admit expel prefer stop sip".split()
+    [
+        "drop",
+        "trim",
+        "ban",
+        "grab",
+        "drag",
+        "tug",
+        "ship",
+        "rob",
+        "beg",
+        "plan",
+        "sob",
+        "permit",
+        "admit",
+        "expel",
+        "prefer",
+        "stop",
+        "sip",
+    ]
 )
 
 

@@ -86,7 +86,7 @@ OURS = (
         ".find:acceptability",
     ),
     Role("encoder", "encoder", "encoder", "token_vectors", ".find:encoder", trained=False),
-    Role("meaning", "meaning scorer", "meaning", "remember", ".meaning_find:meaning", default="v1"),
+    Role("meaning", "meaning scorer", "meaning", "remember", ".meaning_find:meaning", default="draft"),
 )  # fmt: skip
 
 

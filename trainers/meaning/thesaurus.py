@@ -28,26 +28,10 @@ _IRREGULAR = {
     "understand": "understood understood", "steal": "stole stolen", "fight": "fought fought",
     "seek": "sought sought", "forbid": "forbade forbidden", "slay": "slew slain",
 }  # fmt: skip
+# Verbs whose last letter is doubled before -ed and -ing.
 _DOUBLED = frozenset(
-    [
-        "drop",
-        "trim",
-        "ban",
-        "grab",
-        "drag",
-        "tug",
-        "ship",
-        "rob",
-        "beg",
-        "plan",
-        "sob",
-        "permit",
-        "admit",
-        "expel",
-        "prefer",
-        "stop",
-        "sip",
-    ]
+    ("drop", "trim", "ban", "grab", "drag", "tug", "ship", "rob", "beg", "plan")
+    + ("sob", "permit", "admit", "expel", "prefer", "stop", "sip")
 )
 
 

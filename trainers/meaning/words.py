@@ -33,6 +33,8 @@ class Neighbours:
         counts = Counter(word for words in sentences for word in words)
         self.counts = counts
         self.words = [word for word, _ in counts.most_common(size)]
+        size = len(self.words)
+        dimensions = min(dimensions, size - 1)
         known = {word: i for i, word in enumerate(self.words)}
         self._index = known
         rows, columns = [], []

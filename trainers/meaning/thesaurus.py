@@ -30,8 +30,10 @@ _IRREGULAR = {
 }  # fmt: skip
 # Verbs whose last letter is doubled before -ed and -ing.
 _DOUBLED = frozenset(
-    ("drop", "trim", "ban", "grab", "drag", "tug", "ship", "rob", "beg", "plan")
-    + ("sob", "permit", "admit", "expel", "prefer", "stop", "sip")
+    (
+        *("drop", "trim", "ban", "grab", "drag", "tug", "ship", "rob", "beg", "plan"),
+        *("sob", "permit", "admit", "expel", "prefer", "stop", "sip"),
+    )
 )
 
 

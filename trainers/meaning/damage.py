@@ -152,7 +152,7 @@ def left_out(words: list[Word], rng: random.Random, _stock: Stock) -> Sides | No
 
 def added(words: list[Word], rng: random.Random, stock: Stock) -> Sides | None:
     """Information is added that the sentence does not have: a phrase, a clause or a word."""
-    kind = rng.random()
+    kind = rng.random() if stock.phrases else 1.0
     if kind < 0.5:
         extra = list(rng.choice(stock.phrases))
         i = len(words) - 1 if words[-1].text in ".!?" else len(words)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from .close import Close
 from .damage import DAMAGES, Damage, Stock
@@ -55,9 +56,10 @@ def stock_of(sentences: Sequence[str], close: Close | None = None) -> Stock:
     found = []
     for some in words:
         for i, word in enumerate(some):
-            phrase = some[i : i + 4]
-            whole = len(phrase) > 1 and all(part[0].isalnum() for part in phrase)
-            if word in PREPOSITIONS and whole and is_content(phrase[-1]):
+            if word not in PREPOSITIONS:
+                continue
+            phrase = list(takewhile(lambda part: part[0].isalnum(), some[i : i + 4]))
+            if len(phrase) > 1 and is_content(phrase[-1]):
                 found.append(phrase)
     return Stock(Neighbours(words), found, [some for some in words if len(some) > 3], close)
 

@@ -53,7 +53,9 @@ class Neighbours:
         pmi = np.log(table.data * total / (of_row[table.row] * of_column[table.col]))
         table.data = np.maximum(pmi, 0)
         start = np.random.default_rng(0).standard_normal(size)
-        left, values, _ = svds(table.tocsr(), k=dimensions, v0=start)
+        # ARPACK restarts at random where singular values are equal.
+        rng = np.random.default_rng(0)
+        left, values, _ = svds(table.tocsr(), k=dimensions, v0=start, rng=rng)
         vectors = left * np.sqrt(values)
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
         self._vectors = (vectors / np.maximum(norms, 1e-9)).astype(np.float32)
@@ -70,7 +72,8 @@ class Neighbours:
         if word not in self._memory:
             cosines = self._vectors @ self._vectors[self._index[word]]
             cosines[~self._allowed] = -1
-            best = np.argsort(-cosines)[: most + 1]
+            # Rounded, and ties in the order of frequency: the last digits differ between runs.
+            best = np.argsort(-cosines.round(4), kind="stable")[: most + 1]
             stem = word[:4]
             self._memory[word] = [self.words[i] for i in best if not self.words[i].startswith(stem)]
         found = self._memory[word]

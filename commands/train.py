@@ -8,6 +8,7 @@ Examples:
   tstbench train classifier yelp --kind textcnn
   tstbench train cola
   tstbench train lexicon yelp
+  tstbench train meaning --text my-sentences.txt
   tstbench train backbone --family bart --preset small --out bart
 """
 
@@ -20,6 +21,7 @@ SCORERS = {
     "cola": "the acceptability classifier, on CoLA",
     "lexicon": "the style lexicon of a dataset",
     "word-vectors": "word vectors of a dataset",
+    "meaning": "the meaning scorer, on made pairs",
 }
 WORDS = ("lexicon", "word-vectors")
 BACKBONE = "backbone"
@@ -54,6 +56,10 @@ def run(arguments: argparse.Namespace) -> None:
         from .train_words import train_words
 
         train_words(name, arguments.options)
+    elif name == "meaning":
+        from .train_scorer import train_meaning_scorer
+
+        train_meaning_scorer(arguments.options)
     elif name in SCORERS:
         from .train_scorer import train_scorer
 

@@ -53,6 +53,39 @@ def train_scorer(name: str, options: Sequence[str]) -> None:
     )
 
 
+def train_meaning_scorer(options: Sequence[str]) -> None:
+    """Train the meaning scorer from what is at hand and print how it does on held-out pairs."""
+    from ..pipelines.tables import print_rows
+    from ..trainers.meaning.material import material
+    from ..trainers.meaning.train import MeaningConfig, train_meaning
+    from ..trainers.settings import read_settings
+
+    parser = argparse.ArgumentParser(
+        prog="tstbench train meaning",
+        description="Train a meaning scorer on pairs made from sentences. Use it with "
+        "--scorer meaning=FOLDER.",
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "--text", type=Path, action="append", default=[], help="one sentence a line; repeatable"
+    )
+    parser.add_argument(
+        "--only-text", action="store_true", help="learn from --text alone, not from the datasets"
+    )
+    parser.add_argument("--pairs", type=int, help="pairs that are made (default: 20000)")
+    parser.add_argument("--epochs", type=int, help="how often they are seen (default: 4)")
+    parser.add_argument("--seed", type=int, help="of pairs and training (default: 0)")
+    given = parser.parse_args(options)
+    values = {name: getattr(given, name) for name in ("pairs", "epochs", "seed")}
+    chosen = {name: value for name, value in values.items() if value is not None}
+    config = read_settings(MeaningConfig, chosen, "meaning")
+    artefact = train_meaning(material(given.text, datasets=not given.only_text), config)
+    card = artefact.card
+    rows = [(name, f"{value:.4f}") for name, value in card.scores.items()]
+    facts = [("trained on", card.trained_on), ("sentences", str(card.n_sentences))]
+    print_rows(("", f"{card.kind}:{card.name}"), [*facts, *rows, ("folder", str(artefact.folder))])
+
+
 def _parser(name: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog=f"tstbench train {name}")
     parser.add_argument("dataset", nargs="?", help="of a classifier, such as yelp")

@@ -34,6 +34,7 @@ FURTHER_FAMILIES: dict[str, str] = {
     "chrf": ".chrf.family",
     "surface": ".surface.family",
     "wmd": ".wmd.family",
+    "meaning": ".meaning.family",
 }
 
 

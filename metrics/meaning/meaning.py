@@ -1,0 +1,73 @@
+"""s-Meaning, r-Meaning and multi-Meaning: how much of the content is kept, whatever the style."""
+
+import tstbench.metrics.module
+
+_DESCRIPTION = """
+How much of what a text says another one keeps, whatever its style: the mean of a learned comparison,
+which notices one changed content word in a rewrite, and the cosine of sentence embeddings.
+"""
+
+_ARGUMENTS = """
+    direction (str): for example "yelp/negative-to-positive"; used only in the signature.
+    profile (str): "embedded" or "paper"; the same scorer in both.
+    batch_size (int): the most sentences that a model scores at once; no score depends on it.
+    combine (str): "mean" of both parts, or one of them: "kept" or "cosine".
+    reduce (str): how several references are combined, "max" or "mean".
+    language (str): language of the texts; default: the dataset's, or English.
+Returns:
+    s_meaning, r_meaning, multi_meaning (float or None): fraction, higher is better; None if no
+        sentence has a reference (r_meaning) or several (multi_meaning); details: interval,
+        per_sentence, signature.
+Examples:
+    >>> meaning = evaluate.load("tstbench/meaning")
+    >>> results = meaning.compute(
+    ...     predictions=["Wow! House prices climb!", "Wow! House prices fall!"],
+    ...     sources=["The prices of houses rise."] * 2,
+    ...     references=[[], []],
+    ... )
+    >>> kept, changed = results["details"]["s_meaning"]["per_sentence"]
+    >>> kept > changed
+    True
+"""
+
+_CITATION = """\
+@inproceedings{parikh2016decomposable,
+  title = {A Decomposable Attention Model for Natural Language Inference},
+  author = {Parikh, Ankur and T{\\"a}ckstr{\\"o}m, Oscar and Das, Dipanjan and Uszkoreit, Jakob},
+  booktitle = {Proceedings of EMNLP},
+  year = {2016}
+}
+"""
+
+
+class Meaning(tstbench.metrics.module.StyleTransferMetric):
+    """Meaning kept against the source, the first reference and all references."""
+
+    columns = ("sources", "references")
+    description = _DESCRIPTION
+    arguments = _ARGUMENTS
+    citation_text = _CITATION
+
+    def _compute(
+        self,
+        predictions,
+        sources,
+        references,
+        direction=None,
+        profile="embedded",
+        combine=None,
+        reduce=None,
+        language=None,
+        batch_size=None,
+    ):
+        return tstbench.metrics.module.compute(
+            ["s_meaning", "r_meaning", "multi_meaning"],
+            predictions=predictions,
+            sources=sources,
+            references=references,
+            direction=direction,
+            profile=profile,
+            language=language,
+            batch_size=batch_size,
+            meaning={"combine": combine, "reduce": reduce},
+        )

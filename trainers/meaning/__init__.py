@@ -1,0 +1,1 @@
+"""Pairs of sentences made for learning what a rewrite keeps: styles changed, meanings damaged."""

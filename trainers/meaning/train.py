@@ -1,0 +1,260 @@
+"""Train the meaning scorer on made pairs, measure it on pairs of held-out sentences, store it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from importlib.metadata import version
+from typing import Annotated
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from pydantic import Field
+from torch import Tensor
+
+from ...errors import InputError
+from ...metrics.scorers.artefacts import (
+    Artefact,
+    ScorerCard,
+    data_fingerprint,
+    find_recipe,
+    store,
+)
+from ...metrics.scorers.encoder import TransformerEncoder, load_encoder
+from ...metrics.scorers.encoder_files import EMBEDDED_ENCODER
+from ...metrics.scorers.meaning import MeaningModel, padded
+from ...metrics.scorers.meaning_network import MeaningNetwork
+from ...talk import say
+from ...version import __version__
+from .close import Close
+from .encoded import Encoded, encode
+from .material import Material
+from .pairs import Pair, Recipe, drawn, made_pair, stock_of
+
+KIND = "aligned"
+RECIPE_VERSION = 2  # raised when the same settings no longer give the same pairs
+_HELD_OUT = 20  # one sentence in so many is only for measuring
+_BATCH = 64
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeaningConfig:
+    """How the scorer is trained.
+
+    Attributes:
+        pairs: how many pairs are made; one in thirteen only measures.
+        epochs: how often all are seen.
+        rewrites: the share of kept pairs that are rewrites by people; half of it for changed pairs.
+        rate: the highest learning rate.
+        marks: weight of the loss on single tokens.
+        layers: of the encoder, whose token vectors are compared.
+        encoder: Hub id or local folder.
+        without: kinds of damage that are not learned, to measure on what is new.
+        seed: of pairs and training.
+    """
+
+    pairs: Annotated[int, Field(ge=200)] = 20_000
+    epochs: Annotated[int, Field(ge=1)] = 4
+    rewrites: Annotated[float, Field(ge=0, le=1)] = 0.6
+    rate: Annotated[float, Field(gt=0)] = 2e-3
+    marks: Annotated[float, Field(ge=0)] = 0.5
+    layers: tuple[int, ...] = (0, 6)
+    encoder: str = EMBEDDED_ENCODER
+    without: tuple[str, ...] = ()
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Made:
+    """Pairs to learn from, and pairs of other sentences to measure on."""
+
+    learn: tuple[Pair, ...]
+    held_out: tuple[Pair, ...]
+
+
+def train_meaning(corpora: Sequence[Material], config: MeaningConfig | None = None) -> Artefact:
+    """Train and store the scorer, unless it exists.
+
+    Raises:
+        InputError: there are too few sentences to make pairs from.
+        MissingScorerError: the encoder cannot be found.
+    """
+    config = config or MeaningConfig()
+    texts = [text for corpus in corpora for text in corpus.sentences]
+    texts += [" ".join(pair) for corpus in corpora for pair in corpus.rewrites]
+    encoders = [load_encoder(config.encoder, layer) for layer in config.layers]
+    card = ScorerCard(
+        role="meaning",
+        dataset="made-pairs",
+        name="own",
+        kind=KIND,
+        styles=("kept",),
+        trained_on="made pairs of " + ", ".join(corpus.name for corpus in corpora),
+        data_fingerprint=data_fingerprint(texts),
+        n_sentences=len(texts),
+        n_excluded=sum(corpus.removed for corpus in corpora),
+        settings={**_plain(asdict(config)), "recipe": RECIPE_VERSION},
+        versions={
+            "tstbench": __version__,
+            **{name: version(name) for name in ("torch", "transformers", "numpy", "scipy")},
+        },
+    )
+    if there := find_recipe(card):
+        return there
+    made = make_pairs(corpora, config, encoders[-1])
+    say(f"training the meaning scorer on {len(made.learn)} made pairs")
+    network, scores = fit(made, encoders, config)
+    model = MeaningModel(network, encoders)
+    return store(ScorerCard(**{**card.__dict__, "scores": scores}), model.save)
+
+
+def make_pairs(
+    corpora: Sequence[Material], config: MeaningConfig, encoder: TransformerEncoder
+) -> Made:
+    """Pairs of all corpora in equal shares, from held-out sentences and from the others.
+
+    Raises:
+        InputError: there are too few sentences.
+    """
+    rng = random.Random(config.seed)
+    sentences = [text for corpus in corpora for text in corpus.sentences]
+    stock = stock_of(sentences)
+    stock = replace(stock, close=Close.of_words(stock.neighbours.words, encoder))
+    recipe = Recipe(without=config.without)
+    with_rewrites = [corpus for corpus in corpora if corpus.rewrites]
+    learn: list[Pair] = []
+    held_out: list[Pair] = []
+    for _ in range(20 * config.pairs):
+        if len(learn) + len(held_out) == config.pairs:
+            return Made(tuple(learn), tuple(held_out))
+        measures = rng.random() < 1 / 13
+        how = drawn(rng, recipe)
+        rewrites = config.rewrites if how == "none" else config.rewrites / 2
+        pool: Sequence[str | tuple[str, str]]
+        if with_rewrites and rng.random() < rewrites:
+            pool = rng.choices(with_rewrites, [len(c.rewrites) ** 0.5 for c in with_rewrites])[
+                0
+            ].rewrites
+        else:
+            pool = rng.choices(corpora, [len(c.sentences) ** 0.5 for c in corpora])[0].sentences
+        if len(pool) <= _HELD_OUT:  # too few to hold some out
+            continue
+        i = rng.randrange(len(pool) // _HELD_OUT) * _HELD_OUT
+        texts = pool[i if measures else i + rng.randrange(1, _HELD_OUT)]
+        if not isinstance(texts, str) and rng.random() < 0.5:
+            texts = (texts[1], texts[0])
+        pair = made_pair(texts, how, stock, rng, recipe)
+        if pair is not None:
+            (held_out if measures else learn).append(pair)
+    raise InputError("too few sentences to make pairs from: give more text with --text FILE")
+
+
+def fit(
+    made: Made, encoders: Sequence[TransformerEncoder], config: MeaningConfig
+) -> tuple[MeaningNetwork, dict[str, float]]:
+    """Train the network; returns it and its scores on the held-out pairs."""
+    torch.manual_seed(config.seed)
+    rng = np.random.default_rng(config.seed)
+    data = encode([*made.learn, *made.held_out], encoders)
+    width = data.vectors[0].vectors.shape[1]
+    network = MeaningNetwork(len(encoders), width)
+    optimiser = torch.optim.AdamW(network.parameters(), lr=config.rate, weight_decay=0.02)
+    steps = config.epochs * -(-len(made.learn) // _BATCH)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(
+        optimiser, config.rate, total_steps=steps, pct_start=0.1
+    )
+    for epoch in range(config.epochs):
+        network.train()
+        total = 0.0
+        for batch in _batches(data, len(made.learn), rng):
+            loss = _loss(network, data, batch, config.marks)
+            optimiser.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]
+            torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+            optimiser.step()
+            schedule.step()
+            total += float(loss.detach()) * len(batch)
+        say(f"epoch {epoch + 1}: loss {total / len(made.learn):.4f}")
+    network.eval()
+    return network, held_out_scores(network, data, len(made.learn), made.held_out)
+
+
+def held_out_scores(
+    network: MeaningNetwork, data: Encoded, start: int, pairs: Sequence[Pair]
+) -> dict[str, float]:
+    """Pearson correlation with what is kept, and for each kind of damage the AUC against kept.
+
+    Args:
+        network: in evaluation mode.
+        data: all pairs.
+        start: where the held-out ones begin.
+        pairs: the held-out ones.
+    """
+    if len(pairs) < 2:
+        return {}
+    from sklearn.metrics import roc_auc_score
+
+    logits = []
+    with torch.inference_mode():
+        for first in range(start, start + len(pairs), _BATCH):
+            rows = np.arange(first, min(first + _BATCH, start + len(pairs)))
+            logits.append(_forward(network, data, rows)[0].numpy())
+    found = np.concatenate(logits)
+    wanted = np.array([pair.kept for pair in pairs])
+    scores = {"pearson": float(np.corrcoef(1 / (1 + np.exp(-found)), wanted)[0, 1])}
+    kinds = np.array([pair.kind for pair in pairs])
+    for of in ("", "people "):
+        kept = kinds == f"{of}kept"
+        for kind in sorted(set(kinds)):
+            damaged = kinds == kind
+            if kind.startswith("people ") != bool(of) or "+" in kind or kind == f"{of}kept":
+                continue
+            if kept.sum() >= 5 and damaged.sum() >= 5:
+                both = kept | damaged
+                scores[f"auc_{kind.replace(' ', '_')}"] = float(
+                    roc_auc_score(kept[both], found[both])
+                )
+    return {name: value for name, value in scores.items() if np.isfinite(value)}
+
+
+def _loss(network: MeaningNetwork, data: Encoded, batch: np.ndarray, weight: float) -> Tensor:
+    logits, tokens = _forward(network, data, batch)
+    kept = torch.from_numpy(data.kept[batch]).clamp(0.02, 0.98)
+    marks = torch.full(tokens.shape, -1.0)
+    rows = [data.pairs[i] for i in batch]
+    split = max(len(data.marks[first]) for first, _ in rows)
+    for row, (first, second) in enumerate(rows):
+        marks[row, : len(data.marks[first])] = torch.from_numpy(data.marks[first])
+        marks[row, split : split + len(data.marks[second])] = torch.from_numpy(data.marks[second])
+    known = marks >= 0
+    loss = F.binary_cross_entropy_with_logits(logits, kept)
+    if weight and known.any():
+        # Changed tokens are rare: each counts as three.
+        loss = loss + weight * F.binary_cross_entropy_with_logits(
+            tokens[known], marks[known], pos_weight=torch.tensor(3.0)
+        )
+    return loss
+
+
+def _forward(network: MeaningNetwork, data: Encoded, batch: np.ndarray) -> tuple[Tensor, Tensor]:
+    first = padded(data.vectors, [data.pairs[i][0] for i in batch])
+    second = padded(data.vectors, [data.pairs[i][1] for i in batch])
+    found: tuple[Tensor, Tensor] = network(*first, *second)
+    return found
+
+
+def _batches(data: Encoded, count: int, rng: np.random.Generator) -> list[np.ndarray]:
+    """Batches of similar length in random order, different in each epoch."""
+    order, batches = rng.permutation(count), []
+    for start in range(0, count, 20 * _BATCH):
+        some = order[start : start + 20 * _BATCH]
+        some = some[np.argsort(data.lengths[some], kind="stable")]
+        batches += [some[i : i + _BATCH] for i in range(0, len(some), _BATCH)]
+    return [batches[i] for i in rng.permutation(len(batches))]
+
+
+def _plain(settings: dict[str, object]) -> dict[str, object]:
+    """As JSON has it: lists, not tuples."""
+    return {k: list(v) if isinstance(v, tuple) else v for k, v in settings.items()}

@@ -86,6 +86,14 @@ OURS = (
         ".find:acceptability",
     ),
     Role("encoder", "encoder", "encoder", "token_vectors", ".find:encoder", trained=False),
+    Role(
+        "attribution", "style attribution", "attribution", "distribution", ".find:attribution",
+        default="transformer",
+    ),
+    Role(
+        "source_language_model", "language model of the source style", "source_lm",
+        "log10_probability", ".find:source_language_model", default="kn5",
+    ),
 )  # fmt: skip
 
 

@@ -243,8 +243,8 @@ def _classifier(asked: _Asked) -> Artefact:
 def _attribution(asked: _Asked) -> Artefact:
     if asked.spec != "transformer":
         raise InputError(
-            f"integrated gradients need a transformer, not a classifier of kind {asked.spec}: choose "
-            "one with --scorer attribution=transformer, or attribution=FOLDER_OR_HUB_ID"
+            f"integrated gradients need a transformer, not a classifier of kind {asked.spec}: "
+            "choose one with --scorer attribution=transformer, or attribution=FOLDER_OR_HUB_ID"
         )
     return _classifier(asked)
 

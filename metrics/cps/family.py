@@ -35,9 +35,9 @@ class CpsOptions(Options):
 
     Attributes:
         mask: ``none`` compares whole sentences; ``masked`` replaces their style words by
-            ``mask_token``; ``removed`` leaves them out.
+            ``placeholder``; ``removed`` leaves them out.
         threshold: the part of a sentence's style, 0 to 1, that its masked words hold.
-        mask_token: what is written in the place of a word; a token that the encoder knows.
+        placeholder: what is written in the place of a word; a token that the encoder knows.
         steps: the points of the line from the baseline to the sentence.
         baseline: what carries no information: padding tokens, mask tokens, or zero vectors.
         output: what the attributions explain: the classifier's ``probability`` or its ``logit``.
@@ -45,7 +45,7 @@ class CpsOptions(Options):
 
     mask: Mask = "none"
     threshold: float = 0.3
-    mask_token: str = "[PAD]"
+    placeholder: str = "[PAD]"
     steps: int = 50
     baseline: Baseline = "pad"
     output: Output = "probability"
@@ -62,8 +62,10 @@ class CpsOptions(Options):
             raise InputError(f"cps.threshold is {self.threshold}: it must be from 0 to 1")
         if not 1 <= self.steps <= _MOST_STEPS:
             raise InputError(f"cps.steps is {self.steps}: it must be from 1 to {_MOST_STEPS:,}")
-        if not self.mask_token.strip() or any(sign in self.mask_token for sign in "|\r\n"):
-            raise InputError(f"cps.mask_token is {self.mask_token!r}: one visible token is needed")
+        if not self.placeholder.strip() or any(sign in self.placeholder for sign in "|\r\n"):
+            raise InputError(
+                f"cps.placeholder is {self.placeholder!r}: one visible token is needed"
+            )
 
 
 class Cps(Family[CpsOptions]):
@@ -104,7 +106,7 @@ class Cps(Family[CpsOptions]):
         if options.mask != "none":
             found |= {
                 "threshold": options.threshold,
-                "mask_token": options.mask_token if options.mask == "masked" else None,
+                "placeholder": options.placeholder if options.mask == "masked" else None,
                 "steps": options.steps,
                 "baseline": options.baseline,
                 "output": options.output,
@@ -141,12 +143,12 @@ def _compared(
     weights = context.scorer("attribution").word_attributions(
         lowered, steps=options.steps, baseline=options.baseline, output=options.output
     )
-    mask = options.mask_token if options.mask == "masked" else None
+    mask = options.placeholder if options.mask == "masked" else None
     found = []
     for text, lower, values in zip(clean, lowered, weights, strict=True):
         spans = word_spans(text)
         if len(spans) != len(values):  # lower-casing made another word of some letter
-            text, spans = lower, word_spans(lower)  # noqa: PLW2901
+            text, spans = lower, word_spans(lower)
         found.append(without_words(text, spans, style_words(values, options.threshold), mask))
     return found
 

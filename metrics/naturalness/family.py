@@ -80,7 +80,7 @@ class Naturalness(Family[NaturalnessOptions]):
     name = "naturalness"
     title = "naturalness"
     options = NaturalnessOptions
-    libraries = ("scikit-learn", "kenlm")
+    libraries = ("kenlm", "sacrebleu")  # sacrebleu: its 13a tokeniser
     metrics = (
         _facts(
             "unigram",
@@ -257,7 +257,6 @@ def _by_classifier(
         kind=kind,
         encoder="" if encoder is None else f"{encoder.hash}@{encoder.layer}",
         options=options,
-        # A system outside the cohort is scored, and nothing is learned from it.
         texts=Texts(sources, references, outputs),
         features=unigram_features if encoder is None else encoder.sentence_vectors,
     )

@@ -4,8 +4,8 @@ Between a baseline without information and the sentence, the gradient of the cla
 averaged along the straight line of word embeddings; times the distance it gives every piece its
 share. The shares sum to the difference of the output (completeness), which is checked.
 
-The points of many sentences are computed together, without padding; where few points of the line are
-enough for a sentence, no more are computed.
+The points of all lines are computed together, those of sentences of equal length in one batch: nothing
+is padded, and of the last layer only what the classifier reads is computed.
 
 Source: Sundararajan, Taly and Yan (2017), "Axiomatic Attribution for Deep Networks", section 3 and
 equation 3 (the sum that stands for the integral); Gauss-Legendre points, as in captum.
@@ -14,7 +14,7 @@ equation 3 (the sum that stands for the integral); Gauss-Legendre points, as in 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal
 
@@ -64,7 +64,7 @@ class _Line:
     start: list[int]  # the baseline's ids; -1 for a vector of zeros
     style: int = -1
     change: float = 0.0
-    values: np.ndarray | None = None
+    values: np.ndarray = field(default_factory=lambda: np.zeros(0))
     steps: int = 0
 
 
@@ -105,14 +105,7 @@ class IntegratedGradients:
         self._find_changes(lines, output)
         self._integrate(lines, steps, output)
         return [
-            Attribution(
-                one.pieces,
-                np.zeros(0) if one.values is None else one.values,
-                one.style,
-                one.change,
-                one.steps,
-            )
-            for one in lines
+            Attribution(one.pieces, one.values, one.style, one.change, one.steps) for one in lines
         ]
 
     def _lines(self, sentences: Sequence[str], baseline: Baseline) -> list[_Line]:
@@ -138,9 +131,8 @@ class IntegratedGradients:
     def _find_changes(self, lines: Sequence[_Line], output: Output) -> None:
         """The explained style and the outputs at both ends."""
         for some in self._batches([len(one.ids) for one in lines], 2):
-            ends = [self._ends([lines[i] for i in some])]
+            start, end = self._ends([lines[i] for i in some])
             with torch.inference_mode():
-                start, end = ends[0]
                 logits = self._model.logits_of(torch.cat([start, end])).float()
             outputs = logits.softmax(-1) if output == "probability" else logits
             low, high = outputs.double().cpu().chunk(2)
@@ -168,9 +160,7 @@ class IntegratedGradients:
             sums = torch.zeros(len(distinct), moved.shape[1], dtype=torch.float64)
             sums.index_add_(0, which, moved)
             for n, i in enumerate(distinct):
-                values = lines[i].values
-                assert values is not None
-                values += sums[n].numpy()
+                lines[i].values += sums[n].numpy()
 
     def _gradients(
         self, start: Tensor, end: Tensor, which: Tensor, at: Tensor, target: Tensor, output: Output

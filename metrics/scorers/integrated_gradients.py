@@ -156,7 +156,8 @@ class IntegratedGradients:
             share = torch.tensor([weights[rows[r][1]] for r in some], dtype=torch.float64)
             target = torch.tensor([lines[i].style for i in owners])
             gradients = self._gradients(start, end, which, at, target, output)
-            moved = (gradients * (end - start)[which]).sum(-1).double().cpu() * share[:, None]
+            moved = gradients.float() * (end - start)[which].float()
+            moved = moved.sum(-1).double().cpu() * share[:, None]
             sums = torch.zeros(len(distinct), moved.shape[1], dtype=torch.float64)
             sums.index_add_(0, which, moved)
             for n, i in enumerate(distinct):
@@ -166,7 +167,7 @@ class IntegratedGradients:
         self, start: Tensor, end: Tensor, which: Tensor, at: Tensor, target: Tensor, output: Output
     ) -> Tensor:
         device = start.device
-        where = at.to(device)[:, None, None]
+        where = at.to(device, start.dtype)[:, None, None]
         words = torch.lerp(start[which], end[which], where).requires_grad_()
         with torch.enable_grad():
             logits = self._model.logits_of(words).float()

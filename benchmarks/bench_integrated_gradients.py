@@ -2,16 +2,17 @@
 
     python benchmarks/bench_integrated_gradients.py [--sentences 16] [--steps 50] [--repeat 2]
 
-Sentences are sources of mini; two classifiers: all-MiniLM-L6-v2 with a new head (6 layers of width 384)
-and a small random BERT of the same vocabulary (2 layers of width 128). All sides explain the probability
-of the same style from the same baseline with the same points, in float32; loading is not timed.
+Sentences are sources of mini; two classifiers: all-MiniLM-L6-v2 with a new head (6 layers of width
+384) and a small random BERT of the same vocabulary (2 layers of width 128). All sides explain the
+probability of the same style from the same baseline with the same points, in float32; loading is
+not timed.
 
 - ours: ``IntegratedGradients.attribute``, all sentences in one call.
 - captum: ``LayerIntegratedGradients.attribute`` for each sentence, its points in one batch.
 - stepwise: the same with ``internal_batch_size=1``, one point at a time, on one sentence in eight.
-- systems: what CPS asks for when 8 systems are scored: source and output of each. Ours computes a source
-  once, the loop once for each system, so that its time is 16/9 of that of distinct texts (computed, not
-  timed; outputs that are equal would add to it).
+- systems: what CPS asks for when 8 systems are scored: source and output of each. Ours computes a
+  source once, the loop once for each system, so that its time is 16/9 of that of distinct texts
+  (computed, not timed; outputs that are equal would add to it).
 
 The exit code is 1 if an attribution differs by more than 1e-4.
 """
@@ -20,7 +21,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -97,11 +98,11 @@ def run(
     for _ in range(repeat):
         found = watch("ours", "all", lambda: ours.attribute(sentences, steps=steps))
         for number, (sentence, one) in enumerate(zip(sentences, found, strict=True)):
-            work: Callable[[], np.ndarray] = lambda s=sentence, o=one: captum.attribute(s, o.style)  # type: ignore[misc]
-            values = watch("captum", number, work)
+            explain = partial(captum.attribute, sentence, one.style)
+            values = watch("captum", number, explain)
             largest = max(largest, float(np.abs(values - one.values).max()))
             if number % SAMPLED == 0:
-                watch("stepwise", number, lambda s=sentence, o=one: captum.attribute(s, o.style, 1))  # type: ignore[misc]
+                watch("stepwise", number, partial(explain, at_once=1))
     own, usual, part = (watch.total(side) for side in ("ours", "captum", "stepwise"))
     sampled = sum(
         (watch.unit("captum", n) for n in range(0, len(sentences), SAMPLED)), Seconds(0, 0)

@@ -21,6 +21,8 @@ SCORES = {
     "ppl": ["ppl"],
     "cola": ["cola"],
     "joint": ["joint", "acc", "r_bleu", "multi_bleu", "ppl"],
+    "cps": ["cps"],
+    "naturalness": ["naturalness_unigram", "naturalness_neural", "naturalness_lm"],
 }
 
 

@@ -144,6 +144,9 @@ def test_weights_balance_human_and_machine_sources_and_references():
     assert labels.tolist() == [1] * 5 + [0] * 3
     assert weights[:2].sum() == weights[2:5].sum() == 0.5
     assert weights[5:].sum() == 1.0
+    some, labels, weights = dataclasses.replace(texts, learn_sources=False).examples([0, 1])
+    assert some == ["c", "d", "e", "p", "q", "q"]
+    assert weights[:3].sum() == weights[3:].sum() == 1.0
     _, _, alone = Texts(["a", "b"], [(), ()], texts.outputs).examples([0, 1])
     assert alone[:2].sum() == alone[2:].sum() == 1.0
 

@@ -85,11 +85,13 @@ class Texts:
         sources: N texts.
         references: N tuples of texts; all empty if only sources are human texts.
         outputs: for each system, N texts; an empty one is left out.
+        learn_sources: whether sources are examples of human text.
     """
 
     sources: Sequence[str]
     references: Sequence[Sequence[str]]
     outputs: Mapping[str, Sequence[str]]
+    learn_sources: bool = True
 
     def examples(self, items: Sequence[int]) -> tuple[list[str], np.ndarray, np.ndarray]:
         """Texts of some sentences, which are human, and their weights.
@@ -99,7 +101,7 @@ class Texts:
         number of sentences, so that a penalty means the same for any number of systems. Outputs
         that equal the sentence's own source or reference are human text, and are left out.
         """
-        sources = [self.sources[i] for i in items]
+        sources = [self.sources[i] for i in items] if self.learn_sources else []
         references = [text for i in items for text in self.references[i]]
         machine = [
             text
@@ -107,7 +109,8 @@ class Texts:
             for i in items
             if (text := outputs[i]) and text not in (self.sources[i], *self.references[i])
         ]
-        parts = [(sources, 1 if not references else 0.5), (references, 0.5), (machine, 1)]
+        share = 0.5 if sources and references else 1
+        parts = [(sources, share), (references, share), (machine, 1)]
         weights = [np.full(len(t), s * len(items) / 2 / len(t)) for t, s in parts if t]
         labels = np.repeat([1, 0], [len(sources) + len(references), len(machine)])
         return [*sources, *references, *machine], labels, np.concatenate(weights)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..signature import Signature
     from ..statistics import Statistics
 
-Human = Literal["sources+references", "sources"]
+Human = Literal["references", "sources+references", "sources"]
 
 _LANGUAGE_MODELS = ("language_model", "source_language_model")
 
@@ -34,8 +34,9 @@ class NaturalnessOptions(Options):
     """Options of ``naturalness``; all but ``lm`` learn from the cohort.
 
     Attributes:
-        human: what is known to be human text. Sources alone have one style and outputs another, so
-            that a classifier learns the style instead; references have the outputs' style.
+        human: what is known to be human text. References have the outputs' style; sources have
+            another, so that a classifier that learns from them learns the style as well. Without
+            references, sources are all there is.
         folds: how many classifiers are trained; each scores the sentences it did not see.
         unigram_penalty: scikit-learn's C of the unigram classifier.
         neural_penalty: that of the neural one, for features of unit variance.
@@ -120,7 +121,7 @@ class Naturalness(Family[NaturalnessOptions]):
             return tuple(Need(role, texts) for role in _LANGUAGE_MODELS)
         if metric == "naturalness_unigram":
             return ()
-        if _human(inputs, options) == "sources+references":
+        if _human(inputs, options) != "sources":
             both += [text for some in inputs.references or () for text in some]
         return (Need("encoder", partial(prepare.for_classifier, both)),)
 
@@ -159,7 +160,7 @@ class Naturalness(Family[NaturalnessOptions]):
 
 
 _CONSTANT = (
-    "the constant answer 'the source is more natural' agrees with people more often (80.7% of the "
+    "the constant answer 'the source is more natural' agrees with people more often (80.6% of the "
     "outputs that Mir et al. had judged)"
 )
 _LM_CAUTION = f"naturalness ranks, it does not decide: {_CONSTANT}"
@@ -238,9 +239,9 @@ def _by_classifier(
 
     kind = metric.removeprefix("naturalness_")
     prepare = preparation(inputs.language).for_classifier
-    both = _human(inputs, options) == "sources+references"
+    human = _human(inputs, options)
     sources = prepare(inputs.sources or ())
-    given = (inputs.references or ()) if both else ((),) * len(sources)
+    given = ((),) * len(sources) if human == "sources" else inputs.references or ()
     references = [tuple(prepare(some)) for some in given]
     outputs = {name: prepare(some) for name, some in context.cohort.predictions.items()}
     for name, some in outputs.items():
@@ -257,7 +258,7 @@ def _by_classifier(
         kind=kind,
         encoder="" if encoder is None else f"{encoder.hash}@{encoder.layer}",
         options=options,
-        texts=Texts(sources, references, outputs),
+        texts=Texts(sources, references, outputs, learn_sources=human != "references"),
         features=unigram_features if encoder is None else encoder.sentence_vectors,
     )
     fitted, features, row = _learned(lesson)

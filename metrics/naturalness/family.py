@@ -165,7 +165,8 @@ _CONSTANT = (
 )
 _LM_CAUTION = f"naturalness ranks, it does not decide: {_CONSTANT}"
 _CLASSIFIER_CAUTION = (
-    "an adversarial classifier finds what is typical of systems, which people may find natural: "
+    "an adversarial classifier finds what is typical of systems and of their style; within one "
+    "direction it agreed with people no better than chance: "
     f"{_CONSTANT}"
 )
 _STYLE_CAUTION = (

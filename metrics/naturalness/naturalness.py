@@ -14,7 +14,8 @@ _ARGUMENTS = """
         classifiers learn from them too. Without them, only the predictions are known outputs.
     profile (str): "embedded" or "paper".
     batch_size (int): the most sentences that a model scores at once; no score depends on it.
-    human (str): "sources+references" (default) or "sources": what is known to be human text.
+    human (str): what is known to be human text: "sources+references" (default), "references" or
+        "sources".
     folds (int): how many classifiers; each scores only sentences it did not see; 10.
     unigram_penalty, neural_penalty (float): scikit-learn's C; 1.0 and 0.01.
     seed (int): of the division into folds; 0.

@@ -1,4 +1,4 @@
-"""What the six ``evaluate`` modules share: their columns, checks and result.
+"""What the ``evaluate`` modules share: their columns, checks and result.
 
 A module is a thin script that is also used outside this package (as a Space on the Hub), so it
 imports this module absolutely, and never the class itself: ``evaluate`` takes the first metric
@@ -17,10 +17,11 @@ from ..citation import BIBTEX
 from ..datasets_scripts.directions import Direction
 from ..datasets_scripts.known import as_direction, language_of
 from ..errors import InputError, MissingScorerError
+from .contract import Cohort
 from .inputs import check_inputs
 from .measure import measure
 from .options import choices
-from .registry import expand
+from .registry import expand, metric_facts
 from .result import as_compute_result
 from .scorers import demand
 from .scorers.device import Placement
@@ -108,6 +109,7 @@ def compute(
     scorers: Sequence[str] = (),
     language: str | None = None,
     batch_size: int | None = None,
+    systems: Mapping[str, Sequence[str]] | None = None,
     **options: Mapping[str, object],
 ) -> dict[str, Any]:
     """Score predictions: one flat value per metric, and ``details`` with interval and signature.
@@ -125,6 +127,8 @@ def compute(
         scorers: others than the profile's, as ``ROLE=SCORER`` texts.
         language: of the texts; by default the dataset's, or English.
         batch_size: the most sentences that a model scores at once; it does not change a score.
+        systems: outputs of other systems on the same sources, by name, for the metrics that compare
+            systems; without them, the predictions are the only system.
         options: by family: ``bleu={"protocol": "13a"}``. ``None`` values are ignored.
 
     Raises:
@@ -142,12 +146,28 @@ def compute(
         predictions, sources, references, direction, language or language_of(direction)
     )
     settings, names = choices(chosen.options, given), expand(metrics)
+    cohort = None
+    if any(metric_facts(name).compares_systems for name in names):
+        cohort = _cohort(predictions, systems or {})
     try:
-        outcomes = measure(names, inputs, Scorers(chosen, direction, placement), settings)
+        outcomes = measure(names, inputs, Scorers(chosen, direction, placement), settings, cohort)
     except MissingScorerError as missing:
         demand.make(missing, direction, chosen, names, settings)
-        outcomes = measure(names, inputs, Scorers(chosen, direction, placement), settings)
+        outcomes = measure(names, inputs, Scorers(chosen, direction, placement), settings, cohort)
     return as_compute_result(outcomes)
+
+
+def _cohort(predictions: Sequence[str], systems: Mapping[str, Sequence[str]]) -> Cohort:
+    if not isinstance(systems, Mapping):
+        raise InputError("systems must be a dictionary: the name of each and its outputs")
+    for name, outputs in systems.items():
+        if len(outputs) != len(predictions):
+            raise InputError(
+                f"systems: {name!r} has {len(outputs)} outputs, but there are {len(predictions)} "
+                "predictions. Write '' for a failed output, never drop it"
+            )
+        check_inputs(outputs)
+    return Cohort.of({**systems, "predictions": predictions})
 
 
 def _given(values: Mapping[str, object]) -> dict[str, object]:

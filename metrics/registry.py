@@ -35,6 +35,8 @@ FURTHER_FAMILIES: dict[str, str] = {
     "surface": ".surface.family",
     "wmd": ".wmd.family",
     "meaning": ".meaning.family",
+    "cps": ".cps.family",
+    "naturalness": ".naturalness.family",
 }
 
 

@@ -18,7 +18,7 @@ from ..datasets_scripts.known import dataset_facts, directions_of
 from ..datasets_scripts.load import StyleData, StyleSplit, load_styles
 from ..datasets_scripts.sources import COLA, upstream_file
 from ..datasets_scripts.unchanged import Remembered, about_dataset
-from ..errors import MissingFileError
+from ..errors import InputError, MissingFileError
 from ..metrics.measure import roles_needed
 from ..metrics.options import BENCHMARK, Choices
 from ..metrics.registry import benchmark_metrics
@@ -52,6 +52,7 @@ from .prepare_words import train_dataset_vectors, train_style_lexicon
 ORDER = 5
 # Roles with one kind that is trained here; the others have the kinds of classifiers.
 ONE_KIND = {"language_model": "kn5", "lexicon": LEXICON, "word_vectors": WORD_VECTORS}
+_LANGUAGE_MODELS = ("language_model", "source_language_model")
 
 
 def prepare(
@@ -82,6 +83,7 @@ def prepare(
         if name not in trained:
             scorers.find(name)
         elif name not in ONE_KIND:
+        elif name not in _LANGUAGE_MODELS:
             classifier_kind(profile.spec(name))  # a slip is told before anything is trained
     data = cache(partial(_read, direction.dataset, data_dir))  # read once, if at all
     return [
@@ -104,6 +106,7 @@ def is_trained_here(role: str, spec: str) -> bool:
     if role not in TRAINERS:
         return False
     return spec == ONE_KIND[role] if role in ONE_KIND else is_kind(spec)
+    return spec == "kn5" if role in _LANGUAGE_MODELS else is_kind(spec)
 
 
 def prepare_dataset(
@@ -257,8 +260,24 @@ def _classifier(asked: _Asked) -> Artefact:
     )
 
 
+def _attribution(asked: _Asked) -> Artefact:
+    if asked.spec != "transformer":
+        raise InputError(
+            f"integrated gradients need a transformer, not a classifier of kind {asked.spec}: "
+            "choose one with --scorer attribution=transformer, or attribution=FOLDER_OR_HUB_ID"
+        )
+    return _classifier(asked)
+
+
 def _language_model(asked: _Asked) -> Artefact:
-    style = asked.direction.target_style
+    return _language_model_of(asked.direction.target_style, asked)
+
+
+def _source_language_model(asked: _Asked) -> Artefact:
+    return _language_model_of(asked.direction.source_style, asked)
+
+
+def _language_model_of(style: str, asked: _Asked) -> Artefact:
     return asked.of_dataset(
         "language_model",
         language_model_name(style),
@@ -299,6 +318,8 @@ def _word_vectors(asked: _Asked) -> Artefact:
 TRAINERS: dict[str, Callable[[_Asked], Artefact]] = {
     "classifier": _classifier,
     "language_model": _language_model,
+    "source_language_model": _source_language_model,
+    "attribution": _attribution,
     "acceptability": _acceptability,
     "lexicon": _lexicon,
     "word_vectors": _word_vectors,

@@ -25,6 +25,8 @@ SCORES = {
     "sim": ["s_sim", "r_sim", "multi_sim"],
     "chrf": ["s_chrf", "r_chrf", "multi_chrf"],
     "surface": ["length_ratio", "copy_rate"],
+    "cps": ["cps"],
+    "naturalness": ["naturalness_unigram", "naturalness_neural", "naturalness_lm"],
 }
 
 

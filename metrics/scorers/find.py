@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from functools import lru_cache, partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ...datasets_scripts.directions import Direction
 from ...errors import InputError, MissingScorerError, require_installed, unknown_name
@@ -28,6 +29,11 @@ TORCH_KINDS = (
     "finetuned",
     "ensemble",
 )  # kinds that use the given placement
+if TYPE_CHECKING:
+    from .attribution import StyleAttribution
+
+_DIFFERENTIABLE = "transformer"  # the kind of classifier whose gradients are read
+TORCH_KINDS = ("transformer", "probe")  # kinds that use the given placement
 
 
 def acceptability_corpus(dataset: str) -> str:
@@ -51,6 +57,34 @@ def classifier(spec: str, direction: Direction | None, placement: Placement) -> 
     return _own_classifier(spec, (direction.source_style, direction.target_style), placement)
 
 
+def attribution(spec: str, direction: Direction | None, placement: Placement) -> Found:
+    """What each word contributes to a sentence's style, by the gradients of a transformer."""
+    for module in ("torch", "transformers"):
+        require_installed(module, "embedded")
+    direction = _needed(direction)
+    if is_kind(spec) and spec in kinds():
+        _check_differentiable(spec)
+        return _found_attribution(find_or_fetch("classifier", direction.dataset, spec), placement)
+    if (Path(spec) / CARD_FILE).is_file():
+        artefact = open_artefact(spec)
+        _check_differentiable(artefact.card.kind)
+        return _found_attribution(artefact, placement)
+    if is_kind(spec):
+        raise unknown_name("kind of classifier", spec, [_DIFFERENTIABLE])
+    name, digest = describe_hub_classifier(spec)
+    styles = (direction.source_style, direction.target_style)
+    load = partial(_hub_attribution, spec, styles, placement, name, digest)
+    return Found(name, digest, load, on_device=True)
+
+
+def _check_differentiable(kind: str) -> None:
+    if kind != _DIFFERENTIABLE:
+        raise InputError(
+            f"integrated gradients need a transformer, not a classifier of kind {kind}: choose one "
+            "with --scorer attribution=transformer, or attribution=FOLDER_OR_HUB_ID"
+        )
+
+
 def acceptability(spec: str, direction: Direction | None, placement: Placement) -> Found:
     """P(acceptable | sentence): a kind trained here, a folder, or a Hub id."""
     if is_kind(spec):
@@ -62,8 +96,18 @@ def acceptability(spec: str, direction: Direction | None, placement: Placement) 
 def language_model(spec: str, direction: Direction | None, _placement: Placement) -> Found:
     """The n-gram model of the target style: ``kn5``, trained here, or an ARPA or KenLM file."""
     direction = _needed(direction)
+    return _language_model_of(direction.target_style, spec, direction)
+
+
+def source_language_model(spec: str, direction: Direction | None, _placement: Placement) -> Found:
+    """The n-gram model of the source style: as :func:`language_model`."""
+    direction = _needed(direction)
+    return _language_model_of(direction.source_style, spec, direction)
+
+
+def _language_model_of(style: str, spec: str, direction: Direction) -> Found:
     if spec == "kn5":
-        name = language_model_name(direction.target_style)
+        name = language_model_name(style)
         return _found_language_model(find_or_fetch("language_model", direction.dataset, name))
     path = Path(spec).expanduser()
     if (path / CARD_FILE).is_file():
@@ -110,6 +154,12 @@ def _found_classifier(artefact: Artefact, placement: Placement) -> Found:
     on_device = card.kind in TORCH_KINDS
     load = partial(_opened_classifier, artefact.folder, placement, artefact.hash)
     return Found(f"{card.kind}:{card.dataset}", artefact.hash, load, on_device=on_device)
+
+
+def _found_attribution(artefact: Artefact, placement: Placement) -> Found:
+    name = f"{artefact.card.kind}:{artefact.card.dataset}"
+    load = partial(_opened_attribution, artefact.folder, placement, name, artefact.hash)
+    return Found(name, artefact.hash, load, on_device=True)
 
 
 def _own_classifier(spec: str, styles: tuple[str, ...], placement: Placement) -> Found:
@@ -159,6 +209,28 @@ def _hub_classifier(
     from .transformer import load_hub_classifier
 
     return load_hub_classifier(model, styles, placement=placement)
+
+
+@lru_cache(maxsize=4)
+def _opened_attribution(
+    folder: Path, placement: Placement, name: str, digest: str
+) -> StyleAttribution:
+    from .attribution import StyleAttribution
+    from .transformer import TransformerModel
+
+    return StyleAttribution(TransformerModel.load(folder, placement), name=name, hash=digest)
+
+
+@lru_cache(maxsize=4)
+def _hub_attribution(
+    model: str, styles: tuple[str, ...], placement: Placement, name: str, digest: str
+) -> StyleAttribution:
+    from .attribution import StyleAttribution
+    from .transformer import load_hub_model
+
+    return StyleAttribution(
+        load_hub_model(model, styles, placement=placement), name=name, hash=digest
+    )
 
 
 def _encoder(model: str, layer: int, placement: Placement) -> Encoder:

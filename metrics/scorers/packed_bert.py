@@ -129,6 +129,26 @@ class PackedBert:
         attended = self._attend(last.query_key_value(x), runs, only_first=True)
         return last.after_attention(x[first], attended)
 
+    def first_tokens_of(self, words: Tensor) -> Tensor:
+        """Like :meth:`first_tokens`, from word embeddings, through which gradients can flow back.
+
+        Args:
+            words: the embeddings of N sentences of the same length: shape (N, T, D). Positions and
+                token types are added here.
+
+        Returns:
+            The last layer's vectors of the first tokens: shape (N, D).
+        """
+        count, length, width = words.shape
+        start = 0 if self._padding is None else self._padding + 1
+        x = self._norm((words + self._positions[start : start + length]).reshape(-1, width))
+        runs = [(count, length)]
+        *below, last = self._layers
+        for layer in below:
+            x = layer.after_attention(x, self._attend(layer.query_key_value(x), runs))
+        attended = self._attend(last.query_key_value(x), runs, only_first=True)
+        return last.after_attention(x[::length], attended)
+
     def _embed(self, sentences: Sequence[Sequence[int]]) -> Tensor:
         ids = torch.tensor([token for ids in sentences for token in ids])
         positions = torch.tensor([p for ids in sentences for p in self._position_ids(ids)])

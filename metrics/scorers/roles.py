@@ -100,6 +100,13 @@ OURS = (
     Role("lexicon", "style lexicon", "lexicon", "style_words", ".find_words:lexicon", "logistic"),
     Role("word_vectors", "word vectors", "vectors", "known", ".find_words:word_vectors", "word2vec"),
     Role("meaning", "meaning scorer", "meaning", "remember", ".meaning_find:meaning", default="draft"),
+        "attribution", "style attribution", "attribution", "distribution", ".find:attribution",
+        default="transformer",
+    ),
+    Role(
+        "source_language_model", "language model of the source style", "source_lm",
+        "log10_probability", ".find:source_language_model", default="kn5",
+    ),
 )  # fmt: skip
 
 

@@ -21,6 +21,8 @@ from .linear import softmax
 from .packed_bert import PackedBert, is_packable
 from .weights import load_pretrained
 
+Span = tuple[int, int]
+
 MAX_TOKENS = 4_096  # in a batch, padding included where there is any
 
 
@@ -69,10 +71,62 @@ class TransformerModel:
         if self._packed is None:
             inputs = self._tokenizer.pad(rows, return_tensors="pt").to(self._model.device)
             return self._model(**inputs).logits
-        # BERT's head reads the first token through a pooler, RoBERTa's reads it itself.
-        first = self._packed.first_tokens(rows["input_ids"])[:, None]
+        return self._head(self._packed.first_tokens(rows["input_ids"]))
+
+    def _head(self, first: torch.Tensor) -> torch.Tensor:
+        """BERT's head reads the first token through a pooler, RoBERTa's reads it itself."""
         pooler = getattr(self._model.base_model, "pooler", None)
-        return self._model.classifier(first if pooler is None else pooler(first))
+        return self._model.classifier(first[:, None] if pooler is None else pooler(first[:, None]))
+
+    def tokenize(self, sentences: Sequence[str]) -> tuple[list[list[int]], list[list[Span]]]:
+        """Token ids of N sentences, special tokens included, and where each token is in its text.
+
+        Raises:
+            InputError: the tokenizer cannot say where its tokens are.
+        """
+        if not getattr(self._tokenizer, "is_fast", False):
+            raise InputError(
+                f"the tokenizer {type(self._tokenizer).__name__} does not say where in a text its "
+                "tokens are: a classifier with a tokenizer.json is needed"
+            )
+        encoded = self._tokenizer(
+            list(sentences),
+            truncation=True,
+            max_length=self._longest,
+            return_offsets_mapping=True,
+        )
+        ids: list[list[int]] = encoded["input_ids"]
+        return ids, [[(a, b) for a, b in one] for one in encoded["offset_mapping"]]
+
+    def special_tokens(self) -> tuple[frozenset[int], int, int | None]:
+        """The tokens that frame a sentence, that of padding, and the mask's if there is one."""
+        known = self._tokenizer
+        framing = (known.cls_token_id, known.sep_token_id, known.bos_token_id, known.eos_token_id)
+        padding = known.pad_token_id
+        if padding is None:
+            raise InputError("the classifier's tokenizer has no padding token")
+        return frozenset(i for i in framing if i is not None), int(padding), known.mask_token_id
+
+    def embed(self, ids: torch.Tensor) -> torch.Tensor:
+        """Word embeddings of token ids, before positions are added: (...) -> (..., D), float32."""
+        table = self._model.get_input_embeddings().weight.detach()
+        return table[ids.to(table.device)]
+
+    def logits_of(self, words: torch.Tensor) -> torch.Tensor:
+        """Logits from word embeddings, through which gradients can flow back.
+
+        Args:
+            words: the embeddings of N sentences of the same length: shape (N, T, D).
+
+        Returns:
+            Shape (N, S), in the order of the styles.
+        """
+        if self._packed is None:
+            seen = torch.ones(words.shape[:2], dtype=torch.long, device=words.device)
+            logits = self._model(inputs_embeds=words, attention_mask=seen).logits
+        else:
+            logits = self._head(self._packed.first_tokens_of(words))
+        return logits[:, self._columns]
 
     def save(self, folder: Path) -> None:
         """Write what ``save_pretrained`` writes; labels are named after the styles."""
@@ -91,15 +145,15 @@ class TransformerModel:
         return cls(styles, model, tokenizer, range(len(styles)), placement.batch_size)
 
 
-def load_hub_classifier(
+def load_hub_model(
     model: str | Path,
     styles: Sequence[str],
     *,
     labels: Mapping[str, str] | None = None,
     revision: str | None = None,
     placement: Placement = HERE,
-) -> Classifier:
-    """A published classifier, with a name and a hash for signatures.
+) -> TransformerModel:
+    """A published classifier's model.
 
     Args:
         model: Hub id or local folder.
@@ -119,9 +173,24 @@ def load_hub_classifier(
         labels = known.labels
     network, tokenizer = load_pretrained(folder, placement, "AutoModelForSequenceClassification")
     columns = style_columns(network.config.id2label, styles, labels or {}, name=str(model))
+    return TransformerModel(tuple(styles), network, tokenizer, columns, placement.batch_size)
+
+
+def load_hub_classifier(
+    model: str | Path,
+    styles: Sequence[str],
+    *,
+    labels: Mapping[str, str] | None = None,
+    revision: str | None = None,
+    placement: Placement = HERE,
+) -> Classifier:
+    """A published classifier, with a name and a hash for signatures.
+
+    Arguments and errors are those of :func:`load_hub_model`.
+    """
+    loaded = load_hub_model(model, styles, labels=labels, revision=revision, placement=placement)
     name, digest = describe_hub_classifier(model, revision)
-    model_ = TransformerModel(tuple(styles), network, tokenizer, columns, placement.batch_size)
-    return Classifier(model_, name=name, hash=digest)
+    return Classifier(loaded, name=name, hash=digest)
 
 
 def style_columns(

@@ -1,0 +1,89 @@
+"""CPS: similarity of sentence embeddings, with or without style words."""
+
+import tstbench.metrics.module
+
+_DESCRIPTION = """
+CPS, the content preservation score, is the cosine of the sentence embeddings of source and output.
+Style words of both can be masked or removed first: those that a style classifier's decision rests
+on, by integrated gradients.
+"""
+
+_ARGUMENTS = """
+    direction (str): for example "yelp/negative-to-positive"; with masking, its classifier is used.
+    profile (str): "embedded" (all-MiniLM-L6-v2) or "paper" (roberta-large, layer 9).
+    batch_size (int): the most sentences that a model scores at once; no score depends on it.
+    mask (str): "none" (default), "masked" or "removed"; both need a transformer classifier.
+    threshold (float): the part of a sentence's style, 0 to 1, that its masked words hold; 0.3.
+    placeholder (str): what "masked" writes in the place of a word; "[PAD]".
+    steps (int): the points at which gradients are computed; 50.
+    baseline (str): "pad" (default), "mask" or "zero": what carries no information.
+    output (str): "probability" (default) or "logit": what is explained.
+    language (str): language of the texts; default: the dataset's, or English.
+Returns:
+    cps (float): fraction, higher is better, 1 is a copy; details: interval, per_sentence, signature.
+Examples:
+    >>> cps = evaluate.load("tstbench/cps")
+    >>> results = cps.compute(
+    ...     predictions=["the soup was hot and good."],
+    ...     sources=["the soup was cold and bad."],
+    ... )
+    >>> round(results["cps"], 3)
+    0.842
+"""
+
+_CITATION = """\
+@misc{reed2022automated,
+  title = {Automated Metrics for Evaluating Text Style Transfer},
+  author = {Reed, Andrew and Beck, Melanie},
+  howpublished = {Cloudera Fast Forward Labs},
+  year = {2022}
+}
+@inproceedings{sundararajan2017axiomatic,
+  title = {Axiomatic Attribution for Deep Networks},
+  author = {Sundararajan, Mukund and Taly, Ankur and Yan, Qiqi},
+  booktitle = {Proceedings of ICML},
+  year = {2017}
+}
+"""
+
+
+class Cps(tstbench.metrics.module.StyleTransferMetric):
+    """Cosine of the sentence embeddings of source and output."""
+
+    columns = ("sources",)
+    description = _DESCRIPTION
+    arguments = _ARGUMENTS
+    citation_text = _CITATION
+
+    def _compute(
+        self,
+        predictions,
+        sources,
+        direction=None,
+        profile="embedded",
+        mask=None,
+        threshold=None,
+        placeholder=None,
+        steps=None,
+        baseline=None,
+        output=None,
+        language=None,
+        batch_size=None,
+    ):
+        return tstbench.metrics.module.compute(
+            ["cps"],
+            predictions=predictions,
+            sources=sources,
+            direction=direction,
+            profile=profile,
+            language=language,
+            batch_size=batch_size,
+            cps={
+                "mask": mask,
+                "threshold": threshold,
+                "placeholder": placeholder,
+                "steps": steps,
+                "baseline": baseline,
+                "output": output,
+            },
+        )

@@ -1,0 +1,156 @@
+"""CPS: similarity of sentence embeddings, with or without the style words of both sentences.
+
+Source: Cloudera Fast Forward Labs (2022), "Automated Metrics for Evaluating Text Style Transfer",
+section Content Preservation. Its authors searched thresholds and ways of masking, and kept none: that
+is the default here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Literal, get_args
+
+from ...errors import InputError, unknown_name
+from ..contract import Context, Family, Need, Options
+from ..facts import MetricFacts
+from ..text import preparation
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..inputs import Inputs
+    from ..statistics import Statistics
+
+Mask = Literal["none", "masked", "removed"]
+Baseline = Literal["pad", "mask", "zero"]
+Output = Literal["probability", "logit"]
+
+_MOST_STEPS = 10_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class CpsOptions(Options):
+    """Options of ``cps``; all but the first matter only where style words are masked.
+
+    Attributes:
+        mask: ``none`` compares whole sentences; ``masked`` replaces their style words by
+            ``placeholder``; ``removed`` leaves them out.
+        threshold: the part of a sentence's style, 0 to 1, that its masked words hold.
+        placeholder: what is written in the place of a word; a token that the encoder knows.
+        steps: the points of the line from the baseline to the sentence.
+        baseline: what carries no information: padding tokens, mask tokens, or zero vectors.
+        output: what the attributions explain: the classifier's ``probability`` or its ``logit``.
+    """
+
+    mask: Mask = "none"
+    threshold: float = 0.3
+    placeholder: str = "[PAD]"
+    steps: int = 50
+    baseline: Baseline = "pad"
+    output: Output = "probability"
+
+    def __post_init__(self) -> None:
+        for name, value, known in (
+            ("mask", self.mask, get_args(Mask)),
+            ("baseline", self.baseline, get_args(Baseline)),
+            ("output", self.output, get_args(Output)),
+        ):
+            if value not in known:
+                raise unknown_name(f"{name} of cps", str(value), known)
+        if not 0 <= self.threshold <= 1:
+            raise InputError(f"cps.threshold is {self.threshold}: it must be from 0 to 1")
+        if not 1 <= self.steps <= _MOST_STEPS:
+            raise InputError(f"cps.steps is {self.steps}: it must be from 1 to {_MOST_STEPS:,}")
+        if not self.placeholder.strip() or any(sign in self.placeholder for sign in "|\r\n"):
+            raise InputError(
+                f"cps.placeholder is {self.placeholder!r}: one visible token is needed"
+            )
+
+
+class Cps(Family[CpsOptions]):
+    """Content preservation score."""
+
+    name = "cps"
+    title = "content preservation score"
+    options = CpsOptions
+    libraries = ("torch", "transformers")
+    metrics = (
+        MetricFacts(
+            name="cps",
+            title="CPS",
+            unit="fraction",
+            higher_is_better=True,
+            aspect="content",
+            meaning="cosine of the sentence embeddings of source and output",
+            reads=("sources",),
+        ),
+    )
+
+    def needs(self, metric: str, inputs: Inputs, options: CpsOptions) -> tuple[Need, ...]:
+        """Both texts: cleaned for the encoder; lower-cased too for the classifier, if it is used."""
+        prepare = preparation(inputs.language)
+        both = [*inputs.predictions, *(inputs.sources or ())]
+        if options.mask == "none":
+            return (Need("encoder", partial(prepare.clean, both)),)
+        # What the encoder reads is known only when the style words are: it is not warmed up.
+        return (
+            Need("encoder", ()),
+            Need("attribution", partial(prepare.for_classifier, both)),
+        )
+
+    def fields(self, metric: str, inputs: Inputs, options: CpsOptions) -> dict[str, object]:
+        """How the texts are prepared; how style words are found and what becomes of them."""
+        text = preparation(inputs.language)
+        found: dict[str, object] = {"mask": options.mask, "text": text.clean_name}
+        if options.mask != "none":
+            found |= {
+                "threshold": options.threshold,
+                "placeholder": options.placeholder if options.mask == "masked" else None,
+                "steps": options.steps,
+                "baseline": options.baseline,
+                "output": options.output,
+                "attributed": text.classifier_name,
+            }
+        return found
+
+    def measure(
+        self, metric: str, inputs: Inputs, options: CpsOptions, context: Context
+    ) -> Statistics:
+        """The mean cosine of source and output."""
+        from ..functional.cps import cps_statistics
+
+        predictions, sources = (
+            _compared(texts, inputs.language, options, context)
+            for texts in (inputs.predictions, inputs.sources or ())
+        )
+        encoder = context.scorer("encoder")
+        return cps_statistics(
+            encoder.sentence_vectors(sources), encoder.sentence_vectors(predictions), inputs.failed
+        )
+
+
+def _compared(
+    texts: Sequence[str], language: str, options: CpsOptions, context: Context
+) -> list[str]:
+    """The texts that the encoder reads: cleaned, without their style words if they are masked."""
+    clean = preparation(language).clean(texts)
+    if options.mask == "none":
+        return clean
+    from ..functional.attribution import style_words, without_words, word_spans
+
+    lowered = preparation(language).for_classifier(texts)
+    weights = context.scorer("attribution").word_attributions(
+        lowered, steps=options.steps, baseline=options.baseline, output=options.output
+    )
+    mask = options.placeholder if options.mask == "masked" else None
+    found = []
+    for text, lower, values in zip(clean, lowered, weights, strict=True):
+        spans = word_spans(text)
+        if len(spans) != len(values):  # lower-casing made another word of some letter
+            text, spans = lower, word_spans(lower)
+        found.append(without_words(text, spans, style_words(values, options.threshold), mask))
+    return found
+
+
+FAMILY = Cps()

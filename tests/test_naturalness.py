@@ -1,0 +1,275 @@
+"""Naturalness: by hand, against scikit-learn, and on texts whose answer is known."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from prepared import DIRECTION, prepared_home
+from scipy.special import expit
+from sklearn.linear_model import LogisticRegression
+
+from tstbench.datasets_scripts.known import parse_direction
+from tstbench.datasets_scripts.load import load_test_set
+from tstbench.errors import InputError, UnknownNameError
+from tstbench.metrics.contract import Cohort
+from tstbench.metrics.functional.naturalness import (
+    Texts,
+    cross_fit,
+    folds_of,
+    log_probability_per_word,
+    naturalness_statistics,
+    unigram_features,
+)
+from tstbench.metrics.inputs import check_inputs
+from tstbench.metrics.measure import measure, plan
+from tstbench.metrics.naturalness.family import FAMILY, NaturalnessOptions
+from tstbench.metrics.options import choices
+from tstbench.metrics.result import LeftOut
+from tstbench.metrics.scorers.profile import PROFILES, Scorers
+from tstbench.metrics.signature import Signature
+
+LEARNED = ("naturalness_unigram", "naturalness_neural")
+
+
+@pytest.fixture
+def scorers(tmp_path_factory, monkeypatch):
+    monkeypatch.setenv("TSTBENCH_HOME", str(prepared_home(tmp_path_factory)))
+    return Scorers(PROFILES["embedded"], parse_direction(DIRECTION))
+
+
+@pytest.fixture(scope="module")
+def test_set():
+    return load_test_set(DIRECTION)
+
+
+def inputs_of(test_set, predictions, references=None):
+    references = test_set.references if references is None else references
+    return check_inputs(predictions, test_set.sources, references, test_set.direction)
+
+
+def robot(test_set):
+    """A system that anybody can tell from a person: every word twice, and a word of its own."""
+    return [
+        " ".join(f"{word} {word}" for word in text.split()) + " zorp" for text in test_set.sources
+    ]
+
+
+def systems_of(test_set):
+    return {
+        "robot": robot(test_set),
+        "copy": list(test_set.sources),
+        "human": [some[0] for some in test_set.references],
+    }
+
+
+def test_statistics_by_hand():
+    found = naturalness_statistics(
+        np.array([3.0, -1.0, 0.0, 5.0]), np.array([False, False, False, True])
+    )
+    assert found.value == 37.5  # one, none, a half, and a failed output
+    np.testing.assert_allclose(found.per_sentence, [100 * expit(3), 100 * expit(-1), 50, 0])
+    with pytest.raises(InputError, match="sentence 1 is not a number"):
+        naturalness_statistics(np.array([0, np.nan]), np.zeros(2, dtype=bool))
+    with pytest.raises(InputError, match="differences of naturalness"):
+        naturalness_statistics(np.zeros(3), np.zeros(2, dtype=bool))
+
+
+def test_extreme_differences_do_not_overflow():
+    with np.errstate(all="raise"):
+        found = naturalness_statistics(np.array([1e4, -1e4]), np.zeros(2, dtype=bool))
+    assert found.per_sentence.tolist() == [100.0, 0.0]
+
+
+def test_folds_are_even_fixed_and_keep_equal_sources_together():
+    texts = [f"text {i % 25}" for i in range(50)]
+    fold = folds_of(texts, 10, 0)
+    assert np.array_equal(fold[:25], fold[25:])
+    assert sorted(np.bincount(fold[:25])) == [2] * 5 + [3] * 5
+    assert np.array_equal(fold, folds_of(texts, 10, 0))
+    assert not np.array_equal(fold, folds_of(texts, 10, 1))
+    with pytest.raises(InputError, match="25 different sources cannot be divided into 26 folds"):
+        folds_of(texts, 26, 0)
+
+
+def test_what_is_learned_from_never_contains_the_sentence():
+    """Every text names its sentence; a classifier that knew it would have a weight for it."""
+    n = 12
+    texts = Texts(
+        [f"human s{i}" for i in range(n)],
+        [(f"person s{i}",) for i in range(n)],
+        {name: [f"{name} s{i} machine" for i in range(n)] for name in ("x", "y")},
+    )
+    everything = [*texts.sources, *(t for r in texts.references for t in r)]
+    everything += [t for some in texts.outputs.values() for t in some]
+    row = {text: number for number, text in enumerate(everything)}
+    features = unigram_features(everything)
+    fitted = cross_fit(texts, features, row, penalty=1.0, standardize=False, folds=4, seed=0)
+    for i in range(n):
+        column = features[row[f"human s{i}"]].indices
+        name = [c for c in column if features[:, c].sum() == 4]  # its own word: in its four texts
+        assert len(name) == 1
+        own = fitted.coefficients[:, name[0]]
+        assert own[fitted.fold[i]] == 0
+        assert (np.delete(own, fitted.fold[i]) != 0).all()
+    margins = fitted.margins(features[[row[text] for text in texts.outputs["x"]]])
+    assert (margins < fitted.margins(features[:n])).all()
+
+
+def test_margins_are_those_of_scikit_learn_on_the_other_folds():
+    generator = np.random.default_rng(0)
+    n = 20
+    texts = Texts([f"h{i}" for i in range(n)], [()] * n, {"m": [f"m{i}" for i in range(n)]})
+    row = {f"h{i}": i for i in range(n)} | {f"m{i}": n + i for i in range(n)}
+    features = generator.normal(size=(2 * n, 3)) * [1, 5, 0.1]
+    fitted = cross_fit(texts, features, row, penalty=0.5, standardize=True, folds=5, seed=3)
+    found = fitted.margins(features[n:])
+    for number in range(5):
+        kept = np.flatnonzero(fitted.fold != number)
+        rows = [*kept, *(n + kept)]
+        centre, scale = features[rows].mean(axis=0), features[rows].std(axis=0)
+        model = LogisticRegression(C=0.5 / 2, tol=1e-10)  # its examples' weights sum to 2 n
+        model.fit((features[rows] - centre) / scale, [1] * len(kept) + [0] * len(kept))
+        held = np.flatnonzero(fitted.fold == number)
+        want = model.decision_function((features[n + held] - centre) / scale)
+        np.testing.assert_allclose(found[held], want, atol=1e-5)
+
+
+def test_weights_balance_human_and_machine_sources_and_references():
+    texts = Texts(
+        ["a", "b"], [("c", "d", "e"), ()], {"x": ["p", ""], "y": ["a", "q"], "z": ["d", "q"]}
+    )
+    some, labels, weights = texts.examples([0, 1])
+    # Empty outputs, copies and references are no machine text.
+    assert some == ["a", "b", "c", "d", "e", "p", "q", "q"]
+    assert labels.tolist() == [1] * 5 + [0] * 3
+    assert weights[:2].sum() == weights[2:5].sum() == 0.5
+    assert weights[5:].sum() == 1.0
+    some, labels, weights = dataclasses.replace(texts, learn_sources=False).examples([0, 1])
+    assert some == ["c", "d", "e", "p", "q", "q"]
+    assert weights[:3].sum() == weights[3:].sum() == 1.0
+    _, _, alone = Texts(["a", "b"], [(), ()], texts.outputs).examples([0, 1])
+    assert alone[:2].sum() == alone[2:].sum() == 1.0
+
+
+def test_language_models_are_mixed_and_the_end_counts_as_a_word():
+    first, second = np.array([-2.0, -4.0]), np.array([-3.0, -1.0])
+    found = log_probability_per_word([first, second], np.array([3, 0]))
+    want = [np.log((1e-2 + 1e-3) / 2) / 4, np.log((1e-4 + 1e-1) / 2)]
+    np.testing.assert_allclose(found, want)
+
+
+@pytest.mark.parametrize("metric", LEARNED)
+def test_a_robot_is_found_out_and_a_copy_is_a_tie(scorers, test_set, metric):
+    systems = systems_of(test_set)
+    cohort = Cohort.of(systems)
+    value = {
+        name: measure([metric], inputs_of(test_set, some), scorers, cohort=cohort)[metric]
+        for name, some in systems.items()
+    }
+    assert value["copy"].value == 50
+    assert set(value["copy"].statistics.per_sentence) == {50.0}
+    assert value["robot"].value <= 10
+    assert value["human"].value > value["robot"].value + 20
+    assert "cohort:" in str(value["robot"].signature)
+
+
+@pytest.mark.parametrize("metric", [*LEARNED, "naturalness_lm"])
+def test_the_order_of_sentences_and_systems_changes_nothing_but_the_folds(
+    scorers, test_set, metric
+):
+    systems = systems_of(test_set)
+    one = measure(
+        [metric], inputs_of(test_set, robot(test_set)), scorers, cohort=Cohort.of(systems)
+    )
+    turned = Cohort.of(dict(reversed(systems.items())))
+    two = measure([metric], inputs_of(test_set, robot(test_set)), scorers, cohort=turned)
+    assert np.array_equal(one[metric].statistics.per_sentence, two[metric].statistics.per_sentence)
+    assert str(one[metric].signature) == str(two[metric].signature)
+
+
+def test_the_language_model_knows_both_styles(scorers, test_set):
+    """A source that is right in its own style must not lose because the other style is judged."""
+    metric = "naturalness_lm"
+    human = inputs_of(test_set, [some[0] for some in test_set.references])
+    found = measure([metric], human, scorers)[metric]
+    target = scorers.load("language_model")
+    source = scorers.load("source_language_model")
+    assert target.hash != source.hash
+    assert {"lm", "source_lm"} <= found.signature.as_dict().keys()
+    from tstbench.metrics.text import preparation
+
+    ready = preparation().for_language_model
+    i = 3
+    odds = []
+    for text in ready([human.predictions[i], human.sources[i]]):
+        chances = [10 ** model.log10_probability([text])[0] for model in (target, source)]
+        odds.append(np.log(np.mean(chances)) / (len(text.split()) + 1))
+    assert found.statistics.per_sentence[i] == pytest.approx(100 * expit(odds[0] - odds[1]))
+
+
+def test_without_references_only_sources_are_human_and_the_caution_says_so(scorers, test_set):
+    systems = Cohort.of(systems_of(test_set))
+    none = [[] for _ in test_set.sources]
+    metric = LEARNED[0]
+    with_them = plan([metric], inputs_of(test_set, robot(test_set)), scorers, cohort=systems)[
+        metric
+    ]
+    without = plan([metric], inputs_of(test_set, robot(test_set), none), scorers, cohort=systems)
+    assert with_them.as_dict()["human"] == "sources+references"
+    assert without[metric].as_dict()["human"] == "sources"
+    assert "also learned their style" in FAMILY.caution(without[metric])
+    for signature in (with_them, without[metric], Signature.of("naturalness_lm", {}, v=1)):
+        assert "'the source is more natural'" in FAMILY.caution(signature)
+
+
+@pytest.mark.parametrize(
+    ("metric", "setting"),
+    [
+        ("naturalness_unigram", {"human": "sources"}),
+        ("naturalness_unigram", {"folds": 5}),
+        ("naturalness_unigram", {"unigram_penalty": 0.1}),
+        ("naturalness_neural", {"neural_penalty": 0.1}),
+        ("naturalness_neural", {"seed": 1}),
+    ],
+)
+def test_every_option_moves_number_and_signature(scorers, test_set, metric, setting):
+    cohort = Cohort.of(systems_of(test_set))
+    given = inputs_of(test_set, cohort.predictions["human"])
+    usual = measure([metric], given, scorers, cohort=cohort)[metric]
+    other = measure([metric], given, scorers, choices({"naturalness": setting}), cohort)[metric]
+    assert str(usual.signature) != str(other.signature)
+    assert not np.array_equal(usual.statistics.per_sentence, other.statistics.per_sentence)
+
+
+def test_mistakes_are_said(scorers, test_set):
+    given = inputs_of(test_set, robot(test_set))
+    with pytest.raises(InputError, match="needs all systems of the direction"):
+        measure(["naturalness_unigram"], given, scorers)
+    with pytest.raises(InputError, match="short has 1 outputs for 40 sentences"):
+        measure(["naturalness_unigram"], given, scorers, cohort=Cohort.of({"short": ["a"]}))
+    other = Cohort.of({"copy": list(test_set.sources)})
+    with pytest.raises(InputError, match="not among those of the cohort"):
+        measure(["naturalness_unigram"], given, scorers, cohort=other)
+    few = check_inputs(["a b"] * 3, ["c", "d", "e"], [["f"]] * 3, test_set.direction)
+    out = measure(["naturalness_unigram"], few, scorers, cohort=Cohort.of({"x": ["a b"] * 3}))
+    assert isinstance(out["naturalness_unigram"], LeftOut)
+    assert "3 different sources cannot be divided into 10 folds" in str(
+        out["naturalness_unigram"].why
+    )
+    for wrong in (
+        {"folds": 1},
+        {"seed": -1},
+        {"unigram_penalty": 0},
+        {"neural_penalty": float("nan")},
+    ):
+        with pytest.raises(InputError, match=f"naturalness.{next(iter(wrong))} is"):
+            NaturalnessOptions(**wrong)
+    with pytest.raises(UnknownNameError, match="unknown human texts"):
+        dataclasses.replace(NaturalnessOptions(), human="everything")
+
+
+def test_a_cohort_of_human_texts_only_teaches_nothing(scorers, test_set):
+    copies = Cohort.of({"copy": list(test_set.sources)})
+    given = inputs_of(test_set, test_set.sources)
+    found = measure(list(LEARNED), given, scorers, cohort=copies)
+    assert [one.value for one in found.values()] == [50.0, 50.0]

@@ -228,6 +228,7 @@ def _judge(
             rater=RATER,
             score=None if score is None else float(score),
             note="; ".join(notes) or None,
+            certain=True,  # it is the text that the worker saw
         )
 
 

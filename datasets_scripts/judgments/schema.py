@@ -155,7 +155,7 @@ def read_judgments(path: Path | str) -> list[Judgment]:
         except json.JSONDecodeError as error:
             raise InputError(f"{path}, line {number}: not JSON: {error}") from error
         except ValidationError as error:
-            raise InputError(f"{path}, line {number}: {_first_problem(error)}") from error
+            raise InputError(f"{path}, line {number}: {first_problem(error)}") from error
         if judgment.key is not None:
             first = seen.setdefault(judgment.key, number)
             if first != number:
@@ -167,7 +167,8 @@ def read_judgments(path: Path | str) -> list[Judgment]:
     return judgments
 
 
-def _first_problem(error: ValidationError) -> str:
+def first_problem(error: ValidationError) -> str:
+    """The first field that is wrong, and how."""
     problem = error.errors(include_url=False)[0]
     where = ".".join(str(part) for part in problem["loc"])
     what = problem["msg"].removeprefix("Value error, ")

@@ -14,7 +14,7 @@ resampled.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, get_args
@@ -72,9 +72,14 @@ class Pairs:
         return Groups.of(self.human)
 
     @cached_property
-    def human_ties(self) -> np.ndarray:
-        """Tied pairs of human scores in each replicate: shape (R,)."""
-        return self.tied(self.human_groups)
+    def human_ties(self) -> Ties:
+        """Ties among the human scores."""
+        return Ties.of(self.human_groups, self)
+
+    @cached_property
+    def small(self) -> np.ndarray:
+        """The counts with 32 bits: whole numbers, and a replicate needs no more than 6 digits."""
+        return self.counts.astype(np.float32)
 
     def by_item(self, columns: np.ndarray) -> np.ndarray:
         """Sums over the outputs of each sentence: (N, K) to (I, K)."""
@@ -82,10 +87,12 @@ class Pairs:
         np.add.at(sums, self.items, columns)
         return sums
 
-    def tied(self, groups: Groups) -> np.ndarray:
-        """How many pairs of outputs have the same value in each replicate: shape (R,)."""
-        pairs = _pair_sums(groups.codes, groups.codes, self.items, self.size, ties=True)
-        return (_quadratic(self.counts, pairs) - self.drawn) / 2
+    def quadratic(self, matrix: np.ndarray) -> np.ndarray:
+        """The quadratic form of each replicate's counts: (I, I) to (R,)."""
+        if len(self.counts) < _BLOCK:
+            return np.asarray(np.einsum("ri,ri->r", self.counts @ matrix, self.counts))
+        product = self.small @ matrix.astype(np.float32)
+        return np.asarray(np.einsum("ri,ri->r", product, self.small), dtype=np.float64)
 
     def distinct(self, groups: Groups) -> np.ndarray:
         """How many values occur in each replicate: shape (R,); all of them if they are many."""
@@ -115,6 +122,42 @@ class Groups:
         return cls(codes.reshape(-1), len(distinct))
 
 
+@dataclass(frozen=True, eq=False)
+class Ties:
+    """Ties in each replicate, from the sizes T of its groups of equal values.
+
+    Attributes:
+        pairs: tied pairs, the sum of T (T - 1) / 2: shape (R,).
+        spread: sum of squares of the midranks less their mean, (n^3 - n) / 12 less the same for
+            each group (Kendall 1945): shape (R,).
+    """
+
+    pairs: np.ndarray
+    spread: np.ndarray
+
+    @classmethod
+    def of(cls, groups: Groups, pairs: Pairs) -> Ties:
+        """Count them. An output that shares its value with none is a group of its own copies."""
+        sizes = np.bincount(groups.codes, minlength=groups.number)
+        single = sizes[groups.codes] == 1
+        alone = np.bincount(pairs.items[single], minlength=pairs.size).astype(np.float64)
+        n, counts = pairs.drawn, pairs.counts
+        squares, cubes = (counts**2) @ alone, (counts**3) @ alone
+        shared = np.flatnonzero(sizes > 1)
+        place = np.full(groups.number, -1)
+        for begin in range(0, len(shared), _BLOCK):
+            some = shared[begin : begin + _BLOCK]
+            place[:] = -1
+            place[some] = np.arange(len(some))
+            of = place[groups.codes]
+            where = np.zeros((pairs.size, len(some)))
+            np.add.at(where, (pairs.items[of >= 0], of[of >= 0]), 1.0)
+            total = counts @ where
+            squares += np.einsum("rg,rg->r", total, total)
+            cubes += np.einsum("rg,rg,rg->r", total, total, total)
+        return cls((squares - n) / 2, (n**3 - cubes) / 12)
+
+
 def draw(items: int, resamples: int, seed: int = SEED) -> np.ndarray:
     """How often each of ``items`` is drawn in each replicate: shape (resamples, items).
 
@@ -132,11 +175,13 @@ def draw(items: int, resamples: int, seed: int = SEED) -> np.ndarray:
     return counts.reshape(resamples, items).astype(np.float64)
 
 
-def replicates(name: Coefficient, metric: np.ndarray, pairs: Pairs) -> np.ndarray:
-    """A coefficient in every replicate: shape (R,); NaN where it is undefined.
+def replicates(
+    names: Sequence[Coefficient], metric: np.ndarray, pairs: Pairs
+) -> dict[Coefficient, np.ndarray]:
+    """Coefficients in every replicate: name to shape (R,); NaN where one is undefined.
 
     Args:
-        name: which coefficient.
+        names: which coefficients.
         metric: shape (N,), the metric's scores of the same outputs.
         pairs: human scores, items and replicates. For the coefficient of the study itself, one
             replicate that has every item once.
@@ -146,19 +191,24 @@ def replicates(name: Coefficient, metric: np.ndarray, pairs: Pairs) -> np.ndarra
     """
     if metric.shape != pairs.human.shape or not np.isfinite(metric).all():
         raise InputError(f"{metric.shape} metric scores of {pairs.human.shape} outputs, or a NaN")
-    if name == "pearson":
-        return _pearson(metric, pairs)
+    found: dict[Coefficient, np.ndarray] = {}
+    if "pearson" in names:
+        found["pearson"] = _pearson(metric, pairs)
     groups = Groups.of(metric)
-    if name == "spearman":
-        return _spearman(groups, pairs)
-    concordant = _concordance(groups, pairs)
-    number = pairs.drawn
-    if name == "kendall_c":
+    if "spearman" in names or "kendall_b" in names:
+        ties = Ties.of(groups, pairs)
+    if "spearman" in names:
+        found["spearman"] = _spearman(groups, ties, pairs)
+    if "kendall_b" in names or "kendall_c" in names:
+        concordant, number = _concordance(groups, pairs), pairs.drawn
+    if "kendall_b" in names:
+        every = number * (number - 1) / 2
+        untied = (every - ties.pairs) * (every - pairs.human_ties.pairs)
+        found["kendall_b"] = divide(concordant, np.sqrt(np.maximum(untied, 0)))
+    if "kendall_c" in names:
         least = np.minimum(pairs.distinct(groups), pairs.distinct(pairs.human_groups))
-        return divide(2 * concordant * least, number**2 * (least - 1))
-    every = number * (number - 1) / 2
-    untied = (every - pairs.tied(groups)) * (every - pairs.human_ties)
-    return divide(concordant, np.sqrt(np.maximum(untied, 0)))
+        found["kendall_c"] = divide(2 * concordant * least, number**2 * (least - 1))
+    return {name: found[name] for name in names}
 
 
 def coefficient(name: Coefficient, metric: np.ndarray, human: np.ndarray) -> float:
@@ -168,7 +218,7 @@ def coefficient(name: Coefficient, metric: np.ndarray, human: np.ndarray) -> flo
     0.8165
     """
     once = Pairs(human, np.arange(len(human)), np.ones((1, len(human))))
-    return float(replicates(name, metric, once)[0])
+    return float(replicates([name], metric, once)[name][0])
 
 
 def _pearson(metric: np.ndarray, pairs: Pairs) -> np.ndarray:
@@ -180,7 +230,7 @@ def _pearson(metric: np.ndarray, pairs: Pairs) -> np.ndarray:
     return np.clip(divide(sxh - sx * sh / n, np.sqrt(np.where(spread > tiny, spread, 0))), -1, 1)
 
 
-def _spearman(groups: Groups, pairs: Pairs) -> np.ndarray:
+def _spearman(groups: Groups, ties: Ties, pairs: Pairs) -> np.ndarray:
     """Pearson's r of the replicate's midranks.
 
     An output's midrank less the mean rank is half the sum of sign(x - y) over all y drawn. So the
@@ -195,8 +245,8 @@ def _spearman(groups: Groups, pairs: Pairs) -> np.ndarray:
     ranks = np.cumsum(sizes, axis=1) - sizes / 2 - n[:, None] / 2
     together = np.zeros(len(pairs.counts))
     for level, signs in enumerate(_level_sums(groups, pairs)):
-        together += ranks[:, level] * _quadratic(pairs.counts, signs) / 2
-    spread = _rank_spread(groups, pairs) * _rank_spread(human, pairs)
+        together += ranks[:, level] * pairs.quadratic(signs) / 2
+    spread = ties.spread * pairs.human_ties.spread
     return divide(together, np.sqrt(np.maximum(spread, 0)))
 
 
@@ -205,30 +255,6 @@ def _members(groups: Groups, pairs: Pairs) -> np.ndarray:
     cells = pairs.items * groups.number + groups.codes
     flat = np.bincount(cells, minlength=pairs.size * groups.number)
     return flat.reshape(pairs.size, groups.number).astype(np.float64)
-
-
-def _rank_spread(groups: Groups, pairs: Pairs) -> np.ndarray:
-    """The sum of squares of the replicates' midranks less their mean: shape (R,).
-
-    It is (n^3 - n) / 12 less the same for each group of ties (Kendall 1945). An output that shares
-    its value with none is a group of its own copies.
-    """
-    sizes = np.bincount(groups.codes, minlength=groups.number)
-    single = sizes[groups.codes] == 1
-    alone = np.bincount(pairs.items[single], minlength=pairs.size).astype(np.float64)
-    n, counts = pairs.drawn, pairs.counts
-    ties = (counts**3 - counts) @ alone
-    shared = np.flatnonzero(sizes > 1)
-    for begin in range(0, len(shared), _BLOCK):
-        some = shared[begin : begin + _BLOCK]
-        place = np.full(groups.number, -1)
-        place[some] = np.arange(len(some))
-        of = place[groups.codes]
-        where = np.zeros((pairs.size, len(some)))
-        np.add.at(where, (pairs.items[of >= 0], of[of >= 0]), 1.0)
-        total = counts @ where
-        ties += (total**3 - total).sum(axis=1)
-    return (n**3 - n - ties) / 12
 
 
 def _level_sums(groups: Groups, pairs: Pairs) -> Iterator[np.ndarray]:
@@ -277,31 +303,18 @@ def _blocks(rows: np.ndarray) -> Iterator[np.ndarray]:
 
 def _concordance(groups: Groups, pairs: Pairs) -> np.ndarray:
     """Concordant less discordant pairs in each replicate: shape (R,)."""
-    signs = _pair_sums(groups.codes, pairs.human_groups.codes, pairs.items, pairs.size)
-    return _quadratic(pairs.counts, signs) / 2
+    signs = _pair_signs(groups.codes, pairs.human_groups.codes, pairs.items, pairs.size)
+    return pairs.quadratic(signs) / 2
 
 
-def _pair_sums(
-    first: np.ndarray, second: np.ndarray, items: np.ndarray, size: int, *, ties: bool = False
-) -> np.ndarray:
-    """Over ordered pairs of outputs of two items: sum of sign x sign, or of ties; (I, I)."""
+def _pair_signs(first: np.ndarray, second: np.ndarray, items: np.ndarray, size: int) -> np.ndarray:
+    """Sums of sign x sign over ordered pairs of outputs of two items: (I, I)."""
     order = np.argsort(items, kind="stable")
     a, b = first[order].astype(np.int32), second[order].astype(np.int32)
     starts = np.searchsorted(items[order], np.arange(size))
     rows = np.empty((len(a), size))
     for begin in range(0, len(a), _BLOCK):
         block = slice(begin, begin + _BLOCK)
-        if ties:
-            cells = (a[block, None] == a).astype(np.int32)
-        else:
-            cells = np.sign(a[block, None] - a) * np.sign(b[block, None] - b)
-        rows[block] = np.add.reduceat(cells, starts, axis=1)
+        signs = np.sign(a[block, None] - a) * np.sign(b[block, None] - b)
+        rows[block] = np.add.reduceat(signs, starts, axis=1, dtype=np.int32)
     return np.add.reduceat(rows, starts, axis=0)
-
-
-def _quadratic(counts: np.ndarray, matrix: np.ndarray) -> np.ndarray:
-    if len(counts) < _BLOCK:
-        return np.asarray(np.einsum("ri,ri->r", counts @ matrix, counts))
-    small = counts.astype(np.float32)  # whole numbers; a replicate needs no more than 6 digits
-    product = small @ matrix.astype(np.float32)
-    return np.asarray(np.einsum("ri,ri->r", product, small), dtype=np.float64)

@@ -227,12 +227,12 @@ def _sentences(cut: Cut) -> tuple[list[MetaScore], list[MetaDifference]]:
     }
     scores, drawn = [], {}
     for name, values in table.items():
+        point = replicates(COEFFICIENTS, values, once)
+        found = replicates(COEFFICIENTS, values, pairs)
+        drawn[name] = (float(point["pearson"][0]), found["pearson"])
         for coefficient in COEFFICIENTS:
-            value = float(replicates(coefficient, values, once)[0])
-            found = replicates(coefficient, values, pairs)
-            if coefficient == "pearson":
-                drawn[name] = (value, found)
-            low, high = bounds(value, found)
+            value = float(point[coefficient][0])
+            low, high = bounds(value, found[coefficient])
             scores.append(_score(cut, "sentence", name, coefficient, value, low, high, **size))
         accuracy = tied_accuracy(values, human, items, counts)
         if accuracy is not None:

@@ -76,11 +76,12 @@ def tied_accuracy(
     drawn = np.empty(0)
     if counts is not None:
         chosen = _candidates(thresholds, best)
-        right = np.empty((size, len(chosen)))
-        for column, epsilon in enumerate(chosen):
-            tied = distance <= epsilon
-            correct = np.where(tied, people == 0, ordered)
-            right[:, column] = np.bincount(owner, weights=correct * share, minlength=size)
+        # A pair adds its gain from the first chosen threshold on that reaches its distance.
+        since = np.searchsorted(chosen, distance)
+        cells = owner * (len(chosen) + 1) + since
+        flat = np.bincount(cells, weights=gain * share, minlength=size * (len(chosen) + 1))
+        gains = np.cumsum(flat.reshape(size, -1)[:, :-1], axis=1)
+        right = gains + np.bincount(owner, weights=ordered * share, minlength=size)[:, None]
         with np.errstate(invalid="ignore"):
             drawn = (counts @ right).max(axis=1) / (counts @ (per_item > 0).astype(np.float64))
     return TiedAccuracy(
@@ -94,7 +95,7 @@ def tied_accuracy(
 
 
 def _candidates(thresholds: np.ndarray, best: int) -> np.ndarray:
-    """Some thresholds, evenly among all, and the best one."""
+    """Some thresholds, ascending and evenly among all, and the best one."""
     some = np.linspace(0, len(thresholds) - 1, min(_CANDIDATES, len(thresholds))).astype(int)
     return thresholds[np.unique(np.append(some, best))]
 

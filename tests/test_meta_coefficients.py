@@ -1,4 +1,4 @@
-"""The numbers of a meta-evaluation: against scipy resample by resample, published values, by hand."""
+"""The numbers of a meta-evaluation: against scipy in every resample, published values, by hand."""
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ def study(steps=6, digits=1, seed=0):
     return np.round(human + stream.randn(60), digits), human, items
 
 
-@pytest.mark.parametrize("steps, digits", [(6, 1), (6, 9), (2, 0), (100_000, 9)])
+@pytest.mark.parametrize(("steps", "digits"), [(6, 1), (6, 9), (2, 0), (100_000, 9)])
 @pytest.mark.parametrize("name", COEFFICIENTS)
 def test_a_replicate_is_scipys_coefficient_of_the_longer_list(name, steps, digits):
     metric, human, items = study(steps, digits)
@@ -128,7 +128,7 @@ def test_every_replicate_chooses_its_own_threshold():
 
 
 def test_williams_is_the_psych_packages():
-    """r.test of R's psych gives 0.2716978, as nlpstats (Deutsch et al. 2021) records in its tests."""
+    """r.test of R's psych gives 0.2716978, as the tests of nlpstats (Deutsch) record."""
     stream = np.random.RandomState(12)
     x, y, z = (stream.random_sample((9, 5)).ravel() for _ in range(3))
     r = [abs(stats.pearsonr(*pair)[0]) for pair in ((x, z), (y, z), (x, y))]

@@ -127,7 +127,7 @@ def main() -> None:
     settings = Settings(resamples=arguments.resamples)
     report = watch("studies", "all", lambda: meta_evaluate(judgments, score, settings))
     whole = watch.total("studies")
-    print(  # noqa: T201
+    print(
         json.dumps(
             {
                 "benchmark": "meta_evaluate",

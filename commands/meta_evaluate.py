@@ -64,6 +64,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--data-dir", type=Path, help="your copy of a licensed corpus (GYAFC)")
     parser.add_argument(
+        "--summary", type=Path, metavar="FILE", help="write only whole studies' r and rho, as JSON"
+    )
+    parser.add_argument(
         "--out", type=Path, metavar="DIR", help="write JSON, CSV and Markdown to this folder"
     )
 
@@ -75,6 +78,7 @@ def run(arguments: argparse.Namespace) -> None:
     from ..files import check_replaceable
     from ..pipelines.meta.evaluate import Settings, meta_evaluate
     from ..pipelines.meta.report import JSON_FILE, write_folder
+    from ..pipelines.meta.result import write_report
 
     named = [*arguments.studies, *arguments.study] or list(STUDIES)
     settings = Settings(
@@ -97,6 +101,8 @@ def run(arguments: argparse.Namespace) -> None:
     report = meta_evaluate(judgments, score, settings)
     if arguments.out:  # first: a closed pipe ends the printing
         write_folder(arguments.out, report)
+    if arguments.summary:
+        write_report(arguments.summary, report.summary())
     _print(report)
     if arguments.out:
         say(f"wrote {arguments.out}/README.md, {JSON_FILE}, scores.csv and differences.csv")

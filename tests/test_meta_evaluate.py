@@ -12,11 +12,12 @@ from tstbench.datasets_scripts.judgments.schema import Judgment, write_judgments
 from tstbench.errors import InputError
 from tstbench.pipelines.meta.columns import Column, computed_columns, read_scores
 from tstbench.pipelines.meta.evaluate import Settings, meta_evaluate
+from tstbench.pipelines.meta.known import agreement_of, known_agreement
 from tstbench.pipelines.meta.mir2019 import balanced_accuracy, published_tables
 from tstbench.pipelines.meta.published import published
 from tstbench.pipelines.meta.rated import rated_outputs
 from tstbench.pipelines.meta.report import read_folder, terminal, write_folder
-from tstbench.pipelines.meta.result import read_report
+from tstbench.pipelines.meta.result import read_report, write_report
 from tstbench.pipelines.meta.tstbench2025 import overall_weights, printed_means
 from tstbench.pipelines.scoring import scoring
 
@@ -179,6 +180,29 @@ def test_the_folder_says_everything_and_is_read_again(tmp_path):
     (tmp_path / "bad.json").write_text('{"scores": 1}')
     with pytest.raises(InputError, match="not a meta-evaluation"):
         read_report(tmp_path / "bad.json")
+
+
+def test_a_summary_has_whole_studies_only(tmp_path):
+    settings = Settings(resamples=100)
+    report = meta_evaluate(rows(ways=WAYS), with_scores(lambda h: h), settings)
+    write_report(tmp_path / "a.json", report.summary())
+    short = read_report(tmp_path / "a.json")
+    found = {(s.level, s.direction, s.coefficient) for s in short.scores}
+    assert {(level, way) for level, way, _ in found} == {
+        ("sentence", None),
+        ("system", WAYS[0]),
+        ("system", WAYS[1]),
+    }
+    assert {name for *_, name in found} == {"pearson", "spearman"}
+    assert short.differences == ()
+
+
+def test_what_comes_with_the_package_can_be_read():
+    report = known_agreement()
+    if report is not None:
+        for metric in {score.metric for score in report.scores}:
+            assert agreement_of(metric)
+    assert agreement_of("no_such_metric") == ()
 
 
 def test_a_table_of_scores_on_the_command_line(tmp_path, capsys):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -165,9 +166,8 @@ def _content(model: str, texts: str) -> dict[str, float]:
 
 
 @cache
-def _stored(path: str) -> dict[str, dict[str, list[float]]]:
-    found: dict[str, dict[str, list[float]]] = stored_scores(path)
-    return found
+def _stored(path: str) -> Any:
+    return stored_scores(path)
 
 
 @dataclass(frozen=True, eq=False)

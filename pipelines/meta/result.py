@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from pydantic import ValidationError
 
@@ -15,7 +15,7 @@ from ...files import read_text, write_json
 from ...records import Strict
 
 Level = Literal["sentence", "system"]
-SCHEMA = 1
+LEVELS: tuple[Level, ...] = get_args(Level)
 
 
 class MetaScore(Strict):
@@ -155,6 +155,18 @@ class MetaReport(Strict):
             return tuple(found)
         pooled = {(s.study, s.aspect) for s in found if s.direction is None}
         return tuple(s for s in found if s.direction is None or (s.study, s.aspect) not in pooled)
+
+    def summary(self) -> MetaReport:
+        """What is shown beside a metric's name: Pearson and Spearman on whole studies, no tests."""
+        names = metrics_in(self.scores)
+        kept = tuple(
+            score
+            for name in names
+            for level in LEVELS
+            for coefficient in ("pearson", "spearman")
+            for score in self.of(name, level=level, coefficient=coefficient)
+        )
+        return self.model_copy(update={"scores": kept, "differences": (), "left_out": ()})
 
     def mean_over_models(
         self, metric: str, study: str, aspect: str, coefficient: str = "pearson"

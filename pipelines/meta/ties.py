@@ -103,11 +103,9 @@ def _candidates(thresholds: np.ndarray, best: int) -> np.ndarray:
 def _pairs(items: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """All pairs of positions with the same item, each once."""
     order = np.argsort(items, kind="stable")
-    starts = np.flatnonzero(np.append(True, np.diff(items[order]) != 0)) if len(items) else []
-    ends = np.append(starts[1:], len(items)) if len(items) else []
+    cuts = np.flatnonzero(np.diff(items[order])) + 1
     first, second = [], []
-    for start, end in zip(starts, ends, strict=True):
-        members = order[start:end]
+    for members in np.split(order, cuts):
         a, b = np.triu_indices(len(members), k=1)
         first.append(members[a])
         second.append(members[b])

@@ -81,9 +81,10 @@ def computed_columns(
                 Left(study=study, direction=direction, metric=n, why=str(error)) for n in names
             ]
             continue
+        ready = _prepared(how, direction, data_dir)
         for name in names:
             try:
-                if DATASETS.get(direction.split("/")[0]):
+                if not ready:
                     replace(how, metrics=(name,)).prepare(as_direction(direction), data_dir)
                 parts = _measure(name, some, inputs, scorers, how)
             except TSTBenchError as error:
@@ -115,6 +116,17 @@ def computed_columns(
         if corpus[name]
     ]
     return columns, left
+
+
+def _prepared(how: Scoring, direction: str, data_dir: Path | None) -> bool:
+    """Train all scorers at once, which reads the data once; one by one if one of them fails."""
+    if direction.split("/")[0] not in DATASETS:
+        return True  # nothing to train on: a metric says itself which scorer it lacks
+    try:
+        how.prepare(as_direction(direction), data_dir)
+    except TSTBenchError:
+        return False
+    return True
 
 
 def _inputs(some: Sequence[RatedOutput]) -> Inputs:

@@ -45,7 +45,8 @@ COMMANDS = {
     "leaderboard": "open the leaderboard on a folder of results",
     "rewrite": "open a page where systems rewrite your sentence side by side",
     "annotate": "open the human-evaluation page for your raters",
-    "judgments": "write a published study's human ratings, for the leaderboard",
+    "judgments": "write a study's human ratings in one schema",
+    "meta-evaluate": "measure how far metrics agree with people",
     "cache": "show what is kept in TSTBENCH_HOME, and remove what is no longer needed",
     "directions": "list the directions",
     "metrics": "list the metrics",
@@ -91,7 +92,7 @@ def _run(arguments: list[str]) -> int:
     name = arguments[0]
     if name not in COMMANDS:
         raise unknown_name("command", name, COMMANDS)
-    command = import_module(f".{name}", __package__)
+    command = import_module(f".{name.replace('-', '_')}", __package__)
     parser = argparse.ArgumentParser(
         prog=f"tstbench {name}",
         description=command.__doc__,
@@ -161,7 +162,7 @@ def _kept(line: str) -> bool:
 
 
 def _overview() -> str:
-    rows = "\n".join(f"  {name:<12} {text}" for name, text in COMMANDS.items())
+    rows = "\n".join(f"  {name:<13} {text}" for name, text in COMMANDS.items())
     return (
         f"TSTBench {__version__}: the benchmark for text style transfer\n\n"
         f"usage: tstbench COMMAND ...\n\n{rows}\n\n"

@@ -55,6 +55,13 @@ def _add_build(build: argparse.ArgumentParser) -> None:
     build.add_argument("--results", type=Path, help="results folder, published as tstbench/results")
     build.add_argument("--judgments", type=Path, help="folder of human judgments (JSONL)")
     build.add_argument(
+        "--studies",
+        nargs="+",
+        default=[],
+        metavar="STUDY",
+        help="published human judgments: li2018 mir2019 pauli2025 tstbench2025",
+    )
+    build.add_argument(
         "--systems",
         type=Path,
         nargs="+",
@@ -114,6 +121,7 @@ def _build(arguments: argparse.Namespace) -> None:
         datasets=arguments.datasets,
         results=arguments.results,
         judgments=arguments.judgments,
+        studies=arguments.studies,
         systems=arguments.systems,
         allow_missing=arguments.allow_missing,
         only=arguments.only,

@@ -1,12 +1,15 @@
-"""Write a published study's human ratings as judgments, which the leaderboard shows beside scores.
+"""Write a study's human ratings as judgments, in one schema.
 
-Studies: li2018, the ratings of eight systems on Yelp by Li et al. (2018), CC BY-SA 4.0: if you
-share the file, credit them and keep the licence. Rows of other studies in FILE are kept.
+STUDY is a published one (li2018, mir2019, pauli2025, tstbench2025) or a table of your own (CSV with
+columns source, output, system, direction and one for each aspect). Each study has its own terms,
+which are printed. Rows of other studies in FILE are kept. The leaderboard shows results/human.jsonl
+beside the scores; 'tstbench meta-evaluate' measures how far metrics agree with people.
 
-Example:
+Examples:
   tstbench judgments li2018 --out results/human.jsonl
-  tstbench leaderboard results
-"""
+  tstbench judgments mir2019 --out mir2019.jsonl
+  tstbench judgments my.csv --direction yelp/negative-to-positive --column style=AnswerA --out my.jsonl
+"""  # noqa: E501 - an example is one line
 
 from __future__ import annotations
 
@@ -15,57 +18,110 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import unknown_name
 from ..talk import say
 
 if TYPE_CHECKING:
+    from ..datasets_scripts.judgments.own import Layout
     from ..datasets_scripts.judgments.schema import Judgment
-
-STUDIES = ("li2018",)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add study and file."""
-    parser.add_argument("study", help=", ".join(STUDIES))
+    parser.add_argument("study", help="li2018, mir2019, pauli2025, tstbench2025, or a file")
     parser.add_argument(
         "--out", type=Path, required=True, metavar="FILE", help="JSON Lines file to write"
     )
+    add_layout_arguments(parser)
+
+
+def add_layout_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add how a table of the user's is read."""
+    parser.add_argument(
+        "--column",
+        action="append",
+        default=[],
+        metavar="OURS=THEIRS",
+        help="a table's own column name, such as style=AnswerA or source=Input",
+    )
+    parser.add_argument("--direction", help="of all rows of a table without such a column")
+    parser.add_argument(
+        "--scale", default="1-5", help="of a table's scores: 1-5 (default), or 'ordinal 1-5'"
+    )
+
+
+def read_layout(arguments: argparse.Namespace) -> Layout:
+    """The checked layout of the arguments."""
+    from ..datasets_scripts.judgments.own import Layout, parse_columns
+
+    return Layout(
+        columns=parse_columns(arguments.column),
+        direction=arguments.direction,
+        scale=arguments.scale,
+    )
+
+
+def read_any(study: str, layout: Layout) -> list[Judgment]:
+    """The judgments of a published study or of a file; what to know about them is said."""
+    from ..datasets_scripts.judgments.own import read_study
+    from ..datasets_scripts.judgments.studies import STUDIES, parse_study
+
+    if study not in STUDIES and ("/" in study or "." in study):
+        return read_study(Path(study), layout)
+    found = parse_study(study)
+    if study == "li2018":
+        from ..datasets_scripts.judgments.li2018 import li2018_judgments
+
+        ratings = li2018_judgments()
+        say(str(ratings))
+        rows = ratings.judgments
+    else:
+        rows = found.judgments()
+    say(str(found))
+    return rows
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Write the ratings; print the mean of each system on standard output."""
-    from ..datasets_scripts.judgments.li2018 import STUDY, li2018_judgments
     from ..datasets_scripts.judgments.schema import read_judgments, write_judgments
     from ..pipelines.tables import print_rows
 
-    if arguments.study not in STUDIES:
-        raise unknown_name("study", arguments.study, STUDIES)
+    rows = read_any(arguments.study, read_layout(arguments))
+    studies = {row.study for row in rows}
     kept = []
     if arguments.out.exists():
-        kept = [row for row in read_judgments(arguments.out) if row.study != STUDY]
-    ratings = li2018_judgments()
-    say(str(ratings))
-    write_judgments(arguments.out, [*kept, *ratings.judgments])
+        kept = [row for row in read_judgments(arguments.out) if row.study not in studies]
+    write_judgments(arguments.out, [*kept, *rows])
     others = f", after {len(kept)} of other studies" if kept else ""
-    say(f"wrote {len(ratings.judgments)} judgments to {arguments.out}{others}")
-    print_rows(*_means(ratings.judgments))
+    flagged = sum(row.flag is not None for row in rows)
+    said = f"; {flagged} scores are not on their scale and flagged" if flagged else ""
+    say(f"wrote {len(rows)} judgments to {arguments.out}{others}{said}")
+    print_rows(*_means(rows))
 
 
 def _means(judgments: Iterable[Judgment]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Header and rows: mean of each aspect and share of successes, by direction and system."""
-    from ..datasets_scripts.judgments.aspects import RATED
-    from ..datasets_scripts.judgments.li2018 import success_rate
+    from ..datasets_scripts.judgments.aspects import ASPECTS, RATED
+    from ..datasets_scripts.judgments.li2018 import STUDY, success_rate
 
     groups: dict[tuple[str, str], list[Judgment]] = {}
     for judgment in judgments:
         groups.setdefault((judgment.direction, judgment.system), []).append(judgment)
+    asked = {judgment.aspect for group in groups.values() for judgment in group}
+    aspects = [name for name in ASPECTS if name in asked]
+    aspects += sorted(asked - set(aspects))
+    succeed = {aspect.name for aspect in RATED} <= asked and all(
+        judgment.study == STUDY for group in groups.values() for judgment in group
+    )
     rows = []
     for (direction, system), group in sorted(groups.items()):
         cells = []
-        for aspect in RATED:
-            scores = [j.score for j in group if j.aspect == aspect.name and j.score is not None]
+        for aspect in aspects:
+            scores = [j.usable for j in group if j.aspect == aspect and j.usable is not None]
             cells.append(f"{sum(scores) / len(scores):.2f}" if scores else "-")
-        rate = success_rate(group)
-        items = str(len({j.sample_id for j in group}))
-        rows.append((direction, system, items, *cells, "-" if rate is None else f"{rate:.1%}"))
-    return ("direction", "system", "sentences", *(a.name for a in RATED), "success"), rows
+        items = str(len({j.sample_id or j.item for j in group}))
+        if succeed:  # the measure of Li et al. (2018)
+            rate = success_rate(group)
+            cells.append("-" if rate is None else f"{rate:.1%}")
+        rows.append((direction, system, items, *cells))
+    end = ("success",) if succeed else ()
+    return ("direction", "system", "sentences", *aspects, *end), rows

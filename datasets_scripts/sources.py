@@ -25,6 +25,7 @@ BENCHMARK = "FayeXXX/A-Benchmark-of-Text-Style-Transfer"
 LI_2018 = "lijuncen/Sentiment-and-Style-Transfer"
 MIR_2019 = "passeul/style-transfer-model-evaluation"
 COLA = "nyu-mll/CoLA-baselines"
+PAULI_2025 = "AmaliePauli/style_transfer_evaluation"
 
 
 class SourceFile(Protocol):

@@ -100,3 +100,32 @@ def test_judgments_that_are_none_are_refused(tmp_path, results):
     write_jsonl(tmp_path / "judgments" / "study.jsonl", [{"score": 9}])
     with pytest.raises(TSTBenchError, match=r"study\.jsonl, line 1"):
         build_all(tmp_path / "hub", datasets=[], judgments=tmp_path / "judgments")
+
+
+def test_judgments_become_a_dataset_with_a_card(tmp_path, results):
+    folder = tmp_path / "judgments"
+    folder.mkdir()
+    (folder / "ours.jsonl").write_bytes((results / "human.jsonl").read_bytes())
+    build_all(tmp_path / "hub", datasets=[], judgments=folder, only=["human_judgments"])
+    built = tmp_path / "hub" / "datasets" / "tstbench" / "human_judgments"
+    for config in ("default", "ours"):
+        rows = load_dataset(
+            str(built), config, split="judgments", cache_dir=str(tmp_path / "cache")
+        )
+        assert (rows[0]["score"], rows[0]["flag"]) == (1.0, None)
+    assert "1 rows: style" in (built / "README.md").read_text()
+
+
+@pytest.mark.realdata
+def test_published_studies_become_a_dataset(tmp_path):
+    names = ["li2018", "mir2019", "pauli2025", "tstbench2025"]
+    build_all(tmp_path / "hub", datasets=[], studies=names, only=["human_judgments"])
+    built = tmp_path / "hub" / "datasets" / "tstbench" / "human_judgments"
+    rows = load_dataset(str(built), split="judgments", cache_dir=str(tmp_path / "cache"))
+    assert rows.num_rows == 9600 + 10492 + 1200 + 15000
+    card = (built / "README.md").read_text()
+    for said in ("CC BY-SA 4.0", "CC-BY-4.0", "none stated", "Only the public outputs of ChatGPT"):
+        assert said in card
+    licensed = rows.filter(lambda row: row["dataset"].startswith("gyafc"))
+    assert licensed.num_rows == 5200
+    assert set(licensed["output"]) == {None}

@@ -67,5 +67,19 @@ NATURALNESS = Aspect(
     "nominal 0-1",
     {0: "the source is more natural", 1: "the output is more natural"},
 )
+STYLE_DIFFERENCE = replace(
+    STYLE,
+    name="style_difference",
+    question="How different are the styles of the two texts?",
+    scale="interval 1-5",
+    anchors={5: "completely different styles", 1: "identical styles"},
+)
+NATURALNESS_ABSOLUTE = Aspect(
+    "naturalness",
+    "Naturalness, absolute",
+    "How natural is the text, that is, how likely to be written by a person?",
+    "interval 1-5",
+)
 RATED = (STYLE, CONTENT, FLUENCY)
-ASPECTS: dict[str, Aspect] = {a.name: a for a in (*RATED, OVERALL, CONTENT_MASKED, NATURALNESS)}
+_OTHERS = (OVERALL, STYLE_DIFFERENCE, CONTENT_MASKED, NATURALNESS, NATURALNESS_ABSOLUTE)
+ASPECTS: dict[str, Aspect] = {aspect.name: aspect for aspect in (*RATED, *_OTHERS)}

@@ -113,6 +113,11 @@ def li2018_judgments() -> Ratings:
     )
 
 
+def li2018_rows() -> list[Judgment]:
+    """The judgments alone; see :func:`li2018_judgments`."""
+    return li2018_judgments().judgments
+
+
 def read_ratings(path: Path | str, rewrites: Iterable[Rewrites]) -> Ratings:
     """Read an export and join it to the systems by source, target style and output.
 
@@ -228,6 +233,7 @@ def _judge(
             rater=RATER,
             score=None if score is None else float(score),
             note="; ".join(notes) or None,
+            certain=True,  # it is the text that the worker saw
         )
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError, model_validator
 
@@ -23,6 +23,7 @@ from ...records import Strict
 
 _SCALE = re.compile(r"^(nominal|ordinal|interval) (-?\d+(?:\.\d+)?)-(-?\d+(?:\.\d+)?)$")
 _Name = Annotated[str, Field(min_length=1, max_length=100)]
+_OPTIONAL = ("item", "model", "condition", "certain", "flag")
 _Slug = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_.-]*$", max_length=100)]
 
 
@@ -82,8 +83,17 @@ class Judgment(Strict):
         aspect: what was judged, such as ``style``.
         scale: see :class:`Scale`.
         rater: a pseudonym, or the name of an average such as ``mean-of-3``.
-        score: on the scale; null if the rater skipped the output.
+        score: on the scale, unless ``flag`` says that it is not; null if the rater skipped the
+            output.
         note: what the rater wrote, or why a score is missing.
+        item: the study's own number of the sentence where ``sample_id`` is null: it pairs the
+            scores of several systems and aspects, but names no text.
+        model: the model of which ``system`` is one setting, if the study compares settings.
+        condition: what was varied when the output was made, in the study's own word.
+        certain: whether the public output of this system is certainly the one that was rated;
+            null if nothing is known.
+        flag: ``impossible`` if the study published a score that its scale does not have. It is
+            kept, because it is part of what was published, and no statistic uses it.
     """
 
     study: _Name
@@ -98,22 +108,36 @@ class Judgment(Strict):
     rater: _Slug
     score: Annotated[float, Field(strict=True)] | None
     note: Annotated[str, Field(max_length=2000)] | None = None
+    item: _Name | None = None
+    model: _Name | None = None
+    condition: _Name | None = None
+    certain: bool | None = None
+    flag: Literal["impossible"] | None = None
 
     @model_validator(mode="after")
     def _consistent(self) -> Judgment:
         if self.direction.split("/")[0] != self.dataset:
             raise ValueError(f"direction {self.direction!r} is not in dataset {self.dataset!r}")
         scale = parse_scale(self.scale)
-        if self.score is not None and not scale.holds(self.score):
+        possible = self.score is None or scale.holds(self.score)
+        if not possible and self.flag is None:
             raise ValueError(f"score {self.score:g} is not on the scale {self.scale!r}")
+        if possible and self.flag is not None:
+            raise ValueError(f"flag is 'impossible', but nothing is wrong with {self.score}")
         return self
 
     @property
+    def usable(self) -> float | None:
+        """The score, or ``None`` where there is none or it is flagged."""
+        return None if self.flag else self.score
+
+    @property
     def key(self) -> tuple[str, ...] | None:
-        """What must be unique; ``None`` if the study published no sample ids."""
-        if self.sample_id is None:
+        """What must be unique; ``None`` if the study published neither sample ids nor items."""
+        sentence = self.sample_id or self.item
+        if sentence is None:
             return None
-        return (self.study, self.direction, self.system, self.sample_id, self.aspect, self.rater)
+        return (self.study, self.direction, self.system, sentence, self.aspect, self.rater)
 
 
 def read_judgments(path: Path | str) -> list[Judgment]:
@@ -131,18 +155,20 @@ def read_judgments(path: Path | str) -> list[Judgment]:
         except json.JSONDecodeError as error:
             raise InputError(f"{path}, line {number}: not JSON: {error}") from error
         except ValidationError as error:
-            raise InputError(f"{path}, line {number}: {_first_problem(error)}") from error
+            raise InputError(f"{path}, line {number}: {first_problem(error)}") from error
         if judgment.key is not None:
             first = seen.setdefault(judgment.key, number)
             if first != number:
-                what = f"{judgment.aspect} of {judgment.system}, sample {judgment.sample_id}"
+                sentence = judgment.sample_id or judgment.item
+                what = f"{judgment.aspect} of {judgment.system}, sample {sentence}"
                 message = f"{judgment.rater} already scored {what} in line {first}"
                 raise InputError(f"{path}, line {number}: {message}. Keep one of the two.")
         judgments.append(judgment)
     return judgments
 
 
-def _first_problem(error: ValidationError) -> str:
+def first_problem(error: ValidationError) -> str:
+    """The first field that is wrong, and how."""
     problem = error.errors(include_url=False)[0]
     where = ".".join(str(part) for part in problem["loc"])
     what = problem["msg"].removeprefix("Value error, ")
@@ -150,5 +176,10 @@ def _first_problem(error: ValidationError) -> str:
 
 
 def write_judgments(path: Path | str, judgments: Iterable[Judgment]) -> None:
-    """Write judgments as JSON Lines, atomically."""
-    write_jsonl(path, (judgment.model_dump(mode="json") for judgment in judgments))
+    """Write judgments as JSON Lines, atomically; fields that not every study has only if set."""
+    write_jsonl(path, map(_row, judgments))
+
+
+def _row(judgment: Judgment) -> dict[str, Any]:
+    row = judgment.model_dump(mode="json")
+    return {name: row[name] for name in row if row[name] is not None or name not in _OPTIONAL}

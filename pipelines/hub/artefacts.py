@@ -18,6 +18,7 @@ from ...files import write_jsonl, write_text
 from ..results import Stored, read_direction
 from ..significance import write_significance
 from .build import Built, Files, Source, build, trained_scorers
+from .human_judgments import stage_judgments
 from .models import model_sources
 from .systems import systems_in, trained_systems
 from .tasks import EVAL_FILE, eval_yaml
@@ -83,30 +84,6 @@ There is no single one: the terms of each `origin` apply to its rows, and those 
 what they rewrite.
 """
 
-JUDGMENTS_CARD = """\
----
-pretty_name: TSTBench human judgments
-license: other
-license_name: terms-of-each-study
-language:
-- en
-tags:
-- text-style-transfer
-configs:
-- config_name: default
-  data_files:
-  - split: judgments
-    path: "*.jsonl"
----
-# TSTBench human judgments
-
-One row per judgment: `study`, `dataset`, `direction`, `system`, `sample_id`, `source`, `output`,
-`aspect`, `scale`, `rater` (a pseudonym) and `score`.
-
-Rows of the study `li2018` are made from the ratings that Li, Jia, He and Liang published with
-"Delete, Retrieve, Generate" (2018) under CC BY-SA 4.0; the same licence applies to these rows.
-"""
-
 
 def build_all(
     root: Path | str,
@@ -114,6 +91,7 @@ def build_all(
     datasets: Sequence[str],
     results: Path | None = None,
     judgments: Path | None = None,
+    studies: Sequence[str] = (),
     systems: Sequence[Path] = (),
     allow_missing: bool = False,
     only: Collection[str] = (),
@@ -127,6 +105,7 @@ def build_all(
         datasets: names; GYAFC and data without a licence are refused.
         results: a results folder: becomes ``results`` and ``outputs``.
         judgments: a folder of exported JSONL: becomes ``human_judgments``.
+        studies: names of published studies of human judgments, which it gets too.
         systems: folders of trained systems, in addition to those of the store.
         allow_missing: leave out dataset splits whose upstream files are missing.
         only: names of repositories; default all.
@@ -157,8 +136,8 @@ def build_all(
         if results is not None:
             folders["results"] = _stage_results(results, stored, staging / "results")
             folders["outputs"] = _stage_outputs(stored, staging / "outputs")
-        if judgments is not None:
-            folders["human_judgments"] = _stage_judgments(judgments, staging / "judgments")
+        if judgments is not None or studies:
+            folders["human_judgments"] = stage_judgments(judgments, studies, staging / "judgments")
         models = {**trained_scorers(), **trained_systems(), **systems_in(systems)}
         return build(
             root,
@@ -260,18 +239,4 @@ def _stage_outputs(found: Sequence[Stored], staging: Path) -> Path:
     ]
     write_jsonl(staging / "outputs.jsonl", rows)
     write_text(staging / "README.md", OUTPUTS_CARD)
-    return staging
-
-
-def _stage_judgments(judgments: Path, staging: Path) -> Path:
-    files = sorted(judgments.glob("*.jsonl"))
-    if not files:
-        raise MissingFileError(
-            f"no judgments in {judgments}: *.jsonl as 'annotate --export' writes"
-        )
-    staging.mkdir(parents=True)
-    for file in files:
-        read_judgments(file)  # refuses what is none
-        shutil.copy(file, staging)
-    write_text(staging / "README.md", JUDGMENTS_CARD)
     return staging

@@ -127,11 +127,11 @@ def reliability_table(judgments: Iterable[Judgment]) -> tuple[np.ndarray, tuple[
             raise InputError(f"{message} matched, so no agreement can be computed")
         *item, rater = judgment.key
         scores = rows.setdefault(tuple(item), {})
-        if judgment.score is None:
+        if judgment.usable is None:
             continue
         if rater in scores:
             raise InputError(f"{rater} scored {judgment.aspect} of {' '.join(item)} twice")
-        scores[rater] = judgment.score
+        scores[rater] = judgment.usable
     raters = tuple(sorted({rater for scores in rows.values() for rater in scores}))
     table = np.array([[row.get(rater, np.nan) for rater in raters] for row in rows.values()])
     return table.reshape(len(rows), len(raters)), raters
@@ -214,13 +214,13 @@ def system_means(judgments: Iterable[Judgment]) -> list[SystemMean]:
         scale = _only_scale(aspect, group)
         items: dict[object, list[float]] = {}
         for number, judgment in enumerate(group):
-            if judgment.score is not None:
+            if judgment.usable is not None:
                 item = (judgment.study, judgment.sample_id) if judgment.sample_id else number
-                items.setdefault(item, []).append(judgment.score)
+                items.setdefault(item, []).append(judgment.usable)
         if not items:
             continue
         statistics = mean_statistics(np.array([np.mean(scores) for scores in items.values()]))
-        raters = {judgment.rater for judgment in group if judgment.score is not None}
+        raters = {judgment.rater for judgment in group if judgment.usable is not None}
         bounds = interval(statistics) if len(items) > 1 else None
         means.append(
             SystemMean(

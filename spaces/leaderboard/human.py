@@ -67,12 +67,12 @@ def read_human(path: Path) -> tuple[Mapping[str, tuple[HumanScore, ...]], list[s
     items: dict[_Key, dict[object, list[float]]] = defaultdict(lambda: defaultdict(list))
     anonymous: set[_Key] = set()
     for number, row in enumerate(judgments):
-        if row.score is None:
+        if row.usable is None:
             continue
         key = (row.direction, row.study, row.aspect, row.scale, fold(row.system))
         if row.sample_id is None:
             anonymous.add(key)
-        items[key][number if row.sample_id is None else row.sample_id].append(row.score)
+        items[key][number if row.sample_id is None else row.sample_id].append(row.usable)
     scores: dict[str, list[HumanScore]] = defaultdict(list)
     for key, by_item in items.items():
         direction, study, aspect, scale, system = key

@@ -1,0 +1,172 @@
+"""Measure how far metrics agree with people: registered metrics, or a table of scores.
+
+STUDY is li2018, mir2019, pauli2025, tstbench2025, or a file of your own: the annotation page's
+export (JSON Lines) or a table (CSV with columns source, output, system, direction and one for each
+aspect). Correlations with intervals at sentence and system level, and tests of the difference
+between metrics; see docs/reproduction.md.
+
+Examples:
+  tstbench meta-evaluate mir2019 li2018 --metrics s_bleu bertscore acc
+  tstbench meta-evaluate my.csv --column style=AnswerA --metrics acc --out agreement
+  tstbench meta-evaluate li2018 --scores mine.csv --lower-is-better distance
+  tstbench meta-evaluate mir2019 --published
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..talk import say
+from .judgments import add_layout_arguments, read_any, read_layout
+from .scoring import add_scoring_arguments, read_scoring
+
+if TYPE_CHECKING:
+    from ..pipelines.meta.evaluate import Scored
+    from ..pipelines.meta.rated import RatedOutput
+    from ..pipelines.meta.result import MetaReport
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add studies, what is compared with them, and how."""
+    parser.add_argument("studies", nargs="*", metavar="STUDY", help="default: all published ones")
+    parser.add_argument(
+        "--study", action="append", default=[], metavar="FILE", help="a study of your own, too"
+    )
+    add_layout_arguments(parser)
+    parser.add_argument(
+        "--scores",
+        type=Path,
+        metavar="FILE",
+        help="compare the columns of a table: outputs known by id (with direction and system) or "
+        "by source and output, or systems by direction and system",
+    )
+    parser.add_argument(
+        "--lower-is-better", nargs="+", default=[], metavar="COLUMN", help="of --scores"
+    )
+    add_scoring_arguments(parser)
+    parser.add_argument(
+        "--all-aspects",
+        action="store_true",
+        help="compare a metric with every aspect, not only with those it measures",
+    )
+    parser.add_argument(
+        "--resamples", type=int, default=1000, metavar="N", help="default: 1000; at most 100000"
+    )
+    parser.add_argument("--no-tests", action="store_true", help="no tests of differences")
+    parser.add_argument(
+        "--published",
+        action="store_true",
+        help="a study's own published tables (mir2019, tstbench2025) computed again, as Markdown",
+    )
+    parser.add_argument("--data-dir", type=Path, help="your copy of a licensed corpus (GYAFC)")
+    parser.add_argument(
+        "--summary", type=Path, metavar="FILE", help="write only whole studies' r and rho, as JSON"
+    )
+    parser.add_argument(
+        "--out", type=Path, metavar="DIR", help="write JSON, CSV and Markdown to this folder"
+    )
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Read everything first, then compute; tables go to standard output."""
+    from ..datasets_scripts.judgments.studies import STUDIES
+    from ..errors import InputError
+    from ..files import check_replaceable
+    from ..pipelines.meta.evaluate import Settings, meta_evaluate
+    from ..pipelines.meta.report import JSON_FILE, write_folder
+    from ..pipelines.meta.result import write_report
+
+    named = [*arguments.studies, *arguments.study] or list(STUDIES)
+    settings = Settings(
+        resamples=arguments.resamples,
+        all_aspects=arguments.all_aspects,
+        differences=not arguments.no_tests,
+    )
+    if arguments.published:
+        _published(named, arguments)
+        return
+    if arguments.scores and arguments.metrics:
+        raise InputError("give --metrics or --scores: one report compares one kind")
+    if arguments.lower_is_better and not arguments.scores:
+        raise InputError("--lower-is-better names columns of --scores, which is not given")
+    if arguments.out:
+        check_replaceable(arguments.out, lambda path: (path / JSON_FILE).is_file())
+    score = _scored(arguments)
+    layout = read_layout(arguments)
+    judgments = [row for name in dict.fromkeys(named) for row in read_any(name, layout)]
+    report = meta_evaluate(judgments, score, settings)
+    if arguments.out:  # first: a closed pipe ends the printing
+        write_folder(arguments.out, report)
+    if arguments.summary:
+        write_report(arguments.summary, report.summary())
+    _print(report)
+    if arguments.out:
+        say(f"wrote {arguments.out}/README.md, {JSON_FILE}, scores.csv and differences.csv")
+
+
+def _published(named: Sequence[str], arguments: argparse.Namespace) -> None:
+    from ..files import write_text
+    from ..pipelines.meta.published import PUBLISHED, published
+
+    chosen = named if arguments.studies or arguments.study else PUBLISHED
+    text = "\n".join(f"## {study}\n\n{published(study, arguments.resamples)}" for study in chosen)
+    print(text)  # noqa: T201
+    if arguments.out:
+        write_text(arguments.out / "published.md", text)
+
+
+def _scored(arguments: argparse.Namespace) -> Scored:
+    """Where the scores come from: a table, or registered metrics."""
+    from ..pipelines.meta.columns import Column, computed_columns, read_scores
+    from ..pipelines.meta.result import Left
+
+    if arguments.scores:
+        table = read_scores(arguments.scores, arguments.lower_is_better)
+
+        def looked_up(outputs: Sequence[RatedOutput]) -> tuple[list[Column], list[Left]]:
+            found = table.columns(outputs)
+            missing = set(table.names) - {column.name for column in found}
+            why = f"{table.path} has none of the study's outputs or systems"
+            study = outputs[0].study if outputs else ""
+            return found, [
+                Left(study=study, direction=None, metric=name, why=why)
+                for name in table.names
+                if name in missing
+            ]
+
+        return looked_up
+    how = read_scoring(arguments)
+
+    def computed(outputs: Sequence[RatedOutput]) -> tuple[list[Column], list[Left]]:
+        return computed_columns(outputs, how, arguments.data_dir)
+
+    return computed
+
+
+def _print(report: MetaReport) -> None:
+    """Tables in a terminal; one row per number, tab-separated, in a pipe."""
+    from ..errors import InputError
+    from ..pipelines.meta.report import terminal
+    from ..pipelines.meta.result import MetaScore
+    from ..pipelines.tables import print_rows
+
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for one in report.left_out:
+        reasons.setdefault((one.metric, one.why), []).append(one.direction or one.study)
+    for (metric, why), where in reasons.items():
+        say(f"{metric} is left out of {', '.join(where)}: {why}")
+    if not report.scores:
+        raise InputError("nothing could be compared; the reasons are above")
+    if sys.stdout.isatty():
+        print(terminal(report))  # noqa: T201
+        return
+    names = list(MetaScore.model_fields)
+    rows = [
+        ["" if value is None else str(value) for value in score.model_dump().values()]
+        for score in report.scores
+    ]
+    print_rows(names, rows)

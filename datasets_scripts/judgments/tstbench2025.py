@@ -1,0 +1,102 @@
+"""The human scores of the benchmark's paper: 50 outputs of each system and direction.
+
+Source: the TSTBench paper, section 3.3.2 and its released averages. A score is an average over the
+raters. Which sentence it belongs to was not published, so no row has a text: what they say about
+systems can be used, and the 50 places of one direction are the same for all its systems. Only the
+public outputs of ChatGPT are certainly those that were rated.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from ...errors import InputError
+from ...files import read_text
+from ..sources import BENCHMARK, fetch, upstream_file
+from .aspects import CONTENT, FLUENCY, OVERALL, STYLE, Aspect
+from .schema import Judgment, parse_scale
+
+STUDY = "tstbench2025"
+RATER = "mean-of-raters"
+SCALE = "interval 1-5"  # averages; the single ratings were whole numbers
+ITEMS = 50
+FOLDERS = {
+    "yelp_0": "yelp/negative-to-positive",
+    "amazon_0": "amazon/negative-to-positive",
+    "gyafc_em_0": "gyafc_em/informal-to-formal",
+    "gyafc_fr_0": "gyafc_fr/informal-to-formal",
+    "shakespeare_0": "shakespeare/shakespearean-to-modern",
+    "styleptb_TFU_0": "styptb_tfu/present-to-future",
+    "styleptb_ARR_0": "styptb_arr/modified-to-unmodified",
+}
+CERTAIN = ("chatgpt", "chatgpt-fs")
+ASPECT_NAMES: dict[str, Aspect] = {
+    "strength": STYLE,
+    "content": CONTENT,
+    "fluency": FLUENCY,
+    "all": OVERALL,
+}
+
+
+def tstbench2025_judgments() -> list[Judgment]:
+    """All scores, without texts; ``item`` is the place among the 50 of a direction.
+
+    Raises:
+        MissingFileError, IntegrityError: see :func:`~..sources.fetch`.
+        InputError: see :func:`read_scores`.
+    """
+    rows = []
+    for folder, direction in FOLDERS.items():
+        file = upstream_file(BENCHMARK, f"Evaluation/human_average/{folder}/all_score.json")
+        rows += read_scores(fetch(file), direction)
+    return rows
+
+
+def read_scores(path: Path, direction: str) -> list[Judgment]:
+    """Read ``{system: {aspect: [score, ...]}}``, the scores written as strings.
+
+    A number outside the scale is kept and flagged.
+
+    Raises:
+        InputError: not of this layout, or the systems have different numbers of scores.
+    """
+    try:
+        systems: Any = json.loads(read_text(path))
+        given = {
+            system: {aspect: [float(text) for text in aspects[aspect]] for aspect in ASPECT_NAMES}
+            for system, aspects in systems.items()
+        }
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        example = '{"SYSTEM": {"strength": ["4", ...], "content": ..., "fluency": ..., "all": ...}}'
+        raise InputError(f"{path} is not like {example}: {error}") from error
+    if {len(scores) for aspects in given.values() for scores in aspects.values()} != {ITEMS}:
+        raise InputError(f"{path}: a system has not {ITEMS} scores on every aspect")
+    return [
+        _judgment(direction, name.lower().replace("_", "-"), ASPECT_NAMES[aspect], place, score)
+        for name, aspects in given.items()
+        for aspect, scores in aspects.items()
+        for place, score in enumerate(scores, start=1)
+    ]
+
+
+def _judgment(direction: str, system: str, aspect: Aspect, place: int, score: float) -> Judgment:
+    possible = parse_scale(SCALE).holds(score)
+    return Judgment(
+        study=STUDY,
+        dataset=direction.split("/")[0],
+        direction=direction,
+        system=system,
+        sample_id=None,
+        source=None,
+        output=None,
+        aspect=aspect.name,
+        scale=SCALE,
+        rater=RATER,
+        score=score,
+        note=None if possible else "published although the scale ends at 5",
+        item=f"place-{place:02d}",
+        certain=system in CERTAIN,
+        flag=None if possible else "impossible",
+    )

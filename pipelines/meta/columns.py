@@ -1,0 +1,321 @@
+"""Scores to compare with people: of registered metrics, or a column of somebody's table."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from ...datasets_scripts.known import DATASETS, as_direction, language_of
+from ...datasets_scripts.load import load_test_set
+from ...errors import InputError, TSTBenchError
+from ...files import read_text
+from ...metrics.contract import Cohort
+from ...metrics.inputs import Inputs, check_inputs
+from ...metrics.measure import measure
+from ...metrics.registry import metric_facts
+from ...metrics.result import LeftOut, Measurement
+from ...metrics.scorers.profile import Scorers
+from ...metrics.statistics import Statistics
+from ..scoring import Scoring
+from .rated import RatedOutput
+from .result import Left
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """A metric's scores of the outputs of a study, in their order.
+
+    Attributes:
+        name: the metric, or the table's column.
+        aspect: what the metric measures; ``other`` is compared with every aspect.
+        sentence: shape (N,), NaN where there is none.
+        sign: 1 if higher is better, else -1.
+        corpus: (direction, system) to the statistics of its outputs and their positions, for
+            metrics whose score of a system is not the mean of its outputs' scores.
+        systems: (direction, system) to a score, where only systems were scored.
+        signatures: direction to signature.
+    """
+
+    name: str
+    aspect: str
+    sentence: np.ndarray
+    sign: int = 1
+    corpus: Mapping[tuple[str, str], tuple[Statistics, np.ndarray]] = field(default_factory=dict)
+    systems: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    signatures: Mapping[str, str] = field(default_factory=dict)
+
+
+def computed_columns(
+    outputs: Sequence[RatedOutput], how: Scoring, data_dir: Path | None = None
+) -> tuple[list[Column], list[Left]]:
+    """Score a study's outputs with registered metrics, direction by direction.
+
+    Scorers that do not exist yet are trained first, as in an evaluation. A metric that does not
+    apply to a direction, or whose scorer cannot be found, is left out there.
+
+    Args:
+        outputs: of one study.
+        how: metrics, scorers and options.
+        data_dir: the user's copy of a licensed corpus.
+    """
+    names = how.metrics
+    values = {name: np.full(len(outputs), np.nan) for name in names}
+    corpus: dict[str, dict[tuple[str, str], tuple[Statistics, np.ndarray]]] = {n: {} for n in names}
+    signatures: dict[str, dict[str, str]] = {name: {} for name in names}
+    left: list[Left] = []
+    for direction in dict.fromkeys(output.direction for output in outputs):
+        places = np.array([i for i, one in enumerate(outputs) if one.direction == direction])
+        some = [outputs[i] for i in places]
+        study = some[0].study
+        try:
+            inputs = _inputs(some)
+            scorers = how.scorers(as_direction(direction))
+        except TSTBenchError as error:
+            left += [
+                Left(study=study, direction=direction, metric=n, why=str(error)) for n in names
+            ]
+            continue
+        ready = _prepared(how, direction, data_dir)
+        for name in names:
+            try:
+                if not ready:
+                    replace(how, metrics=(name,)).prepare(as_direction(direction), data_dir)
+                parts = _measure(name, some, inputs, scorers, how)
+            except TSTBenchError as error:
+                left.append(Left(study=study, direction=direction, metric=name, why=str(error)))
+                continue
+            for system, here, outcome in parts:
+                if isinstance(outcome, LeftOut):
+                    left.append(
+                        Left(study=study, direction=direction, metric=name, why=outcome.why)
+                    )
+                    break
+                signatures[name][direction] = str(outcome.signature)
+                statistics = outcome.statistics
+                if statistics.per_sentence is not None:
+                    values[name][places[here]] = statistics.per_sentence
+                for one, within in _by_system(some, here, system):
+                    cut = replace(statistics, rows=statistics.rows[within], per_sentence=None)
+                    corpus[name][direction, one] = (cut, places[here][within])
+    columns = [
+        Column(
+            name=name,
+            aspect=metric_facts(name).aspect,
+            sentence=values[name],
+            sign=1 if metric_facts(name).higher_is_better else -1,
+            corpus=corpus[name],
+            signatures=signatures[name],
+        )
+        for name in names
+        if corpus[name]
+    ]
+    return columns, left
+
+
+def _prepared(how: Scoring, direction: str, data_dir: Path | None) -> bool:
+    """Train all scorers at once, which reads the data once; one by one if one of them fails."""
+    if direction.split("/")[0] not in DATASETS:
+        return True  # nothing to train on: a metric says itself which scorer it lacks
+    try:
+        how.prepare(as_direction(direction), data_dir)
+    except TSTBenchError:
+        return False
+    return True
+
+
+def _inputs(some: Sequence[RatedOutput]) -> Inputs:
+    """All outputs of a direction; references if the study's sentences are the test set's."""
+    sources = [one.source for one in some]
+    texts = [one.output for one in some]
+    if None in sources or None in texts:
+        raise InputError("the study published no texts for this direction")
+    direction = as_direction(some[0].direction)
+    return check_inputs(
+        [text or "" for text in texts],
+        [source or "" for source in sources],
+        _references(some),
+        direction,
+        language_of(direction),
+    )
+
+
+def _references(some: Sequence[RatedOutput]) -> list[tuple[str, ...]] | None:
+    direction = some[0].direction
+    if direction.split("/")[0] not in DATASETS:
+        return None
+    try:
+        test_set = load_test_set(direction)
+    except TSTBenchError:  # its files are not here: metrics that need references are left out
+        return None
+    by_id = dict(zip(test_set.ids, test_set.references, strict=True))
+    if any(one.sentence not in by_id for one in some):
+        return None
+    return [by_id[one.sentence] for one in some]
+
+
+_Part = tuple[str | None, np.ndarray, Measurement | LeftOut]
+
+
+def _measure(
+    name: str, some: Sequence[RatedOutput], inputs: Inputs, scorers: Scorers, how: Scoring
+) -> list[_Part]:
+    """All systems at once, or one by one where the metric compares them."""
+    whole = np.arange(len(some))
+    if not metric_facts(name).compares_systems:
+        outcome = measure([name], inputs, scorers, how.choices)[name]
+        return [(None, whole, outcome)]
+    systems = list(dict.fromkeys(one.system for one in some))
+    at = {system: np.array([i for i in whole if some[i].system == system]) for system in systems}
+    sentences = {system: [some[i].sentence for i in at[system]] for system in systems}
+    if any(sentences[system] != sentences[systems[0]] for system in systems):
+        raise InputError("it compares systems, but they were not rated on the same sentences")
+    texts = {system: tuple(inputs.predictions[i] for i in at[system]) for system in systems}
+    cohort = Cohort.of(texts)
+    parts: list[_Part] = []
+    for system in systems:
+        own = replace(
+            inputs,
+            predictions=texts[system],
+            sources=tuple((inputs.sources or ())[i] for i in at[system]),
+            references=inputs.references and tuple(inputs.references[i] for i in at[system]),
+        )
+        outcome = measure([name], own, scorers, how.choices, cohort)[name]
+        parts.append((system, at[system], outcome))
+    return parts
+
+
+def _by_system(
+    some: Sequence[RatedOutput], here: np.ndarray, system: str | None
+) -> list[tuple[str, np.ndarray]]:
+    """Systems and the positions of their outputs among ``here``."""
+    if system is not None:
+        return [(system, np.arange(len(here)))]
+    groups: dict[str, list[int]] = {}
+    for position, place in enumerate(here):
+        groups.setdefault(some[place].system, []).append(position)
+    return [(name, np.array(members)) for name, members in groups.items()]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoreTable:
+    """A table of scores that somebody computed.
+
+    Attributes:
+        path: CSV, or tab-separated (``.tsv``).
+        names: its columns with scores.
+        rows: line, and what identifies the output: direction, system, id, source, output.
+        scores: shape (rows, columns), NaN for an empty cell.
+        lower: columns where lower is better.
+    """
+
+    path: Path
+    names: tuple[str, ...]
+    rows: tuple[tuple[int, Mapping[str, str]], ...]
+    scores: np.ndarray
+    lower: tuple[str, ...] = ()
+
+    def columns(self, outputs: Sequence[RatedOutput]) -> list[Column]:
+        """The columns for a study's outputs; empty if none of its outputs is in the table."""
+        sentence = np.full((len(outputs), len(self.names)), np.nan)
+        found: dict[tuple[str, ...], list[int]] = {}
+        for number, one in enumerate(outputs):
+            for key in _keys(one):
+                found.setdefault(key, []).append(number)
+        systems: list[dict[tuple[str, str], float]] = [{} for _ in self.names]
+        known = {(one.direction, one.system) for one in outputs}
+        for (_, row), scores in zip(self.rows, self.scores, strict=True):
+            if "id" not in row and "output" not in row:
+                pair = (row["direction"], row["system"])
+                for place in range(len(self.names)) if pair in known else ():
+                    systems[place][pair] = float(scores[place])
+            for number in found.get(_key(row), ()):
+                sentence[number] = scores
+        return [
+            Column(
+                name=name,
+                aspect="other",
+                sentence=sentence[:, place],
+                sign=-1 if name in self.lower else 1,
+                systems={pair: v for pair, v in systems[place].items() if not math.isnan(v)},
+            )
+            for place, name in enumerate(self.names)
+            if systems[place] or np.isfinite(sentence[:, place]).any()
+        ]
+
+
+_KEYS = ("study", "direction", "system", "id", "source", "output")
+
+
+def _key(row: Mapping[str, str]) -> tuple[str, ...]:
+    """An output: by id with its direction and system, or by its texts."""
+    if "id" in row:
+        return ("id", row.get("direction", ""), row.get("system", ""), row["id"])
+    return ("text", row.get("direction", ""), row.get("source", ""), row.get("output", ""))
+
+
+def _keys(one: RatedOutput) -> Iterable[tuple[str, ...]]:
+    for direction in (one.direction, ""):
+        for system in (one.system, ""):
+            yield ("id", direction, system, one.sentence)
+        yield ("text", direction, one.source or "", one.output or "")
+
+
+def read_scores(path: Path, lower: Iterable[str] = ()) -> ScoreTable:
+    """Read a table of scores.
+
+    One row per output, known by ``id`` (with ``direction`` and ``system``) or by ``source`` and
+    ``output``; or one row per system, known by ``direction`` and ``system``. Every other column is
+    a metric.
+
+    Raises:
+        MissingFileError: no such file.
+        InputError: no column that identifies an output, a score that is no number, no column
+            with scores, or a column of ``lower`` that does not exist.
+    """
+    delimiter = "\t" if path.suffix == ".tsv" else ","
+    reader = csv.DictReader(io.StringIO(read_text(path), newline=""), delimiter=delimiter)
+    header = list(reader.fieldnames or [])
+    by_text = {"source", "output"} <= set(header)
+    by_system = {"direction", "system"} <= set(header)
+    if "id" not in header and not by_text and not by_system:
+        raise InputError(
+            f"{path}: an output is known by the columns 'id' (with 'direction' and 'system'), or "
+            f"by 'source' and 'output', a system by 'direction' and 'system'. The table has "
+            f"{', '.join(header)}"
+        )
+    names = tuple(name for name in header if name not in _KEYS)
+    lower = tuple(lower)
+    unknown = [name for name in lower if name not in names]
+    if not names or unknown:
+        what = f"no column {unknown[0]!r}" if unknown else "no column with scores"
+        raise InputError(f"{path}: {what}; it has {', '.join(header)}")
+    rows, scores = [], []
+    for row in reader:
+        line = reader.line_num
+        if None in row or None in row.values():
+            raise InputError(f"{path}, line {line}: not {len(header)} columns")
+        rows.append((line, {name: row[name] for name in _KEYS if name in header}))
+        scores.append([_number(path, line, name, row[name]) for name in names])
+    if not rows:
+        raise InputError(f"{path}: no rows")
+    return ScoreTable(
+        path=path, names=names, rows=tuple(rows), scores=np.array(scores), lower=lower
+    )
+
+
+def _number(path: Path, line: int, name: str, text: str) -> float:
+    if not text.strip():
+        return math.nan
+    try:
+        value = float(text)
+    except ValueError as error:
+        raise InputError(f"{path}, line {line}, column {name}: {text!r} is no number") from error
+    if math.isinf(value):
+        raise InputError(f"{path}, line {line}, column {name}: an infinite score")
+    return value

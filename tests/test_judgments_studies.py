@@ -1,0 +1,268 @@
+"""The published studies in one schema, and a user's own: what is kept, flagged and refused."""
+
+import io
+import json
+import pickle
+import zipfile
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from tstbench.commands.cli import main
+from tstbench.datasets_scripts.judgments.arrays import read_npy, read_npz
+from tstbench.datasets_scripts.judgments.own import Layout, read_study
+from tstbench.datasets_scripts.judgments.pauli2025 import read_annotations
+from tstbench.datasets_scripts.judgments.schema import Judgment, read_judgments, write_judgments
+from tstbench.datasets_scripts.judgments.studies import STUDIES, parse_study
+from tstbench.datasets_scripts.judgments.tstbench2025 import ASPECT_NAMES, read_scores
+from tstbench.errors import InputError, UnknownNameError
+
+ROW = {
+    "study": "ours",
+    "dataset": "mini",
+    "direction": "mini/negative-to-positive",
+    "system": "copy",
+    "sample_id": None,
+    "source": None,
+    "output": None,
+    "aspect": "style",
+    "scale": "interval 1-5",
+    "rater": "rater-1",
+    "score": 5.8,
+}
+
+
+def test_an_impossible_score_is_kept_only_with_its_flag():
+    flagged = Judgment.model_validate({**ROW, "flag": "impossible"})
+    assert (flagged.score, flagged.usable) == (5.8, None)
+    with pytest.raises(ValueError, match="not on the scale"):
+        Judgment.model_validate(ROW)
+    with pytest.raises(ValueError, match="nothing is wrong"):
+        Judgment.model_validate({**ROW, "score": 5, "flag": "impossible"})
+
+
+def test_the_place_in_a_study_pairs_scores_where_there_is_no_id(tmp_path):
+    rows = [Judgment.model_validate({**ROW, "score": 4, "item": f"place-{n}"}) for n in (1, 2)]
+    assert rows[0].key != rows[1].key
+    file = tmp_path / "rows.jsonl"
+    write_judgments(file, rows)
+    assert read_judgments(file) == rows
+    assert "model" not in json.loads(file.read_text().splitlines()[0])  # only what a study has
+    file.write_text(file.read_text().splitlines()[0] + "\n" + file.read_text())
+    with pytest.raises(InputError, match="line 2: rater-1 already scored style of copy, sample pl"):
+        read_judgments(file)
+
+
+class Harmful:
+    def __reduce__(self):
+        return (print, ("this must never run",))
+
+
+def npz(path, **members):
+    """An archive as NumPy wrote it before objects were refused."""
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, value in members.items():
+            stream = io.BytesIO()
+            np.lib.format.write_array(stream, np.asarray(value), allow_pickle=True)
+            archive.writestr(f"{name}.npy", stream.getvalue())
+    return path
+
+
+def test_archives_of_arrays_dictionaries_and_texts_are_read(tmp_path):
+    inner = np.array({"a": np.arange(3.0), "b": [1.5, 2.5], "c": np.float32(2)}, dtype=object)
+    letters = np.array(["A", None, "B"], dtype=object)
+    found = read_npz(npz(tmp_path / "a.npz", inner=inner, letters=letters, plain=np.eye(2)))
+    assert found["inner"]["a"].tolist() == [0, 1, 2]
+    assert (found["inner"]["b"], float(found["inner"]["c"])) == ([1.5, 2.5], 2.0)
+    assert list(found["letters"]) == ["A", None, "B"]
+    assert found["plain"].tolist() == [[1, 0], [0, 1]]
+
+
+def test_an_archive_never_runs_code(tmp_path, capsys):
+    harmful = np.empty((), dtype=object)
+    harmful[()] = Harmful()
+    file = npz(tmp_path / "a.npz", harmful=harmful)
+    with pytest.raises(InputError, match=r"builtins\.print, which no array needs"):
+        read_npz(file)
+    np.save(tmp_path / "b.npy", harmful, allow_pickle=True)
+    with pytest.raises(InputError, match="not a NumPy array of numbers"):
+        read_npy(tmp_path / "b.npy")
+    (tmp_path / "c.npz").write_bytes(pickle.dumps(Harmful()))
+    with pytest.raises(InputError, match="not a NumPy archive"):
+        read_npz(tmp_path / "c.npz")
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize(
+    ("module", "name"), [("numpy", "load"), ("os", "system"), ("numpy.core.multiarray", "fromfile")]
+)
+def test_nothing_but_arrays_is_named(tmp_path, module, name):
+    header = io.BytesIO()
+    np.lib.format.write_array(header, np.array(None, dtype=object), allow_pickle=True)
+    start = header.getvalue()[: header.getvalue().index(b"\n") + 1]
+    payload = f"c{module}\n{name}\n(Vid\ntR.".encode()
+    with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
+        archive.writestr("x.npy", start + payload)
+    with pytest.raises(InputError, match="which no array needs"):
+        read_npz(tmp_path / "a.npz")
+
+
+PAULI = (
+    "sample_id,input,output,style_to,source_from,intention,step,quest_nr,AnswerA_1,AnswerA_2,"
+    "AnswerA_3,AnswerB_1,AnswerB_2,AnswerB_3,prolificID_1,prolificID_2,prolificID_3\n"
+)
+
+
+def test_raters_of_a_study_get_pseudonyms(tmp_path):
+    file = tmp_path / "a.csv"
+    row = "7.0,it rained,rain!,catchy,ours,style,,1,4,4,3,1,2,1,person-z,person-a,person-m\n"
+    file.write_text(PAULI + row)
+    rows = read_annotations([file])
+    assert [r.rater for r in rows[:3]] == ["rater-1", "rater-2", "rater-3"]
+    assert {r.aspect for r in rows} == {"style", "content"}
+    assert [r.score for r in rows if r.aspect == "content"] == [1, 2, 1]
+    assert {(r.direction, r.condition) for r in rows} == {("pauli2025/neutral-to-catchy", "style")}
+    assert "person" not in "".join(r.model_dump_json() for r in rows)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("catchy", "shouting", "line 2: style 'shouting'"),
+        (",4,4,3,", ",x,4,3,", "line 2: 'x' is not a score"),
+        ("quest_nr", "number", "no column quest_nr"),
+    ],
+)
+def test_a_wrong_table_of_a_study_is_refused(tmp_path, old, new, said):
+    file = tmp_path / "a.csv"
+    row = "7.0,it rained,rain!,catchy,ours,style,,1,4,4,3,1,2,1,z,a,m\n"
+    file.write_text((PAULI + row).replace(old, new))
+    with pytest.raises(InputError, match=said):
+        read_annotations([file])
+    file.write_text(PAULI + row + row)
+    with pytest.raises(InputError, match="line 3: quest_nr 1 is repeated"):
+        read_annotations([file])
+
+
+def test_a_score_beyond_the_scale_is_flagged(tmp_path):
+    scores = {name: ["4"] * 50 for name in ASPECT_NAMES}
+    scores["strength"] = ["5.8", *["3.5"] * 49]
+    file = tmp_path / "all_score.json"
+    file.write_text(json.dumps({"GPT4_FS": scores}))
+    rows = read_scores(file, "yelp/negative-to-positive")
+    assert [(r.score, r.flag, r.item) for r in rows[:2]] == [
+        (5.8, "impossible", "place-01"),
+        (3.5, None, "place-02"),
+    ]
+    assert {(r.system, r.certain, r.source, r.sample_id) for r in rows} == {
+        ("gpt4-fs", False, None, None)
+    }
+    file.write_text(json.dumps({"GPT4_FS": {**scores, "all": ["4"] * 49}}))
+    with pytest.raises(InputError, match="not 50 scores"):
+        read_scores(file, "yelp/negative-to-positive")
+    file.write_text("[1]")
+    with pytest.raises(InputError, match="is not like"):
+        read_scores(file, "yelp/negative-to-positive")
+
+
+OWN = "source,output,system,direction,style,Meaning\n"
+LINES = (
+    "it was bad,it was good,ours,mini/negative-to-positive,4,5\n"
+    "a,b,copy,mini/negative-to-positive,,1\n"
+)
+
+
+def test_a_users_table_is_a_study(tmp_path):
+    file = tmp_path / "my.csv"
+    file.write_text(OWN + LINES)
+    rows = read_study(file, Layout(columns={"content": "Meaning"}))
+    assert [(r.aspect, r.score, r.system) for r in rows] == [
+        ("style", 4, "ours"),
+        ("content", 5, "ours"),
+        ("content", 1, "copy"),
+    ]
+    assert {r.study for r in rows} == {"my"}
+    assert rows[0].sample_id == "it was bad"
+
+
+@pytest.mark.parametrize(
+    ("text", "layout", "said"),
+    [
+        (OWN.replace("output", "rewrite") + LINES, {}, "no column output; it has .*--column"),
+        (OWN.replace("direction", "way") + LINES, {}, "no column 'direction'"),
+        (OWN.replace("style,Meaning", "a,b") + LINES, {}, "no column with scores"),
+        (OWN + LINES.replace(",4,", ",four,"), {}, "line 2, column style: 'four' is not a number"),
+        (OWN + LINES.replace(",4,", ",9,"), {}, "line 2, column style: score 9 is not on the"),
+        (OWN + LINES.replace(",4,", ",nan,"), {}, "line 2, column style: .*finite"),
+        (OWN + LINES.replace("mini/negative-to-positive", "mini"), {}, "line 2, column style"),
+        (OWN + "a,b,c\n", {}, "line 2: not 6 columns"),
+        (OWN + LINES + LINES, {}, "line 4: style of ours, .* is in line 2 too"),
+        (OWN, {}, "no score in it"),
+        (OWN + LINES, {"columns": {"content": "Sense"}}, "no column Sense"),
+    ],
+)
+def test_a_wrong_table_says_where(tmp_path, text, layout, said):
+    file = tmp_path / "my.csv"
+    file.write_text(text)
+    with pytest.raises(InputError, match=said):
+        read_study(file, Layout(**layout))
+
+
+def test_a_wrong_layout_is_refused():
+    with pytest.raises(UnknownNameError, match="style"):
+        Layout(columns={"stile": "x"})
+    with pytest.raises(InputError, match="empty"):
+        Layout(scale="5-1")
+    assert Layout(scale="ordinal 1-7").whole_scale == "ordinal 1-7"
+
+
+def test_unknown_studies_are_named(capsys, tmp_path):
+    assert main(["judgments", "mir2018", "--out", str(tmp_path / "a.jsonl")]) == 2
+    assert "mir2019" in capsys.readouterr().err
+    with pytest.raises(UnknownNameError, match="li2018"):
+        parse_study("li")
+
+
+def test_a_table_becomes_judgments_on_the_command_line(tmp_path, capsys):
+    file, out = tmp_path / "my.csv", tmp_path / "out.jsonl"
+    file.write_text(OWN + LINES)
+    assert main(["judgments", str(file), "--column", "content=Meaning", "--out", str(out)]) == 0
+    assert len(read_judgments(out)) == 3
+    assert "mini/negative-to-positive\tours\t1\t4.00\t5.00" in capsys.readouterr().out
+    assert main(["judgments", str(file), "--column", "content", "--out", str(out)]) == 2
+    assert "OURS=THEIRS" in capsys.readouterr().err
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize(
+    ("name", "rows", "unscored"),
+    [("mir2019", 10492, 240), ("pauli2025", 1200, 0), ("tstbench2025", 15000, 0)],
+)
+def test_the_published_studies(name, rows, unscored, tmp_path):
+    found = STUDIES[name].judgments()
+    assert len(found) == rows
+    assert sum(row.score is None for row in found) == unscored
+    assert not [row for row in found if row.flag]
+    write_judgments(tmp_path / "all.jsonl", found)
+    assert read_judgments(tmp_path / "all.jsonl") == found
+
+
+@pytest.mark.realdata
+def test_mir_is_aligned_with_texts_and_settings():
+    rows = STUDIES["mir2019"].judgments()
+    assert len({row.system for row in rows}) == 13  # 12 settings and the inputs themselves
+    asked = [r for r in rows if r.aspect == "style_difference"]
+    copies, others = [
+        [r.score for r in asked if (r.source == r.output) is c] for c in (True, False)
+    ]
+    assert len(copies) > 50
+    assert np.mean(copies) < 2 < 3 < np.mean(others)  # 1 is "identical styles"
+    relative = Counter(r.model for r in rows if r.aspect == "naturalness_relative")
+    assert relative == {"CAAE": 1220, "ARAE": 732, "DAR": 244}
+
+
+@pytest.mark.realdata
+def test_no_id_of_a_person_is_kept():
+    text = "".join(row.model_dump_json() for row in STUDIES["pauli2025"].judgments())
+    assert "6161c4cc2d4f503e8265038e" not in text

@@ -1,0 +1,215 @@
+"""The numbers of a meta-evaluation: against scipy in every resample, published values, by hand."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from tstbench.errors import InputError, UnknownNameError
+from tstbench.metrics.statistics import resample
+from tstbench.pipelines.meta.coefficients import (
+    COEFFICIENTS,
+    Pairs,
+    coefficient,
+    draw,
+    replicates,
+)
+from tstbench.pipelines.meta.difference import perm_both, perm_both_systems, williams
+from tstbench.pipelines.meta.systems import SYSTEM_COEFFICIENTS, correlate
+from tstbench.pipelines.meta.ties import tied_accuracy
+
+SCIPY = {
+    "pearson": stats.pearsonr,
+    "spearman": stats.spearmanr,
+    "kendall_b": stats.kendalltau,
+    "kendall_c": lambda x, h: stats.kendalltau(x, h, variant="c"),
+}
+
+
+def study(steps=6, digits=1, seed=0):
+    """60 outputs of 15 sentences, unequally many each; scores with many ties, or with none."""
+    stream = np.random.RandomState(seed)
+    items = np.concatenate([np.arange(15), stream.randint(0, 15, 45)])
+    human = np.round(stream.rand(60) * steps) / 3
+    return np.round(human + stream.randn(60), digits), human, items
+
+
+@pytest.mark.parametrize(("steps", "digits"), [(6, 1), (6, 9), (2, 0), (100_000, 9)])
+@pytest.mark.parametrize("name", COEFFICIENTS)
+def test_a_replicate_is_scipys_coefficient_of_the_longer_list(name, steps, digits):
+    metric, human, items = study(steps, digits)
+    counts = draw(15, 600)  # more than a block
+    found = replicates([name], metric, Pairs(human, items, counts))[name]
+    for value, count in list(zip(found, counts, strict=True))[::30]:
+        rows = np.repeat(np.arange(60), count[items].astype(int))
+        want = SCIPY[name](metric[rows], human[rows])[0]
+        # tau-c of a metric with very many values takes all of them for drawn; see `distinct`
+        assert value == pytest.approx(want, abs=2e-6)
+    assert coefficient(name, metric, human) == pytest.approx(SCIPY[name](metric, human)[0])
+
+
+def test_draws_are_those_of_the_benchmarks_intervals():
+    assert (draw(7, 50, 3) == resample(7, 50, 3)).all()
+    with pytest.raises(InputError, match="0 items"):
+        draw(0, 5)
+
+
+def test_a_constant_metric_has_no_coefficient():
+    human = np.array([1.0, 2.0, 3.0])
+    for name in COEFFICIENTS:
+        assert np.isnan(coefficient(name, np.ones(3), human))
+        assert np.isnan(coefficient(name, human, np.ones(3)))
+
+
+def test_scores_that_do_not_fit_are_refused():
+    pairs = Pairs(np.array([1.0, 2.0]), np.array([0, 1]), np.ones((1, 2)))
+    with pytest.raises(InputError, match="2"):
+        replicates(["pearson"], np.ones(3), pairs)
+    with pytest.raises(InputError, match="NaN"):
+        replicates(["pearson"], np.array([1.0, np.nan]), pairs)
+    with pytest.raises(InputError, match="not a number"):
+        Pairs(np.array([1.0, np.nan]), np.array([0, 1]), np.ones((1, 2)))
+
+
+def every_threshold(metric, human, items):
+    """The best mean accuracy over items, trying every difference as the threshold."""
+    groups = [np.flatnonzero(items == item) for item in np.unique(items)]
+    pairs = [[(a, b) for a in g for b in g if a < b] for g in groups if len(g) > 1]
+    best = (-1.0, 0.0)
+    for epsilon in sorted({0.0} | {abs(metric[a] - metric[b]) for some in pairs for a, b in some}):
+        right = [
+            np.mean(
+                [
+                    (human[a] == human[b])
+                    if abs(metric[a] - metric[b]) <= epsilon
+                    else human[a] != human[b] and (metric[a] > metric[b]) == (human[a] > human[b])
+                    for a, b in some
+                ]
+            )
+            for some in pairs
+        ]
+        if np.mean(right) > best[0] + 1e-9:
+            best = (float(np.mean(right)), epsilon)
+    return best
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("digits", [0, 1, 9])
+def test_the_calibrated_threshold_is_the_best_of_all(seed, digits):
+    metric, human, items = study(3, digits, seed)
+    found = tied_accuracy(metric, human, items)
+    value, epsilon = every_threshold(metric, human, items)
+    assert found.value == pytest.approx(value)
+    assert found.epsilon == pytest.approx(epsilon)
+
+
+def test_ties_by_hand():
+    # One sentence, three outputs: people tie the first two, and the metric nearly does.
+    metric, human = np.array([0.50, 0.52, 0.90]), np.array([2.0, 2.0, 4.0])
+    items = np.zeros(3, dtype=int)
+    found = tied_accuracy(metric, human, items, np.ones((1, 1)))
+    assert (found.value, found.pairs, found.items) == (1.0, 3, 1)
+    assert found.epsilon == pytest.approx(0.02)
+    assert found.uncalibrated == pytest.approx(2 / 3)
+    assert found.replicates[0] == pytest.approx(1.0)
+    assert tied_accuracy(metric, human, np.arange(3)) is None
+
+
+def test_every_replicate_chooses_its_own_threshold():
+    metric, human, items = study(3, 1, 5)
+    counts = draw(15, 40)
+    found = tied_accuracy(metric, human, items, counts)
+    for value, count in list(zip(found.replicates, counts, strict=True))[::8]:
+        chosen = [
+            np.flatnonzero(items == item) for item in np.repeat(np.arange(15), count.astype(int))
+        ]
+        rows = np.concatenate(chosen)
+        copies = np.repeat(np.arange(len(chosen)), [len(some) for some in chosen])
+        assert value == pytest.approx(every_threshold(metric[rows], human[rows], copies)[0])
+
+
+def test_williams_is_the_psych_packages():
+    """r.test of R's psych gives 0.2716978, as the tests of nlpstats (Deutsch) record."""
+    stream = np.random.RandomState(12)
+    x, y, z = (stream.random_sample((9, 5)).ravel() for _ in range(3))
+    r = [abs(stats.pearsonr(*pair)[0]) for pair in ((x, z), (y, z), (x, y))]
+    assert williams(*r, 45) / 2 == pytest.approx(0.2716978, abs=1e-6)
+    # The example of the Python translation of Graham and Baldwin's script.
+    assert williams(0.65, 0.55, 0.3, 50) / 2 == pytest.approx(0.20928617286753592)
+
+
+def test_williams_where_nothing_can_be_said():
+    assert np.isnan(williams(0.5, 0.4, 0.3, 3))
+    assert np.isnan(williams(float("nan"), 0.4, 0.3, 30))
+    assert williams(0.5, 0.5, 1.0, 30) == 1.0
+
+
+def test_perm_both_by_all_permutations():
+    stream = np.random.RandomState(1)
+    a, b, h = stream.randn(3, 9)
+    standard = [(v - v.mean()) / v.std() for v in (a, b)]
+
+    def gap(x, y):
+        return stats.pearsonr(x, h)[0] - stats.pearsonr(y, h)[0]
+
+    observed, extreme = abs(gap(*standard)), 0
+    for number in range(2**9):
+        coin = np.array([number >> bit & 1 for bit in range(9)], dtype=bool)
+        x, y = np.where(coin, standard[1], standard[0]), np.where(coin, standard[0], standard[1])
+        extreme += abs(gap(x, y)) >= observed - 1e-9
+    assert perm_both(a, b, h, resamples=20_000) == pytest.approx(extreme / 2**9, abs=0.012)
+
+
+def test_perm_both_of_equal_and_of_different_metrics():
+    stream = np.random.RandomState(2)
+    human = stream.randn(300)
+    good, bad = human + 0.3 * stream.randn(300), stream.randn(300)
+    assert perm_both(good, bad, human, resamples=500) == pytest.approx(1 / 501)
+    assert perm_both(good, good, human, resamples=500) == 1.0
+    assert np.isnan(perm_both(np.ones(300), good, human, resamples=100))
+    with pytest.raises(InputError, match="aligned"):
+        perm_both(good[1:], bad, human, resamples=100)
+
+
+def test_perm_both_keeps_its_level():
+    """With no difference, about one in ten p-values is below 0.1."""
+    stream = np.random.RandomState(3)
+    low = 0
+    for _ in range(200):
+        human = stream.randn(40)
+        a, b = human + stream.randn(2, 40)
+        low += perm_both(a, b, human, resamples=199) < 0.1
+    assert 8 <= low <= 35
+
+
+def test_perm_both_of_systems():
+    stream = np.random.RandomState(4)
+    quality = np.arange(8.0)
+    systems = np.tile(np.arange(8), 30)
+    good = quality[systems] + stream.randn(240)
+    bad = stream.randn(240)
+
+    def pearson(x, h):
+        return correlate("pearson", x, h)
+
+    p = perm_both_systems(good, bad, quality, systems, pearson, resamples=300)
+    assert p < 0.05
+    again = good + 0.01 * stream.randn(240)
+    assert perm_both_systems(good, again, quality, systems, pearson, resamples=300) > 0.1
+
+
+@pytest.mark.parametrize("name", SYSTEM_COEFFICIENTS[:3])
+def test_coefficients_of_systems_are_scipys(name):
+    stream = np.random.RandomState(5)
+    metric, human = np.round(stream.rand(2, 20, 6) * 4)
+    metric[0] = 1
+    found = correlate(name, metric, human)
+    assert np.isnan(found[0])
+    for row in range(1, 20):
+        assert found[row] == pytest.approx(SCIPY[name](metric[row], human[row])[0])
+
+
+def test_accuracy_of_systems_by_hand():
+    assert correlate("accuracy", np.array([[1.0, 2, 2]]), np.array([[3.0, 4, 4]]))[0] == 1.0
+    assert correlate("accuracy", np.array([[1.0, 2, 3]]), np.array([[3.0, 2, 1]]))[0] == 0.0
+    with pytest.raises(UnknownNameError, match="pearson"):
+        correlate("pearsons", np.ones((1, 3)), np.ones((1, 3)))

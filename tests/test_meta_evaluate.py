@@ -1,0 +1,315 @@
+"""tstbench meta-evaluate: what is compared with what, its files, its mistakes, published tables."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from tstbench.commands.cli import main
+from tstbench.datasets_scripts.judgments.schema import Judgment, write_judgments
+from tstbench.errors import InputError
+from tstbench.pipelines.meta.columns import Column, computed_columns, read_scores
+from tstbench.pipelines.meta.evaluate import Settings, meta_evaluate
+from tstbench.pipelines.meta.known import agreement_of, known_agreement
+from tstbench.pipelines.meta.mir2019 import balanced_accuracy, published_tables
+from tstbench.pipelines.meta.published import published
+from tstbench.pipelines.meta.rated import rated_outputs
+from tstbench.pipelines.meta.report import read_folder, terminal, write_folder
+from tstbench.pipelines.meta.result import read_report, write_report
+from tstbench.pipelines.meta.tstbench2025 import overall_weights, printed_means
+from tstbench.pipelines.scoring import scoring
+
+WAYS = ("mini/negative-to-positive", "mini/positive-to-negative")
+WORDS = "the soup was cold and nobody came to our table for an hour or so".split()
+
+
+def rows(systems=4, sentences=12, aspects=("content",), ways=WAYS[:1], raters=2):
+    """A study whose systems keep more and more of the source, and whose raters see it."""
+    stream = np.random.RandomState(0)
+    for way in ways:
+        for number in range(sentences):
+            source = " ".join(WORDS[number % 5 :])
+            for system in range(systems):
+                kept = " ".join(WORDS[number % 5 + systems - 1 - system :])
+                for aspect in aspects:
+                    for rater in range(raters):
+                        score = np.clip(round(1 + system + stream.rand()), 1, 5)
+                        yield Judgment(
+                            study="ours",
+                            dataset="mini",
+                            direction=way,
+                            system=f"system-{system}",
+                            sample_id=f"{number}",
+                            source=f"{source} {number}",
+                            output=f"{kept} {number}",
+                            aspect=aspect,
+                            scale="interval 1-5",
+                            rater=f"rater-{rater}",
+                            score=float(score),
+                        )
+
+
+def with_scores(function):
+    """A metric of that name from an output's number and mean human score."""
+
+    def score(outputs):
+        human = np.array([next(iter(o.scores.values())) for o in outputs])
+        return [Column(name="m", aspect="other", sentence=function(human))], []
+
+    return score
+
+
+def one(report, **where):
+    found = [s for s in report.scores if all(getattr(s, k) == v for k, v in where.items())]
+    assert len(found) == 1, found
+    return found[0]
+
+
+def test_a_metric_that_is_the_human_score_agrees_wholly():
+    report = meta_evaluate(rows(), with_scores(lambda human: human), Settings(resamples=100))
+    for level, name in (("sentence", "pearson"), ("sentence", "accuracy"), ("system", "spearman")):
+        score = one(report, level=level, coefficient=name)
+        assert score.value == pytest.approx(1)
+        assert score.high == pytest.approx(1)
+    assert (score.outputs, score.items, score.systems) == (48, 12, 4)
+
+
+def test_a_metric_where_lower_is_better_is_turned():
+    def score(outputs):
+        human = np.array([o.scores["content"] for o in outputs])
+        return [Column(name="d", aspect="content", sentence=-human, sign=-1)], []
+
+    report = meta_evaluate(rows(), score, Settings(resamples=100))
+    assert one(report, level="sentence", coefficient="pearson").value == pytest.approx(1)
+    assert one(report, level="system", coefficient="pearson").value == pytest.approx(1)
+
+
+def test_computed_metrics_are_scipys_correlations_of_means(tmp_path):
+    how = scoring(["s_bleu", "r_bleu"])
+    outputs = rated_outputs(rows())
+    columns, left = computed_columns(outputs, how)
+    assert [column.name for column in columns] == ["s_bleu"]
+    assert "references" in left[0].why
+    report = meta_evaluate(rows(), lambda o: computed_columns(o, how), Settings(resamples=100))
+    human = [o.scores["content"] for o in outputs]
+    want = stats.kendalltau(columns[0].sentence, human)[0]
+    assert one(report, level="sentence", coefficient="kendall_b").value == pytest.approx(
+        want, abs=1e-6
+    )
+    assert report.signatures["s_bleu"][WAYS[0]].startswith("s_bleu|")
+    # At system level a corpus metric is the corpus score, not the mean of sentences.
+    statistics, places = columns[0].corpus[WAYS[0], "system-1"]
+    assert len(places) == 12
+    assert statistics.value != pytest.approx(columns[0].sentence[places].mean())
+
+
+def test_directions_are_pooled_only_where_systems_are_the_same():
+    settings = Settings(resamples=100, differences=False)
+    same = meta_evaluate(rows(ways=WAYS), with_scores(lambda h: h), settings)
+    assert {s.direction for s in same.scores} == {None, *WAYS}
+    fewer = [r for r in rows(ways=WAYS) if (r.direction, r.system) != (WAYS[1], "system-3")]
+    other = meta_evaluate(fewer, with_scores(lambda h: h), settings)
+    assert {s.direction for s in other.scores} == set(WAYS)
+
+
+def test_aspects_meet_the_metrics_that_measure_them():
+    def score(outputs):
+        human = np.array([o.scores["style"] for o in outputs])
+        return [Column(name=n, aspect=n, sentence=human) for n in ("style", "content")], []
+
+    few = meta_evaluate(rows(aspects=("style", "content")), score, Settings(resamples=100))
+    assert {(s.aspect, s.metric) for s in few.scores} == {
+        ("style", "style"),
+        ("content", "content"),
+    }
+    settings = Settings(resamples=100, all_aspects=True)
+    every = meta_evaluate(rows(aspects=("style", "content")), score, settings)
+    assert len({(s.aspect, s.metric) for s in every.scores}) == 4
+
+
+def test_a_study_without_overall_scores_gets_the_protocols():
+    outputs = rated_outputs(rows(aspects=("style", "content", "fluency")))
+    scores = outputs[0].scores
+    mean = np.mean([scores[name] for name in ("style", "content", "fluency")])
+    assert scores["overall"] == pytest.approx(mean)
+
+
+def test_flagged_scores_and_rated_sources_are_no_pairs():
+    judgments = list(rows())
+    changed = {**judgments[0].model_dump(), "score": 9.0, "flag": "impossible"}
+    source = {**judgments[1].model_dump(), "system": "source"}
+    others = [Judgment.model_validate(row) for row in (changed, source)]
+    assert len(rated_outputs(others)) == 0
+
+
+def test_metrics_are_compared_on_the_same_outputs():
+    def score(outputs):
+        human = np.array([o.scores["content"] for o in outputs])
+        hole = np.where(np.arange(len(human)) < 8, np.nan, human)
+        noise = human + np.random.RandomState(1).randn(len(human))
+        columns = {"good": human, "hole": hole, "noise": noise}
+        return [Column(name=n, aspect="other", sentence=v) for n, v in columns.items()], []
+
+    report = meta_evaluate(rows(), score, Settings(resamples=200))
+    assert {s.outputs for s in report.scores if s.level == "sentence"} == {40}
+    gap = next(d for d in report.differences if d.level == "sentence" and d.second == "noise")
+    assert gap.first in ("good", "hole")
+    assert gap.difference > 0
+    assert gap.low > 0
+    assert max(gap.p_bootstrap, gap.p_permutation, gap.p_williams) < 0.05
+
+
+def test_the_folder_says_everything_and_is_read_again(tmp_path):
+    report = meta_evaluate(rows(), with_scores(lambda h: h), Settings(resamples=100))
+    write_folder(tmp_path / "out", report)
+    assert read_folder(tmp_path / "out") == report
+    with (tmp_path / "out" / "scores.csv").open() as stream:
+        assert len(list(csv.DictReader(stream))) == len(report.scores)
+    text = (tmp_path / "out" / "README.md").read_text()
+    assert "100 resamples" in text
+    assert "| m | 1.000 |" in text
+    assert max(map(len, terminal(report).splitlines())) <= 80
+    assert [s.value for s in report.of("m")] == [pytest.approx(1)]
+    write_folder(tmp_path / "out", report)  # ours is replaced
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "theirs" / "notes.txt").write_text("mine")
+    with pytest.raises(InputError, match="did not write"):
+        write_folder(tmp_path / "theirs", report)
+    (tmp_path / "bad.json").write_text('{"scores": 1}')
+    with pytest.raises(InputError, match="not a meta-evaluation"):
+        read_report(tmp_path / "bad.json")
+
+
+def test_a_summary_has_whole_studies_only(tmp_path):
+    settings = Settings(resamples=100)
+    report = meta_evaluate(rows(ways=WAYS), with_scores(lambda h: h), settings)
+    write_report(tmp_path / "a.json", report.summary())
+    short = read_report(tmp_path / "a.json")
+    found = {(s.level, s.direction, s.coefficient) for s in short.scores}
+    assert {(level, way) for level, way, _ in found} == {
+        ("sentence", None),
+        ("system", WAYS[0]),
+        ("system", WAYS[1]),
+    }
+    assert {name for *_, name in found} == {"pearson", "spearman"}
+    assert short.differences == ()
+
+
+def test_what_comes_with_the_package_can_be_read():
+    report = known_agreement()
+    if report is not None:
+        for metric in {score.metric for score in report.scores}:
+            assert agreement_of(metric)
+    assert agreement_of("no_such_metric") == ()
+
+
+def test_a_table_of_scores_on_the_command_line(tmp_path, capsys):
+    study, table = tmp_path / "study.jsonl", tmp_path / "scores.csv"
+    judgments = list(rows(raters=1))
+    write_judgments(study, judgments)
+    lines = [f"{j.direction},{j.system},{j.sample_id},{j.score},{-j.score}\n" for j in judgments]
+    table.write_text("direction,system,id,mine,distance\n" + "".join(lines))
+    call = ["meta-evaluate", str(study), "--scores", str(table), "--resamples", "100"]
+    out = tmp_path / "out"
+    assert main([*call, "--lower-is-better", "distance", "--out", str(out)]) == 0
+    printed = list(csv.DictReader(capsys.readouterr().out.splitlines(), delimiter="\t"))
+    values = {r["metric"]: r["value"] for r in printed if r["coefficient"] == "pearson"}
+    assert values == {"mine": "1.0", "distance": "1.0"}
+    assert json.loads((out / "meta.json").read_text())["resamples"] == 100
+    assert main([*call, "--lower-is-better", "far"]) == 2
+    assert "no column 'far'" in capsys.readouterr().err
+
+
+def test_systems_alone_can_be_compared(tmp_path):
+    table = tmp_path / "scores.csv"
+    table.write_text(
+        "direction,system,joint\n" + "".join(f"{WAYS[0]},system-{n},{n}\n" for n in range(4))
+    )
+    scores = read_scores(table)
+    report = meta_evaluate(rows(), lambda o: (scores.columns(o), []), Settings(resamples=100))
+    assert {s.level for s in report.scores} == {"system"}
+    assert one(report, coefficient="spearman").value == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a,b\n1,2\n", "an output is known by the columns 'id'"),
+        ("id,system\n1,2\n", "no column with scores"),
+        ("id,m\n1,x\n", "line 2, column m: 'x' is no number"),
+        ("id,m\n1,inf\n", "infinite"),
+        ("id,m\n1\n", "line 2: not 2 columns"),
+        ("id,m\n", "no rows"),
+    ],
+)
+def test_a_wrong_table_of_scores_says_where(tmp_path, text, said):
+    (tmp_path / "scores.csv").write_text(text)
+    with pytest.raises(InputError, match=said):
+        read_scores(tmp_path / "scores.csv")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--metrics", "selfbleu"], "Did you mean 's_bleu'"),
+        (["--metrics", "s_bleu", "--scores", "x.csv"], "--metrics or --scores"),
+        (["--lower-is-better", "x"], "which is not given"),
+        (["--resamples", "3"], "from 100 to"),
+        (["--published"], "study with published scores"),
+        (["--scores", "nothing.csv"], "no such file"),
+    ],
+)
+def test_mistakes_on_the_command_line(arguments, said, capsys):
+    assert main(["meta-evaluate", "li2018", *arguments]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_nothing_to_compare_is_said(tmp_path, capsys):
+    study, table = tmp_path / "study.jsonl", tmp_path / "scores.csv"
+    write_judgments(study, rows(raters=1))
+    table.write_text("id,m\nunknown,1\n")
+    assert main(["meta-evaluate", str(study), "--scores", str(table)]) == 2
+    err = capsys.readouterr().err
+    assert "m is left out of ours" in err
+    assert "nothing could be compared" in err
+
+
+def test_balanced_accuracy_by_hand():
+    people, right = np.array([0, 0, 0, 1]), np.array([1.0, 1, 1, 0])
+    assert balanced_accuracy(right, people, np.arange(4), None).tolist() == [0.5]
+    always = balanced_accuracy(np.array([1.0, 1, 0, 1]), people, np.arange(4), None)
+    assert always.tolist() == [pytest.approx(5 / 6)]
+
+
+@pytest.mark.realdata
+def test_every_cell_of_mir_et_al_is_as_printed():
+    cells = published_tables()
+    assert len(cells) == 60
+    assert [cell for cell in cells if not cell.same] == []
+
+
+@pytest.mark.realdata
+def test_every_mean_of_the_benchmarks_paper_follows_from_its_scores():
+    means = printed_means()
+    assert len(means) == 375
+    assert [mean for mean in means if not mean.same] == []
+    assert max(overall_weights(), key=overall_weights().get) == "style"
+
+
+@pytest.mark.realdata
+def test_published_tables_have_averages_and_the_constant_answer():
+    text = published("mir2019", 100)
+    assert "| Average | 0.516 | 0.543 | 0.537 | 0.558 |" in text
+    assert "| Average | 0.425 | 0.455 | 0.323 | 0.455 | 0.458 | 0.490 |" in text
+    assert "| CAAE | always the input | 86.2 | 50.0 |" in text
+
+
+@pytest.mark.realdata
+def test_overlap_disagrees_with_people_where_a_change_of_meaning_is_hidden(capsys):
+    call = ["meta-evaluate", "pauli2025", "--metrics", "s_bleu", "--resamples", "100", "--no-tests"]
+    assert main(call) == 0
+    printed = list(csv.DictReader(capsys.readouterr().out.splitlines(), delimiter="\t"))
+    whole = [r for r in printed if not r["direction"] and r["coefficient"] == "pearson"]
+    assert [round(float(r["value"]), 2) for r in whole] == [-0.43]

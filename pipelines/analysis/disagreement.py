@@ -177,9 +177,7 @@ def places_of(scores: np.ndarray, *, higher_is_better: bool) -> np.ndarray:
     return found
 
 
-def _measures(
-    results: DirectionResults, aspects: Sequence[HumanAspect]
-) -> list[_Measure]:
+def _measures(results: DirectionResults, aspects: Sequence[HumanAspect]) -> list[_Measure]:
     ids = sentence_ids(results)
     found = []
     for column in results.columns:
@@ -194,9 +192,7 @@ def _measures(
         if np.isfinite(scores).any():
             places = places_of(scores, higher_is_better=True)
             name = _JUDGED.get(aspect.aspect, aspect.aspect)
-            found.append(
-                _Measure(title=aspect.title, aspect=name, scores=scores, places=places)
-            )
+            found.append(_Measure(title=aspect.title, aspect=name, scores=scores, places=places))
     return found
 
 

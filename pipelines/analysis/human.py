@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...datasets_scripts.cleaning import match_key
 from ...datasets_scripts.judgments.schema import Judgment
 from ..report import Report
 from .results import DirectionResults, competing
@@ -53,9 +54,7 @@ def human_aspects(
         for name, samples in results.samples.items()
         for sample in samples
     }
-    return tuple(
-        _aspect(key, some, texts, several=several) for key, some in groups.items()
-    )
+    return tuple(_aspect(key, some, texts, several=several) for key, some in groups.items())
 
 
 def human_means(aspect: HumanAspect, reports: Sequence[Report]) -> np.ndarray:
@@ -102,7 +101,7 @@ def _aspect(
         place = (system, one.sample_id or "")
         if place not in texts:
             continue
-        if one.output is not None and one.output.split() != texts[place].split():
+        if one.output is not None and match_key(one.output) != match_key(texts[place]):
             other += 1
         else:
             here[place].append(one.score)

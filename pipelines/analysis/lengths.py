@@ -94,7 +94,10 @@ def _statistics(
     has = np.array([bool(some) for some in people])
     keys = [[match_key(t) for t in some] for some in texts]
     copied = np.array(
-        [np.mean([k == match_key(s.source) for k in some]) for s, some in zip(samples, keys, strict=True)]
+        [
+            np.mean([k == match_key(s.source) for k in some])
+            for s, some in zip(samples, keys, strict=True)
+        ]
     )
     same = [
         bool({match_key(r) for r in s.references} & set(some))
@@ -104,7 +107,9 @@ def _statistics(
     every = [k for some in keys for k in some]
     reference_words = float(np.mean([np.mean(some) for some in people if some])) if has.any() else 0
     over = _over(float(lengths[has].mean()), reference_words) if has.any() else None
-    low, lower, median, upper, high = (float(q) for q in np.percentile(lengths, [5, 25, 50, 75, 95]))
+    low, lower, median, upper, high = (
+        float(q) for q in np.percentile(lengths, [5, 25, 50, 75, 95])
+    )
     return TextStatistics(
         name=name,
         kind=kind,

@@ -31,13 +31,14 @@ class Picture:
         png: for slides and LaTeX.
         svg: for print; light.
         page: the SVG that follows the reader's light or dark colours.
-        width: in points.
+        width, height: in points.
     """
 
     png: bytes
     svg: bytes
     page: bytes
     width: float
+    height: float
 
 
 def picture(draw: Callable[[], Figure]) -> Picture:
@@ -53,8 +54,8 @@ def picture(draw: Callable[[], Figure]) -> Picture:
         nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
         svg = _saved(figure, "svg", dpi=DRAWN_DPI, metadata=nothing)
     text = svg.decode("utf-8")
-    width = re.search(r'width="([0-9.]+)pt"', text)
-    return Picture(png, svg, _themed(text).encode("utf-8"), float(width[1]) if width else 0.0)
+    width, height = (_size(text, name) for name in ("width", "height"))
+    return Picture(png, svg, _themed(text).encode("utf-8"), width, height)
 
 
 def new_figure(width: float, height: float) -> Figure:
@@ -109,9 +110,19 @@ def _saved(figure: Figure, form: str, **how: object) -> bytes:
     file = io.BytesIO()
     ground = colour("surface")
     figure.savefig(
-        file, format=form, bbox_inches="tight", pad_inches=0.12, facecolor=ground, **how  # type: ignore[arg-type]
+        file,
+        format=form,
+        bbox_inches="tight",
+        pad_inches=0.12,
+        facecolor=ground,
+        **how,  # type: ignore[arg-type]
     )
     return file.getvalue()
+
+
+def _size(svg: str, name: str) -> float:
+    found = re.search(rf'<svg[^>]* {name}="([0-9.]+)pt"', svg)
+    return float(found[1]) if found else 0.0
 
 
 def _themed(svg: str) -> str:

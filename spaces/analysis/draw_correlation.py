@@ -46,7 +46,9 @@ def draw_correlations(matrix: CorrelationMatrix) -> Figure:
                         edgecolor=colour("line-strong"), hatch="////",
                     )
                 )  # fmt: skip
-            text = "\N{EN DASH}" if value is None else f"{value:+.2f}".replace("-", "\N{MINUS SIGN}")
+            text = (
+                "\N{EN DASH}" if value is None else f"{value:+.2f}".replace("-", "\N{MINUS SIGN}")
+            )
             axes.text(
                 j + 0.5, i - 0.5, text, ha="center", va="center", fontsize=8.5,
                 color=colour("muted") if value is None else on_heat(value),

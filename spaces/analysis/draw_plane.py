@@ -40,7 +40,14 @@ def draw_trade_off(plane: TradeOff) -> Figure:
         style = _CURVES[number % len(_CURVES)]
         axes.plot(*zip(*places, strict=True), ls=style, color=colour("accent"), lw=1.4, zorder=2.5)
         handles.append(
-            Line2D([], [], color=colour("accent"), ls=style, lw=1.4, label=f"settings of {shortened(name, 20)}")
+            Line2D(
+                [],
+                [],
+                color=colour("accent"),
+                ls=style,
+                lw=1.4,
+                label=f"settings of {shortened(name, 20)}",
+            )
         )
     for point in plane.points:
         ink = colour(point.family)
@@ -59,7 +66,15 @@ def draw_trade_off(plane: TradeOff) -> Figure:
             )
     if any(p.bound for p in plane.points):
         handles.append(
-            Line2D([], [], color=colour("muted"), marker="o", mfc="none", ls="", label="hollow: bound, not ranked")
+            Line2D(
+                [],
+                [],
+                color=colour("muted"),
+                marker="o",
+                mfc="none",
+                ls="",
+                label="hollow: bound, not ranked",
+            )
         )
     figure.legend(
         handles=handles, loc="upper left", bbox_to_anchor=(0.0, -0.1), ncols=4, fontsize=8.5
@@ -102,7 +117,7 @@ def _scales(axes: Axes, plane: TradeOff) -> None:
     for axis, column in ((axes.xaxis, plane.across), (axes.yaxis, plane.up)):
         if column.unit == "perplexity":
             (axes.set_xscale if axis is axes.xaxis else axes.set_yscale)("log")
-            axis.set_major_locator(LogLocator(base=10, subs=(1.0, 2.0, 5.0)))
+            axis.set_major_locator(LogLocator(base=10, subs=(1.0, 2.0, 3.0, 5.0)))
             axis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
             axis.set_minor_locator(NullLocator())
         if not column.higher_is_better:
@@ -114,19 +129,25 @@ def _scales(axes: Axes, plane: TradeOff) -> None:
 def _labels(axes: Axes, points: Sequence[TradeOffPoint], first: set[str]) -> list[str]:
     """Write the names; those on the front choose their places first."""
     order = sorted(points, key=lambda p: (not p.on_front, p.system not in first, p.bound))
+    axes.figure.draw_without_rendering()  # only then are the scales what they will be
     height = _HEIGHT * 72
     where = [axes.transData.transform((p.x, p.y)) for p in order]
     places = [(float(x), height - float(y)) for x, y in where]
     names = [shortened(p.system, _LONGEST_NAME) for p in order]
     wide = [n + " " for n in names]
-    found = place_labels(places, [w[: max(1, round(len(w) * 0.86))] for w in wide], Box(4, 4, _WIDTH * 72 - 4, height - 4))
+    found = place_labels(
+        places,
+        [w[: max(1, round(len(w) * 0.86))] for w in wide],
+        Box(4, 4, _WIDTH * 72 - 4, height - 4),
+    )
     missing = []
-    for point, name, place in zip(order, names, found, strict=True):
+    for point, name, (x, y), place in zip(order, names, places, found, strict=True):
         if place is None:
             missing.append(name)
             continue
         axes.annotate(
-            name, (place.x, height - place.y), xycoords="figure points", fontsize=8.5,
+            name, (point.x, point.y), xytext=(place.x - x, y - place.y), fontsize=8.5,
+            textcoords="offset points",
             ha={"start": "left", "end": "right", "middle": "center"}[place.anchor],
             color=colour(point.family), zorder=4,
         )  # fmt: skip

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 LONGEST_NAME = 28
 _PANELS_A_ROW = 4
 _ROW = 0.24  # inches
+_BETWEEN = 0.75  # two lines of panels
 _BAR = 0.68
 
 
@@ -42,8 +43,9 @@ def draw_scores(results: DirectionResults, reports: Sequence[Report]) -> Figure:
     columns = results.columns
     lines = -(-len(columns) // _PANELS_A_ROW)
     wide = min(len(columns), _PANELS_A_ROW)
-    height = lines * (0.55 + _ROW * len(reports)) + 0.3
-    figure = new_figure(2.05 * wide + 0.4, height)
+    panel = _ROW * len(reports)
+    height = lines * panel + (lines - 1) * _BETWEEN
+    figure = new_figure(1.75 * wide, height)
     grid = figure.subplots(lines, wide, squeeze=False, sharey=True)
     for n in range(lines * wide):
         axes = grid[n // wide][n % wide]
@@ -55,16 +57,17 @@ def draw_scores(results: DirectionResults, reports: Sequence[Report]) -> Figure:
             _names(axes, reports)
         else:
             axes.tick_params(labelleft=False)
-    figure.subplots_adjust(wspace=0.16, hspace=0.75 / max(1.0, _ROW * len(reports)), bottom=0.1)
-    _legend(figure, reports)
+    figure.subplots_adjust(0, 0, 1, 1, wspace=0.16, hspace=_BETWEEN / panel)
+    _legend(figure, reports, below=-0.3 / height)
     return figure
 
 
 def draw_intervals(column: Column, reports: Sequence[Report]) -> Figure:
     """One score of each system as a mark on its 95% interval."""
     shown = [r for r in reports if score_of(r, column) is not None]
-    figure = new_figure(6.2, 0.75 + 0.27 * len(shown))
-    axes = figure.subplots()
+    height = 0.27 * len(shown)
+    figure = new_figure(5.6, height)
+    axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
     plain(axes, grid="x")
     for row, report in enumerate(shown):
         score = score_of(report, column)
@@ -86,7 +89,7 @@ def draw_intervals(column: Column, reports: Sequence[Report]) -> Figure:
     _names(axes, shown)
     axes.set_xlabel(_label(column))
     _scale(axes, column)
-    _legend(figure, shown, hatched=False, below=-0.02 - 0.35 / figure.get_figheight())
+    _legend(figure, shown, hatched=False, below=-0.45 / height)
     return figure
 
 
@@ -97,6 +100,8 @@ def family_names(reports: Sequence[Report]) -> list[tuple[str, str]]:
 
 
 def _panel(axes: Axes, column: Column, reports: Sequence[Report]) -> None:
+    from matplotlib.ticker import MaxNLocator
+
     plain(axes, grid="x")
     for row, report in enumerate(reports):
         score = score_of(report, column)
@@ -121,7 +126,8 @@ def _panel(axes: Axes, column: Column, reports: Sequence[Report]) -> None:
         unit(column.unit).label, (1.0, 1.0), xycoords="axes fraction", xytext=(0, 6),
         textcoords="offset points", ha="right", fontsize=7.5, color=colour("muted"),
     )  # fmt: skip
-    _scale(axes, column)
+    axes.xaxis.set_major_locator(MaxNLocator(nbins=4))
+    axes.set_xlim(left=min(0.0, axes.get_xlim()[0]))
     axes.tick_params(axis="x", labelsize=7.5)
 
 
@@ -181,8 +187,10 @@ def _legend(
         if hatched:
             items.append(Patch(facecolor="none", edgecolor=colour("muted"), label=title))
         else:
-            items.append(Line2D([], [], color=colour("muted"), marker="o", mfc="none", ls="", label=title))
+            items.append(
+                Line2D([], [], color=colour("muted"), marker="o", mfc="none", ls="", label=title)
+            )
     if items:
         figure.legend(
-            handles=items, loc="upper left", bbox_to_anchor=(0.1, below), ncols=4, fontsize=8
+            handles=items, loc="upper left", bbox_to_anchor=(0.0, below), ncols=4, fontsize=8
         )

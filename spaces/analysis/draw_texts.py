@@ -21,8 +21,7 @@ _ROW = 0.27
 
 def draw_lengths(rows: Sequence[TextStatistics]) -> Figure:
     """Quartiles and mean of the number of words, and beside them the share of copies."""
-    height = 0.7 + _ROW * len(rows)
-    figure = new_figure(7.6, height)
+    figure = new_figure(6.6, _ROW * len(rows))
     left, right = figure.subplots(1, 2, sharey=True, width_ratios=(2.6, 1))
     plain(left, grid="x")
     plain(right, grid="x")
@@ -33,7 +32,9 @@ def draw_lengths(rows: Sequence[TextStatistics]) -> Figure:
         ink = colour("fpft") if row.kind == "system" else colour("muted")
         low, lower, median, upper, high = row.quartiles
         left.plot([low, high], [n, n], color=ink, lw=1.0)
-        left.barh(n, upper - lower, left=lower, height=0.52, color=colour("surface"), ec=ink, lw=1.2)
+        left.barh(
+            n, upper - lower, left=lower, height=0.52, color=colour("surface"), ec=ink, lw=1.2
+        )
         left.plot([median, median], [n - 0.26, n + 0.26], color=ink, lw=2.2)
         left.plot(row.words.value, n, "D", color=colour("prompted"), ms=5, zorder=3)
         if row.kind in ("source", "references"):
@@ -49,21 +50,23 @@ def draw_lengths(rows: Sequence[TextStatistics]) -> Figure:
         )  # fmt: skip
     left.set_ylim(len(rows) - 0.4, -0.6)
     left.set_xlim(left=0)
-    right.set_xlim(0, max(5.0, *(r.copied.high for r in rows if r.kind not in ("source", "references")), 0.0) * 1.05)
+    right.set_xlim(
+        0,
+        max(5.0, *(r.copied.high for r in rows if r.kind not in ("source", "references")), 0.0)
+        * 1.05,
+    )
     left.set_yticks(range(len(rows)), [shortened(r.name, LONGEST_NAME) for r in rows])
     left.tick_params(axis="y", labelcolor=colour("ink"), labelsize=8.5)
     right.tick_params(labelleft=False)
     left.set_title("Words per sentence", loc="left")
     right.set_title("Copies of the source (%)", loc="left")
-    figure.subplots_adjust(wspace=0.06)
-    said = "box: half of the sentences; bar in it: median; whiskers: 5th and 95th percentile; diamond: mean"
-    figure.text(0.12, 0.02, said, fontsize=7.8, color=colour("muted"), va="top")
-    figure.subplots_adjust(bottom=0.12 + 0.35 / height)
-    if people:
-        figure.text(
-            0.12, 0.02 - 0.17 / height, "dashed: mean of the references", fontsize=7.8,
-            color=colour("muted"), va="top",
-        )  # fmt: skip
+    figure.subplots_adjust(0, 0, 1, 1, wspace=0.06)
+    said = "box: middle half of the sentences, with the median; whiskers: 5th and 95th percentile"
+    said += "\ndiamond: mean" + ("; dashed: mean of the references" if people else "")
+    left.annotate(
+        said, (0, 0), xycoords="axes fraction", xytext=(0, -24), textcoords="offset points",
+        fontsize=8, color=colour("muted"), va="top",
+    )  # fmt: skip
     return figure
 
 
@@ -89,8 +92,8 @@ def draw_style_space(space: StyleSpace) -> Figure:
 
 def draw_system_cases(cases: Sequence[SystemCase]) -> Figure:
     """For each case a row: every system's place among all outputs, best and worst named."""
-    figure = new_figure(7.4, 0.8 + 0.42 * len(cases))
-    axes = figure.subplots()
+    figure = new_figure(6.0, 0.36 * len(cases))
+    axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
     plain(axes, grid="x")
     for n, case in enumerate(cases):
         places = [rewrite.place for rewrite in case.rewrites]
@@ -112,8 +115,8 @@ def draw_system_cases(cases: Sequence[SystemCase]) -> Figure:
 
 def draw_metric_cases(cases: Sequence[MetricCase]) -> Figure:
     """For each case a row: the two places, with the names of the measures."""
-    figure = new_figure(7.4, 0.8 + 0.42 * len(cases))
-    axes = figure.subplots()
+    figure = new_figure(6.0, 0.36 * len(cases))
+    axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
     plain(axes, grid="x")
     for n, case in enumerate(cases):
         axes.plot([case.low_place, case.high_place], [n, n], color=colour("line-strong"), lw=1.4)

@@ -58,13 +58,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--classifier",
         metavar="SPEC",
-        help="whose space of styles is drawn: a kind, a folder or a Hub id; default: a transformer if "
-        "one is there, else that of the results",
+        help="whose space of styles is drawn: a kind, a folder or a Hub id; default: a transformer "
+        "if one is there, else that of the results",
     )
     parser.add_argument(
         "--no-style-map",
         action="store_true",
-        help="leave out t-SNE, which takes seconds a direction",
+        help="leave out t-SNE, which takes seconds",
     )
 
 

@@ -160,7 +160,8 @@ def of_systems(x: np.ndarray, y: np.ndarray, lost: int = 0) -> Correlation:
     correlation.
 
     Args:
-        x, y: shape (S,); a point with a NaN is left out.
+        x: shape (S,); a point with a NaN is left out.
+        y: the same.
         lost: degrees of freedom that were spent before.
     """
     both = np.isfinite(x) & np.isfinite(y)
@@ -178,7 +179,8 @@ def of_sentences(x: np.ndarray, y: np.ndarray) -> Correlation:
     """Pearson's r over outputs with a bootstrap interval over sentences.
 
     Args:
-        x, y: shape (S, N), S systems' outputs for N sources; NaN where there is no value.
+        x: shape (S, N), S systems' outputs for N sources; NaN where there is no value.
+        y: the same.
     """
     both = np.isfinite(x) & np.isfinite(y)
     n = int(both.sum())

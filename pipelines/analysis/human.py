@@ -18,6 +18,8 @@ from ...datasets_scripts.judgments.schema import Judgment
 from ..report import Report
 from .results import DirectionResults, competing
 
+_ORDER = {name: n for n, name in enumerate(("style", "content", "fluency", "overall"))}
+
 
 @dataclass(frozen=True, kw_only=True)
 class HumanAspect:
@@ -42,7 +44,7 @@ class HumanAspect:
 def human_aspects(
     judgments: Iterable[Judgment], results: DirectionResults
 ) -> tuple[HumanAspect, ...]:
-    """The aspects that a direction's systems were judged on, in the order of first mention."""
+    """The aspects that a direction's systems were judged on, style, content, fluency first."""
     known = {fold(r.system.name) for r in (*results.reports, *results.runs)}
     groups: dict[tuple[str, str, str], list[Judgment]] = defaultdict(list)
     for one in judgments:
@@ -54,7 +56,8 @@ def human_aspects(
         for name, samples in results.samples.items()
         for sample in samples
     }
-    return tuple(_aspect(key, some, texts, several=several) for key, some in groups.items())
+    keys = sorted(groups, key=lambda key: _ORDER.get(key[1], len(_ORDER)))
+    return tuple(_aspect(key, groups[key], texts, several=several) for key in keys)
 
 
 def human_means(aspect: HumanAspect, reports: Sequence[Report]) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""The results of one direction as an analysis reads them: systems, comparable columns, sentences."""
+"""The results of one direction as an analysis reads them: systems, columns, sentences."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from ...metrics.scorers.features import shown_features
 from ...metrics.scorers.find import classifier as find_classifier
 from ...metrics.signature import Signature
 from ...metrics.text import preparation
-from .results import DirectionResults, sentence_ids
+from .results import DirectionResults
 
 NEIGHBOURS = 10
 MOST_OF_A_GROUP = 250
@@ -150,7 +150,7 @@ def _vectors(
             continue
         model = shown_features(found)
         if model is not None:
-            return model.features(prepared), f"{found.name}: {model.features_are}"
+            return model.features(prepared), f"{found.name} ({model.features_are})"
         if wanted:
             raise InputError(
                 f"the classifier {wanted} does not show what it sees in a sentence; kinds that do: "
@@ -184,7 +184,7 @@ def _embedded(texts: Sequence[str]) -> tuple[np.ndarray, str]:
         raise MissingScorerError(
             f"no classifier of these styles is here, and neither is an encoder: {error}"
         ) from error
-    return encoder.sentence_vectors(texts), f"{encoder.name}: sentence embeddings"
+    return encoder.sentence_vectors(texts), f"{encoder.name} (sentence embeddings)"
 
 
 def _fewer(vectors: np.ndarray) -> np.ndarray:

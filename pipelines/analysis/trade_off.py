@@ -61,7 +61,8 @@ def trade_off(
 
     Args:
         results: of one direction.
-        across, up: the two scores.
+        across: one score.
+        up: the other.
         joined: settings of a system by its name; those named ``NAME@SETTING`` are found anyway.
     """
     found = []

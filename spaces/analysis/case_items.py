@@ -1,4 +1,4 @@
-"""The sentences to read first as items; every text is escaped, and none of a licensed corpus shown."""
+"""The sentences to read first: texts are escaped, and those of a licensed corpus not written."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ def system_case_item(results: DirectionResults) -> Item | None:
         name="disagreement-systems",
         title="Where systems disagree most",
         says=(
-            "Sources whose rewrites are furthest apart. An output's place is the share of all outputs "
-            "that are worse, mean over aspects."
+            "Sources whose rewrites are furthest apart. An output's place is the share of all "
+            "outputs that are worse, mean over aspects."
         ),
         alt=f"For {len(cases)} sources the places of all systems, best and worst named.",
         csv=csv_text(header, data),
@@ -98,8 +98,8 @@ def metric_case_item(results: DirectionResults, aspects: Sequence[HumanAspect]) 
         name="disagreement-metrics",
         title="Where metrics disagree most",
         says=(
-            "Outputs that one measure of an aspect finds good and another of the same aspect bad, one "
-            "for each source."
+            "Outputs that one measure of an aspect finds good and another of the same aspect "
+            "bad, one for each source."
         ),
         alt=f"For {len(cases)} outputs their places by two measures.",
         csv=csv_text(header, data),

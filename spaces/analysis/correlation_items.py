@@ -18,8 +18,8 @@ _SAYS = {
         "Fisher's; with few systems it is wide."
     ),
     "sentences": (
-        "Do metrics agree on single outputs? One point is one output of one system; the interval is a "
-        "bootstrap over source sentences."
+        "Do metrics agree on single outputs? One point is one output of one system; the interval "
+        "is a bootstrap over source sentences."
     ),
     "directions": (
         "As within a direction, with every score standardised in its own direction: numbers of "
@@ -38,8 +38,8 @@ def correlation_item(matrix: CorrelationMatrix, where: str) -> Item | None:
     for i, j in pairs:
         cell = matrix.cells[i][j]
         data.append(
-            (where, matrix.level, matrix.titles[j], matrix.titles[i], cell.value, cell.low, cell.high,
-             cell.points)
+            (where, matrix.level, matrix.titles[j], matrix.titles[i], cell.value, cell.low,
+             cell.high, cell.points)
         )  # fmt: skip
     rows = tuple(
         (matrix.titles[i], *(_text(matrix.cells[i][j]) if j < i else "" for j in range(i + 1)),
@@ -52,9 +52,7 @@ def correlation_item(matrix: CorrelationMatrix, where: str) -> Item | None:
         title=f"Pearson correlations over {matrix.unit}, {where}",
         header=("", *matrix.titles[:-1]),
         rows=rows,
-        notes=(
-            "In brackets the 95% interval. Perplexity enters as its logarithm; bounds are left out.",
-        ),
+        notes=("In brackets the 95% interval. Perplexity enters as its logarithm. No bounds.",),
     )
     header = ("direction", "level", "one", "other", "pearson", "low", "high", "points")
     return of_table(

@@ -49,9 +49,8 @@ def direction_items(
     """
     joint = results.column(aspect="overall")
     items, missing = [_scores(results, joint or results.columns[0])], []
-    if joint:
-        items.append(_intervals(results, joint))
-    else:
+    intervals = [_intervals(results, joint)] if joint else []
+    if not joint:
         missing.append("intervals of Joint: no system has it")
     style = results.column(aspect="style")
     for name, other in (
@@ -68,13 +67,14 @@ def direction_items(
     if not systems:
         missing.append("correlations over systems: they need 4 systems that compete, and 2 scores")
     if not results.samples:
+        items += intervals
         missing.append("everything about sentences: the results have no samples.jsonl")
         return items, missing
     sentences = correlation_item(over_sentences(results, aspects), results.name)
     items += [sentences] if sentences else []
     if not sentences:
         missing.append("correlations over sentences: they need 2 scores of single sentences")
-    items.append(_lengths(results))
+    items += [_lengths(results), *intervals]
     if style_map:
         try:
             items.append(_space(results, classifier))
@@ -105,8 +105,8 @@ def _scores(results: DirectionResults, by: Column) -> Item:
         title="Scores",
         says=(
             "Each system by each metric, ordered by "
-            f"{by.title}; lines are 95% intervals. The arrow says which way is better. Only numbers "
-            "with one signature share a panel."
+            f"{by.title}; lines are 95% intervals. The arrow says which way is better. Only "
+            "numbers with one signature share a panel."
         ),
         alt=f"Bars of {', '.join(c.title for c in results.columns)} for {len(reports)} systems.",
         csv=standings_text(standings, "csv"),
@@ -155,7 +155,8 @@ def _intervals(results: DirectionResults, column: Column) -> Item:
         name="joint-intervals",
         title=f"{column.title} and its intervals",
         says=(
-            "The interval says what other test sentences could change. Intervals that overlap are no "
+            "The interval says what other test sentences could change. Intervals that "
+            "overlap are no "
             "test: systems are compared on the same sentences, and the ranks in the table say what "
             "that shows."
         ),
@@ -191,7 +192,8 @@ def _plane(
         header=("system", style.arrow, other.arrow, "Pareto front"),
         rows=tuple(rows),
         notes=(
-            "On the Pareto front: no other system is as good by both and better by one; bounds do not "
+            "On the Pareto front: no other system is as good by both and better by one; "
+            "bounds do not "
             "compete.",
         ),
     )
@@ -204,7 +206,8 @@ def _plane(
         name=f"trade-off-{name}",
         title=f"Style against {name}",
         says=(
-            "Better is right and up. Crosses are 95% intervals; systems with a ring are on the Pareto "
+            "Better is right and up. Crosses are 95% intervals; systems with a ring are on "
+            "the Pareto "
             f"front, and what lies left of and below its line is beaten.{joins}"
         ),
         alt=f"{style.title} against {other.title} for {len(rows)} systems. Pareto front: "
@@ -250,7 +253,8 @@ def _lengths(results: DirectionResults) -> Item:
         rows=tuple(rows),
         notes=(
             "Words: mean number per sentence. To source, to references: how much longer that is. "
-            "Copied: outputs that equal their source, ignoring case and spaces. = reference: outputs "
+            "Copied: outputs that equal their source, ignoring case and spaces. = reference: "
+            "outputs "
             "that equal one of their references. Distinct: different outputs.",
         ),
     )  # fmt: skip
@@ -258,7 +262,7 @@ def _lengths(results: DirectionResults) -> Item:
         table,
         name="lengths",
         title="Lengths and copies",
-        says="What metrics are sensitive to without saying so: long outputs, and copies of the source.",
+        says="What many metrics are sensitive to: long outputs, and copies of the source.",
         alt=f"Words per sentence and share of copies for {len(rows)} sets of texts.",
         csv=csv_text(header, data),
         draw=lambda: draw_lengths(found),
@@ -277,7 +281,8 @@ def _space(results: DirectionResults, classifier: str | None) -> Item:
             ("the picture", f"{100 * space.picture_separation:.1f}%"),
         ),
         notes=(
-            f"Seen by {space.seen_by}. Among their own: the share of sentences whose 10 nearest are "
+            f"Seen by {space.seen_by}. Among their own: the share of sentences whose 10 "
+            "nearest are "
             "mostly of their own group; 50% is chance.",
         ),
     )
@@ -290,9 +295,9 @@ def _space(results: DirectionResults, classifier: str | None) -> Item:
         name="style-space",
         title="The space of styles",
         says=(
-            f"t-SNE of sources and references as {space.seen_by} has them. Distances between far points "
-            f"mean nothing. {100 * space.separation:.0f}% of the sentences lie among their own group in "
-            "the vectors (chance: 50%)."
+            f"t-SNE of test sources and references, as seen by {space.seen_by}. Distances "
+            f"between far points mean nothing. {100 * space.separation:.0f}% of the sentences lie "
+            "among their own group in the vectors (chance: 50%)."
         ),
         alt=f"A point for each of {len(rows)} sentences, sources and references.",
         csv=csv_text(("direction", "id", "group", "x", "y"), rows),

@@ -58,8 +58,8 @@ def draw_correlations(matrix: CorrelationMatrix) -> Figure:
             )  # fmt: skip
     for j in range(size - 1):
         axes.text(
-            j + 0.5, size - 0.86, _broken(matrix.titles[j]), ha="right", va="top", fontsize=9, rotation=40,
-            rotation_mode="anchor", fontweight="bold" if matrix.human[j] else "normal",
+            j + 0.5, size - 0.86, _broken(matrix.titles[j]), ha="right", va="top", fontsize=9,
+            rotation=40, rotation_mode="anchor", fontweight="bold" if matrix.human[j] else "normal",
         )  # fmt: skip
     axes.set_xlim(-1.0, size - 1)
     axes.set_ylim(size - 0.2, 0)

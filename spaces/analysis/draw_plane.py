@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _LONGEST_NAME = 26
-_WIDTH, _HEIGHT = 7.4, 4.7
-_LETTERS_A_LINE = 105
+_WIDTH, _HEIGHT = 6.1, 4.4
+_LETTERS_A_LINE = 88
 _CURVES = ("--", ":", "-.", (0, (5, 1, 1, 1, 1, 1)))
 
 
@@ -52,8 +52,9 @@ def draw_trade_off(plane: TradeOff) -> Figure:
     for point in plane.points:
         ink = colour(point.family)
         axes.plot(
-            point.x, point.y, MARKERS[point.family], color=ink, ms=8.5 if point.family == "human" else 7,
-            mfc=colour("surface") if point.bound else ink, mew=1.2, zorder=3,
+            point.x, point.y, MARKERS[point.family], color=ink,
+            ms=8.5 if point.family == "human" else 7, mew=1.2, zorder=3,
+            mfc=colour("surface") if point.bound else ink,
         )  # fmt: skip
     _scales(axes, plane)
     missing = _labels(axes, plane.points, {m for some in plane.curves.values() for m in some})
@@ -77,7 +78,7 @@ def draw_trade_off(plane: TradeOff) -> Figure:
             )
         )
     figure.legend(
-        handles=handles, loc="upper left", bbox_to_anchor=(0.0, -0.1), ncols=4, fontsize=8.5
+        handles=handles, loc="upper left", bbox_to_anchor=(-0.06, -0.1), ncols=4, fontsize=8.5
     )
     if missing:
         said = _lines("No room for the names of: " + ", ".join(missing))
@@ -149,7 +150,8 @@ def _labels(axes: Axes, points: Sequence[TradeOffPoint], first: set[str]) -> lis
             name, (point.x, point.y), xytext=(place.x - x, y - place.y), fontsize=8.5,
             textcoords="offset points",
             ha={"start": "left", "end": "right", "middle": "center"}[place.anchor],
-            color=colour(point.family), zorder=4,
+            color=colour(point.family), zorder=2.7,
+            bbox={"facecolor": colour("surface"), "alpha": 0.8, "edgecolor": "none", "pad": 0.4},
         )  # fmt: skip
     return missing
 

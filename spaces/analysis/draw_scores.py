@@ -66,7 +66,7 @@ def draw_intervals(column: Column, reports: Sequence[Report]) -> Figure:
     """One score of each system as a mark on its 95% interval."""
     shown = [r for r in reports if score_of(r, column) is not None]
     height = 0.27 * len(shown)
-    figure = new_figure(5.6, height)
+    figure = new_figure(4.4, height)
     axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
     plain(axes, grid="x")
     for row, report in enumerate(shown):

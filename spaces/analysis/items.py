@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup
@@ -40,7 +40,7 @@ class Item:
     latex: str
     table: Markup
     draw: Callable[[], Figure] | None = None
-    below: Markup = Markup("")
+    below: Markup = field(default_factory=Markup)
 
 
 def of_table(

@@ -21,6 +21,7 @@ from .items import Item
 
 GENERATOR = "tstbench analyze"
 _CSS = Path(__file__).with_name("page.css")
+_BROAD = 560.0  # points; a wider picture takes the whole width
 _POINT = 96 / 72  # pixels
 _PAIRED = ("trade-off", "correlation", "joint", "style-space")
 
@@ -96,7 +97,7 @@ def _section(section: Section) -> Markup:
 
 
 def _article(section: Section, item: Item, picture: Picture | None) -> Markup:
-    broad = not item.name.startswith(_PAIRED) or (picture is not None and picture.width > 1000)
+    broad = not item.name.startswith(_PAIRED) or (picture is not None and picture.width > _BROAD)
     endings = [*(("png", "svg") if picture else ()), "csv", "md", "tex"]
     place = f"{section.folder}/{item.name}"
     files = [[" " if n else "", el("a", e, href=f"{place}.{e}")] for n, e in enumerate(endings)]

@@ -17,6 +17,7 @@ _POSITIVE = ("#24588f", "#2f66a8")  # the strongest, in light and in dark
 _NEGATIVE = ("#a8561b", "#93501f")
 ON_STRONG = "#fefefe"  # text on a strong colour
 FAMILIES = ("fpft", "peft", "prompted", "rule", "human", "unknown")
+_USED = ("surface", "ink", "muted", "line", "line-strong", "accent", *FAMILIES)
 HATCHES = {"fpft": "", "peft": "///", "prompted": "...", "rule": "xxx", "human": "\\\\\\",
            "unknown": "---"}  # fmt: skip
 MARKERS = {"fpft": "o", "peft": "D", "prompted": "s", "rule": "^", "human": "*", "unknown": "X"}
@@ -30,7 +31,9 @@ def tokens() -> dict[str, tuple[str, str]]:
 
 
 def colour(name: str) -> str:
-    """A colour of the design, for light."""
+    """A colour of the design, for light; one of those that a picture may use."""
+    if name not in _USED:
+        raise KeyError(name)
     return tokens()[name][0]
 
 
@@ -50,7 +53,7 @@ def on_heat(value: float) -> str:
 def twins() -> dict[str, str]:
     """From every light colour of a picture to its dark twin."""
     steps = (_heat_pair(n) for n in range(-_HEAT_STEPS, _HEAT_STEPS + 1) if n)
-    return {ON_STRONG: tokens()["ink"][1], **dict(steps), **dict(tokens().values())}
+    return {ON_STRONG: tokens()["ink"][1], **dict(steps), **dict(tokens()[n] for n in _USED)}
 
 
 def _heat_pair(step: int) -> tuple[str, str]:

@@ -198,8 +198,8 @@ def _write(written: Written) -> None:
         r.system.name for d in written.directions for r in d.reports if not r.system.is_bound
     }
     lead = (
-        f"{_count(len(systems), 'system')} on {_count(count, 'direction')}. Intervals are 95%; numbers "
-        "stand side by side only where their signatures are equal."
+        f"{_count(len(systems), 'system')} on {_count(count, 'direction')}. Intervals are 95%; "
+        "numbers stand side by side only where their signatures are equal."
     )
     with atomic_folder(written.folder, ours=is_analysis) as folder:
         for section in written.sections:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ...metrics.units import unit
 from ...pipelines.analysis.results import Column
 from ...pipelines.analysis.trade_off import TradeOff, TradeOffPoint
-from ..leaderboard.label_places import Box, place_labels
+from ..leaderboard.label_places import LINE, Box, Place, place_labels, width_of
 from ..leaderboard.words import FAMILIES as FAMILY_TITLES
 from ..leaderboard.words import shortened
 from .canvas import new_figure, plain
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 _LONGEST_NAME = 26
 _WIDTH, _HEIGHT = 6.1, 4.4
 _LETTERS_A_LINE = 88
+_NARROW = 0.86  # our letters, as a share of those that place_labels counts with
+_REACHES = (26, 38, 52, 68, 86)  # how far a name may be from its point, joined by a line
+_TURNS = 16
 _CURVES = ("--", ":", "-.", (0, (5, 1, 1, 1, 1, 1)))
 
 
@@ -135,25 +139,41 @@ def _labels(axes: Axes, points: Sequence[TradeOffPoint], first: set[str]) -> lis
     where = [axes.transData.transform((p.x, p.y)) for p in order]
     places = [(float(x), height - float(y)) for x, y in where]
     names = [shortened(p.system, _LONGEST_NAME) for p in order]
-    wide = [n + " " for n in names]
-    found = place_labels(
-        places,
-        [w[: max(1, round(len(w) * 0.86))] for w in wide],
-        Box(4, 4, _WIDTH * 72 - 4, height - 4),
-    )
+    frame = Box(4, 4, _WIDTH * 72 - 4, height - 4)
+    narrow = [name[: max(1, round(len(name) * _NARROW) + 1)] for name in names]  # 8.5 points
+    found = place_labels(places, narrow, frame)
+    taken = [place.box for place in found if place is not None]
+    taken += [Box(x - 7, y - 7, x + 7, y + 7) for x, y in places]
     missing = []
-    for point, name, (x, y), place in zip(order, names, places, found, strict=True):
+    for point, name, (x, y), near in zip(order, names, places, found, strict=True):
+        place = near or _further(x, y, name, taken, frame)
         if place is None:
             missing.append(name)
             continue
+        far = {"arrowstyle": "-", "color": colour("line-strong"), "lw": 0.7, "shrinkB": 4}
         axes.annotate(
             name, (point.x, point.y), xytext=(place.x - x, y - place.y), fontsize=8.5,
-            textcoords="offset points",
+            textcoords="offset points", color=colour(point.family), zorder=2.7,
             ha={"start": "left", "end": "right", "middle": "center"}[place.anchor],
-            color=colour(point.family), zorder=2.7,
             bbox={"facecolor": colour("surface"), "alpha": 0.8, "edgecolor": "none", "pad": 0.4},
+            arrowprops=None if near else far,
         )  # fmt: skip
     return missing
+
+
+def _further(x: float, y: float, name: str, taken: list[Box], frame: Box) -> Place | None:
+    """The nearest free place around a point where there is none beside it; it is then taken."""
+    wide = width_of(name) * _NARROW
+    for reach in _REACHES:
+        for turn in range(_TURNS):
+            angle = 2 * math.pi * turn / _TURNS
+            middle, base = x + reach * 1.5 * math.cos(angle), y - reach * math.sin(angle)
+            left, top = middle - wide / 2, base - LINE / 2
+            box = Box(left, top, left + wide, top + LINE)
+            if box.inside(frame) and not any(box.meets(other) for other in taken):
+                taken.append(box)
+                return Place(middle, base + 4, "middle", box)
+    return None
 
 
 def _lines(text: str) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from ...datasets_scripts.known import DATASETS
-from ...errors import InputError, TSTBenchError
+from ...errors import InputError, TSTBenchError, unknown_name
 from ...metrics.registry import METRICS, caution
 from ...talk import say
 from ..ranked_table import ASPECTS, Standings
@@ -153,19 +153,19 @@ def read_run(
     Raises:
         InputError: it is no results folder, or nothing in it can be read.
         MissingFileError: it does not exist.
-        UnknownNameError: a direction that is not there.
+        UnknownNameError: a direction or system that is not there.
     """
-    found = []
-    for folder in chosen_directions(root, directions).values():
-        stored = [one for one in _read_folder(folder) if one.report.scores]
-        if systems:
-            stored = [one for one in stored if _names(one.report) & set(systems)]
-        if stored:
-            found.append(_direction(stored))
-    if not found:
-        what = "of those systems" if systems else "that can be read"
-        raise InputError(f"{root} has no results {what}")
-    return found
+    folders = chosen_directions(root, directions).values()
+    read = [[one for one in _read_folder(f) if one.report.scores] for f in folders]
+    there = {name for some in read for one in some for name in _names(one.report)}
+    if not there:
+        raise InputError(f"{root} has no results that can be read: evaluate the systems again")
+    for name in systems:
+        if name not in there:
+            raise unknown_name("system", name, sorted(there))
+    if systems:
+        read = [[s for s in some if _names(s.report) & set(systems)] for some in read]
+    return [_direction(some) for some in read if some]
 
 
 def _names(report: Report) -> set[str]:

@@ -49,7 +49,9 @@ def _block(results: DirectionResults, aspects: Sequence[HumanAspect]) -> list[st
     copies = [t for t in text_statistics(results) if t.kind == "system"]
     if copies:
         most = max(copies, key=lambda t: (t.copied.value, t.name))
-        lines.append(_line("most copies", f"{most.name}, {most.copied.value:.1f}% of its outputs"))
+        if most.copied.value > 0:
+            text = f"{most.name}, {most.copied.value:.1f}% of its outputs"
+            lines.append(_line("most copies", text))
     return lines
 
 

@@ -65,6 +65,18 @@ def new_figure(width: float, height: float) -> Figure:
     return Figure(figsize=(width, height), dpi=DRAWN_DPI)
 
 
+def short(name: str, most: int) -> str:
+    """A name of at most so many characters, without its middle: names of one system end apart.
+
+    >>> short("delete-and-retrieve@15", 12)
+    'delete-…e@15'
+    """
+    if len(name) <= most:
+        return name
+    tail = most // 3
+    return f"{name[: most - tail - 1]}\N{HORIZONTAL ELLIPSIS}{name[-tail:]}"
+
+
 def plain(axes: Axes, *, grid: str = "") -> None:
     """Take away what says nothing, and draw a quiet grid along ``x``, ``y`` or ``both``."""
     for side in ("top", "right", "left", "bottom"):

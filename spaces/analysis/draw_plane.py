@@ -11,8 +11,7 @@ from ...pipelines.analysis.results import Column
 from ...pipelines.analysis.trade_off import TradeOff, TradeOffPoint
 from ..leaderboard.label_places import LINE, Box, Place, place_labels, width_of
 from ..leaderboard.words import FAMILIES as FAMILY_TITLES
-from ..leaderboard.words import shortened
-from .canvas import new_figure, plain
+from .canvas import new_figure, plain, short
 from .palette import FAMILIES, MARKERS, colour
 
 if TYPE_CHECKING:
@@ -50,7 +49,7 @@ def draw_trade_off(plane: TradeOff) -> Figure:
                 color=colour("accent"),
                 ls=style,
                 lw=1.4,
-                label=f"settings of {shortened(name, 20)}",
+                label=f"settings of {short(name, 20)}",
             )
         )
     for point in plane.points:
@@ -138,7 +137,7 @@ def _labels(axes: Axes, points: Sequence[TradeOffPoint], first: set[str]) -> lis
     height = _HEIGHT * 72
     where = [axes.transData.transform((p.x, p.y)) for p in order]
     places = [(float(x), height - float(y)) for x, y in where]
-    names = [shortened(p.system, _LONGEST_NAME) for p in order]
+    names = [short(p.system, _LONGEST_NAME) for p in order]
     frame = Box(4, 4, _WIDTH * 72 - 4, height - 4)
     narrow = [name[: max(1, round(len(name) * _NARROW) + 1)] for name in names]  # 8.5 points
     found = place_labels(places, narrow, frame)

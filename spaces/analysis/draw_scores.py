@@ -10,8 +10,7 @@ from ...metrics.units import number, unit
 from ...pipelines.analysis.results import Column, DirectionResults, score_of
 from ...pipelines.report import Report
 from ..leaderboard.words import FAMILIES as FAMILY_TITLES
-from ..leaderboard.words import shortened
-from .canvas import new_figure, plain
+from .canvas import new_figure, plain, short
 from .palette import FAMILIES, HATCHES, MARKERS, colour
 
 if TYPE_CHECKING:
@@ -140,7 +139,7 @@ def _rows(axes: Axes, reports: Sequence[Report]) -> None:
 
 
 def _names(axes: Axes, reports: Sequence[Report]) -> None:
-    names = [shortened(r.system.name, LONGEST_NAME) for r in reports]
+    names = [short(r.system.name, LONGEST_NAME) for r in reports]
     axes.set_yticks(range(len(names)), names)
     axes.tick_params(axis="y", labelcolor=colour("ink"), labelsize=8.5)
 

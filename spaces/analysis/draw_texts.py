@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from ...pipelines.analysis.disagreement import MetricCase, SystemCase
 from ...pipelines.analysis.lengths import TextStatistics
 from ...pipelines.analysis.style_space import StyleSpace
-from ..leaderboard.words import shortened
-from .canvas import new_figure, plain
+from .canvas import new_figure, plain, short
 from .draw_scores import LONGEST_NAME
 from .palette import colour
 
@@ -55,7 +54,7 @@ def draw_lengths(rows: Sequence[TextStatistics]) -> Figure:
         max(5.0, *(r.copied.high for r in rows if r.kind not in ("source", "references")), 0.0)
         * 1.05,
     )
-    left.set_yticks(range(len(rows)), [shortened(r.name, LONGEST_NAME) for r in rows])
+    left.set_yticks(range(len(rows)), [short(r.name, LONGEST_NAME) for r in rows])
     left.tick_params(axis="y", labelcolor=colour("ink"), labelsize=8.5)
     right.tick_params(labelleft=False)
     left.set_title("Words per sentence", loc="left")
@@ -101,7 +100,7 @@ def draw_system_cases(cases: Sequence[SystemCase]) -> Figure:
         axes.plot(places, [n] * len(places), "o", color=colour("fpft"), ms=6, alpha=0.75, ls="")
         for one, side in ((case.rewrites[-1], -1), (case.rewrites[0], 1)):
             axes.annotate(
-                shortened(one.system, 22), (one.place, n), xytext=(9 * side, 0), va="center",
+                short(one.system, 22), (one.place, n), xytext=(9 * side, 0), va="center",
                 textcoords="offset points", ha="left" if side > 0 else "right", fontsize=8,
             )  # fmt: skip
     axes.set_yticks(range(len(cases)), [f"{n}. {case.id}" for n, case in enumerate(cases, 1)])
@@ -129,7 +128,7 @@ def draw_metric_cases(cases: Sequence[MetricCase]) -> Figure:
                 f"{title} {score:.4g}", (place, n), xytext=(9 * side, 0), va="center",
                 textcoords="offset points", ha="left" if side > 0 else "right", fontsize=8,
             )  # fmt: skip
-    labels = [f"{n}. {shortened(case.system, 20)}" for n, case in enumerate(cases, 1)]
+    labels = [f"{n}. {short(case.system, 20)}" for n, case in enumerate(cases, 1)]
     axes.set_yticks(range(len(cases)), labels)
     axes.tick_params(axis="y", labelcolor=colour("ink"), labelsize=8.5)
     axes.set_ylim(len(cases) - 0.4, -0.6)

@@ -14,8 +14,8 @@ from ..design.stylesheet import TOKENS
 _TOKEN = re.compile(r"--([a-z-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)")
 _HEAT_STEPS = 20
 _POSITIVE = ("#24588f", "#2f66a8")  # the strongest, in light and in dark
-_NEGATIVE = ("#a8561b", "#93501f")
-ON_STRONG = "#fefefe"  # text on a strong colour
+_NEGATIVE = ("#a04e16", "#8c4a1b")
+ON_STRONG, ON_WEAK = "#fefefe", "#010101"  # text on a strong and on a weak colour
 FAMILIES = ("fpft", "peft", "prompted", "rule", "human", "unknown")
 _USED = ("surface", "ink", "muted", "line", "line-strong", "accent", *FAMILIES)
 HATCHES = {"fpft": "", "peft": "///", "prompted": "...", "rule": "xxx", "human": "\\\\\\",
@@ -45,15 +45,17 @@ def heat(value: float) -> str:
 def on_heat(value: float) -> str:
     """The colour of the text on :func:`heat`: whichever is further from it."""
     ground = _luminance(heat(value))
-    ink = _luminance(colour("ink"))
-    return colour("ink") if (ground + 0.05) / (ink + 0.05) > 1.05 / (ground + 0.05) else ON_STRONG
+    ends = _luminance(ON_WEAK), _luminance(ON_STRONG)
+    weak, strong = (ground + 0.05) / (ends[0] + 0.05), (ends[1] + 0.05) / (ground + 0.05)
+    return ON_WEAK if weak > strong else ON_STRONG
 
 
 @cache
 def twins() -> dict[str, str]:
     """From every light colour of a picture to its dark twin."""
     steps = (_heat_pair(n) for n in range(-_HEAT_STEPS, _HEAT_STEPS + 1) if n)
-    return {ON_STRONG: tokens()["ink"][1], **dict(steps), **dict(tokens()[n] for n in _USED)}
+    on = dict.fromkeys((ON_STRONG, ON_WEAK), tokens()["ink"][1])
+    return {**on, **dict(steps), **dict(tokens()[n] for n in _USED)}
 
 
 def _heat_pair(step: int) -> tuple[str, str]:

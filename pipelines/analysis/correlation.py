@@ -140,7 +140,7 @@ def over_directions(
             for key in order
         ]
     ).reshape(len(order), -1)
-    group = np.repeat(np.arange(len(blocks)), sizes)
+    group: np.ndarray = np.repeat(np.arange(len(blocks)), sizes)
 
     def pair(x: np.ndarray, y: np.ndarray) -> Correlation:
         both = np.isfinite(x) & np.isfinite(y)

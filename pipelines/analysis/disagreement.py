@@ -135,7 +135,8 @@ def metric_cases(
                     high, low = (one, other) if gap[s, n] > 0 else (other, one)
                     candidates.append((float(flat[at]), s, n, high, low))
     candidates.sort(key=lambda c: (-c[0], c[2], c[1], c[3].title, c[4].title))
-    found, seen = [], set()
+    found: list[MetricCase] = []
+    seen: set[int] = set()
     for _, s, n, high, low in candidates:
         if n in seen or len(found) == most:
             continue

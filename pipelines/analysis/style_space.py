@@ -74,7 +74,7 @@ def style_space(
         )
     texts = [text for _, text in (*sources, *references)]
     vectors, seen_by = _vectors(results, texts, classifier, language)
-    groups = np.repeat([0, 1], [len(sources), len(references)])
+    groups: np.ndarray = np.repeat([0, 1], [len(sources), len(references)])
     vectors = _fewer(vectors)
     points = laid_out(vectors)
     return StyleSpace(

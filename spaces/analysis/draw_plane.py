@@ -60,6 +60,7 @@ def draw_trade_off(plane: TradeOff) -> Figure:
             mfc=colour("surface") if point.bound else ink,
         )  # fmt: skip
     _scales(axes, plane)
+    figure.draw_without_rendering()  # only then are the scales what they will be
     missing = _labels(axes, plane.points, {m for some in plane.curves.values() for m in some})
     found = {p.family for p in plane.points if not p.bound}
     for family in FAMILIES:
@@ -133,7 +134,6 @@ def _scales(axes: Axes, plane: TradeOff) -> None:
 def _labels(axes: Axes, points: Sequence[TradeOffPoint], first: set[str]) -> list[str]:
     """Write the names; those on the front choose their places first."""
     order = sorted(points, key=lambda p: (not p.on_front, p.system not in first, p.bound))
-    axes.figure.draw_without_rendering()  # only then are the scales what they will be
     height = _HEIGHT * 72
     where = [axes.transData.transform((p.x, p.y)) for p in order]
     places = [(float(x), height - float(y)) for x, y in where]

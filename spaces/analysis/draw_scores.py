@@ -47,7 +47,7 @@ def draw_scores(results: DirectionResults, reports: Sequence[Report]) -> Figure:
     figure = new_figure(1.75 * wide, height)
     grid = figure.subplots(lines, wide, squeeze=False, sharey=True)
     for n in range(lines * wide):
-        axes = grid[n // wide][n % wide]
+        axes: Axes = grid[n // wide, n % wide]
         if n >= len(columns):
             axes.set_axis_off()
             continue

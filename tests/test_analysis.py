@@ -268,6 +268,19 @@ def test_metrics_are_compared_within_an_aspect(results):
     assert cases[0].high_place > cases[0].low_place
 
 
+def test_no_pair_of_measures_fills_the_list(results):
+    """People's scores of content, random here, disagree with both BLEUs."""
+    rng = np.random.default_rng(7)
+    some = [
+        judgment(s, n, float(rng.integers(1, 6)), aspect="content")
+        for s in SYSTEMS
+        for n in range(SENTENCES)
+    ]
+    cases = metric_cases(results, human_aspects(some, results), most=9)
+    pairs = [frozenset((c.high, c.low)) for c in cases]
+    assert sorted(pairs.count(pair) for pair in set(pairs)) == [3, 3, 3]
+
+
 # -- the space of styles ---------------------------------------------------------------------------
 
 

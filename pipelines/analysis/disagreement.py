@@ -6,6 +6,7 @@ share of outputs that are worse, ties counted half, from 0 to 1.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,6 +16,7 @@ from .human import HumanAspect, human_sentences
 from .results import DirectionResults, competing, sentence_ids, sentence_scores
 
 MOST_CASES = 10
+_OF_A_PAIR = 3  # cases in which the same two measures disagree, while there are others
 _JUDGED = {"style": "style", "content": "content", "fluency": "fluency", "overall": "overall"}
 
 
@@ -76,6 +78,9 @@ class _Measure:
     places: np.ndarray
 
 
+_Candidate = tuple[float, int, int, _Measure, _Measure]  # gap, run, sentence, high, low
+
+
 def system_cases(results: DirectionResults, most: int = MOST_CASES) -> tuple[SystemCase, ...]:
     """The sources on which the systems are furthest apart; ties in the order of the test set."""
     ids, measures = sentence_ids(results), _measures(results, ())
@@ -122,7 +127,7 @@ def metric_cases(
     """The outputs on which two measures of one aspect disagree most, one for each source."""
     ids, measures = sentence_ids(results), _measures(results, aspects)
     names = [r.system.name for r in competing(results)]
-    candidates: list[tuple[float, int, int, _Measure, _Measure]] = []
+    candidates: list[_Candidate] = []
     for i, one in enumerate(measures):
         for other in measures[i + 1 :]:
             if one.aspect != other.aspect:
@@ -137,7 +142,7 @@ def metric_cases(
     candidates.sort(key=lambda c: (-c[0], c[2], c[1], c[3].title, c[4].title))
     found: list[MetricCase] = []
     seen: set[int] = set()
-    for _, s, n, high, low in candidates:
+    for _, s, n, high, low in [*_varied(candidates), *candidates]:
         if n in seen or len(found) == most:
             continue
         seen.add(n)
@@ -159,6 +164,21 @@ def metric_cases(
             )
         )
     return tuple(found)
+
+
+def _varied(candidates: Sequence[_Candidate]) -> list[_Candidate]:
+    """The first of each pair of measures, each of another source: two alike would fill the list."""
+    count: Counter[frozenset[str]] = Counter()
+    seen: set[int] = set()
+    found = []
+    for one in candidates:
+        _, _, n, high, low = one
+        pair = frozenset((high.title, low.title))
+        if n not in seen and count[pair] < _OF_A_PAIR:
+            count[pair] += 1
+            seen.add(n)
+            found.append(one)
+    return found
 
 
 def places_of(scores: np.ndarray, *, higher_is_better: bool) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...metrics.units import number, unit
 from ...pipelines.analysis.results import Column, DirectionResults, score_of
@@ -45,7 +45,7 @@ def draw_scores(results: DirectionResults, reports: Sequence[Report]) -> Figure:
     panel = _ROW * len(reports)
     height = lines * panel + (lines - 1) * _BETWEEN
     figure = new_figure(1.75 * wide, height)
-    grid = figure.subplots(lines, wide, squeeze=False, sharey=True)
+    grid: Any = figure.subplots(lines, wide, squeeze=False, sharey=True)
     for n in range(lines * wide):
         axes: Axes = grid[n // wide, n % wide]
         if n >= len(columns):

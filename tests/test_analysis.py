@@ -226,6 +226,14 @@ def test_lengths_by_hand(tmp_path):
     assert mine.copied.low <= 25.0 <= mine.copied.high
 
 
+def test_words_are_counted_as_texts_are_scored(tmp_path):
+    """A tokenised output is no longer than the same one as people write it."""
+    samples = [sample(0, "fine, thanks.", "fine , thanks .", ("fine, thanks.",), acc=0.0)]
+    write(tmp_path, report("mine", {"acc": 1.0}), samples)
+    source, people, mine = text_statistics(read_run(tmp_path)[0])
+    assert [s.words.value for s in (source, people, mine)] == [2.0, 2.0, 2.0]
+
+
 def test_a_reference_word_for_word(tmp_path):
     samples = [sample(n, "x", f"The Reference {n}", (f"the reference {n}",)) for n in range(2)]
     write(tmp_path, report("mine", {"acc": 1.0}), samples)

@@ -12,7 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...datasets_scripts.cleaning import match_key
+from ...datasets_scripts.known import DATASETS
 from ...metrics.statistics import interval, mean_statistics
+from ...metrics.text import preparation
 from ..report import Sample
 from .results import DirectionResults
 
@@ -63,17 +65,36 @@ def text_statistics(results: DirectionResults) -> tuple[TextStatistics, ...]:
     """Sources, references, then every run with its sentences, bounds last; empty without texts."""
     if not results.samples:
         return ()
+    dataset = DATASETS.get(results.name.split("/")[0])
+    clean = preparation(dataset.language if dataset else "en").clean
+    texts = {name: _cleaned(samples, clean) for name, samples in results.samples.items()}
     bounds = {r.system.name: r.system.is_bound for r in results.runs}
-    names = sorted(results.samples, key=lambda name: bounds[name])
-    first = results.samples[names[0]]
+    names = sorted(texts, key=lambda name: bounds[name])
+    first = texts[names[0]]
     found = [_statistics(SOURCE, "source", first, lambda s: [s.source])]
     if any(s.references for s in first):
         some = [s for s in first if s.references]
         found.append(_statistics(REFERENCES, "references", some, lambda s: s.references))
     for name in names:
         kind = "bound" if bounds[name] else "system"
-        found.append(_statistics(name, kind, results.samples[name], lambda s: [s.prediction]))
+        found.append(_statistics(name, kind, texts[name], lambda s: [s.prediction]))
     return tuple(found)
+
+
+def _cleaned(samples: Sequence[Sample], clean: Callable[[list[str]], list[str]]) -> list[Sample]:
+    """The texts as they were scored: ``good .`` has one word, as ``good.`` has."""
+    every = [t for s in samples for t in (s.source, s.prediction, *s.references)]
+    found = dict(zip(every, clean(every), strict=True))
+    return [
+        s.model_copy(
+            update={
+                "source": found[s.source],
+                "prediction": found[s.prediction],
+                "references": tuple(found[r] for r in s.references),
+            }
+        )
+        for s in samples
+    ]
 
 
 def words(text: str) -> int:

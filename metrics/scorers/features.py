@@ -13,8 +13,6 @@ import numpy as np
 
 from .classifiers import Classifier
 
-Features = np.ndarray
-
 
 @runtime_checkable
 class ShowsFeatures(Protocol):

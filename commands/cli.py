@@ -30,6 +30,7 @@ COMMANDS = {
     "evaluate": "score files of rewritten sentences and rank the systems",
     "run": "evaluate a whole suite, systems x directions, from one TOML file",
     "report": "print or write tables of results that are there",
+    "analyze": "draw and write what a folder of results shows, as one page",
     "compare": "compare two systems head to head",
     "audit": "say which protocol a published number used",
     "sources": "print or write a direction's test sources",

@@ -59,6 +59,11 @@ class Classifier:
         self.hash = hash
 
     @property
+    def model(self) -> StyleModel:
+        """What does the scoring."""
+        return self._model
+
+    @property
     def styles(self) -> tuple[str, ...]:
         """The S styles, in the order of the columns of :meth:`distribution`."""
         return self._model.styles

@@ -53,6 +53,8 @@ class LinearModel:
         intercepts: shape (S,), float32.
     """
 
+    features_are = "its n-grams, each weighed by what it says about the style"
+
     def __init__(
         self,
         styles: tuple[str, ...],
@@ -74,17 +76,35 @@ class LinearModel:
         return softmax(np.array([self._logits(sentence) for sentence in sentences]))
 
     def _logits(self, sentence: str) -> np.ndarray:
+        known, weights = self._weights(sentence)
+        if not len(known):
+            return self._intercepts.astype(np.float64)
+        return self._coefficients[:, known] @ weights + self._intercepts
+
+    def features(self, sentences: Sequence[str]) -> np.ndarray:
+        """What each n-gram that occurs in any of them contributes: shape (N, D), float64.
+
+        Its TF-IDF weight times the spread of its coefficients over styles: distances between
+        sentences are those of their contributions to all logits, the mean over styles taken out.
+        """
+        found = [self._weights(sentence) for sentence in sentences]
+        columns = np.unique(np.concatenate([known for known, _ in found]))
+        table = np.zeros((len(found), len(columns)))
+        for row, (known, weights) in zip(table, found, strict=True):
+            row[np.searchsorted(columns, known)] = weights
+        coefficients = self._coefficients[:, columns].astype(np.float64)
+        return table * np.sqrt(((coefficients - coefficients.mean(axis=0)) ** 2).sum(axis=0))
+
+    def _weights(self, sentence: str) -> tuple[np.ndarray, np.ndarray]:
+        """The columns of a sentence's known n-grams, and their weights, of length 1."""
         columns = self._columns
         counts = Counter(
             c for g in ngrams(sentence, self.longest) if (c := columns.get(g)) is not None
         )
-        if not counts:
-            return self._intercepts.astype(np.float64)
         known = np.fromiter(counts.keys(), dtype=np.int64, count=len(counts))
         frequency = np.fromiter(counts.values(), dtype=np.float64, count=len(counts))
         weights = (1.0 + np.log(frequency)) * self._idf[known]
-        weights /= np.linalg.norm(weights)
-        return self._coefficients[:, known] @ weights + self._intercepts
+        return known, weights / np.linalg.norm(weights) if len(known) else weights
 
     def save(self, folder: Path) -> None:
         """Write ``model.json``, ``vocabulary.json`` and ``weights.safetensors``."""

@@ -31,6 +31,8 @@ class ProbeModel:
         intercepts: shape (S,), float32.
     """
 
+    features_are = "means of its encoder's layers"
+
     def __init__(
         self,
         styles: tuple[str, ...],
@@ -50,6 +52,10 @@ class ProbeModel:
         """P(style | sentence): shape (N, S), float64, rows sum to 1; an empty sentence too."""
         features = probe_features(self.encoder, sentences, self.layers)
         return softmax(features @ self._coefficients.T.astype(np.float64) + self._intercepts)
+
+    def features(self, sentences: Sequence[str]) -> np.ndarray:
+        """What its weights are applied to: shape (N, K x D), float32."""
+        return probe_features(self.encoder, sentences, self.layers)
 
     def save(self, folder: Path) -> None:
         """Write ``model.json`` and ``weights.safetensors``."""

@@ -37,6 +37,8 @@ class TransformerModel:
         batch_size: the most sentences in a batch.
     """
 
+    features_are = "CLS embeddings of its last layer"
+
     def __init__(
         self,
         styles: tuple[str, ...],
@@ -65,6 +67,22 @@ class TransformerModel:
                 rows = {name: [values[i] for i in batch] for name, values in encoded.items()}
                 logits[batch] = self._logits(rows)[:, self._columns].float().cpu().numpy()
         return softmax(logits)
+
+    def features(self, sentences: Sequence[str]) -> np.ndarray:
+        """The first token after the last layer ("CLS"): shape (N, D), float64."""
+        encoded = self._tokenizer(list(sentences), truncation=True, max_length=self._longest)
+        lengths = [len(ids) for ids in encoded["input_ids"]]
+        found: np.ndarray | None = None
+        with torch.inference_mode():
+            for batch in length_sorted_batches(lengths, MAX_TOKENS, self._batch_size):
+                rows = {name: [values[i] for i in batch] for name, values in encoded.items()}
+                inputs = self._tokenizer.pad(rows, return_tensors="pt").to(self._model.device)
+                states = self._model.base_model(**inputs).last_hidden_state
+                first = states[:, 0].double().cpu().numpy()
+                if found is None:
+                    found = np.empty((len(lengths), first.shape[1]))
+                found[batch] = first
+        return np.empty((0, 0)) if found is None else found
 
     def _logits(self, rows: dict[str, list[list[int]]]) -> torch.Tensor:
         """Logits of tokenised sentences, longest first: shape (B, labels)."""

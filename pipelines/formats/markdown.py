@@ -22,18 +22,19 @@ def markdown(table: RankedTable, *, intervals: bool = False) -> str:
         rows.append([f"*{BOUNDS_TITLE}*", *[""] * (width - 1)])
         rows += [_row(row, intervals=intervals) for row in table.bounds]
     rule = ["---", *["---:"] * (width - 1)]
-    header = ["system", *(_escaped(title).replace("\n", "<br>") for title in table.titles)]
+    header = ["system", *(escaped(title).replace("\n", "<br>") for title in table.titles)]
     lines = [f"| {' | '.join(cells)} |" for cells in (header, rule, *rows)]
-    below = [_escaped(note) for note in table.below("Bold", intervals=intervals)]
-    return "\n\n".join([_escaped(table.title), "\n".join(lines), *below]) + "\n"
+    below = [escaped(note) for note in table.below("Bold", intervals=intervals)]
+    return "\n\n".join([escaped(table.title), "\n".join(lines), *below]) + "\n"
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
+    """Text in which no character means anything to Markdown."""
     return text.translate(_ESCAPES)
 
 
 def _row(row: Row, *, intervals: bool) -> Sequence[str]:
-    return [_escaped(row.system), *(_cell(cell, intervals=intervals) for cell in row.cells)]
+    return [escaped(row.system), *(_cell(cell, intervals=intervals) for cell in row.cells)]
 
 
 def _cell(cell: Cell, *, intervals: bool) -> str:

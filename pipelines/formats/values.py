@@ -26,7 +26,7 @@ def csv_values(standings: Sequence[Standings]) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(HEADER)
     for one in standings:
-        writer.writerows([_safe(cell) for cell in row] for row in _rows(one))
+        writer.writerows([safe_cell(cell) for cell in row] for row in _rows(one))
     return text.getvalue()
 
 
@@ -63,7 +63,8 @@ def _rows(standings: Standings) -> Iterator[tuple[object, ...]]:
             )
 
 
-def _safe(cell: object) -> object:
+def safe_cell(cell: object) -> object:
+    """A cell that no spreadsheet takes for a formula; ``yes`` and ``no`` for truth values."""
     if isinstance(cell, bool):
         return "yes" if cell else "no"
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell

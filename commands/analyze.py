@@ -1,0 +1,90 @@
+"""Analyse a results folder: pictures, data and one page that says what its numbers show.
+
+RUN is the folder that 'evaluate --out' or 'run' wrote; it is only read. Nothing is scored. For each
+direction: bars of every score, trade-offs of style with content and with fluency, correlations of
+metrics and human aspects over systems and over sentences, intervals of Joint, lengths and copies,
+the space of styles as a classifier has it (t-SNE), and the sentences on which systems or metrics
+disagree most. Each is a picture (PNG, SVG), data (CSV), and a table (Markdown, LaTeX); index.html
+has all of them, needs no network, and can be sent as it is.
+
+Human scores are read from RUN/human.jsonl ('tstbench judgments', 'annotate') and from --human.
+Systems named NAME@SETTING, or those that --join names, are joined by a line.
+
+Examples:
+  tstbench analyze results
+  tstbench analyze results --directions yelp --human study.jsonl --out yelp-analysis
+  tstbench analyze results --join cae=cae-1,cae-5,cae-10 --no-style-map
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from ..talk import say
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add folder, selection and output."""
+    parser.add_argument("run", nargs="?", metavar="RUN", help="a results folder")
+    parser.add_argument(
+        "--out", type=Path, metavar="FOLDER", help="where to write; default: RUN/analysis"
+    )
+    parser.add_argument(
+        "--directions",
+        nargs="+",
+        default=[],
+        metavar="NAME",
+        help="directions or datasets, such as yelp/negative-to-positive or yelp; default: all",
+    )
+    parser.add_argument(
+        "--systems", nargs="+", default=[], metavar="NAME", help="systems; default: all"
+    )
+    parser.add_argument(
+        "--human",
+        action="append",
+        type=Path,
+        default=[],
+        metavar="FILE",
+        help="judgments (JSON Lines) beside those in RUN/human.jsonl; repeatable",
+    )
+    parser.add_argument(
+        "--join",
+        action="append",
+        default=[],
+        metavar="NAME=A,B,...",
+        help="settings of one system, joined by a line in this order; repeatable",
+    )
+    parser.add_argument(
+        "--classifier",
+        metavar="SPEC",
+        help="whose space of styles is drawn: a kind, a folder or a Hub id; default: a transformer "
+        "if one is there, else that of the results",
+    )
+    parser.add_argument(
+        "--no-style-map",
+        action="store_true",
+        help="leave out t-SNE, which takes seconds",
+    )
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Read, analyse, write, and print a summary."""
+    from ..pipelines.analysis.summary import summary
+    from ..pipelines.read_standings import default_results
+    from ..spaces.analysis.write import PAGE, AnalysisOptions, write_analysis
+
+    root = Path(arguments.run) if arguments.run else default_results()
+    out: Path = arguments.out or root / "analysis"
+    options = AnalysisOptions(
+        directions=tuple(arguments.directions),
+        systems=tuple(arguments.systems),
+        human=tuple(arguments.human),
+        joined=tuple(arguments.join),
+        classifier=arguments.classifier,
+        style_map=not arguments.no_style_map,
+    )
+    written = write_analysis(root, out, options)
+    print(summary(written.directions, written.aspects))  # noqa: T201
+    items = sum(len(section.items) for section in written.sections)
+    say(f"wrote {items} pictures with their data; open {out / PAGE}")

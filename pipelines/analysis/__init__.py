@@ -1,0 +1,1 @@
+"""Analysis of a results folder: what its numbers show, as data, before anything is drawn."""

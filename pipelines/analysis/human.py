@@ -1,0 +1,120 @@
+"""Human scores beside the metrics' of the same outputs.
+
+A judgment belongs to a system by its name, without case and punctuation, and to a sentence by the
+sentence's id. Where the study says which text was judged, it must be the text in the results: a
+score of another text says nothing about this one, and is counted as such.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...datasets_scripts.cleaning import match_key
+from ...datasets_scripts.judgments.schema import Judgment
+from ..report import Report
+from .results import DirectionResults, competing
+
+_ORDER = {name: n for n, name in enumerate(("style", "content", "fluency", "overall"))}
+
+
+@dataclass(frozen=True, kw_only=True)
+class HumanAspect:
+    """One aspect of one study on one direction.
+
+    Attributes:
+        title: ``human style``, with the study's name where there are several.
+        means: the mean over items of the mean over raters, by the folded name of the system.
+        sentences: the mean over raters by folded name and id, of judgments on the texts at hand.
+        other_texts: judgments of a text that is not the one in the results.
+    """
+
+    study: str
+    aspect: str
+    scale: str
+    title: str
+    means: Mapping[str, float]
+    sentences: Mapping[tuple[str, str], float]
+    other_texts: int
+
+
+def human_aspects(
+    judgments: Iterable[Judgment], results: DirectionResults
+) -> tuple[HumanAspect, ...]:
+    """The aspects that a direction's systems were judged on, style, content, fluency first."""
+    known = {fold(r.system.name) for r in (*results.reports, *results.runs)}
+    groups: dict[tuple[str, str, str], list[Judgment]] = defaultdict(list)
+    for one in judgments:
+        if one.direction == results.name and one.score is not None and fold(one.system) in known:
+            groups[one.study, one.aspect, one.scale].append(one)
+    several = len({study for study, _, _ in groups}) > 1
+    texts = {
+        (fold(name), sample.id): sample.prediction
+        for name, samples in results.samples.items()
+        for sample in samples
+    }
+    keys = sorted(groups, key=lambda key: _ORDER.get(key[1], len(_ORDER)))
+    return tuple(_aspect(key, groups[key], texts, several=several) for key in keys)
+
+
+def human_means(aspect: HumanAspect, reports: Sequence[Report]) -> np.ndarray:
+    """The means of these systems: shape (S,), NaN where people did not score one."""
+    return np.array([aspect.means.get(fold(r.system.name), np.nan) for r in reports])
+
+
+def human_sentences(
+    aspect: HumanAspect, results: DirectionResults, ids: Sequence[str]
+) -> np.ndarray:
+    """The scores of single sentences of the competing runs: shape (S, N), NaN for none."""
+    rows = [
+        [aspect.sentences.get((fold(r.system.name), i), np.nan) for i in ids]
+        for r in competing(results)
+    ]
+    return np.array(rows, dtype=np.float64).reshape(-1, len(ids))
+
+
+def fold(system: str) -> str:
+    """A system's name without case and punctuation: studies spell ``GPT-4`` in several ways.
+
+    >>> fold("GPT-4 FS") == fold("gpt4_fs")
+    True
+    """
+    return "".join(c for c in system.casefold() if c.isalnum())
+
+
+def _aspect(
+    key: tuple[str, str, str],
+    judgments: Sequence[Judgment],
+    texts: Mapping[tuple[str, str], str],
+    *,
+    several: bool,
+) -> HumanAspect:
+    study, aspect, scale = key
+    items: dict[str, dict[object, list[float]]] = defaultdict(lambda: defaultdict(list))
+    here: dict[tuple[str, str], list[float]] = defaultdict(list)
+    other = 0
+    for number, one in enumerate(judgments):
+        if one.score is None:
+            continue
+        system = fold(one.system)
+        items[system][number if one.sample_id is None else one.sample_id].append(one.score)
+        place = (system, one.sample_id or "")
+        if place not in texts:
+            continue
+        if one.output is not None and match_key(one.output) != match_key(texts[place]):
+            other += 1
+        else:
+            here[place].append(one.score)
+    name = f"human {aspect.replace('_', ' ')}"
+    return HumanAspect(
+        study=study,
+        aspect=aspect,
+        scale=scale,
+        title=f"{name} ({study})" if several else name,
+        means={s: float(np.mean([np.mean(v) for v in by.values()])) for s, by in items.items()},
+        sentences={place: float(np.mean(scores)) for place, scores in here.items()},
+        other_texts=other,
+    )

@@ -1,0 +1,237 @@
+"""The results of one direction as an analysis reads them: systems, columns, sentences."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from ...datasets_scripts.known import DATASETS
+from ...errors import InputError, TSTBenchError, unknown_name
+from ...metrics.registry import METRICS, caution
+from ...talk import say
+from ..ranked_table import ASPECTS, Standings
+from ..read_standings import chosen_directions
+from ..report import Report, Sample, Score
+from ..results import REPLICATES_FILE, Stored, read_stored
+from ..seeds import pooled
+from ..significance import rank_stored
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """One way of computing one metric: all numbers with this signature are comparable.
+
+    Attributes:
+        title: of the metric, numbered where the direction has it with several signatures.
+        aspect: one of :data:`~..ranked_table.ASPECTS`.
+    """
+
+    metric: str
+    signature: str
+    title: str
+    unit: str
+    higher_is_better: bool
+    aspect: str
+
+    @property
+    def arrow(self) -> str:
+        """The title, and which way is better."""
+        return f"{self.title} {'↑' if self.higher_is_better else '↓'}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class DirectionResults:
+    """Everything that a results folder has of one direction.
+
+    Attributes:
+        standings: the systems, several seeds of one as their mean, and their ranks.
+        runs: what is on disk, each seed by itself.
+        columns: in the order of the benchmark.
+        samples: the sentences by the name of the run; a run without them is left out.
+    """
+
+    standings: Standings
+    runs: tuple[Report, ...]
+    columns: tuple[Column, ...]
+    samples: Mapping[str, tuple[Sample, ...]] = field(repr=False)
+
+    @property
+    def name(self) -> str:
+        """Of the direction."""
+        return self.standings.direction
+
+    @property
+    def reports(self) -> tuple[Report, ...]:
+        """One per system."""
+        return self.standings.reports
+
+    @property
+    def shows_texts(self) -> bool:
+        """Whether sentences may be shown: those of a licensed corpus are only read."""
+        dataset = DATASETS.get(self.name.split("/")[0])
+        return bool(self.samples) and (dataset is None or not dataset.licensed)
+
+    def column(self, metrics: Sequence[str] = (), aspect: str = "") -> Column | None:
+        """The column of the first of these metrics that is there, else of that aspect.
+
+        Of several of one metric it is the one that most systems have.
+        """
+        for metric in metrics:
+            if found := [c for c in self.columns if c.metric == metric]:
+                return self._fullest(found)
+        found = [c for c in self.columns if c.aspect == aspect]
+        return self._fullest([c for c in found if c.metric == found[0].metric]) if found else None
+
+    def _fullest(self, columns: Sequence[Column]) -> Column:
+        return max(columns, key=lambda c: sum(score_of(r, c) is not None for r in self.reports))
+
+    @cached_property
+    def cautions(self) -> tuple[str, ...]:
+        """What must be known to read the numbers, each once."""
+        found = (caution(c.metric, c.signature) for c in self.columns)
+        twins = Counter(c.metric for c in self.columns)
+        mixed = [
+            f"{METRICS[m].title if m in METRICS else m} was computed in {n} ways here: its columns "
+            "are numbered, and their numbers cannot be compared"
+            for m, n in twins.items()
+            if n > 1
+        ]
+        return tuple(dict.fromkeys([*filter(None, found), *mixed]))
+
+
+def score_of(report: Report, column: Column) -> Score | None:
+    """A system's score in that column, if it has one with a value."""
+    found = (s for s in report.scores if s.signature == column.signature)
+    score = next(found, None)
+    return None if score is None or score.value is None else score
+
+
+def sentence_scores(results: DirectionResults, column: Column, ids: Sequence[str]) -> np.ndarray:
+    """The scores of single sentences: shape (S, N), NaN where there is none.
+
+    Args:
+        results: with S runs that compete; bounds are left out.
+        column: which score.
+        ids: of the N sentences.
+    """
+    rows = []
+    for report in competing(results):
+        keys = {s.signature: s.key for s in report.scores}
+        key = keys.get(column.signature)
+        by_id = {sample.id: sample.scores for sample in results.samples[report.system.name]}
+        values = [by_id.get(i, {}).get(key) if key else None for i in ids]
+        rows.append([np.nan if value is None else value for value in values])
+    return np.array(rows, dtype=np.float64).reshape(-1, len(ids))
+
+
+def competing(results: DirectionResults) -> list[Report]:
+    """The runs with sentences that are no bound, in the order on disk."""
+    return [r for r in results.runs if r.system.name in results.samples and not r.system.is_bound]
+
+
+def sentence_ids(results: DirectionResults) -> tuple[str, ...]:
+    """The ids of the direction's sentences, in the order of the test set."""
+    found = (s.id for report in competing(results) for s in results.samples[report.system.name])
+    return tuple(dict.fromkeys(found))
+
+
+def read_run(
+    root: Path, directions: Sequence[str] = (), systems: Sequence[str] = ()
+) -> list[DirectionResults]:
+    """Read a results folder; what is damaged is named and left out.
+
+    Args:
+        root: what ``tstbench run`` or ``evaluate --out`` wrote, by this or an older version.
+        directions: names of directions or datasets; by default all.
+        systems: names; by default all.
+
+    Raises:
+        InputError: it is no results folder, or nothing in it can be read.
+        MissingFileError: it does not exist.
+        UnknownNameError: a direction or system that is not there.
+    """
+    folders = chosen_directions(root, directions).values()
+    read = [[one for one in _read_folder(f) if one.report.scores] for f in folders]
+    there = {name for some in read for one in some for name in _names(one.report)}
+    if not there:
+        raise InputError(f"{root} has no results that can be read: evaluate the systems again")
+    for name in systems:
+        if name not in there:
+            raise unknown_name("system", name, sorted(there))
+    if systems:
+        read = [[s for s in some if _names(s.report) & set(systems)] for some in read]
+    return [_direction(some) for some in read if some]
+
+
+def _names(report: Report) -> set[str]:
+    run = report.system.seed_run
+    return {report.system.name, *([run.system] if run else [])}
+
+
+def _direction(stored: Sequence[Stored]) -> DirectionResults:
+    together = pooled(stored)
+    reports = tuple(one.report for one in together)
+    standings = Standings(reports, rank_stored(together))
+    samples = {s.report.system.name: tuple(s.samples()) for s in stored if s.has_samples}
+    return DirectionResults(
+        standings=standings,
+        runs=tuple(one.report for one in stored),
+        columns=_columns(reports),
+        samples=samples,
+    )
+
+
+def _read_folder(folder: Path) -> list[Stored]:
+    """The systems of a direction; those of old versions have no replicates, and so no ranks."""
+    found: dict[str, Stored] = {}
+    for file in sorted(folder.glob("*/report.json")):
+        if file.parent.name.startswith("."):  # half-written
+            continue
+        try:
+            stored = read_stored(file.parent)
+            if (file.parent / REPLICATES_FILE).is_file():
+                stored.check_whole()
+            elif stored.has_samples:
+                stored.samples()
+            name = stored.report.system.name
+            if name in found:
+                raise InputError(f"{file.parent}: {name!r} is also in {found[name].folder}")
+            found[name] = stored
+        except TSTBenchError as error:
+            say(f"left out: {error}")
+    return list(found.values())
+
+
+def _columns(reports: Sequence[Report]) -> tuple[Column, ...]:
+    order = list(METRICS)
+    scores = {s.signature: s for report in reports for s in report.scores}
+
+    def place(score: Score) -> tuple[int, int]:
+        facts = METRICS.get(score.metric)
+        known = order.index(score.metric) if facts else len(order)
+        return (ASPECTS.index(facts.aspect if facts else "other") + 4) % 5, known
+
+    count = Counter(s.metric for s in scores.values())
+    number: Counter[str] = Counter()
+    columns = []
+    for score in sorted(scores.values(), key=place):
+        facts = METRICS.get(score.metric)
+        number[score.metric] += 1
+        title = facts.title if facts else score.metric
+        several = count[score.metric] > 1
+        columns.append(
+            Column(
+                metric=score.metric,
+                signature=score.signature,
+                title=f"{title} ({number[score.metric]})" if several else title,
+                unit=score.unit,
+                higher_is_better=score.higher_is_better,
+                aspect=facts.aspect if facts else "other",
+            )
+        )
+    return tuple(columns)

@@ -1,0 +1,158 @@
+"""From a drawing to files: PNG and SVG with the same bytes each time, and the SVG of the page."""
+
+from __future__ import annotations
+
+import io
+import logging
+import re
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ...errors import require_installed
+from .palette import colour, twins
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+PNG_DPI = 160
+DRAWN_DPI = 72.0  # one unit is one point
+_HEX = re.compile(r"#[0-9a-f]{6}(?![0-9a-zA-Z])")
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture in its three forms.
+
+    Attributes:
+        png: for slides and LaTeX.
+        svg: for print; light.
+        page: the SVG that follows the reader's light or dark colours.
+        width, height: in points.
+    """
+
+    png: bytes
+    svg: bytes
+    page: bytes
+    width: float
+    height: float
+
+
+def picture(draw: Callable[[], Figure]) -> Picture:
+    """Draw once, and write in every form.
+
+    Raises:
+        MissingExtraError: matplotlib is not installed.
+    """
+    require_installed("matplotlib", "analysis")
+    with _settings():
+        figure = draw()
+        png = _saved(figure, "png", dpi=PNG_DPI, metadata={"Software": None})
+        nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+        svg = _saved(figure, "svg", dpi=DRAWN_DPI, metadata=nothing)
+    text = svg.decode("utf-8")
+    width, height = (_size(text, name) for name in ("width", "height"))
+    return Picture(png, svg, _themed(text).encode("utf-8"), width, height)
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """An empty figure, in inches; its ground is what it lies on."""
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), dpi=DRAWN_DPI)
+
+
+def short(name: str, most: int) -> str:
+    """A name of at most so many characters, without its middle: names of one system end apart.
+
+    >>> short("delete-and-retrieve@15", 12)
+    'delete-…e@15'
+    """
+    if len(name) <= most:
+        return name
+    tail = most // 3
+    return f"{name[: most - tail - 1]}\N{HORIZONTAL ELLIPSIS}{name[-tail:]}"
+
+
+def plain(axes: Axes, *, grid: str = "") -> None:
+    """Take away what says nothing, and draw a quiet grid along ``x``, ``y`` or ``both``."""
+    for side in ("top", "right", "left", "bottom"):
+        axes.spines[side].set_visible(False)
+    axes.tick_params(length=0, colors=colour("muted"), labelcolor=colour("muted"), pad=4)
+    axes.set_axisbelow(True)
+    if grid:
+        axes.grid(visible=True, axis=grid, color=colour("line"), linewidth=0.8)  # type: ignore[arg-type]
+
+
+@contextmanager
+def _settings() -> Iterator[None]:
+    """Ours, whatever the user's are; letters that the font lacks are no reason to warn."""
+    import matplotlib as mpl
+
+    mpl.set_loglevel("error")
+    logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)
+    ours = {
+        "font.family": ["DejaVu Sans"],
+        "font.size": 9.0,
+        "text.color": colour("ink"),
+        "text.parse_math": False,  # a name with two $ is no formula
+        "axes.labelcolor": colour("ink"),
+        "axes.titlecolor": colour("ink"),
+        "axes.titlesize": 10.0,
+        "axes.titleweight": "bold",
+        "axes.unicode_minus": True,
+        "figure.facecolor": "none",
+        "axes.facecolor": "none",
+        "hatch.linewidth": 0.6,
+        "svg.fonttype": "none",
+        "svg.hashsalt": "tstbench",
+        "legend.frameon": False,
+    }
+    with mpl.rc_context(), warnings.catch_warnings():
+        mpl.rcdefaults()
+        mpl.rcParams.update(ours)  # type: ignore[arg-type]
+        warnings.simplefilter("ignore")
+        yield
+
+
+def _saved(figure: Figure, form: str, **how: object) -> bytes:
+    file = io.BytesIO()
+    ground = colour("surface")
+    figure.savefig(
+        file,
+        format=form,
+        bbox_inches="tight",
+        pad_inches=0.12,
+        facecolor=ground,
+        **how,  # type: ignore[arg-type]
+    )
+    return file.getvalue()
+
+
+def _size(svg: str, name: str) -> float:
+    found = re.search(rf'<svg[^>]* {name}="([0-9.]+)pt"', svg)
+    return float(found[1]) if found else 0.0
+
+
+def _themed(svg: str) -> str:
+    """The SVG with variables for colours, and their dark values where the reader wants dark."""
+    used: dict[str, str] = {}
+
+    def variable(match: re.Match[str]) -> str:
+        if match[0] not in twins():
+            return match[0]
+        used.setdefault(match[0], f"--c{len(used)}")
+        return f"var({used[match[0]]})"
+
+    body = _HEX.sub(variable, svg)
+    light = "".join(f"{name}:{c};" for c, name in used.items())
+    dark = "".join(f"{name}:{twins()[c]};" for c, name in used.items())
+    style = (
+        f"<style>svg{{{light}}}@media (prefers-color-scheme:dark){{svg{{{dark}}}}}"
+        "text{font-family:system-ui,'DejaVu Sans',sans-serif}</style>"
+    )
+    start = body.index(">", body.index("<svg")) + 1
+    return body[:start] + style + body[start:]

@@ -1,0 +1,141 @@
+"""The sentences to read first: texts are escaped, and those of a licensed corpus not written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from markupsafe import Markup
+
+from ...pipelines.analysis.data_table import DataTable, csv_text
+from ...pipelines.analysis.disagreement import (
+    MetricCase,
+    SystemCase,
+    metric_cases,
+    system_cases,
+)
+from ...pipelines.analysis.human import HumanAspect
+from ...pipelines.analysis.results import DirectionResults
+from ..leaderboard.markup import el, join
+from .draw_texts import draw_metric_cases, draw_system_cases
+from .items import Item, of_table
+
+_HIDDEN = "The corpus is licensed: its sentences are not written anywhere, only their ids."
+
+
+def system_case_item(results: DirectionResults) -> Item | None:
+    """Where systems disagree most."""
+    cases = system_cases(results)
+    if not cases:
+        return None
+    shows = results.shows_texts
+    data = [
+        (results.name, n, case.id, case.spread, one.system, one.place,
+         case.source if shows else None, one.text if shows else None)
+        for n, case in enumerate(cases, 1)
+        for one in case.rewrites
+    ]  # fmt: skip
+    rows = []
+    for n, case in enumerate(cases, 1):
+        best, worst = case.rewrites[0], case.rewrites[-1]
+        texts = (case.source, _named(best.system, best.text), _named(worst.system, worst.text))
+        rows.append((f"{n}. {case.id}", *(texts if shows else ("", best.system, worst.system))))
+    table = DataTable(
+        name=f"system disagreements {results.name}",
+        title=f"Where systems disagree most on {results.name}",
+        header=("sentence", "source", "best", "worst"),
+        rows=tuple(rows),
+        texts=frozenset({1, 2, 3}) if shows else frozenset(),
+        notes=() if shows else (_HIDDEN,),
+    )
+    header = ("direction", "case", "id", "spread", "system", "place", "source", "output")
+    return of_table(
+        table,
+        name="disagreement-systems",
+        title="Where systems disagree most",
+        says=(
+            "Sources whose rewrites are furthest apart. An output's place is the share of all "
+            "outputs that are worse, mean over aspects."
+        ),
+        alt=f"For {len(cases)} sources the places of all systems, best and worst named.",
+        csv=csv_text(header, data),
+        draw=lambda: draw_system_cases(cases),
+        below=join(_system_case(n, c) for n, c in enumerate(cases, 1)) if shows else Markup(""),
+    )
+
+
+def metric_case_item(results: DirectionResults, aspects: Sequence[HumanAspect]) -> Item | None:
+    """Where metrics of one aspect, or a metric and people, disagree most."""
+    cases = metric_cases(results, aspects)
+    if not cases:
+        return None
+    shows = results.shows_texts
+    data = [
+        (results.name, n, c.id, c.system, c.aspect, c.high, c.high_score, c.high_place, c.low,
+         c.low_score, c.low_place, c.source if shows else None, c.prediction if shows else None)
+        for n, c in enumerate(cases, 1)
+    ]  # fmt: skip
+    rows = tuple(
+        (
+            f"{n}. {c.system}",
+            f"{c.high} {c.high_score:.4g}",
+            f"{c.low} {c.low_score:.4g}",
+            *((c.source, c.prediction) if shows else ("", c.id)),
+        )
+        for n, c in enumerate(cases, 1)
+    )
+    table = DataTable(
+        name=f"metric disagreements {results.name}",
+        title=f"Where metrics disagree most on {results.name}",
+        header=("output of", "finds it good", "finds it bad", "source", "output"),
+        rows=rows,
+        texts=frozenset({3, 4}) if shows else frozenset(),
+        notes=() if shows else (_HIDDEN,),
+    )
+    header = ("direction", "case", "id", "system", "aspect", "high", "high_score", "high_place",
+              "low", "low_score", "low_place", "source", "output")  # fmt: skip
+    return of_table(
+        table,
+        name="disagreement-metrics",
+        title="Where metrics disagree most",
+        says=(
+            "Outputs that one measure of an aspect finds good and another of the same aspect "
+            "bad, one for each source."
+        ),
+        alt=f"For {len(cases)} outputs their places by two measures.",
+        csv=csv_text(header, data),
+        draw=lambda: draw_metric_cases(cases),
+        below=join(_metric_case(n, c) for n, c in enumerate(cases, 1)) if shows else Markup(""),
+    )
+
+
+def _system_case(number: int, case: SystemCase) -> Markup:
+    rows: list[tuple[str, str, str]] = [("source", case.source, "given")]
+    rows += [("reference", text, "given") for text in case.references]
+    rows += [(one.system, one.text, f"{one.place:.2f}") for one in case.rewrites]
+    return _case(f"{number}. {case.id}", rows)
+
+
+def _metric_case(number: int, case: MetricCase) -> Markup:
+    head = f"{number}. {case.high} {case.high_score:.4g}, {case.low} {case.low_score:.4g}"
+    rows = [("source", case.source, "given")]
+    rows += [("reference", text, "given") for text in case.references]
+    rows.append((case.system, case.prediction, "output"))
+    return _case(f"{head} ({case.id})", rows)
+
+
+def _case(head: str, rows: Sequence[tuple[str, str, str]]) -> Markup:
+    lines = [
+        el(
+            "tr",
+            el("th", who, scope="row"),
+            el("td", text or el("i", "empty"), dir="auto"),
+            el("td", "" if what in ("given", "output") else what, class_="place"),
+            class_="given" if what == "given" else None,
+        )
+        for who, text, what in rows
+    ]
+    return el("details", el("summary", head), el("table", el("tbody", lines)), class_="case")
+
+
+def _named(system: str, text: str) -> str:
+    return f"{system}: {text}"

@@ -1,0 +1,305 @@
+"""The items of one direction: everything its results allow, in the order of the page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from markupsafe import Markup
+
+from ...datasets_scripts.known import DATASETS
+from ...errors import TSTBenchError
+from ...metrics.units import between, number
+from ...pipelines.analysis.correlation import over_sentences, over_systems
+from ...pipelines.analysis.data_table import DataTable, csv_text
+from ...pipelines.analysis.human import HumanAspect
+from ...pipelines.analysis.lengths import text_statistics
+from ...pipelines.analysis.results import Column, DirectionResults, score_of
+from ...pipelines.analysis.style_space import style_space
+from ...pipelines.analysis.trade_off import trade_off
+from ...pipelines.formats.page import fragment
+from ...pipelines.ranked_table import direction_table
+from ...pipelines.rankings import standings_text
+from .case_items import metric_case_item, system_case_item
+from .correlation_items import correlation_item
+from .draw_plane import draw_trade_off
+from .draw_scores import draw_intervals, draw_scores, in_order
+from .draw_texts import draw_lengths, draw_style_space
+from .items import Item, of_table
+
+CONTENT = ("multi_bleu", "r_bleu", "s_bleu")  # the first that is there is the content of a plane
+FLUENCY = ("ppl", "cola")
+
+
+def direction_items(
+    results: DirectionResults,
+    aspects: Sequence[HumanAspect],
+    joined: Mapping[str, Sequence[str]],
+    *,
+    classifier: str | None = None,
+    style_map: bool = True,
+) -> tuple[list[Item], list[str]]:
+    """The items, and what could not be made and why.
+
+    Args:
+        results: of one direction.
+        aspects: what people judged of it.
+        joined: see :func:`~...pipelines.analysis.trade_off.trade_off`.
+        classifier: see :func:`~...pipelines.analysis.style_space.style_space`.
+        style_map: whether to lay out the space of styles, which takes seconds.
+    """
+    joint = results.column(aspect="overall")
+    items, missing = [_scores(results, joint or results.columns[0])], []
+    intervals = [_intervals(results, joint)] if joint else []
+    if not joint:
+        missing.append("intervals of Joint: no system has it")
+    style = results.column(aspect="style")
+    for name, other in (
+        ("content", results.column(CONTENT, "content")),
+        ("fluency", results.column(FLUENCY, "fluency")),
+    ):
+        item = _plane(results, style, other, name, joined)
+        if item is None:
+            missing.append(f"trade-off of style and {name}: no system has scores of both")
+        else:
+            items.append(item)
+    systems = correlation_item(over_systems(results, aspects), results.name)
+    items += [systems] if systems else []
+    if not systems:
+        missing.append("correlations over systems: they need 4 systems that compete, and 2 scores")
+    if not results.samples:
+        items += intervals
+        missing.append("everything about sentences: the results have no samples.jsonl")
+        return items, missing
+    sentences = correlation_item(over_sentences(results, aspects), results.name)
+    items += [sentences] if sentences else []
+    if not sentences:
+        missing.append("correlations over sentences: they need 2 scores of single sentences")
+    items += [_lengths(results), *intervals]
+    if style_map:
+        try:
+            items.append(_space(results, classifier))
+        except TSTBenchError as error:
+            if classifier:
+                raise
+            missing.append(f"space of styles: {error}")
+    for made, what in (
+        (system_case_item(results), "where systems disagree: it needs two systems with sentences"),
+        (
+            metric_case_item(results, aspects),
+            "where metrics disagree: it needs two scores of single sentences of one aspect",
+        ),
+    ):
+        if made is None:
+            missing.append(what)
+        else:
+            items.append(made)
+    return items, missing
+
+
+def _scores(results: DirectionResults, by: Column) -> Item:
+    reports = in_order(results, by)
+    standings = [results.standings]
+    shown = fragment(direction_table(results.standings))
+    return Item(
+        name="scores",
+        title="Scores",
+        says=(
+            "Each system by each metric, ordered by "
+            f"{by.title}; lines are 95% intervals. The arrow says which way is better. Only "
+            "numbers with one signature share a panel."
+        ),
+        alt=f"Bars of {', '.join(c.title for c in results.columns)} for {len(reports)} systems.",
+        csv=standings_text(standings, "csv"),
+        markdown=standings_text(standings, "markdown", intervals=True),
+        latex=standings_text(standings, "latex", intervals=True),
+        table=Markup(f'<div class="wide" tabindex="0">{shown}</div>'),  # noqa: S704 (escaped there)
+        draw=lambda: draw_scores(results, reports),
+    )
+
+
+def _intervals(results: DirectionResults, column: Column) -> Item:
+    reports = in_order(results, column)
+    ranks = {r.system: (r.low, r.high) for r in results.standings.ranks.get(column.signature, ())}
+    rows, data = [], []
+    for report in reports:
+        score = score_of(report, column)
+        if score is None or score.value is None:
+            continue
+        bounds, place = score.interval, ranks.get(report.system.name)
+        low, high = (bounds.low, bounds.high) if bounds else (None, None)
+        first, last = place or (None, None)
+        data.append(
+            (results.name, report.system.name, report.system.is_bound, score.value, low, high,
+             first, last, column.signature)
+        )  # fmt: skip
+        rank = "" if place is None else str(first) if first == last else f"{first}\N{EN DASH}{last}"
+        rows.append(
+            (
+                report.system.name,
+                number(score.value, column.unit),
+                between(low, high, column.unit) if low is not None and high is not None else "",
+                "bound" if report.system.is_bound else rank,
+            )
+        )
+    table = DataTable(
+        name=f"intervals {results.name}",
+        title=f"{column.title} with 95% intervals on {results.name}",
+        header=("system", column.arrow, "95% interval", "rank"),
+        rows=tuple(rows),
+        notes=("Ranks that a paired bootstrap cannot exclude (p >= 0.05); bounds have none.",),
+    )
+    header = ("direction", "system", "bound", "value", "low", "high", "rank_low", "rank_high",
+              "signature")  # fmt: skip
+    return of_table(
+        table,
+        name="joint-intervals",
+        title=f"{column.title} and its intervals",
+        says=(
+            "The interval says what other test sentences could change. Intervals that "
+            "overlap are no "
+            "test: systems are compared on the same sentences, and the ranks in the table say what "
+            "that shows."
+        ),
+        alt=f"{column.title} of {len(rows)} systems, each a mark on its 95% interval.",
+        csv=csv_text(header, data),
+        draw=lambda: draw_intervals(column, reports),
+    )
+
+
+def _plane(
+    results: DirectionResults,
+    style: Column | None,
+    other: Column | None,
+    name: str,
+    joined: Mapping[str, Sequence[str]],
+) -> Item | None:
+    plane = trade_off(results, style, other, joined) if style and other else None
+    if plane is None or style is None or other is None:
+        return None
+    curve_of = {m: c for c, members in plane.curves.items() for m in members}
+    data, rows = [], []
+    for p in sorted(plane.points, key=lambda p: (p.bound, not p.on_front, p.system)):
+        across, up = p.across or (None, None), p.up or (None, None)
+        data.append(
+            (results.name, p.system, p.bound, p.x, *across, p.y, *up, p.on_front,
+             curve_of.get(p.system, ""))
+        )  # fmt: skip
+        front = "bound" if p.bound else "yes" if p.on_front else ""
+        rows.append((p.system, number(p.x, style.unit), number(p.y, other.unit), front))
+    table = DataTable(
+        name=f"trade-off {name} {results.name}",
+        title=f"{style.title} and {other.title} on {results.name}",
+        header=("system", style.arrow, other.arrow, "Pareto front"),
+        rows=tuple(rows),
+        notes=(
+            "On the Pareto front: no other system is as good by both and better by one; "
+            "bounds do not "
+            "compete.",
+        ),
+    )
+    x, y = style.metric, other.metric
+    header = ("direction", "system", "bound", x, f"{x}_low", f"{x}_high", y, f"{y}_low",
+              f"{y}_high", "pareto_front", "curve")  # fmt: skip
+    joins = " A line joins the settings of one system." if plane.curves else ""
+    return of_table(
+        table,
+        name=f"trade-off-{name}",
+        title=f"Style against {name}",
+        says=(
+            "Better is right and up. Crosses are 95% intervals; systems with a ring are on "
+            "the Pareto "
+            f"front, and what lies left of and below its line is beaten.{joins}"
+        ),
+        alt=f"{style.title} against {other.title} for {len(rows)} systems. Pareto front: "
+        + (", ".join(plane.front) or "none"),
+        csv=csv_text(header, data),
+        draw=lambda: draw_trade_off(plane),
+    )
+
+
+def _lengths(results: DirectionResults) -> Item:
+    found = text_statistics(results)
+    rows, data = [], []
+    for r in found:
+        data.append(
+            (results.name, r.name, r.kind, r.sentences, r.words.value, r.words.low, r.words.high,
+             *r.quartiles, r.over_source, r.over_references, r.copied.value, r.copied.low,
+             r.copied.high, r.as_reference, r.empty, r.distinct)
+        )  # fmt: skip
+        rows.append(
+            (
+                r.name,
+                f"{r.words.value:.2f}",
+                f"{r.over_source:+.1f}%".replace("-", "\N{MINUS SIGN}"),
+                "" if r.over_references is None
+                else f"{r.over_references:+.1f}%".replace("-", "\N{MINUS SIGN}"),
+                f"{r.copied.value:.1f}",
+                "" if r.as_reference is None else f"{r.as_reference:.1f}",
+                f"{r.empty:.1f}",
+                f"{r.distinct:.1f}",
+            )
+        )  # fmt: skip
+    header = (
+        "direction", "name", "kind", "sentences", "words", "words_low", "words_high", "words_p5",
+        "words_p25", "words_p50", "words_p75", "words_p95", "over_source_percent",
+        "over_references_percent", "copied_percent", "copied_low", "copied_high",
+        "as_reference_percent", "empty_percent", "distinct_percent",
+    )  # fmt: skip
+    table = DataTable(
+        name=f"lengths {results.name}",
+        title=f"Lengths and copies on {results.name}",
+        header=("", "words", "to source", "to references", "copied %", "= reference %", "empty %",
+                "distinct %"),
+        rows=tuple(rows),
+        notes=(
+            "Words: mean number per sentence. To source, to references: how much longer that is. "
+            "Copied: outputs that equal their source, ignoring case and spaces. = reference: "
+            "outputs "
+            "that equal one of their references. Distinct: different outputs.",
+        ),
+    )  # fmt: skip
+    return of_table(
+        table,
+        name="lengths",
+        title="Lengths and copies",
+        says="What many metrics are sensitive to: long outputs, and copies of the source.",
+        alt=f"Words per sentence and share of copies for {len(rows)} sets of texts.",
+        csv=csv_text(header, data),
+        draw=lambda: draw_lengths(found),
+    )
+
+
+def _space(results: DirectionResults, classifier: str | None) -> Item:
+    dataset = DATASETS.get(results.name.split("/")[0])
+    space = style_space(results, classifier, dataset.language if dataset else "en")
+    table = DataTable(
+        name=f"style space {results.name}",
+        title=f"How far sources and references are apart on {results.name}",
+        header=("in", "among their own"),
+        rows=(
+            ("the vectors", f"{100 * space.separation:.1f}%"),
+            ("the picture", f"{100 * space.picture_separation:.1f}%"),
+        ),
+        notes=(
+            f"Seen by {space.seen_by}. Among their own: the share of sentences whose 10 "
+            "nearest are "
+            "mostly of their own group; 50% is chance.",
+        ),
+    )
+    rows = [
+        (results.name, i, group, float(x), float(y))
+        for i, group, (x, y) in zip(space.ids, space.groups, space.points, strict=True)
+    ]
+    return of_table(
+        table,
+        name="style-space",
+        title="The space of styles",
+        says=(
+            f"t-SNE of test sources and references, as seen by {space.seen_by}. Distances "
+            f"between far points mean nothing. {100 * space.separation:.0f}% of the sentences lie "
+            "among their own group in the vectors (chance: 50%)."
+        ),
+        alt=f"A point for each of {len(rows)} sentences, sources and references.",
+        csv=csv_text(("direction", "id", "group", "x", "y"), rows),
+        draw=lambda: draw_style_space(space),
+    )

@@ -1,0 +1,238 @@
+"""An analysis as a folder: written whole or not at all, and the same bytes each time."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...datasets_scripts.judgments.schema import Judgment, read_judgments
+from ...errors import InputError, require_installed
+from ...files import (
+    atomic_folder,
+    check_replaceable,
+    exclusive,
+    write_bytes,
+    write_json,
+    write_text,
+)
+from ...pipelines.analysis.correlation import over_directions
+from ...pipelines.analysis.human import HumanAspect, human_aspects
+from ...pipelines.analysis.results import DirectionResults, read_run
+from ...pipelines.analysis.trade_off import parse_joined
+from ...talk import say
+from ...version import __version__
+from .canvas import Picture, picture
+from .correlation_items import correlation_item
+from .direction_items import direction_items
+from .items import Item
+from .page import Section, report_page
+
+MANIFEST = "analysis.json"
+PAGE = "index.html"
+HUMAN = "human.jsonl"
+ALL = "all directions"
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnalysisOptions:
+    """What to analyse, and how.
+
+    Attributes:
+        directions, systems: names; by default all.
+        human: files of judgments beside the folder's own ``human.jsonl``.
+        joined: ``NAME=SYSTEM,SYSTEM``: settings of one system.
+        classifier: whose space of styles is drawn.
+        style_map: whether it is drawn.
+    """
+
+    directions: tuple[str, ...] = ()
+    systems: tuple[str, ...] = ()
+    human: tuple[Path, ...] = ()
+    joined: tuple[str, ...] = ()
+    classifier: str | None = None
+    style_map: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Written:
+    """What was written.
+
+    Attributes:
+        sections: one for each direction, and one of all if there are several.
+        directions: what was read.
+        aspects: what people judged, by direction.
+    """
+
+    folder: Path
+    sections: tuple[Section, ...]
+    directions: tuple[DirectionResults, ...]
+    aspects: tuple[tuple[HumanAspect, ...], ...]
+
+
+def write_analysis(root: Path, out: Path, options: AnalysisOptions) -> Written:
+    """Analyse a results folder, which stays as it is, and write the analysis.
+
+    Args:
+        root: the results.
+        out: the folder to write, as a whole; only one that this function wrote is replaced.
+        options: what to analyse.
+
+    Raises:
+        InputError: no results; a folder of somebody's; judgments that are none.
+        MissingFileError: a folder or file does not exist.
+        MissingExtraError: matplotlib is not installed.
+        UnknownNameError: a direction or system that is not there.
+    """
+    require_installed("matplotlib", "analysis")
+    directions = read_run(root, options.directions, options.systems)
+    _check_out(root, out)
+    names = dict.fromkeys(r.system.name for d in directions for r in d.reports)
+    joined = parse_joined(options.joined, list(names))
+    judgments = _judgments(root, options.human)
+    aspects = [human_aspects(judgments, results) for results in directions]
+    sections = []
+    for results, some in zip(directions, aspects, strict=True):
+        say(f"{results.name}: {len(results.reports)} systems")
+        sections.append(_section(results, some, joined, options))
+    if len(directions) > 1:
+        together = _together(directions, aspects)
+        sections = [together, *sections] if together else sections
+    written = Written(
+        folder=out,
+        sections=tuple(sections),
+        directions=tuple(directions),
+        aspects=tuple(aspects),
+    )
+    _write(written)
+    return written
+
+
+def is_analysis(folder: Path) -> bool:
+    """Whether a folder has what :func:`write_analysis` wrote there, and nothing else."""
+    try:
+        manifest = json.loads((folder / MANIFEST).read_bytes())
+        listed = set(manifest["files"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+    found = {p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()}
+    return found <= {*listed, MANIFEST}
+
+
+def _check_out(root: Path, out: Path) -> None:
+    """Before anything is computed: may the folder be written, and is it apart from the results?"""
+    inside = out.resolve()
+    if inside == root.resolve() or inside in root.resolve().parents:
+        raise InputError(
+            f"--out {out}: the analysis needs a folder of its own, such as {root}/analysis"
+        )
+    with exclusive(out, "swap"):
+        check_replaceable(out, is_analysis)
+
+
+def _judgments(root: Path, more: Sequence[Path]) -> list[Judgment]:
+    own = root / HUMAN
+    files = [*([own] if own.is_file() else []), *more]
+    return [judgment for file in files for judgment in read_judgments(file)]
+
+
+def _section(
+    results: DirectionResults,
+    aspects: Sequence[HumanAspect],
+    joined: Mapping[str, Sequence[str]],
+    options: AnalysisOptions,
+) -> Section:
+    items, missing = direction_items(
+        results, aspects, joined, classifier=options.classifier, style_map=options.style_map
+    )
+    ranked = sum(not r.system.is_bound for r in results.reports)
+    judged = f", judged by people: {', '.join(a.title for a in aspects)}" if aspects else ""
+    others = sum(a.other_texts for a in aspects)
+    cautions = [
+        *results.cautions,
+        *(
+            [f"{others} human scores are of a text that is not the one in these results: left out."]
+            if others
+            else []
+        ),
+    ]
+    return Section(
+        name=results.name,
+        folder=results.name,
+        says=(
+            f"{_count(ranked, 'system')}, {_count(len(results.reports) - ranked, 'bound')}, "
+            f"{_count(results.reports[0].data.sentences, 'sentence')}{judged}."
+        ),
+        cautions=tuple(cautions),
+        missing=tuple(missing),
+        items=tuple(_drawn(items)),
+    )
+
+
+def _together(
+    directions: Sequence[DirectionResults], aspects: Sequence[Sequence[HumanAspect]]
+) -> Section | None:
+    item = correlation_item(over_directions(directions, aspects), ALL)
+    if item is None:
+        return None
+    return Section(
+        name=ALL[0].upper() + ALL[1:],
+        folder="all",
+        says="What holds across directions: only places within a direction are compared.",
+        cautions=(),
+        missing=(),
+        items=tuple(_drawn([item])),
+    )
+
+
+def _drawn(items: Sequence[Item]) -> list[tuple[Item, Picture | None]]:
+    return [(item, picture(item.draw) if item.draw else None) for item in items]
+
+
+def _write(written: Written) -> None:
+    title = "Analysis of text style transfer results"
+    count = len(written.directions)
+    systems = {
+        r.system.name for d in written.directions for r in d.reports if not r.system.is_bound
+    }
+    lead = (
+        f"{_count(len(systems), 'system')} on {_count(count, 'direction')}. Intervals are 95%; "
+        "numbers stand side by side only where their signatures are equal."
+    )
+    with atomic_folder(written.folder, ours=is_analysis) as folder:
+        for section in written.sections:
+            for item, drawn in section.items:
+                base = folder / section.folder / item.name
+                if drawn:
+                    write_bytes(base.with_name(f"{item.name}.png"), drawn.png)
+                    write_bytes(base.with_name(f"{item.name}.svg"), drawn.svg)
+                write_text(base.with_name(f"{item.name}.csv"), item.csv)
+                write_text(base.with_name(f"{item.name}.md"), item.markdown)
+                write_text(base.with_name(f"{item.name}.tex"), item.latex)
+        page = report_page(title, lead, written.sections, __version__)
+        write_text(folder / PAGE, page)
+        files = {
+            path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+            for path in sorted(folder.rglob("*"))
+            if path.is_file()
+        }
+        reports = {
+            f"{d.name}/{r.system.name}": r.outputs_sha256
+            for d in written.directions
+            for r in d.runs
+        }
+        write_json(
+            folder / MANIFEST,
+            {
+                "written_by": "tstbench analyze",
+                "tstbench": __version__,
+                "outputs": reports,
+                "files": files,
+            },
+        )
+
+
+def _count(n: int, what: str) -> str:
+    return f"{n} {what}{'s' * (n != 1)}"

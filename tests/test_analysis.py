@@ -1,0 +1,436 @@
+"""The data of an analysis, against scipy, scikit-learn, transformers, and small cases by hand."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from analysis_results import (
+    SENTENCES,
+    SYSTEMS,
+    corpus_values,
+    handmade,
+    judgment,
+    sentence_values,
+)
+from leaderboard_results import BACK, THERE, report, sample, write
+from scipy import stats
+from tiny_models import make_bert, make_distilbert
+
+from tstbench.errors import InputError, UnknownNameError
+from tstbench.metrics.scorers.linear import LinearModel
+from tstbench.metrics.statistics import resample
+from tstbench.pipelines.analysis import correlation
+from tstbench.pipelines.analysis.data_table import DataTable, csv_text, latex_text, markdown_text
+from tstbench.pipelines.analysis.disagreement import metric_cases, places_of, system_cases
+from tstbench.pipelines.analysis.human import human_aspects, human_means
+from tstbench.pipelines.analysis.lengths import text_statistics
+from tstbench.pipelines.analysis.results import read_run
+from tstbench.pipelines.analysis.style_space import _fewer, separation, style_space
+from tstbench.pipelines.analysis.summary import WIDTH, summary
+from tstbench.pipelines.analysis.trade_off import pareto_front, parse_joined, trade_off
+
+SCHEMA_1 = Path(__file__).parent / "golden" / "schema_1"
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    (one,) = read_run(handmade(tmp_path_factory.mktemp("analysis") / "results"))
+    return one
+
+
+def cell(matrix, one, other):
+    return matrix.cells[matrix.titles.index(one)][matrix.titles.index(other)]
+
+
+# -- correlations ----------------------------------------------------------------------------------
+
+
+def test_over_systems_as_scipy_has_it(results):
+    matrix = correlation.over_systems(results, ())
+    assert matrix.titles == ("ACC", "s-BLEU", "multi-BLEU", "ln PPL", "Joint")
+    values = [corpus_values(seed) for seed in range(len(SYSTEMS))]  # without the bound
+    for one, other, a, b in (
+        ("ACC", "Joint", "acc", "joint"),
+        ("s-BLEU", "multi-BLEU", "s_bleu", "multi_bleu"),
+        ("ln PPL", "Joint", "ppl", "joint"),
+    ):
+        x, y = (np.array([v[name] for v in values]) for name in (a, b))
+        expected = stats.pearsonr(np.log(x) if a == "ppl" else x, y)
+        found = cell(matrix, one, other)
+        assert found.value == pytest.approx(expected.statistic, abs=1e-12)
+        assert (found.low, found.high) == pytest.approx(
+            tuple(expected.confidence_interval(0.95)), abs=1e-9
+        )
+        assert found.points == len(SYSTEMS)
+        assert cell(matrix, other, one) == found
+
+
+def pooled_values(one, other):
+    pairs = [(sentence_values(s)[one], sentence_values(s)[other]) for s in range(len(SYSTEMS))]
+    x, y = (np.array(v) for v in zip(*pairs, strict=True))
+    x, y = (np.log(v) if n == "ppl" else v for n, v in ((one, x), (other, y)))
+    return x, y
+
+
+@pytest.mark.parametrize(("one", "other"), [("multi_bleu", "s_bleu"), ("multi_bleu", "ppl")])
+def test_over_sentences_as_scipy_has_it(results, one, other):
+    titles = {"multi_bleu": "multi-BLEU", "s_bleu": "s-BLEU", "ppl": "ln PPL"}
+    matrix = correlation.over_sentences(results, ())
+    found = cell(matrix, titles[one], titles[other])
+    x, y = pooled_values(one, other)
+    there = np.isfinite(x) & np.isfinite(y)
+    assert found.points == there.sum() == len(SYSTEMS) * (SENTENCES - 6)
+    assert found.value == pytest.approx(stats.pearsonr(x[there], y[there]).statistic, abs=1e-12)
+    # The bootstrap, done slowly: whole sentences are drawn, with the outputs of all systems.
+    slow = []
+    for counts in resample(SENTENCES)[:1000]:
+        drawn = np.repeat(np.arange(SENTENCES), counts.astype(int))
+        u, v = x[:, drawn].ravel(), y[:, drawn].ravel()
+        some = np.isfinite(u) & np.isfinite(v)
+        slow.append(np.corrcoef(u[some], v[some])[0, 1])
+    assert (found.low, found.high) == pytest.approx(tuple(np.percentile(slow, [2.5, 97.5])))
+
+
+def test_a_metric_without_sentences_is_not_in_their_map(results):
+    assert "Joint" not in correlation.over_sentences(results, ()).titles
+
+
+def test_over_directions_only_places_within_one_are_compared(tmp_path):
+    handmade(tmp_path, metrics=("acc", "joint"))
+    handmade(tmp_path, BACK, metrics=("acc", "joint"), shift=50)
+    directions = read_run(tmp_path)
+    matrix = correlation.over_directions(directions, ((), ()))
+    columns = []
+    for shift in (0, 50):
+        values = [corpus_values(seed + shift) for seed in range(len(SYSTEMS))]
+        columns.append([stats.zscore([v[m] for v in values], ddof=1) for m in ("acc", "joint")])
+    x, y = (np.concatenate([c[n] for c in columns]) for n in (0, 1))
+    r = stats.pearsonr(x, y).statistic
+    found = cell(matrix, "ACC", "Joint")
+    assert found.value == pytest.approx(r, abs=1e-12)
+    # A partial correlation given one indicator: n - 3 - 1 in Fisher's variance.
+    reach = stats.norm.ppf(0.975) / np.sqrt(2 * len(SYSTEMS) - 4)
+    assert found.low == pytest.approx(np.tanh(np.arctanh(r) - reach))
+    assert found.points == 2 * len(SYSTEMS)
+
+
+def test_too_few_points_and_constants_say_nothing():
+    three = correlation.of_systems(np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 4.0]))
+    flat = correlation.of_systems(np.ones(9), np.arange(9.0))
+    assert (three.value, flat.value, flat.points) == (None, None, 9)
+    four = correlation.of_systems(np.arange(4.0), np.array([0.0, 3.0, 2.0, 4.0]))
+    assert four.value == pytest.approx(stats.pearsonr(np.arange(4), [0, 3, 2, 4]).statistic)
+    assert not four.shown, "with four points 0.83 says nothing"
+    exact = correlation.of_systems(np.arange(9.0), np.arange(9.0))
+    assert exact.value == 1.0
+    assert exact.high <= 1.0
+
+
+# -- human scores ----------------------------------------------------------------------------------
+
+
+def test_human_scores_are_joined_by_name_and_text(results):
+    texts = {s.id: s.prediction for s in results.samples["alpha"]}
+    some = [judgment("ALPHA", n, 1.0 + n % 5, output=texts[f"s-{n}"]) for n in range(8)]
+    some += [judgment("alpha", 8, 5.0, output="another text"), judgment("nobody", 1, 1.0)]
+    some += [judgment("beta", n, 2.0) for n in range(3)]
+    (aspect,) = human_aspects(some, results)
+    assert aspect.title == "human style"
+    assert aspect.other_texts == 1
+    assert ("alpha", "s-8") not in aspect.sentences
+    assert aspect.sentences["alpha", "s-3"] == 4.0
+    means = human_means(aspect, results.reports)
+    by_name = dict(zip([r.system.name for r in results.reports], means, strict=True))
+    assert by_name["alpha"] == pytest.approx(np.mean([1, 2, 3, 4, 5, 1, 2, 3, 5]))
+    assert by_name["beta"] == 2.0
+    assert np.isnan(by_name["gamma"])
+
+
+def test_two_studies_are_two_variables(results):
+    some = [judgment("alpha", 1, 2.0), judgment("alpha", 1, 3.0, study="theirs")]
+    assert [a.title for a in human_aspects(some, results)] == [
+        "human style (ours)", "human style (theirs)"]  # fmt: skip
+
+
+def test_correlation_with_people(results):
+    scores = {n: sentence_values(0)["s_bleu"][n] for n in range(SENTENCES)}
+    some = [judgment("alpha", n, 1 + 4 * scores[n] / 100) for n in range(SENTENCES)]
+    matrix = correlation.over_sentences(results, human_aspects(some, results))
+    found = cell(matrix, "human style", "s-BLEU")
+    assert found.value == pytest.approx(1.0)
+    assert matrix.human == (False, False, False, False, True)
+
+
+# -- trade-offs ------------------------------------------------------------------------------------
+
+
+def test_the_front_is_what_nothing_dominates():
+    rng = np.random.default_rng(3)
+    places = {str(n): (float(x), float(y)) for n, (x, y) in enumerate(rng.integers(0, 9, (60, 2)))}
+    expected = {
+        n
+        for n, p in places.items()
+        if not any(q != p and q[0] >= p[0] and q[1] >= p[1] for q in places.values())
+    }
+    assert pareto_front(places) == expected
+
+
+def test_of_perplexity_lower_is_better_and_bounds_do_not_compete(results):
+    style, ppl = results.column(["acc"]), results.column(["ppl"])
+    plane = trade_off(results, style, ppl)
+    values = {name: corpus_values(n) for n, name in enumerate(SYSTEMS)}
+    expected = pareto_front({n: (v["acc"], -v["ppl"]) for n, v in values.items()})
+    assert set(plane.front) == expected
+    assert "copy" in {p.system for p in plane.points}
+    assert "copy" not in plane.front
+    assert plane.curves == {"cae": ("cae@1", "cae@5", "cae@10")}
+    (point,) = [p for p in plane.points if p.system == "beta"]
+    assert (point.x, point.y) == (values["beta"]["acc"], values["beta"]["ppl"])
+    assert point.across == (point.x - 1, point.x + 1)
+
+
+def test_curves_are_named():
+    assert parse_joined(["cae=b,a"], ["a", "b"]) == {"cae": ("b", "a")}
+    for wrong in ("cae", "cae=a", "=a,b"):
+        with pytest.raises(InputError, match="give a name and two systems"):
+            parse_joined([wrong], ["a", "b"])
+    with pytest.raises(UnknownNameError, match="gamme"):
+        parse_joined(["x=gamma,gamme"], ["gamma", "delta"])
+
+
+# -- lengths and copies ----------------------------------------------------------------------------
+
+
+def test_lengths_by_hand(tmp_path):
+    rows = [
+        ("one two three", "ONE twothree", ("one two", "one two three four")),
+        ("one two", "", ("three four five", "three")),
+        ("a b c d", "three four five", ("three FOUR five",)),
+        ("a b", "x y z w", ()),
+    ]
+    samples = [sample(n, s, p, r, acc=0.0) for n, (s, p, r) in enumerate(rows)]
+    write(tmp_path, report("mine", {"acc": 1.0}), samples)
+    source, people, mine = text_statistics(read_run(tmp_path)[0])
+    assert (source.kind, people.kind, mine.kind) == ("source", "references", "system")
+    assert source.words.value == pytest.approx(11 / 4)
+    assert people.words.value == pytest.approx((3 + 2 + 3) / 3)
+    assert mine.words.value == pytest.approx(9 / 4)
+    assert mine.quartiles[2] == pytest.approx(np.median([2, 0, 3, 4]))
+    assert mine.over_source == pytest.approx(100 * (9 / 11 - 1))
+    # Against the references: over the three sentences that have some.
+    assert mine.over_references == pytest.approx(100 * ((5 / 3) / (8 / 3) - 1))
+    assert mine.copied.value == 25.0, "case and spaces do not count"
+    assert mine.as_reference == pytest.approx(100 / 3), "one of the three that have some"
+    assert people.as_reference is None
+    assert (mine.empty, mine.distinct) == (25.0, 100.0)
+    assert mine.copied.low <= 25.0 <= mine.copied.high
+
+
+def test_words_are_counted_as_texts_are_scored(tmp_path):
+    """A tokenised output is no longer than the same one as people write it."""
+    samples = [sample(0, "fine, thanks.", "fine , thanks .", ("fine, thanks.",), acc=0.0)]
+    write(tmp_path, report("mine", {"acc": 1.0}), samples)
+    source, people, mine = text_statistics(read_run(tmp_path)[0])
+    assert [s.words.value for s in (source, people, mine)] == [2.0, 2.0, 2.0]
+
+
+def test_a_reference_word_for_word(tmp_path):
+    samples = [sample(n, "x", f"The Reference {n}", (f"the reference {n}",)) for n in range(2)]
+    write(tmp_path, report("mine", {"acc": 1.0}), samples)
+    assert text_statistics(read_run(tmp_path)[0])[2].as_reference == 100.0
+
+
+# -- disagreements ---------------------------------------------------------------------------------
+
+
+def test_places_are_ranks():
+    rng = np.random.default_rng(5)
+    scores = rng.integers(0, 6, (4, 9)).astype(float)
+    scores[1, 3] = np.nan
+    there = np.isfinite(scores)
+    for sign, higher in ((1, True), (-1, False)):
+        ranks = stats.rankdata(sign * scores[there])
+        found = places_of(scores, higher_is_better=higher)
+        assert found[there] == pytest.approx((ranks - 1) / (there.sum() - 1))
+        assert np.isnan(found[~there]).all()
+
+
+def test_the_furthest_apart_come_first(results):
+    cases = system_cases(results, most=5)
+    spreads = [np.std([one.place for one in case.rewrites]) for case in cases]
+    assert [c.spread for c in cases] == pytest.approx(spreads)
+    assert spreads == sorted(spreads, reverse=True)
+    for case in cases:
+        places = [one.place for one in case.rewrites]
+        assert places == sorted(places, reverse=True)
+        assert "copy" not in {one.system for one in case.rewrites}
+
+
+def test_metrics_are_compared_within_an_aspect(results):
+    cases = metric_cases(results, (), most=6)
+    assert {c.aspect for c in cases} == {"content"}
+    assert len({c.id for c in cases}) == len(cases) == 6
+    x, y = pooled_values("s_bleu", "multi_bleu")
+    gap = np.abs(places_of(x, higher_is_better=True) - places_of(y, higher_is_better=True))
+    assert cases[0].high_place - cases[0].low_place == pytest.approx(np.nanmax(gap))
+    assert cases[0].high_place > cases[0].low_place
+
+
+def test_no_pair_of_measures_fills_the_list(results):
+    """People's scores of content, random here, disagree with both BLEUs."""
+    rng = np.random.default_rng(7)
+    some = [
+        judgment(s, n, float(rng.integers(1, 6)), aspect="content")
+        for s in SYSTEMS
+        for n in range(SENTENCES)
+    ]
+    cases = metric_cases(results, human_aspects(some, results), most=9)
+    pairs = [frozenset((c.high, c.low)) for c in cases]
+    assert sorted(pairs.count(pair) for pair in set(pairs)) == [3, 3, 3]
+
+
+# -- the space of styles ---------------------------------------------------------------------------
+
+
+def linear_model():
+    rng = np.random.default_rng(0)
+    vocabulary = ["good", "bad", "very", "food", "very good", "!"]
+    return LinearModel(
+        ("negative", "positive"), vocabulary, 2, np.abs(rng.normal(size=6)) + 0.5,
+        rng.normal(size=(2, 6)), np.zeros(2),
+    )  # fmt: skip
+
+
+def test_what_a_linear_classifier_sees_is_what_it_adds_up():
+    """Distances are those of the contributions to both logits, their mean over styles taken out."""
+    model, texts = linear_model(), ["very good food!", "bad food", "bad", "unknown words"]
+    found = model.features(texts)
+    assert found.shape[0] == 4
+    vocabulary = list(model._columns)
+    used = [n for n, w in enumerate(vocabulary) if any(w in t for t in ("very good food !", "bad"))]
+    weights = np.zeros((4, 6))
+    for row, text in zip(weights, texts, strict=True):
+        columns, values = model._weights(text)
+        row[columns] = values
+    coefficients = model._coefficients - model._coefficients.mean(axis=0)
+    contributions = (weights[:, None] * coefficients[None]).reshape(4, -1)
+    apart = np.linalg.norm(contributions[:, None] - contributions[None], axis=-1)
+    mine = np.linalg.norm(found[:, None] - found[None], axis=-1)
+    assert mine == pytest.approx(apart, abs=1e-6)
+    assert len(used) == found.shape[1]
+    logits = weights @ model._coefficients.T
+    assert model.distribution(texts) == pytest.approx(
+        np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True), abs=1e-6
+    )
+
+
+@pytest.mark.parametrize("make", [make_bert, make_distilbert])
+def test_cls_is_the_first_token_of_the_last_layer(tmp_path, make):
+    import torch
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+    from tstbench.metrics.scorers.transformer import TransformerModel
+
+    folder = make(tmp_path / "model")
+    torch.manual_seed(0)
+    network = AutoModelForSequenceClassification.from_pretrained(folder, num_labels=2).eval()
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    model = TransformerModel(("a", "b"), network, tokenizer, (0, 1))
+    texts = ["the food", "the food is good and the place is good", "good"]
+    found = model.features(texts)
+    with torch.no_grad():
+        for row, text in zip(found, texts, strict=True):
+            states = network.base_model(**tokenizer(text, return_tensors="pt")).last_hidden_state
+            assert row == pytest.approx(states[0, 0].numpy(), abs=1e-5)
+
+
+def test_separation_as_scikit_learn_finds_neighbours():
+    from sklearn.neighbors import NearestNeighbors
+
+    rng = np.random.default_rng(1)
+    groups = np.repeat([0, 1], 40)
+    points = rng.normal(size=(80, 3)) + groups[:, None] * 0.8
+    nearest = NearestNeighbors(n_neighbors=10).fit(points).kneighbors(return_distance=False)
+    own = (groups[nearest] == groups[:, None]).mean(axis=1)
+    assert separation(points, groups) == pytest.approx(np.mean((own > 0.5) + (own == 0.5) / 2))
+
+
+def test_fewer_dimensions_keep_distances():
+    rng = np.random.default_rng(2)
+    vectors = rng.normal(size=(200, 40)) @ rng.normal(size=(40, 120))  # of rank 40
+    found = _fewer(vectors)
+    assert found.shape == (200, 50)
+    before = np.linalg.norm(vectors[:20, None] - vectors[None, :20], axis=-1)
+    after = np.linalg.norm(found[:20, None] - found[None, :20], axis=-1)
+    assert after == pytest.approx(before)
+
+
+def test_too_few_sentences_are_no_map(tmp_path):
+    write(tmp_path, report("mine", {"acc": 1.0}), [sample(0, "a", "b", ("c",), acc=1.0)])
+    with pytest.raises(InputError, match="needs 20 sources and 20 references"):
+        style_space(read_run(tmp_path)[0])
+
+
+# -- reading ---------------------------------------------------------------------------------------
+
+
+def test_results_of_an_old_version_have_no_ranks(tmp_path):
+    import json
+    import shutil
+
+    old = next(SCHEMA_1.rglob("report.json")).parent
+    direction = json.loads((old / "report.json").read_text())["direction"]
+    shutil.copytree(old, tmp_path / direction / "old")
+    (results,) = read_run(tmp_path)
+    assert results.columns
+    assert results.standings.ranks == {} or not any(results.standings.ranks.values())
+    assert results.samples
+
+
+def test_a_damaged_system_is_left_out_and_said(tmp_path, capsys):
+    handmade(tmp_path, systems=("alpha", "beta"))
+    (tmp_path / THERE / "system-0" / "samples.jsonl").write_text("{}\n")
+    (results,) = read_run(tmp_path)
+    assert {r.system.name for r in results.reports} == {"beta", "copy"}
+    assert "left out" in capsys.readouterr().err
+
+
+def test_two_signatures_are_two_columns(tmp_path):
+    write(tmp_path, report("one", {"acc": 50.0}))
+    write(tmp_path, report("two", {"acc": 60.0}, classifier="probe:mini#bbbbbbbbbbbb"))
+    write(tmp_path, report("three", {"acc": 70.0}, classifier="probe:mini#bbbbbbbbbbbb"))
+    (results,) = read_run(tmp_path)
+    assert [c.title for c in results.columns] == ["ACC (1)", "ACC (2)"]
+    assert results.column(["acc"]).title == "ACC (2)", "most systems have it"
+    assert any("cannot be compared" in text for text in results.cautions)
+
+
+def test_the_summary_fits_a_terminal(results, tmp_path):
+    long = "a-name-that-is-very-long-" * 4
+    write(tmp_path, report(long[:100], {"acc": 50.0, "s_bleu": 10.0, "joint": 0.2}))
+    for some in ([results], read_run(tmp_path)):
+        text = summary(some, [()] * len(some))
+        assert all(len(line) <= WIDTH for line in text.split("\n")), text
+    assert "front, content" in summary([results], [()])
+
+
+# -- tables ----------------------------------------------------------------------------------------
+
+
+def test_tables_escape_what_a_format_would_obey():
+    table = DataTable(
+        name="a/b",
+        title="50% & more",
+        header=("x_y", "|z|"),
+        rows=(("=1+1", "<b>$\\input{x}"),),
+        texts=frozenset({1}),
+    )
+    latex = latex_text(table, "x.png")
+    assert r"50\% \& more." in latex
+    assert r"\textless{}b\textgreater{}\$\textbackslash{}input\{x\}" in latex
+    assert r"\includegraphics[width=\linewidth]{x.png}" in latex
+    assert r"\label{tab:a-b}" in latex
+    assert "\\<b>\\$\\\\input{x}" in markdown_text(table)
+    assert csv_text(("a",), [("=1+1",), (0.1 + 0.2,), (None,), (True,)]) == (
+        'a\n\'=1+1\n0.3\n""\nyes\n'
+    )

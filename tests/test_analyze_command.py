@@ -1,0 +1,248 @@
+"""``tstbench analyze``: its files, its page, and what it refuses."""
+
+import base64
+import csv
+import hashlib
+import json
+import re
+import shutil
+import xml.etree.ElementTree as ET
+from html.parser import HTMLParser
+
+import pytest
+from analysis_results import SYSTEMS, handmade, judgment
+from chromium import chromium, in_browser
+from leaderboard_results import HOSTILE, THERE, report, sample, write
+from prepared import command_line, refusal
+
+from tstbench.datasets_scripts.judgments.schema import write_judgments
+from tstbench.files import folder_digest
+from tstbench.pipelines.analysis.correlation import over_systems
+from tstbench.pipelines.analysis.results import read_run
+from tstbench.spaces.analysis.palette import heat, on_heat, twins
+from tstbench.spaces.analysis.write import AnalysisOptions, is_analysis, write_analysis
+
+ITEMS = (
+    "scores", "trade-off-content", "trade-off-fluency", "correlation-systems",
+    "correlation-sentences", "lengths", "joint-intervals", "disagreement-systems",
+    "disagreement-metrics",
+)  # fmt: skip
+PLAIN = AnalysisOptions(style_map=False)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Results with people's scores and a hostile system, and their analysis by the command."""
+    root = handmade(tmp_path_factory.mktemp("analyze") / "results")
+    texts = [
+        sample(n, f"{HOSTILE} {n}", f"{HOSTILE} {n}", (HOSTILE,), acc=100.0, s_bleu=n, multi_bleu=n)
+        for n in range(40)
+    ]
+    write(root, report(HOSTILE, {"acc": 51.0, "s_bleu": 33.0, "multi_bleu": 30.0}), texts)
+    some = [judgment(s, n, 1.0 + (n * m) % 5) for m, s in enumerate(SYSTEMS, 1) for n in range(9)]
+    write_judgments(root / "human.jsonl", some)
+    before = folder_digest(root)
+    written = write_analysis(root, root / "analysis", PLAIN)
+    shutil.move(root / "analysis", root.parent / "analysis")
+    assert folder_digest(root) == before, "the results stay as they are"
+    return root, root.parent / "analysis", written
+
+
+def test_every_item_in_every_form(made):
+    _, out, _ = made
+    for item in ITEMS:
+        base = out / THERE / item
+        assert base.with_name(f"{item}.png").read_bytes().startswith(b"\x89PNG"), item
+        drawing = ET.parse(base.with_name(f"{item}.svg")).getroot()
+        assert drawing.tag == "{http://www.w3.org/2000/svg}svg"
+        assert not drawing.findall(".//{http://www.w3.org/2000/svg}script")
+        rows = list(csv.reader(base.with_name(f"{item}.csv").open(encoding="utf-8")))
+        assert len(rows) > 1
+        assert {len(row) for row in rows} == {len(rows[0])}
+        assert base.with_name(f"{item}.md").read_text().count("| ---") >= 1
+        latex = base.with_name(f"{item}.tex").read_text()
+        assert latex.count(r"\begin{") == latex.count(r"\end{")
+    manifest = json.loads((out / "analysis.json").read_text())
+    assert (
+        manifest["files"]["index.html"]
+        == hashlib.sha256((out / "index.html").read_bytes()).hexdigest()
+    )
+
+
+def test_the_data_are_the_numbers(made):
+    root, out, written = made
+    rows = list(csv.DictReader((out / THERE / "correlation-systems.csv").open(encoding="utf-8")))
+    (results,), (aspects,) = written.directions, written.aspects
+    matrix = over_systems(results, aspects)
+    assert "human style" in matrix.titles
+    for row in rows:
+        i, j = (matrix.titles.index(row[name]) for name in ("one", "other"))
+        cell = matrix.cells[i][j]
+        for name, value in (("pearson", cell.value), ("low", cell.low), ("high", cell.high)):
+            assert row[name] == ("" if value is None else f"{value:.9g}") or float(
+                row[name]
+            ) == pytest.approx(value, rel=1e-8)
+    points = list(csv.DictReader((out / THERE / "trade-off-content.csv").open(encoding="utf-8")))
+    curve = [row["system"] for row in points if row["curve"] == "cae"]
+    assert sorted(curve) == ["cae@1", "cae@10", "cae@5"]
+    intervals = list(csv.DictReader((out / THERE / "joint-intervals.csv").open(encoding="utf-8")))
+    reports = {r.system.name: r for r in read_run(root)[0].reports}
+    for row in intervals:
+        score = reports[row["system"]].score("joint")
+        assert float(row["value"]) == score.value
+        assert float(row["low"]) == pytest.approx(score.interval.low)
+
+
+class Tags(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.found = []
+
+    def handle_starttag(self, tag, attrs):
+        self.found.append((tag, dict(attrs)))
+
+
+def test_the_page_runs_nothing_and_asks_for_nothing(made):
+    _, out, _ = made
+    page = (out / "index.html").read_text(encoding="utf-8")
+    tags = Tags()
+    tags.feed(page)
+    names = {tag for tag, _ in tags.found}
+    assert not names & {"script", "iframe", "object", "embed", "link", "base", "form", "svg"}
+    for tag, attributes in tags.found:
+        assert not any(name.startswith("on") for name in attributes)
+        assert "style" not in attributes
+        if tag == "img":
+            assert attributes["src"].startswith("data:image/svg+xml;base64,")
+            assert attributes["alt"]
+        if tag == "a":
+            assert attributes["href"].startswith(("#", f"{THERE}/"))
+    (policy,) = [a["content"] for t, a in tags.found if a.get("http-equiv")]
+    assert policy.startswith("default-src 'none'; ")
+    style = re.search(r"<style>(.*?)</style>", page, re.S)[1]
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    assert f"style-src 'sha256-{digest}'" in policy
+    assert "<script>window" not in page
+    assert "&lt;script&gt;window" in page
+    assert not re.search(r"url\(|@import", style)
+
+
+def test_a_picture_in_the_page_has_a_dark_twin_for_each_colour(made):
+    _, out, _ = made
+    page = (out / "index.html").read_text(encoding="utf-8")
+    for data in re.findall(r"data:image/svg\+xml;base64,([^\"]+)", page):
+        drawing = base64.b64decode(data).decode()
+        ET.fromstring(drawing)
+        assert "@media (prefers-color-scheme:dark)" in drawing
+        outside = re.sub(r"<style>.*?</style>", "", drawing, flags=re.S)
+        assert not re.findall(r"(?:fill|stroke):\s*#[0-9a-f]{6}", outside)
+
+
+def luminance(colour):
+    shares = [int(colour[n : n + 2], 16) / 255 for n in (1, 3, 5)]
+    linear = [s / 12.92 if s <= 0.04045 else ((s + 0.055) / 1.055) ** 2.4 for s in shares]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_numbers_on_the_heat_map_can_be_read():
+    for step in range(-20, 21):
+        ground, ink = heat(step / 20), on_heat(step / 20)
+        for one, other in ((ground, ink), (twins()[ground], twins()[ink])):
+            bright, dim = sorted((luminance(one), luminance(other)), reverse=True)
+            assert (bright + 0.05) / (dim + 0.05) >= 4.5, (step, one, other)
+
+
+def test_the_command_writes_the_same_bytes_again(made, tmp_path, capsys):
+    root, out, _ = made
+    again = shutil.copytree(out, tmp_path / "again")  # its own folder is replaced
+    (again / "index.html").write_text("old")
+    code, said, err = command_line(capsys, "analyze", root, "--no-style-map", "--out", again)
+    assert code == 0, err
+    assert folder_digest(again) == folder_digest(out)
+    assert is_analysis(again)
+    assert THERE in said
+    assert "with people" in said
+    assert all(len(line) <= 80 for line in said.split("\n"))
+    assert f"open {again / 'index.html'}" in err
+
+
+def test_somebodys_folder_is_left_alone(made, tmp_path, capsys):
+    root, out, _ = made
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    (theirs / "notes.txt").write_text("mine")
+    assert "did not write" in refusal(capsys, "analyze", root, "--out", theirs)
+    copy = shutil.copytree(out, tmp_path / "copy")
+    (copy / THERE / "my-notes.txt").write_text("mine")
+    assert "did not write" in refusal(capsys, "analyze", root, "--out", copy)
+    assert "folder of its own" in refusal(capsys, "analyze", root, "--out", root)
+
+
+def test_what_is_no_results_folder(made, tmp_path, capsys):
+    root, _, _ = made
+    (tmp_path / "empty.toml").write_text("")
+    assert "not a results folder" in refusal(capsys, "analyze", tmp_path)
+    assert "no such folder" in refusal(capsys, "analyze", tmp_path / "nowhere")
+    assert "Give the folder above" in refusal(capsys, "analyze", root / THERE)
+    assert "Did you mean" in refusal(capsys, "analyze", root, "--systems", "alpa")
+    assert "Did you mean" in refusal(capsys, "analyze", root, "--directions", "mini/negative")
+    assert "give a name and two systems" in refusal(capsys, "analyze", root, "--join", "cae")
+    bad = tmp_path / "human.jsonl"
+    bad.write_text('{"study": 1}\n')
+    assert f"{bad}, line 1" in refusal(capsys, "analyze", root, "--human", bad)
+    assert "no such file" in refusal(capsys, "analyze", root, "--human", tmp_path / "none.jsonl")
+
+
+def test_little_is_still_something(tmp_path):
+    """One system, one metric, no sentences."""
+    root = tmp_path / "results"
+    write(root, report("alone", {"acc": 50.0}))
+    (section,) = write_analysis(root, tmp_path / "out", PLAIN).sections
+    assert [item.name for item, _ in section.items] == ["scores"]
+    text = " ".join(section.missing)
+    for what in ("Joint", "style and content", "style and fluency", "4 systems", "samples.jsonl"):
+        assert what in text, what
+
+
+def test_no_sentence_of_a_licensed_corpus_is_written(tmp_path):
+    direction = "gyafc_em/informal-to-formal"
+    root = handmade(tmp_path / "results", direction, systems=("alpha", "beta"))
+    out = tmp_path / "out"
+    write_analysis(root, out, PLAIN)
+    files = [p for p in out.rglob("*") if p.suffix in (".csv", ".md", ".tex", ".html", ".svg")]
+    assert (out / direction / "disagreement-systems.csv") in files
+    for file in files:
+        text = file.read_text(encoding="utf-8")
+        assert "is here" not in text, file
+        assert "alpha says" not in text, file
+
+
+def test_several_directions_have_a_map_of_all(tmp_path):
+    for direction in (THERE, "mini/positive-to-negative"):
+        handmade(tmp_path / "r", direction, metrics=("acc", "joint"), texts=False)
+    first, *rest = write_analysis(tmp_path / "r", tmp_path / "out", PLAIN).sections
+    assert first.name == "All directions"
+    assert [s.name for s in rest] == [THERE, "mini/positive-to-negative"]
+    assert (tmp_path / "out" / "all" / "correlation-directions.png").is_file()
+
+
+@in_browser
+def test_a_browser_shows_it_all_and_complains_of_nothing(made):
+    _, out, _ = made
+    with chromium() as browser:
+        for width in (1280, 390):
+            page = browser.new_page(viewport={"width": width, "height": 900})
+            said, asked = [], []
+            page.on("console", lambda message, said=said: said.append(message.text))
+            page.on("request", lambda request, asked=asked: asked.append(request.url))
+            page.goto((out / "index.html").as_uri())
+            assert said == []
+            assert [url for url in asked if not url.startswith("data:")] == [
+                (out / "index.html").as_uri()
+            ]
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            assert page.evaluate("window.hurt") is None
+            assert page.evaluate(
+                "[...document.images].every(one => one.complete && one.naturalWidth > 0)"
+            )
+            page.close()

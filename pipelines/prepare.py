@@ -51,8 +51,12 @@ from .prepare_words import train_dataset_vectors, train_style_lexicon
 
 ORDER = 5
 # Roles with one kind that is trained here; the others have the kinds of classifiers.
-ONE_KIND = {"language_model": "kn5", "lexicon": LEXICON, "word_vectors": WORD_VECTORS}
-_LANGUAGE_MODELS = ("language_model", "source_language_model")
+ONE_KIND = {
+    "language_model": "kn5",
+    "source_language_model": "kn5",
+    "lexicon": LEXICON,
+    "word_vectors": WORD_VECTORS,
+}
 
 
 def prepare(
@@ -83,7 +87,6 @@ def prepare(
         if name not in trained:
             scorers.find(name)
         elif name not in ONE_KIND:
-        elif name not in _LANGUAGE_MODELS:
             classifier_kind(profile.spec(name))  # a slip is told before anything is trained
     data = cache(partial(_read, direction.dataset, data_dir))  # read once, if at all
     return [
@@ -106,7 +109,6 @@ def is_trained_here(role: str, spec: str) -> bool:
     if role not in TRAINERS:
         return False
     return spec == ONE_KIND[role] if role in ONE_KIND else is_kind(spec)
-    return spec == "kn5" if role in _LANGUAGE_MODELS else is_kind(spec)
 
 
 def prepare_dataset(

@@ -87,7 +87,6 @@ def test_the_workflow_runs_the_script_and_nothing_else():
 
 def test_every_metric_folder_is_a_space():
     folders = {p.parent.name for p in ROOT.glob("metrics/*/README.md")}
-    assert folders == {"acc", "bleu", "bertscore", "ppl", "cola", "joint", "llm_judge", "logprop"}
     assert folders == {*FAMILIES, *FURTHER_FAMILIES}
     for folder in folders:
         for name in (f"{folder}.py", "app.py", "requirements.txt"):

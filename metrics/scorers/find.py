@@ -23,17 +23,11 @@ from .published import find_or_fetch
 from .roles import Found
 from .weights import file_digest, signature_name
 
-TORCH_KINDS = (
-    "transformer",
-    "probe",
-    "finetuned",
-    "ensemble",
-)  # kinds that use the given placement
 if TYPE_CHECKING:
     from .attribution import StyleAttribution
 
 _DIFFERENTIABLE = "transformer"  # the kind of classifier whose gradients are read
-TORCH_KINDS = ("transformer", "probe")  # kinds that use the given placement
+TORCH_KINDS = ("transformer", "probe", "finetuned", "ensemble")  # they use the given placement
 
 
 def acceptability_corpus(dataset: str) -> str:

@@ -92,6 +92,7 @@ KINDS: dict[str, Kind] = {
     "textcnn": Kind(".textcnn:TextCnnModel", (("torch", "train"),)),
     "transformer": Kind(".transformer:TransformerModel", _TORCH),
     "probe": Kind(".probe:ProbeModel", _TORCH),
+    "finetuned": Kind(".transformer:TransformerModel", _TORCH),
 }
 
 

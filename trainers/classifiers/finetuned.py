@@ -1,0 +1,192 @@
+"""Fine-tune the embedded encoder, or one that was fine-tuned before, in minutes on a laptop.
+
+Unlike :mod:`.transformer`, which keeps the paper's settings, it is made for a small model on a
+processor: sentences of similar length share a batch, the word embeddings stay as they are (half of
+MiniLM's weights, which a few thousand sentences cannot improve), and the learning rate warms up
+and falls, since it is several times the paper's.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import torch
+from pydantic import JsonValue
+
+from ...errors import InputError
+from ...files import folder_digest
+from ...metrics.scorers.encoder_files import EMBEDDED_ENCODER, encoder_folder
+from ...metrics.scorers.transformer import TransformerModel, longest_input
+from ...metrics.scorers.weights import quiet_loading
+from .config import ClassifierConfig
+from .data import LabelledSentences
+
+LIBRARIES = ("torch", "transformers")
+_SORTED_TOGETHER = 50  # batches whose sentences are sorted by length together
+
+
+@dataclass(frozen=True, kw_only=True)
+class FinetunedConfig(ClassifierConfig):
+    """Settings of a fine-tuning.
+
+    Attributes:
+        base: Hub id or local folder of the pretrained model.
+        epochs: passes over the sentences; may be a fraction.
+        learning_rate: the highest, after the warm-up; it then falls linearly to zero.
+        warm_up: share of the steps in which it rises.
+        max_gradient: longer gradients are cut to this length.
+        max_tokens: longer training sentences are cut.
+    """
+
+    base: str = EMBEDDED_ENCODER
+    epochs: float = 2.5
+    batch_size: int = 32
+    learning_rate: float = 1e-4
+    warm_up: float = 0.06
+    betas: tuple[float, float] = (0.9, 0.98)
+    epsilon: float = 1e-6
+    weight_decay: float = 0.01
+    max_gradient: float = 1.0
+    max_tokens: int = 64
+
+    def __post_init__(self) -> None:
+        """Check the values.
+
+        Raises:
+            InputError: one that cannot train anything.
+        """
+        for name in ("epochs", "batch_size", "learning_rate", "max_gradient", "max_tokens"):
+            if getattr(self, name) <= 0:
+                raise InputError(f"{name} of finetuned must be positive: {getattr(self, name)}")
+        if not 0 <= self.warm_up < 1:
+            raise InputError(f"warm_up of finetuned is a share from 0 to below 1: {self.warm_up}")
+
+    def settings(self) -> dict[str, JsonValue]:
+        """The settings without local paths: a local base is identified by its content."""
+        settings = super().settings()
+        if Path(self.base).is_dir():
+            settings["base"] = f"folder@{folder_digest(Path(self.base))}"
+        return settings
+
+
+Config = FinetunedConfig
+
+
+def fit(
+    data: LabelledSentences, styles: Sequence[str], config: FinetunedConfig
+) -> TransformerModel:
+    """Fine-tune on labelled sentences, in float32, on the processor.
+
+    Raises:
+        MissingScorerError: the pretrained weights cannot be found or downloaded.
+        MissingExtraError: the embedded encoder's package is not installed.
+    """
+    state = torch.random.get_rng_state()
+    torch.manual_seed(config.seed)  # the new head and dropout
+    try:
+        model, tokenizer = _pretrained(encoder_folder(config.base), styles)
+        longest = min(config.max_tokens, longest_input(model, tokenizer))
+        encoded = tokenizer(list(data.sentences), truncation=True, max_length=longest)
+        _train(model, encoded["input_ids"], data.labels, config)
+    finally:
+        torch.random.set_rng_state(state)
+    return TransformerModel(tuple(styles), model, tokenizer, range(len(styles)))
+
+
+def _pretrained(folder: Path, styles: Sequence[str]) -> tuple[Any, Any]:
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+    from transformers.utils import logging
+
+    verbosity = logging.get_verbosity()
+    logging.set_verbosity_error()  # that the head is new is no news
+    try:
+        with quiet_loading():
+            model = AutoModelForSequenceClassification.from_pretrained(
+                folder,
+                num_labels=len(styles),
+                id2label=dict(enumerate(styles)),
+                label2id={style: i for i, style in enumerate(styles)},
+                dtype=torch.float32,
+                use_safetensors=True,
+                ignore_mismatched_sizes=True,  # the base may have the head of another task
+                local_files_only=True,
+                trust_remote_code=False,
+            )
+        # A path in the configuration would make equal trainings differ.
+        model.config._name_or_path = ""
+        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        tokenizer.name_or_path = ""
+    finally:
+        logging.set_verbosity(verbosity)
+    for parameter in model.base_model.embeddings.parameters():
+        parameter.requires_grad = False
+    return model, tokenizer
+
+
+def _train(
+    model: Any, encoded: Sequence[Sequence[int]], labels: Sequence[int], config: FinetunedConfig
+) -> None:
+    trained = [p for p in model.parameters() if p.requires_grad]
+    decay = config.weight_decay  # of matrices, not of biases and norms
+    groups = [
+        {"params": [p for p in trained if p.ndim > 1], "weight_decay": decay},
+        {"params": [p for p in trained if p.ndim <= 1], "weight_decay": 0.0},
+    ]
+    optimiser = torch.optim.AdamW(
+        groups, lr=config.learning_rate, betas=config.betas, eps=config.epsilon
+    )
+    per_epoch = -(-len(encoded) // config.batch_size)
+    steps = max(1, int(per_epoch * config.epochs))
+    rng, padding = random.Random(config.seed), model.config.pad_token_id or 0
+    batches = (b for _ in range(steps) for b in _batches(encoded, config.batch_size, rng))
+    model.train()
+    for step, batch in enumerate(islice(batches, steps)):
+        for group in optimiser.param_groups:
+            group["lr"] = config.learning_rate * schedule(step, steps, config.warm_up)
+        ids, mask = _padded([encoded[i] for i in batch], padding)
+        logits = model(input_ids=ids, attention_mask=mask).logits
+        target = torch.tensor([labels[i] for i in batch])
+        optimiser.zero_grad(set_to_none=True)
+        torch.nn.functional.cross_entropy(logits, target).backward()
+        torch.nn.utils.clip_grad_norm_(trained, config.max_gradient)
+        optimiser.step()
+    model.eval()
+
+
+def schedule(step: int, steps: int, warm_up: float) -> float:
+    """Which share of the highest learning rate a step has: up in a line, then down in a line.
+
+    >>> [schedule(step, 6, 0.34) for step in range(6)]
+    [0.5, 1.0, 1.0, 0.75, 0.5, 0.25]
+    """
+    rising = int(warm_up * steps)
+    return (step + 1) / rising if step < rising else (steps - step) / (steps - rising)
+
+
+def _batches(encoded: Sequence[Sequence[int]], size: int, rng: random.Random) -> list[list[int]]:
+    """One epoch: every index once, in batches of similar length and random order."""
+    order = list(range(len(encoded)))
+    rng.shuffle(order)
+    batches: list[list[int]] = []
+    for start in range(0, len(order), size * _SORTED_TOGETHER):
+        some = sorted(order[start : start + size * _SORTED_TOGETHER], key=lambda i: len(encoded[i]))
+        parts = [some[i : i + size] for i in range(0, len(some), size)]
+        rng.shuffle(parts)
+        batches += parts
+    return batches
+
+
+def _padded(rows: Sequence[Sequence[int]], padding: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Token ids and attention mask: two of shape (B, longest)."""
+    longest = max(map(len, rows))
+    ids = torch.full((len(rows), longest), padding, dtype=torch.long)
+    mask = torch.zeros_like(ids)
+    for row, tokens in enumerate(rows):
+        ids[row, : len(tokens)] = torch.tensor(tokens)
+        mask[row, : len(tokens)] = 1
+    return ids, mask

@@ -6,21 +6,25 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+CORPORA = {"cola": "cola", "fluency": "broken"}  # what is trained -> the corpus it learns from
+
 
 def train_scorer(name: str, options: Sequence[str]) -> None:
     """Train one scorer and print its quality, or compare kinds."""
     from ..datasets_scripts.known import dataset_facts
     from ..datasets_scripts.load import load_styles
     from ..errors import InputError
+    from ..metrics.scorers.find import BEST, acceptability_kind
     from ..pipelines.prepare import train_corpus_acceptability, train_style_classifier
     from ..pipelines.tables import print_rows
 
     arguments = _parser(name).parse_args(options)
-    if name == "cola":
+    if name in CORPORA:
         if arguments.dataset or arguments.compare:
-            raise InputError("'tstbench train cola' takes no dataset and no --compare")
-        kind = arguments.kind or "probe"
-        artefact = train_corpus_acceptability("cola", kind, _config(kind, arguments.model))
+            raise InputError(f"'tstbench train {name}' takes no dataset and no --compare")
+        kind = acceptability_kind(arguments.kind or BEST, CORPORA[name])
+        config = _config(kind, arguments.model) if arguments.model else None
+        artefact = train_corpus_acceptability(CORPORA[name], kind, config)
     else:
         if not arguments.dataset:
             raise InputError("the dataset is missing, for instance: tstbench train classifier yelp")
@@ -44,7 +48,8 @@ def _parser(name: str) -> argparse.ArgumentParser:
     parser.add_argument("dataset", nargs="?", help="of a classifier, such as yelp")
     parser.add_argument(
         "--kind",
-        help="linear, fasttext, textcnn, transformer or probe; default: the embedded profile's",
+        help="linear, fasttext, textcnn, transformer, probe or finetuned; default: that of the "
+        "embedded profile",
     )
     parser.add_argument(
         "--compare",

@@ -26,7 +26,9 @@ FAMILIES = {
     "joint": ".joint.family",
 }
 # Beyond the benchmark: computed when asked for, never by default.
-FURTHER_FAMILIES: dict[str, str] = {}
+FURTHER_FAMILIES: dict[str, str] = {
+    "fluency": ".fluency.family",
+}
 
 
 @cache

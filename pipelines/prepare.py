@@ -16,7 +16,6 @@ from typing import Any
 from ..datasets_scripts.directions import BENCHMARK_DATASETS, Direction
 from ..datasets_scripts.known import dataset_facts
 from ..datasets_scripts.load import StyleData, StyleSplit, load_styles
-from ..datasets_scripts.sources import COLA, upstream_file
 from ..datasets_scripts.unchanged import Remembered, about_dataset
 from ..errors import MissingFileError
 from ..metrics.measure import roles_needed
@@ -31,16 +30,23 @@ from ..metrics.scorers.artefacts import (
     with_recipe,
 )
 from ..metrics.scorers.classifiers import KINDS, classifier_kind, is_kind, kinds
-from ..metrics.scorers.find import acceptability_corpus, language_model_name
+from ..metrics.scorers.find import (
+    acceptability_corpus,
+    acceptability_kind,
+    fluency_corpus,
+    language_model_name,
+)
 from ..metrics.scorers.profile import Profile, Scorers
 from ..metrics.scorers.published import fetch_recipe
 from ..metrics.text import preparation
 from ..talk import say
-from ..trainers.acceptability import (
-    COLA_ARCHIVE,
-    cola_corpus,
-    corrupted_corpus,
-    train_acceptability,
+from ..trainers.acceptability import corrupted_corpus, train_acceptability
+from ..trainers.broken_corpus import (
+    BROKEN,
+    broken_files,
+    cola_files,
+    train_on_broken,
+    train_on_cola,
 )
 from ..trainers.classifiers.config import ClassifierConfig
 from ..trainers.classifiers.train import default_config, train_classifier
@@ -78,7 +84,9 @@ def prepare(
         if name not in trained:
             scorers.find(name)
         elif name != "language_model":
-            classifier_kind(profile.spec(name))  # a slip is told before anything is trained
+            classifier_kind(
+                _kind(name, profile.spec(name), direction)
+            )  # a slip is told before anything is trained
     data = cache(partial(_read, direction.dataset, data_dir))  # read once, if at all
     return [
         TRAINERS[name](_Asked(direction, profile.spec(name), data, data_dir)) for name in trained
@@ -170,12 +178,15 @@ def train_corpus_acceptability(
     """Train the acceptability classifier of a corpus, unless it exists.
 
     Args:
-        corpus: ``cola``, or a dataset whose sentences, and corruptions of them, are learned from.
+        corpus: ``cola``, ``broken``, or a dataset whose sentences, and corruptions of them, are
+            learned from.
         kind: the kind of classifier.
         config: settings of that kind; ``None`` for its defaults.
     """
     if corpus == "cola":
-        return train_acceptability(cola_corpus(), kind, config)
+        return train_on_cola(kind, config)
+    if corpus == BROKEN:
+        return train_on_broken(kind, config)
     data = load_styles(corpus)
     exclude = data.splits["test"].texts if "test" in data.splits else ()
     corrupted = corrupted_corpus(corpus, data.training.texts, exclude=exclude)
@@ -248,30 +259,50 @@ def _language_model(asked: _Asked) -> Artefact:
     )
 
 
+def _kind(role: str, spec: str, direction: Direction) -> str:
+    corpus = CORPORA[role](direction.dataset) if role in CORPORA else ""
+    return acceptability_kind(spec, corpus) if corpus else spec
+
+
 def _acceptability(asked: _Asked) -> Artefact:
-    corpus, kind = acceptability_corpus(asked.direction.dataset), asked.spec
+    return _on_corpus(asked, acceptability_corpus(asked.direction.dataset), "cola")
+
+
+def _fluency(asked: _Asked) -> Artefact:
+    return _on_corpus(asked, fluency_corpus(asked.direction.dataset), "fluency")
+
+
+def _on_corpus(asked: _Asked, corpus: str, metric: str) -> Artefact:
+    kind = acceptability_kind(asked.spec, corpus)
 
     def train() -> Artefact:
         return train_corpus_acceptability(corpus, kind)
 
-    if corpus != "cola":
+    if corpus not in ("cola", BROKEN):
         return asked.of_dataset("acceptability", kind, train)
     key = ("acceptability", corpus, kind)
     question = {"scorer": list(key), "settings": _own_settings(kind)}
-    about = Remembered(question, (upstream_file(COLA, COLA_ARCHIVE),))
+    broken = corpus == BROKEN or kind == "finetuned"  # which is trained on both
+    about = Remembered(question, broken_files() if broken else cola_files())
     try:
         return _unless_unchanged(about, key, train)
     except MissingFileError as error:
         raise MissingFileError(
-            f"{error}. The metric cola needs it: without it, name the metrics you want, --metrics "
-            "acc bleu bertscore ppl joint"
+            f"{error}. The metric {metric} needs it: without it, name the metrics you want, "
+            "--metrics acc bleu bertscore ppl joint"
         ) from error
 
 
+# Role -> the corpus of its classifier, which depends on the dataset.
+CORPORA: dict[str, Callable[[str], str]] = {
+    "acceptability": acceptability_corpus,
+    "fluency": fluency_corpus,
+}
 # Role -> how a missing scorer is trained. The roles themselves are defined in one table,
 # metrics/scorers/roles.py, which cannot know the trainers: they are in a higher room.
 TRAINERS: dict[str, Callable[[_Asked], Artefact]] = {
     "classifier": _classifier,
     "language_model": _language_model,
     "acceptability": _acceptability,
+    "fluency": _fluency,
 }

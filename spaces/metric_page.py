@@ -31,7 +31,7 @@ EXAMPLE_PREDICTIONS = (
 READ = ("sources", "references")  # the boxes below the predictions, where a metric reads them
 SEPARATOR = "||"  # between the references of one sentence
 MAX_SENTENCES = 2000
-NEEDS_DIRECTION = ("acc", "ppl", "cola", "joint")
+NEEDS_DIRECTION = ("acc", "ppl", "cola", "fluency", "joint")
 OWN_STYLE = Path(__file__).with_name("metric_page.css")
 
 

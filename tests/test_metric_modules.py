@@ -27,10 +27,11 @@ MODULES = {
     "bertscore": ("s_bert", "r_bert", "multi_bert"),
     "ppl": ("ppl",),
     "cola": ("cola",),
+    "fluency": ("fluency",),
     "joint": ("joint", "acc", "r_bleu", "multi_bleu", "ppl"),
 }
 ALIGNED = ("bleu", "bertscore", "joint")  # read sources and references
-DIRECTED = ("acc", "ppl", "cola", "joint")  # need a direction
+DIRECTED = ("acc", "ppl", "cola", "fluency", "joint")  # need a direction
 
 
 @pytest.fixture(autouse=True)

@@ -16,8 +16,10 @@ from ..datasets_scripts.corpora import parse_dataset
 from ..datasets_scripts.load import load_styles
 from ..datasets_scripts.sources import COLA, MIR_2019, SourceFile, upstream_file
 from ..files import read_lines
+from ..metrics.scorers.artefacts import Artefact
 from ..metrics.scorers.classifiers import ACCEPTABILITY_STYLES
-from .acceptability import COLA_ARCHIVE, AcceptabilityCorpus, cola_corpus
+from .acceptability import COLA_ARCHIVE, AcceptabilityCorpus, cola_corpus, train_acceptability
+from .classifiers.config import ClassifierConfig
 from .classifiers.data import LabelledSentences, labelled
 from .system_errors import break_sentence, errors, words_of
 
@@ -74,7 +76,34 @@ def broken_files() -> tuple[SourceFile, ...]:
     parts = (part for name in DATASETS for part in parse_dataset(name).parts)
     inputs = (upstream_file(MIR_2019, name) for name in STUDY_INPUTS)
     files = [file for part in parts for file in part.files]
-    return tuple(dict.fromkeys([*files, *inputs, upstream_file(COLA, COLA_ARCHIVE)]))
+    return tuple(dict.fromkeys([*files, *inputs, *cola_files()]))
+
+
+def cola_files() -> tuple[SourceFile, ...]:
+    """The file that CoLA is read from."""
+    return (upstream_file(COLA, COLA_ARCHIVE),)
+
+
+def train_on_broken(kind: str, config: ClassifierConfig | None = None) -> Artefact:
+    """Train and store the fluency classifier, unless its recipe was trained before."""
+    if kind == "finetuned" and config is None:
+        from .classifiers.finetuned import FinetunedConfig  # torch
+
+        config = FinetunedConfig(epochs=1, learning_rate=1.5e-4)
+    return train_acceptability(broken_corpus(), kind, config)
+
+
+def train_on_cola(kind: str, config: ClassifierConfig | None = None) -> Artefact:
+    """Train and store the classifier of CoLA, unless its recipe was trained before.
+
+    Fine-tuning goes on from the fluency classifier, which is trained first: CoLA's 8,551 sentences
+    are too few to teach a sentence encoder grammar.
+    """
+    if kind == "finetuned" and config is None:
+        from .classifiers.finetuned import FinetunedConfig
+
+        config = FinetunedConfig(base=str(train_on_broken(kind).folder))
+    return train_acceptability(cola_corpus(), kind, config)
 
 
 def draw(sentences: Iterable[str], count: int, rng: random.Random) -> list[str]:

@@ -22,7 +22,8 @@ from .published import find_or_fetch
 from .roles import Found
 from .weights import file_digest, signature_name
 
-TORCH_KINDS = ("transformer", "probe")  # kinds that use the given placement
+TORCH_KINDS = ("transformer", "probe", "finetuned")  # kinds that use the given placement
+BEST = "best"  # see acceptability_kind
 
 
 def acceptability_corpus(dataset: str) -> str:
@@ -31,6 +32,25 @@ def acceptability_corpus(dataset: str) -> str:
     ``mini`` must work without downloads, so it has its own corpus.
     """
     return "mini" if dataset == "mini" else "cola"
+
+
+def fluency_corpus(dataset: str) -> str:
+    """The corpus that a dataset's fluency classifier is trained on."""
+    return "mini" if dataset == "mini" else "broken"
+
+
+def acceptability_kind(spec: str, corpus: str) -> str:
+    """The kind of acceptability or fluency classifier that a profile names.
+
+    ``best`` is the one that measured best on its corpus: fine-tuning needs thousands of sentences
+    and minutes, so the corpus of ``mini``, which must be ready in seconds, keeps the probe.
+
+    >>> acceptability_kind("best", "cola"), acceptability_kind("best", "mini")
+    ('finetuned', 'probe')
+    """
+    if spec != BEST:
+        return spec
+    return "probe" if corpus == "mini" else "finetuned"
 
 
 def language_model_name(style: str) -> str:
@@ -48,10 +68,12 @@ def classifier(spec: str, direction: Direction | None, placement: Placement) -> 
 
 def acceptability(spec: str, direction: Direction | None, placement: Placement) -> Found:
     """P(acceptable | sentence): a kind trained here, a folder, or a Hub id."""
-    if is_kind(spec):
-        corpus = acceptability_corpus(direction.dataset if direction else "")
-        return _trained("acceptability", corpus, spec, placement)
-    return _own_classifier(spec, ACCEPTABILITY_STYLES, placement)
+    return _acceptability(spec, acceptability_corpus(_dataset(direction)), placement)
+
+
+def fluency(spec: str, direction: Direction | None, placement: Placement) -> Found:
+    """P(not broken | sentence): a kind trained here, a folder, or a Hub id."""
+    return _acceptability(spec, fluency_corpus(_dataset(direction)), placement)
 
 
 def language_model(spec: str, direction: Direction | None, _placement: Placement) -> Found:
@@ -92,6 +114,16 @@ def split_layer(spec: str) -> tuple[str, int | None]:
     if not layer.isdigit():
         raise InputError(f"encoder {spec!r}: '@' must be followed by a layer number")
     return model, int(layer)
+
+
+def _acceptability(spec: str, corpus: str, placement: Placement) -> Found:
+    if is_kind(spec):
+        return _trained("acceptability", corpus, acceptability_kind(spec, corpus), placement)
+    return _own_classifier(spec, ACCEPTABILITY_STYLES, placement)
+
+
+def _dataset(direction: Direction | None) -> str:
+    return direction.dataset if direction else ""
 
 
 def _trained(role: str, dataset: str, kind: str, placement: Placement) -> Found:

@@ -44,7 +44,7 @@ class FinetunedConfig(ClassifierConfig):
     """
 
     base: str = EMBEDDED_ENCODER
-    epochs: float = 2.5
+    epochs: float = 1.5
     batch_size: int = 32
     learning_rate: float = 1e-4
     warm_up: float = 0.06

@@ -7,7 +7,6 @@ Examples:
   tstbench train delete-retrieve --dataset yelp --config delete-retrieve.toml
   tstbench train classifier yelp --kind textcnn
   tstbench train cola
-  tstbench train fluency
   tstbench train backbone --family bart --preset small --out bart
 """
 
@@ -18,7 +17,6 @@ import argparse
 SCORERS = {
     "classifier": "the style classifier of a dataset",
     "cola": "the acceptability classifier, on CoLA",
-    "fluency": "the fluency classifier, on sentences and broken copies of them",
 }
 BACKBONE = "backbone"
 

@@ -6,8 +6,6 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-CORPORA = {"cola": "cola", "fluency": "broken"}  # what is trained -> the corpus it learns from
-
 
 def train_scorer(name: str, options: Sequence[str]) -> None:
     """Train one scorer and print its quality, or compare kinds."""
@@ -19,12 +17,12 @@ def train_scorer(name: str, options: Sequence[str]) -> None:
     from ..pipelines.tables import print_rows
 
     arguments = _parser(name).parse_args(options)
-    if name in CORPORA:
+    if name == "cola":
         if arguments.dataset or arguments.compare:
             raise InputError(f"'tstbench train {name}' takes no dataset and no --compare")
-        kind = acceptability_kind(arguments.kind or BEST, CORPORA[name])
+        kind = acceptability_kind(arguments.kind or BEST, "cola")
         config = _config(kind, arguments.model) if arguments.model else None
-        artefact = train_corpus_acceptability(CORPORA[name], kind, config)
+        artefact = train_corpus_acceptability("cola", kind, config)
     else:
         if not arguments.dataset:
             raise InputError("the dataset is missing, for instance: tstbench train classifier yelp")

@@ -33,7 +33,6 @@ from ..metrics.scorers.classifiers import KINDS, classifier_kind, is_kind, kinds
 from ..metrics.scorers.find import (
     acceptability_corpus,
     acceptability_kind,
-    fluency_corpus,
     language_model_name,
 )
 from ..metrics.scorers.profile import Profile, Scorers
@@ -260,49 +259,40 @@ def _language_model(asked: _Asked) -> Artefact:
 
 
 def _kind(role: str, spec: str, direction: Direction) -> str:
-    corpus = CORPORA[role](direction.dataset) if role in CORPORA else ""
-    return acceptability_kind(spec, corpus) if corpus else spec
+    is_acceptability = role == "acceptability"
+    return (
+        acceptability_kind(spec, acceptability_corpus(direction.dataset))
+        if is_acceptability
+        else spec
+    )
 
 
 def _acceptability(asked: _Asked) -> Artefact:
-    return _on_corpus(asked, acceptability_corpus(asked.direction.dataset), "cola")
-
-
-def _fluency(asked: _Asked) -> Artefact:
-    return _on_corpus(asked, fluency_corpus(asked.direction.dataset), "fluency")
-
-
-def _on_corpus(asked: _Asked, corpus: str, metric: str) -> Artefact:
+    corpus = acceptability_corpus(asked.direction.dataset)
     kind = acceptability_kind(asked.spec, corpus)
 
     def train() -> Artefact:
         return train_corpus_acceptability(corpus, kind)
 
-    if corpus not in ("cola", BROKEN):
+    if corpus != "cola":
         return asked.of_dataset("acceptability", kind, train)
     key = ("acceptability", corpus, kind)
     question = {"scorer": list(key), "settings": _own_settings(kind)}
-    broken = corpus == BROKEN or kind == "finetuned"  # which is trained on both
-    about = Remembered(question, broken_files() if broken else cola_files())
+    files = broken_files() if kind == "finetuned" else cola_files()  # it is trained on both
+    about = Remembered(question, files)
     try:
         return _unless_unchanged(about, key, train)
     except MissingFileError as error:
         raise MissingFileError(
-            f"{error}. The metric {metric} needs it: without it, name the metrics you want, "
+            f"{error}. The metrics cola and fluency need it: without it, name the metrics you want, "
             "--metrics acc bleu bertscore ppl joint"
         ) from error
 
 
-# Role -> the corpus of its classifier, which depends on the dataset.
-CORPORA: dict[str, Callable[[str], str]] = {
-    "acceptability": acceptability_corpus,
-    "fluency": fluency_corpus,
-}
 # Role -> how a missing scorer is trained. The roles themselves are defined in one table,
 # metrics/scorers/roles.py, which cannot know the trainers: they are in a higher room.
 TRAINERS: dict[str, Callable[[_Asked], Artefact]] = {
     "classifier": _classifier,
     "language_model": _language_model,
     "acceptability": _acceptability,
-    "fluency": _fluency,
 }

@@ -177,7 +177,7 @@ def test_a_missing_corpus_is_named_with_what_to_leave_out(monkeypatch, tmp_path)
     monkeypatch.setenv("TSTBENCH_HOME", str(tmp_path))
     monkeypatch.setenv("TSTBENCH_SOURCES", str(tmp_path))
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    with pytest.raises(MissingFileError, match="metric fluency needs it"):
+    with pytest.raises(MissingFileError, match="cola and fluency need it"):
         prepare(parse_direction("yelp/negative-to-positive"), PROFILES["embedded"], ["fluency"])
 
 

@@ -1,7 +1,7 @@
-"""Fluency: how probable a classifier finds it that nothing in a sentence is broken; no reference.
+"""Fluency: how probable the acceptability classifier finds a sentence; no reference.
 
-Graded per sentence, where CoLA's share keeps only a yes or no. Its embedded classifier has read
-sentences of several corpora and broken copies of them, never a human judgment.
+Graded per sentence, where CoLA's share keeps only a yes or no of the same classifier. The embedded
+one has read sentences and broken copies of them, then CoLA, never a judgment of a rewrite.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ class Fluency(Family[Options]):
             unit="fraction",
             higher_is_better=True,
             aspect="fluency",
-            meaning="mean probability that a sentence is not broken",
+            meaning="mean probability of being acceptable English",
         ),
     )
 
     def left_out(self, metric: str, inputs: Inputs, options: Options) -> str | None:
-        """A reason if the texts are not English, as the classifier's are."""
+        """A reason if the texts are not English, as the corpora are."""
         if preparation(inputs.language).is_english:
             return None
         return f"the fluency classifiers judge English, but the texts are {inputs.language!r}"
@@ -44,7 +44,7 @@ class Fluency(Family[Options]):
     def needs(self, metric: str, inputs: Inputs, options: Options) -> tuple[Need, ...]:
         """Predictions, cleaned, case kept."""
         prepare = preparation(inputs.language).clean
-        return (Need("fluency", partial(prepare, inputs.predictions)),)
+        return (Need("acceptability", partial(prepare, inputs.predictions)),)
 
     def fields(self, metric: str, inputs: Inputs, options: Options) -> dict[str, object]:
         """How texts are prepared, and how empty predictions count."""
@@ -56,7 +56,7 @@ class Fluency(Family[Options]):
         """Mean P(acceptable), as a fraction; 0 for an empty prediction."""
         from ..functional.graded import graded_statistics
 
-        classifier = context.scorer("fluency")
+        classifier = context.scorer("acceptability")
         wanted = classifier.styles.index("acceptable")
         (need,) = self.needs(metric, inputs, options)
         return graded_statistics(classifier.distribution(need.texts), wanted, inputs.failed)

@@ -1,10 +1,10 @@
-"""Fluency: how probable a classifier finds it that nothing in a prediction is broken."""
+"""Fluency: how probable a classifier finds it that a prediction is acceptable English."""
 
 import tstbench.metrics.module
 
 _DESCRIPTION = """
-Fluency is the mean probability, over predictions, that a sentence is not broken, from a classifier
-trained on sentences and broken copies of them. It needs no reference and no human judgments.
+Fluency is the mean probability, over predictions, that a sentence is acceptable English, from the
+classifier that CoLA counts with. It needs no reference.
 """
 
 _ARGUMENTS = """
@@ -28,7 +28,7 @@ _CITATION = ""
 
 
 class Fluency(tstbench.metrics.module.StyleTransferMetric):
-    """Mean probability that a prediction is not broken."""
+    """Mean probability that a prediction is acceptable."""
 
     description = _DESCRIPTION
     arguments = _ARGUMENTS

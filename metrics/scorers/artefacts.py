@@ -149,12 +149,8 @@ def _key(role: str, dataset: str, name: str) -> Key:
 
 def _command(key: Key) -> str:
     role, dataset, _ = key
-    corpora = {"cola": "cola", "broken": "fluency"} if role == "acceptability" else {}
-    return (
-        f"tstbench train {corpora[dataset]}"
-        if dataset in corpora
-        else f"tstbench prepare {dataset}"
-    )
+    is_corpus = role == "acceptability" and dataset in ("cola", "broken")
+    return "tstbench train cola" if is_corpus else f"tstbench prepare {dataset}"
 
 
 def _describe(scorer: Artefact) -> dict[str, str]:

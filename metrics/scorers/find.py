@@ -34,13 +34,8 @@ def acceptability_corpus(dataset: str) -> str:
     return "mini" if dataset == "mini" else "cola"
 
 
-def fluency_corpus(dataset: str) -> str:
-    """The corpus that a dataset's fluency classifier is trained on."""
-    return "mini" if dataset == "mini" else "broken"
-
-
 def acceptability_kind(spec: str, corpus: str) -> str:
-    """The kind of acceptability or fluency classifier that a profile names.
+    """The kind of acceptability classifier that a profile names.
 
     ``best`` is the one that measured best on its corpus: fine-tuning needs thousands of sentences
     and minutes, so the corpus of ``mini``, which must be ready in seconds, keeps the probe.
@@ -68,12 +63,10 @@ def classifier(spec: str, direction: Direction | None, placement: Placement) -> 
 
 def acceptability(spec: str, direction: Direction | None, placement: Placement) -> Found:
     """P(acceptable | sentence): a kind trained here, a folder, or a Hub id."""
-    return _acceptability(spec, acceptability_corpus(_dataset(direction)), placement)
-
-
-def fluency(spec: str, direction: Direction | None, placement: Placement) -> Found:
-    """P(not broken | sentence): a kind trained here, a folder, or a Hub id."""
-    return _acceptability(spec, fluency_corpus(_dataset(direction)), placement)
+    if is_kind(spec):
+        corpus = acceptability_corpus(direction.dataset if direction else "")
+        return _trained("acceptability", corpus, acceptability_kind(spec, corpus), placement)
+    return _own_classifier(spec, ACCEPTABILITY_STYLES, placement)
 
 
 def language_model(spec: str, direction: Direction | None, _placement: Placement) -> Found:
@@ -114,16 +107,6 @@ def split_layer(spec: str) -> tuple[str, int | None]:
     if not layer.isdigit():
         raise InputError(f"encoder {spec!r}: '@' must be followed by a layer number")
     return model, int(layer)
-
-
-def _acceptability(spec: str, corpus: str, placement: Placement) -> Found:
-    if is_kind(spec):
-        return _trained("acceptability", corpus, acceptability_kind(spec, corpus), placement)
-    return _own_classifier(spec, ACCEPTABILITY_STYLES, placement)
-
-
-def _dataset(direction: Direction | None) -> str:
-    return direction.dataset if direction else ""
 
 
 def _trained(role: str, dataset: str, kind: str, placement: Placement) -> Found:

@@ -85,9 +85,6 @@ OURS = (
         "acceptability", "acceptability classifier", "classifier", "distribution",
         ".find:acceptability",
     ),
-    Role(
-        "fluency", "fluency classifier", "classifier", "distribution", ".find:fluency", "best",
-    ),
     Role("encoder", "encoder", "encoder", "token_vectors", ".find:encoder", trained=False),
 )  # fmt: skip
 

@@ -19,7 +19,7 @@ def train_scorer(name: str, options: Sequence[str]) -> None:
     arguments = _parser(name).parse_args(options)
     if name == "cola":
         if arguments.dataset or arguments.compare:
-            raise InputError(f"'tstbench train {name}' takes no dataset and no --compare")
+            raise InputError("'tstbench train cola' takes no dataset and no --compare")
         kind = acceptability_kind(arguments.kind or BEST, "cola")
         config = _config(kind, arguments.model) if arguments.model else None
         artefact = train_corpus_acceptability("cola", kind, config)

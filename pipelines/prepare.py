@@ -259,12 +259,10 @@ def _language_model(asked: _Asked) -> Artefact:
 
 
 def _kind(role: str, spec: str, direction: Direction) -> str:
-    is_acceptability = role == "acceptability"
-    return (
-        acceptability_kind(spec, acceptability_corpus(direction.dataset))
-        if is_acceptability
-        else spec
-    )
+    """What a profile's word means on a dataset."""
+    if role != "acceptability":
+        return spec
+    return acceptability_kind(spec, acceptability_corpus(direction.dataset))
 
 
 def _acceptability(asked: _Asked) -> Artefact:
@@ -284,8 +282,8 @@ def _acceptability(asked: _Asked) -> Artefact:
         return _unless_unchanged(about, key, train)
     except MissingFileError as error:
         raise MissingFileError(
-            f"{error}. The metrics cola and fluency need it: without it, name the metrics you want, "
-            "--metrics acc bleu bertscore ppl joint"
+            f"{error}. The metrics cola and fluency need it: without it, name the metrics you "
+            "want, --metrics acc bleu bertscore ppl joint"
         ) from error
 
 

@@ -24,7 +24,14 @@ Examples:
     True
 """
 
-_CITATION = ""
+_CITATION = """\
+@article{warstadt2019neural,
+  title = {Neural Network Acceptability Judgments},
+  author = {Warstadt, Alex and Singh, Amanpreet and Bowman, Samuel R.},
+  journal = {Transactions of the ACL},
+  year = {2019}
+}
+"""
 
 
 class Fluency(tstbench.metrics.module.StyleTransferMetric):

@@ -13,6 +13,7 @@ def train_scorer(name: str, options: Sequence[str]) -> None:
     from ..datasets_scripts.load import load_styles
     from ..errors import InputError
     from ..files import read_lines
+    from ..metrics.scorers.find import BEST, acceptability_kind
     from ..pipelines.prepare import train_corpus_acceptability, train_style_classifier
     from ..pipelines.tables import print_rows
 
@@ -22,8 +23,9 @@ def train_scorer(name: str, options: Sequence[str]) -> None:
             raise InputError(
                 "'tstbench train cola' takes no dataset and no --compare, --without or --name"
             )
-        kind = arguments.kind or "probe"
-        artefact = train_corpus_acceptability("cola", kind, _config(kind, arguments.model))
+        kind = acceptability_kind(arguments.kind or BEST, "cola")
+        config = _config(kind, arguments.model) if arguments.model else None
+        artefact = train_corpus_acceptability("cola", kind, config)
     else:
         if not arguments.dataset:
             raise InputError("the dataset is missing, for instance: tstbench train classifier yelp")
@@ -91,8 +93,8 @@ def _parser(name: str) -> argparse.ArgumentParser:
     parser.add_argument("dataset", nargs="?", help="of a classifier, such as yelp")
     parser.add_argument(
         "--kind",
-        help="linear, fasttext, textcnn, transformer, probe, finetuned or ensemble; default: the "
-        "embedded profile's",
+        help="linear, fasttext, textcnn, transformer, probe, finetuned or ensemble; default: that "
+        "of the embedded profile",
     )
     parser.add_argument(
         "--compare",

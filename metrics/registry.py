@@ -37,6 +37,7 @@ FURTHER_FAMILIES: dict[str, str] = {
     "meaning": ".meaning.family",
     "cps": ".cps.family",
     "naturalness": ".naturalness.family",
+    "fluency": ".fluency.family",
 }
 
 

@@ -16,7 +16,6 @@ from typing import Any
 from ..datasets_scripts.directions import BENCHMARK_DATASETS, Direction
 from ..datasets_scripts.known import dataset_facts, directions_of
 from ..datasets_scripts.load import StyleData, StyleSplit, load_styles
-from ..datasets_scripts.sources import COLA, upstream_file
 from ..datasets_scripts.unchanged import Remembered, about_dataset
 from ..errors import InputError, MissingFileError
 from ..metrics.measure import roles_needed
@@ -31,17 +30,23 @@ from ..metrics.scorers.artefacts import (
     with_recipe,
 )
 from ..metrics.scorers.classifiers import KINDS, classifier_kind, is_kind, kinds
-from ..metrics.scorers.find import acceptability_corpus, language_model_name
+from ..metrics.scorers.find import (
+    acceptability_corpus,
+    acceptability_kind,
+    language_model_name,
+)
 from ..metrics.scorers.find_words import LEXICON, WORD_VECTORS
 from ..metrics.scorers.profile import Profile, Scorers
 from ..metrics.scorers.published import fetch_recipe
 from ..metrics.text import preparation
 from ..talk import say
-from ..trainers.acceptability import (
-    COLA_ARCHIVE,
-    cola_corpus,
-    corrupted_corpus,
-    train_acceptability,
+from ..trainers.acceptability import corrupted_corpus, train_acceptability
+from ..trainers.broken_corpus import (
+    BROKEN,
+    broken_files,
+    cola_files,
+    train_on_broken,
+    train_on_cola,
 )
 from ..trainers.classifiers.config import ClassifierConfig
 from ..trainers.classifiers.train import default_config, train_classifier
@@ -87,7 +92,8 @@ def prepare(
         if name not in trained:
             scorers.find(name)
         elif name not in ONE_KIND:
-            classifier_kind(profile.spec(name))  # a slip is told before anything is trained
+            kind = _kind(name, profile.spec(name), direction)
+            classifier_kind(kind)  # a slip is told before anything is trained
     data = cache(partial(_read, direction.dataset, data_dir))  # read once, if at all
     return [
         TRAINERS[name](_Asked(direction, profile.spec(name), data, data_dir)) for name in trained
@@ -193,12 +199,15 @@ def train_corpus_acceptability(
     """Train the acceptability classifier of a corpus, unless it exists.
 
     Args:
-        corpus: ``cola``, or a dataset whose sentences, and corruptions of them, are learned from.
+        corpus: ``cola``, ``broken``, or a dataset whose sentences, and corruptions of them, are
+            learned from.
         kind: the kind of classifier.
         config: settings of that kind; ``None`` for its defaults.
     """
     if corpus == "cola":
-        return train_acceptability(cola_corpus(), kind, config)
+        return train_on_cola(kind, config)
+    if corpus == BROKEN:
+        return train_on_broken(kind, config)
     data = load_styles(corpus)
     exclude = data.splits["test"].texts if "test" in data.splits else ()
     corrupted = corrupted_corpus(corpus, data.training.texts, exclude=exclude)
@@ -287,8 +296,16 @@ def _language_model_of(style: str, asked: _Asked) -> Artefact:
     )
 
 
+def _kind(role: str, spec: str, direction: Direction) -> str:
+    """What a profile's word means on a dataset."""
+    if role != "acceptability":
+        return spec
+    return acceptability_kind(spec, acceptability_corpus(direction.dataset))
+
+
 def _acceptability(asked: _Asked) -> Artefact:
-    corpus, kind = acceptability_corpus(asked.direction.dataset), asked.spec
+    corpus = acceptability_corpus(asked.direction.dataset)
+    kind = acceptability_kind(asked.spec, corpus)
 
     def train() -> Artefact:
         return train_corpus_acceptability(corpus, kind)
@@ -297,13 +314,14 @@ def _acceptability(asked: _Asked) -> Artefact:
         return asked.of_dataset("acceptability", kind, train)
     key = ("acceptability", corpus, kind)
     question = {"scorer": list(key), "settings": _own_settings(kind)}
-    about = Remembered(question, (upstream_file(COLA, COLA_ARCHIVE),))
+    files = broken_files() if kind == "finetuned" else cola_files()  # it is trained on both
+    about = Remembered(question, files)
     try:
         return _unless_unchanged(about, key, train)
     except MissingFileError as error:
         raise MissingFileError(
-            f"{error}. The metric cola needs it: without it, name the metrics you want, --metrics "
-            "acc bleu bertscore ppl joint"
+            f"{error}. The metrics cola and fluency need it: without it, name the metrics you "
+            "want, --metrics acc bleu bertscore ppl joint"
         ) from error
 
 

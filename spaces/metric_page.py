@@ -31,7 +31,9 @@ EXAMPLE_PREDICTIONS = (
 READ = ("sources", "references")  # the boxes below the predictions, where a metric reads them
 SEPARATOR = "||"  # between the references of one sentence
 MAX_SENTENCES = 2000
-NEEDS_DIRECTION = ("acc", "ppl", "cola", "joint", "llm_judge", "logprop", "wmd")
+NEEDS_DIRECTION = (
+    "acc", "ppl", "cola", "joint", "fluency", "llm_judge", "logprop", "naturalness", "sti", "wmd",
+)  # fmt: skip
 OWN_STYLE = Path(__file__).with_name("metric_page.css")
 
 

@@ -36,12 +36,13 @@ from tstbench.trainers.classifiers import train
 from tstbench.trainers.classifiers.compare import compare_kinds, comparison_table
 from tstbench.trainers.classifiers.data import labelled, split_held_out
 from tstbench.trainers.classifiers.fasttext import FastTextConfig
+from tstbench.trainers.classifiers.finetuned import FinetunedConfig
 from tstbench.trainers.classifiers.linear import LinearConfig
 from tstbench.trainers.classifiers.textcnn import TextCnnConfig
 from tstbench.trainers.classifiers.train import fit, train_classifier
 from tstbench.trainers.classifiers.transformer import TransformerConfig
 
-KINDS = ("linear", "fasttext", "textcnn", "transformer")
+KINDS = ("linear", "fasttext", "textcnn", "transformer", "finetuned")
 ODD = [
     "",
     "   ",
@@ -69,6 +70,9 @@ def configs(tiny_bert):
             batch_size=16, min_steps=0, dimension=16, filters=16, learning_rate=1e-2
         ),
         "transformer": TransformerConfig(
+            base=str(tiny_bert), epochs=4, batch_size=16, learning_rate=3e-3
+        ),
+        "finetuned": FinetunedConfig(
             base=str(tiny_bert), epochs=4, batch_size=16, learning_rate=3e-3
         ),
     }

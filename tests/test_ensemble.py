@@ -40,11 +40,11 @@ def tiny_bert(tmp_path_factory):
 @pytest.fixture(scope="module")
 def finetuned(tiny_bert):
     config = FinetunedConfig(
-        encoder=str(tiny_bert),
+        base=str(tiny_bert),
         learning_rate=3e-3,
         frozen_layers=1,
         batch_size=16,
-        min_steps=300,
+        least_steps=300,
     )
     return fit("finetuned", TOY, STYLES, config)
 
@@ -72,14 +72,14 @@ def test_frozen_layers_and_embeddings_keep_their_weights(finetuned, tiny_bert):
 def test_two_fine_tunings_are_the_same_and_leave_the_random_state(tiny_bert):
     import torch
 
-    config = FinetunedConfig(encoder=str(tiny_bert), min_steps=5, sentences=40)
+    config = FinetunedConfig(base=str(tiny_bert), least_steps=5, most_sentences=40)
     torch.manual_seed(1)
     expected = torch.rand(3)
     torch.manual_seed(1)
     rows = [fit("finetuned", TOY, STYLES, config).distribution(PROBES) for _ in range(2)]
     assert torch.equal(torch.rand(3), expected)
     np.testing.assert_array_equal(*rows)
-    other = FinetunedConfig(encoder=str(tiny_bert), min_steps=5, sentences=40, seed=1)
+    other = FinetunedConfig(base=str(tiny_bert), least_steps=5, most_sentences=40, seed=1)
     assert (fit("finetuned", TOY, STYLES, other).distribution(PROBES) != rows[0]).any()
 
 

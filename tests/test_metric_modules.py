@@ -27,6 +27,7 @@ MODULES = {
     "bertscore": ("s_bert", "r_bert", "multi_bert"),
     "ppl": ("ppl",),
     "cola": ("cola",),
+    "fluency": ("fluency",),
     "joint": ("joint", "acc", "r_bleu", "multi_bleu", "ppl"),
     "sti": ("sti", "target_style"),
     "sim": ("s_sim", "r_sim", "multi_sim"),
@@ -35,7 +36,7 @@ MODULES = {
 }
 ALIGNED = ("bleu", "bertscore", "joint", "sim", "chrf")  # read sources and references
 SOURCED = ("sti", "surface")  # read sources only
-DIRECTED = ("acc", "ppl", "cola", "joint", "sti")  # need a direction
+DIRECTED = ("acc", "ppl", "cola", "fluency", "joint", "sti")  # need a direction
 
 
 @pytest.fixture(autouse=True)

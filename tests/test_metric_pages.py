@@ -20,6 +20,7 @@ SCORES = {
     "bertscore": ["s_bert", "r_bert", "multi_bert"],
     "ppl": ["ppl"],
     "cola": ["cola"],
+    "fluency": ["fluency"],
     "joint": ["joint", "acc", "r_bleu", "multi_bleu", "ppl"],
     "sti": ["sti", "target_style"],
     "sim": ["s_sim", "r_sim", "multi_sim"],

@@ -151,7 +151,7 @@ def _command(key: Key) -> str:
     role, dataset, _ = key
     if role in ("lexicon", "word_vectors"):  # only further metrics need them
         return f"tstbench train {role.replace('_', '-')} {dataset}"
-    is_corpus = role == "acceptability" and dataset == "cola"
+    is_corpus = role == "acceptability" and dataset in ("cola", "broken")
     return "tstbench train cola" if is_corpus else f"tstbench prepare {dataset}"
 
 

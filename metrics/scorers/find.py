@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _DIFFERENTIABLE = "transformer"  # the kind of classifier whose gradients are read
 TORCH_KINDS = ("transformer", "probe", "finetuned", "ensemble")  # they use the given placement
+BEST = "best"  # see acceptability_kind
 
 
 def acceptability_corpus(dataset: str) -> str:
@@ -36,6 +37,20 @@ def acceptability_corpus(dataset: str) -> str:
     ``mini`` must work without downloads, so it has its own corpus.
     """
     return "mini" if dataset == "mini" else "cola"
+
+
+def acceptability_kind(spec: str, corpus: str) -> str:
+    """The kind of acceptability classifier that a profile names.
+
+    ``best`` is the one that measured best on its corpus: fine-tuning needs thousands of sentences
+    and minutes, so the corpus of ``mini``, which must be ready in seconds, keeps the probe.
+
+    >>> acceptability_kind("best", "cola"), acceptability_kind("best", "mini")
+    ('finetuned', 'probe')
+    """
+    if spec != BEST:
+        return spec
+    return "probe" if corpus == "mini" else "finetuned"
 
 
 def language_model_name(style: str) -> str:
@@ -83,7 +98,7 @@ def acceptability(spec: str, direction: Direction | None, placement: Placement) 
     """P(acceptable | sentence): a kind trained here, a folder, or a Hub id."""
     if is_kind(spec):
         corpus = acceptability_corpus(direction.dataset if direction else "")
-        return _trained("acceptability", corpus, spec, placement)
+        return _trained("acceptability", corpus, acceptability_kind(spec, corpus), placement)
     return _own_classifier(spec, ACCEPTABILITY_STYLES, placement)
 
 

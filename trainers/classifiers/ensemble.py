@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
+from typing import Any
 
 import numpy as np
 from pydantic import JsonValue
@@ -16,6 +17,11 @@ from .config import ClassifierConfig
 from .data import LabelledSentences
 
 LIBRARIES = ("scikit-learn", "numpy", "torch", "transformers", "floret")
+_SHORTER: dict[str, dict[str, Any]] = {
+    "finetuned": {
+        "epochs": 1.0, "most_sentences": 16_000, "least_steps": 100, "frozen_layers": 2,
+    }
+}  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,7 +29,8 @@ class EnsembleConfig(ClassifierConfig):
     """Settings of an ensemble.
 
     Attributes:
-        members: kinds, each with its default settings; by default all that need no downloads.
+        members: kinds, each with its default settings, but for a shorter fine-tuning; by default
+            all that need no downloads.
         kept: the most sentences on which spreads are measured; a twentieth of a small corpus.
     """
 
@@ -47,7 +54,7 @@ class EnsembleConfig(ClassifierConfig):
     def member(self, kind: str) -> ClassifierConfig:
         """The settings of a member."""
         config: ClassifierConfig = import_module(f".{kind}", __package__).Config()
-        return replace(config, seed=self.seed)
+        return replace(config, seed=self.seed, **_SHORTER.get(kind, {}))
 
     def settings(self) -> dict[str, JsonValue]:
         """The members' settings too: they decide the weights."""

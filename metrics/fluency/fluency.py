@@ -1,0 +1,51 @@
+"""Fluency: how probable a classifier finds it that a prediction is acceptable English."""
+
+import tstbench.metrics.module
+
+_DESCRIPTION = """
+Fluency is the mean probability, over predictions, that a sentence is acceptable English, from the
+classifier that CoLA counts with. It needs no reference.
+"""
+
+_ARGUMENTS = """
+    profile (str): "embedded" or "paper".
+    batch_size (int): the most sentences that a model scores at once; no score depends on it.
+    direction (str): used only because the mini dataset has a small classifier of its own.
+Returns:
+    fluency (float): fraction, 0 to 1, higher is better; details: interval, per_sentence, signature.
+Examples:
+    >>> fluency = evaluate.load("tstbench/fluency")
+    >>> results = fluency.compute(
+    ...     predictions=["the soup was lovely.", "soup the lovely was lovely and."],
+    ...     direction="mini/negative-to-positive",
+    ... )
+    >>> first, second = results["details"]["fluency"]["per_sentence"]
+    >>> first > second
+    True
+"""
+
+_CITATION = """\
+@article{warstadt2019neural,
+  title = {Neural Network Acceptability Judgments},
+  author = {Warstadt, Alex and Singh, Amanpreet and Bowman, Samuel R.},
+  journal = {Transactions of the ACL},
+  year = {2019}
+}
+"""
+
+
+class Fluency(tstbench.metrics.module.StyleTransferMetric):
+    """Mean probability that a prediction is acceptable."""
+
+    description = _DESCRIPTION
+    arguments = _ARGUMENTS
+    citation_text = _CITATION
+
+    def _compute(self, predictions, direction=None, profile="embedded", batch_size=None):
+        return tstbench.metrics.module.compute(
+            ["fluency"],
+            predictions=predictions,
+            direction=direction,
+            profile=profile,
+            batch_size=batch_size,
+        )

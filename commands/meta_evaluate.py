@@ -18,8 +18,10 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
+from ..files import home
 from ..talk import say
 from .judgments import add_layout_arguments, read_any, read_layout
 from .scoring import add_scoring_arguments, read_scoring
@@ -64,7 +66,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--data-dir", type=Path, help="your copy of a licensed corpus (GYAFC)")
     parser.add_argument(
-        "--summary", type=Path, metavar="FILE", help="write only whole studies' r and rho, as JSON"
+        "--summary",
+        type=Path,
+        metavar="FILE",
+        help="add whole studies' r and rho to this JSON file, in the place of older ones",
     )
     parser.add_argument(
         "--out", type=Path, metavar="DIR", help="write JSON, CSV and Markdown to this folder"
@@ -77,8 +82,8 @@ def run(arguments: argparse.Namespace) -> None:
     from ..errors import InputError
     from ..files import check_replaceable
     from ..pipelines.meta.evaluate import Settings, meta_evaluate
+    from ..pipelines.meta.known import add_run
     from ..pipelines.meta.report import JSON_FILE, write_folder
-    from ..pipelines.meta.result import write_report
 
     named = [*arguments.studies, *arguments.study] or list(STUDIES)
     settings = Settings(
@@ -102,10 +107,26 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.out:  # first: a closed pipe ends the printing
         write_folder(arguments.out, report)
     if arguments.summary:
-        write_report(arguments.summary, report.summary())
+        add_run(arguments.summary, report, _command(arguments))
     _print(report)
     if arguments.out:
         say(f"wrote {arguments.out}/README.md, {JSON_FILE}, scores.csv and differences.csv")
+
+
+def _command(arguments: argparse.Namespace) -> str:
+    """The command that prints the same numbers, without where they are written."""
+    words = ["tstbench", "meta-evaluate", *arguments.studies]
+    words += (word for file in arguments.study for word in ("--study", file))
+    if arguments.scores:
+        words += ["--scores", str(arguments.scores)]
+    words += ["--metrics", *arguments.metrics] if arguments.metrics else []
+    words += ["--profile", arguments.profile] if arguments.profile != "embedded" else []
+    words += (word for one in arguments.scorer for word in ("--scorer", one))
+    words += (word for one in arguments.settings for word in ("--set", one))
+    words += ["--all-aspects"] if arguments.all_aspects else []
+    words += ["--resamples", str(arguments.resamples)]
+    here = str(home())
+    return " ".join(quote(word).replace(here, "$TSTBENCH_HOME") for word in words)
 
 
 def _published(named: Sequence[str], arguments: argparse.Namespace) -> None:

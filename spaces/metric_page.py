@@ -17,6 +17,7 @@ from ..datasets_scripts.load import load_test_set
 from ..errors import TSTBenchError
 from ..metrics.registry import METRICS
 from ..metrics.units import between, number, unit
+from ..pipelines.meta.in_words import in_full
 from .design.stylesheet import stylesheet
 from .design.theme import theme
 
@@ -140,6 +141,7 @@ def _scores_html(result: dict[str, Any]) -> str:
             f"<p>95% interval {bounds}; {better} is better</p>"
             f"<p><code>{html.escape(details['signature'])}</code></p>"
             + (f"<p>† {html.escape(details['caution'])}</p>" if "caution" in details else "")
+            + (f'<p class="people">{html.escape(told)}.</p>' if (told := in_full(score)) else "")
         )
     return "".join(f'<div class="score">{panel}</div>' for panel in panels)
 

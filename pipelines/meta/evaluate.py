@@ -14,10 +14,11 @@ from ...datasets_scripts.judgments.studies import STUDIES
 from ...errors import InputError
 from ...metrics.statistics import LEVEL, SEED
 from ...version import __version__
+from .aspects import NATURAL
 from .coefficients import COEFFICIENTS, Pairs, draw, replicates
 from .columns import Column
 from .differences import sentence_differences, system_differences
-from .rated import NATURAL, RatedOutput, rated_outputs
+from .rated import RatedOutput, rated_outputs
 from .result import Left, MetaDifference, MetaReport, MetaScore, rounded
 from .systems import SYSTEM_COEFFICIENTS, correlate
 from .ties import tied_accuracy

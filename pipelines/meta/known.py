@@ -1,29 +1,177 @@
-"""The measured agreement that comes with the package: what leaderboards show beside a metric.
+"""The measured agreement that comes with the package: what is shown beside a metric's name.
 
-``agreement.json`` is a summary that ``tstbench meta-evaluate ... --summary FILE`` wrote; its date,
-version and signatures say what was measured.
+``agreement.json`` holds runs of ``tstbench meta-evaluate ... --summary FILE``. A later run replaces
+what it measured again, the same metric on the same study, and leaves the rest as it was. Of each
+number the file says the study, aspect, level, coefficient, interval, how many outputs, and the
+command, date, resamples and signatures of its run.
 """
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
-from .result import MetaReport, MetaScore, read_report
+from pydantic import ValidationError
+
+from ...datasets_scripts.judgments.schema import first_problem
+from ...errors import InputError
+from ...files import read_text, write_text
+from ...records import Strict
+from .result import Level, MetaReport, MetaScore, whole_studies
 
 FILE = Path(__file__).with_name("agreement.json")
 
 
+class MeasuredRun(Strict):
+    """One run of ``tstbench meta-evaluate``.
+
+    Attributes:
+        command: that prints these numbers again.
+        made_with: version of this package.
+        date: ISO date of the computation.
+        resamples: of every interval.
+        seed: of the resampling.
+        signatures: metric to the signature of each direction.
+        scores: Pearson and Spearman on whole studies; see :class:`MetaScore`.
+    """
+
+    command: str
+    made_with: str
+    date: str
+    resamples: int
+    seed: int
+    signatures: dict[str, dict[str, str]]
+    scores: tuple[MetaScore, ...]
+
+    def without(self, measured: set[tuple[str, str]]) -> MeasuredRun:
+        """The run without these metrics on these studies: pairs of both names."""
+        kept = tuple(s for s in self.scores if (s.metric, s.study) not in measured)
+        names = {score.metric for score in kept}
+        signatures = {name: of for name, of in self.signatures.items() if name in names}
+        return self.model_copy(update={"scores": kept, "signatures": signatures})
+
+
+class Agreement(Strict):
+    """Runs whose numbers stand side by side; no metric is twice on one study.
+
+    Attributes:
+        schema_version: of this file.
+        terms: study to citation, licence and provenance.
+        runs: see :class:`MeasuredRun`.
+    """
+
+    schema_version: Literal[1] = 1
+    terms: dict[str, str] = {}
+    runs: tuple[MeasuredRun, ...] = ()
+
+    def with_run(self, report: MetaReport, command: str) -> Agreement:
+        """The same with a further run, which replaces what it measured again."""
+        short = report.summary()
+        run = MeasuredRun(
+            command=command,
+            made_with=short.made_with,
+            date=short.date,
+            resamples=short.resamples,
+            seed=short.seed,
+            signatures=short.signatures,
+            scores=short.scores,
+        )
+        measured = {(score.metric, score.study) for score in run.scores}
+        older = (one.without(measured) for one in self.runs)
+        return Agreement(
+            terms={**self.terms, **short.terms},
+            runs=(*(one for one in older if one.scores), *([run] if run.scores else [])),
+        )
+
+    def of(
+        self, metric: str, *, level: Level = "sentence", coefficient: str = "spearman"
+    ) -> tuple[MetaScore, ...]:
+        """What was measured about one metric, whole studies where directions are pooled."""
+        return whole_studies(
+            score
+            for run in self.runs
+            for score in run.scores
+            if (score.metric, score.level, score.coefficient) == (metric, level, coefficient)
+        )
+
+    def run_of(self, score: MetaScore) -> MeasuredRun:
+        """The run that measured a number of this file.
+
+        Raises:
+            InputError: it is not of this file.
+        """
+        for run in self.runs:
+            if score in run.scores:
+                return run
+        raise InputError(f"no run of {score.metric} on {score.study}")
+
+
+def read_agreement(path: Path) -> Agreement:
+    """Read such a file.
+
+    Raises:
+        MissingFileError: no such file.
+        InputError: not a file of this schema; the message says where it differs.
+    """
+    try:
+        return Agreement.model_validate(json.loads(read_text(path)), strict=False)
+    except json.JSONDecodeError as error:
+        raise InputError(f"{path}: not JSON: {error}") from error
+    except ValidationError as error:
+        raise InputError(f"{path}: not measured agreement: {first_problem(error)}") from error
+
+
+def write_agreement(path: Path, agreement: Agreement) -> None:
+    """Write the file atomically, one number a line, so that changes can be read in a diff."""
+    record = agreement.model_dump(mode="json", exclude_defaults=True)
+    runs = []
+    for run in record.pop("runs", ()):
+        scores = ",\n".join(_line(score) for score in run.pop("scores"))
+        runs.append(f'{_line(run)[:-1]}, "scores": [\n{scores}\n]}}')
+    head = _line({"schema_version": agreement.schema_version, **record})
+    write_text(path, f'{head[:-1]}, "runs": [\n' + ",\n".join(runs) + "\n]}\n")
+
+
+def add_run(path: Path, report: MetaReport, command: str) -> None:
+    """Add a run to a file, which is made if there is none.
+
+    Raises:
+        InputError: the file is something else.
+    """
+    known = read_agreement(path) if path.exists() else Agreement()
+    write_agreement(path, known.with_run(report, command))
+
+
 @cache
-def known_agreement() -> MetaReport | None:
-    """The report that comes with the package; ``None`` if this installation has none."""
-    return read_report(FILE) if FILE.exists() else None
+def known_agreement() -> Agreement:
+    """What comes with the package; without any run if this installation has no such file."""
+    return read_agreement(FILE) if FILE.exists() else Agreement()
 
 
-def agreement_of(metric: str) -> tuple[MetaScore, ...]:
-    """A metric's sentence-level Pearson correlation with people, one for each study and aspect.
+def agreement_of(metric: str, coefficient: str = "spearman") -> tuple[MetaScore, ...]:
+    """A metric's sentence-level agreement with people: one number for each study and aspect.
 
     Empty for a metric that was not measured.
     """
-    report = known_agreement()
-    return () if report is None else report.of(metric)
+    return known_agreement().of(metric, coefficient=coefficient)
+
+
+def headline(scores: Sequence[MetaScore]) -> MetaScore | None:
+    """The one number to show: of the study with most rated outputs; ``None`` if there is none.
+
+    The same rule for every metric, so that no metric is shown with the study it likes best.
+    """
+    defined = [score for score in scores if score.value is not None]
+    return max(defined, key=lambda score: score.outputs, default=None)
+
+
+def doubtful(scores: Sequence[MetaScore]) -> tuple[MetaScore, ...]:
+    """The numbers whose interval is not above 0: there the metric does not agree with people."""
+    return tuple(s for s in scores if s.value is None or s.low is None or s.low <= 0)
+
+
+def _line(record: object) -> str:
+    return json.dumps(record, ensure_ascii=False, allow_nan=False)

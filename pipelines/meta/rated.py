@@ -12,18 +12,6 @@ from ...datasets_scripts.judgments.mir2019 import SOURCE_SYSTEM
 from ...datasets_scripts.judgments.schema import Judgment
 from ..human.overall import overall_judgments
 
-# What people were asked, by the aspect that metrics declare.
-NATURAL: Mapping[str, str] = {
-    "style": "style",
-    "style_difference": "style",
-    "content": "content",
-    "content_masked": "content",
-    "fluency": "fluency",
-    "naturalness": "fluency",
-    "naturalness_relative": "fluency",
-    "overall": "overall",
-}
-
 
 @dataclass(frozen=True)
 class RatedOutput:

@@ -151,10 +151,7 @@ class MetaReport(Strict):
             if (score.metric, score.level, score.coefficient) == (metric, level, coefficient)
             and (not whole or score.model is None)
         ]
-        if not whole:
-            return tuple(found)
-        pooled = {(s.study, s.aspect) for s in found if s.direction is None}
-        return tuple(s for s in found if s.direction is None or (s.study, s.aspect) not in pooled)
+        return whole_studies(found) if whole else tuple(found)
 
     def summary(self) -> MetaReport:
         """What is shown beside a metric's name: Pearson and Spearman on whole studies, no tests."""
@@ -181,6 +178,17 @@ class MetaReport(Strict):
             and s.value is not None
         ]
         return sum(values) / len(values) if values else None
+
+
+def whole_studies(scores: Iterable[MetaScore]) -> tuple[MetaScore, ...]:
+    """A study's directions only where they are not pooled; scores of one metric, level and name."""
+    found = tuple(scores)
+    pooled = {(score.study, score.aspect) for score in found if score.direction is None}
+    return tuple(
+        score
+        for score in found
+        if score.direction is None or (score.study, score.aspect) not in pooled
+    )
 
 
 def write_report(path: Path, report: MetaReport) -> None:

@@ -7,6 +7,9 @@ from markupsafe import Markup
 from ...citation import BIBTEX, PAPER
 from ...datasets_scripts.sources import BENCHMARK
 from ...metrics.registry import METRICS
+from ...pipelines.meta import in_words as agreement
+from ...pipelines.meta.known import known_agreement
+from ...pipelines.meta.result import MetaScore
 from ...version import __version__
 from .markup import el, https_link, join
 from .table_parts import scrolling
@@ -69,6 +72,8 @@ def _this() -> Markup:
 
 
 def _metrics() -> Markup:
+    found = {name: agreement.by_study(name) for name in METRICS}
+    studies = list(dict.fromkeys(study for scores in found.values() for study in scores))
     rows = [
         el(
             "tr",
@@ -77,9 +82,46 @@ def _metrics() -> Markup:
             el("td", facts.meaning),
             el("td", unit_text(facts.unit)),
             el("td", "higher" if facts.higher_is_better else "lower"),
+            [_people(found[name].get(study)) for study in studies],
         )
-        for facts in METRICS.values()
+        for name, facts in METRICS.items()
     ]
-    head = [el("th", t, scope="col") for t in ("Metric", "Aspect", "What it is", "Unit", "Better")]
+    titles = ("Metric", "Aspect", "What it is", "Unit", "Better")
+    head = [
+        *(el("th", title, scope="col") for title in titles),
+        *(el("th", f"{agreement.RHO} {agreement.study_title(s)}", scope="col") for s in studies),
+    ]
     table = el("table", el("thead", el("tr", head)), el("tbody", rows), class_="plain")
-    return scrolling(table, "Metrics")
+    return join([_how_measured() if studies else None, scrolling(table, "Metrics")])
+
+
+def _people(score: MetaScore | None) -> Markup:
+    """A metric's agreement with people in one study."""
+    if score is None:
+        return el("td", "\N{EN DASH}")
+    low, high = agreement.signed(score.low), agreement.signed(score.high)
+    return el(
+        "td",
+        agreement.signed(score.value),
+        el("small", f"{low} to {high}"),
+        class_="people",
+        title=f"{score.aspect.replace('_', ' ')}, {score.outputs:,} outputs of "
+        f"{score.systems} system{'s' * (score.systems != 1)}",
+    )
+
+
+def _how_measured() -> Markup:
+    """What the columns of human studies are, and where they are from."""
+    dates = sorted(run.date for run in known_agreement().runs)
+    return join(
+        [
+            el(
+                "p",
+                f"{agreement.WHAT} Below each number is its 95% interval (bootstrap over source "
+                "sentences). Measured with the scorers of the embedded profile, "
+                f"{dates[0]}{f' to {dates[-1]}' if dates[-1] != dates[0] else ''}; another "
+                "scorer may agree more or less.",
+            ),
+            el("ul", [el("li", terms) for terms in known_agreement().terms.values()]),
+        ]
+    )

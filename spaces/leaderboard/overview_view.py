@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from ...metrics.registry import caution
+from ...pipelines.meta import in_words as agreement
 from .across import across_box
 from .address import missing
 from .controls import bar, copy_link, hidden, search, select
@@ -114,6 +115,8 @@ def _how_to_read(overview: Overview, standings: Standings, *, pending: bool) -> 
         else f"Mean: over all {count} directions with equal weight; a system without scores on "
         "all of them has no mean."
     )
+    if told := agreement.in_full(overview.metric):
+        lines.append(f"{told}.")
     note = caution(overview.metric, overview.protocol)
     lines += [f"† {note}."] if note else []
     lines += [BOUNDS] if overview.bounds else []

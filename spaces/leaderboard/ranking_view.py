@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
+from ...pipelines.meta import in_words as agreement
 from .controls import bar, link, search
 from .data import Board, direction_title
 from .filters import filters
@@ -66,6 +67,11 @@ def _how_to_read(scene: Scene) -> Markup:
         lines.append(ABOUT)
     if ranking.bounds:
         lines.append(BOUNDS)
+    shown = [agreement.beside(c.key) for c in ranking.columns if not c.human]
+    if any(shown):
+        lines.append(f"{agreement.WHAT} All studies: hold the pointer over a title, or see About.")
+    if any(agreement.MARK in text for text in shown):
+        lines.append(f"{agreement.DOUBT}.")
     lines += (f"† {note}." for note in dict.fromkeys(c.caution for c in ranking.columns) if note)
     if len(scene.settings) > 1:
         lines.append(

@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 from markupsafe import Markup
 
+from ...pipelines.meta import in_words as agreement
 from .controls import link
 from .data import Entry
 from .markup import el, https_link
@@ -57,13 +58,15 @@ def _group_title(title: str, columns: list[Column]) -> Markup:
 
 
 def _metric_header(index: int, column: Column) -> Markup:
-    meaning = f"{column.meaning}. {column.caution}" if column.caution else column.meaning
+    told = (column.meaning, column.caution, agreement.in_full(column.key))
+    meaning = ". ".join(part for part in told if part)
     return sort_header(
         f"{column.title}†" if column.caution else column.title,
         column.key,
         "number",
         higher=column.higher_is_better,
         small=f"{unit_text(column.unit)} {'↑' if column.higher_is_better else '↓'}",
+        beside=agreement.beside(column.key) or None,
         hint=f"{column.title}: {meaning}",
         class_="value human" if column.human else "value",
         data_column=index,

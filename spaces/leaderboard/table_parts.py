@@ -21,6 +21,7 @@ def sort_header(
     *,
     higher: bool = True,
     small: str | None = None,
+    beside: str | None = None,
     hint: str | None = None,
     **attributes: object,
 ) -> Markup:
@@ -40,6 +41,7 @@ def sort_header(
             "button",
             el("span", title),
             el("small", small) if small else None,
+            el("small", beside, class_="people") if beside else None,
             type="button",
             class_="sort",
             data_action="sort",

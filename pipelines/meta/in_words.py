@@ -1,0 +1,107 @@
+"""Measured agreement with people, as lists and pages show it beside a metric."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ...metrics.registry import METRICS
+from .aspects import NATURAL
+from .known import agreement_of, doubtful, headline
+from .result import MetaScore
+
+MARK = "\N{DOUBLE DAGGER}"
+MINUS = "\N{MINUS SIGN}"
+RHO = "\N{GREEK SMALL LETTER RHO}"
+WHAT = (
+    f"{RHO} is Spearman's correlation of a metric's scores of single outputs with human scores "
+    "of the same aspect, in the study with most rated outputs; +1 is full agreement, 0 none."
+)
+DOUBT = (
+    f"{MARK} In at least one study the interval of {RHO} is not above 0: there the metric "
+    "does not agree with people"
+)
+
+
+def measured(metric: str) -> tuple[MetaScore, ...]:
+    """What was measured of the aspect that a metric is for; empty for one that is no quality."""
+    facts = METRICS.get(metric)
+    if facts is None:
+        return ()
+    return tuple(s for s in agreement_of(metric) if NATURAL.get(s.aspect) == facts.aspect)
+
+
+def short(metric: str) -> str:
+    """``0.60``, with a mark if another study finds no agreement; empty if nothing was measured."""
+    found = measured(metric)
+    main = headline(found)
+    return "" if main is None else f"{signed(main.value)}{MARK if doubtful(found) else ''}"
+
+
+def beside(metric: str) -> str:
+    """``rho 0.60 with people``, with the letter; empty if nothing was measured."""
+    return f"{RHO} {text} with people" if (text := short(metric)) else ""
+
+
+def one_line(metric: str) -> str:
+    """The headline number with interval, study and number of outputs, for a table in a file."""
+    main = headline(measured(metric))
+    if main is None:
+        return ""
+    return f"{_value(main)} {main.study} {_asked(main)} n={main.outputs}"
+
+
+def in_full(metric: str) -> str:
+    """Every study in a sentence each; empty if nothing was measured."""
+    found = measured(metric)
+    if not found:
+        return ""
+    said = "; ".join(
+        f"{study_title(s.study)}, {_asked(s)}: {_value(s)}, {s.outputs:,} outputs of "
+        f"{s.systems} system{'s' * (s.systems != 1)}"
+        for s in _widest_first(found)
+    )
+    return f"Agreement with people, single outputs, Spearman's {RHO} with 95% interval. {said}"
+
+
+def by_study(metric: str) -> dict[str, MetaScore]:
+    """The number to show for each study: where it asked twice, of the aspect with most outputs."""
+    found: dict[str, MetaScore] = {}
+    for score in _widest_first(measured(metric)):
+        found.setdefault(score.study, score)
+    return found
+
+
+def study_title(name: str) -> str:
+    """A study as people cite it.
+
+    >>> study_title("li2018"), study_title("my-study")
+    ('Li 2018', 'my-study')
+    """
+    parts = re.fullmatch(r"([a-z]+)(\d{4})", name)
+    return f"{parts[1].capitalize()} {parts[2]}" if parts else name
+
+
+def signed(value: float | None) -> str:
+    """Two decimals, with a true minus sign; a dash if it is undefined.
+
+    >>> signed(0.6), signed(-0.004)
+    ('0.60', '0.00')
+    """
+    if value is None:
+        return "\N{EN DASH}"
+    text = f"{abs(value):.2f}"
+    return f"{MINUS}{text}" if value < 0 and float(text) else text
+
+
+def _value(score: MetaScore) -> str:
+    return f"{signed(score.value)} [{signed(score.low)}, {signed(score.high)}]"
+
+
+def _asked(score: MetaScore) -> str:
+    where = f" {score.direction}" if score.direction else ""
+    return f"{score.aspect.replace('_', ' ')}{where}"
+
+
+def _widest_first(scores: Sequence[MetaScore]) -> list[MetaScore]:
+    return sorted(scores, key=lambda score: -score.outputs)

@@ -98,7 +98,7 @@ def test_computed_metrics_are_scipys_correlations_of_means(tmp_path):
     assert one(report, level="sentence", coefficient="kendall_b").value == pytest.approx(
         want, abs=1e-6
     )
-    assert report.signatures["s_bleu"][WAYS[0]].startswith("s_bleu|")
+    assert report.signatures["s_bleu"][f"ours {WAYS[0]}"].startswith("s_bleu|")
     # At system level a corpus metric is the corpus score, not the mean of sentences.
     statistics, places = columns[0].corpus[WAYS[0], "system-1"]
     assert len(places) == 12

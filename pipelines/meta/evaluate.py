@@ -12,12 +12,14 @@ import numpy as np
 from ...datasets_scripts.judgments.schema import Judgment
 from ...datasets_scripts.judgments.studies import STUDIES
 from ...errors import InputError
-from ...metrics.statistics import LEVEL, SEED
+from ...metrics.statistics import SEED
 from ...version import __version__
 from .aspects import NATURAL
+from .bounds import bounds
 from .coefficients import COEFFICIENTS, Pairs, draw, replicates
 from .columns import Column
 from .differences import sentence_differences, system_differences
+from .models import OfModel, means_of_models
 from .rated import RatedOutput, rated_outputs
 from .result import Left, MetaDifference, MetaReport, MetaScore, rounded
 from .systems import SYSTEM_COEFFICIENTS, correlate
@@ -151,11 +153,14 @@ def meta_evaluate(
         columns, missing = score(outputs)
         left += missing
         for column in columns:
-            signatures.setdefault(column.name, {}).update(column.signatures)
+            for direction, signature in column.signatures.items():
+                signatures.setdefault(column.name, {})[f"{study} {direction}"] = signature
+        models: list[OfModel] = []
         for cut in cuts(study, outputs, columns, settings):
-            for level_scores, level_differences in (_sentences(cut), _systems(cut)):
+            for level_scores, level_differences in (_sentences(cut, models), _systems(cut)):
                 scores += level_scores
                 differences += level_differences
+        scores += means_of_models(models)
     return MetaReport(
         made_with=f"tstbench {__version__}",
         date=datetime.now(UTC).date().isoformat(),
@@ -207,8 +212,8 @@ def cuts(
                 yield Cut(study, direction, model, aspect, chosen, places, some, settings)
 
 
-def _sentences(cut: Cut) -> tuple[list[MetaScore], list[MetaDifference]]:
-    """Sentence level: every output is a pair of scores."""
+def _sentences(cut: Cut, models: list[OfModel]) -> tuple[list[MetaScore], list[MetaDifference]]:
+    """Sentence level: every output is a pair of scores; what is found of a model is kept."""
     table = {c.name: c.sign * c.sentence[cut.places] for c in cut.columns}
     table = {name: values for name, values in table.items() if np.isfinite(values).any()}
     if not table:
@@ -235,6 +240,8 @@ def _sentences(cut: Cut) -> tuple[list[MetaScore], list[MetaDifference]]:
             value = float(point[coefficient][0])
             low, high = bounds(value, found[coefficient])
             scores.append(_score(cut, "sentence", name, coefficient, value, low, high, **size))
+            if cut.model is not None:
+                models.append(OfModel(scores[-1], found[coefficient], value))
         accuracy = tied_accuracy(values, human, items, counts)
         if accuracy is not None:
             low, high = bounds(accuracy.value, accuracy.replicates)
@@ -337,16 +344,6 @@ def _means(values: np.ndarray, cut: Cut, counts: np.ndarray) -> tuple[np.ndarray
     drawn = counts @ members
     means = np.divide(counts @ sums, drawn, out=np.full(drawn.shape, np.nan), where=drawn > 0)
     return sums.sum(axis=0) / members.sum(axis=0), means
-
-
-def bounds(value: float, drawn: np.ndarray) -> tuple[float | None, float | None]:
-    """The percentile interval; ``None`` where the value is undefined."""
-    finite = drawn[np.isfinite(drawn)]
-    if not np.isfinite(value) or not len(finite):
-        return None, None
-    tail = 100 * (1 - LEVEL) / 2
-    low, high = np.percentile(finite, [tail, 100 - tail])
-    return rounded(low), rounded(high)
 
 
 def _score(

@@ -34,7 +34,7 @@ class MeasuredRun(Strict):
         date: ISO date of the computation.
         resamples: of every interval.
         seed: of the resampling.
-        signatures: metric to the signature of each direction.
+        signatures: metric to the signature of each study and direction, both in the key.
         scores: Pearson and Spearman on whole studies; see :class:`MetaScore`.
     """
 
@@ -49,8 +49,11 @@ class MeasuredRun(Strict):
     def without(self, measured: set[tuple[str, str]]) -> MeasuredRun:
         """The run without these metrics on these studies: pairs of both names."""
         kept = tuple(s for s in self.scores if (s.metric, s.study) not in measured)
-        names = {score.metric for score in kept}
-        signatures = {name: of for name, of in self.signatures.items() if name in names}
+        own = {
+            name: {w: text for w, text in given.items() if (name, w.split()[0]) not in measured}
+            for name, given in self.signatures.items()
+        }
+        signatures = {name: given for name, given in own.items() if given}
         return self.model_copy(update={"scores": kept, "signatures": signatures})
 
 

@@ -16,6 +16,7 @@ from ...records import Strict
 
 Level = Literal["sentence", "system"]
 LEVELS: tuple[Level, ...] = get_args(Level)
+MEAN_OF_MODELS = "mean of models"
 
 
 class MetaScore(Strict):
@@ -24,7 +25,8 @@ class MetaScore(Strict):
     Attributes:
         study: of the human scores.
         direction: in full; ``None`` if the study's directions are pooled.
-        model: whose settings are compared; ``None`` for all.
+        model: whose settings are compared; ``None`` for all, :data:`MEAN_OF_MODELS` for the mean of
+            the models' coefficients.
         aspect: what people were asked, by the study's name.
         level: ``sentence``: outputs are compared; ``system``: means of systems.
         metric: the metric, oriented so that a positive value is agreement.
@@ -111,7 +113,7 @@ class MetaReport(Strict):
         resamples: of every interval and test.
         seed: of the resampling.
         terms: study to citation, licence and provenance.
-        signatures: metric to the signature of each direction.
+        signatures: metric to the signature of each study and direction, both in the key.
         scores: see :class:`MetaScore`.
         differences: see :class:`MetaDifference`; p-values are not corrected for their number.
         left_out: see :class:`Left`.
@@ -174,7 +176,7 @@ class MetaReport(Strict):
             for s in self.of(metric, coefficient=coefficient, whole=False)
             if s.study == study
             and s.aspect == aspect
-            and s.model is not None
+            and s.model not in (None, MEAN_OF_MODELS)
             and s.value is not None
         ]
         return sum(values) / len(values) if values else None

@@ -12,7 +12,6 @@ from tstbench.datasets_scripts.judgments.schema import Judgment, write_judgments
 from tstbench.errors import InputError
 from tstbench.pipelines.meta.columns import Column, computed_columns, read_scores
 from tstbench.pipelines.meta.evaluate import Settings, meta_evaluate
-from tstbench.pipelines.meta.known import agreement_of, known_agreement
 from tstbench.pipelines.meta.mir2019 import balanced_accuracy, published_tables
 from tstbench.pipelines.meta.published import published
 from tstbench.pipelines.meta.rated import rated_outputs
@@ -195,14 +194,6 @@ def test_a_summary_has_whole_studies_only(tmp_path):
     }
     assert {name for *_, name in found} == {"pearson", "spearman"}
     assert short.differences == ()
-
-
-def test_what_comes_with_the_package_can_be_read():
-    report = known_agreement()
-    if report is not None:
-        for metric in {score.metric for score in report.scores}:
-            assert agreement_of(metric)
-    assert agreement_of("no_such_metric") == ()
 
 
 def test_a_table_of_scores_on_the_command_line(tmp_path, capsys):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ...metrics.registry import METRICS
 from .aspects import NATURAL
-from .known import agreement_of, doubtful, headline
+from .known import agreement_of, doubtful, headline, interval_of
 from .result import MetaScore
 
 MARK = "\N{DOUBLE DAGGER}"
@@ -40,15 +40,18 @@ def short(metric: str) -> str:
 
 def beside(metric: str) -> str:
     """``rho 0.60 with people``, with the letter; empty if nothing was measured."""
-    return f"{RHO} {text} with people" if (text := short(metric)) else ""
+    if not (text := short(metric)):
+        return ""
+    return f"{RHO} {text} with people{', on systems' * (measured(metric)[0].level == 'system')}"
 
 
 def one_line(metric: str) -> str:
-    """The headline number with interval, study and number of outputs, for a table in a file."""
+    """The headline number: interval, study, aspect, level, how many; for a table in a file."""
     main = headline(measured(metric))
     if main is None:
         return ""
-    return f"{_value(main)} {main.study} {_asked(main)} n={main.outputs}"
+    number = main.systems if main.level == "system" else main.outputs
+    return f"{_value(main)} {main.study} {_asked(main)} {main.level} n={number}"
 
 
 def in_full(metric: str) -> str:
@@ -57,11 +60,17 @@ def in_full(metric: str) -> str:
     if not found:
         return ""
     said = "; ".join(
-        f"{study_title(s.study)}, {_asked(s)}: {_value(s)}, {s.outputs:,} outputs of "
-        f"{s.systems} system{'s' * (s.systems != 1)}"
+        f"{study_title(s.study)}, {_asked(s)}: {_value(s)}, {of_how_many(s)}"
         for s in _widest_first(found)
     )
-    return f"Agreement with people, single outputs, Spearman's {RHO} with 95% interval. {said}"
+    what = "means of systems" if found[0].level == "system" else "single outputs"
+    return f"Agreement with people, {what}, Spearman's {RHO} with 95% interval. {said}"
+
+
+def of_how_many(score: MetaScore) -> str:
+    """``3,200 outputs of 8 systems``, or ``8 systems`` where systems are compared."""
+    systems = f"{score.systems} system{'s' * (score.systems != 1)}"
+    return systems if score.level == "system" else f"{score.outputs:,} outputs of {systems}"
 
 
 def by_study(metric: str) -> dict[str, MetaScore]:
@@ -95,7 +104,8 @@ def signed(value: float | None) -> str:
 
 
 def _value(score: MetaScore) -> str:
-    return f"{signed(score.value)} [{signed(score.low)}, {signed(score.high)}]"
+    low, high = interval_of(score)
+    return f"{signed(score.value)} [{signed(low)}, {signed(high)}]"
 
 
 def _asked(score: MetaScore) -> str:

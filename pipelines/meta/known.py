@@ -155,11 +155,14 @@ def known_agreement() -> Agreement:
 
 
 def agreement_of(metric: str, coefficient: str = "spearman") -> tuple[MetaScore, ...]:
-    """A metric's sentence-level agreement with people: one number for each study and aspect.
+    """A metric's agreement with people: one number for each study and aspect.
 
-    Empty for a metric that was not measured.
+    Sentence level; system level, direction by direction, for a metric that scores no single
+    outputs, such as the paper's Joint. Empty for one that was not measured.
     """
-    return known_agreement().of(metric, coefficient=coefficient)
+    agreement = known_agreement()
+    sentences = agreement.of(metric, coefficient=coefficient)
+    return sentences or agreement.of(metric, level="system", coefficient=coefficient)
 
 
 def headline(scores: Sequence[MetaScore]) -> MetaScore | None:
@@ -173,7 +176,15 @@ def headline(scores: Sequence[MetaScore]) -> MetaScore | None:
 
 def doubtful(scores: Sequence[MetaScore]) -> tuple[MetaScore, ...]:
     """The numbers whose interval is not above 0: there the metric does not agree with people."""
-    return tuple(s for s in scores if s.value is None or s.low is None or s.low <= 0)
+    lows = ((score, interval_of(score)[0]) for score in scores)
+    return tuple(score for score, low in lows if low is None or low <= 0)
+
+
+def interval_of(score: MetaScore) -> tuple[float | None, float | None]:
+    """The interval to quote: over source sentences, or over systems where systems are compared."""
+    if score.level == "system":
+        return score.low_systems, score.high_systems
+    return score.low, score.high
 
 
 def _line(record: object) -> str:

@@ -8,7 +8,7 @@ from ...citation import BIBTEX, PAPER
 from ...datasets_scripts.sources import BENCHMARK
 from ...metrics.registry import METRICS
 from ...pipelines.meta import in_words as agreement
-from ...pipelines.meta.known import known_agreement
+from ...pipelines.meta import known
 from ...pipelines.meta.result import MetaScore
 from ...version import __version__
 from .markup import el, https_link, join
@@ -79,7 +79,7 @@ def _metrics() -> Markup:
             "tr",
             el("th", facts.title, scope="row"),
             el("td", ASPECT_TITLES[facts.aspect]),
-            el("td", facts.meaning),
+            el("td", facts.meaning, class_="wide"),
             el("td", unit_text(facts.unit)),
             el("td", "higher" if facts.higher_is_better else "lower"),
             [_people(found[name].get(study)) for study in studies],
@@ -92,36 +92,34 @@ def _metrics() -> Markup:
         *(el("th", f"{agreement.RHO} {agreement.study_title(s)}", scope="col") for s in studies),
     ]
     table = el("table", el("thead", el("tr", head)), el("tbody", rows), class_="plain")
-    return join([_how_measured() if studies else None, scrolling(table, "Metrics")])
+    if not studies:
+        return scrolling(table, "Metrics")
+    terms = [el("li", text) for text in known.known_agreement().terms.values()]
+    studies_html = join([el("h2", "The studies of human judgments"), el("ul", terms)])
+    return join([_how_measured(), scrolling(table, "Metrics"), studies_html])
 
 
 def _people(score: MetaScore | None) -> Markup:
     """A metric's agreement with people in one study."""
     if score is None:
         return el("td", "\N{EN DASH}")
-    low, high = agreement.signed(score.low), agreement.signed(score.high)
+    low, high = (agreement.signed(bound) for bound in known.interval_of(score))
     return el(
         "td",
         agreement.signed(score.value),
         el("small", f"{low} to {high}"),
         class_="people",
-        title=f"{score.aspect.replace('_', ' ')}, {score.outputs:,} outputs of "
-        f"{score.systems} system{'s' * (score.systems != 1)}",
+        title=f"{score.aspect.replace('_', ' ')}, {agreement.of_how_many(score)}",
     )
 
 
 def _how_measured() -> Markup:
     """What the columns of human studies are, and where they are from."""
-    dates = sorted(run.date for run in known_agreement().runs)
-    return join(
-        [
-            el(
-                "p",
-                f"{agreement.WHAT} Below each number is its 95% interval (bootstrap over source "
-                "sentences). Measured with the scorers of the embedded profile, "
-                f"{dates[0]}{f' to {dates[-1]}' if dates[-1] != dates[0] else ''}; another "
-                "scorer may agree more or less.",
-            ),
-            el("ul", [el("li", terms) for terms in known_agreement().terms.values()]),
-        ]
+    dates = sorted(run.date for run in known.known_agreement().runs)
+    return el(
+        "p",
+        f"{agreement.WHAT} Below each number is its 95% interval (bootstrap over source "
+        "sentences). Measured with the scorers of the embedded profile, "
+        f"{dates[0]}{f' to {dates[-1]}' if dates[-1] != dates[0] else ''}; another "
+        "scorer may agree more or less.",
     )

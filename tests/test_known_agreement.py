@@ -195,7 +195,7 @@ class TestWords:
             number("ppl", aspect="content", outputs=9999),
         )
         assert in_words.short("copy_rate") == ""
-        assert in_words.beside("ppl") == "ρ 0.20 with people"
+        assert in_words.beside("ppl") == "ρ 0.20\nwith people"
         assert in_words.measured("nothing") == ()
         assert in_words.in_full("nothing") == in_words.one_line("nothing") == ""
 
@@ -204,7 +204,7 @@ class TestWords:
         shipped(
             number("joint", aspect="overall", level="system", direction=THERE, value=0.4, **bounds)
         )
-        assert in_words.beside("joint") == "ρ 0.40‡ with people, on systems"
+        assert in_words.beside("joint") == "ρ 0.40‡\nof systems"
         assert in_words.in_full("joint").endswith(
             f"means of systems, Spearman's ρ with 95% interval. Li 2018, overall {THERE}: "
             "0.40 [−0.50, 1.00], 8 systems"
@@ -236,8 +236,8 @@ class TestPages:
     def test_beside_a_title_and_in_full_behind_it(self, root, shipped):
         shipped(number("acc", aspect="style", value=0.42), number("s_bleu", value=-0.2))
         page = Page(show(root, direction=THERE).html)
-        assert "ρ 0.42 with people" in page.text
-        assert "ρ −0.20‡ with people" in page.text
+        assert "ρ 0.42\nwith people" in page.text
+        assert "ρ −0.20‡\nwith people" in page.text
         assert "copies" in page.text  # no quality: nothing stands beside it
         assert page.text.count("with people") - in_words.DOUBT.count("with people") == 2
         assert in_words.DOUBT in page.text
@@ -292,12 +292,8 @@ class TestMeanOfModels:
     def test_a_mean_of_values_and_of_replicates(self):
         some = [self.one("A", 0.5), self.one("BB", 0.3)]
         (mean,) = means_of_models(some)
-        XX(
-            "mean of models",
-            0.4,
-            40,
-            4,
-        )
+        assert (mean.model, mean.value) == (MEAN_OF_MODELS, 0.4)
+        assert (mean.outputs, mean.systems) == (40, 4)
         drawn = (some[0].replicates + some[1].replicates) / 2
         assert [mean.low, mean.high] == pytest.approx(np.percentile(drawn, [2.5, 97.5]), abs=1e-6)
 

@@ -15,7 +15,8 @@ MINUS = "\N{MINUS SIGN}"
 RHO = "\N{GREEK SMALL LETTER RHO}"
 WHAT = (
     f"{RHO} is Spearman's correlation of a metric's scores of single outputs with human scores "
-    "of the same aspect, in the study with most rated outputs; +1 is full agreement, 0 none."
+    "of the same aspect, in the study with most rated outputs (of systems: of mean scores, for a "
+    "metric that has none of single outputs); +1 is full agreement, 0 none."
 )
 DOUBT = (
     f"{MARK} In at least one study the interval of {RHO} is not above 0: there the metric "
@@ -39,10 +40,11 @@ def short(metric: str) -> str:
 
 
 def beside(metric: str) -> str:
-    """``rho 0.60 with people``, with the letter; empty if nothing was measured."""
+    """``rho 0.60`` and below it ``with people``, with the letter; empty if nothing was measured."""
     if not (text := short(metric)):
         return ""
-    return f"{RHO} {text} with people{', on systems' * (measured(metric)[0].level == 'system')}"
+    below = "of systems" if measured(metric)[0].level == "system" else "with people"
+    return f"{RHO} {text}\n{below}"
 
 
 def one_line(metric: str) -> str:

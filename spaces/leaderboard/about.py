@@ -79,18 +79,16 @@ def _metrics() -> Markup:
             "tr",
             el("th", facts.title, scope="row"),
             el("td", ASPECT_TITLES[facts.aspect]),
+            [_people(found[name].get(study)) for study in studies],
             el("td", facts.meaning, class_="wide"),
             el("td", unit_text(facts.unit)),
             el("td", "higher" if facts.higher_is_better else "lower"),
-            [_people(found[name].get(study)) for study in studies],
         )
         for name, facts in METRICS.items()
     ]
-    titles = ("Metric", "Aspect", "What it is", "Unit", "Better")
-    head = [
-        *(el("th", title, scope="col") for title in titles),
-        *(el("th", f"{agreement.RHO} {agreement.study_title(s)}", scope="col") for s in studies),
-    ]
+    people = (f"{agreement.RHO} {agreement.study_title(study)}" for study in studies)
+    titles = ("Metric", "Aspect", *people, "What it is", "Unit", "Better")
+    head = [el("th", title, scope="col") for title in titles]
     table = el("table", el("thead", el("tr", head)), el("tbody", rows), class_="plain")
     if not studies:
         return scrolling(table, "Metrics")

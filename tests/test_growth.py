@@ -10,7 +10,7 @@ from prepared import DIRECTION, command_line, prepared_home, refusal
 
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.metrics.measure import measure
-from tstbench.metrics.registry import METRICS
+from tstbench.metrics.registry import METRICS, benchmark_metrics
 from tstbench.metrics.scorers.profile import Scorers
 from tstbench.metrics.scorers.roles import roles as all_roles
 from tstbench.pipelines import evaluate as evaluate_module
@@ -94,16 +94,16 @@ def read(root, name="copy"):
 def test_one_more_metric_is_one_more_score_for_each_of_eight_systems(
     outputs, test_set, tmp_path, computed, no_loading
 ):
-    most = [metric for metric in METRICS if metric != "acc"]
+    most = [metric for metric in benchmark_metrics() if metric != "acc"]
     evaluate(outputs, test_set, scoring(most), root=tmp_path)
     assert len(computed) == 8 * len(most)
     computed.clear()
     no_loading("language_model", "encoder", "acceptability")
-    evaluation = evaluate(outputs, test_set, scoring(list(METRICS)), root=tmp_path)
+    evaluation = evaluate(outputs, test_set, scoring(benchmark_metrics()), root=tmp_path)
     assert computed == [(one.predictions[0], "acc") for one in outputs]
     assert evaluation.summary() == "kept 72 scores, computed 8"
     for one in outputs:
-        assert [s.metric for s in read(tmp_path, one.system).scores] == list(METRICS)
+        assert [s.metric for s in read(tmp_path, one.system).scores] == list(benchmark_metrics())
 
 
 def test_the_order_in_which_results_grew_leaves_no_trace(outputs, test_set, tmp_path):
@@ -117,10 +117,10 @@ def test_the_order_in_which_results_grew_leaves_no_trace(outputs, test_set, tmp_
 def test_with_nothing_to_score_no_scorer_is_loaded_and_nothing_written(
     outputs, test_set, tmp_path, no_loading, capsys
 ):
-    evaluate(outputs[:2], test_set, scoring(list(METRICS)), root=tmp_path)
+    evaluate(outputs[:2], test_set, scoring(benchmark_metrics()), root=tmp_path)
     before = files(tmp_path)
     no_loading()
-    evaluation = evaluate(outputs[:2], test_set, scoring(list(METRICS)), root=tmp_path)
+    evaluation = evaluate(outputs[:2], test_set, scoring(benchmark_metrics()), root=tmp_path)
     assert evaluation.summary() == "kept 20 scores, computed 0"
     code, out, err = command_line(
         capsys,

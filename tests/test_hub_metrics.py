@@ -7,7 +7,7 @@ import pytest
 from hub_artefacts import ONLINE, run_user
 
 from tstbench.datasets_scripts.known import parse_direction
-from tstbench.metrics.registry import METRICS
+from tstbench.metrics.registry import benchmark_metrics
 from tstbench.metrics.scorers.profile import parse_profile
 from tstbench.pipelines.hub.build import build, trained_scorers
 from tstbench.pipelines.hub.serve import make_server
@@ -23,7 +23,11 @@ def home(tmp_path_factory):
     folder = tmp_path_factory.mktemp("home")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TSTBENCH_HOME", str(folder))
-        prepare(parse_direction("mini/negative-to-positive"), parse_profile("embedded"), METRICS)
+        prepare(
+            parse_direction("mini/negative-to-positive"),
+            parse_profile("embedded"),
+            benchmark_metrics(),
+        )
     return folder
 
 

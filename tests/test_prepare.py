@@ -10,7 +10,7 @@ from prepared import BACK, DIRECTION, command_line, prepared_home, refusal
 from tstbench.datasets_scripts.cleaning import match_key
 from tstbench.datasets_scripts.known import DATASETS, parse_direction
 from tstbench.datasets_scripts.load import load_styles, load_test_set
-from tstbench.metrics.registry import METRICS
+from tstbench.metrics.registry import benchmark_metrics
 from tstbench.metrics.scorers.artefacts import find
 from tstbench.metrics.scorers.profile import PROFILES
 from tstbench.metrics.text import preparation
@@ -140,7 +140,7 @@ def test_only_what_the_metrics_need_is_made_and_said(tstbench_home, capsys):
 def test_what_is_there_is_not_trained_again(prepared):
     before = stamps(prepared)
     for direction in (DIRECTION, BACK):
-        prepare(parse_direction(direction), EMBEDDED, METRICS)
+        prepare(parse_direction(direction), EMBEDDED, benchmark_metrics())
     assert stamps(prepared) == before
 
 

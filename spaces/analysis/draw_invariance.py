@@ -20,11 +20,12 @@ if TYPE_CHECKING:
 _CELL = 0.56  # inches
 _NAME = 18
 _MINUS = "\N{MINUS SIGN}"
+_INKS = tuple(name for name in FAMILIES if name != "unknown")  # that is the grey of the others
 _MARKS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", "p", ">")
 _MAP_WIDTH, _MAP_HEIGHT = 6.6, 5.0
 _COLUMNS = 4
 _LETTER, _LINE = 5.6, 13.0  # points, of a label in bold
-_NEAREST = 12  # of a point's own style: how dense it is there
+_NEAREST = 3  # a third of its style: how far that reaches says how dense it is around a point
 _CANDIDATES = 400
 
 
@@ -85,8 +86,8 @@ def draw_style_map(styles: Sequence[str], laid: StyleMap) -> Figure:
     """
     rows = -(-len(styles) // _COLUMNS)
     below = 1.55 * rows
-    figure = new_figure(_MAP_WIDTH, _MAP_HEIGHT + 0.25 + below)
-    height = _MAP_HEIGHT + 0.25 + below
+    figure = new_figure(_MAP_WIDTH, _MAP_HEIGHT + 0.1 + below)
+    height = _MAP_HEIGHT + 0.1 + below
     axes = figure.add_axes((0.0, 1 - _MAP_HEIGHT / height, 1.0, _MAP_HEIGHT / height))
     _empty(axes, laid.points)
     for style in range(len(styles)):
@@ -136,7 +137,7 @@ def _empty(axes: Axes, points: np.ndarray) -> None:
 
 def _dots(axes: Axes, laid: StyleMap, style: int, size: float) -> None:
     """Mark and filling tell styles apart without their colours."""
-    ink = colour(FAMILIES[style % len(FAMILIES)])
+    ink = colour(_INKS[style % len(_INKS)])
     filled = style % 2 == 0
     own = laid.points[laid.labels == style]
     axes.plot(
@@ -168,7 +169,7 @@ def _names(axes: Axes, styles: Sequence[str], laid: StyleMap) -> None:
             color=colour("ink"),
             bbox={
                 "boxstyle": "round,pad=0.2", "facecolor": colour("surface"), "lw": 1.2,
-                "edgecolor": colour(FAMILIES[style % len(FAMILIES)]),
+                "edgecolor": colour(_INKS[style % len(_INKS)]),
             },
         )  # fmt: skip
 
@@ -176,7 +177,7 @@ def _names(axes: Axes, styles: Sequence[str], laid: StyleMap) -> None:
 def _densest(places: np.ndarray) -> tuple[np.ndarray, float]:
     """A style's points, the densest first, and the distance that says how dense the first is."""
     apart = np.hypot(*(places[:, None] - places[None]).transpose(2, 0, 1))
-    near = np.sort(apart, axis=1)[:, min(_NEAREST, len(places) - 1)]
+    near = np.sort(apart, axis=1)[:, (len(places) - 1) // _NEAREST]
     order = np.argsort(near, kind="stable")[:_CANDIDATES]
     return places[order], float(near[order[0]])
 

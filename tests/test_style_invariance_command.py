@@ -5,6 +5,7 @@ import json
 import math
 import re
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -310,6 +311,9 @@ class TestTerminal:
         ]  # fmt: skip
         own = [sample.styles[n] for n, best in enumerate(found.raw.most_similar) if best == (n,)]
         assert marked == own
+        tied = replace(found, raw=replace(found.raw, most_similar=((0, 1), (1,), (2,))))
+        ties = [row[-1] for row in matrix_table(sample, tied, "raw").rows]
+        assert ties == ["glad, sad", "sad *", "cross *"]
         last = [row[-1] for row in matrix_table(sample, found, "raw").rows]
         assert [text.endswith("*") for text in last] == [s in own for s in sample.styles]
 

@@ -48,6 +48,7 @@ COMMANDS = {
     "annotate": "open the human-evaluation page for your raters",
     "judgments": "write a study's human ratings in one schema",
     "meta-evaluate": "measure how far metrics agree with people",
+    "style-invariance": "measure how far an embedding keeps style out",
     "cache": "show what is kept in TSTBENCH_HOME, and remove what is no longer needed",
     "directions": "list the directions",
     "metrics": "list the metrics",
@@ -163,7 +164,7 @@ def _kept(line: str) -> bool:
 
 
 def _overview() -> str:
-    rows = "\n".join(f"  {name:<13} {text}" for name, text in COMMANDS.items())
+    rows = "\n".join(f"  {name:<16} {text}" for name, text in COMMANDS.items())
     return (
         f"TSTBench {__version__}: the benchmark for text style transfer\n\n"
         f"usage: tstbench COMMAND ...\n\n{rows}\n\n"

@@ -25,7 +25,7 @@ from tstbench.pipelines.analysis.disagreement import metric_cases, places_of, sy
 from tstbench.pipelines.analysis.human import human_aspects, human_means
 from tstbench.pipelines.analysis.lengths import text_statistics
 from tstbench.pipelines.analysis.results import read_run
-from tstbench.pipelines.analysis.style_space import _fewer, separation, style_space
+from tstbench.pipelines.analysis.style_space import fewer_dimensions, separation, style_space
 from tstbench.pipelines.analysis.summary import WIDTH, summary
 from tstbench.pipelines.analysis.trade_off import pareto_front, parse_joined, trade_off
 
@@ -358,7 +358,7 @@ def test_separation_as_scikit_learn_finds_neighbours():
 def test_fewer_dimensions_keep_distances():
     rng = np.random.default_rng(2)
     vectors = rng.normal(size=(200, 40)) @ rng.normal(size=(40, 120))  # of rank 40
-    found = _fewer(vectors)
+    found = fewer_dimensions(vectors)
     assert found.shape == (200, 50)
     before = np.linalg.norm(vectors[:20, None] - vectors[None, :20], axis=-1)
     after = np.linalg.norm(found[:20, None] - found[None, :20], axis=-1)

@@ -6,7 +6,7 @@ Source: Zhang, Kishore, Wu, Weinberger and Artzi (2020).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, ClassVar, get_args
 
 from ...errors import unknown_name
 from ..contract import Context, Family, Need, Options
@@ -42,7 +42,7 @@ class BertScore(Family[BertScoreOptions]):
     title = "BERTScore"
     options = BertScoreOptions
     libraries = ("torch", "transformers", "tokenizers")
-    metrics: tuple[MetricFacts, ...] = view_facts("bert", "BERT", "BERTScore", "fraction")
+    metrics: ClassVar[tuple[MetricFacts, ...]] = view_facts("bert", "BERT", "BERTScore", "fraction")
 
     def left_out(self, metric: str, inputs: Inputs, options: BertScoreOptions) -> str | None:
         """A reason if there are no references, or not several."""

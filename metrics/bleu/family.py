@@ -6,7 +6,7 @@ Sources: Papineni et al. (2002); Post (2018); the views are the TSTBench paper's
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from ..contract import Context, Family, Options
 from ..facts import MetricFacts
@@ -42,7 +42,7 @@ class Bleu(Family[BleuOptions]):
     title = "BLEU"
     options = BleuOptions
     libraries = ("nltk", "sacrebleu")
-    metrics: tuple[MetricFacts, ...] = view_facts("bleu", "BLEU", "BLEU", "percent")
+    metrics: ClassVar[tuple[MetricFacts, ...]] = view_facts("bleu", "BLEU", "BLEU", "percent")
 
     def left_out(self, metric: str, inputs: Inputs, options: BleuOptions) -> str | None:
         """A reason if there are no references, or not several."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 # Kinds of the embedded profile, and their Matthews correlation on CoLA's in-domain development set.
-WEAK = {"probe": "0.20", "finetuned": "0.31"}
+WEAK = {"probe": "0.20", "finetuned": "0.32"}
 
 
 class Cola(Family[Options]):

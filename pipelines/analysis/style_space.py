@@ -75,7 +75,7 @@ def style_space(
     texts = [text for _, text in (*sources, *references)]
     vectors, seen_by = _vectors(results, texts, classifier, language)
     groups: np.ndarray = np.repeat([0, 1], [len(sources), len(references)])
-    vectors = _fewer(vectors)
+    vectors = fewer_dimensions(vectors)
     points = laid_out(vectors)
     return StyleSpace(
         points=points,
@@ -87,7 +87,7 @@ def style_space(
     )
 
 
-def laid_out(vectors: np.ndarray) -> np.ndarray:
+def laid_out(vectors: np.ndarray, seed: int = SEED) -> np.ndarray:
     """t-SNE to two dimensions, seeded: shape (N, 2), to two decimals.
 
     Source: van der Maaten and Hinton (2008), as scikit-learn implements it.
@@ -95,7 +95,7 @@ def laid_out(vectors: np.ndarray) -> np.ndarray:
     from sklearn.manifold import TSNE
 
     perplexity = min(30.0, (len(vectors) - 1) / 3)
-    model = TSNE(perplexity=perplexity, init="pca", random_state=SEED, n_jobs=1)
+    model = TSNE(perplexity=perplexity, init="pca", random_state=seed, n_jobs=1)
     return np.round(model.fit_transform(vectors).astype(np.float64), 2) + 0.0
 
 
@@ -187,8 +187,8 @@ def _embedded(texts: Sequence[str]) -> tuple[np.ndarray, str]:
     return encoder.sentence_vectors(texts), f"{encoder.name} (sentence embeddings)"
 
 
-def _fewer(vectors: np.ndarray) -> np.ndarray:
-    """Principal components where there are many dimensions; the signs are fixed."""
+def fewer_dimensions(vectors: np.ndarray) -> np.ndarray:
+    """Principal components where there are many dimensions, for t-SNE; the signs are fixed."""
     centred = vectors.astype(np.float64) - vectors.mean(axis=0)
     if centred.shape[1] <= _DIMENSIONS:
         return centred

@@ -171,8 +171,11 @@ def _measure(
         outcome = measure([name], inputs, scorers, how.choices)[name]
         return [(None, whole, outcome)]
     systems = list(dict.fromkeys(one.system for one in some))
-    at = {system: np.array([i for i in whole if some[i].system == system]) for system in systems}
-    sentences = {system: [some[i].sentence for i in at[system]] for system in systems}
+    at = {
+        system: np.array([i for i, one in enumerate(some) if one.system == system])
+        for system in systems
+    }
+    sentences = {system: [some[int(i)].sentence for i in at[system]] for system in systems}
     if any(sentences[system] != sentences[systems[0]] for system in systems):
         raise InputError("it compares systems, but they were not rated on the same sentences")
     texts = {system: tuple(inputs.predictions[i] for i in at[system]) for system in systems}

@@ -92,7 +92,7 @@ def _settings() -> Iterator[None]:
     """Ours, whatever the user's are; letters that the font lacks are no reason to warn."""
     import matplotlib as mpl
 
-    mpl.set_loglevel("error")
+    mpl.set_loglevel("ERROR")
     logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)
     ours = {
         "font.family": ["DejaVu Sans"],

@@ -110,15 +110,19 @@ def write_analysis(root: Path, out: Path, options: AnalysisOptions) -> Written:
     return written
 
 
-def is_analysis(folder: Path) -> bool:
-    """Whether a folder has what :func:`write_analysis` wrote there, and nothing else."""
+def is_analysis(folder: Path, manifest: str = MANIFEST) -> bool:
+    """Whether a folder has only what :func:`write_analysis` wrote there.
+
+    Args:
+        folder: any.
+        manifest: the file in it whose ``files`` names the others.
+    """
     try:
-        manifest = json.loads((folder / MANIFEST).read_bytes())
-        listed = set(manifest["files"])
+        listed = set(json.loads((folder / manifest).read_bytes())["files"])
     except (OSError, ValueError, KeyError, TypeError):
         return False
     found = {p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()}
-    return found <= {*listed, MANIFEST}
+    return found <= {*listed, manifest}
 
 
 def _check_out(root: Path, out: Path) -> None:

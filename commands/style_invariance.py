@@ -1,0 +1,99 @@
+"""Measure how far an embedding keeps style out: a table, a heat map and a map of sentences.
+
+An embedding that compares content should not tell styles apart. For each pair of styles this takes
+the mean cosine of their sentences, as Fitzpatrick, Park and Obst do, and counts the styles that are
+most similar to themselves; labels are permuted to see how many chance would give.
+
+DATASET is cds (the Corpus of Diverse Styles), or any dataset with labelled styles. Its training
+split is used; of larger ones a sample of each style.
+
+Examples:
+  tstbench style-invariance cds --embedding word2vec --out invariance
+  tstbench style-invariance shakespeare --embedding word2vec --embedding glove.6B.300d.txt
+  tstbench style-invariance mine --data mine.toml --sentences 300
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from ..talk import say
+
+_SENTENCES = 1000
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add dataset, embeddings, how to measure, and output."""
+    parser.add_argument("dataset", metavar="DATASET", help="such as cds or shakespeare")
+    parser.add_argument(
+        "--embedding",
+        action="append",
+        default=[],
+        metavar="SPEC",
+        help="word2vec (trained on the dataset's training split), a file of word vectors (GloVe, "
+        "word2vec or fastText format), or an encoder: HUB_ID_OR_FOLDER@LAYER; repeatable; default: "
+        "sentence-transformers/all-MiniLM-L6-v2",
+    )
+    parser.add_argument(
+        "--sentences",
+        type=int,
+        default=_SENTENCES,
+        metavar="N",
+        help=f"at most so many of each style; default: {_SENTENCES}",
+    )
+    parser.add_argument(
+        "--permutations", type=int, default=1000, metavar="N", help="of labels; default: 1000"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="of sample, permutations and t-SNE"
+    )
+    parser.add_argument(
+        "--self-pairs",
+        action="store_true",
+        help="compare a sentence with itself too, as the paper does: then more styles are most "
+        "similar to themselves by chance",
+    )
+    parser.add_argument("--device", default="auto", help="auto (default), cpu or cuda")
+    parser.add_argument("--data-dir", type=Path, help="your copy of a licensed corpus (GYAFC)")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="DIR",
+        help="write CSV, JSON, Markdown and pictures to this folder",
+    )
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Check everything, measure, write, and print a summary."""
+    from ..metrics.scorers.device import Placement
+    from ..pipelines.style_invariance.embeddings import DEFAULT, find_embedding
+    from ..pipelines.style_invariance.measure import InvarianceOptions, compare
+    from ..pipelines.style_invariance.report import terminal
+    from ..pipelines.style_invariance.sentences import sample_styles
+    from ..spaces.analysis.write_invariance import check_out, write_invariance
+
+    out: Path | None = arguments.out
+    placement = Placement(device=arguments.device)
+    options = InvarianceOptions(
+        permutations=arguments.permutations,
+        seed=arguments.seed,
+        self_pairs=arguments.self_pairs,
+        points=InvarianceOptions.points if out else 0,
+    )
+    if out:
+        check_out(out)
+    sample = sample_styles(
+        arguments.dataset,
+        most=arguments.sentences,
+        seed=arguments.seed,
+        data_dir=arguments.data_dir,
+    )
+    specs = dict.fromkeys(arguments.embedding or [DEFAULT])
+    found = [find_embedding(spec, sample, placement) for spec in specs]
+    measured = compare(found, sample, options)
+    if out:  # first: a closed pipe ends the printing
+        write_invariance(out, sample, options, measured)
+    print(terminal(sample, options, measured))  # noqa: T201
+    if out:
+        say(f"wrote tables and pictures; open {out / 'README.md'}")

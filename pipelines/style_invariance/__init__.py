@@ -1,0 +1,1 @@
+"""How far sentence embeddings keep style out, measured on a dataset of labelled sentences."""

@@ -82,7 +82,7 @@ def run(arguments: argparse.Namespace) -> None:
     from ..errors import InputError
     from ..files import check_replaceable
     from ..pipelines.meta.evaluate import Settings, meta_evaluate
-    from ..pipelines.meta.known import add_run
+    from ..pipelines.meta.known import add_run, read_agreement
     from ..pipelines.meta.report import JSON_FILE, write_folder
 
     named = [*arguments.studies, *arguments.study] or list(STUDIES)
@@ -100,6 +100,8 @@ def run(arguments: argparse.Namespace) -> None:
         raise InputError("--lower-is-better names columns of --scores, which is not given")
     if arguments.out:
         check_replaceable(arguments.out, lambda path: (path / JSON_FILE).is_file())
+    if arguments.summary and arguments.summary.exists():
+        read_agreement(arguments.summary)  # another file is told of before anything is scored
     score = _scored(arguments)
     layout = read_layout(arguments)
     judgments = [row for name in dict.fromkeys(named) for row in read_any(name, layout)]

@@ -146,6 +146,13 @@ class TestFile:
         assert run.resamples == 100
         assert {score.metric for score in run.scores} == {"s_chrf"}
 
+    def test_another_file_is_told_of_before_anything_is_scored(self, tmp_path, capsys):
+        summary = tmp_path / "meta.json"
+        summary.write_text('{"scores": []}')
+        call = ["meta-evaluate", "no-such-study.csv", "--metrics", "s_chrf"]
+        assert main([*call, "--summary", str(summary)]) == 2
+        assert f"{summary}: not measured agreement: scores" in capsys.readouterr().err
+
 
 class TestShipped:
     def test_it_is_whole(self):
@@ -272,6 +279,16 @@ class TestPages:
         assert "ρ Pauli 2025" in page.text
         assert "−0.50 to −0.30" in page.text
         assert "terms of pauli2025" in page.text
+
+
+def test_a_metrics_own_page_says_it_below_the_score(shipped):
+    pytest.importorskip("gradio")
+    from tstbench.spaces.metric_page import _scores_html
+
+    shipped(number(study="<b>", value=0.5))
+    details = {"unit": "percent", "interval": (1, 2), "higher_is_better": True, "signature": "s"}
+    html = _scores_html({"s_bleu": 1.5, "details": {"s_bleu": details}})
+    assert "Spearman's ρ with 95% interval. &lt;b&gt;, content: 0.50" in html.replace("&#x27;", "'")
 
 
 def test_the_list_of_metrics_has_the_number_with_its_study(capsys):

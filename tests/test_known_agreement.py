@@ -176,6 +176,12 @@ class TestShipped:
                 assert score.outputs >= score.items >= 3
                 assert score.metric in METRICS
 
+    def test_it_was_measured_with_the_metrics_of_this_version(self):
+        for run in known_agreement().runs:
+            for metric, signatures in run.signatures.items():
+                for signature in signatures.values():
+                    assert f"|v:{METRICS[metric].version}|" in signature, "measure it again"
+
     def test_metrics_without_a_number_are_those_that_cannot_be_measured_here(self):
         qualities = {name for name, facts in METRICS.items() if facts.aspect != "other"}
         without = {name for name in qualities if not in_words.measured(name)}

@@ -48,6 +48,7 @@ COMMANDS = {
     "annotate": "open the human-evaluation page for your raters",
     "judgments": "write a study's human ratings in one schema",
     "meta-evaluate": "measure how far metrics agree with people",
+    "calibrate": "fit a Joint that agrees with people",
     "cache": "show what is kept in TSTBENCH_HOME, and remove what is no longer needed",
     "directions": "list the directions",
     "metrics": "list the metrics",

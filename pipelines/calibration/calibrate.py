@@ -20,13 +20,13 @@ from ..meta.rated import RatedOutput, rated_outputs
 from ..scoring import Scoring
 from .curves import Curve, curve_intervals
 from .evidence import PAPER, overall_held_out, weights_held_out
-from .fit import Data, choose, fit, held_out, sign_of
+from .fit import Data, fit, held_out, sign_of
 from .samples import (
     ASPECTS,
     Sample,
     as_protocol,
-    fitted_on,
     grouped,
+    rated_as_they_are,
     sample,
     scales_of,
     system_means,
@@ -166,19 +166,21 @@ def calibrated(
         for metric, some in of.items()
         for record in held_out(aspect, metric, some)
     ]
-    chosen = choose(plan.candidates, records)
     weighted = len(data.systems.overall) > 0
     sure = weight_intervals(data.systems, plan.resamples, plan.seed) if weighted else {}
     parts = []
-    for part in fit(data, chosen):
-        some, curve = data.samples[part.aspect][part.metric], Curve(part.slope, part.offset)
+    for part in fit(data, plan.candidates):
+        some, curve = data.samples[part.aspect][part.metric].best, Curve(part.slope, part.offset)
         sign = sign_of(part.metric)
         intervals = curve_intervals(some, sign, curve, plan.resamples, plan.seed)
         if weighted:
             intervals = {"weight": sure[part.aspect], **intervals}
         parts.append(_fitted(part.metric, part.aspect, part.weight, curve, intervals))
     settings = Settings(resamples=plan.resamples, seed=plan.seed, differences=False)
-    overall = overall_held_out(rows, scored.outputs, scored.columns, data, chosen, settings)
+    overall = overall_held_out(
+        rows, scored.outputs, scored.columns, data, plan.candidates, settings
+    )
+    chosen = {part.aspect: part.metric for part in parts}
     signatures = {
         metric: dict(column.signatures)
         for metric in chosen.values()
@@ -206,10 +208,10 @@ def _data(
     judgments: Sequence[Judgment], rows: Sequence[Judgment], scored: Measured, plan: Plan
 ) -> Data:
     scales = scales_of(rows)
-    fitted = fitted_on(judgments)
+    as_is = rated_as_they_are(judgments)
     samples: dict[str, dict[str, Sample]] = {}
     for aspect in ASPECTS:
-        asked = [study for study in scored.outputs if (study, aspect) in fitted]
+        asked = [study for study in scored.outputs if (study, aspect) in scales]
         if not asked:
             raise InputError(
                 f"no study here has ratings of {aspect} with texts: a calibration needs style, "
@@ -218,12 +220,16 @@ def _data(
         for metric in plan.candidates[aspect]:
             parts = [
                 sample(
-                    scored.outputs[study], aspect, scored.columns[study][metric].sentence, scales
+                    scored.outputs[study],
+                    aspect,
+                    scored.columns[study][metric].sentence,
+                    scales,
+                    (study, aspect) in as_is,
                 )
                 for study in asked
                 if metric in scored.columns[study]
             ]
-            joined = joined_samples([part for part in parts if len(part.values)])
+            joined = Sample.joined([part for part in parts if len(part.values)])
             samples.setdefault(aspect, {})[metric] = joined
     systems = system_means(rows)
     data = Data(samples=samples, systems=systems, kept=_kept(len(systems.overall)))
@@ -234,14 +240,6 @@ def _data(
         nobody = np.zeros(len(data.systems.overall), dtype=bool)
         data = replace(data, systems=data.systems.only(nobody), kept=_kept(0))
     return data
-
-
-def joined_samples(parts: Sequence[Sample]) -> Sample:
-    """The outputs of all of them; an empty sample of none."""
-    if not parts:
-        return Sample(*(np.array([], dtype=str) for _ in range(4)), np.zeros(0), np.zeros(0))
-    names = ("study", "direction", "system", "item", "values", "ratings")
-    return Sample(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
 
 def _kept(systems: int) -> np.ndarray:
@@ -275,7 +273,7 @@ def _fitted(
 def _sources(data: Data, chosen: Mapping[str, str]) -> tuple[str, ...]:
     lines = []
     for aspect in ASPECTS:
-        some = data.samples[aspect][chosen[aspect]]
+        some = data.samples[aspect][chosen[aspect]].best
         first, _, sizes = grouped(some.study, some.direction)
         counts = [
             f"{some.study[place]} {some.direction[place]} {size}"

@@ -15,7 +15,7 @@ from ..meta.evaluate import Settings, meta_evaluate
 from ..meta.rated import RatedOutput
 from ..meta.result import Left, MetaScore
 from .fit import Data, fit
-from .samples import ASPECTS, SystemMeans
+from .samples import SystemMeans
 from .weights import fit_weights
 
 ELSEWHERE = "calibrated, fitted on other directions"
@@ -76,7 +76,7 @@ def overall_held_out(
     outputs: Mapping[str, Sequence[RatedOutput]],
     columns: Mapping[str, Mapping[str, Column]],
     data: Data,
-    chosen: Mapping[str, str],
+    candidates: Mapping[str, Sequence[str]],
     settings: Settings,
 ) -> list[MetaScore]:
     """Agreement with the overall score of each study, direction by direction.
@@ -89,13 +89,13 @@ def overall_held_out(
         outputs: study to its outputs, only studies with texts.
         columns: study -> metric -> scores of these outputs.
         data: what everything is fitted on.
-        chosen: aspect to metric.
+        candidates: aspect to metrics; chosen from anew each time.
         settings: resamples and seed.
     """
 
     def score(some: Sequence[RatedOutput]) -> tuple[list[Column], list[Left]]:
         study = some[0].study
-        return scored(study, some, columns[study], data, chosen), []
+        return scored(study, some, columns[study], data, candidates), []
 
     rows = [row for row in judgments if row.study in outputs]
     report = meta_evaluate(rows, score, settings)
@@ -107,22 +107,23 @@ def scored(
     outputs: Sequence[RatedOutput],
     columns: Mapping[str, Column],
     data: Data,
-    chosen: Mapping[str, str],
+    candidates: Mapping[str, Sequence[str]],
 ) -> list[Column]:
     """The paper's Joint if the study has one, and calibrated scores by parts from elsewhere."""
     found = [columns[PAPER]] if PAPER in columns else []
     failed = np.array([not (one.output or "").strip() for one in outputs])
-    values = {chosen[aspect]: columns[chosen[aspect]].sentence for aspect in ASPECTS}
     directions = np.array([one.direction for one in outputs], dtype=str)
     for name, left_out in ((ELSEWHERE, None), (OTHERS, study)):
         scores = np.full(len(outputs), np.nan)
         for direction in np.unique(directions):
             try:
-                parts = fit(data.without(study=left_out, direction=str(direction)), chosen)
+                parts = fit(data.without(study=left_out, direction=str(direction)), candidates)
             except InputError:  # nothing is left to fit on
                 continue
+            if any(part.metric not in columns for part in parts):
+                continue
             here = directions == direction
-            of = {metric: some[here] for metric, some in values.items()}
+            of = {part.metric: columns[part.metric].sentence[here] for part in parts}
             scores[here] = calibrated_scores(parts, of, failed[here])
         if np.isfinite(scores).any():
             found.append(Column(name=name, aspect="overall", sentence=scores))

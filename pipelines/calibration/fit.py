@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,7 +10,8 @@ import numpy as np
 from ...errors import InputError
 from ...metrics.functional.calibrated import CalibratedPart
 from ...metrics.registry import metric_facts
-from .curves import Curve, explained, fit_curve
+from ..meta.coefficients import coefficient
+from .curves import explained, fit_curve
 from .samples import ASPECTS, Sample, SystemMeans
 from .weights import fit_weights
 
@@ -59,26 +60,47 @@ def sign_of(metric: str) -> int:
     return 1 if metric_facts(metric).higher_is_better else -1
 
 
-def fit(data: Data, chosen: Mapping[str, str]) -> tuple[CalibratedPart, ...]:
-    """Curves and weights of the chosen metrics.
+def fit(data: Data, candidates: Mapping[str, Sequence[str]]) -> tuple[CalibratedPart, ...]:
+    """Choose the parts, fit their curves and the weights.
 
     Args:
-        data: what to fit on.
-        chosen: aspect to metric.
+        data: what to fit on; nothing else is looked at, not for the choice either.
+        candidates: aspect to metrics.
 
     Raises:
         InputError: too few outputs or systems; the message names the aspect.
     """
-    shares = data.shares
     parts = []
-    for aspect, share in zip(ASPECTS, shares, strict=True):
-        metric = chosen[aspect]
+    for aspect, share in zip(ASPECTS, data.shares, strict=True):
+        metric = choose(data.samples[aspect], candidates[aspect])
         try:
-            curve = fit_curve(data.samples[aspect][metric], sign_of(metric))
+            curve = fit_curve(data.samples[aspect][metric].best, sign_of(metric))
         except InputError as error:
             raise InputError(f"{aspect} from {metric}: {error}") from error
         parts.append(CalibratedPart(metric, aspect, float(share), curve.slope, curve.offset))
     return tuple(parts)
+
+
+def choose(samples: Mapping[str, Sample], candidates: Sequence[str]) -> str:
+    """The metric that orders outputs most as raters do: mean Spearman over studies.
+
+    No curve changes an order, so none is needed to choose. Of equals the first is taken.
+    """
+    if len(candidates) == 1:
+        return candidates[0]
+
+    def mean(metric: str) -> float:
+        some = samples[metric]
+        found = [spearman(metric, some.only(some.study == one)) for one in np.unique(some.study)]
+        return float(np.nan_to_num(np.mean(found))) if found else -1.0
+
+    return max(candidates, key=mean)
+
+
+def spearman(metric: str, some: Sample) -> float:
+    """Of values, oriented so that higher is better, and ratings; NaN if one of them is constant."""
+    values = sign_of(metric) * some.values
+    return coefficient("spearman", values, some.ratings) if len(values) > 1 else float("nan")
 
 
 @dataclass(frozen=True)
@@ -105,46 +127,12 @@ class HeldOut:
 
 def held_out(aspect: str, metric: str, whole: Sample) -> list[HeldOut]:
     """Leave-one-study-out and leave-one-direction-out of a curve; empty where nothing is left."""
-    from scipy.stats import spearmanr  # takes a moment to import
-
     found = []
     for kind, names in (("study", whole.study), ("direction", whole.direction)):
         for name in np.unique(names) if len(np.unique(names)) > 1 else ():
             there = whole.only(names == name)
-            curve: Curve = fit_curve(whole.only(names != name), sign_of(metric))
-            rho = float(spearmanr(sign_of(metric) * there.values, there.ratings).statistic)
-            share = explained(curve, there)
-            found.append(HeldOut(metric, aspect, kind, str(name), share, rho, len(there.values)))
+            curve = fit_curve(whole.only(names != name).best, sign_of(metric))
+            share, rho = explained(curve, there.best), spearman(metric, there.best)
+            outputs = len(there.best.values)
+            found.append(HeldOut(metric, aspect, kind, str(name), share, rho, outputs))
     return found
-
-
-def choose(candidates: Mapping[str, Sequence[str]], records: Iterable[HeldOut]) -> dict[str, str]:
-    """The metric of each aspect that explains most of the ratings where it was not fitted.
-
-    The mean over left-out studies decides, over directions where one study alone asked.
-
-    Raises:
-        InputError: several candidates, and nothing could be left out.
-    """
-    rows = list(records)
-    chosen = {}
-    for aspect, metrics in candidates.items():
-        if len(metrics) == 1:
-            chosen[aspect] = metrics[0]
-            continue
-        some = [row for row in rows if row.aspect == aspect]
-        kind = "study" if any(row.kind == "study" for row in some) else "direction"
-        means = {
-            metric: float(
-                np.mean([r.explained for r in some if (r.metric, r.kind) == (metric, kind)])
-            )
-            for metric in metrics
-            if any((r.metric, r.kind) == (metric, kind) for r in some)
-        }
-        if not means:
-            raise InputError(
-                f"{aspect}: {', '.join(metrics)} cannot be compared: the ratings are of one study "
-                "and one direction. Give one metric"
-            )
-        chosen[aspect] = max(means, key=lambda metric: means[metric])
-    return chosen

@@ -22,9 +22,9 @@ _SAME: Mapping[str, str] = {
     "content_masked": "content",
     "naturalness": "fluency",
 }
-# Judged on, but not fitted on: the raters saw texts without their style words, so the level of
-# their scores is not that of the texts a metric reads.
-NOT_FITTED = ("content_masked",)
+# The raters saw texts without their style words: the order of these scores says something, but
+# their level is not that of the texts that a metric reads.
+_OTHER_TEXTS = ("content_masked",)
 
 
 def as_protocol(judgments: Iterable[Judgment]) -> list[Judgment]:
@@ -44,12 +44,12 @@ def as_protocol(judgments: Iterable[Judgment]) -> list[Judgment]:
     return found
 
 
-def fitted_on(judgments: Iterable[Judgment]) -> set[tuple[str, str]]:
-    """(study, aspect) of the questions that curves are fitted on."""
+def rated_as_they_are(judgments: Iterable[Judgment]) -> set[tuple[str, str]]:
+    """(study, aspect) where raters saw the texts that metrics read."""
     return {
         (row.study, _SAME.get(row.aspect, row.aspect))
         for row in judgments
-        if row.aspect not in NOT_FITTED
+        if row.aspect not in _OTHER_TEXTS
     }
 
 
@@ -59,6 +59,7 @@ class Sample:
 
     Attributes:
         study, direction, system, item: names, each of shape (N,).
+        level: whether the raters saw the text as it is, shape (N,), bool.
         values: of the metric, shape (N,), no NaN.
         ratings: mean rating of each output, 0 (lowest of the scale) to 1, shape (N,).
     """
@@ -67,6 +68,7 @@ class Sample:
     direction: np.ndarray
     system: np.ndarray
     item: np.ndarray
+    level: np.ndarray
     values: np.ndarray
     ratings: np.ndarray
 
@@ -75,9 +77,17 @@ class Sample:
         return Sample(*(getattr(self, one.name)[keep] for one in fields(self)))
 
     @property
-    def dataset(self) -> np.ndarray:
-        """The datasets of the directions, shape (N,)."""
-        return np.array([name.split("/")[0] for name in self.direction], dtype=str)
+    def best(self) -> Sample:
+        """What a curve is fitted on: outputs rated as they are, or all if none was."""
+        return self.only(self.level) if self.level.any() else self
+
+    @classmethod
+    def joined(cls, parts: Sequence[Sample]) -> Sample:
+        """The outputs of all of them; an empty sample of none."""
+        if not parts:
+            names = (np.array([], dtype=str) for _ in range(4))
+            return cls(*names, np.zeros(0, dtype=bool), np.zeros(0), np.zeros(0))
+        return cls(*(np.concatenate([getattr(p, one.name) for p in parts]) for one in fields(cls)))
 
     @cached_property
     def weights(self) -> np.ndarray:
@@ -128,11 +138,11 @@ class SystemMeans:
 
 def grouped(*names: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Equal rows of name columns: first place of each group, group of each row, sizes."""
-    rows = np.stack(names, axis=1)
-    _, first, of, sizes = np.unique(
-        rows, axis=0, return_index=True, return_inverse=True, return_counts=True
-    )
-    return first, of.reshape(-1), sizes
+    number: dict[tuple[str, ...], int] = {}
+    rows = zip(*(some.tolist() for some in names), strict=True)
+    of = np.array([number.setdefault(row, len(number)) for row in rows], dtype=int)
+    _, first, sizes = np.unique(of, return_index=True, return_counts=True)
+    return first, of, sizes
 
 
 def sample(
@@ -140,6 +150,7 @@ def sample(
     aspect: str,
     values: np.ndarray,
     scales: Mapping[tuple[str, str], tuple[float, float]],
+    level: bool = True,
 ) -> Sample:
     """The outputs that have both a rating and a value.
 
@@ -148,6 +159,7 @@ def sample(
         aspect: style, content or fluency.
         values: of the metric for all outputs, shape (len(outputs),).
         scales: (study, aspect) to the lowest and the highest score.
+        level: whether the raters saw the texts as they are.
     """
     rows = [
         (
@@ -159,7 +171,8 @@ def sample(
     ]  # fmt: skip
     columns = list(zip(*rows, strict=True)) if rows else [()] * 6
     names = (np.array(column, dtype=str) for column in columns[:4])
-    return Sample(*names, *(np.array(column, dtype=np.float64) for column in columns[4:]))
+    numbers = (np.array(column, dtype=np.float64) for column in columns[4:])
+    return Sample(*names, np.full(len(rows), level), *numbers)
 
 
 def scales_of(judgments: Iterable[Judgment]) -> dict[tuple[str, str], tuple[float, float]]:

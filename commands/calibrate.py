@@ -21,7 +21,11 @@ from ..talk import say
 from .judgments import add_layout_arguments, read_any, read_layout
 from .scoring import add_scoring_arguments, read_scoring
 
-PARTS = {"style": ("target_style",), "content": ("s_sim",), "fluency": ("fluency",)}
+PARTS: dict[str, tuple[str, ...]] = {
+    "style": ("target_style", "sti"),
+    "content": ("s_sim", "s_chrf", "s_bert"),
+    "fluency": ("fluency",),
+}
 STUDIES = ("li2018", "mir2019", "tstbench2025")
 
 
@@ -34,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="PART=METRIC",
         help="of each part, one metric or several to choose from: content=s_sim,s_chrf "
-        "(default: style=target_style content=s_sim fluency=fluency)",
+        "(default: style=target_style,sti content=s_sim,s_chrf,s_bert fluency=fluency)",
     )
     parser.add_argument(
         "--without",

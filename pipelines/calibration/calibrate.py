@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from pydantic import JsonValue
 
 from ...datasets_scripts.judgments.schema import Judgment
 from ...errors import InputError
@@ -180,8 +182,8 @@ def calibrated(
     overall = overall_held_out(
         rows, scored.outputs, scored.columns, data, plan.candidates, settings
     )
-    chosen = {part.aspect: part.metric for part in parts}
-    signatures = {
+    chosen: dict[str, str] = {part.aspect: part.metric for part in parts}
+    signatures: dict[str, JsonValue] = {
         metric: dict(column.signatures)
         for metric in chosen.values()
         for columns in scored.columns.values()
@@ -248,7 +250,7 @@ def _kept(systems: int) -> np.ndarray:
         return np.full(len(ASPECTS), 1 / len(ASPECTS))
     shipped = load_calibration(calibrations()[-1])
     say(f"nobody gave an overall score: the weights are those of {shipped.name}")
-    of = {part.aspect: part.weight for part in shipped.parts}
+    of: dict[str, float] = {part.aspect: part.weight for part in shipped.parts}
     shares = np.array([of.get(aspect, 0.0) for aspect in ASPECTS])
     return np.asarray(shares / shares.sum())
 
@@ -301,10 +303,12 @@ def _data_limits(data: Data, weighted: bool) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _rounded(record: Mapping[str, object]) -> dict[str, object]:
-    def short(value: object) -> object:
+def _rounded(record: Mapping[str, Any]) -> dict[str, JsonValue]:
+    def short(value: Any) -> JsonValue:
         if isinstance(value, float):
             return round(value, 4) if np.isfinite(value) else None
-        return [short(one) for one in value] if isinstance(value, tuple | list) else value
+        return [short(one) for one in value] if isinstance(value, tuple | list) else str(value)
 
-    return {name: short(value) for name, value in record.items()}
+    return {
+        name: value if isinstance(value, int) else short(value) for name, value in record.items()
+    }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 
 import numpy as np
@@ -74,7 +74,7 @@ class Sample:
 
     def only(self, keep: np.ndarray) -> Sample:
         """The outputs where ``keep``, shape (N,), is true."""
-        return Sample(*(getattr(self, one.name)[keep] for one in fields(self)))
+        return replace(self, **{one.name: getattr(self, one.name)[keep] for one in fields(self)})
 
     @property
     def best(self) -> Sample:
@@ -85,9 +85,10 @@ class Sample:
     def joined(cls, parts: Sequence[Sample]) -> Sample:
         """The outputs of all of them; an empty sample of none."""
         if not parts:
-            names = (np.array([], dtype=str) for _ in range(4))
-            return cls(*names, np.zeros(0, dtype=bool), np.zeros(0), np.zeros(0))
-        return cls(*(np.concatenate([getattr(p, one.name) for p in parts]) for one in fields(cls)))
+            no = np.array([], dtype=str)
+            return cls(no, no, no, no, np.zeros(0, dtype=bool), np.zeros(0), np.zeros(0))
+        columns = {one.name: [getattr(part, one.name) for part in parts] for one in fields(cls)}
+        return cls(**{name: np.concatenate(some) for name, some in columns.items()})
 
     @cached_property
     def weights(self) -> np.ndarray:
@@ -97,7 +98,7 @@ class Sample:
             here = self.study == study
             _, of, sizes = grouped(self.direction[here], self.system[here])
             whole[here] = 1 / (sizes[of] * len(sizes))
-        return whole / max(whole.sum(), 1e-300)
+        return np.asarray(whole / max(float(whole.sum()), 1e-300))
 
     @cached_property
     def clusters(self) -> tuple[np.ndarray, np.ndarray]:
@@ -128,7 +129,7 @@ class SystemMeans:
 
     def only(self, keep: np.ndarray) -> SystemMeans:
         """The systems where ``keep``, shape (S,), is true."""
-        return SystemMeans(*(getattr(self, one.name)[keep] for one in fields(self)))
+        return replace(self, **{one.name: getattr(self, one.name)[keep] for one in fields(self)})
 
     @property
     def dataset(self) -> np.ndarray:
@@ -169,10 +170,17 @@ def sample(
         for one, value in zip(outputs, values, strict=True)
         if aspect in one.scores and np.isfinite(value)
     ]  # fmt: skip
-    columns = list(zip(*rows, strict=True)) if rows else [()] * 6
-    names = (np.array(column, dtype=str) for column in columns[:4])
-    numbers = (np.array(column, dtype=np.float64) for column in columns[4:])
-    return Sample(*names, np.full(len(rows), level), *numbers)
+    names = [np.array([row[place] for row in rows], dtype=str) for place in range(4)]
+    values, ratings = (np.array([row[place] for row in rows], dtype=float) for place in (4, 5))
+    return Sample(
+        study=names[0],
+        direction=names[1],
+        system=names[2],
+        item=names[3],
+        level=np.full(len(rows), level),
+        values=values,
+        ratings=ratings,
+    )
 
 
 def scales_of(judgments: Iterable[Judgment]) -> dict[tuple[str, str], tuple[float, float]]:
@@ -205,13 +213,14 @@ def system_means(judgments: Iterable[Judgment]) -> SystemMeans:
             score = _unit(row.usable, scales[row.study, row.aspect])
             aspects.setdefault(row.aspect, []).append(score)
     whole = {k: v for k, v in given.items() if {*ASPECTS, "overall"} <= v.keys()}
-    names = (
-        np.array(column, dtype=str) for column in (zip(*whole, strict=True) if whole else [()] * 3)
-    )
+    names = [np.array([key[place] for key in whole], dtype=str) for place in range(3)]
+    table = [[float(np.mean(v[name])) for name in ASPECTS] for v in whole.values()]
     return SystemMeans(
-        *names,
-        np.array([[np.mean(v[a]) for a in ASPECTS] for v in whole.values()]).reshape(-1, 3),
-        np.array([np.mean(v["overall"]) for v in whole.values()], dtype=np.float64),
+        study=names[0],
+        direction=names[1],
+        system=names[2],
+        aspects=np.array(table, dtype=float).reshape(-1, len(ASPECTS)),
+        overall=np.array([float(np.mean(v["overall"])) for v in whole.values()], dtype=float),
     )
 
 

@@ -49,6 +49,7 @@ COMMANDS = {
     "judgments": "write a study's human ratings in one schema",
     "meta-evaluate": "measure how far metrics agree with people",
     "style-invariance": "measure how far an embedding keeps style out",
+    "calibrate": "fit a Joint that agrees with people",
     "cache": "show what is kept in TSTBENCH_HOME, and remove what is no longer needed",
     "directions": "list the directions",
     "metrics": "list the metrics",

@@ -97,8 +97,12 @@ class Measuring(Context):
         for part in signed:
             for key, value in part:
                 if key not in _ENDS:
-                    # If two parts prepare their texts differently: acc.text, ppl.text.
-                    fields[f"{part.metric}.text" if key == "text" else key] = value
+                    # If two parts prepare their texts differently: acc.text, ppl.text; or if
+                    # they differ elsewhere, as with a classifier of style and one of fluency.
+                    name = f"{part.metric}.text" if key == "text" else key
+                    if str(fields.get(name, value)) != value:
+                        name = f"{part.metric}.{key}"
+                    fields[name] = value
         cohort = self.cohort.hash[:12] if facts.compares_systems else None
         return Signature.of(
             metric,

@@ -109,6 +109,16 @@ class TestMetric:
         expected = self.measured(outputs, written(tmp_path))["joint"].value
         assert found["joint"] == pytest.approx(expected, abs=1e-6)
 
+    def test_the_signature_names_both_classifiers(self, tmp_path, outputs):
+        """The style classifier and the one of fluency have the same field."""
+        fluency = {**PARTS[1], "metric": "fluency", "aspect": "fluency", "slope": 3.0}
+        file = written(tmp_path, parts=[PARTS[0], fluency])
+        found = self.measured(outputs, file, ("joint", "acc", "fluency"))
+        signed = found["joint"].signature.as_dict()
+        style, fluent = (found[m].signature.as_dict() for m in ("acc", "fluency"))
+        assert signed["classifier"] == style["classifier"]
+        assert signed["fluency.classifier"] == fluent["classifier"] != style["classifier"]
+
     def test_the_signature_names_content_not_place(self, tmp_path, outputs):
         def signature(file):
             return str(self.measured(outputs, file)["joint"].signature)

@@ -116,8 +116,27 @@ def load_calibration(name: str) -> Calibration:
     return _read(path)
 
 
+def check_replaceable_calibration(path: Path) -> None:
+    """Check that a calibration may be written there.
+
+    Raises:
+        InputError: a file that is no calibration is there, or a folder.
+    """
+    if path.is_dir():
+        raise InputError(f"{path} is a folder: give the name of a file")
+    if path.exists():
+        try:
+            _parsed(path)
+        except InputError as error:
+            raise InputError(f"{path} is there, and no calibration: choose another name") from error
+
+
 @lru_cache(maxsize=8)
 def _read(path: Path) -> Calibration:
+    return _parsed(path)
+
+
+def _parsed(path: Path) -> Calibration:
     try:
         return _ADAPTER.validate_python(json.loads(read_text(path)))
     except ValueError as error:

@@ -1,0 +1,112 @@
+"""Fit a Joint that agrees with people, and say how far it does where it was not fitted.
+
+STUDY is li2018, mir2019, tstbench2025, or a file of your own (see 'tstbench meta-evaluate'); default:
+these three. From the metric of each part to the rating that people give, a curve; from their ratings
+to their overall score, weights. If a part names several metrics, the one is taken that explains most
+on studies it was not fitted on. Use the file with 'evaluate --metrics joint --set joint.weights=FILE'.
+
+Examples:
+  tstbench calibrate --name mine-v1 --out mine-v1.json
+  tstbench calibrate --parts content=s_sim,s_chrf --without yelp/negative-to-positive --out held.json
+  tstbench calibrate my-ratings.csv li2018 --profile paper --out my-joint.json
+"""  # noqa: E501 - an example is one line
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+from pathlib import Path
+
+from ..talk import say
+from .judgments import add_layout_arguments, read_any, read_layout
+from .scoring import add_scoring_arguments, read_scoring
+
+PARTS: dict[str, tuple[str, ...]] = {
+    "style": ("target_style", "sti"),
+    "content": ("s_sim", "s_chrf", "s_bert"),
+    "fluency": ("fluency",),
+}
+STUDIES = ("li2018", "mir2019", "tstbench2025")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add studies, parts, and how to score."""
+    parser.add_argument("studies", nargs="*", metavar="STUDY", help="published, or your own file")
+    parser.add_argument(
+        "--parts",
+        nargs="+",
+        default=[],
+        metavar="PART=METRIC",
+        help="of each part, one metric or several to choose from: content=s_sim,s_chrf "
+        "(default: style=target_style,sti content=s_sim,s_chrf,s_bert fluency=fluency)",
+    )
+    parser.add_argument(
+        "--without",
+        action="append",
+        default=[],
+        metavar="DIRECTION",
+        help="fit nothing on this direction, nor weights on its dataset: to judge on it later",
+    )
+    parser.add_argument("--name", help="of the calibration; default: the file's")
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE.json")
+    parser.add_argument(
+        "--resamples", type=int, default=1000, metavar="N", help="of every interval; default: 1000"
+    )
+    parser.add_argument("--data-dir", type=Path, help="your copy of a licensed corpus (GYAFC)")
+    add_layout_arguments(parser)
+    add_scoring_arguments(parser)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Read and check everything first; the summary goes to standard output."""
+    from ..datasets_scripts.known import as_direction
+    from ..errors import InputError
+    from ..files import write_json
+    from ..metrics.joint.calibration import check_replaceable_calibration
+    from ..pipelines.calibration.calibrate import Plan, calibrate
+    from ..pipelines.calibration.report import summary
+
+    if arguments.metrics:
+        raise InputError("--metrics: name the metrics of a calibration with --parts")
+    if arguments.out.suffix != ".json":
+        raise InputError(f"{arguments.out}: the name of a calibration's file ends in .json")
+    check_replaceable_calibration(arguments.out)
+    plan = Plan(
+        name=arguments.name or arguments.out.stem,
+        candidates=PARTS | read_parts(arguments.parts),
+        without=tuple(as_direction(name).name for name in arguments.without),
+        resamples=arguments.resamples,
+    )
+    how = read_scoring(arguments)
+    layout = read_layout(arguments)
+    named = dict.fromkeys(arguments.studies or STUDIES)
+    judgments = [row for name in named for row in read_any(name, layout)]
+    found = calibrate(judgments, how, plan, arguments.data_dir)
+    write_json(arguments.out, found.record())  # first: a closed pipe ends the printing
+    print(summary(found), end="")  # noqa: T201
+    say(f"wrote {arguments.out}: use it with --metrics joint --set joint.weights={arguments.out}")
+
+
+def read_parts(texts: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Aspect -> metrics, from ``content=s_sim,s_chrf`` texts.
+
+    Raises:
+        InputError: a text of another form, or an aspect twice.
+
+    >>> read_parts(["content=s_sim,s_chrf"])
+    {'content': ('s_sim', 's_chrf')}
+    """
+    from ..errors import InputError
+
+    found: dict[str, tuple[str, ...]] = {}
+    for text in texts:
+        aspect, _, metrics = text.partition("=")
+        names = tuple(dict.fromkeys(filter(None, metrics.split(","))))
+        if not aspect or not names:
+            raise InputError(f"{text!r} is not PART=METRIC, such as content=s_sim")
+        if aspect in found:
+            raise InputError(
+                f"{aspect} is given twice: content=s_sim,s_chrf names two to choose from"
+            )
+        found[aspect] = names
+    return found

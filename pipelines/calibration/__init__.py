@@ -1,0 +1,1 @@
+"""Calibrating Joint: from people's ratings to curves, weights, and how far they hold elsewhere."""

@@ -1,0 +1,478 @@
+"""Fitting a calibrated Joint: known curves come back, and what is left out is left out."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from prepared import prepared_home
+from scipy.optimize import curve_fit
+from scipy.special import expit
+
+import tstbench
+from tstbench.commands.calibrate import read_parts
+from tstbench.commands.cli import main
+from tstbench.datasets_scripts.judgments.schema import Judgment
+from tstbench.datasets_scripts.judgments.studies import parse_study
+from tstbench.errors import InputError, UnknownNameError
+from tstbench.metrics.joint.calibration import calibrations, load_calibration
+from tstbench.pipelines.calibration.calibrate import Measured, Plan, calibrated
+from tstbench.pipelines.calibration.curves import Curve, curve_intervals, explained, fit_curve
+from tstbench.pipelines.calibration.evidence import ELSEWHERE, OTHERS, scored, weights_held_out
+from tstbench.pipelines.calibration.fit import Data, choose, fit
+from tstbench.pipelines.calibration.report import summary
+from tstbench.pipelines.calibration.samples import (
+    ASPECTS,
+    Sample,
+    SystemMeans,
+    as_protocol,
+    system_means,
+)
+from tstbench.pipelines.calibration.weights import fit_weights, weight_intervals
+from tstbench.pipelines.meta.columns import Column
+from tstbench.pipelines.meta.rated import rated_outputs
+
+THERE, BACK = "toy/a-to-b", "toy/b-to-a"
+PARTS = {"style": ("sti",), "content": ("s_sim",), "fluency": ("fluency",)}
+PLAN = Plan(name="toy", candidates=PARTS, resamples=100)
+
+
+def names(text, n):
+    return np.array([text] * n, dtype=str)
+
+
+def sample_of(values, ratings, study="one", direction=THERE, systems=None):
+    n = len(values)
+    system = np.array(systems or ["s"] * n, dtype=str)
+    items = np.array([str(i) for i in range(n)], dtype=str)
+    level = np.ones(n, dtype=bool)
+    return Sample(names(study, n), names(direction, n), system, items, level, values, ratings)
+
+
+def simulated(slope, offset, n=4000, seed=0, **more):
+    """Ratings of five steps, whose mean follows the curve."""
+    stream = np.random.RandomState(seed)
+    values = stream.uniform(0, 1, n)
+    ratings = stream.binomial(4, expit(offset + slope * values)) / 4
+    return sample_of(values, ratings, **more)
+
+
+class TestCurves:
+    @pytest.mark.parametrize(("slope", "offset"), [(4.0, -2.0), (0.5, 0.3), (0.0, -1.0)])
+    def test_a_known_curve_is_recovered_within_its_interval(self, slope, offset):
+        some = simulated(slope, offset)
+        found = fit_curve(some)
+        assert found.slope == pytest.approx(slope, abs=0.2)
+        assert found.offset == pytest.approx(offset, abs=0.1)
+        sure = curve_intervals(some, 1, found, 100, seed=1)
+        assert sure["slope"][0] <= found.slope <= sure["slope"][1]
+        assert sure["slope"][1] - sure["slope"][0] < 0.7
+
+    def test_it_is_the_least_squares_of_scipy(self):
+        some = simulated(40.0, -2.0, n=500)
+        values = some.values / 10
+        (offset, slope), _ = curve_fit(
+            lambda x, a, b: expit(a + b * x), values, some.ratings, p0=[0, 1]
+        )
+        found = fit_curve(sample_of(values, some.ratings))
+        assert (found.offset, found.slope) == pytest.approx((offset, slope), rel=1e-4)
+
+    def test_a_slope_never_has_the_wrong_sign(self):
+        against = simulated(-4.0, 2.0)
+        assert fit_curve(against).slope == pytest.approx(0, abs=1e-3)
+        assert fit_curve(against, sign=-1).slope == pytest.approx(-4, abs=0.2)
+        assert fit_curve(simulated(4.0, -2.0), sign=-1).slope == pytest.approx(0, abs=1e-3)
+
+    def test_studies_weigh_the_same_however_large(self):
+        large, small = simulated(0, 1.0, n=4000), simulated(0, -1.0, n=400, seed=1, study="two")
+        found = fit_curve(Sample.joined([large, small]))
+        middle = (large.ratings.mean() + small.ratings.mean()) / 2
+        assert found.rating(np.array([0.5])) == pytest.approx([middle], abs=0.02)
+
+    def test_systems_weigh_the_same_within_a_study(self):
+        systems = ["much"] * 900 + ["little"] * 100
+        some = sample_of(np.linspace(0, 1, 1000), np.zeros(1000), systems=systems)
+        assert some.weights[:900].sum() == pytest.approx(0.5)
+        assert some.weights.sum() == pytest.approx(1)
+
+    def test_outputs_of_a_sentence_are_drawn_together(self):
+        """Twenty copies of each output are no more evidence than one."""
+        few = simulated(3.0, -1.0, n=60)
+        many = Sample.joined([few] * 20)
+        width = {}
+        for name, some in (("few", few), ("many", many)):
+            low, high = curve_intervals(some, 1, fit_curve(some), 200, seed=2)["slope"]
+            width[name] = high - low
+        assert width["many"] == pytest.approx(width["few"], rel=0.05)
+
+    def test_explained(self):
+        some = sample_of(np.array([0.0, 1.0] * 20), np.array([0.0, 1.0] * 20))
+        assert explained(fit_curve(some), some) == pytest.approx(1, abs=1e-6)
+        assert explained(Curve(0.0, 0.0), some) == pytest.approx(0)
+        assert explained(Curve(-9.0, 4.5), some) < -2
+
+    @pytest.mark.parametrize(
+        ("values", "why"), [(np.ones(50), "all of one value"), (np.arange(19.0), "fewer than 20")]
+    )
+    def test_nothing_to_fit(self, values, why):
+        with pytest.raises(InputError, match=why):
+            fit_curve(sample_of(values, np.zeros(len(values))))
+
+
+def systems_of(weights, n=10, seed=0, noise=0.01, directions=(THERE, BACK), study="one"):
+    stream = np.random.RandomState(seed)
+    aspects = stream.uniform(0, 1, (n * len(directions), 3))
+    overall = aspects @ np.array(weights) + stream.normal(0, noise, len(aspects))
+    where = np.repeat(np.array(directions, dtype=str), n)
+    which = np.array([f"s{i}" for i in range(len(aspects))])
+    return SystemMeans(names(study, len(aspects)), where, which, aspects, overall)
+
+
+class TestWeights:
+    def test_known_weights_are_recovered(self):
+        some = systems_of((0.5, 0.3, 0.2))
+        assert fit_weights(some) == pytest.approx([0.5, 0.3, 0.2], abs=0.02)
+        sure = weight_intervals(some, 200, seed=0)
+        assert all(low <= high for low, high in sure.values())
+        assert sure["style"][0] < 0.5 < sure["style"][1]
+
+    def test_no_weight_is_negative_and_they_sum_to_1(self):
+        found = fit_weights(systems_of((0.8, 0.4, -0.3)))
+        assert found[2] == 0
+        assert found.sum() == pytest.approx(1)
+
+    def test_directions_weigh_the_same(self):
+        one = systems_of((1, 0, 0), n=40, directions=(THERE,))
+        other = systems_of((0, 1, 0), n=40, directions=(BACK,), seed=1)
+        again = SystemMeans(
+            *(
+                np.concatenate([getattr(one, f)] * 5 + [getattr(other, f)])
+                for f in ("study", "direction", "system", "aspects", "overall")
+            )
+        )
+        assert fit_weights(again)[0] == pytest.approx(fit_weights(again)[1], abs=0.1)
+
+    def test_too_few_or_nothing(self):
+        some = systems_of((0.5, 0.3, 0.2), n=5, directions=(THERE,))
+        with pytest.raises(InputError, match="5 systems"):
+            fit_weights(some)
+        with pytest.raises(InputError, match="no weights follow"):
+            fit_weights(systems_of((-0.5, -0.3, -0.2)))
+
+    def test_a_dataset_is_ranked_by_weights_of_the_others(self):
+        """There style counts, elsewhere content: weights that had seen it would rank it better."""
+        odd = systems_of((1, 0, 0), directions=("odd/a-to-b",), n=30)
+        rest = systems_of((0, 1, 0), directions=("x/a-to-b", "y/a-to-b"), n=30, seed=1)
+        both = SystemMeans(
+            *(
+                np.concatenate([getattr(odd, f), getattr(rest, f)])
+                for f in ("study", "direction", "system", "aspects", "overall")
+            )
+        )
+        (found,) = (row for row in weights_held_out(both) if row.dataset == "odd")
+        assert found.shares == pytest.approx(fit_weights(rest))
+        assert found.shares[0] < 0.05
+        assert found.spearman < 0.5 < found.spearman_equal
+
+
+def judgments(study, direction, scores, *, aspects=ASPECTS, scale="interval 1-5"):
+    """One row per output and aspect; ``scores``: system -> aspect -> N ratings from 0 to 1."""
+    return [
+        Judgment(
+            study=study, dataset=direction.split("/")[0], direction=direction, system=system,
+            sample_id=f"i{n}", source=f"source {n}", output=f"{system} {n}", aspect=aspect,
+            scale=scale, rater="rater-1", score=1 + 4 * float(of[aspect][n]),
+        )
+        for system, of in scores.items()
+        for aspect in aspects
+        for n in range(len(of[aspect]))
+    ]  # fmt: skip
+
+
+def toy_study(study, seed, n=30, directions=(THERE, BACK), aspects=ASPECTS):
+    """Judgments, and the columns of its outputs: a metric is its rating with some noise."""
+    stream = np.random.RandomState(seed)
+    rows = []
+    for direction in directions:
+        scores = {
+            f"s{k}": {a: stream.binomial(4, 0.1 + 0.15 * k, n) / 4 for a in ASPECTS}
+            for k in range(5)
+        }
+        rows += judgments(study, direction, scores, aspects=aspects)
+    outputs = rated_outputs(as_protocol(rows))
+    columns = {}
+    for aspect, (metric,) in PARTS.items():
+        ratings = np.array([(one.scores.get(aspect, 3) - 1) / 4 for one in outputs])
+        noisy = ratings + stream.normal(0, 0.2, len(ratings))
+        columns[metric] = Column(name=metric, aspect=aspect, sentence=noisy)
+    return rows, outputs, columns
+
+
+def overall_rows(seed=5):
+    """A study of systems without texts, with an overall score of its own."""
+    stream = np.random.RandomState(seed)
+    rows = []
+    for dataset in ("x", "y"):
+        scores = {}
+        for k in range(6):
+            of = {a: stream.uniform(0, 1, 2) for a in ASPECTS}
+            of["overall"] = 0.5 * of["style"] + 0.3 * of["content"] + 0.2 * of["fluency"]
+            scores[f"s{k}"] = of
+        every = judgments("means", f"{dataset}/a-to-b", scores, aspects=(*ASPECTS, "overall"))
+        rows += [row.model_copy(update={"source": None, "output": None}) for row in every]
+    return rows
+
+
+@pytest.fixture(scope="module")
+def toy():
+    studies = {name: toy_study(name, seed) for seed, name in enumerate(("one", "two"))}
+    rows = [row for some, _, _ in studies.values() for row in some] + overall_rows()
+    outputs = {name: some for name, (_, some, _) in studies.items()}
+    columns = {name: some for name, (_, _, some) in studies.items()}
+    return rows, Measured(outputs, columns)
+
+
+class TestLeavingOut:
+    def data(self, toy):
+        rows, measured = toy
+        from tstbench.pipelines.calibration.calibrate import _data
+
+        return _data(rows, as_protocol(rows), measured, PLAN)
+
+    def test_what_is_left_out_is_gone(self, toy):
+        whole = self.data(toy)
+        left = whole.without(study="two", direction=THERE)
+        for of in left.samples.values():
+            for some in of.values():
+                assert set(some.study) == {"one"}
+                assert set(some.direction) == {BACK}
+        assert set(whole.without(direction="x/a-to-b").systems.dataset) == {"y"}
+
+    @pytest.mark.parametrize("name", [ELSEWHERE, OTHERS])
+    def test_ratings_of_a_direction_do_not_move_its_own_scores(self, toy, name):
+        """A leak would: all its ratings, in both studies, are turned upside down."""
+        rows, measured = toy
+        turned = [
+            row.model_copy(update={"score": 6 - row.score}) if row.direction == THERE else row
+            for row in rows
+        ]
+        other = Measured(
+            {
+                study: rated_outputs(row for row in turned if row.study == study)
+                for study in measured.outputs
+            },
+            measured.columns,
+        )
+        found = []
+        for some_rows, some in ((rows, measured), (turned, other)):
+            data = self.data((some_rows, some))
+            columns = scored("one", some.outputs["one"], some.columns["one"], data, PARTS)
+            found.append({column.name: column.sentence for column in columns}[name])
+        here = np.array([one.direction == THERE for one in measured.outputs["one"]])
+        assert np.isfinite(found[0]).all()
+        np.testing.assert_array_equal(found[0][here], found[1][here])
+        assert not np.allclose(found[0][~here], found[1][~here])
+
+    def test_ratings_of_a_study_do_not_move_its_scores_by_other_studies(self, toy):
+        rows, measured = toy
+        turned = [
+            row.model_copy(update={"score": 6 - row.score}) if row.study == "one" else row
+            for row in rows
+        ]
+        one = rated_outputs(row for row in turned if row.study == "one")
+        other = Measured({**measured.outputs, "one": one}, measured.columns)
+        found = []
+        for some_rows, some in ((rows, measured), (turned, other)):
+            data = self.data((some_rows, some))
+            columns = scored("one", some.outputs["one"], some.columns["one"], data, PARTS)
+            found.append({column.name: column.sentence for column in columns})
+        np.testing.assert_array_equal(found[0][OTHERS], found[1][OTHERS])
+        assert not np.allclose(found[0][ELSEWHERE], found[1][ELSEWHERE])
+
+    def test_nothing_is_fitted_on_a_direction_that_is_left_out(self, toy):
+        rows, measured = toy
+        plan = Plan(name="toy", candidates=PARTS, resamples=100, without=(THERE,))
+        found = calibrated(rows, measured, "embedded", plan)
+        assert THERE not in " ".join(found.fitted_on)
+        assert BACK in found.fitted_on[0]
+
+    def test_the_choice_sees_only_what_is_there(self):
+        """``good`` orders study one, ``bad`` study two: without one of them the other wins."""
+        stream = np.random.RandomState(0)
+        ratings, noise = stream.uniform(0, 1, 50), stream.uniform(0, 1, 50)
+        one = {"sti": sample_of(ratings, ratings), "acc": sample_of(noise, ratings)}
+        two = {
+            "sti": sample_of(noise, ratings, study="two"),
+            "acc": sample_of(ratings**2, ratings, study="two"),
+        }
+        both = {m: Sample.joined([one[m], two[m]]) for m in one}
+        left = {
+            study: choose({m: s.only(s.study != study) for m, s in both.items()}, ("sti", "acc"))
+            for study in ("one", "two")
+        }
+        assert left == {"one": "acc", "two": "sti"}
+
+    def test_masked_content_is_fitted_on_only_if_there_is_nothing_else(self):
+        some = simulated(3.0, -1.0, n=100)
+        masked = Sample(
+            names("two", 100), some.direction, some.system, some.item,
+            np.zeros(100, dtype=bool), some.values, some.ratings * 0,
+        )  # fmt: skip
+        assert set(Sample.joined([some, masked]).best.study) == {"one"}
+        assert set(masked.best.study) == {"two"}
+
+
+class TestWhole:
+    def test_it_is_what_was_put_in_and_the_same_again(self, toy):
+        rows, measured = toy
+        found = calibrated(rows, measured, "embedded", PLAN)
+        assert [part.metric for part in found.parts] == ["sti", "s_sim", "fluency"]
+        assert [part.weight for part in found.parts] == pytest.approx([0.5, 0.3, 0.2], abs=0.01)
+        for part in found.parts:
+            assert set(part.intervals) == {"weight", "slope", "offset"}
+            assert part.intervals["slope"][0] < part.slope < part.intervals["slope"][1]
+        again = calibrated(list(rows), measured, "embedded", PLAN)
+        assert again.record() == found.record()
+        overall = [s for s in found.evidence["overall"] if s["coefficient"] == "spearman"]
+        assert {s["metric"] for s in overall} == {ELSEWHERE, OTHERS}
+        assert min(s["value"] for s in overall if s["level"] == "sentence") > 0.5
+
+    def test_the_summary_fits_a_terminal(self, toy):
+        rows, measured = toy
+        text = summary(calibrated(rows, measured, "embedded", PLAN))
+        assert max(map(len, text.splitlines())) <= 80
+        assert "sti" in text
+
+    def test_without_an_overall_score_the_weights_of_the_package_are_kept(self, toy, capsys):
+        rows, measured = toy
+        some = [row for row in rows if row.study != "means"]
+        found = calibrated(some, measured, "embedded", PLAN)
+        shipped = load_calibration(calibrations()[-1])
+        assert [p.weight for p in found.parts] == pytest.approx([p.weight for p in shipped.parts])
+        assert "weight" not in found.parts[0].intervals
+        assert f"those of {shipped.name}" in capsys.readouterr().err
+
+    def test_an_aspect_is_missing(self):
+        rows, outputs, columns = toy_study("one", 0, aspects=("style", "content"))
+        with pytest.raises(InputError, match="ratings of fluency"):
+            calibrated(rows, Measured({"one": outputs}, {"one": columns}), "embedded", PLAN)
+
+    def test_two_scales_of_one_aspect(self, toy):
+        rows, measured = toy
+        mixed = [*rows[:1], rows[1].model_copy(update={"scale": "interval 0-10"}), *rows[2:]]
+        with pytest.raises(InputError, match="two scales"):
+            calibrated(mixed, measured, "embedded", PLAN)
+
+    @pytest.mark.parametrize(
+        ("parts", "error", "why"),
+        [
+            ({**PARTS, "style": ("nothing",)}, UnknownNameError, "nothing"),
+            ({**PARTS, "style": ("s_sim",)}, InputError, "s_sim measures content, not style"),
+            ({**PARTS, "overall": ("joint",)}, InputError, "not a part"),
+            ({"style": ("sti",)}, InputError, "no metric for content"),
+        ],
+    )
+    def test_plans_that_make_no_sense(self, parts, error, why):
+        with pytest.raises(error, match=why):
+            Plan(name="x", candidates=parts)
+
+
+class TestCommand:
+    @pytest.fixture
+    def ratings(self, tmp_path, tmp_path_factory, monkeypatch):
+        monkeypatch.setenv("TSTBENCH_HOME", str(prepared_home(tmp_path_factory)))
+        stream = np.random.RandomState(0)
+        file = tmp_path / "mine.csv"
+        with file.open("w", newline="") as opened:
+            table = csv.writer(opened)
+            table.writerow(("source", "output", "system", "direction", *ASPECTS))
+            for direction in ("mini/negative-to-positive", "mini/positive-to-negative"):
+                for source in tstbench.load_test_set(direction).sources:
+                    for system, output in (("copy", source), ("short", source[:9] + " .")):
+                        scores = stream.randint(1, 6, 3)
+                        table.writerow((source, output, system, direction, *scores))
+        return file
+
+    PARTS = ("--parts", "style=target_style", "content=s_chrf,s_bleu", "fluency=ppl")
+
+    def test_from_a_table_to_a_score(self, ratings, tmp_path, capsys):
+        out = tmp_path / "mine-v1.json"
+        command = ["calibrate", str(ratings), *self.PARTS, "--resamples", "100"]
+        assert main([*command, "--out", str(out)]) == 0
+        text = capsys.readouterr()
+        assert text.out.startswith("mine-v1#")
+        assert "the weights are those of calibrated-v1" in text.err
+        assert load_calibration(str(out)).profile == "embedded"
+        outputs = tmp_path / "outputs.txt"
+        outputs.write_text(
+            "\n".join(tstbench.load_test_set("mini/negative-to-positive").sources) + "\n"
+        )
+        code = main(
+            [
+                "evaluate", str(outputs), "--direction", "mini/negative-to-positive",
+                "--metrics", "joint", "--set", f"joint.weights={out}", "--json",
+            ]
+        )  # fmt: skip
+        assert code == 0
+        assert "mine-v1#" in capsys.readouterr().out
+        assert main([*command, "--out", str(out)]) == 0  # its own file is replaced
+
+    @pytest.mark.parametrize(
+        ("arguments", "why"),
+        [
+            (("--out", "mine.txt"), "ends in .json"),
+            (("--out", "x.json", "--parts", "style"), "not PART=METRIC"),
+            (("--out", "x.json", "--parts", "style=sti", "style=acc"), "given twice"),
+            (("--out", "x.json", "--parts", "style=stii"), "Did you mean"),
+            (("--out", "x.json", "--metrics", "bleu"), "--parts"),
+            (("--out", "x.json", "--without", "yelp/negative-to-positiv"), "Did you mean"),
+            (("--out", "x.json", "--resamples", "5"), "from 100"),
+            (("--out", "."), "ends in .json"),
+        ],
+    )
+    def test_mistakes(self, arguments, why, capsys, monkeypatch, tmp_path):
+        monkeypatch.chdir(tmp_path)
+        assert main(["calibrate", "li2018", *arguments]) == 2
+        assert why in capsys.readouterr().err
+        assert not list(tmp_path.iterdir())
+
+    def test_a_file_of_somebody_else_is_not_replaced(self, tmp_path, capsys):
+        out = tmp_path / "package.json"
+        out.write_text(json.dumps({"name": "theirs"}))
+        assert main(["calibrate", "li2018", "--out", str(out)]) == 2
+        assert "no calibration" in capsys.readouterr().err
+        assert json.loads(out.read_text()) == {"name": "theirs"}
+
+    def test_parts(self):
+        assert read_parts(["content=a,b,a"]) == {"content": ("a", "b")}
+
+
+def test_the_calibration_of_the_package_is_whole():
+    found = load_calibration("calibrated-v1")
+    assert {part.aspect for part in found.parts} == set(ASPECTS)
+    assert all(part.slope > 0 and part.weight > 0 for part in found.parts)
+    assert all(set(part.intervals) == {"weight", "slope", "offset"} for part in found.parts)
+    assert sum(part.weight for part in found.parts) == pytest.approx(1, abs=1e-3)
+    assert found.limits
+    assert found.evidence["overall"]
+
+
+@pytest.mark.realdata
+def test_the_weights_of_the_package_are_those_of_the_published_ratings():
+    rows = parse_study("tstbench2025").judgments()
+    shares = fit_weights(system_means(rows))
+    found = load_calibration("calibrated-v1")
+    assert [part.weight for part in found.parts] == pytest.approx(shares.tolist(), abs=1e-4)
+    means = system_means(rows)
+    records = found.evidence["weights"]
+    assert [r["spearman"] for r in records] == pytest.approx(
+        [round(one.spearman, 4) for one in weights_held_out(means)]
+    )
+    assert len(means.overall) == 75
+
+
+def test_fitting_needs_no_more_than_its_data(toy):
+    data = TestLeavingOut().data(toy)
+    nobody = data.systems.only(np.zeros(len(data.systems.overall), dtype=bool))
+    kept = Data(samples=data.samples, systems=nobody, kept=np.array([0.2, 0.3, 0.5]))
+    assert [part.weight for part in fit(kept, PARTS)] == [0.2, 0.3, 0.5]

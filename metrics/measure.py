@@ -94,11 +94,7 @@ class Measuring(Context):
         for need in self._own_needs(metric):
             fields.update(self._scorer_fields(need.role))
         fields.update(family.fields(metric, self.inputs, options))
-        for part in signed:
-            for key, value in part:
-                if key not in _ENDS:
-                    # If two parts prepare their texts differently: acc.text, ppl.text.
-                    fields[f"{part.metric}.text" if key == "text" else key] = value
+        fields.update(_of_parts(signed))
         cohort = self.cohort.hash[:12] if facts.compares_systems else None
         return Signature.of(
             metric,
@@ -224,6 +220,21 @@ def roles_needed(
         language = language_of(scorers.direction)
         inputs = replace(_SAMPLE, direction=scorers.direction, language=language)
     return tuple(dict.fromkeys(n.role for n in needs(metrics, inputs, scorers, choices)))
+
+
+def _of_parts(signed: Iterable[Signature]) -> dict[str, str]:
+    """The fields of a metric's parts: where two say different things, with the part's name.
+
+    How texts are prepared is always said for each part: ``acc.text``, ``ppl.text``.
+    """
+    said = [(one.metric, key, value) for one in signed for key, value in one if key not in _ENDS]
+    values: dict[str, set[str]] = {}
+    for _, key, value in said:
+        values.setdefault(key, set()).add(value)
+    return {
+        f"{part}.{key}" if key == "text" or len(values[key]) > 1 else key: value
+        for part, key, value in said
+    }
 
 
 def _versions(libraries: Iterable[str]) -> dict[str, str]:

@@ -121,6 +121,17 @@ class TestMetric:
         assert "weights:mine#" in one
         assert "r_bleu" not in one
 
+    def test_the_signature_names_every_parts_scorer(self, tmp_path, outputs):
+        fluency = {**PARTS[1], "metric": "fluency", "aspect": "fluency"}
+        content = {**PARTS[1], "metric": "r_bleu"}
+        file = written(tmp_path, parts=[*PARTS, content, fluency])
+        said = self.measured(outputs, file)["joint"].signature.as_dict()
+        assert said["acc.classifier"].startswith("linear:")
+        assert said["fluency.classifier"].startswith("probe:")
+        assert (said["s_bleu.refs"], said["r_bleu.refs"]) == ("source", "first")
+        assert said["tok"] == "nltk", "what all parts agree on is said once"
+        assert not {"classifier", "refs"} & said.keys()
+
 
 class TestFiles:
     def test_a_name_nobody_released(self):

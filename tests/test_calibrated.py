@@ -149,6 +149,8 @@ class TestFiles:
             ({"parts": [{**PARTS[0], "weight": -1.0}]}, "parts.0.weight"),
             ({"parts": [{**PARTS[0], "slope": "steep"}]}, "parts.0.slope"),
             ({"parts": [{**PARTS[0], "aspect": "beauty"}]}, "parts.0.aspect"),
+            ({"parts": [{**PARTS[0], "weight": 0.0}]}, "parts: .*no weight is above 0"),
+            ({"parts": [{**PARTS[0], "metric": "joint"}]}, "parts: .*joint cannot be a part"),
             ({"schema_version": 2}, "schema_version"),
             ({"colour": "red"}, "colour"),
         ],
@@ -157,8 +159,9 @@ class TestFiles:
         with pytest.raises(InputError, match=rf"not a calibration of joint: {said}"):
             load_calibration(str(written(tmp_path, **changes)))
 
-    def test_no_json(self, tmp_path):
-        (tmp_path / "x.json").write_text("{")
+    @pytest.mark.parametrize("text", ["{", "[" * 100_000])
+    def test_no_json(self, tmp_path, text):
+        (tmp_path / "x.json").write_text(text)
         with pytest.raises(InputError, match="not a calibration"):
             load_calibration(str(tmp_path / "x.json"))
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache
-from importlib.metadata import version
-from importlib.util import find_spec
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from ..datasets_scripts.known import language_of
@@ -249,4 +248,7 @@ def _versions(libraries: Iterable[str]) -> dict[str, str]:
 @cache
 def _version(library: str) -> str | None:
     """Of an installed library; asked for with every score, and read from a file."""
-    return version(library) if find_spec(library) else None
+    try:
+        return version(library)
+    except PackageNotFoundError:
+        return None

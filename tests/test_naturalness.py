@@ -171,6 +171,7 @@ def test_a_robot_is_found_out_and_a_copy_is_a_tie(scorers, test_set, metric):
     assert value["robot"].value <= 10
     assert value["human"].value > value["robot"].value + 20
     assert "cohort:" in str(value["robot"].signature)
+    assert "scikit-learn:" in value["robot"].signature.made_with
 
 
 @pytest.mark.parametrize("metric", [*LEARNED, "naturalness_lm"])

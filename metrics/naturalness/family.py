@@ -81,7 +81,7 @@ class Naturalness(Family[NaturalnessOptions]):
     name = "naturalness"
     title = "naturalness"
     options = NaturalnessOptions
-    libraries = ("kenlm", "sacrebleu")  # sacrebleu: its 13a tokeniser
+    libraries = ("kenlm", "sacrebleu", "scikit-learn")  # sacrebleu: its 13a tokeniser
     metrics = (
         _facts(
             "unigram",

@@ -269,6 +269,14 @@ def test_mistakes_are_said(scorers, test_set):
         dataclasses.replace(NaturalnessOptions(), human="everything")
 
 
+def test_sources_that_differ_in_case_alone_are_one_when_folds_are_counted(scorers, test_set):
+    sources = ["The soup is cold.", "the soup is cold .", "The tea is cold."]
+    few = check_inputs(["x y"] * 3, sources, None, test_set.direction)
+    outcome = measure([LEARNED[0]], few, scorers, choices({"naturalness": {"folds": 3}}))
+    assert isinstance(outcome[LEARNED[0]], LeftOut)
+    assert outcome[LEARNED[0]].why.startswith("2 different sources cannot be divided into 3")
+
+
 def test_a_cohort_of_human_texts_only_teaches_nothing(scorers, test_set):
     copies = Cohort.of({"copy": list(test_set.sources)})
     given = inputs_of(test_set, test_set.sources)

@@ -28,7 +28,8 @@ def add_scoring_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="ROLE=SCORER",
         help="use another scorer than the profile's: encoder=HUB_ID_OR_FOLDER@LAYER, "
         "classifier=textcnn, acceptability=HUB_ID, language_model=FILE, "
-        "causal_lm=HUB_ID_OR_FOLDER, judge=MODEL@URL",
+        "causal_lm=HUB_ID_OR_FOLDER, judge=MODEL@URL, lexicon=FILE, "
+        "word_vectors=FILE, attribution=HUB_ID_OR_FOLDER",
     )
     parser.add_argument(
         "--set",

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache
-from importlib.metadata import version
-from importlib.util import find_spec
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from ..datasets_scripts.known import language_of
@@ -94,15 +93,7 @@ class Measuring(Context):
         for need in self._own_needs(metric):
             fields.update(self._scorer_fields(need.role))
         fields.update(family.fields(metric, self.inputs, options))
-        for part in signed:
-            for key, value in part:
-                if key not in _ENDS:
-                    # If two parts prepare their texts differently: acc.text, ppl.text; or if
-                    # they differ elsewhere, as with a classifier of style and one of fluency.
-                    name = f"{part.metric}.text" if key == "text" else key
-                    if str(fields.get(name, value)) != value:
-                        name = f"{part.metric}.{key}"
-                    fields[name] = value
+        fields.update(_of_parts(signed))
         cohort = self.cohort.hash[:12] if facts.compares_systems else None
         return Signature.of(
             metric,
@@ -230,6 +221,21 @@ def roles_needed(
     return tuple(dict.fromkeys(n.role for n in needs(metrics, inputs, scorers, choices)))
 
 
+def _of_parts(signed: Iterable[Signature]) -> dict[str, str]:
+    """The fields of a metric's parts: where two say different things, with the part's name.
+
+    How texts are prepared is always said for each part: ``acc.text``, ``ppl.text``.
+    """
+    said = [(one.metric, key, value) for one in signed for key, value in one if key not in _ENDS]
+    values: dict[str, set[str]] = {}
+    for _, key, value in said:
+        values.setdefault(key, set()).add(value)
+    return {
+        f"{part}.{key}" if key == "text" or len(values[key]) > 1 else key: value
+        for part, key, value in said
+    }
+
+
 def _versions(libraries: Iterable[str]) -> dict[str, str]:
     """Provenance: this package, and the libraries that computed the number."""
     found = {"tstbench": __version__}
@@ -242,4 +248,7 @@ def _versions(libraries: Iterable[str]) -> dict[str, str]:
 @cache
 def _version(library: str) -> str | None:
     """Of an installed library; asked for with every score, and read from a file."""
-    return version(library) if find_spec(library) else None
+    try:
+        return version(library)
+    except PackageNotFoundError:
+        return None

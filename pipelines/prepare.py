@@ -17,7 +17,7 @@ from ..datasets_scripts.directions import BENCHMARK_DATASETS, Direction
 from ..datasets_scripts.known import dataset_facts, directions_of
 from ..datasets_scripts.load import StyleData, StyleSplit, load_styles
 from ..datasets_scripts.unchanged import Remembered, about_dataset
-from ..errors import InputError, MissingFileError
+from ..errors import MissingFileError
 from ..metrics.measure import roles_needed
 from ..metrics.options import BENCHMARK, Choices
 from ..metrics.registry import benchmark_metrics
@@ -33,6 +33,7 @@ from ..metrics.scorers.classifiers import KINDS, classifier_kind, is_kind, kinds
 from ..metrics.scorers.find import (
     acceptability_corpus,
     acceptability_kind,
+    check_differentiable,
     language_model_name,
 )
 from ..metrics.scorers.find_words import LEXICON, WORD_VECTORS
@@ -272,11 +273,7 @@ def _classifier(asked: _Asked) -> Artefact:
 
 
 def _attribution(asked: _Asked) -> Artefact:
-    if asked.spec != "transformer":
-        raise InputError(
-            f"integrated gradients need a transformer, not a classifier of kind {asked.spec}: "
-            "choose one with --scorer attribution=transformer, or attribution=FOLDER_OR_HUB_ID"
-        )
+    check_differentiable(asked.spec)
     return _classifier(asked)
 
 

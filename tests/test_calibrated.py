@@ -131,6 +131,17 @@ class TestMetric:
         assert "weights:mine#" in one
         assert "r_bleu" not in one
 
+    def test_the_signature_names_every_parts_scorer(self, tmp_path, outputs):
+        fluency = {**PARTS[1], "metric": "fluency", "aspect": "fluency"}
+        content = {**PARTS[1], "metric": "r_bleu"}
+        file = written(tmp_path, parts=[*PARTS, content, fluency])
+        said = self.measured(outputs, file)["joint"].signature.as_dict()
+        assert said["acc.classifier"].startswith("linear:")
+        assert said["fluency.classifier"].startswith("probe:")
+        assert (said["s_bleu.refs"], said["r_bleu.refs"]) == ("source", "first")
+        assert said["tok"] == "nltk", "what all parts agree on is said once"
+        assert not {"classifier", "refs"} & said.keys()
+
 
 class TestFiles:
     def test_a_name_nobody_released(self):
@@ -148,6 +159,8 @@ class TestFiles:
             ({"parts": [{**PARTS[0], "weight": -1.0}]}, "parts.0.weight"),
             ({"parts": [{**PARTS[0], "slope": "steep"}]}, "parts.0.slope"),
             ({"parts": [{**PARTS[0], "aspect": "beauty"}]}, "parts.0.aspect"),
+            ({"parts": [{**PARTS[0], "weight": 0.0}]}, "parts: .*no weight is above 0"),
+            ({"parts": [{**PARTS[0], "metric": "joint"}]}, "parts: .*joint cannot be a part"),
             ({"schema_version": 2}, "schema_version"),
             ({"colour": "red"}, "colour"),
         ],
@@ -156,8 +169,9 @@ class TestFiles:
         with pytest.raises(InputError, match=rf"not a calibration of joint: {said}"):
             load_calibration(str(written(tmp_path, **changes)))
 
-    def test_no_json(self, tmp_path):
-        (tmp_path / "x.json").write_text("{")
+    @pytest.mark.parametrize("text", ["{", "[" * 100_000])
+    def test_no_json(self, tmp_path, text):
+        (tmp_path / "x.json").write_text(text)
         with pytest.raises(InputError, match="not a calibration"):
             load_calibration(str(tmp_path / "x.json"))
 

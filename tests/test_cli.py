@@ -20,6 +20,7 @@ from tstbench.metrics.registry import METRICS
 from tstbench.pipelines.report import Report
 
 HEAVY = ("torch", "transformers", "datasets", "evaluate", "sklearn", "numpy", "scipy", "pyarrow")
+ROLES = ("encoder", "classifier", "judge", "lexicon", "word_vectors", "attribution")
 COPY = ("evaluate", "--baseline", "copy", "--direction", DIRECTION)
 
 
@@ -66,6 +67,11 @@ def test_every_command_explains_itself(name, capsys):
     code, out, _ = command_line(capsys, name, "--help")
     assert code == 0
     assert out.startswith(f"usage: tstbench {name}")
+
+
+def test_the_help_of_scorer_names_the_roles_that_take_a_file_or_a_model(capsys):
+    _, out, _ = command_line(capsys, "evaluate", "--help")
+    assert [name for name in ROLES if f"{name}=" not in out] == []
 
 
 @pytest.mark.parametrize("call", [*COMMANDS, "hub build", "hub push", "hub results"])

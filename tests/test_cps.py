@@ -145,18 +145,20 @@ def test_options_of_masking_are_not_in_the_signature_of_whole_sentences(home, in
     assert str(plain) == str(other)
 
 
-def test_the_stored_transformer_of_the_dataset_is_found(home, inputs, tmp_path):
+@pytest.mark.parametrize("kind", ["transformer", "finetuned"])
+def test_the_stored_transformer_of_the_dataset_is_found(home, inputs, tmp_path, kind):
     from tstbench.metrics.scorers.transformer import TransformerModel
 
     folder = tiny_classifier(tmp_path / "model")
     card = ScorerCard(
-        role="classifier", dataset="mini", name="transformer", kind="transformer",
+        role="classifier", dataset="mini", name=kind, kind=kind,
         styles=("negative", "positive"), trained_on="nothing", data_fingerprint="0", n_sentences=0,
     )  # fmt: skip
     stored = store(card, TransformerModel.load(folder).save)
-    for scorers in (Scorers(EMBEDDED, inputs.direction), with_attribution(stored.folder)):
+    default = EMBEDDED if kind == "transformer" else EMBEDDED.with_scorers([f"attribution={kind}"])
+    for scorers in (Scorers(default, inputs.direction), with_attribution(stored.folder)):
         found = scorers.find("attribution")
-        assert (found.name, found.hash) == ("transformer:mini", stored.hash)
+        assert (found.name, found.hash) == (f"{kind}:mini", stored.hash)
         assert scorers.load("attribution").styles == ("negative", "positive")
 
 

@@ -171,6 +171,7 @@ def test_a_robot_is_found_out_and_a_copy_is_a_tie(scorers, test_set, metric):
     assert value["robot"].value <= 10
     assert value["human"].value > value["robot"].value + 20
     assert "cohort:" in str(value["robot"].signature)
+    assert "scikit-learn:" in value["robot"].signature.made_with
 
 
 @pytest.mark.parametrize("metric", [*LEARNED, "naturalness_lm"])
@@ -266,6 +267,14 @@ def test_mistakes_are_said(scorers, test_set):
             NaturalnessOptions(**wrong)
     with pytest.raises(UnknownNameError, match="unknown human texts"):
         dataclasses.replace(NaturalnessOptions(), human="everything")
+
+
+def test_sources_that_differ_in_case_alone_are_one_when_folds_are_counted(scorers, test_set):
+    sources = ["The soup is cold.", "the soup is cold .", "The tea is cold."]
+    few = check_inputs(["x y"] * 3, sources, None, test_set.direction)
+    outcome = measure([LEARNED[0]], few, scorers, choices({"naturalness": {"folds": 3}}))
+    assert isinstance(outcome[LEARNED[0]], LeftOut)
+    assert outcome[LEARNED[0]].why.startswith("2 different sources cannot be divided into 3")
 
 
 def test_a_cohort_of_human_texts_only_teaches_nothing(scorers, test_set):

@@ -192,6 +192,7 @@ def test_shapes_and_columns_are_checked():
 
 FILES = {
     "not JSON": ("{", "is not JSON"),
+    "too deep": ("[" * 100_000, "is not JSON"),
     "a list": ("[]", "must be a table of 'styles' and 'distances'"),
     "another key": ('{"styles": [], "distance": []}', "must be a table"),
     "one style": ('{"styles": ["a"], "distances": [[0]]}', "two or more different"),
@@ -200,6 +201,10 @@ FILES = {
     "rows": ('{"styles": ["a", "b"], "distances": [[0, 1]]}', "one row of distances for each"),
     "short": ('{"styles": ["a", "b"], "distances": [[0, 1], [1]]}', "the row of b is not 2"),
     "text": ('{"styles": ["a", "b"], "distances": [[0, "1"], [1, 0]]}', "the row of a is not 2"),
+    "no float": (
+        f'{{"styles": ["a", "b"], "distances": [[0, 1{"0" * 400}], [1, 0]]}}',
+        "int too large to convert to float",
+    ),
     "far": ('{"styles": ["a", "b"], "distances": [[0, 1], [2, 0]]}', "same in both directions"),
 }
 

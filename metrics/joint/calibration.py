@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import ConfigDict, Field, JsonValue, TypeAdapter, ValidationError
+from pydantic import AfterValidator, ConfigDict, Field, JsonValue, TypeAdapter, ValidationError
 
 from ...errors import InputError, MissingFileError, unknown_name
 from ...files import read_text
@@ -50,6 +50,14 @@ class FittedPart:
         )
 
 
+def _usable(parts: tuple[FittedPart, ...]) -> tuple[FittedPart, ...]:
+    if not any(one.weight > 0 for one in parts):
+        raise ValueError("no weight is above 0")
+    if any(one.metric == "joint" for one in parts):
+        raise ValueError("joint cannot be a part of itself")
+    return parts
+
+
 @dataclass(frozen=True)
 class Calibration:
     """Everything that a calibrated Joint is.
@@ -67,7 +75,7 @@ class Calibration:
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_.-]*$", max_length=60)]
-    parts: Annotated[tuple[FittedPart, ...], Field(min_length=1)]
+    parts: Annotated[tuple[FittedPart, ...], Field(min_length=1), AfterValidator(_usable)]
     profile: str
     fitted_on: tuple[str, ...]
     evidence: dict[str, JsonValue] = field(default_factory=dict)
@@ -139,7 +147,7 @@ def _read(path: Path) -> Calibration:
 def _parsed(path: Path) -> Calibration:
     try:
         return _ADAPTER.validate_python(json.loads(read_text(path)))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         problem = str(error)
         if isinstance(error, ValidationError):
             first = error.errors(include_url=False)[0]

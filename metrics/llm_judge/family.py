@@ -90,6 +90,12 @@ class LlmJudgeOptions(Options):
             extra=self.extra,
         )
         sent = {name: value for name, value in asked.parameters.items() if name != "model"}
+        for name in ("temperature", "max_tokens"):
+            if name in sent and sent[name] != getattr(asked, name):
+                raise InputError(
+                    f"--set llm_judge.extra= {self.extra}: {name!r} has an option of its own: "
+                    f"--set llm_judge.{name}="
+                )
         return {**self._probabilities, **sent}
 
     @property

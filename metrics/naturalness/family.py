@@ -81,7 +81,7 @@ class Naturalness(Family[NaturalnessOptions]):
     name = "naturalness"
     title = "naturalness"
     options = NaturalnessOptions
-    libraries = ("kenlm", "sacrebleu")  # sacrebleu: its 13a tokeniser
+    libraries = ("kenlm", "sacrebleu", "scikit-learn")  # sacrebleu: its 13a tokeniser
     metrics = (
         _facts(
             "unigram",
@@ -107,7 +107,7 @@ class Naturalness(Family[NaturalnessOptions]):
         """A reason if there are too few different sources to leave some out."""
         if metric == "naturalness_lm" or inputs.sources is None or len(inputs.sources) < 2:
             return None  # one sentence stands for any when scorers are looked up
-        different = len({*inputs.sources})
+        different = len({*preparation(inputs.language).for_classifier(inputs.sources)})
         if different >= options.folds:
             return None
         return f"{different} different sources cannot be divided into {options.folds} folds"

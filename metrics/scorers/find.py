@@ -26,7 +26,7 @@ from .weights import file_digest, signature_name
 if TYPE_CHECKING:
     from .attribution import StyleAttribution
 
-_DIFFERENTIABLE = "transformer"  # the kind of classifier whose gradients are read
+_DIFFERENTIABLE = ("transformer", "finetuned")  # kinds of classifiers whose gradients are read
 TORCH_KINDS = ("transformer", "probe", "finetuned", "ensemble")  # they use the given placement
 BEST = "best"  # see acceptability_kind
 
@@ -72,25 +72,26 @@ def attribution(spec: str, direction: Direction | None, placement: Placement) ->
         require_installed(module, "embedded")
     direction = _needed(direction)
     if is_kind(spec) and spec in kinds():
-        _check_differentiable(spec)
+        check_differentiable(spec)
         return _found_attribution(find_or_fetch("classifier", direction.dataset, spec), placement)
     if (Path(spec) / CARD_FILE).is_file():
         artefact = open_artefact(spec)
-        _check_differentiable(artefact.card.kind)
+        check_differentiable(artefact.card.kind)
         return _found_attribution(artefact, placement)
     if is_kind(spec):
-        raise unknown_name("kind of classifier", spec, [_DIFFERENTIABLE])
+        raise unknown_name("kind of classifier", spec, _DIFFERENTIABLE)
     name, digest = describe_hub_classifier(spec)
     styles = (direction.source_style, direction.target_style)
     load = partial(_hub_attribution, spec, styles, placement, name, digest)
     return Found(name, digest, load, on_device=True)
 
 
-def _check_differentiable(kind: str) -> None:
-    if kind != _DIFFERENTIABLE:
+def check_differentiable(kind: str) -> None:
+    """Raise :class:`InputError` if a kind of classifier has no gradients that can be read."""
+    if kind not in _DIFFERENTIABLE:
         raise InputError(
             f"integrated gradients need a transformer, not a classifier of kind {kind}: choose one "
-            "with --scorer attribution=transformer, or attribution=FOLDER_OR_HUB_ID"
+            "with --scorer attribution=finetuned, transformer or FOLDER_OR_HUB_ID"
         )
 
 

@@ -72,13 +72,13 @@ def judge_settings(spec: str, handling: Handling) -> ServerSettings:
     >>> settings.model, settings.url
     ('my/model', 'http://127.0.0.1:8000/v1')
     """
-    model, url = spec, ""
+    model, url = spec, ""  # messages do not show it: it may hold a password
     if found := re.fullmatch(r"(.*?)@(https?://.*)", spec):
         model, url = found[1], found[2]
     elif "@" in spec and _BARE_ADDRESS.fullmatch(spec.rpartition("@")[2]):
-        raise InputError(f"judge {spec!r}: an address begins with http:// or https://")
+        raise InputError("--scorer judge=MODEL@URL: an address begins with http:// or https://")
     if not model.strip():
-        raise InputError(f"judge {spec!r}: name the model before the address: MODEL@URL")
+        raise InputError("--scorer judge=MODEL@URL: name the model before the address")
     given = {field.name: getattr(handling, field.name) for field in fields(Handling)}
     settings = JudgeSettings(model=model.strip(), base_url=url, **given)
     return replace(

@@ -76,7 +76,7 @@ def read_ground(spec: str) -> Ground:
         )
     try:
         content = json.loads(read_text(path))
-    except json.JSONDecodeError as error:
+    except (json.JSONDecodeError, RecursionError) as error:
         raise InputError(f"sti.ground: {path} is not JSON: {error}") from error
     ground = _checked(path, content)
     said = json.dumps(dict(zip(ground.styles, ground.distances, strict=True)), sort_keys=False)
@@ -103,11 +103,11 @@ def _checked(path: Path, content: object) -> Ground:
             raise InputError(
                 f"sti.ground: in {path}, the row of {style} is not {len(styles)} numbers"
             )
-    distances = tuple(tuple(float(x) for x in row) for row in rows)
     try:
         import numpy as np
 
+        distances = tuple(tuple(float(x) for x in row) for row in rows)
         check_distances(np.array(distances), len(styles))
-    except InputError as error:
+    except (InputError, OverflowError) as error:
         raise InputError(f"sti.ground: {path}: {error}") from error
     return Ground("file", tuple(styles), distances)

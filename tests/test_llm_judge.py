@@ -23,7 +23,7 @@ from tstbench.errors import InputError, LimitError, ServerError, UnknownNameErro
 from tstbench.files import home
 from tstbench.metrics.functional.llm_judge import Reading, Scale, ensemble, expected, read
 from tstbench.metrics.inputs import check_inputs
-from tstbench.metrics.llm_judge.prompts import prompt_names, wordings
+from tstbench.metrics.llm_judge.wordings import prompt_names, wordings
 from tstbench.metrics.measure import measure, needs, plan
 from tstbench.metrics.options import choices
 from tstbench.metrics.scorers.device import Placement

@@ -20,7 +20,7 @@ from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError, UnknownNameError
 from tstbench.metrics.functional.logprop import logprop_statistics
 from tstbench.metrics.inputs import check_inputs
-from tstbench.metrics.logprop.prompts import load_prompts
+from tstbench.metrics.logprop.prompt_files import load_prompts
 from tstbench.metrics.measure import measure, plan
 from tstbench.metrics.options import choices
 from tstbench.metrics.scorers.causal_lm import CausalLm, question

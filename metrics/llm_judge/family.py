@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ..functional.llm_judge import Reading
     from ..inputs import Inputs
     from ..statistics import Statistics
-    from .prompts import Aspect, Wordings
+    from .wordings import Aspect, Wordings
 
 UNREAD = "judge_unread"
 _ASPECTS: tuple[Aspect, ...] = ("style", "content", "fluency")
@@ -104,7 +104,7 @@ class LlmJudgeOptions(Options):
 
     def asked(self, aspect: Aspect) -> Wordings:
         """The wordings for an aspect."""
-        from .prompts import wordings
+        from .wordings import wordings
 
         name: str = getattr(self, f"{aspect}_prompts")
         return wordings(

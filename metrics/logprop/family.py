@@ -88,7 +88,7 @@ class LogProp(Family[LogPropOptions]):
 
     def fields(self, metric: str, inputs: Inputs, options: LogPropOptions) -> dict[str, object]:
         """The prompt's words, what is subtracted, and how texts are prepared."""
-        from .prompts import load_prompts
+        from .prompt_files import load_prompts
 
         prompts = load_prompts(options.prompts)
         return {
@@ -115,7 +115,7 @@ class LogProp(Family[LogPropOptions]):
 def _questions(metric: str, inputs: Inputs, options: LogPropOptions) -> list[str]:
     """N questions with the source; where it is subtracted, N more without."""
     from ..scorers.causal_lm import question
-    from .prompts import load_prompts
+    from .prompt_files import load_prompts
 
     prompts, clean = load_prompts(options.prompts), preparation(inputs.language).clean
     direction = inputs.direction if metric == "logprop" else None

@@ -116,7 +116,7 @@ class TestMetric:
         found = self.measured(outputs, file, ("joint", "acc", "fluency"))
         signed = found["joint"].signature.as_dict()
         style, fluent = (found[m].signature.as_dict() for m in ("acc", "fluency"))
-        assert signed["classifier"] == style["classifier"]
+        assert signed["acc.classifier"] == style["classifier"]
         assert signed["fluency.classifier"] == fluent["classifier"] != style["classifier"]
 
     def test_the_signature_names_content_not_place(self, tmp_path, outputs):

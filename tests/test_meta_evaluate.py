@@ -136,6 +136,16 @@ def test_a_study_without_overall_scores_gets_the_protocols():
     assert scores["overall"] == pytest.approx(mean)
 
 
+def test_the_protocols_overall_score_is_of_its_own_scale_only(tmp_path, capsys):
+    table = tmp_path / "percent.csv"
+    lines = [f"is {n},was {n},a,{WAYS[0]},{90 - n},{10 + n},{n}\n" for n in range(5)]
+    table.write_text("source,output,system,direction,style,content,fluency\n" + "".join(lines))
+    call = ["meta-evaluate", str(table), "--scale", "0-100", "--metrics", "length_ratio"]
+    assert main([*call, "--all-aspects", "--resamples", "100"]) == 0
+    printed = list(csv.DictReader(capsys.readouterr().out.splitlines(), delimiter="\t"))
+    assert {row["aspect"] for row in printed} == {"style", "content", "fluency"}
+
+
 def test_flagged_scores_and_rated_sources_are_no_pairs():
     judgments = list(rows())
     changed = {**judgments[0].model_dump(), "score": 9.0, "flag": "impossible"}

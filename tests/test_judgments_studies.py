@@ -198,6 +198,7 @@ def test_a_users_table_is_a_study(tmp_path):
         (OWN + LINES.replace("mini/negative-to-positive", "mini"), {}, "line 2, column style"),
         (OWN + "a,b,c\n", {}, "line 2: not 6 columns"),
         (OWN + LINES + LINES, {}, "line 4: style of ours, .* is in line 2 too"),
+        (OWN.replace("Meaning", "style") + LINES, {}, "two columns are called 'style'"),
         (OWN, {}, "no score in it"),
         (OWN + LINES, {"columns": {"content": "Sense"}}, "no column Sense"),
     ],

@@ -251,6 +251,7 @@ def test_systems_alone_can_be_compared(tmp_path):
         ("id,m\n1,x\n", "line 2, column m: 'x' is no number"),
         ("id,m\n1,inf\n", "infinite"),
         ("id,m\n1\n", "line 2: not 2 columns"),
+        ("id,m,m\n1,2,3\n", "two columns are called 'm'"),
         ("id,m\n", "no rows"),
     ],
 )

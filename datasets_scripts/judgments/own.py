@@ -126,6 +126,8 @@ def _rows(path: Path, layout: Layout) -> Iterator[tuple[int, dict[str, str]]]:
             f"{path}: no column 'direction'. Add it, or give the direction of all rows: "
             "--direction dataset/source-to-target"
         )
+    if double := sorted({name for name in header if header.count(name) > 1}):
+        raise InputError(f"{path}: two columns are called {double[0]!r}: rename or remove one")
     if not any(layout.column(aspect) in header for aspect in ASPECTS):
         raise InputError(
             f"{path}: no column with scores; aspects are {', '.join(ASPECTS)}. Map other names "

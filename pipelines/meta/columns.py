@@ -281,6 +281,8 @@ def read_scores(path: Path, lower: Iterable[str] = ()) -> ScoreTable:
     delimiter = "\t" if path.suffix == ".tsv" else ","
     reader = csv.DictReader(io.StringIO(read_text(path), newline=""), delimiter=delimiter)
     header = list(reader.fieldnames or [])
+    if double := sorted({name for name in header if header.count(name) > 1}):
+        raise InputError(f"{path}: two columns are called {double[0]!r}: rename or remove one")
     by_text = {"source", "output"} <= set(header)
     by_system = {"direction", "system"} <= set(header)
     if "id" not in header and not by_text and not by_system:

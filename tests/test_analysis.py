@@ -16,6 +16,7 @@ from leaderboard_results import BACK, THERE, report, sample, write
 from scipy import stats
 from tiny_models import make_bert, make_distilbert
 
+from tstbench.datasets_scripts.judgments.schema import Judgment
 from tstbench.errors import InputError, UnknownNameError
 from tstbench.metrics.scorers.linear import LinearModel
 from tstbench.metrics.statistics import resample
@@ -144,6 +145,13 @@ def test_human_scores_are_joined_by_name_and_text(results):
     assert by_name["alpha"] == pytest.approx(np.mean([1, 2, 3, 4, 5, 1, 2, 3, 5]))
     assert by_name["beta"] == 2.0
     assert np.isnan(by_name["gamma"])
+
+
+def test_an_impossible_score_is_in_no_mean(results):
+    wrong = {**judgment("alpha", 2, 3.0).model_dump(), "score": 5.8, "flag": "impossible"}
+    (aspect,) = human_aspects([judgment("alpha", 1, 2.0), Judgment.model_validate(wrong)], results)
+    assert aspect.means == {"alpha": 2.0}
+    assert aspect.sentences.get(("alpha", "s-2")) is None
 
 
 def test_two_studies_are_two_variables(results):

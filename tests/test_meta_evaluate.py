@@ -243,9 +243,34 @@ def test_systems_alone_can_be_compared(tmp_path):
     assert one(report, coefficient="spearman").value == pytest.approx(1)
 
 
+def test_the_scores_of_an_output_are_those_of_its_study_and_system(tmp_path):
+    table = tmp_path / "scores.csv"
+    outputs = rated_outputs(rows(systems=2, sentences=1))
+    lines = [
+        f"{study},{o.direction},{o.system},{o.source},{o.output},{place + more}\n"
+        for study, more in (("ours", 0), ("theirs", 9))
+        for place, o in enumerate(outputs)
+    ]
+    table.write_text("study,direction,system,source,output,m\n" + "".join(lines))
+    (column,) = read_scores(table).columns(outputs)
+    assert column.sentence.tolist() == [0, 1]
+    table.write_text(table.read_text().replace("theirs", "ours"))
+    with pytest.raises(InputError, match="line 4: line 2 has other scores of the same output"):
+        read_scores(table).columns(outputs)
+
+
+def test_a_system_has_one_score(tmp_path):
+    table = tmp_path / "scores.csv"
+    row = f"{WAYS[0]},system-0"
+    table.write_text(f"direction,system,m\n{row},1\n{row},2\n")
+    with pytest.raises(InputError, match="line 3: line 2 has other scores of the same system"):
+        read_scores(table).columns(rated_outputs(rows()))
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
+        ("direction,system,output,m\na,b,c,1\n", "an output is known by"),
         ("a,b\n1,2\n", "an output is known by the columns 'id'"),
         ("id,system\n1,2\n", "no column with scores"),
         ("id,m\n1,x\n", "line 2, column m: 'x' is no number"),

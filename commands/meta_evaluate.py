@@ -159,6 +159,11 @@ def _print(report: MetaReport) -> None:
         reasons.setdefault((one.metric, one.why), []).append(one.direction or one.study)
     for (metric, why), where in reasons.items():
         say(f"{metric} is left out of {', '.join(where)}: {why}")
+    if not report.scores and not report.left_out:
+        raise InputError(
+            "nothing could be compared: these metrics measure other aspects than people scored. "
+            "--all-aspects compares them anyway"
+        )
     if not report.scores:
         raise InputError("nothing could be compared; the reasons are above")
     if sys.stdout.isatty():

@@ -312,6 +312,30 @@ def test_nothing_to_compare_is_said(tmp_path, capsys):
     assert "nothing could be compared" in err
 
 
+def test_a_metric_with_hardly_any_score_does_not_silence_the_others():
+    def score(outputs):
+        human = np.array([o.scores["content"] for o in outputs])
+        sparse = np.where(np.arange(len(human)) == 3, human, np.nan)
+        columns = {"good": human, "sparse": sparse}
+        return [Column(name=n, aspect="other", sentence=v) for n, v in columns.items()], []
+
+    report = meta_evaluate(rows(), score, Settings(resamples=100))
+    assert one(report, level="sentence", coefficient="pearson").metric == "good"
+    (left,) = report.left_out
+    assert (left.metric, left.direction) == ("sparse", WAYS[0])
+    assert "human content, 1 have its score" in left.why
+
+
+def test_why_nothing_could_be_compared_is_always_said(tmp_path, capsys):
+    study = tmp_path / "study.jsonl"
+    write_judgments(study, rows(aspects=("style",)))
+    assert main(["meta-evaluate", str(study), "--metrics", "s_bleu"]) == 2
+    assert "--all-aspects" in capsys.readouterr().err
+    write_judgments(study, rows(systems=2, sentences=1))
+    assert main(["meta-evaluate", str(study), "--metrics", "s_bleu"]) == 2
+    assert "of the outputs with human content, 2 have its score" in capsys.readouterr().err
+
+
 def test_balanced_accuracy_by_hand():
     people, right = np.array([0, 0, 0, 1]), np.array([1.0, 1, 1, 0])
     assert balanced_accuracy(right, people, np.arange(4), None).tolist() == [0.5]

@@ -186,6 +186,18 @@ def test_a_users_table_is_a_study(tmp_path):
     assert rows[0].sample_id == "it was bad"
 
 
+def test_long_sources_that_begin_alike_are_two_sentences(tmp_path):
+    file = tmp_path / "my.csv"
+    long = "very " * 30
+    ends = [
+        f"{long}{end},it was good,ours,mini/negative-to-positive,4,5\n" for end in ("bad", "dull")
+    ]
+    file.write_text(OWN + "".join(ends))
+    ids = {row.sample_id for row in read_study(file, Layout(columns={"content": "Meaning"}))}
+    assert len(ids) == 2
+    assert max(map(len, ids)) == 100
+
+
 @pytest.mark.parametrize(
     ("text", "layout", "said"),
     [

@@ -302,6 +302,18 @@ def test_mistakes_on_the_command_line(arguments, said, capsys):
     assert said in capsys.readouterr().err
 
 
+def test_two_files_of_one_name_are_not_taken_for_one_study(tmp_path, capsys):
+    for folder in ("first", "second"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "my.csv").write_text(
+            "source,output,system,direction,content\n"
+            + "".join(f"is {n},was {n},{folder},{WAYS[0]},{1 + n % 5}\n" for n in range(5))
+        )
+    files = [str(tmp_path / folder / "my.csv") for folder in ("first", "second")]
+    assert main(["meta-evaluate", *files, "--metrics", "s_bleu", "--resamples", "100"]) == 2
+    assert "the study 'my' is in" in capsys.readouterr().err
+
+
 def test_nothing_to_compare_is_said(tmp_path, capsys):
     study, table = tmp_path / "study.jsonl", tmp_path / "scores.csv"
     write_judgments(study, rows(raters=1))

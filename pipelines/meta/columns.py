@@ -171,7 +171,10 @@ def _measure(
         outcome = measure([name], inputs, scorers, how.choices)[name]
         return [(None, whole, outcome)]
     systems = list(dict.fromkeys(one.system for one in some))
-    at = {system: np.array([i for i in whole if some[i].system == system]) for system in systems}
+    at = {
+        system: np.array([i for i, o in enumerate(some) if o.system == system])
+        for system in systems
+    }
     sentences = {system: [some[i].sentence for i in at[system]] for system in systems}
     if any(sentences[system] != sentences[systems[0]] for system in systems):
         raise InputError("it compares systems, but they were not rated on the same sentences")

@@ -208,6 +208,12 @@ def test_long_sources_that_begin_alike_are_two_sentences(tmp_path):
         (OWN + LINES.replace(",4,", ",9,"), {}, "line 2, column style: score 9 is not on the"),
         (OWN + LINES.replace(",4,", ",nan,"), {}, "line 2, column style: .*finite"),
         (OWN + LINES.replace("mini/negative-to-positive", "mini"), {}, "line 2, column style"),
+        (OWN + LINES.replace("tive-to-posi", "tive to posi"), {}, "like dataset/source-to-target"),
+        (
+            "rater," + OWN + "Al B," + LINES.splitlines()[0],
+            {},
+            "rater: 'Al B' is not like lower-case letters",
+        ),
         (OWN + "a,b,c\n", {}, "line 2: not 6 columns"),
         (OWN + LINES + LINES, {}, "line 4: style of ours, .* is in line 2 too"),
         (OWN.replace("Meaning", "style") + LINES, {}, "two columns are called 'style'"),

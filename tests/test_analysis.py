@@ -1,5 +1,6 @@
 """The data of an analysis, against scipy, scikit-learn, transformers, and small cases by hand."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -125,6 +126,14 @@ def test_too_few_points_and_constants_say_nothing():
     exact = correlation.of_systems(np.arange(9.0), np.arange(9.0))
     assert exact.value == 1.0
     assert exact.high <= 1.0
+
+
+def test_a_direction_without_any_score_stops_nothing(results):
+    bare = replace(results, columns=())
+    matrix = correlation.over_directions([results, bare], [(), ()])
+    alone = correlation.over_directions([results], [()])
+    assert matrix.titles == alone.titles
+    assert matrix.cells[0][1].points == alone.cells[0][1].points
 
 
 # -- human scores ----------------------------------------------------------------------------------

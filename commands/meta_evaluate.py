@@ -27,6 +27,7 @@ from .judgments import add_layout_arguments, read_any, read_layout
 from .scoring import add_scoring_arguments, read_scoring
 
 if TYPE_CHECKING:
+    from ..datasets_scripts.judgments.schema import Judgment
     from ..pipelines.meta.evaluate import Scored
     from ..pipelines.meta.rated import RatedOutput
     from ..pipelines.meta.result import MetaReport
@@ -104,7 +105,17 @@ def run(arguments: argparse.Namespace) -> None:
         read_agreement(arguments.summary)  # another file is told of before anything is scored
     score = _scored(arguments)
     layout = read_layout(arguments)
-    judgments = [row for name in dict.fromkeys(named) for row in read_any(name, layout)]
+    judgments: list[Judgment] = []
+    given: dict[str, str] = {}
+    for name in dict.fromkeys(named):
+        rows = read_any(name, layout)
+        for study in dict.fromkeys(row.study for row in rows):
+            if (first := given.setdefault(study, name)) != name:
+                raise InputError(
+                    f"the study {study!r} is in {first} and in {name}: give one of them. A table's "
+                    "study is called like its file; parts of one study can be put into one file"
+                )
+        judgments += rows
     report = meta_evaluate(judgments, score, settings)
     if arguments.out:  # first: a closed pipe ends the printing
         write_folder(arguments.out, report)
@@ -182,6 +193,11 @@ def _print(report: MetaReport) -> None:
         reasons.setdefault((one.metric, one.why), []).append(one.direction or one.study)
     for (metric, why), where in reasons.items():
         say(f"{metric} is left out of {', '.join(where)}: {why}")
+    if not report.scores and not report.left_out:
+        raise InputError(
+            "nothing could be compared: these metrics measure other aspects than people scored. "
+            "--all-aspects compares them anyway"
+        )
     if not report.scores:
         raise InputError("nothing could be compared; the reasons are above")
     if sys.stdout.isatty():

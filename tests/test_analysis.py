@@ -1,5 +1,6 @@
 """The data of an analysis, against scipy, scikit-learn, transformers, and small cases by hand."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from leaderboard_results import BACK, THERE, report, sample, write
 from scipy import stats
 from tiny_models import make_bert, make_distilbert
 
+from tstbench.datasets_scripts.judgments.schema import Judgment
 from tstbench.errors import InputError, UnknownNameError
 from tstbench.metrics.scorers.linear import LinearModel
 from tstbench.metrics.statistics import resample
@@ -126,6 +128,14 @@ def test_too_few_points_and_constants_say_nothing():
     assert exact.high <= 1.0
 
 
+def test_a_direction_without_any_score_stops_nothing(results):
+    bare = replace(results, columns=())
+    matrix = correlation.over_directions([results, bare], [(), ()])
+    alone = correlation.over_directions([results], [()])
+    assert matrix.titles == alone.titles
+    assert matrix.cells[0][1].points == alone.cells[0][1].points
+
+
 # -- human scores ----------------------------------------------------------------------------------
 
 
@@ -144,6 +154,13 @@ def test_human_scores_are_joined_by_name_and_text(results):
     assert by_name["alpha"] == pytest.approx(np.mean([1, 2, 3, 4, 5, 1, 2, 3, 5]))
     assert by_name["beta"] == 2.0
     assert np.isnan(by_name["gamma"])
+
+
+def test_an_impossible_score_is_in_no_mean(results):
+    wrong = {**judgment("alpha", 2, 3.0).model_dump(), "score": 5.8, "flag": "impossible"}
+    (aspect,) = human_aspects([judgment("alpha", 1, 2.0), Judgment.model_validate(wrong)], results)
+    assert aspect.means == {"alpha": 2.0}
+    assert aspect.sentences.get(("alpha", "s-2")) is None
 
 
 def test_two_studies_are_two_variables(results):

@@ -236,6 +236,8 @@ class TestTheCommand:
             ("system,outputs,direction,bleu\nours,none.txt,{0},3\n", "line 2: no such file"),
             ("system,outputs,direction,bleu\nours,a.txt,{0},\n", "no line has a claimed number"),
             ("system,outputs,direction,bleu\n", "no line below the header"),
+            ("system,outputs,direction,bleu\nours,a.txt,{0},55,2\n", "line 2: more cells than"),
+            ("system,outputs,direction,bleu,bleu\nours,a.txt,{0},5,6\n", "two columns are called"),
             ("system,outputs,direction,blue\nours,a.txt,{0},3\n", "blue"),
         ],
     )

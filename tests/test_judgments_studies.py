@@ -186,6 +186,18 @@ def test_a_users_table_is_a_study(tmp_path):
     assert rows[0].sample_id == "it was bad"
 
 
+def test_long_sources_that_begin_alike_are_two_sentences(tmp_path):
+    file = tmp_path / "my.csv"
+    long = "very " * 30
+    ends = [
+        f"{long}{end},it was good,ours,mini/negative-to-positive,4,5\n" for end in ("bad", "dull")
+    ]
+    file.write_text(OWN + "".join(ends))
+    ids = {row.sample_id for row in read_study(file, Layout(columns={"content": "Meaning"}))}
+    assert len(ids) == 2
+    assert max(map(len, ids)) == 100
+
+
 @pytest.mark.parametrize(
     ("text", "layout", "said"),
     [
@@ -196,8 +208,15 @@ def test_a_users_table_is_a_study(tmp_path):
         (OWN + LINES.replace(",4,", ",9,"), {}, "line 2, column style: score 9 is not on the"),
         (OWN + LINES.replace(",4,", ",nan,"), {}, "line 2, column style: .*finite"),
         (OWN + LINES.replace("mini/negative-to-positive", "mini"), {}, "line 2, column style"),
+        (OWN + LINES.replace("tive-to-posi", "tive to posi"), {}, "like dataset/source-to-target"),
+        (
+            "rater," + OWN + "Al B," + LINES.splitlines()[0],
+            {},
+            "rater: 'Al B' is not like lower-case letters",
+        ),
         (OWN + "a,b,c\n", {}, "line 2: not 6 columns"),
         (OWN + LINES + LINES, {}, "line 4: style of ours, .* is in line 2 too"),
+        (OWN.replace("Meaning", "style") + LINES, {}, "two columns are called 'style'"),
         (OWN, {}, "no score in it"),
         (OWN + LINES, {"columns": {"content": "Sense"}}, "no column Sense"),
     ],

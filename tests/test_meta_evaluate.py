@@ -135,6 +135,16 @@ def test_a_study_without_overall_scores_gets_the_protocols():
     assert scores["overall"] == pytest.approx(mean)
 
 
+def test_the_protocols_overall_score_is_of_its_own_scale_only(tmp_path, capsys):
+    table = tmp_path / "percent.csv"
+    lines = [f"is {n},was {n},a,{WAYS[0]},{90 - n},{10 + n},{n}\n" for n in range(5)]
+    table.write_text("source,output,system,direction,style,content,fluency\n" + "".join(lines))
+    call = ["meta-evaluate", str(table), "--scale", "0-100", "--metrics", "length_ratio"]
+    assert main([*call, "--all-aspects", "--resamples", "100"]) == 0
+    printed = list(csv.DictReader(capsys.readouterr().out.splitlines(), delimiter="\t"))
+    assert {row["aspect"] for row in printed} == {"style", "content", "fluency"}
+
+
 def test_flagged_scores_and_rated_sources_are_no_pairs():
     judgments = list(rows())
     changed = {**judgments[0].model_dump(), "score": 9.0, "flag": "impossible"}
@@ -224,14 +234,40 @@ def test_systems_alone_can_be_compared(tmp_path):
     assert one(report, coefficient="spearman").value == pytest.approx(1)
 
 
+def test_the_scores_of_an_output_are_those_of_its_study_and_system(tmp_path):
+    table = tmp_path / "scores.csv"
+    outputs = rated_outputs(rows(systems=2, sentences=1))
+    lines = [
+        f"{study},{o.direction},{o.system},{o.source},{o.output},{place + more}\n"
+        for study, more in (("ours", 0), ("theirs", 9))
+        for place, o in enumerate(outputs)
+    ]
+    table.write_text("study,direction,system,source,output,m\n" + "".join(lines))
+    (column,) = read_scores(table).columns(outputs)
+    assert column.sentence.tolist() == [0, 1]
+    table.write_text(table.read_text().replace("theirs", "ours"))
+    with pytest.raises(InputError, match="line 4: line 2 has other scores of the same output"):
+        read_scores(table).columns(outputs)
+
+
+def test_a_system_has_one_score(tmp_path):
+    table = tmp_path / "scores.csv"
+    row = f"{WAYS[0]},system-0"
+    table.write_text(f"direction,system,m\n{row},1\n{row},2\n")
+    with pytest.raises(InputError, match="line 3: line 2 has other scores of the same system"):
+        read_scores(table).columns(rated_outputs(rows()))
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
+        ("direction,system,output,m\na,b,c,1\n", "an output is known by"),
         ("a,b\n1,2\n", "an output is known by the columns 'id'"),
         ("id,system\n1,2\n", "no column with scores"),
         ("id,m\n1,x\n", "line 2, column m: 'x' is no number"),
         ("id,m\n1,inf\n", "infinite"),
         ("id,m\n1\n", "line 2: not 2 columns"),
+        ("id,m,m\n1,2,3\n", "two columns are called 'm'"),
         ("id,m\n", "no rows"),
     ],
 )
@@ -257,6 +293,18 @@ def test_mistakes_on_the_command_line(arguments, said, capsys):
     assert said in capsys.readouterr().err
 
 
+def test_two_files_of_one_name_are_not_taken_for_one_study(tmp_path, capsys):
+    for folder in ("first", "second"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "my.csv").write_text(
+            "source,output,system,direction,content\n"
+            + "".join(f"is {n},was {n},{folder},{WAYS[0]},{1 + n % 5}\n" for n in range(5))
+        )
+    files = [str(tmp_path / folder / "my.csv") for folder in ("first", "second")]
+    assert main(["meta-evaluate", *files, "--metrics", "s_bleu", "--resamples", "100"]) == 2
+    assert "the study 'my' is in" in capsys.readouterr().err
+
+
 def test_nothing_to_compare_is_said(tmp_path, capsys):
     study, table = tmp_path / "study.jsonl", tmp_path / "scores.csv"
     write_judgments(study, rows(raters=1))
@@ -265,6 +313,30 @@ def test_nothing_to_compare_is_said(tmp_path, capsys):
     err = capsys.readouterr().err
     assert "m is left out of ours" in err
     assert "nothing could be compared" in err
+
+
+def test_a_metric_with_hardly_any_score_does_not_silence_the_others():
+    def score(outputs):
+        human = np.array([o.scores["content"] for o in outputs])
+        sparse = np.where(np.arange(len(human)) == 3, human, np.nan)
+        columns = {"good": human, "sparse": sparse}
+        return [Column(name=n, aspect="other", sentence=v) for n, v in columns.items()], []
+
+    report = meta_evaluate(rows(), score, Settings(resamples=100))
+    assert one(report, level="sentence", coefficient="pearson").metric == "good"
+    (left,) = report.left_out
+    assert (left.metric, left.direction) == ("sparse", WAYS[0])
+    assert "human content, 1 have its score" in left.why
+
+
+def test_why_nothing_could_be_compared_is_always_said(tmp_path, capsys):
+    study = tmp_path / "study.jsonl"
+    write_judgments(study, rows(aspects=("style",)))
+    assert main(["meta-evaluate", str(study), "--metrics", "s_bleu"]) == 2
+    assert "--all-aspects" in capsys.readouterr().err
+    write_judgments(study, rows(systems=2, sentences=1))
+    assert main(["meta-evaluate", str(study), "--metrics", "s_bleu"]) == 2
+    assert "of the outputs with human content, 2 have its score" in capsys.readouterr().err
 
 
 def test_balanced_accuracy_by_hand():

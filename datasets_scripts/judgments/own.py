@@ -10,6 +10,7 @@ import csv
 import io
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -20,6 +21,7 @@ from .aspects import ASPECTS
 from .schema import Judgment, first_problem, parse_scale, read_judgments
 
 TEXT_COLUMNS = ("source", "output", "system", "id", "rater", "direction", "model", "condition")
+ID_LENGTH = 100  # characters of a sentence's id
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,7 +104,8 @@ def read_study(path: Path | str, layout: Layout | None = None) -> list[Judgment]
                 raise InputError(
                     f"{path}, line {line}: {judgment.aspect} of {judgment.system}, "
                     f"{judgment.sample_id} by {judgment.rater} is in line {first} too. Keep one, "
-                    "or say who rated in a column 'rater'"
+                    "or say who rated in a column 'rater'; sentences with the same source need a "
+                    "column 'id'"
                 )
             judgments.append(judgment)
     if not judgments:
@@ -126,6 +129,8 @@ def _rows(path: Path, layout: Layout) -> Iterator[tuple[int, dict[str, str]]]:
             f"{path}: no column 'direction'. Add it, or give the direction of all rows: "
             "--direction dataset/source-to-target"
         )
+    if double := sorted({name for name in header if header.count(name) > 1}):
+        raise InputError(f"{path}: two columns are called {double[0]!r}: rename or remove one")
     if not any(layout.column(aspect) in header for aspect in ASPECTS):
         raise InputError(
             f"{path}: no column with scores; aspects are {', '.join(ASPECTS)}. Map other names "
@@ -160,7 +165,7 @@ def _judge(path: Path, line: int, row: dict[str, str], layout: Layout) -> Iterat
                 direction=direction,
                 system=text("system") or "",
                 # Outputs of one source belong together; the text itself is the id of those without.
-                sample_id=text("id") or (source or "")[:100] or None,
+                sample_id=text("id") or _as_id(source or "") or None,
                 source=source,
                 output=row.get(layout.column("output")) or "",
                 aspect=aspect,
@@ -172,3 +177,11 @@ def _judge(path: Path, line: int, row: dict[str, str], layout: Layout) -> Iterat
             )
         except ValidationError as error:
             raise InputError(f"{where}: {first_problem(error)}") from error
+
+
+def _as_id(source: str) -> str:
+    """A source as the name of its sentence: whole, or its beginning and a digest of all of it."""
+    if len(source) <= ID_LENGTH:
+        return source
+    digest = sha256(source.encode()).hexdigest()[:16]
+    return f"{source[: ID_LENGTH - len(digest) - 1]} {digest}"

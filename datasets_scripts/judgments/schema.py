@@ -26,6 +26,8 @@ _Name = Annotated[str, Field(min_length=1, max_length=100)]
 _OPTIONAL = ("item", "model", "condition", "certain", "flag")
 _Slug = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_.-]*$", max_length=100)]
 
+_FORMS = {"direction": "dataset/source-to-target"}  # what a field's pattern asks for, in words
+
 
 @dataclass(frozen=True)
 class Scale:
@@ -172,6 +174,9 @@ def first_problem(error: ValidationError) -> str:
     problem = error.errors(include_url=False)[0]
     where = ".".join(str(part) for part in problem["loc"])
     what = problem["msg"].removeprefix("Value error, ")
+    if problem["type"] == "string_pattern_mismatch":
+        form = _FORMS.get(where, "lower-case letters, digits, '_', '.' and '-'")
+        what = f"{problem['input']!r} is not like {form}"
     return f"{where}: {what}" if where else what
 
 

@@ -131,7 +131,7 @@ def over_directions(
         names.update(dict.fromkeys(block, ""))
         blocks.append(block)
     order = [(False, m) for m in columns] + [(True, title) for title in people]
-    sizes = [len(next(iter(block.values()))) for block in blocks]
+    sizes = [sum(not r.system.is_bound for r in results.reports) for results in directions]
     data = np.array(
         [
             np.concatenate(

@@ -48,7 +48,7 @@ def human_aspects(
     known = {fold(r.system.name) for r in (*results.reports, *results.runs)}
     groups: dict[tuple[str, str, str], list[Judgment]] = defaultdict(list)
     for one in judgments:
-        if one.direction == results.name and one.score is not None and fold(one.system) in known:
+        if one.direction == results.name and one.usable is not None and fold(one.system) in known:
             groups[one.study, one.aspect, one.scale].append(one)
     several = len({study for study, _, _ in groups}) > 1
     texts = {
@@ -97,17 +97,17 @@ def _aspect(
     here: dict[tuple[str, str], list[float]] = defaultdict(list)
     other = 0
     for number, one in enumerate(judgments):
-        if one.score is None:
+        if one.usable is None:
             continue
         system = fold(one.system)
-        items[system][number if one.sample_id is None else one.sample_id].append(one.score)
+        items[system][number if one.sample_id is None else one.sample_id].append(one.usable)
         place = (system, one.sample_id or "")
         if place not in texts:
             continue
         if one.output is not None and match_key(one.output) != match_key(texts[place]):
             other += 1
         else:
-            here[place].append(one.score)
+            here[place].append(one.usable)
     name = f"human {aspect.replace('_', ' ')}"
     return HumanAspect(
         study=study,

@@ -127,6 +127,8 @@ def read_table(path: Path) -> list[Row]:
             f"{path}: no column {', '.join(missing)}; needed: system, outputs, direction, and a "
             "column for each metric"
         )
+    if double := sorted({name for name in columns if columns.count(name) > 1}):
+        raise InputError(f"{path}: two columns are called {double[0]!r}: rename or remove one")
     metrics = [name for name in columns if name not in ("system", "outputs", "direction")]
     if not metrics:
         raise InputError(f"{path}: no column with claimed numbers, such as bleu")
@@ -138,6 +140,8 @@ def read_table(path: Path) -> list[Row]:
 
 def _row(path: Path, line: int, cells: Mapping[str, str | None], metrics: Sequence[str]) -> Row:
     where = f"{path}, line {line}"
+    if None in cells:  # the decimal comma of 55,2 would make it 55
+        raise InputError(f"{where}: more cells than columns; put quotes around a text with a comma")
     outputs, directions = (
         tuple(part.strip() for part in (cells[name] or "").split(";") if part.strip())
         for name in ("outputs", "direction")

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ...datasets_scripts.judgments.aspects import OVERALL, RATED
-from ...datasets_scripts.judgments.schema import Judgment
+from ...datasets_scripts.judgments.schema import Judgment, parse_scale
 
 COPY_PENALTY = 0.6
 
@@ -40,15 +40,19 @@ def overall_judgments(judgments: Iterable[Judgment]) -> list[Judgment]:
 
     Args:
         judgments: of any aspects; outputs without a sample id, source or text are skipped,
-            because it cannot be known whether they are copies.
+            because it cannot be known whether they are copies, and so are scores on another scale
+            than 1 to 5, on which the protocol says nothing.
 
     Returns:
         One :data:`OVERALL` judgment per rater and output, in the order of first mention.
     """
     grouped: dict[tuple[str, ...], dict[str, Judgment]] = {}
     names = {aspect.name for aspect in RATED}
+    ends = {aspect.name: _ends(aspect.scale) for aspect in RATED}
     for judgment in judgments:
-        if judgment.key is not None and judgment.aspect in names and judgment.score is not None:
+        if judgment.key is None or judgment.score is None or judgment.aspect not in names:
+            continue
+        if _ends(judgment.scale) == ends[judgment.aspect]:
             *of, aspect, rater = judgment.key
             grouped.setdefault((*of, rater), {})[aspect] = judgment
     rows = []
@@ -61,3 +65,9 @@ def overall_judgments(judgments: Iterable[Judgment]) -> list[Judgment]:
         changes = {"aspect": OVERALL.name, "scale": OVERALL.scale, "score": overall, "note": None}
         rows.append(Judgment.model_validate(one.model_dump() | changes))
     return rows
+
+
+def _ends(scale: str) -> tuple[float, float]:
+    """The lowest and the highest score: raters' means are 'interval', their scores 'ordinal'."""
+    parsed = parse_scale(scale)
+    return parsed.low, parsed.high

@@ -232,12 +232,19 @@ class ScoreTable:
                 found.setdefault(key, []).append(number)
         systems: list[dict[tuple[str, str], float]] = [{} for _ in self.names]
         known = {(one.direction, one.system) for one in outputs}
-        for (_, row), scores in zip(self.rows, self.scores, strict=True):
+        studies = {one.study for one in outputs}
+        scored: dict[int | tuple[str, str], tuple[int, np.ndarray]] = {}
+        for (line, row), scores in zip(self.rows, self.scores, strict=True):
+            if row.get("study") and row["study"] not in studies:
+                continue
             if "id" not in row and "output" not in row:
                 pair = (row["direction"], row["system"])
-                for place in range(len(self.names)) if pair in known else ():
-                    systems[place][pair] = float(scores[place])
+                if pair in known:
+                    self._once(scored, pair, line, scores)
+                    for place in range(len(self.names)):
+                        systems[place][pair] = float(scores[place])
             for number in found.get(_key(row), ()):
+                self._once(scored, number, line, scores)
                 sentence[number] = scores
         return [
             Column(
@@ -251,6 +258,21 @@ class ScoreTable:
             if systems[place] or np.isfinite(sentence[:, place]).any()
         ]
 
+    def _once(
+        self,
+        scored: dict[int | tuple[str, str], tuple[int, np.ndarray]],
+        what: int | tuple[str, str],
+        line: int,
+        scores: np.ndarray,
+    ) -> None:
+        first, before = scored.setdefault(what, (line, scores))
+        if not np.array_equal(before, scores, equal_nan=True):
+            thing = "output" if isinstance(what, int) else "system"
+            raise InputError(
+                f"{self.path}, line {line}: line {first} has other scores of the same {thing}. "
+                "Keep one, or say which is which by 'direction', 'system' or 'study'"
+            )
+
 
 _KEYS = ("study", "direction", "system", "id", "source", "output")
 
@@ -259,14 +281,15 @@ def _key(row: Mapping[str, str]) -> tuple[str, ...]:
     """An output: by id with its direction and system, or by its texts."""
     if "id" in row:
         return ("id", row.get("direction", ""), row.get("system", ""), row["id"])
-    return ("text", row.get("direction", ""), row.get("source", ""), row.get("output", ""))
+    texts = row.get("source", ""), row.get("output", "")
+    return ("text", row.get("direction", ""), row.get("system", ""), *texts)
 
 
 def _keys(one: RatedOutput) -> Iterable[tuple[str, ...]]:
     for direction in (one.direction, ""):
         for system in (one.system, ""):
             yield ("id", direction, system, one.sentence)
-        yield ("text", direction, one.source or "", one.output or "")
+            yield ("text", direction, system, one.source or "", one.output or "")
 
 
 def read_scores(path: Path, lower: Iterable[str] = ()) -> ScoreTable:
@@ -284,8 +307,10 @@ def read_scores(path: Path, lower: Iterable[str] = ()) -> ScoreTable:
     delimiter = "\t" if path.suffix == ".tsv" else ","
     reader = csv.DictReader(io.StringIO(read_text(path), newline=""), delimiter=delimiter)
     header = list(reader.fieldnames or [])
+    if double := sorted({name for name in header if header.count(name) > 1}):
+        raise InputError(f"{path}: two columns are called {double[0]!r}: rename or remove one")
     by_text = {"source", "output"} <= set(header)
-    by_system = {"direction", "system"} <= set(header)
+    by_system = {"direction", "system"} <= set(header) and "output" not in header
     if "id" not in header and not by_text and not by_system:
         raise InputError(
             f"{path}: an output is known by the columns 'id' (with 'direction' and 'system'), or "

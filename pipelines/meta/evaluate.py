@@ -157,9 +157,11 @@ def meta_evaluate(
                 signatures.setdefault(column.name, {})[f"{study} {direction}"] = signature
         models: list[OfModel] = []
         for cut in cuts(study, outputs, columns, settings):
+            before = len(scores)
             for level_scores, level_differences in (_sentences(cut, models), _systems(cut)):
                 scores += level_scores
                 differences += level_differences
+            left += _uncompared(cut, {score.metric for score in scores[before:]}, missing)
         scores += means_of_models(models)
     return MetaReport(
         made_with=f"tstbench {__version__}",
@@ -212,10 +214,29 @@ def cuts(
                 yield Cut(study, direction, model, aspect, chosen, places, some, settings)
 
 
+def _uncompared(cut: Cut, compared: set[str], known: Sequence[Left]) -> list[Left]:
+    """Metrics of which nothing can be said, and why, unless that is known of the direction."""
+    said = {
+        one.metric for one in known if one.study == cut.study and one.direction == cut.direction
+    }
+    found = []
+    for column in cut.columns if cut.direction is not None else ():
+        if column.name in said | compared:
+            continue
+        number = int(np.isfinite(column.sentence[cut.places]).sum())
+        why = f"of the outputs with human {cut.aspect}, {number} have its score"
+        if number >= FEWEST:
+            why = (
+                f"of these outputs with human {cut.aspect}, not {FEWEST} have every metric's score"
+            )
+        found.append(Left(study=cut.study, direction=cut.direction, metric=column.name, why=why))
+    return found
+
+
 def _sentences(cut: Cut, models: list[OfModel]) -> tuple[list[MetaScore], list[MetaDifference]]:
     """Sentence level: every output is a pair of scores; what is found of a model is kept."""
     table = {c.name: c.sign * c.sentence[cut.places] for c in cut.columns}
-    table = {name: values for name, values in table.items() if np.isfinite(values).any()}
+    table = {n: values for n, values in table.items() if np.isfinite(values).sum() >= FEWEST}
     if not table:
         return [], []
     defined = np.isfinite(np.stack(list(table.values()))).all(axis=0)  # all on the same outputs

@@ -103,12 +103,14 @@ class MeaningNetwork(nn.Module):
             return own if self._merged else own + self.scale * added[i](y)
 
         query, key, value = (
-            product(i, x).unflatten(-1, (heads, -1)).transpose(1, 2) for i in range(3)
+            # Attention is computed in float32: its gradients in bfloat16 are slow on processors.
+            product(i, x).unflatten(-1, (heads, -1)).transpose(1, 2).float()
+            for i in range(3)
         )
         mixed = F.scaled_dot_product_attention(query, key, value, attn_mask=seen)
-        mixed = self.drop(product(3, mixed.transpose(1, 2).flatten(2)))
+        mixed = product(3, mixed.transpose(1, 2).flatten(2))
         x = layer.attention.output.LayerNorm(x + mixed)
-        inner = self.drop(product(5, F.gelu(product(4, x))))
+        inner = product(5, F.gelu(product(4, x)))
         after: Tensor = layer.output.LayerNorm(x + inner)
         return after
 

@@ -14,7 +14,7 @@ from ...files import read_lines
 from ...talk import say
 from ..acceptability import cola_corpus
 
-# The styles of StylePTB's present sentences and of Shakespeare's are learned from human pairs.
+# Rewrites by people are used as pairs; of the others, the sentences of both styles are used.
 PARALLEL = ("shakespeare/shakespearean-to-modern", "styptb_tfu/present-to-future")
 PLAIN = ("styptb_arr/modified-to-unmodified", "amazon/negative-to-positive",
          "yelp/negative-to-positive")  # fmt: skip

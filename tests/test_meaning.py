@@ -26,7 +26,7 @@ from tstbench.metrics.scorers.profile import PROFILES, Scorers
 from tstbench.trainers.meaning import damage
 from tstbench.trainers.meaning.encoded import encode
 from tstbench.trainers.meaning.material import Material, material
-from tstbench.trainers.meaning.pairs import Recipe, drawn, made_pair, stock_of, template_pair
+from tstbench.trainers.meaning.pairs import Pair, Recipe, drawn, made_pair, stock_of, template_pair
 from tstbench.trainers.meaning.slots import slots
 from tstbench.trainers.meaning.templates import facts_of, something_said, templates, told
 from tstbench.trainers.meaning.thesaurus import thesaurus
@@ -227,6 +227,25 @@ def test_another_encoder_is_refused(shipped, tmp_path):
         MeaningModel.load(tmp_path)
 
 
+@pytest.mark.parametrize("rank", [0, 10**9, "many", None])
+def test_sizes_that_make_no_sense_are_refused(shipped, tmp_path, rank):
+    shipped.save(tmp_path)
+    settings = json.loads((tmp_path / "model.json").read_text())
+    settings["rank"] = rank
+    (tmp_path / "model.json").write_text(json.dumps(settings))
+    with pytest.raises(IntegrityError, match="not a meaning scorer"):
+        MeaningModel.load(tmp_path)
+
+
+def test_weights_of_another_size_are_refused(shipped, tmp_path):
+    shipped.save(tmp_path)
+    settings = json.loads((tmp_path / "model.json").read_text())
+    settings["rank"] = 3
+    (tmp_path / "model.json").write_text(json.dumps(settings))
+    with pytest.raises(IntegrityError, match="does not fit"):
+        MeaningModel.load(tmp_path)
+
+
 def test_a_scorer_that_is_not_there_is_told():
     with pytest.raises(MissingScorerError, match="tstbench train meaning"):
         meaning("no/such/folder", None, HERE)
@@ -344,13 +363,16 @@ def test_names_of_one_thing_are_not_other_things():
 
 
 def test_marks_belong_to_their_tokens(shipped):
-    pair = made_pair(SENTENCES[3], "one", stock_of(SENTENCES), random.Random(5), Recipe())
-    data = encode([pair], shipped.reader)
+    """A word of several tokens has its mark on all of them."""
+    source = (Word("the"), Word("archaeopteryx", True), Word("skyrocketed", None))
+    output = (Word("the"), Word("dog", True), Word("skyrocketed", None))
+    data = encode([Pair(source, output, 0.2, "other_word")], shipped.reader)
     first, second = data.pairs[0]
     assert len(data.marks[0]) == len(first) + len(second) + 3 == data.lengths[0]
-    names = shipped.reader.tokenizer.convert_ids_to_tokens(first)
-    marked = {n for n, m in zip(names, data.marks[0][1:], strict=False) if m == 1}
-    assert marked <= {word.text for word in pair.source if word.changed}
+    bird, jump = (len(shipped.reader.ids([word])[0]) for word in ("archaeopteryx", "skyrocketed"))
+    assert bird > 1
+    expected = [-1, 0, *[1] * bird, *[-1] * jump, -1, 0, 1, *[-1] * jump, -1]
+    assert data.marks[0].tolist() == expected
 
 
 def test_words_are_split_as_the_encoder_splits_them():

@@ -31,6 +31,7 @@ from .weights import load_pretrained
 MODEL_FILE = "model.json"
 WEIGHTS_FILE = "weights.safetensors"
 _BATCH_TOKENS = 2_048
+_WIDEST = 4_096  # a file of somebody else cannot ask for more memory than that takes
 
 Ids = Sequence[int]
 
@@ -176,6 +177,8 @@ class MeaningModel:
             rank, hidden = int(settings["rank"]), int(settings["hidden"])
             scale = float(settings["scale"])
             model, digest = str(settings["encoder"]["model"]), str(settings["encoder"]["hash"])
+            if not (1 <= rank <= _WIDEST and 1 <= hidden <= _WIDEST):
+                raise ValueError(f"sizes from 1 to {_WIDEST} are needed")
         except (ValueError, KeyError, TypeError) as error:
             raise IntegrityError(f"{folder / MODEL_FILE} is not a meaning scorer's") from error
         encoder = load_encoder(model, None, placement)

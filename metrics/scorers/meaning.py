@@ -46,8 +46,9 @@ class PairReader:
 
     def __init__(self, encoder: Any, tokenizer: Any) -> None:
         self.tokenizer = tokenizer
-        self._words = F.normalize(encoder.embeddings.word_embeddings.weight.detach(), dim=-1)
-        self._device = self._words.device
+        weights = encoder.embeddings.word_embeddings.weight.detach()
+        self._words = F.normalize(weights.cpu(), dim=-1)  # pairs are put together there
+        self._device = weights.device
         self.longest = (longest_input(encoder, tokenizer) - 3) // 2  # of one sentence, in tokens
 
     def ids(self, texts: Sequence[str]) -> list[list[int]]:

@@ -61,12 +61,15 @@ class MeaningNetwork(nn.Module):
         """The encoder, unchanged."""
         return self._encoder[0]
 
+    def _additions(self) -> list[_LowRank]:
+        return [one for one in self.added if isinstance(one, _LowRank)]
+
     @torch.no_grad()
     def merge(self) -> None:
         """Add what is added to the encoder's own weights: quicker, and no more training after it."""
         parts = [part for layer in self.encoder.encoder.layer for part in _projections(layer)]
         if not self._merged:
-            for part, added in zip(parts, self.added, strict=True):
+            for part, added in zip(parts, self._additions(), strict=True):
                 part.weight += self.scale * (added.up @ added.down)
         self._merged = True
 
@@ -91,7 +94,7 @@ class MeaningNetwork(nn.Module):
         x = embeddings.LayerNorm(x + self.side(sides) + self.alike(alike))
         seen = real[:, None, None, :]
         for number, layer in enumerate(self.encoder.encoder.layer):
-            x = self._layer(x, layer, list(self.added[6 * number : 6 * number + 6]), seen)
+            x = self._layer(x, layer, self._additions()[6 * number : 6 * number + 6], seen)
         return self._head(x, sides, real)
 
     def _layer(self, x: Tensor, layer: Any, added: Sequence[nn.Module], seen: Tensor) -> Tensor:
@@ -104,7 +107,7 @@ class MeaningNetwork(nn.Module):
 
         query, key, value = (
             # Attention is computed in float32: its gradients in bfloat16 are slow on processors.
-            product(i, x).unflatten(-1, (heads, -1)).transpose(1, 2).float()
+            product(i, x).view(*x.shape[:2], heads, -1).transpose(1, 2).float()
             for i in range(3)
         )
         mixed = F.scaled_dot_product_attention(query, key, value, attn_mask=seen)

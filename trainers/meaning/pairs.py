@@ -91,7 +91,7 @@ def made_pair(
         ``None`` where the sentence is too short or too long, or cannot be changed in that way.
     """
     by_people = not isinstance(texts, str)
-    base = split_words(texts[1] if by_people else texts)
+    base = split_words(texts if isinstance(texts, str) else texts[1])
     if not 3 <= len(base) <= 40:
         return None
     kept, kinds = 1.0, []

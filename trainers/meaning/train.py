@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import torch
@@ -276,6 +276,6 @@ def _batches(data: Encoded, count: int, rng: np.random.Generator) -> list[np.nda
     return [batches[i] for i in rng.permutation(len(batches))]
 
 
-def _plain(settings: dict[str, object]) -> dict[str, object]:
+def _plain(settings: dict[str, Any]) -> dict[str, Any]:
     """As JSON has it: lists, not tuples."""
     return {k: list(v) if isinstance(v, tuple) else v for k, v in settings.items()}

@@ -74,8 +74,8 @@ def train_meaning_scorer(options: Sequence[str]) -> None:
     parser.add_argument(
         "--only-text", action="store_true", help="learn from --text alone, not from the datasets"
     )
-    parser.add_argument("--pairs", type=int, help="pairs that are made (default: 20000)")
-    parser.add_argument("--epochs", type=int, help="how often they are seen (default: 4)")
+    parser.add_argument("--pairs", type=int, help="pairs that are made (default: 28000)")
+    parser.add_argument("--epochs", type=int, help="how often they are seen (default: 1)")
     parser.add_argument("--seed", type=int, help="of pairs and training (default: 0)")
     given = parser.parse_args(options)
     values = {name: getattr(given, name) for name in ("pairs", "epochs", "seed")}

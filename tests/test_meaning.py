@@ -1,13 +1,16 @@
 """The meaning metric: its arithmetic, its scorer, how pairs for it are made, and its training."""
 
+import dataclasses
 import json
 import random
+import re
 import shutil
 
 import numpy as np
 import pytest
 import torch
 from safetensors.numpy import load_file, save_file
+from transformers import BertConfig, BertModel
 
 from tstbench.errors import InputError, IntegrityError, MissingFileError, MissingScorerError
 from tstbench.metrics.functional.meaning import combined, meaning_kept
@@ -18,11 +21,14 @@ from tstbench.metrics.scorers.artefacts import open_artefact
 from tstbench.metrics.scorers.device import HERE
 from tstbench.metrics.scorers.meaning import MeaningModel
 from tstbench.metrics.scorers.meaning_find import SHIPPED, meaning
-from tstbench.metrics.scorers.meaning_network import MeaningNetwork
+from tstbench.metrics.scorers.meaning_network import MeaningNetwork, alikeness
 from tstbench.metrics.scorers.profile import PROFILES, Scorers
 from tstbench.trainers.meaning import damage
+from tstbench.trainers.meaning.encoded import encode
 from tstbench.trainers.meaning.material import Material, material
-from tstbench.trainers.meaning.pairs import Recipe, drawn, made_pair, stock_of
+from tstbench.trainers.meaning.pairs import Pair, Recipe, drawn, made_pair, stock_of, template_pair
+from tstbench.trainers.meaning.slots import slots
+from tstbench.trainers.meaning.templates import facts_of, something_said, templates, told
 from tstbench.trainers.meaning.thesaurus import thesaurus
 from tstbench.trainers.meaning.train import MeaningConfig, make_pairs, train_meaning
 from tstbench.trainers.meaning.wording import Word, split_words
@@ -84,7 +90,7 @@ def test_bad_input_is_told(call):
 def test_sentence_cosines_are_those_of_the_encoder(shipped):
     """The second column is what sentence-transformers would give: mean pooling, unit length."""
     one, two = "the prices of houses rise.", "wow! house prices climb!"
-    vectors = shipped.encoders[-1].sentence_vectors([one, two]).astype(np.float64)
+    vectors = shipped.encoder.sentence_vectors([one, two]).astype(np.float64)
     assert shipped.kept([one], [two])[0, 1] == pytest.approx(vectors[0] @ vectors[1], abs=1e-6)
 
 
@@ -106,7 +112,7 @@ def test_no_score_depends_on_its_batch(shipped):
     sources = list(SENTENCES[:20])
     outputs = [SENTENCES[-1 - i] for i in range(20)]
     together = shipped.kept(sources, outputs)
-    alone = MeaningModel(shipped.network, shipped.encoders)
+    alone = MeaningModel(shipped.network, shipped.reader, shipped.encoder)
     for i in (0, 7, 19):
         np.testing.assert_allclose(
             alone.kept(sources[i : i + 1], outputs[i : i + 1])[0], together[i], atol=1e-5
@@ -120,17 +126,80 @@ def test_empty_outputs_keep_nothing_and_lengths_are_checked(shipped):
         shipped.kept(["a"], [])
 
 
-def test_padding_is_not_seen():
+def tiny_network():
+    """A network over a random BERT of two layers, with what is added already learned."""
     torch.manual_seed(0)
-    network = MeaningNetwork(1, 8).eval()
-    unit = torch.nn.functional.normalize
-    a, b = unit(torch.randn(1, 4, 8), dim=-1), unit(torch.randn(1, 3, 8), dim=-1)
-    full = network([a], torch.ones(1, 4, dtype=bool), [b], torch.ones(1, 3, dtype=bool))[0]
-    wide_a = torch.cat([a, torch.randn(1, 5, 8)], 1)
-    wide_b = torch.cat([b, torch.randn(1, 2, 8)], 1)
-    real_a, real_b = torch.arange(9)[None] < 4, torch.arange(5)[None] < 3
-    padded = network([wide_a], real_a, [wide_b], real_b)[0]
-    torch.testing.assert_close(full, padded, atol=1e-5, rtol=1e-5)
+    config = BertConfig(
+        vocab_size=50, hidden_size=16, num_hidden_layers=2, num_attention_heads=2,
+        intermediate_size=32,
+    )  # fmt: skip
+    network = MeaningNetwork(BertModel(config), rank=2, hidden=8).eval()
+    for added in network.added:
+        torch.nn.init.normal_(added.up)
+    return network
+
+
+def tiny_batch(length):
+    ids = torch.randint(1, 50, (2, 9))
+    sides = (torch.arange(9) > 4).long().expand(2, 9)
+    real = torch.ones(2, 9, dtype=torch.bool)
+    real[1, length:] = False
+    return ids, sides, real, torch.rand(2, 9, 3)
+
+
+def test_padding_is_not_seen():
+    network, batch = tiny_network(), tiny_batch(7)
+    together, tokens = network(*batch)
+    alone, own_tokens = network(*(part[1:, :7] for part in batch))
+    torch.testing.assert_close(together[1:], alone, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(tokens[1:, :7], own_tokens, atol=1e-5, rtol=1e-5)
+
+
+def test_without_what_is_added_the_encoder_is_the_published_bert():
+    """With zero marks, the states are those of transformers' BERT for the same ids."""
+    network = tiny_network()
+    for parameter in (*network.added.parameters(), network.side.weight, network.alike.weight):
+        torch.nn.init.zeros_(parameter)
+    ids, sides, real, alike = tiny_batch(7)
+    expected = network.encoder(ids, attention_mask=real.long()).last_hidden_state
+    wanted = network._head(expected, sides, real)[0]
+    torch.testing.assert_close(network(ids, sides, real, alike)[0], wanted, atol=1e-5, rtol=1e-5)
+
+
+def test_merging_changes_no_score():
+    network, batch = tiny_network(), tiny_batch(9)
+    before = network(*batch)[0]
+    plain = MeaningNetwork(network.encoder, rank=2, hidden=8).eval()
+    assert not torch.allclose(plain(*batch)[0], before)
+    network.merge()
+    network.merge()  # a second time adds nothing
+    torch.testing.assert_close(network(*batch)[0], before, atol=1e-4, rtol=1e-4)
+
+
+def test_each_token_is_told_its_most_similar_one():
+    """By hand: words 0 and 1 are at a right angle, 2 is between them."""
+    words = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]])
+    found = alikeness(words, [0, 2], [1, 2])
+    expected = [[0, 0, 0], [0, 0.6, 1], [1, 1, 1], [0, 0, 0], [0, 0.8, 1], [1, 1, 1], [0, 0, 0]]
+    torch.testing.assert_close(found, torch.tensor(expected))
+    assert alikeness(words, [], [1]).tolist() == [[0, 0, 0]] * 4
+
+
+def test_the_order_of_two_sentences_does_not_matter(shipped):
+    sources, outputs = list(SENTENCES[:5]), list(SENTENCES[20:25])
+    there, back = shipped.kept(sources, outputs), shipped.kept(outputs, sources)
+    np.testing.assert_allclose(there, back, atol=1e-6)
+
+
+def test_it_can_be_seen_which_word_is_missing(shipped):
+    found = dict(shipped.unmatched("the doctor sleeps.", "the sailor sleeps!"))
+    assert found["doctor"] > found["sleeps"]
+    assert found["sailor"] > found["sleeps"]
+
+
+def test_long_texts_are_read_up_to_the_limit(shipped):
+    scores = shipped.kept(["word " * 2_000], ["word " * 2_000])
+    assert np.isfinite(scores).all()
 
 
 def test_the_shipped_scorer_is_small_and_intact(tmp_path):
@@ -158,6 +227,25 @@ def test_another_encoder_is_refused(shipped, tmp_path):
         MeaningModel.load(tmp_path)
 
 
+@pytest.mark.parametrize("rank", [0, 10**9, "many", None])
+def test_sizes_that_make_no_sense_are_refused(shipped, tmp_path, rank):
+    shipped.save(tmp_path)
+    settings = json.loads((tmp_path / "model.json").read_text())
+    settings["rank"] = rank
+    (tmp_path / "model.json").write_text(json.dumps(settings))
+    with pytest.raises(IntegrityError, match="not a meaning scorer"):
+        MeaningModel.load(tmp_path)
+
+
+def test_weights_of_another_size_are_refused(shipped, tmp_path):
+    shipped.save(tmp_path)
+    settings = json.loads((tmp_path / "model.json").read_text())
+    settings["rank"] = 3
+    (tmp_path / "model.json").write_text(json.dumps(settings))
+    with pytest.raises(IntegrityError, match="does not fit"):
+        MeaningModel.load(tmp_path)
+
+
 def test_a_scorer_that_is_not_there_is_told():
     with pytest.raises(MissingScorerError, match="tstbench train meaning"):
         meaning("no/such/folder", None, HERE)
@@ -173,7 +261,7 @@ def test_it_is_measured_without_direction_and_signed():
     other = measure(["s_meaning"], inputs, scorers, choices({"meaning": {"combine": "kept"}}))
     assert usual["s_meaning"].value != other["s_meaning"].value
     assert str(usual["s_meaning"].signature) != str(other["s_meaning"].signature)
-    assert "meaning:aligned" in str(usual["s_meaning"].signature)
+    assert "meaning:crossed" in str(usual["s_meaning"].signature)
 
 
 def test_the_thesaurus_never_calls_one_word_its_own_opposite():
@@ -222,6 +310,71 @@ def test_pairs_are_what_they_claim():
     assert set(seen) == {"none", "one", "two", "many", "other"}
 
 
+def test_all_styles_of_a_template_say_the_same_things():
+    for styles in templates():
+        parts = [
+            (
+                set(re.findall(r"\{([a-z]+\d?)\}", style)),
+                {n: len(o.split("~")) for n, o in re.findall(r"<(\d) ([^<>]*)>", style)},
+                set(re.findall(r"\[(\d) ", style)),
+            )
+            for style in styles
+        ]
+        assert all(part == parts[0] for part in parts), styles
+        assert len(styles) > 1
+
+
+def test_what_is_told_is_marked_where_it_differs():
+    """By hand: one slot, one choice, one fact."""
+    style = "{animal} <1 wins/triumphs ~ loses> [1 in {city}]"
+    rng = random.Random(0)
+    said = something_said([style], rng)
+    other = dataclasses.replace(said, choices={"1": 1 - said.choices["1"]})
+    words = told(style, said, other, rng)
+    assert [w.text for w in words if w.changed] in (["wins"], ["triumphs"], ["loses"])
+    here = dataclasses.replace(said, facts=frozenset("1"))
+    gone = dataclasses.replace(said, facts=frozenset())
+    marked = [w.text for w in told(style, here, gone, rng) if w.changed]
+    assert marked[0] == "in"
+    assert not any(w.changed for w in told(style, gone, here, rng))
+    assert facts_of([style]) == ("1",)
+
+
+@pytest.mark.parametrize("how", ["none", "one", "two", "many"])
+def test_pairs_from_templates_are_what_they_claim(how):
+    stock, rng = stock_of(SENTENCES), random.Random(2)
+    marks = []
+    for _ in range(150):
+        pair = template_pair(rng.choice(templates()), how, stock, rng, Recipe())
+        if pair is None:
+            continue
+        marked = any(word.changed for word in (*pair.source, *pair.output))
+        assert (pair.kept == 1) == (how == "none")
+        assert not (how == "none" and marked)
+        marks.append(marked)
+    assert how == "none" or np.mean(marks) > 0.95  # a shorter wording can lose a marked "not"
+
+
+def test_names_of_one_thing_are_not_other_things():
+    for table in (slots().other, slots().same):
+        assert all(word not in others for word, others in table.items())
+    assert "usa" not in slots().other["america"]
+    assert "usa" not in slots().other
+
+
+def test_marks_belong_to_their_tokens(shipped):
+    """A word of several tokens has its mark on all of them."""
+    source = (Word("the"), Word("archaeopteryx", True), Word("skyrocketed", None))
+    output = (Word("the"), Word("dog", True), Word("skyrocketed", None))
+    data = encode([Pair(source, output, 0.2, "other_word")], shipped.reader)
+    first, second = data.pairs[0]
+    assert len(data.marks[0]) == len(first) + len(second) + 3 == data.lengths[0]
+    bird, jump = (len(shipped.reader.ids([word])[0]) for word in ("archaeopteryx", "skyrocketed"))
+    assert bird > 1
+    expected = [-1, 0, *[1] * bird, *[-1] * jump, -1, 0, 1, *[-1] * jump, -1]
+    assert data.marks[0].tolist() == expected
+
+
 def test_words_are_split_as_the_encoder_splits_them():
     assert split_words("It’s FINE, Bob!") == [Word(w) for w in ("it's", "fine", ",", "bob", "!")]
 
@@ -229,14 +382,14 @@ def test_words_are_split_as_the_encoder_splits_them():
 def test_training_learns_and_repeats_itself(tmp_path, monkeypatch):
     monkeypatch.setenv("TSTBENCH_HOME", str(tmp_path))
     corpus = Material("toy", SENTENCES)
-    config = MeaningConfig(pairs=260, epochs=2)
+    config = MeaningConfig(pairs=200, epochs=1, rank=2)
     artefact = train_meaning([corpus], config)
     assert -1 <= artefact.card.scores["pearson"] <= 1
     assert train_meaning([corpus], config).hash == artefact.hash
     found = meaning(str(artefact.folder), None, HERE)
     assert found.load().kept(["the dog sees the cat."], ["the dog sees the cat."])[0, 0] > 0
-    same = make_pairs([corpus], config, found.load().encoders[-1])
-    assert same == make_pairs([corpus], config, found.load().encoders[-1])
+    same = make_pairs([corpus], config, found.load().encoder)
+    assert same == make_pairs([corpus], config, found.load().encoder)
 
 
 def test_mistakes_in_the_material_are_told(tmp_path):

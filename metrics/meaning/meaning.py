@@ -31,11 +31,12 @@ Examples:
 """
 
 _CITATION = """\
-@inproceedings{parikh2016decomposable,
-  title = {A Decomposable Attention Model for Natural Language Inference},
-  author = {Parikh, Ankur and T{\\"a}ckstr{\\"o}m, Oscar and Das, Dipanjan and Uszkoreit, Jakob},
-  booktitle = {Proceedings of EMNLP},
-  year = {2016}
+@inproceedings{hu2022lora,
+  title = {{LoRA}: Low-Rank Adaptation of Large Language Models},
+  author = {Hu, Edward J. and Shen, Yelong and Wallis, Phillip and Allen-Zhu, Zeyuan and Li, Yuanzhi
+    and Wang, Shean and Wang, Lu and Chen, Weizhu},
+  booktitle = {Proceedings of ICLR},
+  year = {2022}
 }
 """
 

@@ -1,8 +1,8 @@
 """The meaning scorer: how much of what a sentence says another one keeps, whatever its style.
 
-A small network (:mod:`.meaning_network`) over a frozen encoder's token vectors, trained on made
-pairs: rewrites of another style in which one content word or phrase was changed, left out or added
-(:mod:`tstbench.trainers.meaning`). No human score was used to train it.
+An encoder that reads both sentences together (:mod:`.meaning_network`), fine-tuned on made pairs:
+rewrites of another style in which one content word or phrase was changed, left out or added, or
+nothing was (:mod:`tstbench.trainers.meaning`). No human score was used to train it.
 """
 
 from __future__ import annotations
@@ -10,49 +10,102 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from ...errors import InputError, IntegrityError
 from ...files import read_text, write_json
-from .base import TokenVectors
 from .batching import length_sorted_batches
 from .device import HERE, Placement
 from .encoder import TransformerEncoder, load_encoder
-from .meaning_network import MeaningNetwork
+from .encoder_files import encoder_folder
+from .meaning_network import MeaningNetwork, alikeness
+from .transformer import longest_input
+from .weights import load_pretrained
 
 MODEL_FILE = "model.json"
 WEIGHTS_FILE = "weights.safetensors"
-_PAIRS_AT_ONCE = 1_024  # pairs whose token vectors are in memory together
-_BATCH_TOKENS = 4_096
+_BATCH_TOKENS = 2_048
+_WIDEST = 4_096  # a file of somebody else cannot ask for more memory than that takes
+
+Ids = Sequence[int]
+
+
+class PairReader:
+    """Turns two sentences into what the network reads.
+
+    Args:
+        encoder: a transformers ``BertModel``.
+        tokenizer: its tokenizer.
+    """
+
+    def __init__(self, encoder: Any, tokenizer: Any) -> None:
+        self.tokenizer = tokenizer
+        weights = encoder.embeddings.word_embeddings.weight.detach()
+        self._words = F.normalize(weights.cpu(), dim=-1)  # pairs are put together there
+        self._device = weights.device
+        self.longest = (longest_input(encoder, tokenizer) - 3) // 2  # of one sentence, in tokens
+
+    def ids(self, texts: Sequence[str]) -> list[list[int]]:
+        """Token ids of N sentences, without special tokens, cut at :attr:`longest`."""
+        if not texts:
+            return []
+        found = self.tokenizer(list(texts), add_special_tokens=False, verbose=False)["input_ids"]
+        return [some[: self.longest] for some in found]
+
+    def batch(self, pairs: Sequence[tuple[Ids, Ids]]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """B pairs as :meth:`~.meaning_network.MeaningNetwork.forward` takes them, padded."""
+        start, stop = self.tokenizer.cls_token_id, self.tokenizer.sep_token_id
+        length = max(len(first) + len(second) for first, second in pairs) + 3
+        ids = torch.zeros(len(pairs), length, dtype=torch.long)
+        sides, real = torch.zeros_like(ids), torch.zeros(ids.shape, dtype=torch.bool)
+        alike = torch.zeros(*ids.shape, 3)
+        for row, (first, second) in enumerate(pairs):
+            both = [start, *first, stop, *second, stop]
+            ids[row, : len(both)] = torch.tensor(both)
+            sides[row, len(first) + 2 : len(both)] = 1
+            real[row, : len(both)] = True
+            alike[row, : len(both)] = alikeness(self._words, first, second)
+        return (
+            ids.to(self._device),
+            sides.to(self._device),
+            real.to(self._device),
+            alike.to(self._device),
+        )
 
 
 class MeaningModel:
-    """A trained network and the encoder, at K layers, whose vectors it reads.
+    """A trained network, and the plain encoder for the sentences' cosine.
 
     Args:
-        network: see :class:`~.meaning_network.MeaningNetwork`.
-        encoders: one for each layer, of the same model.
+        network: see :class:`~.meaning_network.MeaningNetwork`; it is merged.
+        reader: of its encoder.
+        encoder: the same model, last layer.
     """
 
-    def __init__(self, network: MeaningNetwork, encoders: Sequence[TransformerEncoder]) -> None:
+    def __init__(
+        self, network: MeaningNetwork, reader: PairReader, encoder: TransformerEncoder
+    ) -> None:
         self.network = network.eval()
-        self.encoders = tuple(encoders)
+        self.network.merge()
+        self.reader, self.encoder = reader, encoder
         self._kept: dict[tuple[str, str], tuple[float, float]] = {}
 
     def remember(self, sentences: Sequence[str]) -> None:
-        """Encode sentences, which the encoders then remember."""
-        for encoder in self.encoders:
-            encoder.token_vectors(sentences)
+        """Encode sentences for the cosine, which the encoder then remembers."""
+        self.encoder.token_vectors(sentences)
 
     def kept(self, sources: Sequence[str], outputs: Sequence[str]) -> np.ndarray:
         """P(meaning is kept) and sentence cosine of N pairs: shape (N, 2), float64.
 
-        The cosine is between the means of the last layer's token vectors. Each distinct pair is
-        scored once. A pair with an empty sentence has 0 and 0.
+        P is the sigmoid of the mean of the logits of both orders, so that it is symmetric. The
+        cosine is between the means of the last layer's token vectors. Each distinct pair is scored
+        once. A pair with an empty sentence has 0 and 0.
 
         Raises:
             InputError: unequal lengths.
@@ -61,50 +114,55 @@ class MeaningModel:
             raise InputError(f"{len(sources)} sources but {len(outputs)} outputs: not aligned")
         pairs = list(zip(sources, outputs, strict=True))
         new = [pair for pair in dict.fromkeys(pairs) if pair not in self._kept]
-        for start in range(0, len(new), _PAIRS_AT_ONCE):
-            some = new[start : start + _PAIRS_AT_ONCE]
-            for pair, (kept, cosine) in zip(some, self._compute(some).tolist(), strict=True):
-                self._kept[pair] = (kept, cosine)
+        for pair, (kept, cosine) in zip(new, self._compute(new).tolist(), strict=True):
+            self._kept[pair] = (kept, cosine)
         return np.array([self._kept[pair] for pair in pairs]).reshape(-1, 2)
 
-    def unmatched(self, source: str, output: str) -> tuple[np.ndarray, np.ndarray]:
-        """For each token of both sentences, P(it has no counterpart): for looking at a score."""
-        texts = [source, output]
-        batch = [encoder.token_vectors(texts) for encoder in self.encoders]
+    def unmatched(self, source: str, output: str) -> list[tuple[str, float]]:
+        """Each token of both sentences, and P(the other one does not say it): to see why."""
+        first, second = self.reader.ids([source, output])
         with torch.inference_mode():
-            one, two = padded(batch, [0]), padded(batch, [1])
-            tokens = self.network(*one, *two)[1].sigmoid()[0].double().numpy()
-        split = one[1].shape[1]
-        return tokens[:split], tokens[split:]
+            values = self.network(*self.reader.batch([(first, second)]))[1][0].sigmoid().tolist()
+        names = self.reader.tokenizer.convert_ids_to_tokens([*first, *second])
+        mine = values[1 : len(first) + 1] + values[len(first) + 2 : -1]
+        return list(zip(names, mine, strict=True))
 
     def _compute(self, pairs: list[tuple[str, str]]) -> np.ndarray:
-        texts = {text: i for i, text in enumerate(dict.fromkeys(t for p in pairs for t in p))}
-        vectors = [encoder.token_vectors(list(texts)) for encoder in self.encoders]
-        means = self.encoders[-1].sentence_vectors(list(texts)).astype(np.float64)
-        rows = np.array([(texts[a], texts[b]) for a, b in pairs])
         scores = np.zeros((len(pairs), 2))
+        if not pairs:
+            return scores
+        texts = {text: i for i, text in enumerate(dict.fromkeys(t for p in pairs for t in p))}
+        means = self.encoder.sentence_vectors(list(texts)).astype(np.float64)
+        rows = np.array([(texts[a], texts[b]) for a, b in pairs])
         scores[:, 1] = (means[rows[:, 0]] * means[rows[:, 1]]).sum(1)
-        longest = np.diff(vectors[0].offsets)[rows].max(axis=1)
-        with torch.inference_mode():
-            for batch in length_sorted_batches(longest, _BATCH_TOKENS):
-                first = padded(vectors, rows[batch, 0])
-                second = padded(vectors, rows[batch, 1])
-                scores[batch, 0] = self.network(*first, *second)[0].sigmoid().double().numpy()
+        ids = self.reader.ids(list(texts))
+        lengths = [len(ids[a]) + len(ids[b]) + 3 for a, b in rows]
+        scores[:, 0] = 1 / (1 + np.exp(-self._logits([(ids[a], ids[b]) for a, b in rows], lengths)))
         empty = [not a.strip() or not b.strip() for a, b in pairs]
         scores[empty] = 0.0
         return scores
 
+    def _logits(self, pairs: Sequence[tuple[Ids, Ids]], lengths: Sequence[int]) -> np.ndarray:
+        """The mean of both orders, for each pair of token ids."""
+        found = np.zeros(len(pairs))
+        with torch.inference_mode():
+            for batch in length_sorted_batches(lengths, _BATCH_TOKENS):
+                there = [pairs[i] for i in batch]
+                back = [(second, first) for first, second in there]
+                for some in (there, back):
+                    found[batch] += self.network(*self.reader.batch(some))[0].double().cpu().numpy()
+        return found / 2
+
     def save(self, folder: Path) -> None:
-        """Write ``model.json`` and ``weights.safetensors``."""
-        encoder = self.encoders[-1]
+        """Write ``model.json`` and ``weights.safetensors``: only what was learned, in halves."""
         settings = {
-            "layers": [one.layer for one in self.encoders],
-            "encoder": {"model": encoder.source, "hash": encoder.hash},
-            "inner": self.network.inner,
-            "hidden": self.network.norm.normalized_shape[0],
+            "encoder": {"model": self.encoder.source, "hash": self.encoder.hash},
+            "rank": self.network.rank,
+            "scale": self.network.scale,
+            "hidden": self.network.hidden,
         }
         write_json(folder / MODEL_FILE, settings)
-        weights = {k: v.detach().contiguous() for k, v in self.network.state_dict().items()}
+        weights = {k: v.detach().half().contiguous() for k, v in self.network.state_dict().items()}
         save_file(weights, folder / WEIGHTS_FILE)
 
     @classmethod
@@ -117,41 +175,49 @@ class MeaningModel:
         """
         try:
             settings = json.loads(read_text(folder / MODEL_FILE))
-            layers, wanted = settings["layers"], settings["encoder"]
-            inner, hidden = int(settings["inner"]), int(settings["hidden"])
-            model, digest = str(wanted["model"]), str(wanted["hash"])
+            rank, hidden = int(settings["rank"]), int(settings["hidden"])
+            scale = float(settings["scale"])
+            model, digest = str(settings["encoder"]["model"]), str(settings["encoder"]["hash"])
+            if not (1 <= rank <= _WIDEST and 1 <= hidden <= _WIDEST):
+                raise ValueError(f"sizes from 1 to {_WIDEST} are needed")
         except (ValueError, KeyError, TypeError) as error:
             raise IntegrityError(f"{folder / MODEL_FILE} is not a meaning scorer's") from error
-        encoders = [load_encoder(model, int(layer), placement) for layer in layers]
-        for encoder in encoders:
-            if encoder.hash != digest:
-                raise IntegrityError(
-                    f"the meaning scorer in {folder} was trained on a {model} with hash "
-                    f"{digest[:16]}..., but the one found here has {encoder.hash[:16]}...: its "
-                    "weights would be meaningless. Install that encoder or train the scorer again"
-                )
-        weights = load_file(folder / WEIGHTS_FILE)
-        width = weights["project.0.weight"].shape[1] if "project.0.weight" in weights else 0
-        network = MeaningNetwork(len(layers), width, inner, hidden)
+        encoder = load_encoder(model, None, placement)
+        if encoder.hash != digest:
+            raise IntegrityError(
+                f"the meaning scorer in {folder} was trained on a {model} with hash "
+                f"{digest[:16]}..., but the one found here has {encoder.hash[:16]}...: its "
+                "weights would be meaningless. Install that encoder or train the scorer again"
+            )
+        network, reader = fresh_network(model, placement, rank=rank, scale=scale, hidden=hidden)
+        weights = {k: v.float() for k, v in load_file(folder / WEIGHTS_FILE).items()}
         try:
             network.load_state_dict(weights)
         except RuntimeError as error:
             raise IntegrityError(
                 f"{folder / WEIGHTS_FILE} does not fit the network that {MODEL_FILE} describes"
             ) from error
-        return cls(network, encoders)
+        return cls(network, reader, encoder)
 
 
-def padded(
-    layers: Sequence[TokenVectors], sentences: Sequence[int] | np.ndarray
-) -> tuple[list[Tensor], Tensor]:
-    """B sentences as the network reads them: K tensors (B, T, D), and which tokens are real."""
-    lengths = np.diff(layers[0].offsets)[np.asarray(sentences)]
-    real = torch.arange(int(lengths.max()))[None] < torch.from_numpy(lengths)[:, None]
-    found = []
-    for vectors in layers:
-        tokens = np.concatenate([vectors[int(i)] for i in sentences])
-        table = torch.zeros(*real.shape, tokens.shape[1])
-        table[real] = torch.from_numpy(tokens).float()
-        found.append(table)
-    return found, real
+def fresh_network(
+    model: str,
+    placement: Placement = HERE,
+    *,
+    rank: int = 16,
+    scale: float = 2.0,
+    hidden: int = 128,
+) -> tuple[MeaningNetwork, PairReader]:
+    """An untrained network over its own copy of an encoder, and the reader for it.
+
+    Raises:
+        MissingScorerError: the encoder's weights cannot be found or downloaded.
+        InputError: it is not a BERT.
+    """
+    encoder, tokenizer = load_pretrained(
+        encoder_folder(model), Placement(device=placement.device), "AutoModel"
+    )
+    if encoder.config.model_type != "bert":
+        raise InputError(f"the meaning scorer needs a BERT, but {model} is not one")
+    network = MeaningNetwork(encoder, rank, scale, hidden)
+    return network.to(encoder.device), PairReader(encoder, tokenizer)

@@ -12,8 +12,8 @@ from .artefacts import CARD_FILE, open_artefact
 from .device import Placement
 from .roles import Found
 
-SHIPPED = "draft"
-_SHIPPED_FOLDER = Path(__file__).parent / "meaning_draft"
+SHIPPED = "v1"
+_SHIPPED_FOLDER = Path(__file__).parent / "meaning_v1"
 
 
 def meaning(spec: str, _direction: Direction | None, placement: Placement) -> Found:

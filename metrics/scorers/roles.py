@@ -99,7 +99,7 @@ OURS = (
     ),
     Role("lexicon", "style lexicon", "lexicon", "style_words", ".find_words:lexicon", "logistic"),
     Role("word_vectors", "word vectors", "vectors", "known", ".find_words:word_vectors", "word2vec"),
-    Role("meaning", "meaning scorer", "meaning", "remember", ".meaning_find:meaning", default="draft"),
+    Role("meaning", "meaning scorer", "meaning", "remember", ".meaning_find:meaning", default="v1"),
     Role(
         "attribution", "style attribution", "attribution", "distribution", ".find:attribution",
         default="transformer",

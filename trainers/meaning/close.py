@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...metrics.scorers.encoder import TransformerEncoder
-from .phrases import STOP
+from .phrases import NUMBERS, STOP
+from .slots import slots
 from .thesaurus import thesaurus
 
 _NEARLY = 0.72  # cosine from which two words may stand for each other
@@ -35,7 +36,8 @@ class Close:
 
     def of(self, word: str) -> tuple[str, ...]:
         """At most four words that nearly mean the same; never a known opposite."""
-        if word not in self._index:
+        # Names of one kind are close too: a day to another day, a number to another one.
+        if word not in self._index or word in slots().other or word in NUMBERS:
             return ()
         if word not in self._memory:
             opposites = {

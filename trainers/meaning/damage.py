@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from .close import Close
 from .phrases import NUMBERS, PREPOSITIONS
+from .slots import slots
 from .thesaurus import thesaurus
 from .wording import Word, is_content, new
 from .words import Neighbours
@@ -64,6 +65,18 @@ def other_word(words: list[Word], rng: random.Random, stock: Stock) -> Sides | N
         if stock.close is None or not stock.close.related(words[i].text, text):
             texts[i] = text
     return _swapped(words, texts) if texts else None
+
+
+def other_of_kind(words: list[Word], rng: random.Random, _stock: Stock) -> Sides | None:
+    """A thing of a known kind becomes another one: another animal, country or relative."""
+    table = slots().other
+    places = [i for i, word in enumerate(words) if word.text in table]
+    if not places:
+        return None
+    i = rng.choice(places)
+    name = new(rng.choice(table[words[i].text]), True)
+    before = [replace(w, changed=True) if j == i else w for j, w in enumerate(words)]
+    return before, [*words[:i], *name, *words[i + 1 :]]
 
 
 def other_number(words: list[Word], rng: random.Random, _stock: Stock) -> Sides | None:
@@ -176,8 +189,9 @@ def added(words: list[Word], rng: random.Random, stock: Stock) -> Sides | None:
 DAMAGES: tuple[tuple[Damage, float, float], ...] = (
     (opposite, 0.15, 3.0),
     (other_word, 0.2, 4.0),
-    (other_number, 0.25, 3.0),
-    (roles_swapped, 0.4, 0.7),
+    (other_of_kind, 0.2, 5.0),
+    (other_number, 0.25, 1.5),
+    (roles_swapped, 0.4, 0.5),
     (negated, 0.2, 1.0),
     (left_out, 0.5, 2.0),
     (added, 0.5, 2.0),

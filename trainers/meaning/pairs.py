@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
@@ -10,8 +11,12 @@ from itertools import takewhile
 from .close import Close
 from .damage import DAMAGES, Damage, Stock
 from .phrases import PREPOSITIONS
+from .slots import slots
+from .templates import Said, facts_of, kind_of, something_said, told
 from .wording import Word, is_content, reworded, split_words
 from .words import Neighbours
+
+STRENGTHS = (0.0, 0.3, 0.6, 1.0, 1.3)  # of rewording, whatever else is done to a sentence
 
 
 @dataclass(frozen=True)
@@ -42,11 +47,11 @@ class Recipe:
     """
 
     rewrites_kept: float = 0.92
-    none: float = 0.38
-    one: float = 0.32
+    none: float = 0.42
+    one: float = 0.36
     two: float = 0.05
-    many: float = 0.18
-    other: float = 0.07
+    many: float = 0.12
+    other: float = 0.05
     without: tuple[str, ...] = ()
 
 
@@ -86,7 +91,7 @@ def made_pair(
         ``None`` where the sentence is too short or too long, or cannot be changed in that way.
     """
     by_people = not isinstance(texts, str)
-    base = split_words(texts[1] if by_people else texts)
+    base = split_words(texts if isinstance(texts, str) else texts[1])
     if not 3 <= len(base) <= 40:
         return None
     kept, kinds = 1.0, []
@@ -120,14 +125,83 @@ def made_pair(
         before = [replace(w, changed=None if unknown else False) for w in first_words]
         kept *= recipe.rewrites_kept
     before = reworded(before, rng, 0.3 if rng.random() < 0.5 else 0.0, stock.close)
-    # What is kept is reworded more than what is changed: so that overlap alone tells nothing.
-    strengths = (0.0, 0.0, 0.3, 0.6) if kinds else (0.0, 0.7, 1.0, 1.3)
-    strength = rng.choice(strengths) * (0.5 if by_people else 1.0)
+    # What is kept and what is changed are reworded alike: no manner may tell which one it is.
+    strength = rng.choice(STRENGTHS) * (0.5 if by_people else 1.0)
     after = reworded(after, rng, strength, stock.close)
     if rng.random() < 0.35:
         before, after = after, before
     kind = ("people " if by_people else "") + ("+".join(kinds) or "kept")
     return Pair(tuple(before[:48]), tuple(after[:48]), kept, kind)
+
+
+def template_pair(
+    template: Sequence[str], how: str, stock: Stock, rng: random.Random, recipe: Recipe
+) -> Pair | None:
+    """One pair from two styles of a template, or from one style twice.
+
+    Args:
+        template: see :func:`~.templates.templates`.
+        how: see :func:`drawn`.
+        stock: what replacements are taken from.
+        rng: of all choices.
+        recipe: how pairs are made.
+
+    Returns:
+        ``None`` where what was drawn cannot be done with this template.
+    """
+    said = something_said(template, rng)
+    other, kinds, kept = said, [], 1.0
+    for _ in range({"one": 1, "two": 2}.get(how, 0)):
+        name, left, other = _says_another(template, other, said, rng)
+        if not name or name in recipe.without:
+            return None
+        kinds.append(name)
+        kept *= left
+    if how == "many":
+        other, kept = something_said(template, rng), 0.08
+        kinds = ["template"]
+    elif how == "other":
+        return None
+    first, second = rng.choice(template), rng.choice(template)
+    if rng.random() < 0.7:
+        first, second = rng.sample(template, 2)
+    before, after = told(first, said, other, rng), told(second, other, said, rng)
+    before = reworded(before, rng, 0.3 if rng.random() < 0.2 else 0.0, stock.close)
+    strength = rng.choice(STRENGTHS) * (0.4 if first != second else 1.0)
+    after = reworded(after, rng, strength, stock.close)
+    kind = "told " + ("+".join(kinds) or "kept")
+    return Pair(tuple(before[:48]), tuple(after[:48]), kept, kind)
+
+
+def _says_another(
+    template: Sequence[str], said: Said, source: Said, rng: random.Random
+) -> tuple[str, float, Said]:
+    """One change of what is said: its name, how much of the meaning is left, and the result."""
+    slots_there, facts = list(said.things), facts_of(template)
+    twice = [slot for slot in slots_there if slot[-1].isdigit() and slot[:-1] in said.things]
+    kinds = [("thing", 5.0 * bool(slots_there)), ("choice", 4.0 * bool(said.choices)),
+             ("fact", 4.0 * bool(facts)), ("roles", 0.6 * bool(twice))]  # fmt: skip
+    what = rng.choices([k for k, _ in kinds], [w for _, w in kinds])[0]
+    if what == "thing":
+        slot = rng.choice(slots_there)
+        count = len(slots().kinds[kind_of(slot)])
+        taken = {said.things[s] for s in slots_there if kind_of(s) == kind_of(slot)}
+        thing = rng.choice([i for i in range(count) if i not in taken | {source.things[slot]}])
+        return "thing", 0.2, replace(said, things={**said.things, slot: thing})
+    if what == "choice":
+        number = rng.choice(list(said.choices))
+        options = re.findall(rf"<{number} ([^<>]*)>", template[0])[0].split("~")
+        picked = rng.choice([i for i in range(len(options)) if i != source.choices[number]])
+        return "choice", 0.15, replace(said, choices={**said.choices, number: picked})
+    if what == "fact":
+        fact = rng.choice(facts)
+        new_fact = fact not in said.facts
+        return ("fact_added" if new_fact else "fact_left_out"), 0.5, replace(
+            said, facts=said.facts ^ {fact}
+        )  # fmt: skip
+    second = rng.choice(twice)
+    swapped = {second: said.things[second[:-1]], second[:-1]: said.things[second]}
+    return "roles", 0.35, replace(said, things={**said.things, **swapped})
 
 
 def _damaged(

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from . import phrases
 from .close import Close
+from .slots import slots
 from .thesaurus import thesaurus
 
 _WORD = re.compile(r"[a-z0-9]+(?:['-][a-z0-9]+)*|[^\sa-z0-9]")
@@ -82,6 +83,16 @@ def _same_meaning(words: list[Word], rng: random.Random) -> list[Word]:
         if word.text in forms and rng.random() < 0.15:
             word = replace(word, text=rng.choice(forms[word.text]))
         found.append(word)
+    return found
+
+
+def _other_name(words: list[Word], rng: random.Random) -> list[Word]:
+    same, found = slots().same, []
+    for word in words:
+        if word.text in same and rng.random() < 0.6:
+            found += [replace(word, text=part) for part in rng.choice(same[word.text]).split()]
+        else:
+            found.append(word)
     return found
 
 
@@ -181,6 +192,7 @@ def _reordered(words: list[Word], rng: random.Random) -> list[Word]:
 _CHANGES = (
     (_reordered, 0.3),
     (_same_meaning, 0.8),
+    (_other_name, 0.5),
     (_other_opinion, 0.5),
     (_otherwise, 0.4),
     (_shorter, 0.3),

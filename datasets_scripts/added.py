@@ -15,7 +15,7 @@ from ..errors import InputError, TSTBenchError
 from ..plugins import outside
 from ..talk import say
 from .corpus import Corpus
-from .directions import BENCHMARK_DATASETS, DatasetFacts, Direction
+from .directions import OUR_DATASETS, DatasetFacts, Direction
 from .own import read_data
 from .own_check import check_corpus
 
@@ -81,7 +81,7 @@ def register(corpus: Corpus) -> None:
     there = REGISTERED.get(name)
     if name in _outside() and _outside()[name].origin == corpus.origin is not None:
         return  # the file of an installed package, named once more
-    if name in BENCHMARK_DATASETS or name in _outside():
+    if name in OUR_DATASETS or name in _outside():
         raise InputError(
             f"{corpus.origin or 'this corpus'}: a dataset called {name!r} exists; choose another "
             "name"
@@ -105,7 +105,7 @@ def _outside() -> dict[str, Corpus]:
         if not isinstance(corpus, Corpus):
             kind = type(value).__name__
             say(f"dataset {point!r} is left out: it must be a Corpus or a path, not {kind}")
-        elif corpus.name in BENCHMARK_DATASETS or corpus.name in found:
+        elif corpus.name in OUR_DATASETS or corpus.name in found:
             say(f"dataset {point!r} is left out: a dataset called {corpus.name!r} already exists")
         else:
             found[corpus.name] = corpus

@@ -13,7 +13,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from ..datasets_scripts.directions import BENCHMARK_DATASETS, Direction
+from ..datasets_scripts.directions import OUR_DATASETS, Direction
 from ..datasets_scripts.known import dataset_facts, directions_of
 from ..datasets_scripts.load import StyleData, StyleSplit, load_styles
 from ..datasets_scripts.unchanged import Remembered, about_dataset
@@ -102,7 +102,7 @@ def prepare(
 
 
 def _read(dataset: str, data_dir: Path | None) -> StyleData:
-    if dataset != "mini" and dataset in BENCHMARK_DATASETS:  # it may take a minute
+    if dataset != "mini" and dataset in OUR_DATASETS:  # it may take a minute
         say(f"reading the training sentences of {dataset}")
     return load_styles(dataset, data_dir=data_dir)
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from tstbench.datasets_scripts.load import load_test_set
-from tstbench.metrics.registry import METRICS
+from tstbench.metrics.registry import METRICS, benchmark_metrics
 from tstbench.pipelines.evaluate import evaluate, write_evaluation
 from tstbench.pipelines.outputs import Outputs, read_outputs
 from tstbench.pipelines.report import (
@@ -145,7 +145,7 @@ def several_directions(root: Path) -> Path:
                 else 3.0 * strength + number
                 if facts.higher_is_better
                 else 900.0 - 30 * strength
-                for metric, facts in METRICS.items()
+                for metric, facts in ((name, METRICS[name]) for name in benchmark_metrics())
             }
             write(root, report(name, values, direction, info=info, **scorers), folder=name)
     return root

@@ -20,7 +20,7 @@ FILES = (
     *("joyce", "lyrics", "romantic_poetry", "shakespeare", "switchboard"),
 )
 STYLES = tuple(file.split("-")[0] for file in FILES)  # coha_1810: no hyphen in a name
-DIRECTION = "cds/lyrics-to-bible"
+DIRECTION = "diverse/lyrics-to-bible"
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def cds(sources, tmp_path):
     path = tmp_path / "cds.toml"
     styles = ", ".join(f'"{style}"' for style in STYLES)
     path.write_text(
-        f'name = "cds"\ntitle = "Corpus of Diverse Styles"\nstyles = [{styles}]\n'
+        f'name = "diverse"\ntitle = "Corpus of Diverse Styles"\nstyles = [{styles}]\n'
         f"[train]\n{table('1-900')}[test]\n{table('901-1000')}"
     )
     return path
@@ -43,14 +43,14 @@ def cds(sources, tmp_path):
 def test_every_two_of_eleven_styles_are_a_direction(cds):
     dataset = load_data(cds)
     assert len(dataset.directions) == 11 * 10
-    data = load_styles("cds")
+    data = load_styles("diverse")
     assert data.styles == STYLES
     test, train = data.splits["test"], data.training
     assert [len(test.of(style)) for style in range(11)] == [100] * 11
     assert len(train) + train.excluded == 11 * 900
     assert train.excluded > 0  # the samples repeat lines
     got = load_test_set(DIRECTION)
-    assert got.ids[0] == "cds-test-7-00000"
+    assert got.ids[0] == "diverse-test-7-00000"
     assert got.sources == test.of(STYLES.index("lyrics"))
     assert set(got.references) == {()}
 
@@ -60,7 +60,7 @@ def test_eleven_styles_are_scored_without_references(cds, capsys, tmp_path):
     made = prepare(load_test_set(DIRECTION).direction, PROFILES["embedded"], ["acc", "ppl"])
     assert [artefact.card.styles for artefact in made] == [STYLES, ("bible",)]
     assert min(made[0].card.scores.values()) > 3 / 11  # chance is one eleventh
-    bible = load_styles("cds").splits["test"].of(STYLES.index("bible"))
+    bible = load_styles("diverse").splits["test"].of(STYLES.index("bible"))
     out = tmp_path / "bible.txt"
     out.write_text("".join(f"{text}\n" for text in bible))
     arguments = ("evaluate", out, "--baseline", "copy", "--direction", DIRECTION, "--data", cds)
@@ -82,13 +82,15 @@ def test_eleven_styles_are_scored_without_references(cds, capsys, tmp_path):
 
 
 def test_it_is_never_published(cds, capsys, tmp_path):
-    message = refusal(capsys, "hub", "build", tmp_path / "hub", "--datasets", "cds", "--data", cds)
-    assert "cds has no licence" in message
+    message = refusal(
+        capsys, "hub", "build", tmp_path / "hub", "--datasets", "diverse", "--data", cds
+    )
+    assert "diverse has no licence" in message
 
 
 def test_the_example_of_the_page_is_read(sources, tmp_path):
     blocks = re.findall(r"```toml[^\n]*\n(.*?)```", DOCS.read_text("utf-8"), re.DOTALL)
-    (example,) = [block for block in blocks if 'name = "cds"' in block]
+    (example,) = [block for block in blocks if 'name = "diverse"' in block]
     path = tmp_path / "cds.toml"
     path.write_text(example.replace("data_samples/", f"{sources / FOLDER}/"))
     assert len(load_data(path).directions) == 6

@@ -104,7 +104,9 @@ def test_a_training_file_that_appears_is_noticed(tmp_path, tstbench_home, capsys
 def test_damaged_fingerprints_are_made_again(suite, tmp_path, capsys):
     home = Path(os.environ["TSTBENCH_HOME"])
     assert command_line(capsys, "run", suite)[0] == 0
-    kept = sorted((home / "fingerprints").glob("*.json"))
+    # Those of scorers that the suite does not use stay as they are.
+    every = sorted((home / "fingerprints").glob("*.json"))
+    kept = [file for file in every if "word_vectors" not in file.read_text()]
     assert len(kept) >= 4
     for file, content in zip(kept, ("", "[]", "{", '{"question": 1}'), strict=False):
         file.write_text(content)

@@ -14,8 +14,6 @@ from functools import partial
 from importlib.metadata import version
 
 import numpy as np
-from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
 from ..errors import InputError
@@ -83,6 +81,8 @@ def fit_lexicon(
         raise InputError(
             f"sentences of at least two styles are needed; none for {', '.join(names)}"
         )
+    from sklearn.feature_extraction.text import CountVectorizer  # takes a second to import
+
     counter = CountVectorizer(
         analyzer=partial(_ngrams, longest=config.longest_ngram), min_df=config.min_count
     )
@@ -117,6 +117,8 @@ def _ngrams(sentence: str, longest: int) -> list[str]:
 
 def _weights(counts: object, is_style: np.ndarray, config: LexiconConfig) -> np.ndarray:
     """One weight per n-gram: positive where it marks the style."""
+    from sklearn.linear_model import LogisticRegression  # takes a second to import
+
     # How to ask for an L1 penalty changed in scikit-learn 1.8.
     new = tuple(map(int, version("scikit-learn").split(".")[:2])) >= (1, 8)
     penalty = {"l1_ratio": 1.0} if new else {"penalty": "l1"}

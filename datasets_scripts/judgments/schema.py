@@ -182,9 +182,10 @@ def first_problem(error: ValidationError) -> str:
 
 def write_judgments(path: Path | str, judgments: Iterable[Judgment]) -> None:
     """Write judgments as JSON Lines, atomically; fields that not every study has only if set."""
-    write_jsonl(path, map(_row, judgments))
+    write_jsonl(path, map(judgment_record, judgments))
 
 
-def _row(judgment: Judgment) -> dict[str, Any]:
+def judgment_record(judgment: Judgment) -> dict[str, Any]:
+    """As a judgment is written: fields that not every study has only if set."""
     row = judgment.model_dump(mode="json")
     return {name: row[name] for name in row if row[name] is not None or name not in _OPTIONAL}

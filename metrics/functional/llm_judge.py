@@ -77,7 +77,8 @@ class Scale:
         >>> Scale(1, 5).normalised(4), Scale(6, 1).normalised(6)
         (0.75, 0.0)
         """
-        return (score - self.worst) / (self.best - self.worst)
+        share = (score - self.worst) / (self.best - self.worst)
+        return share + 0.0  # never -0.0
 
 
 @dataclass(frozen=True)

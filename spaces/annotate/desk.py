@@ -12,7 +12,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from ...datasets_scripts.judgments.aspects import RATED
-from ...datasets_scripts.judgments.schema import Judgment
+from ...datasets_scripts.judgments.schema import Judgment, judgment_record
 from ...errors import InputError, TSTBenchError
 from ...pipelines.human.agreement import agreement, system_means
 from .answers import Answer, AnswerLog, Answers
@@ -200,7 +200,7 @@ class Desk:
         with self._lock:
             answers = self._answers()
         rows = judgments(self.study, answers)
-        dumped = (row.model_dump(mode="json") for row in rows)
+        dumped = map(judgment_record, rows)
         return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in dumped)
 
     def _answers(self) -> dict[str, Answers]:

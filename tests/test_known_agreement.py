@@ -208,7 +208,7 @@ class TestWords:
             number("ppl", aspect="content", outputs=9999),
         )
         assert in_words.short("copy_rate") == ""
-        assert in_words.beside("ppl") == "ρ 0.20\nwith people"
+        assert in_words.beside("ppl") == "ρ 0.20\npeople"
         assert in_words.measured("nothing") == ()
         assert in_words.in_full("nothing") == in_words.one_line("nothing") == ""
 
@@ -217,7 +217,7 @@ class TestWords:
         shipped(
             number("joint", aspect="overall", level="system", direction=THERE, value=0.4, **bounds)
         )
-        assert in_words.beside("joint") == "ρ 0.40‡\nof systems"
+        assert in_words.beside("joint") == "ρ 0.40‡\nsystems"
         assert in_words.in_full("joint").endswith(
             f"means of systems, Spearman's ρ with 95% interval. Li 2018, overall {THERE}: "
             "0.40 [−0.50, 1.00], 8 systems"
@@ -249,10 +249,10 @@ class TestPages:
     def test_beside_a_title_and_in_full_behind_it(self, root, shipped):
         shipped(number("acc", aspect="style", value=0.42), number("s_bleu", value=-0.2))
         page = Page(show(root, direction=THERE).html)
-        assert "ρ 0.42\nwith people" in page.text
-        assert "ρ −0.20‡\nwith people" in page.text
+        assert "ρ 0.42\npeople" in page.text
+        assert "ρ −0.20‡\npeople" in page.text
         assert "copies" in page.text  # no quality: nothing stands beside it
-        assert page.text.count("with people") - in_words.DOUBT.count("with people") == 2
+        assert page.text.count("\npeople") == 2
         assert in_words.DOUBT in page.text
         assert in_words.WHAT in page.text
         titles = [a.get("title", "") for a in page.all("button")]
@@ -269,7 +269,7 @@ class TestPages:
     def test_nothing_is_said_of_what_was_not_measured(self, root, shipped):
         shipped()
         page = Page(show(root, direction=THERE).html)
-        assert "with people" not in page.text
+        assert "\npeople" not in page.text
         assert in_words.WHAT not in page.text
         assert "ρ" not in Page(show(root, view="about").html).text
 

@@ -78,7 +78,7 @@ def test_agreement_with_people_is_beside_a_title_on_a_phone_too(visit):
     """The number stands in the header; its studies are in the dialog, which needs no pointer."""
     page = visit(f"direction={THERE}", viewport={"width": 390, "height": 844})
     header = page.locator("th[data-key=s_bleu]")
-    assert re.fullmatch(r"ρ 0\.\d\d‡\s+with people", header.locator(".people").inner_text())
+    assert re.fullmatch(r"ρ 0\.\d\d‡\s+people", header.locator(".people").inner_text())
     inside = "e => [e, e.querySelector('.people'), e.querySelector('.info')]"
     inside += ".map(one => one.getBoundingClientRect().right)"
     cell, number, button = header.evaluate(inside)

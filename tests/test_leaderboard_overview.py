@@ -25,7 +25,7 @@ from tstbench.citation import BIBTEX, PAPER
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import UnknownNameError
 from tstbench.files import write_json
-from tstbench.metrics.registry import METRICS
+from tstbench.metrics.registry import benchmark_metrics
 from tstbench.pipelines.evaluate import evaluate, write_evaluation
 from tstbench.pipelines.outputs import Outputs
 from tstbench.pipelines.ranking import Bootstrapped
@@ -250,7 +250,7 @@ class TestDownloads:
         file = download(board, Query(direction=SEVERAL[1]), "csv", RankCache())
         assert file["name"] == "amazon-negative-to-positive.csv"
         rows = list(csv.DictReader(io.StringIO(file["text"])))
-        assert len(rows) == 5 * len(METRICS)
+        assert len(rows) == 5 * len(benchmark_metrics())
         joint = {r["system"]: r for r in rows if r["metric"] == "joint"}
         assert joint["copy"]["bound"] == "yes"
         assert "lm:kn5-positive:amazon#" in joint["half"]["signature"]

@@ -101,7 +101,7 @@ def test_both_directions_share_a_classifier_and_have_a_model_each(prepared):
         "language_model/mini/kn5-positive.json",
         "acceptability/mini/probe.json",
     }
-    assert len(list((prepared / "scorers" / "objects").iterdir())) == 4
+    assert len(list((prepared / "scorers" / "objects").iterdir())) == 5
 
 
 def test_cards_say_on_what_and_how_well(prepared):

@@ -40,10 +40,10 @@ def short(metric: str) -> str:
 
 
 def beside(metric: str) -> str:
-    """``rho 0.60`` and below it ``with people``, with the letter; empty if nothing was measured."""
+    """``rho 0.60`` and below it ``people``, with the letter; empty if nothing was measured."""
     if not (text := short(metric)):
         return ""
-    below = "of systems" if measured(metric)[0].level == "system" else "with people"
+    below = "systems" if measured(metric)[0].level == "system" else "people"
     return f"{RHO} {text}\n{below}"
 
 

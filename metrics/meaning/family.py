@@ -46,7 +46,9 @@ class Meaning(Family[MeaningOptions]):
     title = "meaning kept"
     options = MeaningOptions
     libraries = ("torch", "transformers", "tokenizers")
-    metrics: tuple[MetricFacts, ...] = view_facts("meaning", "Meaning", "meaning kept", "fraction")
+    metrics: ClassVar[tuple[MetricFacts, ...]] = view_facts(
+        "meaning", "Meaning", "meaning kept", "fraction"
+    )
 
     def left_out(self, metric: str, inputs: Inputs, options: MeaningOptions) -> str | None:
         """A reason if the texts are not English, or there are no references, or not several."""

@@ -199,7 +199,8 @@ class _Shell:
             done = subprocess.run(
                 ["bash", "-c", f"{leave}\n{command.command}"],
                 cwd=self._folder,
-                env=self._environment,
+                # Both streams in the order in which they are written, as on a terminal.
+                env={**self._environment, "PYTHONUNBUFFERED": "1"},
                 pass_fds=[writing],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,

@@ -5,10 +5,10 @@ Source: Krishna, Wieting and Iyyer (2020), section 2.3; TSTBench paper, section 
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
-from ..contract import Context, Family, Need, Options
+from ..acceptable import AcceptabilityFamily
+from ..contract import Context, Options
 from ..facts import MetricFacts
 from ..text import preparation
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 WEAK = {"probe": "0.20", "finetuned": "0.32"}
 
 
-class Cola(Family[Options]):
+class Cola(AcceptabilityFamily):
     """Linguistic acceptability."""
 
     name = "cola"
@@ -38,17 +38,6 @@ class Cola(Family[Options]):
         ),
     )
 
-    def left_out(self, metric: str, inputs: Inputs, options: Options) -> str | None:
-        """A reason if the texts are not English, as the corpus is."""
-        if preparation(inputs.language).is_english:
-            return None
-        return f"the acceptability classifiers judge English, but the texts are {inputs.language!r}"
-
-    def needs(self, metric: str, inputs: Inputs, options: Options) -> tuple[Need, ...]:
-        """Predictions, cleaned, case kept."""
-        prepare = preparation(inputs.language).clean
-        return (Need("acceptability", partial(prepare, inputs.predictions)),)
-
     def fields(self, metric: str, inputs: Inputs, options: Options) -> dict[str, object]:
         """How texts are prepared, and how empty predictions count."""
         return {"text": preparation(inputs.language).clean_name, "empty": "miss"}
@@ -59,10 +48,8 @@ class Cola(Family[Options]):
         """The share classified as acceptable, in percent."""
         from ..functional.share import share_statistics
 
-        classifier = context.scorer("acceptability")
-        wanted = classifier.styles.index("acceptable")
-        (need,) = self.needs(metric, inputs, options)
-        return share_statistics(classifier.distribution(need.texts), wanted, inputs.failed)
+        judged, wanted = self.judged(metric, inputs, options, context)
+        return share_statistics(judged, wanted, inputs.failed)
 
     def caution(self, signature: Signature) -> str | None:
         """The embedded profile's classifiers are too weak to stand for CoLA."""

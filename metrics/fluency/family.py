@@ -6,10 +6,10 @@ one has read sentences and broken copies of them, then CoLA, never a judgment of
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
-from ..contract import Context, Family, Need, Options
+from ..acceptable import AcceptabilityFamily
+from ..contract import Context, Options
 from ..facts import MetricFacts
 from ..text import preparation
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..statistics import Statistics
 
 
-class Fluency(Family[Options]):
+class Fluency(AcceptabilityFamily):
     """Graded fluency, without references."""
 
     name = "fluency"
@@ -35,17 +35,6 @@ class Fluency(Family[Options]):
         ),
     )
 
-    def left_out(self, metric: str, inputs: Inputs, options: Options) -> str | None:
-        """A reason if the texts are not English, as the corpora are."""
-        if preparation(inputs.language).is_english:
-            return None
-        return f"the fluency classifiers judge English, but the texts are {inputs.language!r}"
-
-    def needs(self, metric: str, inputs: Inputs, options: Options) -> tuple[Need, ...]:
-        """Predictions, cleaned, case kept."""
-        prepare = preparation(inputs.language).clean
-        return (Need("acceptability", partial(prepare, inputs.predictions)),)
-
     def fields(self, metric: str, inputs: Inputs, options: Options) -> dict[str, object]:
         """How texts are prepared, and how empty predictions count."""
         return {"text": preparation(inputs.language).clean_name, "empty": "zero"}
@@ -56,10 +45,8 @@ class Fluency(Family[Options]):
         """Mean P(acceptable), as a fraction; 0 for an empty prediction."""
         from ..functional.graded import graded_statistics
 
-        classifier = context.scorer("acceptability")
-        wanted = classifier.styles.index("acceptable")
-        (need,) = self.needs(metric, inputs, options)
-        return graded_statistics(classifier.distribution(need.texts), wanted, inputs.failed)
+        judged, wanted = self.judged(metric, inputs, options, context)
+        return graded_statistics(judged, wanted, inputs.failed)
 
     def caution(self, signature: Signature) -> str | None:
         """The small classifier of ``mini`` stands for nothing beyond it."""

@@ -1,0 +1,37 @@
+"""What the metrics share that ask an acceptability classifier: CoLA counts, fluency grades."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from .contract import Context, Family, Need, Options
+from .text import preparation
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from .inputs import Inputs
+
+
+class AcceptabilityFamily(Family[Options]):
+    """English predictions, cleaned, case kept, go to the acceptability classifier."""
+
+    def left_out(self, metric: str, inputs: Inputs, options: Options) -> str | None:  # noqa: ARG002
+        """A reason if the texts are not English, as the corpora are."""
+        if preparation(inputs.language).is_english:
+            return None
+        return f"the acceptability classifiers judge English, but the texts are {inputs.language!r}"
+
+    def needs(self, metric: str, inputs: Inputs, options: Options) -> tuple[Need, ...]:  # noqa: ARG002
+        """Predictions, cleaned, case kept."""
+        prepare = preparation(inputs.language).clean
+        return (Need("acceptability", partial(prepare, inputs.predictions)),)
+
+    def judged(
+        self, metric: str, inputs: Inputs, options: Options, context: Context
+    ) -> tuple[np.ndarray, int]:
+        """P(label | prediction), shape (N, 2), and the column of ``acceptable``."""
+        classifier = context.scorer("acceptability")
+        (need,) = self.needs(metric, inputs, options)
+        return classifier.distribution(need.texts), classifier.styles.index("acceptable")

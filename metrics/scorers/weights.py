@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
-from ...errors import MissingScorerError
+from ...errors import InputError, MissingScorerError
 from ...files import folder_digest
 from ...hub import why_not_downloaded
 from .device import Placement
@@ -79,19 +79,51 @@ def load_pretrained(folder: Path, placement: Placement, head: str) -> tuple[Any,
         head: the class of transformers: ``AutoModel``, ``AutoModelForSequenceClassification``.
     """
     import torch
-    import transformers
 
     device = placement.resolve()
+    model = read_model(folder, head, dtype=getattr(torch, placement.dtype))
+    return model.eval().to(device), read_tokenizer(folder)
+
+
+def read_model(folder: Path, head: str, **options: Any) -> Any:
+    """A model of a local folder, from safetensors alone; none of the folder's code is run.
+
+    Args:
+        folder: with weights and configuration.
+        head: the class of transformers: ``AutoModel``, ``AutoModelForSequenceClassification``.
+        options: more of what ``from_pretrained`` takes, such as ``dtype``.
+
+    Raises:
+        InputError: it is damaged, of another kind, or needs code of its own.
+    """
+    import transformers
+
+    load = partial(getattr(transformers, head).from_pretrained, use_safetensors=True, **options)
     with quiet_loading():
-        model = getattr(transformers, head).from_pretrained(
-            folder,
-            dtype=getattr(torch, placement.dtype),
-            use_safetensors=True,
-            local_files_only=True,
-            trust_remote_code=False,
-        )
-    tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
-    return model.eval().to(device), tokenizer
+        return _read(load, folder, "model")
+
+
+def read_tokenizer(folder: Path) -> Any:
+    """The tokenizer of a local folder; none of the folder's code is run.
+
+    Raises:
+        InputError: it is damaged, or needs code of its own.
+    """
+    from transformers import AutoTokenizer
+
+    return _read(AutoTokenizer.from_pretrained, folder, "tokenizer")
+
+
+def _read(load: Callable[..., Any], folder: Path, what: str) -> Any:
+    try:
+        return load(folder, local_files_only=True, trust_remote_code=False)
+    except Exception as error:  # transformers', tokenizers', safetensors' own, of many kinds
+        if "trust_remote_code" in str(error):
+            raise InputError(
+                f"{folder}: its {what} needs Python code that is in the folder. Such code is never "
+                "run here: use a model whose architecture transformers itself has"
+            ) from error
+        raise InputError(f"{folder} has no {what} that can be read: {error}") from error
 
 
 @contextmanager

@@ -23,7 +23,7 @@ from ...errors import InputError
 from ...files import folder_digest
 from ...metrics.scorers.encoder_files import EMBEDDED_ENCODER, encoder_folder
 from ...metrics.scorers.transformer import TransformerModel, longest_input
-from ...metrics.scorers.weights import quiet_loading
+from ...metrics.scorers.weights import read_model, read_tokenizer
 from .config import ClassifierConfig
 from .data import LabelledSentences
 
@@ -112,27 +112,23 @@ def fit(
 
 
 def _pretrained(folder: Path, styles: Sequence[str]) -> tuple[Any, Any]:
-    from transformers import AutoModelForSequenceClassification, AutoTokenizer
     from transformers.utils import logging
 
     verbosity = logging.get_verbosity()
     logging.set_verbosity_error()  # that the head is new is no news
     try:
-        with quiet_loading():
-            model = AutoModelForSequenceClassification.from_pretrained(
-                folder,
-                num_labels=len(styles),
-                id2label=dict(enumerate(styles)),
-                label2id={style: i for i, style in enumerate(styles)},
-                dtype=torch.float32,
-                use_safetensors=True,
-                ignore_mismatched_sizes=True,  # the base may have the head of another task
-                local_files_only=True,
-                trust_remote_code=False,
-            )
+        model = read_model(
+            folder,
+            "AutoModelForSequenceClassification",
+            num_labels=len(styles),
+            id2label=dict(enumerate(styles)),
+            label2id={style: i for i, style in enumerate(styles)},
+            dtype=torch.float32,
+            ignore_mismatched_sizes=True,  # the base may have the head of another task
+        )
         # A path in the configuration would make equal trainings differ.
         model.config._name_or_path = ""
-        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        tokenizer = read_tokenizer(folder)
         tokenizer.name_or_path = ""
     finally:
         logging.set_verbosity(verbosity)

@@ -15,7 +15,7 @@ from pydantic import JsonValue
 from ...files import folder_digest, home
 from ...metrics.scorers.artefacts import data_fingerprint
 from ...metrics.scorers.transformer import TransformerModel, longest_input
-from ...metrics.scorers.weights import fetch
+from ...metrics.scorers.weights import fetch, read_model, read_tokenizer
 from .config import ClassifierConfig
 from .data import LabelledSentences
 
@@ -63,10 +63,9 @@ def fit(
 
     Raises:
         MissingScorerError: the pretrained weights are not cached and cannot be downloaded.
+        InputError: they cannot be read, or would need code of their own.
     """
     from transformers import (
-        AutoModelForSequenceClassification,
-        AutoTokenizer,
         DataCollatorWithPadding,
         Trainer,
         TrainingArguments,
@@ -76,16 +75,15 @@ def fit(
 
     folder = fetch(config.base, config.revision)
     set_seed(config.seed)  # the new head is initialised before the trainer sets its own seed
-    tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-    model = AutoModelForSequenceClassification.from_pretrained(
+    tokenizer = read_tokenizer(folder)
+    model = read_model(
         folder,
+        "AutoModelForSequenceClassification",
         num_labels=len(styles),
         id2label=dict(enumerate(styles)),
         label2id={style: i for i, style in enumerate(styles)},
         dtype=torch.float32,
-        use_safetensors=True,
         ignore_mismatched_sizes=True,  # the base may have the head of another task
-        local_files_only=True,
     )
     longest = min(config.max_tokens, longest_input(model, tokenizer))
     encoded = tokenizer(list(data.sentences), truncation=True, max_length=longest)

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from ...errors import InputError, MissingFileError, MissingScorerError
-from ...metrics.scorers.weights import fetch, quiet_loading
+from ...metrics.scorers.weights import fetch, read_model, read_tokenizer
 from ..nets.style_roberta import StyleRoberta
 from .seq2seq import SCRATCH, Seq2Seq
 
@@ -60,28 +60,21 @@ def _from_scratch(bart: Seq2Seq, dimension: int, layers: int) -> Any:
 
 
 def _pretrained(classifier: str, bart: Seq2Seq) -> Any:
-    from transformers import AutoTokenizer, RobertaForSequenceClassification
-
     try:
         folder = fetch(classifier)
     except MissingScorerError as error:
         raise MissingFileError(
             f"{error}. Or train a small classifier from scratch: --classifier {SCRATCH}"
         ) from error
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-        with quiet_loading():
-            model = RobertaForSequenceClassification.from_pretrained(
-                folder,
-                num_labels=2,
-                use_safetensors=True,
-                local_files_only=True,
-                attn_implementation="eager",
-                dtype=torch.float32,
-                ignore_mismatched_sizes=True,  # the base may have the head of another task
-            )
-    except Exception as error:  # transformers' and tokenizers' own, of many kinds
-        raise InputError(f"{folder} is not a RoBERTa that can be read: {error!r}") from error
+    tokenizer = read_tokenizer(folder)
+    model = read_model(
+        folder,
+        "RobertaForSequenceClassification",
+        num_labels=2,
+        attn_implementation="eager",
+        dtype=torch.float32,
+        ignore_mismatched_sizes=True,  # the base may have the head of another task
+    )
     if model.config.model_type != "roberta":
         raise InputError(f"{classifier} is a {model.config.model_type}, not a RoBERTa")
     words = bart.tokenizer.get_vocab()

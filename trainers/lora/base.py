@@ -26,6 +26,8 @@ from ...metrics.scorers.weights import (
     TOKENIZER_FILES,
     fetch,
     quiet_loading,
+    read_model,
+    read_tokenizer,
     weights_digest,
 )
 from ..nets.backbones import BackboneShape, byte_level_tokenizer, random_model
@@ -160,12 +162,7 @@ class Base:
         Raises:
             InputError: it is damaged, or has no end-of-sequence token.
         """
-        from transformers import AutoTokenizer
-
-        try:
-            tokenizer = AutoTokenizer.from_pretrained(self.folder, local_files_only=True)
-        except Exception as error:  # transformers' and tokenizers' own, of many kinds
-            raise InputError(f"{self.folder} has no readable tokenizer: {error}") from error
+        tokenizer = read_tokenizer(self.folder)
         if tokenizer.eos_token_id is None:
             raise InputError(f"the tokenizer of {self.identity.name} has no end-of-sequence token")
         if tokenizer.pad_token_id is None:  # masked, so that any token will do
@@ -185,7 +182,6 @@ class Base:
                 it cannot be quantised here.
         """
         import torch
-        import transformers
 
         place = Placement(cast(Device, device)).resolve()
         dtype = torch.bfloat16 if half else torch.float32
@@ -196,20 +192,7 @@ class Base:
                 "quantization_config": bits_config(quantization, dtype),
                 "device_map": {"": local_device(place)},
             }
-        try:
-            with quiet_loading():
-                model = transformers.AutoModelForCausalLM.from_pretrained(
-                    self.folder,
-                    dtype=dtype,
-                    use_safetensors=True,
-                    local_files_only=True,
-                    trust_remote_code=False,
-                    **more,
-                )
-        except Exception as error:  # transformers', safetensors' and torch's own, of many kinds
-            raise InputError(
-                f"{self.folder} is not a causal language model that can be read: {error}"
-            ) from error
+        model = read_model(self.folder, "AutoModelForCausalLM", dtype=dtype, **more)
         if cast(Any, model.get_input_embeddings()).num_embeddings < len(self.tokenizer()):
             raise InputError(
                 f"{self.folder}: the tokenizer has more tokens than the model has embeddings"

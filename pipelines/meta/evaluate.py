@@ -172,7 +172,7 @@ def meta_evaluate(
         signatures={name: found for name, found in signatures.items() if found},
         scores=tuple(scores),
         differences=tuple(differences),
-        left_out=tuple(left),
+        left_out=tuple(dict.fromkeys(left)),  # one reason for all aspects is said once
     )
 
 
@@ -222,6 +222,13 @@ def _uncompared(cut: Cut, compared: set[str], known: Sequence[Left]) -> list[Lef
     found = []
     for column in cut.columns if cut.direction is not None else ():
         if column.name in said | compared:
+            continue
+        if column.systems:
+            scored = [one for one in cut.systems if (cut.direction, one) in column.systems]
+            why = f"{len(scored)} of its systems are scored: {FEWEST} are needed"
+            found.append(
+                Left(study=cut.study, direction=cut.direction, metric=column.name, why=why)
+            )
             continue
         number = int(np.isfinite(column.sentence[cut.places]).sum())
         why = f"of the outputs with human {cut.aspect}, {number} have its score"
@@ -278,6 +285,7 @@ def _sentences(cut: Cut, models: list[OfModel]) -> tuple[list[MetaScore], list[M
 
 def _systems(cut: Cut) -> tuple[list[MetaScore], list[MetaDifference]]:
     """System level: every system is a pair of scores."""
+    cut = _of_scored_systems(cut)
     if cut.direction is None or len(cut.systems) < FEWEST:
         return [], []
     counts = cut.counts(cut.items)
@@ -327,6 +335,32 @@ def _systems(cut: Cut) -> tuple[list[MetaScore], list[MetaDifference]]:
         (human, human_drawn),
         sentence,
         cut.system_codes,
+        cut.settings,
+    )
+
+
+def _of_scored_systems(cut: Cut) -> Cut:
+    """The systems that a table of systems scores in every column; all, without such a table.
+
+    A column with hardly any of them does not silence the others.
+    """
+    tables = [
+        {name for direction, name in column.systems if direction == cut.direction}
+        & set(cut.systems)
+        for column in cut.columns
+    ]
+    scored = set(cut.systems).intersection(*(some for some in tables if len(some) >= FEWEST))
+    if len(scored) == len(cut.systems):
+        return cut
+    keep = [number for number, one in enumerate(cut.outputs) if one.system in scored]
+    return Cut(
+        cut.study,
+        cut.direction,
+        cut.model,
+        cut.aspect,
+        [cut.outputs[number] for number in keep],
+        cut.places[keep],
+        cut.columns,
         cut.settings,
     )
 

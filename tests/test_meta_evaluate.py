@@ -75,6 +75,15 @@ def test_a_metric_that_is_the_human_score_agrees_wholly():
     assert (score.outputs, score.items, score.systems) == (48, 12, 4)
 
 
+def test_one_source_sentence_has_no_interval_over_sentences():
+    score = with_scores(lambda h: h**2)
+    report = meta_evaluate(rows(sentences=1), score, Settings(resamples=100))
+    assert {s.level for s in report.scores} == {"sentence", "system"}
+    assert {(s.low, s.high) for s in report.scores} == {(None, None)}
+    assert one(report, level="system", coefficient="pearson").low_systems is not None
+    assert "4 outputs of 1 sentence\n" in terminal(report)
+
+
 def test_a_metric_where_lower_is_better_is_turned():
     def score(outputs):
         human = np.array([o.scores["content"] for o in outputs])

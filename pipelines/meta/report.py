@@ -65,10 +65,11 @@ def tables(report: MetaReport) -> Iterator[tuple[str, list[tuple[str, ...]]]]:
         some = list(group)
         where = " ".join(filter(None, [study, direction, model]))
         size = some[0]
+        sentences = "1 sentence" if size.items == 1 else f"{size.items} sentences"
         number = (
-            f"{size.outputs} outputs of {size.items} sentences"
+            f"{size.outputs} outputs of {sentences}"
             if level == "sentence"
-            else f"{size.systems} systems, {size.items} sentences"
+            else f"{size.systems} systems, {sentences}"
         )
         heading = f"{where}: {aspect}, {level} level, {number}"
         yield heading, [_header(level), *_rows(some)]

@@ -84,6 +84,18 @@ def test_one_source_sentence_has_no_interval_over_sentences():
     assert "4 outputs of 1 sentence\n" in terminal(report)
 
 
+def test_one_pair_of_outputs_has_no_share():
+    several = [row for row in rows(sentences=6) if row.system == "system-0"]
+    pair = [row for row in rows(sentences=1) if row.system == "system-3"]
+    report = meta_evaluate([*several, *pair], with_scores(lambda h: h), Settings(resamples=100))
+    assert {s.coefficient for s in report.scores} == {
+        "pearson",
+        "spearman",
+        "kendall_b",
+        "kendall_c",
+    }
+
+
 def test_a_metric_where_lower_is_better_is_turned():
     def score(outputs):
         human = np.array([o.scores["content"] for o in outputs])

@@ -271,7 +271,7 @@ def _sentences(cut: Cut, models: list[OfModel]) -> tuple[list[MetaScore], list[M
             if cut.model is not None:
                 models.append(OfModel(scores[-1], found[coefficient], value))
         accuracy = tied_accuracy(values, human, items, counts)
-        if accuracy is not None:
+        if accuracy is not None and accuracy.pairs >= FEWEST:  # one pair is 0 or 1
             low, high = _over_items(accuracy.value, accuracy.replicates, once.size)
             tied = {"epsilon": rounded(accuracy.epsilon, 9), "pairs": accuracy.pairs}
             value = accuracy.value

@@ -18,7 +18,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ..talk import say
-from .judgments import add_layout_arguments, read_any, read_layout
+from .judgments import add_layout_arguments, read_layout, read_studies
 from .scoring import add_scoring_arguments, read_scoring
 
 PARTS: dict[str, tuple[str, ...]] = {
@@ -78,9 +78,8 @@ def run(arguments: argparse.Namespace) -> None:
         resamples=arguments.resamples,
     )
     how = read_scoring(arguments)
-    layout = read_layout(arguments)
-    named = dict.fromkeys(arguments.studies or STUDIES)
-    judgments = [row for name in named for row in read_any(name, layout)]
+    named = list(dict.fromkeys(arguments.studies or STUDIES))
+    judgments = read_studies(named, read_layout(arguments, named))
     found = calibrate(judgments, how, plan, arguments.data_dir)
     write_json(arguments.out, found.record())  # first: a closed pipe ends the printing
     print(summary(found), end="")  # noqa: T201

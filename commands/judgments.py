@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -44,20 +45,58 @@ def add_layout_arguments(parser: argparse.ArgumentParser) -> None:
         help="a table's own column name, such as style=AnswerA or source=Input",
     )
     parser.add_argument("--direction", help="of all rows of a table without such a column")
-    parser.add_argument(
-        "--scale", default="1-5", help="of a table's scores: 1-5 (default), or 'ordinal 1-5'"
-    )
+    parser.add_argument("--scale", help="of a table's scores: 1-5 (default), or 'ordinal 1-5'")
 
 
-def read_layout(arguments: argparse.Namespace) -> Layout:
-    """The checked layout of the arguments."""
-    from ..datasets_scripts.judgments.own import Layout, parse_columns
+def read_layout(arguments: argparse.Namespace, named: Iterable[str]) -> Layout:
+    """The checked layout of the arguments.
 
-    return Layout(
-        columns=parse_columns(arguments.column),
-        direction=arguments.direction,
-        scale=arguments.scale,
-    )
+    Args:
+        arguments: those of :func:`add_layout_arguments`.
+        named: the studies and files that are read.
+
+    Raises:
+        InputError: a layout is given, but nothing that it could be of.
+    """
+    from ..datasets_scripts.judgments.own import Layout, is_table, parse_columns
+    from ..datasets_scripts.judgments.studies import STUDIES
+    from ..errors import InputError
+
+    given = {
+        "--column": arguments.column,
+        "--direction": arguments.direction,
+        "--scale": arguments.scale,
+    }
+    flags = [flag for flag, value in given.items() if value]
+    if flags and not any(name not in STUDIES and is_table(Path(name)) for name in named):
+        raise InputError(
+            f"{', '.join(flags)}: of a table of your own, and none is given (published studies and "
+            "JSON Lines have their own columns, directions and scales)"
+        )
+    layout = Layout(columns=parse_columns(arguments.column), direction=arguments.direction)
+    return replace(layout, scale=arguments.scale) if arguments.scale else layout
+
+
+def read_studies(named: Iterable[str], layout: Layout) -> list[Judgment]:
+    """The judgments of several studies and files.
+
+    Raises:
+        InputError: a study that is in two of them.
+    """
+    from ..errors import InputError
+
+    judgments: list[Judgment] = []
+    given: dict[str, str] = {}
+    for name in dict.fromkeys(named):
+        rows = read_any(name, layout)
+        for study in dict.fromkeys(row.study for row in rows):
+            if (first := given.setdefault(study, name)) != name:
+                raise InputError(
+                    f"the study {study!r} is in {first} and in {name}: give one of them. A table's "
+                    "study is called like its file; parts of one study can be put into one file"
+                )
+        judgments += rows
+    return judgments
 
 
 def read_any(study: str, layout: Layout) -> list[Judgment]:
@@ -83,9 +122,12 @@ def read_any(study: str, layout: Layout) -> list[Judgment]:
 def run(arguments: argparse.Namespace) -> None:
     """Write the ratings; print the mean of each system on standard output."""
     from ..datasets_scripts.judgments.schema import read_judgments, write_judgments
+    from ..errors import InputError
     from ..pipelines.tables import print_rows
 
-    rows = read_any(arguments.study, read_layout(arguments))
+    if arguments.out.suffix in (".csv", ".tsv"):
+        raise InputError(f"{arguments.out}: judgments are JSON Lines: let the name end in .jsonl")
+    rows = read_any(arguments.study, read_layout(arguments, [arguments.study]))
     studies = {row.study for row in rows}
     kept = []
     if arguments.out.exists():

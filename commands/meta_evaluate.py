@@ -23,11 +23,10 @@ from typing import TYPE_CHECKING
 
 from ..files import home
 from ..talk import say
-from .judgments import add_layout_arguments, read_any, read_layout
+from .judgments import add_layout_arguments, read_layout, read_studies
 from .scoring import add_scoring_arguments, read_scoring
 
 if TYPE_CHECKING:
-    from ..datasets_scripts.judgments.schema import Judgment
     from ..pipelines.meta.evaluate import Scored
     from ..pipelines.meta.rated import RatedOutput
     from ..pipelines.meta.result import MetaReport
@@ -104,18 +103,7 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.summary and arguments.summary.exists():
         read_agreement(arguments.summary)  # another file is told of before anything is scored
     score = _scored(arguments)
-    layout = read_layout(arguments)
-    judgments: list[Judgment] = []
-    given: dict[str, str] = {}
-    for name in dict.fromkeys(named):
-        rows = read_any(name, layout)
-        for study in dict.fromkeys(row.study for row in rows):
-            if (first := given.setdefault(study, name)) != name:
-                raise InputError(
-                    f"the study {study!r} is in {first} and in {name}: give one of them. A table's "
-                    "study is called like its file; parts of one study can be put into one file"
-                )
-        judgments += rows
+    judgments = read_studies(named, read_layout(arguments, named))
     report = meta_evaluate(judgments, score, settings)
     if arguments.out:  # first: a closed pipe ends the printing
         write_folder(arguments.out, report)

@@ -116,6 +116,30 @@ def test_over_directions_only_places_within_one_are_compared(tmp_path):
     assert found.points == 2 * len(SYSTEMS)
 
 
+def test_over_directions_systems_that_nobody_judged_do_not_move_those_that_are(tmp_path):
+    """In one direction people judged the three best systems, in the other the three worst."""
+    handmade(tmp_path, metrics=("acc", "joint"))
+    handmade(tmp_path, BACK, metrics=("acc", "joint"), shift=50)
+    directions = {one.name: one for one in read_run(tmp_path)}
+    x, y, aspects = [], [], []
+    for name, shift, chosen in ((THERE, 0, slice(-3, None)), (BACK, 50, slice(0, 3))):
+        acc = {one: corpus_values(n + shift)["acc"] for n, one in enumerate(SYSTEMS)}
+        three = sorted(acc, key=acc.get)[chosen]
+        ratings = dict(zip(three, (4.0, 1.0, 2.0), strict=True))
+        some = [
+            judgment(one, 1, score).model_copy(update={"direction": name})
+            for one, score in ratings.items()
+        ]
+        aspects.append(human_aspects(some, directions[name]))
+        x.append(stats.zscore([acc[one] for one in three], ddof=1))
+        y.append(stats.zscore([ratings[one] for one in three], ddof=1))
+    matrix = correlation.over_directions([directions[THERE], directions[BACK]], aspects)
+    found = cell(matrix, "human style", "ACC")
+    r = stats.pearsonr(np.concatenate(x), np.concatenate(y)).statistic
+    assert found.value == pytest.approx(r, abs=1e-12)
+    assert found.points == 6
+
+
 def test_too_few_points_and_constants_say_nothing():
     three = correlation.of_systems(np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 4.0]))
     flat = correlation.of_systems(np.ones(9), np.arange(9.0))

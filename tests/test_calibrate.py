@@ -1,6 +1,7 @@
 """Fitting a calibrated Joint: known curves come back, and what is left out is left out."""
 
 import csv
+import dataclasses
 import json
 
 import numpy as np
@@ -342,6 +343,18 @@ class TestWhole:
         text = summary(calibrated(rows, measured, "embedded", PLAN))
         assert max(map(len, text.splitlines())) <= 80
         assert "sti" in text
+
+    def test_the_summary_shows_a_small_slope_and_a_whole_direction(self, toy):
+        rows, measured = toy
+        found = calibrated(rows, measured, "embedded", PLAN)
+        way = "shakespeare/shakespearean-to-modern"
+        one = found.evidence["overall"][0] | {"direction": way, "coefficient": "spearman"}
+        first = dataclasses.replace(found.parts[0], slope=3.4e-05)
+        text = summary(
+            dataclasses.replace(found, parts=(first, *found.parts[1:]), evidence={"overall": [one]})
+        )
+        assert "3.4e-05" in text
+        assert way in text
 
     def test_without_an_overall_score_the_weights_of_the_package_are_kept(self, toy, capsys):
         rows, measured = toy

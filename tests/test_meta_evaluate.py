@@ -75,6 +75,27 @@ def test_a_metric_that_is_the_human_score_agrees_wholly():
     assert (score.outputs, score.items, score.systems) == (48, 12, 4)
 
 
+def test_one_source_sentence_has_no_interval_over_sentences():
+    score = with_scores(lambda h: h**2)
+    report = meta_evaluate(rows(sentences=1), score, Settings(resamples=100))
+    assert {s.level for s in report.scores} == {"sentence", "system"}
+    assert {(s.low, s.high) for s in report.scores} == {(None, None)}
+    assert one(report, level="system", coefficient="pearson").low_systems is not None
+    assert "4 outputs of 1 sentence\n" in terminal(report)
+
+
+def test_one_pair_of_outputs_has_no_share():
+    several = [row for row in rows(sentences=6) if row.system == "system-0"]
+    pair = [row for row in rows(sentences=1) if row.system == "system-3"]
+    report = meta_evaluate([*several, *pair], with_scores(lambda h: h), Settings(resamples=100))
+    assert {s.coefficient for s in report.scores} == {
+        "pearson",
+        "spearman",
+        "kendall_b",
+        "kendall_c",
+    }
+
+
 def test_a_metric_where_lower_is_better_is_turned():
     def score(outputs):
         human = np.array([o.scores["content"] for o in outputs])
@@ -171,16 +192,27 @@ def test_metrics_are_compared_on_the_same_outputs():
 
 
 def test_the_folder_says_everything_and_is_read_again(tmp_path):
-    report = meta_evaluate(rows(), with_scores(lambda h: h), Settings(resamples=100))
+    uneven = np.random.RandomState(0).rand(48)  # so that the two intervals differ
+    report = meta_evaluate(rows(), with_scores(lambda h: h + uneven), Settings(resamples=100))
     write_folder(tmp_path / "out", report)
     assert read_folder(tmp_path / "out") == report
     with (tmp_path / "out" / "scores.csv").open() as stream:
         assert len(list(csv.DictReader(stream))) == len(report.scores)
     text = (tmp_path / "out" / "README.md").read_text()
     assert "100 resamples" in text
-    assert "| m | 1.000 |" in text
+    r, rho, tau, share = (s.value for s in report.scores if s.level == "system")
+    assert f"| m | {r:.3f} | {rho:.3f} | {tau:.3f} | {share:.3f} |" in text
     assert max(map(len, terminal(report).splitlines())) <= 80
-    assert [s.value for s in report.of("m")] == [pytest.approx(1)]
+    whole = one(report, level="system", coefficient="pearson")
+    over_systems = f"{whole.low_systems:.3f} to {whole.high_systems:.3f}"
+    assert f"| {whole.low:.3f} to {whole.high:.3f} | {over_systems} |" in text
+    heading = terminal(report).split("system level")[1].splitlines()
+    assert (heading[1].split("  ")[-1], heading[2].split("  ")[-1]) == (
+        "r: over systems",
+        over_systems,
+    )
+    (m,) = report.of("m")
+    assert 0.9 < m.value < 1
     write_folder(tmp_path / "out", report)  # ours is replaced
     (tmp_path / "theirs").mkdir()
     (tmp_path / "theirs" / "notes.txt").write_text("mine")
@@ -234,6 +266,24 @@ def test_systems_alone_can_be_compared(tmp_path):
     assert one(report, coefficient="spearman").value == pytest.approx(1)
 
 
+def test_a_score_of_a_system_is_none_of_its_outputs_and_some_systems_are_enough(tmp_path):
+    table = tmp_path / "scores.csv"
+    textless = [
+        row.model_copy(update={"source": None, "output": None})
+        for row in rows(systems=5, ways=WAYS[:2])
+    ]
+    lines = [f"{WAYS[0]},system-{n},{n},{n if n < 2 else ''}\n" for n in range(4)]
+    lines += [f"{WAYS[1]},system-{n},{n},{n}\n" for n in range(2)]
+    table.write_text("direction,system,joint,hardly\n" + "".join(lines))
+    scores = read_scores(table)
+    report = meta_evaluate(textless, lambda o: (scores.columns(o), []), Settings(resamples=100))
+    assert {(s.level, s.metric, s.systems) for s in report.scores} == {("system", "joint", 4)}
+    assert one(report, coefficient="spearman").value == pytest.approx(1)
+    why = {(left.metric, left.direction): left.why for left in report.left_out}
+    assert why["joint", WAYS[1]].startswith("2 of its systems are scored")
+    assert why["hardly", WAYS[0]].startswith("2 of its systems are scored")
+
+
 def test_the_scores_of_an_output_are_those_of_its_study_and_system(tmp_path):
     table = tmp_path / "scores.csv"
     outputs = rated_outputs(rows(systems=2, sentences=1))
@@ -269,6 +319,7 @@ def test_a_system_has_one_score(tmp_path):
         ("id,m\n1\n", "line 2: not 2 columns"),
         ("id,m,m\n1,2,3\n", "two columns are called 'm'"),
         ("id,m\n", "no rows"),
+        ("", "scores.csv is empty"),
     ],
 )
 def test_a_wrong_table_of_scores_says_where(tmp_path, text, said):
@@ -283,6 +334,7 @@ def test_a_wrong_table_of_scores_says_where(tmp_path, text, said):
         (["--metrics", "selfbleu"], "Did you mean 's_bleu'"),
         (["--metrics", "s_bleu", "--scores", "x.csv"], "--metrics or --scores"),
         (["--lower-is-better", "x"], "which is not given"),
+        (["li2018", "--column", "style=A"], "--column: of a table of your own, and none is given"),
         (["--resamples", "3"], "from 100 to"),
         (["--published"], "study with published scores"),
         (["--scores", "nothing.csv"], "no such file"),

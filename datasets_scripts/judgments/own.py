@@ -79,6 +79,11 @@ def parse_columns(assignments: Iterable[str]) -> dict[str, str]:
     return found
 
 
+def is_table(path: Path) -> bool:
+    """Whether a file is read as a table: everything but JSON Lines."""
+    return path.suffix not in (".jsonl", ".json")
+
+
 def read_study(path: Path | str, layout: Layout | None = None) -> list[Judgment]:
     """Read a study of the user's.
 
@@ -91,7 +96,7 @@ def read_study(path: Path | str, layout: Layout | None = None) -> list[Judgment]
         InputError: a row that cannot be read; names the line and the column.
     """
     path = Path(path)
-    if path.suffix in (".jsonl", ".json"):
+    if not is_table(path):
         return read_judgments(path)
     layout = layout or Layout()
     rows = list(_rows(path, layout))
@@ -117,6 +122,8 @@ def _rows(path: Path, layout: Layout) -> Iterator[tuple[int, dict[str, str]]]:
     delimiter = "\t" if path.suffix == ".tsv" else ","
     reader = csv.DictReader(io.StringIO(read_text(path), newline=""), delimiter=delimiter)
     header = reader.fieldnames or []
+    if not header:
+        raise InputError(f"{path} is empty: its first line must name the columns")
     needed = [layout.column(name) for name in ("source", "output", "system")]
     missing = [name for name in {*needed, *layout.columns.values()} if name not in header]
     if missing:

@@ -108,7 +108,8 @@ def over_directions(
     """The correlations over systems of all directions, each variable standardised in its direction.
 
     Scores of different directions are never comparable as they are; how far a system lies above
-    the mean of its own direction, in standard deviations, is.
+    the mean of its own direction, in standard deviations, is. Mean and deviation are those of the
+    systems that have both variables of a pair.
     """
     names: dict[tuple[bool, str], str] = {}
     blocks: list[dict[tuple[bool, str], np.ndarray]] = []
@@ -123,10 +124,10 @@ def over_directions(
                 continue
             scores = [score_of(report, column) for report in reports]
             values = np.array([np.nan if s is None or s.value is None else s.value for s in scores])
-            block[False, metric] = standardised(_scaled(values, column.unit))
+            block[False, metric] = _scaled(values, column.unit)
             columns.setdefault(metric, column)
         for aspect in some:
-            block[True, aspect.title] = standardised(human_means(aspect, reports))
+            block[True, aspect.title] = human_means(aspect, reports)
             people.setdefault(aspect.title, aspect)
         names.update(dict.fromkeys(block, ""))
         blocks.append(block)
@@ -143,6 +144,13 @@ def over_directions(
     group: np.ndarray = np.repeat(np.arange(len(blocks)), sizes)
 
     def pair(x: np.ndarray, y: np.ndarray) -> Correlation:
+        # Over the systems that have both: people often judged few of them, and the mean of the
+        # others' scores would be a difference between directions.
+        there = np.isfinite(x) & np.isfinite(y)
+        x, y = np.where(there, x, np.nan), np.where(there, y, np.nan)
+        for number in range(len(blocks)):
+            x[group == number] = standardised(x[group == number])
+            y[group == number] = standardised(y[group == number])
         both = np.isfinite(x) & np.isfinite(y)
         return of_systems(x, y, lost=max(0, len(np.unique(group[both])) - 1))
 

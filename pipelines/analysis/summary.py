@@ -28,9 +28,8 @@ def summary(
 
 def _block(results: DirectionResults, aspects: Sequence[HumanAspect]) -> list[str]:
     ranked = [r for r in results.reports if not r.system.is_bound]
-    lines = [
-        f"{results.name}: {len(ranked)} systems, {results.reports[0].data.sentences} sentences"
-    ]
+    systems = "1 system" if len(ranked) == 1 else f"{len(ranked)} systems"
+    lines = [f"{results.name}: {systems}, {results.reports[0].data.sentences} sentences"]
     column = results.column(aspect="overall") or results.columns[0]
     best = _best(results, column)
     if best:

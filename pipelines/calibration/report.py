@@ -23,7 +23,7 @@ def _lines(calibration: Calibration) -> Iterator[str]:
         weight = f"{part.weight:.3f}{_interval(part.intervals.get('weight'))}"
         yield (
             f"{part.aspect:8} {part.metric[:16]:16} {weight:23} "
-            f"{part.slope:8.3f} {part.offset:8.3f}"
+            f"{part.slope:8.3g} {part.offset:8.3g}"  # of perplexity it is about -0.0001
         )
     yield from _curves(calibration.evidence)
     yield from _weights(calibration.evidence)
@@ -69,7 +69,7 @@ def _overall(evidence: Mapping[str, Any]) -> Iterator[str]:
         yield f"Joint: Spearman with people's overall, {level} level, 95% over sentences"
         for row in some:
             found = f"{_number(row.get('value')):>6}{_interval((row.get('low'), row.get('high')))}"
-            yield f"{row['study'][:10]:10} {row['direction'][:26]:26} {found}"
+            yield f"{row['study'][:10]:10} {row['direction'][:36]:36} {found}"
             yield f"{'':10} {row['metric']}"
 
 

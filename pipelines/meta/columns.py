@@ -243,6 +243,7 @@ class ScoreTable:
                     self._once(scored, pair, line, scores)
                     for place in range(len(self.names)):
                         systems[place][pair] = float(scores[place])
+                continue  # not a score of outputs, which could match where they have no texts
             for number in found.get(_key(row), ()):
                 self._once(scored, number, line, scores)
                 sentence[number] = scores
@@ -307,6 +308,8 @@ def read_scores(path: Path, lower: Iterable[str] = ()) -> ScoreTable:
     delimiter = "\t" if path.suffix == ".tsv" else ","
     reader = csv.DictReader(io.StringIO(read_text(path), newline=""), delimiter=delimiter)
     header = list(reader.fieldnames or [])
+    if not header:
+        raise InputError(f"{path} is empty: its first line must name the columns")
     if double := sorted({name for name in header if header.count(name) > 1}):
         raise InputError(f"{path}: two columns are called {double[0]!r}: rename or remove one")
     by_text = {"source", "output"} <= set(header)

@@ -172,7 +172,7 @@ def meta_evaluate(
         signatures={name: found for name, found in signatures.items() if found},
         scores=tuple(scores),
         differences=tuple(differences),
-        left_out=tuple(left),
+        left_out=tuple(dict.fromkeys(left)),  # one reason for all aspects is said once
     )
 
 
@@ -223,6 +223,13 @@ def _uncompared(cut: Cut, compared: set[str], known: Sequence[Left]) -> list[Lef
     for column in cut.columns if cut.direction is not None else ():
         if column.name in said | compared:
             continue
+        if column.systems:
+            scored = [one for one in cut.systems if (cut.direction, one) in column.systems]
+            why = f"{len(scored)} of its systems are scored: {FEWEST} are needed"
+            found.append(
+                Left(study=cut.study, direction=cut.direction, metric=column.name, why=why)
+            )
+            continue
         number = int(np.isfinite(column.sentence[cut.places]).sum())
         why = f"of the outputs with human {cut.aspect}, {number} have its score"
         if number >= FEWEST:
@@ -259,13 +266,13 @@ def _sentences(cut: Cut, models: list[OfModel]) -> tuple[list[MetaScore], list[M
         drawn[name] = (float(point["pearson"][0]), found["pearson"])
         for coefficient in COEFFICIENTS:
             value = float(point[coefficient][0])
-            low, high = bounds(value, found[coefficient])
+            low, high = _over_items(value, found[coefficient], once.size)
             scores.append(_score(cut, "sentence", name, coefficient, value, low, high, **size))
             if cut.model is not None:
                 models.append(OfModel(scores[-1], found[coefficient], value))
         accuracy = tied_accuracy(values, human, items, counts)
-        if accuracy is not None:
-            low, high = bounds(accuracy.value, accuracy.replicates)
+        if accuracy is not None and accuracy.pairs >= FEWEST:  # one pair is 0 or 1
+            low, high = _over_items(accuracy.value, accuracy.replicates, once.size)
             tied = {"epsilon": rounded(accuracy.epsilon, 9), "pairs": accuracy.pairs}
             value = accuracy.value
             scores.append(
@@ -278,6 +285,7 @@ def _sentences(cut: Cut, models: list[OfModel]) -> tuple[list[MetaScore], list[M
 
 def _systems(cut: Cut) -> tuple[list[MetaScore], list[MetaDifference]]:
     """System level: every system is a pair of scores."""
+    cut = _of_scored_systems(cut)
     if cut.direction is None or len(cut.systems) < FEWEST:
         return [], []
     counts = cut.counts(cut.items)
@@ -295,7 +303,9 @@ def _systems(cut: Cut) -> tuple[list[MetaScore], list[MetaDifference]]:
         means[column.name] = (value, drawn)
         for coefficient in SYSTEM_COEFFICIENTS:
             point = float(correlate(coefficient, value[None], human[None])[0])
-            low, high = bounds(point, correlate(coefficient, drawn, human_drawn))
+            low, high = _over_items(
+                point, correlate(coefficient, drawn, human_drawn), counts.shape[1]
+            )
             over = correlate(coefficient, value[chosen], human[chosen])
             low_systems, high_systems = bounds(point, over)
             scores.append(
@@ -327,6 +337,32 @@ def _systems(cut: Cut) -> tuple[list[MetaScore], list[MetaDifference]]:
         (human, human_drawn),
         sentence,
         cut.system_codes,
+        cut.settings,
+    )
+
+
+def _of_scored_systems(cut: Cut) -> Cut:
+    """The systems that a table of systems scores in every column; all, without such a table.
+
+    A column with hardly any of them does not silence the others.
+    """
+    tables = [
+        {name for direction, name in column.systems if direction == cut.direction}
+        & set(cut.systems)
+        for column in cut.columns
+    ]
+    scored = set(cut.systems).intersection(*(some for some in tables if len(some) >= FEWEST))
+    if len(scored) == len(cut.systems):
+        return cut
+    keep = [number for number, one in enumerate(cut.outputs) if one.system in scored]
+    return Cut(
+        cut.study,
+        cut.direction,
+        cut.model,
+        cut.aspect,
+        [cut.outputs[number] for number in keep],
+        cut.places[keep],
+        cut.columns,
         cut.settings,
     )
 
@@ -365,6 +401,11 @@ def _means(values: np.ndarray, cut: Cut, counts: np.ndarray) -> tuple[np.ndarray
     drawn = counts @ members
     means = np.divide(counts @ sums, drawn, out=np.full(drawn.shape, np.nan), where=drawn > 0)
     return sums.sum(axis=0) / members.sum(axis=0), means
+
+
+def _over_items(value: float, drawn: np.ndarray, items: int) -> tuple[float | None, float | None]:
+    """The bounds over source sentences; none where too few are drawn: one is always the same."""
+    return bounds(value, drawn) if items >= FEWEST else (None, None)
 
 
 def _score(

@@ -65,27 +65,36 @@ def tables(report: MetaReport) -> Iterator[tuple[str, list[tuple[str, ...]]]]:
         some = list(group)
         where = " ".join(filter(None, [study, direction, model]))
         size = some[0]
+        sentences = "1 sentence" if size.items == 1 else f"{size.items} sentences"
         number = (
-            f"{size.outputs} outputs of {size.items} sentences"
+            f"{size.outputs} outputs of {sentences}"
             if level == "sentence"
-            else f"{size.systems} systems, {size.items} sentences"
+            else f"{size.systems} systems, {sentences}"
         )
         heading = f"{where}: {aspect}, {level} level, {number}"
-        yield heading, [_header(), *_rows(some)]
+        yield heading, [_header(level), *_rows(some)]
 
 
-def _header() -> tuple[str, ...]:
-    return ("metric", *(_HEADS.get(name, "acc-eq") for name in _SENTENCE), "r: 95% interval")
+def _header(level: Level) -> tuple[str, ...]:
+    heads = tuple(_HEADS.get(name, "acc-eq") for name in _SENTENCE)
+    if level == "sentence":
+        return ("metric", *heads, "r: 95% interval")
+    return ("metric", *heads, "r: over sentences", "r: over systems")
 
 
 def _rows(scores: Sequence[MetaScore]) -> Iterator[tuple[str, ...]]:
     for metric, group in groupby(scores, lambda score: score.metric):
         of = {score.coefficient: score for score in group}
-        pearson = of.get("pearson")
-        interval = "-"
-        if pearson is not None and pearson.low is not None and pearson.high is not None:
-            interval = f"{pearson.low:.3f} to {pearson.high:.3f}"
-        yield (metric, *(_number(of.get(name)) for name in _SENTENCE), interval)
+        r = of.get("pearson")
+        bounds = [(r.low, r.high) if r else (None, None)]
+        if scores[0].level == "system":
+            bounds.append((r.low_systems, r.high_systems) if r else (None, None))
+        intervals = (_interval(low, high) for low, high in bounds)
+        yield (metric, *(_number(of.get(name)) for name in _SENTENCE), *intervals)
+
+
+def _interval(low: float | None, high: float | None) -> str:
+    return "-" if low is None or high is None else f"{low:.3f} to {high:.3f}"
 
 
 def _number(score: MetaScore | None) -> str:
@@ -93,12 +102,16 @@ def _number(score: MetaScore | None) -> str:
 
 
 def terminal(report: MetaReport) -> str:
-    """Plain tables, at most 80 columns wide; long names of metrics are cut."""
+    """Plain tables, at most 80 columns wide; long names of metrics are cut.
+
+    Of systems, the interval is that over systems, which is the wider one.
+    """
     blocks = []
     for heading, (header, *rows) in tables(report):
         lines = [heading if len(heading) <= 80 else heading.replace(": ", ":\n  ", 1)]
         for row in (header, *rows):
-            name, *numbers, interval = row
+            name, *numbers = row[: 1 + len(_SENTENCE)]
+            interval = row[-1]
             shown = name if len(name) <= 26 else f"{name[:25]}~"
             lines.append(f"  {shown:<26}" + "".join(f"{n:>8}" for n in numbers) + f"  {interval}")
         blocks.append("\n".join(lines))
@@ -116,8 +129,8 @@ def markdown(report: MetaReport) -> str:
         "(of outputs of one sentence, or of systems) on which metric and people say the same, "
         "better, worse or equal, with the metric's threshold for a tie chosen where it agrees best "
         "(sentence level). Every metric is turned so that a positive number is agreement. "
-        "Intervals are 95% percentile bootstraps over source sentences; at system level "
-        "`scores.csv` has those over systems too.\n",
+        "Intervals are 95% percentile bootstraps over source sentences; at system level also over "
+        "systems: quote these of systems that were not rated.\n",
         *_section("## Agreement", _markdown_tables(report)),
     ]
     if report.differences:

@@ -95,7 +95,7 @@ def write_analysis(root: Path, out: Path, options: AnalysisOptions) -> Written:
     aspects = [human_aspects(judgments, results) for results in directions]
     sections = []
     for results, some in zip(directions, aspects, strict=True):
-        say(f"{results.name}: {len(results.reports)} systems")
+        say(f"{results.name}: {_count(len(results.reports), 'system')}")
         sections.append(_section(results, some, joined, options))
     if len(directions) > 1:
         together = _together(directions, aspects)

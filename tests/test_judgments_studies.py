@@ -208,7 +208,7 @@ def test_long_sources_that_begin_alike_are_two_sentences(tmp_path):
         (
             OWN + LINES.replace(",4,", ",NA,"),
             {},
-            "my.csv, line 2, column style: 'NA' is not a number",
+            "my.csv, line 2, column style: 'NA' is not",
         ),
         (OWN + LINES.replace(",4,", ",-inf,"), {}, "line 2, column style: '-inf' is infinite"),
         (OWN + LINES.replace(",4,", ",1_0,"), {}, "line 2, column style: '1_0' is not a number"),

@@ -129,8 +129,8 @@ def _rows(path: Path, layout: Layout) -> Iterator[tuple[int, dict[str, str]]]:
     missing = [name for name in {*needed, *layout.columns.values()} if name not in header]
     if missing:
         raise InputError(
-            f"{path}: no column {', '.join(sorted(missing))}; it has {', '.join(header)}. {WANTED}. "
-            "Map other names with --column source=NAME"
+            f"{path}: no column {', '.join(sorted(missing))}; it has {', '.join(header)}. "
+            f"{WANTED}. Map other names with --column source=NAME"
         )
     if layout.direction is None and layout.column("direction") not in header:
         raise InputError(

@@ -169,7 +169,7 @@ def _judge(path: Path, line: int, row: dict[str, str], layout: Layout) -> Iterat
                 direction=direction,
                 system=text("system") or "",
                 # Outputs of one source belong together; the text itself is the id of those without.
-                sample_id=text("id") or _as_id(source or "") or None,
+                sample_id=text("id") or source_id(source or "") or None,
                 source=source,
                 output=row.get(layout.column("output")) or "",
                 aspect=aspect,
@@ -183,8 +183,8 @@ def _judge(path: Path, line: int, row: dict[str, str], layout: Layout) -> Iterat
             raise InputError(f"{where}: {first_problem(error)}") from error
 
 
-def _as_id(source: str) -> str:
-    """A source as the name of its sentence: whole, or its beginning and a digest of all of it."""
+def source_id(source: str) -> str:
+    """The id of a sentence in a table without ids: its text, or the beginning and a digest."""
     if len(source) <= ID_LENGTH:
         return source
     digest = sha256(source.encode()).hexdigest()[:16]

@@ -42,19 +42,19 @@ def train_words(name: str, options: Sequence[str]) -> None:
     given = {f.name: v for f in settings if (v := getattr(arguments, f.name, None)) is not None}
     dataset_facts(arguments.dataset)
     check_name(arguments, (LEXICON, WORD_VECTORS))
-    without = {"without": sentences_left_out(arguments.without), "name": arguments.name}
+    without, kept_as = sentences_left_out(arguments.without), arguments.name
     config = LexiconConfig(**given) if name == "lexicon" else WordVectorsConfig(**given)
     data = load_styles(arguments.dataset, data_dir=arguments.data_dir)
     rows: list[tuple[str, str]]
     if isinstance(config, LexiconConfig):
-        artefact = train_style_lexicon(data, config, **without)
+        artefact = train_style_lexicon(data, config, without=without, name=kept_as)
         lexicon = read_lexicon(artefact.folder / LEXICON_FILE)
         rows = [("style n-grams", str(len(lexicon)))]
         for column, style in enumerate(lexicon.styles):
             best = sorted(lexicon.weights, key=lambda n: (-lexicon.weights[n][column], n))
             rows.append((style, ", ".join(best[:_SHOWN])))
     else:
-        artefact = train_dataset_vectors(data, config, **without)
+        artefact = train_dataset_vectors(data, config, without=without, name=kept_as)
         vectors = WordVectors.load(artefact.folder, "", artefact.hash)
         rows = [("words", str(len(vectors))), ("dimensions", str(vectors.dimensions))]
     card = artefact.card

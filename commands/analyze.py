@@ -46,7 +46,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         default=[],
         metavar="FILE",
-        help="judgments (JSON Lines) beside those in RUN/human.jsonl; repeatable",
+        help="judgments (JSON Lines, or CSV with columns source, output, system, direction and one "
+        "for each aspect, such as style) beside those in RUN/human.jsonl; repeatable",
     )
     parser.add_argument(
         "--join",

@@ -18,6 +18,7 @@ from itertools import groupby
 from textwrap import fill
 
 from ..errors import TSTBenchError, unknown_name
+from ..talk import say
 from ..version import __version__
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -65,11 +66,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return _run(arguments)
     except TSTBenchError as error:
-        print(f"tstbench: {error}", file=sys.stderr)  # noqa: T201
+        say(f"tstbench: {error}")
         return 2
     except KeyboardInterrupt as error:
         said = str(error) or "interrupted; completed work is kept"
-        print(f"\ntstbench: {said}", file=sys.stderr)  # noqa: T201
+        say(f"\ntstbench: {said}")
         # An interrupt that passed through an exec, as of a dataclass while a library is imported,
         # makes Python end by the signal whatever is returned here; the next exec takes that back.
         exec("")  # noqa: S102
@@ -81,7 +82,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         what = f"{error.filename}: {error.strerror}" if error.filename else str(error)
         if error.errno in _NO_ROOM:
             what += ". Make room on that disk, or point TSTBENCH_HOME and TMPDIR to another one"
-        print(f"tstbench: {what}", file=sys.stderr)  # noqa: T201
+        say(f"tstbench: {what}")
         return 2
 
 

@@ -152,10 +152,9 @@ def _scored(arguments: argparse.Namespace) -> Scored:
         def looked_up(outputs: Sequence[RatedOutput]) -> tuple[list[Column], list[Left]]:
             found = table.columns(outputs)
             missing = set(table.names) - {column.name for column in found}
-            why = f"{table.path} has none of the study's outputs or systems"
             study = outputs[0].study if outputs else ""
             return found, [
-                Left(study=study, direction=None, metric=name, why=why)
+                Left(study=study, direction=None, metric=name, why=table.why_left(name))
                 for name in table.names
                 if name in missing
             ]
@@ -169,6 +168,10 @@ def _scored(arguments: argparse.Namespace) -> Scored:
     return computed
 
 
+def _bracketed(directions: Sequence[str]) -> list[str]:
+    return [f"({', '.join(dict.fromkeys(directions))})"] if directions else []
+
+
 def _print(report: MetaReport) -> None:
     """Tables in a terminal; one row per number, tab-separated, in a pipe."""
     from ..errors import InputError
@@ -176,11 +179,13 @@ def _print(report: MetaReport) -> None:
     from ..pipelines.meta.result import MetaScore
     from ..pipelines.tables import print_rows
 
-    reasons: dict[tuple[str, str], list[str]] = {}
+    reasons: dict[tuple[str, str], dict[str, list[str]]] = {}
     for one in report.left_out:
-        reasons.setdefault((one.metric, one.why), []).append(one.direction or one.study)
+        directions = reasons.setdefault((one.metric, one.why), {}).setdefault(one.study, [])
+        directions += [one.direction] if one.direction else []
     for (metric, why), where in reasons.items():
-        say(f"{metric} is left out of {', '.join(where)}: {why}")
+        studies = (" ".join([study, *_bracketed(some)]) for study, some in where.items())
+        say(f"{metric} is left out of {', '.join(studies)}: {why}")
     if not report.scores and not report.left_out:
         raise InputError(
             "nothing could be compared: these metrics measure other aspects than people scored. "

@@ -6,13 +6,16 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+from .without import add_without, check_name
+
 
 def train_scorer(name: str, options: Sequence[str]) -> None:
     """Train one scorer and print its quality, or compare kinds."""
+    from ..datasets_scripts.judgments.left_out import sentences_left_out
     from ..datasets_scripts.known import dataset_facts
     from ..datasets_scripts.load import load_styles
     from ..errors import InputError
-    from ..files import read_lines
+    from ..metrics.scorers.classifiers import kinds
     from ..metrics.scorers.find import BEST, acceptability_kind
     from ..pipelines.prepare import train_corpus_acceptability, train_style_classifier
     from ..pipelines.tables import print_rows
@@ -35,16 +38,12 @@ def train_scorer(name: str, options: Sequence[str]) -> None:
             _compare(data, arguments)
             return
         kind = arguments.kind or "linear"
-        if bool(arguments.without) != bool(arguments.name):
-            raise InputError(
-                "--without and --name belong together: a classifier that may not know some "
-                "sentences must not replace the one that metrics use"
-            )
+        check_name(arguments, kinds())
         artefact = train_style_classifier(
             data,
             kind,
             _config(kind, arguments.model),
-            without=read_lines(arguments.without) if arguments.without else (),
+            without=sentences_left_out(arguments.without),
             name=arguments.name,
         )
     card = artefact.card
@@ -57,6 +56,7 @@ def train_scorer(name: str, options: Sequence[str]) -> None:
 
 def train_meaning_scorer(options: Sequence[str]) -> None:
     """Train the meaning scorer from what is at hand and print how it does on held-out pairs."""
+    from ..datasets_scripts.judgments.left_out import sentences_left_out
     from ..pipelines.tables import print_rows
     from ..trainers.meaning.material import material
     from ..trainers.meaning.train import MeaningConfig, train_meaning
@@ -74,6 +74,7 @@ def train_meaning_scorer(options: Sequence[str]) -> None:
     parser.add_argument(
         "--only-text", action="store_true", help="learn from --text alone, not from the datasets"
     )
+    add_without(parser, named=False)
     parser.add_argument("--pairs", type=int, help="pairs that are made (default: 28000)")
     parser.add_argument("--epochs", type=int, help="how often they are seen (default: 1)")
     parser.add_argument("--seed", type=int, help="of pairs and training (default: 0)")
@@ -81,7 +82,9 @@ def train_meaning_scorer(options: Sequence[str]) -> None:
     values = {name: getattr(given, name) for name in ("pairs", "epochs", "seed")}
     chosen = {name: value for name, value in values.items() if value is not None}
     config = read_settings(MeaningConfig, chosen, "meaning")
-    artefact = train_meaning(material(given.text, datasets=not given.only_text), config)
+    without = sentences_left_out(given.without)
+    corpora = material(given.text, datasets=not given.only_text, without=without)
+    artefact = train_meaning(corpora, config)
     card = artefact.card
     rows = [(name, f"{value:.4f}") for name, value in card.scores.items()]
     facts = [("trained on", card.trained_on), ("sentences", str(card.n_sentences))]
@@ -103,12 +106,7 @@ def _parser(name: str) -> argparse.ArgumentParser:
         help="train these kinds and print a table; none is kept",
     )
     parser.add_argument("--model", help="for transformers: Hub id or folder (default roberta-base)")
-    parser.add_argument(
-        "--without",
-        type=Path,
-        metavar="FILE",
-        help="leave out the sentences in this file, one a line, such as a study's; with --name",
-    )
+    add_without(parser)
     parser.add_argument("--name", help="under which the classifier is kept; default: its kind")
     parser.add_argument("--data-dir", type=Path, help="your copy of a licensed corpus (GYAFC)")
     return parser

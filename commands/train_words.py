@@ -8,6 +8,8 @@ from dataclasses import Field, fields
 from pathlib import Path
 from typing import Any
 
+from .without import add_without, check_name
+
 _HELP = {
     "longest_ngram": "words of the longest n-grams",
     "min_count": "how often an n-gram or word must occur",
@@ -24,8 +26,10 @@ _SHOWN = 10  # style words per style
 
 def train_words(name: str, options: Sequence[str]) -> None:
     """Train one scorer of words and print what it is."""
+    from ..datasets_scripts.judgments.left_out import sentences_left_out
     from ..datasets_scripts.known import dataset_facts
     from ..datasets_scripts.load import load_styles
+    from ..metrics.scorers.find_words import LEXICON, WORD_VECTORS
     from ..metrics.scorers.lexicon import LEXICON_FILE, read_lexicon
     from ..metrics.scorers.word_vectors import WordVectors
     from ..pipelines.prepare_words import train_dataset_vectors, train_style_lexicon
@@ -37,18 +41,20 @@ def train_words(name: str, options: Sequence[str]) -> None:
     arguments = _parser(name, settings).parse_args(options)
     given = {f.name: v for f in settings if (v := getattr(arguments, f.name, None)) is not None}
     dataset_facts(arguments.dataset)
+    check_name(arguments, (LEXICON, WORD_VECTORS))
+    without, kept_as = sentences_left_out(arguments.without), arguments.name
     config = LexiconConfig(**given) if name == "lexicon" else WordVectorsConfig(**given)
     data = load_styles(arguments.dataset, data_dir=arguments.data_dir)
     rows: list[tuple[str, str]]
     if isinstance(config, LexiconConfig):
-        artefact = train_style_lexicon(data, config)
+        artefact = train_style_lexicon(data, config, without=without, name=kept_as)
         lexicon = read_lexicon(artefact.folder / LEXICON_FILE)
         rows = [("style n-grams", str(len(lexicon)))]
         for column, style in enumerate(lexicon.styles):
             best = sorted(lexicon.weights, key=lambda n: (-lexicon.weights[n][column], n))
             rows.append((style, ", ".join(best[:_SHOWN])))
     else:
-        artefact = train_dataset_vectors(data, config)
+        artefact = train_dataset_vectors(data, config, without=without, name=kept_as)
         vectors = WordVectors.load(artefact.folder, "", artefact.hash)
         rows = [("words", str(len(vectors))), ("dimensions", str(vectors.dimensions))]
     card = artefact.card
@@ -68,5 +74,7 @@ def _parser(name: str, settings: Sequence[Field[Any]]) -> argparse.ArgumentParse
                 metavar="X",
                 help=f"{_HELP[setting.name]}; default {setting.default}",
             )
+    add_without(parser)
+    parser.add_argument("--name", help="under which it is kept")
     parser.add_argument("--data-dir", type=Path, help="your copy of a licensed corpus (GYAFC)")
     return parser

@@ -17,7 +17,7 @@ from ..datasets_scripts.directions import OUR_DATASETS, Direction
 from ..datasets_scripts.known import dataset_facts, directions_of
 from ..datasets_scripts.load import StyleData, StyleSplit, load_styles
 from ..datasets_scripts.unchanged import Remembered, about_dataset
-from ..errors import MissingFileError
+from ..errors import MissingFileError, MissingScorerError
 from ..metrics.measure import roles_needed
 from ..metrics.options import BENCHMARK, Choices
 from ..metrics.registry import benchmark_metrics
@@ -35,6 +35,7 @@ from ..metrics.scorers.find import (
     acceptability_kind,
     check_differentiable,
     language_model_name,
+    other_attribution,
 )
 from ..metrics.scorers.find_words import LEXICON, WORD_VECTORS
 from ..metrics.scorers.profile import Profile, Scorers
@@ -274,7 +275,10 @@ def _classifier(asked: _Asked) -> Artefact:
 
 def _attribution(asked: _Asked) -> Artefact:
     check_differentiable(asked.spec)
-    return _classifier(asked)
+    try:
+        return _classifier(asked)
+    except MissingScorerError as error:
+        raise other_attribution(asked.spec, asked.direction.dataset, error) from error
 
 
 def _language_model(asked: _Asked) -> Artefact:

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
+from ..datasets_scripts.cleaning import match_key, parse_cleaning
 from ..datasets_scripts.known import dataset_facts
-from ..datasets_scripts.load import StyleData
+from ..datasets_scripts.load import StyleData, StyleSplit
 from ..errors import require_installed
 from ..metrics.scorers.artefacts import Artefact, ScorerCard, data_fingerprint, find_recipe, store
 from ..metrics.scorers.find_words import LEXICON, WORD_VECTORS
@@ -25,29 +26,48 @@ from ..version import __version__
 RECIPE_VERSION = 1  # raised when the same settings no longer give the same scorer
 
 
-def train_style_lexicon(data: StyleData, config: lexicon.LexiconConfig | None = None) -> Artefact:
+def train_style_lexicon(
+    data: StyleData,
+    config: lexicon.LexiconConfig | None = None,
+    *,
+    without: Iterable[str] = (),
+    name: str | None = None,
+) -> Artefact:
     """Train the style lexicon of a dataset, unless it exists; test sentences are left out.
+
+    Args:
+        data: the dataset.
+        config: settings; ``None`` for the defaults.
+        without: further sentences that are not learned from, such as those of a study of human
+            judgments; case and spacing do not matter.
+        name: its name among the stored scorers; by default the one that metrics use.
 
     Raises:
         InputError: no n-gram tells the styles apart, or settings that do not suit the corpus.
     """
     config = config or lexicon.LexiconConfig()
-    training, language = data.training, dataset_facts(data.dataset).language
+    training, language = _training(data, without), dataset_facts(data.dataset).language
     sentences = tokenized(training.texts, language)
-    asked = _Asked("lexicon", LEXICON, config.settings(), lexicon.LIBRARIES)
+    asked = _Asked("lexicon", LEXICON, name, config.settings(), lexicon.LIBRARIES)
 
     def fit() -> tuple[StyleLexicon, dict[str, float]]:
         found = lexicon.fit_lexicon(sentences, training.labels, data.styles, config)
         marked = [any(marks) for marks in found.style_words(sentences)]
         return found, {"sentences_with_a_style_word": sum(marked) / len(marked)}
 
-    return _trained(asked, data, sentences, training.labels, fit)
+    return _trained(asked, data, training, sentences, training.labels, fit)
 
 
 def train_dataset_vectors(
-    data: StyleData, config: word_vectors.WordVectorsConfig | None = None
+    data: StyleData,
+    config: word_vectors.WordVectorsConfig | None = None,
+    *,
+    without: Iterable[str] = (),
+    name: str | None = None,
 ) -> Artefact:
     """Train word2vec on the sentences of all styles, unless it exists; test sentences are left out.
+
+    Args: as of :func:`train_style_lexicon`.
 
     Raises:
         InputError: no word is frequent enough.
@@ -55,13 +75,29 @@ def train_dataset_vectors(
     """
     config = config or word_vectors.WordVectorsConfig()
     require_installed("gensim", "vectors")
-    sentences = tokenized(data.training.texts, dataset_facts(data.dataset).language)
-    asked = _Asked("word_vectors", WORD_VECTORS, config.settings(), word_vectors.LIBRARIES)
+    training = _training(data, without)
+    sentences = tokenized(training.texts, dataset_facts(data.dataset).language)
+    asked = _Asked("word_vectors", WORD_VECTORS, name, config.settings(), word_vectors.LIBRARIES)
 
     def fit() -> tuple[WordVectors, dict[str, float]]:
         return word_vectors.fit_word_vectors(sentences, config), {}
 
-    return _trained(asked, data, sentences, (), fit)
+    return _trained(asked, data, training, sentences, (), fit)
+
+
+def _training(data: StyleData, without: Iterable[str]) -> StyleSplit:
+    """The training sentences but those, cleaned as they are."""
+    training = data.training
+    forbidden = set(map(match_key, map(parse_cleaning(data.cleaning), without)))
+    if not forbidden:
+        return training
+    kept = [i for i, text in enumerate(training.texts) if match_key(text) not in forbidden]
+    return replace(
+        training,
+        texts=tuple(training.texts[i] for i in kept),
+        labels=tuple(training.labels[i] for i in kept),
+        excluded=training.excluded + len(training) - len(kept),
+    )
 
 
 @dataclass(frozen=True)
@@ -70,6 +106,7 @@ class _Asked:
 
     role: str
     kind: str
+    name: str | None
     settings: dict[str, int | float] | dict[str, int | bool]
     libraries: tuple[str, ...]
 
@@ -77,6 +114,7 @@ class _Asked:
 def _trained(
     asked: _Asked,
     data: StyleData,
+    training: StyleSplit,
     sentences: list[str],
     labels: Iterable[int],
     fit: Callable[[], tuple[StyleLexicon | WordVectors, dict[str, float]]],
@@ -88,13 +126,13 @@ def _trained(
     card = ScorerCard(
         role=asked.role,
         dataset=data.dataset,
-        name=asked.kind,
+        name=asked.name or asked.kind,
         kind=asked.kind,
         styles=tuple(data.styles),
-        trained_on=f"{data.dataset}/{data.training.name} without test sentences, {tokens}",
+        trained_on=f"{data.dataset}/{training.name} without test sentences, {tokens}",
         data_fingerprint=data_fingerprint(sentences, [*labels] or None),
         n_sentences=len(sentences),
-        n_excluded=data.training.excluded,
+        n_excluded=training.excluded,
         settings=settings,
         versions={
             "tstbench": __version__,

@@ -189,8 +189,45 @@ def test_what_is_no_results_folder(made, tmp_path, capsys):
     assert "give a name and two systems" in refusal(capsys, "analyze", root, "--join", "cae")
     bad = tmp_path / "human.jsonl"
     bad.write_text('{"study": 1}\n')
-    assert f"{bad}, line 1" in refusal(capsys, "analyze", root, "--human", bad)
+    assert f"{bad}, line 1: study: " in refusal(capsys, "analyze", root, "--human", bad)
+    bad.write_text('{"study": "mine"}\n')
+    missing = refusal(capsys, "analyze", root, "--human", bad)
+    assert f"{bad}, line 1: dataset: it is missing. Each judgment has study, dataset" in missing
+    bad.write_text("source,output\n")
+    said = refusal(capsys, "analyze", root, "--human", bad)
+    assert "line 1: not JSON" in said
+    assert "a table of scores ends in .csv" in said
+    table = tmp_path / "human.csv"
+    table.write_text("Input,Output,style\nx,y,3\n")
+    said = refusal(capsys, "analyze", root, "--human", table)
+    assert "no column output, source, system; it has Input, Output, style. A table of human" in said
+    assert "columns source, output, system, direction and one for each aspect" in said
+    assert f"'tstbench judgments {table} --out {tmp_path / 'human.jsonl'}'" in said
     assert "no such file" in refusal(capsys, "analyze", root, "--human", tmp_path / "none.jsonl")
+
+
+def test_a_table_of_scores_is_joined_by_system_and_source(tmp_path, capsys):
+    root = handmade(tmp_path / "results", systems=SYSTEMS[:4])
+    lines = ["source,output,system,direction,style"]
+    lines += [
+        f"source {n} is here,{name} says {n} =1,{name.upper()},{THERE},{1 + (n * m) % 5}"
+        for m, name in enumerate(SYSTEMS[:4], 1)
+        for n in range(40)
+        if n % 10 != m - 1
+    ]
+    table = tmp_path / "mine.csv"
+    table.write_text("\n".join(lines) + "\n")
+    options = AnalysisOptions(style_map=False, human=(table,))
+    ((aspect,),) = write_analysis(root, tmp_path / "out", options).aspects
+    assert len(aspect.sentences) == len(lines) - 1
+    assert aspect.other_texts == 0
+    assert aspect.sentences["beta", "s-5"] == 1 + (5 * 2) % 5
+    assert "none of its" not in capsys.readouterr().err
+    table.write_text(table.read_text().replace("ALPHA", "OMEGA").replace(THERE, "mini/a-to-b"))
+    write_analysis(root, tmp_path / "out", options)
+    said = capsys.readouterr().err
+    assert f"{table}: none of its {len(lines) - 1} scores is of a system and a direction" in said
+    assert "it has OMEGA, BETA, GAMMA, DELTA on mini/a-to-b" in said
 
 
 def test_little_is_still_something(tmp_path):

@@ -184,6 +184,10 @@ class TestClaims:
         with pytest.raises(UnknownNameError, match="bleu"):
             parse_claim("blue=5")
 
+    @pytest.mark.parametrize("text", ["bleu=0", "acc=100", "s_sim=-0.2", "sti=-0.4", "s_wmd=1.7"])
+    def test_the_ends_of_a_scale_and_negative_cosines_are_possible(self, text):
+        assert parse_claim(text).text == text.partition("=")[2]
+
     def test_the_known_tool_comes_first(self, files, one_way):
         known = next(v for v in one_way.findings[0].known if v.known_as == "sacrebleu")
         claim = parse_claim(f"bleu={known.value:.4f}")
@@ -238,7 +242,21 @@ class TestTheCommand:
             ("system,outputs,direction,bleu\n", "no line below the header"),
             ("system,outputs,direction,bleu\nours,a.txt,{0},55,2\n", "line 2: more cells than"),
             ("system,outputs,direction,bleu,bleu\nours,a.txt,{0},5,6\n", "two columns are called"),
-            ("system,outputs,direction,blue\nours,a.txt,{0},3\n", "blue"),
+            ("system,outputs,direction,blue\nours,a.txt,{0},3\n", "wrong.csv, column 'blue': "),
+            (
+                "system,outputs,direction,acc\nours,a.txt,{0},-3\n",
+                "wrong.csv, line 2: acc = -3 is impossible: acc is in percent, from 0 to 100",
+            ),
+            (
+                "system,outputs,direction,joint\nours,a.txt,{0},0.4\nours,a.txt,{0},87\n",
+                "line 3: joint = 87 is impossible: joint is a fraction, from 0 to 1. If 87 was "
+                "printed as a percentage, claim 0.87",
+            ),
+            ("system,outputs,direction,bleu\nours,a.txt,{0},nan\n", "line 2: bleu is 'nan'"),
+            (
+                "system,outputs,direction,bleu\nours,a.txt;b.txt;b.txt,{0};{1};{1},3\n",
+                "line 2: mini/positive-to-negative is given twice",
+            ),
         ],
     )
     def test_a_wrong_table_is_refused(self, files, capsys, text, said):
@@ -254,6 +272,11 @@ class TestTheCommand:
             ("A --claim bleu=3", "1 files and 0 directions"),
             (f"A --direction {WAYS[0]}", "--claim METRIC=NUMBER"),
             (f"A A --direction {WAYS[0]} --direction {WAYS[0]} --claim bleu=3", "given twice"),
+            (f"A --direction {WAYS[0]} --claim bleu=140", "bleu is in percent, from 0 to 100"),
+            (f"A --direction {WAYS[0]} --claim ppl=0.9", "ppl is a perplexity, 1 or more"),
+            (f"A --direction {WAYS[0]} --claim joint=-0.1", "joint is a fraction, from 0 to 1"),
+            (f"A --direction {WAYS[0]} --claim s-bert=-1.2", "s-bert is a cosine, from -1 to 1"),
+            (f"A --direction {WAYS[0]} --claim bleu=nan", "is not METRIC=NUMBER"),
             (f"published:nobody --direction {WAYS[0]} --claim bleu=3", "nobody"),
             (f"A --direction {WAYS[0]} --claim multi_bleu=3 --table x.csv", "leave out the others"),
             (f"A --direction {WAYS[0]} --claim r_bert=0.5 --profile paper", "nothing to compare"),

@@ -5,7 +5,8 @@ import math
 
 import numpy as np
 import pytest
-from prepared import prepared_home
+from leaderboard_pages import ranking_of, show
+from prepared import command_line, prepared_home
 
 import tstbench
 from tstbench.commands.cli import main
@@ -15,6 +16,7 @@ from tstbench.metrics.inputs import check_inputs
 from tstbench.metrics.joint.calibration import load_calibration
 from tstbench.metrics.measure import measure
 from tstbench.metrics.options import choices
+from tstbench.metrics.registry import caution
 from tstbench.pipelines.scoring import scoring
 
 DIRECTION = "mini/negative-to-positive"
@@ -143,7 +145,73 @@ class TestMetric:
         assert not {"classifier", "refs"} & said.keys()
 
 
+class TestCaution:
+    """Other scorers put a text elsewhere on a curve: that stands beside the number."""
+
+    ONE = "joint|v:1|direction:yelp/negative-to-positive|weights:{}|{}"
+    FITTED = "classifier:linear:yelp#0b556b457f18"
+
+    def of_package(self, scorers):
+        signed = load_calibration("calibrated-v1").signed
+        return caution("joint", self.ONE.format(signed, scorers))
+
+    def test_the_scorers_it_was_fitted_with_need_none(self):
+        assert self.of_package(self.FITTED) is None
+        again = "sti.classifier:linear:yelp#000000000000|encoder:all-MiniLM-L6-v2#c954d16b8dcc"
+        assert self.of_package(again) is None, "trained again on another machine"
+
+    @pytest.mark.parametrize("name", ["transformer:yelp", "linear:shakespeare"])
+    def test_others_are_named(self, name):
+        said = self.of_package(f"{self.FITTED}|sti.classifier:{name}#0b556b457f18")
+        assert said.startswith("Joint calibrated-v1 was fitted on scores of all-MiniLM-L6-v2")
+        assert f"not of {name}: " in said
+
+    @pytest.mark.parametrize("weights", ["1,1,1", "calibrated-v9#0123456789ab", "calibrated-v1#0"])
+    def test_of_what_nothing_is_known_nothing_is_said(self, weights):
+        other = "classifier:transformer:yelp#0b556b457f18"
+        assert caution("joint", self.ONE.format(weights, other)) is None
+
+    @pytest.fixture
+    def evaluated(self, tmp_path, tmp_path_factory, monkeypatch, capsys):
+        """What ``evaluate`` shows with a calibration that was fitted with this classifier."""
+        monkeypatch.setenv("TSTBENCH_HOME", str(prepared_home(tmp_path_factory)))
+        out = tmp_path / "results"
+
+        def run(classifier, evidence=None):
+            signed = {"acc": {DIRECTION: f"acc|v:1|classifier:{classifier}#0b556b457f18"}}
+            evidence = {"signatures": signed} if evidence is None else evidence
+            file = written(tmp_path, evidence=evidence)
+            code, text, err = command_line(
+                capsys, "evaluate", "--baseline", "copy", "--direction", DIRECTION, "--metrics",
+                "joint", "--set", f"joint.weights={file}", "--out", out,
+            )  # fmt: skip
+            assert code == 0, err
+            return text
+
+        return run
+
+    def test_the_terminal_and_the_leaderboard_of_a_file(self, evaluated, tmp_path):
+        said = " ".join(evaluated("transformer:mini").split())
+        assert "† Joint mine was fitted on scores of transformer:mini, not of linear:mini" in said
+        column = ranking_of(tmp_path / "results", DIRECTION).columns[0]
+        assert "fitted on scores of transformer:mini" in column.caution
+        overview = str(show(tmp_path / "results", view="overview", metric="joint"))
+        assert "fitted on scores of transformer:mini" in overview
+
+    def test_a_file_fitted_with_these_scorers_and_one_that_does_not_say(self, evaluated):
+        assert "fitted on" not in evaluated("linear:mini")
+        assert "fitted on" not in evaluated("linear:mini", evidence={})
+
+
 class TestFiles:
+    def test_an_edited_file_is_read_again(self, tmp_path):
+        file = written(tmp_path)
+        before = load_calibration(str(file))
+        written(tmp_path, parts=[PARTS[1]])
+        after = load_calibration(str(file))
+        assert (len(before.parts), len(after.parts)) == (2, 1)
+        assert before.hash != after.hash
+
     def test_a_name_nobody_released(self):
         with pytest.raises(UnknownNameError, match="calibrated-v9"):
             choices({"joint": {"weights": "calibrated-v9"}})

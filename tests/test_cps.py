@@ -164,7 +164,8 @@ def test_the_stored_transformer_of_the_dataset_is_found(home, inputs, tmp_path, 
 
 def test_a_missing_or_wrong_classifier_is_said(home, inputs, tmp_path, capsys):
     masked = choices({"cps": {"mask": "removed"}})
-    with pytest.raises(MissingScorerError, match="tstbench prepare mini"):
+    train = "tstbench train classifier mini --kind transformer.*--scorer attribution=finetuned"
+    with pytest.raises(MissingScorerError, match=train):
         measure(["cps"], inputs, Scorers(EMBEDDED, inputs.direction), masked)
     with pytest.raises(InputError, match="need a transformer, not a classifier of kind linear"):
         measure(["cps"], inputs, with_attribution("linear"), masked)
@@ -199,6 +200,31 @@ def test_a_missing_or_wrong_classifier_is_said(home, inputs, tmp_path, capsys):
 def test_wrong_values_are_refused(setting, said):
     with pytest.raises((InputError, UnknownNameError), match=said):
         dataclasses.replace(CpsOptions(), **setting)
+
+
+def test_the_advice_without_the_default_weights_works_word_for_word(
+    home, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "cache"))
+    command = (
+        "evaluate", "--baseline", "copy", "--direction", DIRECTION,
+        "--metrics", "cps", "--set", "cps.mask=masked", "--set", "cps.steps=2",
+    )  # fmt: skip
+    message = refusal(capsys, *command)
+    assert "hf download FacebookAI/roberta-base" in message
+    assert "--scorer attribution=finetuned" in message
+    train = "tstbench train classifier mini --kind transformer --model WEIGHTS"
+    assert f"'{train}' prints the folder" in message
+    weights = tmp_path / "weights"
+    make_bert(weights)
+    words = train.replace("WEIGHTS", str(weights)).split()[1:]
+    code, out, err = command_line(capsys, *words)
+    assert code == 0, err
+    folder = dict(line.split("\t") for line in out.splitlines() if line.count("\t") == 1)["folder"]
+    code, out, err = command_line(capsys, *command, "--scorer", f"attribution={folder}")
+    assert code == 0, err
+    assert "1.000" in out
 
 
 def test_it_is_on_the_command_line(home, capsys):

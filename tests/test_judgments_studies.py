@@ -205,6 +205,14 @@ def test_long_sources_that_begin_alike_are_two_sentences(tmp_path):
         (OWN.replace("direction", "way") + LINES, {}, "no column 'direction'"),
         (OWN.replace("style,Meaning", "a,b") + LINES, {}, "no column with scores"),
         (OWN + LINES.replace(",4,", ",four,"), {}, "line 2, column style: 'four' is not a number"),
+        (
+            OWN + LINES.replace(",4,", ",NA,"),
+            {},
+            "my.csv, line 2, column style: 'NA' is not",
+        ),
+        (OWN + LINES.replace(",4,", ",-inf,"), {}, "line 2, column style: '-inf' is infinite"),
+        (OWN + LINES.replace(",4,", ",1_0,"), {}, "line 2, column style: '1_0' is not a number"),
+        ("", {}, "is empty. A table of human scores has the columns source, output, system"),
         (OWN + LINES.replace(",4,", ",9,"), {}, "line 2, column style: score 9 is not on the"),
         (OWN + LINES.replace(",4,", ",nan,"), {}, "line 2, column style: .*finite"),
         (OWN + LINES.replace("mini/negative-to-positive", "mini"), {}, "line 2, column style"),
@@ -226,6 +234,16 @@ def test_a_wrong_table_says_where(tmp_path, text, layout, said):
     file.write_text(text)
     with pytest.raises(InputError, match=said):
         read_study(file, Layout(**layout))
+
+
+def test_a_cell_of_spaces_is_empty(tmp_path):
+    file = tmp_path / "my.csv"
+    file.write_text(OWN + LINES.replace(",4,", ", ,"))
+    kept = [row.aspect for row in read_study(file, Layout(columns={"content": "Meaning"}))]
+    file.write_text(OWN + LINES)
+    whole = [row.aspect for row in read_study(file, Layout(columns={"content": "Meaning"}))]
+    assert kept.count("style") == whole.count("style") - LINES.count(",4,")
+    assert kept.count("content") == whole.count("content")
 
 
 def test_a_wrong_layout_is_refused():

@@ -314,8 +314,14 @@ def test_a_system_has_one_score(tmp_path):
         ("direction,system,output,m\na,b,c,1\n", "an output is known by"),
         ("a,b\n1,2\n", "an output is known by the columns 'id'"),
         ("id,system\n1,2\n", "no column with scores"),
-        ("id,m\n1,x\n", "line 2, column m: 'x' is no number"),
-        ("id,m\n1,inf\n", "infinite"),
+        (
+            "id,m\n1,x\n",
+            r"scores.csv, line 2, column m: 'x' is not a number: .* leave the cell empty",
+        ),
+        ("id,m\n1,2\n2,inf\n", "line 3, column m: 'inf' is infinite"),
+        ("id,m\n1,2\n2,nan\n", "line 3, column m: 'nan' is not a number: .* leave the cell empty"),
+        ("id,m\n1,NA\n", "line 2, column m: 'NA' is not a number"),
+        ("id,m\n1,1_000\n", "line 2, column m: '1_000' is not a number"),
         ("id,m\n1\n", "line 2: not 2 columns"),
         ("id,m,m\n1,2,3\n", "two columns are called 'm'"),
         ("id,m\n", "no rows"),
@@ -363,8 +369,26 @@ def test_nothing_to_compare_is_said(tmp_path, capsys):
     table.write_text("id,m\nunknown,1\n")
     assert main(["meta-evaluate", str(study), "--scores", str(table)]) == 2
     err = capsys.readouterr().err
-    assert "m is left out of ours" in err
+    assert "m is left out of ours: " in err
+    assert "has none of the study's outputs" in err
     assert "nothing could be compared" in err
+    table.write_text("id,m\nunknown,\n")
+    assert main(["meta-evaluate", str(study), "--scores", str(table)]) == 2
+    assert "no score in this column: all its cells are empty" in capsys.readouterr().err
+
+
+def test_what_is_left_out_is_said_with_its_study(tmp_path, capsys):
+    """Two studies of one direction: the direction alone does not say whose."""
+    for name in ("ours", "theirs"):
+        (tmp_path / f"{name}.csv").write_text(
+            "source,output,system,direction,content\n"
+            + "".join(f"is {n},was {n},one,{WAYS[0]},{1 + n % 5}\n" for n in range(9))
+        )
+    files = [str(tmp_path / f"{name}.csv") for name in ("ours", "theirs")]
+    command = ["meta-evaluate", *files, "--metrics", "s_bleu", "r_bleu", "--resamples", "100"]
+    assert main([*command, "--no-tests"]) == 0
+    said = f"r_bleu is left out of ours ({WAYS[0]}), theirs ({WAYS[0]}): "
+    assert said in capsys.readouterr().err
 
 
 def test_a_metric_with_hardly_any_score_does_not_silence_the_others():

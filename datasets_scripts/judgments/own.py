@@ -1,7 +1,8 @@
 """A user's own study of human judgments: the annotation page's export, or a table.
 
 A table (CSV, or tab-separated if its name ends in .tsv) has one row per output, or per output and
-rater, and a column for each aspect. Columns with other names are mapped: ``style=AnswerA``.
+rater, and a column for each aspect. Columns with other names are mapped: ``style=AnswerA``. Where
+there is no score, the cell is empty.
 """
 
 from __future__ import annotations
@@ -18,9 +19,14 @@ from pydantic import ValidationError
 from ...errors import InputError, unknown_name
 from ...files import read_text
 from .aspects import ASPECTS
+from .cells import read_score
 from .schema import Judgment, first_problem, parse_scale, read_judgments
 
 TEXT_COLUMNS = ("source", "output", "system", "id", "rater", "direction", "model", "condition")
+WANTED = (
+    "A table of human scores has the columns source, output, system, direction and one for each "
+    "aspect, such as style, content or fluency"
+)
 ID_LENGTH = 100  # characters of a sentence's id
 
 
@@ -114,7 +120,7 @@ def read_study(path: Path | str, layout: Layout | None = None) -> list[Judgment]
                 )
             judgments.append(judgment)
     if not judgments:
-        raise InputError(f"{path}: no score in it")
+        raise InputError(f"{path}: no score in it. {WANTED}")
     return judgments
 
 
@@ -123,13 +129,13 @@ def _rows(path: Path, layout: Layout) -> Iterator[tuple[int, dict[str, str]]]:
     reader = csv.DictReader(io.StringIO(read_text(path), newline=""), delimiter=delimiter)
     header = reader.fieldnames or []
     if not header:
-        raise InputError(f"{path} is empty: its first line must name the columns")
+        raise InputError(f"{path} is empty: its first line must name the columns. {WANTED}")
     needed = [layout.column(name) for name in ("source", "output", "system")]
     missing = [name for name in {*needed, *layout.columns.values()} if name not in header]
     if missing:
         raise InputError(
-            f"{path}: no column {', '.join(sorted(missing))}; it has {', '.join(header)}. Map "
-            "other names with --column source=NAME"
+            f"{path}: no column {', '.join(sorted(missing))}; it has {', '.join(header)}. "
+            f"{WANTED}. Map other names with --column source=NAME"
         )
     if layout.direction is None and layout.column("direction") not in header:
         raise InputError(
@@ -156,14 +162,10 @@ def _judge(path: Path, line: int, row: dict[str, str], layout: Layout) -> Iterat
     source = text("source")
     direction = text("direction") or layout.direction or ""
     for aspect in ASPECTS:
-        given = text(aspect)
-        if given is None:
-            continue
         where = f"{path}, line {line}, column {layout.column(aspect)}"
-        try:
-            score = float(given)
-        except ValueError as error:
-            raise InputError(f"{where}: {given!r} is not a number") from error
+        score = read_score(text(aspect) or "", where)
+        if score is None:
+            continue
         scale = ASPECTS[aspect].scale if aspect == "naturalness_relative" else layout.whole_scale
         try:
             yield Judgment(
@@ -172,7 +174,7 @@ def _judge(path: Path, line: int, row: dict[str, str], layout: Layout) -> Iterat
                 direction=direction,
                 system=text("system") or "",
                 # Outputs of one source belong together; the text itself is the id of those without.
-                sample_id=text("id") or _as_id(source or "") or None,
+                sample_id=text("id") or source_id(source or "") or None,
                 source=source,
                 output=row.get(layout.column("output")) or "",
                 aspect=aspect,
@@ -186,8 +188,8 @@ def _judge(path: Path, line: int, row: dict[str, str], layout: Layout) -> Iterat
             raise InputError(f"{where}: {first_problem(error)}") from error
 
 
-def _as_id(source: str) -> str:
-    """A source as the name of its sentence: whole, or its beginning and a digest of all of it."""
+def source_id(source: str) -> str:
+    """The id of a sentence in a table without ids: its text, or the beginning and a digest."""
     if len(source) <= ID_LENGTH:
         return source
     digest = sha256(source.encode()).hexdigest()[:16]

@@ -142,6 +142,13 @@ class Judgment(Strict):
         return (self.study, self.direction, self.system, sentence, self.aspect, self.rater)
 
 
+_NEEDED = tuple(name for name, about in Judgment.model_fields.items() if about.is_required())
+_FORM = (
+    "A file of judgments has one JSON object a line, as 'tstbench judgments' writes it; a table of "
+    "scores ends in .csv or .tsv"
+)
+
+
 def read_judgments(path: Path | str) -> list[Judgment]:
     """Read a JSON Lines file of judgments.
 
@@ -155,7 +162,7 @@ def read_judgments(path: Path | str) -> list[Judgment]:
         try:
             judgment = Judgment.model_validate(json.loads(line))
         except json.JSONDecodeError as error:
-            raise InputError(f"{path}, line {number}: not JSON: {error}") from error
+            raise InputError(f"{path}, line {number}: not JSON: {error}. {_FORM}") from error
         except ValidationError as error:
             raise InputError(f"{path}, line {number}: {first_problem(error)}") from error
         if judgment.key is not None:
@@ -174,6 +181,8 @@ def first_problem(error: ValidationError) -> str:
     problem = error.errors(include_url=False)[0]
     where = ".".join(str(part) for part in problem["loc"])
     what = problem["msg"].removeprefix("Value error, ")
+    if problem["type"] == "missing":
+        what = f"it is missing. Each judgment has {', '.join(_NEEDED)}"
     if problem["type"] == "string_pattern_mismatch":
         form = _FORMS.get(where, "lower-case letters, digits, '_', '.' and '-'")
         what = f"{problem['input']!r} is not like {form}"

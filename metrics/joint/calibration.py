@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -18,9 +19,12 @@ from pydantic import AfterValidator, ConfigDict, Field, JsonValue, TypeAdapter, 
 from ...errors import InputError, MissingFileError, unknown_name
 from ...files import read_text
 from ..functional.calibrated import CalibratedPart
+from ..signature import Signature
 
 _HERE = Path(__file__).parent
 _PREFIX = "calibrated-"
+WEIGHTS = "weights"  # the field of signatures that names a calibration, with its own hash
+_HASH = re.compile("[0-9a-f]{12}")
 _Number = Annotated[float, Field(allow_inf_nan=False)]
 
 
@@ -93,9 +97,45 @@ class Calibration:
         """How signatures name it."""
         return f"{self.name}#{self.hash[:12]}"
 
+    @property
+    def scorers(self) -> tuple[str, ...]:
+        """The scorers whose values the curves were fitted on, as signatures name them, no hashes.
+
+        Training is not the same to the last bit everywhere, which moves no curve; another kind,
+        other data or another model does. Empty if the file does not say: nobody measured it.
+        """
+        signatures = self.evidence.get("signatures")
+        if not isinstance(signatures, dict):
+            return ()
+        found: set[str] = set()
+        for of in signatures.values():
+            for text in of.values() if isinstance(of, dict) else ():
+                found |= signed_scorers(str(text))
+        return tuple(sorted(found))
+
     def record(self) -> dict[str, Any]:
         """As it is written to a file."""
         return asdict(self)
+
+
+def signed_scorers(signature: Signature | str) -> set[str]:
+    """The names of the scorers in a signature, without their hashes; none if it is no signature.
+
+    >>> sorted(signed_scorers("acc|v:1|classifier:linear:yelp#0b556b457f18|text:paper-v1"))
+    ['linear:yelp']
+    """
+    if isinstance(signature, str):
+        try:
+            signature = Signature.parse(signature)
+        except InputError:  # somebody's file may say anything
+            return set()
+    return {
+        name
+        for key, value in signature
+        if key != WEIGHTS
+        for name, _, digest in [value.rpartition("#")]
+        if name and _HASH.fullmatch(digest)
+    }
 
 
 def calibrations() -> tuple[str, ...]:
@@ -115,13 +155,13 @@ def load_calibration(name: str) -> Calibration:
         InputError: the file is not a calibration; the message names the field.
     """
     if name in calibrations():
-        return _read(_HERE / f"{name}.json")
+        return _parsed(_HERE / f"{name}.json")
     if not name.endswith(".json"):
         raise unknown_name("weights of joint", name, [*calibrations(), "1,1,1", "FILE.json"])
     path = Path(name).expanduser()
     if not path.is_file():
         raise MissingFileError(f"no such file: {path}")
-    return _read(path)
+    return _parsed(path)
 
 
 def check_replaceable_calibration(path: Path) -> None:
@@ -139,14 +179,15 @@ def check_replaceable_calibration(path: Path) -> None:
             raise InputError(f"{path} is there, and no calibration: choose another name") from error
 
 
-@lru_cache(maxsize=8)
-def _read(path: Path) -> Calibration:
-    return _parsed(path)
-
-
 def _parsed(path: Path) -> Calibration:
+    return _of_text(path, read_text(path))
+
+
+@lru_cache(maxsize=8)
+def _of_text(path: Path, text: str) -> Calibration:
+    """Remembered by content: a file that was edited is another calibration."""
     try:
-        return _ADAPTER.validate_python(json.loads(read_text(path)))
+        return _ADAPTER.validate_python(json.loads(text))
     except (ValueError, RecursionError) as error:
         problem = str(error)
         if isinstance(error, ValidationError):

@@ -10,11 +10,14 @@ from ..contract import Context, Family, Options
 from ..facts import Column, MetricFacts
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
 
     from ..functional.joint import JointWeights
     from ..inputs import Inputs
     from ..result import Measurement
+    from ..signature import Signature
     from ..statistics import Statistics
     from .calibration import Calibration
 
@@ -89,10 +92,14 @@ class Joint(Family[JointOptions]):
         )
 
     def fields(self, metric: str, inputs: Inputs, options: JointOptions) -> dict[str, object]:
-        """Which BLEU, and the weights."""
+        """Which BLEU, and the weights; of a file, what it was fitted with, for :meth:`caution`."""
+        from .calibration import WEIGHTS, calibrations
+
         if not (how := options.calibration):
-            return {"bleu": _bleu(inputs), "weights": str(options.joint_weights)}
-        return {"weights": how.signed}
+            return {"bleu": _bleu(inputs), WEIGHTS: str(options.joint_weights)}
+        if options.weights in calibrations():
+            return {WEIGHTS: how.signed}
+        return {WEIGHTS: how.signed, _FITTED: _listed(how.scorers)}
 
     def measure(
         self, metric: str, inputs: Inputs, options: JointOptions, context: Context
@@ -109,6 +116,39 @@ class Joint(Family[JointOptions]):
             return joint_statistics(acc, bleu, ppl, options.joint_weights)
         values = {one.metric: _of_sentences(one) for one in measured}
         return calibrated_statistics([one.part for one in how.parts], values, inputs.failed)
+
+    def caution(self, signature: Signature) -> str | None:
+        """What a calibration was fitted with, if other scorers gave these numbers."""
+        from .calibration import WEIGHTS, calibrations, load_calibration, signed_scorers
+
+        said = signature.as_dict()
+        weights = said.get(WEIGHTS, "")
+        name, _, digest = weights.partition("#")
+        if not digest:
+            return None
+        if (listed := said.get(_FITTED)) is not None:
+            fitted = set(listed.split(_BETWEEN))
+        elif name in calibrations() and (known := load_calibration(name)).signed == weights:
+            fitted = set(known.scorers)
+        else:
+            return None  # nobody said what it was fitted with
+        if not fitted or not (others := signed_scorers(signature) - fitted):
+            return None
+        return (
+            f"Joint {name} was fitted on scores of {', '.join(sorted(fitted))}, not of "
+            f"{', '.join(sorted(others))}: compare systems with it, but do not read its values as "
+            "people's ratings"
+        )
+
+
+_FITTED = "fitted"  # the field of signatures that lists a file's scorers
+_BETWEEN = "+"
+
+
+def _listed(scorers: Sequence[str]) -> str | None:
+    """Scorers as one value of a signature, which has no spaces and no '|'."""
+    kept = [name for name in scorers if not any(c.isspace() or c in "|+" for c in name)]
+    return _BETWEEN.join(kept) if kept and len(kept) == len(scorers) else None
 
 
 def _of_sentences(part: Measurement) -> np.ndarray:

@@ -147,10 +147,16 @@ def _key(role: str, dataset: str, name: str) -> Key:
     return role, dataset, name
 
 
+# Kinds of style classifiers that the default profile does not use: 'prepare' makes none of them.
+_BY_NAME = ("fasttext", "textcnn", "transformer", "probe", "finetuned", "ensemble")
+
+
 def _command(key: Key) -> str:
-    role, dataset, _ = key
+    role, dataset, name = key
     if role in ("lexicon", "word_vectors"):  # only further metrics need them
         return f"tstbench train {role.replace('_', '-')} {dataset}"
+    if role == "classifier" and name in _BY_NAME:
+        return f"tstbench train classifier {dataset} --kind {name}"
     is_corpus = role == "acceptability" and dataset in ("cola", "broken")
     return "tstbench train cola" if is_corpus else f"tstbench prepare {dataset}"
 

@@ -73,7 +73,11 @@ def attribution(spec: str, direction: Direction | None, placement: Placement) ->
     direction = _needed(direction)
     if is_kind(spec) and spec in kinds():
         check_differentiable(spec)
-        return _found_attribution(find_or_fetch("classifier", direction.dataset, spec), placement)
+        try:
+            artefact = find_or_fetch("classifier", direction.dataset, spec)
+        except MissingScorerError as error:
+            raise other_attribution(spec, direction.dataset, error) from error
+        return _found_attribution(artefact, placement)
     if (Path(spec) / CARD_FILE).is_file():
         artefact = open_artefact(spec)
         check_differentiable(artefact.card.kind)
@@ -93,6 +97,19 @@ def check_differentiable(kind: str) -> None:
             f"integrated gradients need a transformer, not a classifier of kind {kind}: choose one "
             "with --scorer attribution=finetuned, transformer or FOLDER_OR_HUB_ID"
         )
+
+
+def other_attribution(spec: str, dataset: str, error: MissingScorerError) -> MissingScorerError:
+    """The same error, and what to do if the default transformer cannot be had."""
+    if spec != "transformer":
+        return error
+    train = f"tstbench train classifier {dataset} --kind"
+    return MissingScorerError(
+        f"{str(error).rstrip('.')}. Without these weights: --scorer attribution=finetuned takes a "
+        f"small transformer that needs no download ('{train} finetuned' trains it, and 'tstbench "
+        "evaluate' does so by itself), and --scorer attribution=FOLDER one that you trained from "
+        f"weights of yours: '{train} transformer --model WEIGHTS' prints the folder"
+    )
 
 
 def acceptability(spec: str, direction: Direction | None, placement: Placement) -> Found:

@@ -1,8 +1,9 @@
 """Human scores beside the metrics' of the same outputs.
 
 A judgment belongs to a system by its name, without case and punctuation, and to a sentence by the
-sentence's id. Where the study says which text was judged, it must be the text in the results: a
-score of another text says nothing about this one, and is counted as such.
+sentence's id, or by its source if a table of scores has no ids. Where the study says which text was
+judged, it must be the text in the results: a score of another text says nothing about this one, and
+is counted as such.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...datasets_scripts.cleaning import match_key
+from ...datasets_scripts.judgments.own import source_id
 from ...datasets_scripts.judgments.schema import Judgment
 from ..report import Report
 from .results import DirectionResults, competing
@@ -51,13 +53,15 @@ def human_aspects(
         if one.direction == results.name and one.usable is not None and fold(one.system) in known:
             groups[one.study, one.aspect, one.scale].append(one)
     several = len({study for study, _, _ in groups}) > 1
-    texts = {
-        (fold(name), sample.id): sample.prediction
-        for name, samples in results.samples.items()
-        for sample in samples
-    }
+    texts: dict[tuple[str, str], str] = {}
+    of_source: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for name, samples in results.samples.items():
+        for sample in samples:
+            texts[fold(name), sample.id] = sample.prediction
+            of_source[fold(name), match_key(sample.source)].append(sample.id)
+    known_by = {key: ids[0] for key, ids in of_source.items() if len(ids) == 1}
     keys = sorted(groups, key=lambda key: _ORDER.get(key[1], len(_ORDER)))
-    return tuple(_aspect(key, groups[key], texts, several=several) for key in keys)
+    return tuple(_aspect(key, groups[key], texts, known_by, several=several) for key in keys)
 
 
 def human_means(aspect: HumanAspect, reports: Sequence[Report]) -> np.ndarray:
@@ -85,10 +89,19 @@ def fold(system: str) -> str:
     return "".join(c for c in system.casefold() if c.isalnum())
 
 
+def _sentence(one: Judgment, known_by: Mapping[tuple[str, str], str]) -> str:
+    """The id in the results: the judgment's own, or that of its source if its table had no ids."""
+    sentence = one.sample_id or ""
+    if one.source and sentence == source_id(one.source):
+        return known_by.get((fold(one.system), match_key(one.source)), sentence)
+    return sentence
+
+
 def _aspect(
     key: tuple[str, str, str],
     judgments: Sequence[Judgment],
     texts: Mapping[tuple[str, str], str],
+    known_by: Mapping[tuple[str, str], str],
     *,
     several: bool,
 ) -> HumanAspect:
@@ -101,7 +114,7 @@ def _aspect(
             continue
         system = fold(one.system)
         items[system][number if one.sample_id is None else one.sample_id].append(one.usable)
-        place = (system, one.sample_id or "")
+        place = (system, _sentence(one, known_by))
         if place not in texts:
             continue
         if one.output is not None and match_key(one.output) != match_key(texts[place]):

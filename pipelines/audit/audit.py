@@ -103,8 +103,8 @@ def audit(
             f"{len(outputs)} files and {len(directions)} directions: give --direction once for "
             "each file, in the same order"
         )
-    if len(set(directions)) < len(directions):
-        raise InputError(f"{directions[0]} is given twice: one file a direction")
+    if twice := [name for n, name in enumerate(directions) if name in directions[:n]]:
+        raise InputError(f"{twice[0]} is given twice: one file a direction")
     sides = [_side(one, name, data_dir) for one, name in zip(outputs, directions, strict=True)]
     notes: list[str] = []
     found: dict[str, tuple[Value, ...]] = {}

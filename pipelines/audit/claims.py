@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 
-from ...errors import InputError, unknown_name
+from ...errors import InputError, UnknownNameError, unknown_name
 from ...files import read_text
 from ...metrics.registry import METRICS, metric_facts
 
@@ -25,6 +25,19 @@ NAMES = {
     "chrf": "chrf",
     "self-chrf": "s_chrf",
 }
+# Unit -> what its numbers can be, and in words.
+_POSSIBLE = {
+    "percent": (0.0, 100.0, "in percent, from 0 to 100"),
+    "fraction": (0.0, 1.0, "a fraction, from 0 to 1"),
+    "cosine": (-1.0, 1.0, "a cosine, from -1 to 1"),
+    "perplexity": (1.0, float("inf"), "a perplexity, 1 or more"),
+}
+# Fractions that are made of cosines, which may be negative.
+_COSINES = frozenset(
+    f"{against}_{name}"
+    for against in ("s", "r", "multi")
+    for name in ("bert", "sim", "embedding_average", "greedy_matching", "vector_extrema")
+) | {"cps"}
 _NUMBER = re.compile(r"-?\d+(\.\d+)?")
 
 
@@ -78,7 +91,7 @@ def parse_claim(text: str) -> Claim:
     A percentage may be printed as a fraction: 0.552 is 55.2.
 
     Raises:
-        InputError: not ``METRIC=NUMBER``.
+        InputError: not ``METRIC=NUMBER``, or a number that the metric's unit does not have.
         UnknownNameError: no such metric.
 
     >>> parse_claim("bleu=55.2")
@@ -91,16 +104,36 @@ def parse_claim(text: str) -> Claim:
 
 
 def _claim(name: str, number: str) -> Claim:
-    key = name.lower()
-    metric = NAMES.get(key, key.replace("-", "_"))
-    if metric not in (*NAMES.values(), *METRICS):
-        raise unknown_name("metric of a claim", name, dict.fromkeys([*NAMES, *METRICS]))
+    metric = _metric_of(name)
     exponent = Decimal(number).as_tuple().exponent
     assert isinstance(exponent, int)  # noqa: S101 - a finite number
     value, tolerance = float(number), 0.5 * 10.0**exponent
     if exponent <= -2 and 0 < value <= 1 and is_percent(metric):
         value, tolerance = 100 * value, 100 * tolerance
+    _check_possible(name, metric, number, value)
     return Claim(metric, number, value, tolerance)
+
+
+def _check_possible(name: str, metric: str, number: str, value: float) -> None:
+    """Refuse what no protocol can give: a slip of the pen, or a number in another unit."""
+    unit = "percent" if is_percent(metric) else metric_facts(metric).unit
+    if unit == "number":
+        return
+    low, high, scale = _POSSIBLE["cosine" if metric in _COSINES else unit]
+    if low <= value <= high:
+        return
+    hint = ""
+    if unit == "fraction" and 1 < value <= 100:
+        hint = f". If {number} was printed as a percentage, claim {Decimal(number) / 100}"
+    raise InputError(f"{name} = {number} is impossible: {name} is {scale}{hint}")
+
+
+def _metric_of(name: str) -> str:
+    key = name.lower()
+    metric = NAMES.get(key, key.replace("-", "_"))
+    if metric not in (*NAMES.values(), *METRICS):
+        raise unknown_name("metric of a claim", name, dict.fromkeys([*NAMES, *METRICS]))
+    return metric
 
 
 def is_percent(metric: str) -> bool:
@@ -132,6 +165,11 @@ def read_table(path: Path) -> list[Row]:
     metrics = [name for name in columns if name not in ("system", "outputs", "direction")]
     if not metrics:
         raise InputError(f"{path}: no column with claimed numbers, such as bleu")
+    for name in metrics:
+        try:
+            _metric_of(name)
+        except UnknownNameError as error:
+            raise UnknownNameError(f"{path}, column {name!r}: {error}") from error
     rows = [_row(path, reader.line_num, cells, metrics) for cells in reader]
     if not rows:
         raise InputError(f"{path}: no line below the header")
@@ -157,8 +195,14 @@ def _row(path: Path, line: int, cells: Mapping[str, str | None], metrics: Sequen
         if not number:
             continue
         if not _NUMBER.fullmatch(number):
-            raise InputError(f"{where}: {name} is {number!r}: a plain number is needed")
-        claims.append(_claim(name, number))
+            raise InputError(
+                f"{where}: {name} is {number!r}: a plain number is needed, or an empty cell if "
+                "nothing is claimed"
+            )
+        try:
+            claims.append(_claim(name, number))
+        except InputError as error:
+            raise InputError(f"{where}: {error}") from error
     placed = tuple(
         one if one.startswith("published:") else str(path.parent / one) for one in outputs
     )

@@ -23,6 +23,7 @@ from typing import IO, Any, cast
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from ...errors import TSTBenchError
+from ...talk import say
 from . import answers, leaderboards
 from .answers import NotFoundError
 from .lfs import open_source
@@ -188,7 +189,7 @@ class _Handler(BaseHTTPRequestHandler):
             headers = {"X-Error-Code": error.code, "X-Error-Message": _header(str(error))}
             self._json(404, {"error": str(error)}, headers)
         except TSTBenchError as error:  # a broken repository: the client and stderr get the message
-            print(f"tstbench: {error}", file=sys.stderr)  # noqa: T201
+            say(f"tstbench: {error}")
             self._json(500, {"error": str(error)})
 
     def _api(

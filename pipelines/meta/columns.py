@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ...datasets_scripts.judgments.cells import read_score
 from ...datasets_scripts.known import DATASETS, as_direction, language_of
 from ...datasets_scripts.load import load_test_set
 from ...errors import InputError, TSTBenchError
@@ -213,7 +214,7 @@ class ScoreTable:
         path: CSV, or tab-separated (``.tsv``).
         names: its columns with scores.
         rows: line, and what identifies the output: direction, system, id, source, output.
-        scores: shape (rows, columns), NaN for an empty cell.
+        scores: shape (rows, columns), NaN where there is none.
         lower: columns where lower is better.
     """
 
@@ -259,6 +260,12 @@ class ScoreTable:
             if systems[place] or np.isfinite(sentence[:, place]).any()
         ]
 
+    def why_left(self, name: str) -> str:
+        """Why a column is not among those of a study."""
+        if np.isnan(self.scores[:, self.names.index(name)]).all():
+            return f"{self.path} has no score in this column: all its cells are empty"
+        return f"{self.path} has none of the study's outputs or systems"
+
     def _once(
         self,
         scored: dict[int | tuple[str, str], tuple[int, np.ndarray]],
@@ -298,7 +305,7 @@ def read_scores(path: Path, lower: Iterable[str] = ()) -> ScoreTable:
 
     One row per output, known by ``id`` (with ``direction`` and ``system``) or by ``source`` and
     ``output``; or one row per system, known by ``direction`` and ``system``. Every other column is
-    a metric.
+    a metric; where there is no score, the cell is empty.
 
     Raises:
         MissingFileError: no such file.
@@ -332,21 +339,10 @@ def read_scores(path: Path, lower: Iterable[str] = ()) -> ScoreTable:
         if None in row or None in row.values():
             raise InputError(f"{path}, line {line}: not {len(header)} columns")
         rows.append((line, {name: row[name] for name in _KEYS if name in header}))
-        scores.append([_number(path, line, name, row[name]) for name in names])
+        cells = [read_score(row[name], f"{path}, line {line}, column {name}") for name in names]
+        scores.append([math.nan if cell is None else cell for cell in cells])
     if not rows:
         raise InputError(f"{path}: no rows")
     return ScoreTable(
         path=path, names=names, rows=tuple(rows), scores=np.array(scores), lower=lower
     )
-
-
-def _number(path: Path, line: int, name: str, text: str) -> float:
-    if not text.strip():
-        return math.nan
-    try:
-        value = float(text)
-    except ValueError as error:
-        raise InputError(f"{path}, line {line}, column {name}: {text!r} is no number") from error
-    if math.isinf(value):
-        raise InputError(f"{path}, line {line}, column {name}: an infinite score")
-    return value

@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...datasets_scripts.judgments.schema import Judgment, read_judgments
+from ...datasets_scripts.judgments.own import read_study
+from ...datasets_scripts.judgments.schema import Judgment
 from ...errors import InputError, require_installed
 from ...files import (
     atomic_folder,
@@ -91,7 +92,7 @@ def write_analysis(root: Path, out: Path, options: AnalysisOptions) -> Written:
     _check_out(root, out)
     names = dict.fromkeys(r.system.name for d in directions for r in d.reports)
     joined = parse_joined(options.joined, list(names))
-    judgments = _judgments(root, options.human)
+    judgments = _judgments(root, options.human, directions)
     aspects = [human_aspects(judgments, results) for results in directions]
     sections = []
     for results, some in zip(directions, aspects, strict=True):
@@ -136,10 +137,36 @@ def _check_out(root: Path, out: Path) -> None:
         check_replaceable(out, is_analysis)
 
 
-def _judgments(root: Path, more: Sequence[Path]) -> list[Judgment]:
+def _judgments(
+    root: Path, more: Sequence[Path], directions: Sequence[DirectionResults]
+) -> list[Judgment]:
     own = root / HUMAN
-    files = [*([own] if own.is_file() else []), *more]
-    return [judgment for file in files for judgment in read_judgments(file)]
+    found = read_study(own) if own.is_file() else []
+    for file in more:
+        rows = _read(file)
+        if not any(human_aspects(rows, results) for results in directions):
+            systems = ", ".join(dict.fromkeys(row.system for row in rows))
+            about = ", ".join(dict.fromkeys(row.direction for row in rows))
+            say(
+                f"{file}: none of its {len(rows)} scores is of a system and a direction in these "
+                f"results: it has {systems} on {about}"
+            )
+        found += rows
+    return found
+
+
+def _read(file: Path) -> list[Judgment]:
+    """Somebody's file: our lines, or a table with our columns."""
+    try:
+        return read_study(file)
+    except InputError as error:
+        if file.suffix in (".jsonl", ".json"):
+            raise
+        raise InputError(
+            f"{error}. Another table is read by 'tstbench judgments {file} --out "
+            f"{file.with_suffix('.jsonl')}', with --column, --direction and --scale; give its file "
+            "to --human"
+        ) from error
 
 
 def _section(

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ...errors import InputError
+from ...metrics.joint.calibration import WEIGHTS
 from ...metrics.signature import Signature
 from ...pipelines.report import Report, Score
 from .data import Entry, distinct
@@ -121,12 +122,15 @@ def choose(found: Sequence[Setting], key: str) -> Setting:
 def protocol(signature: str) -> str:
     """What a signature says about the way of scoring, without the data: equal across directions.
 
-    Scorers are trained per dataset, and language models per style, so only their kind is kept.
+    Scorers are trained per dataset, and language models per style, so only their kind is kept. A
+    calibration of Joint is the same everywhere: with other weights it is another way of scoring.
 
     >>> protocol("acc|direction:yelp/negative-to-positive|classifier:linear:yelp#12ab|n:500")
     'acc|classifier:linear'
     >>> protocol("ppl|direction:yelp/negative-to-positive|lm:kn5-positive:yelp#34cd|norm:words")
     'ppl|lm:kn5|norm:words'
+    >>> protocol("joint|direction:yelp/negative-to-positive|weights:mine#56ef|lm:linear:yelp#12ab")
+    'joint|weights:mine#56ef|lm:linear'
     """
     try:
         parsed = Signature.parse(signature)
@@ -134,7 +138,7 @@ def protocol(signature: str) -> str:
         return signature
     styles = parsed.as_dict().get("direction", "").rpartition("/")[2].split("-to-")
     kept = [
-        f"{key}:{_kind(value, styles) if '#' in value else value}"
+        f"{key}:{_kind(value, styles) if '#' in value and key != WEIGHTS else value}"
         for key, value in parsed
         if key not in _OF_THE_DATA
     ]

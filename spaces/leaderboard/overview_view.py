@@ -117,7 +117,7 @@ def _how_to_read(overview: Overview, standings: Standings, *, pending: bool) -> 
     )
     if told := agreement.in_full(overview.metric):
         lines.append(f"{told}.")
-    note = caution(overview.metric, overview.protocol)
-    lines += [f"† {note}."] if note else []
+    notes = (caution(overview.metric, column.signature) for column in overview.columns)
+    lines += (f"† {note}." for note in dict.fromkeys(notes) if note)
     lines += [BOUNDS] if overview.bounds else []
     return el("div", [el("p", line) for line in lines], class_="legend")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...datasets_scripts.cleaning import match_key
+from ...datasets_scripts.cleaning import match_key, parse_cleaning
 from ...datasets_scripts.training import keys_under_test, load_training
 from ...errors import InputError, MissingFileError, TSTBenchError
 from ...files import read_lines
@@ -39,7 +39,9 @@ class Material:
     removed: int = 0
 
 
-def material(files: Sequence[Path] = (), *, datasets: bool = True) -> tuple[Material, ...]:
+def material(
+    files: Sequence[Path] = (), *, datasets: bool = True, without: Iterable[str] = ()
+) -> tuple[Material, ...]:
     """Everything at hand: the datasets' training sentences, CoLA's acceptable ones, text files.
 
     A dataset whose files are not at hand is left out, with a message.
@@ -47,12 +49,16 @@ def material(files: Sequence[Path] = (), *, datasets: bool = True) -> tuple[Mate
     Args:
         files: plain text, one sentence a line.
         datasets: whether to read the datasets and CoLA.
+        without: further sentences that are not learned from, such as those of a study of human
+            judgments; case and spacing do not matter.
 
     Raises:
         MissingFileError: no such file.
         InputError: there is not a single sentence.
     """
-    under_test = _under_test()
+    clean = parse_cleaning("paper-v1")
+    forms = [form(text) for text in without for form in (str, clean)]
+    under_test = _under_test() | set(map(match_key, forms))
     found = []
     for direction in (*PARALLEL, *PLAIN) if datasets else ():
         try:

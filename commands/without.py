@@ -1,0 +1,43 @@
+"""``--without``: train a scorer that has not seen the sentences of a study of human judgments."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Collection
+
+
+def add_without(parser: argparse.ArgumentParser, *, named: bool = True) -> None:
+    """Add the option; ``named`` says whether the scorer then needs a name of its own."""
+    parser.add_argument(
+        "--without",
+        action="append",
+        default=[],
+        metavar="STUDY",
+        help="learn from no source sentence of a study of human judgments: li2018, mir2019, "
+        "pauli2025, 'studies' for all at hand, your own (CSV or JSON Lines), or a text file, one "
+        f"sentence a line; repeatable{'; with --name' if named else ''}",
+    )
+
+
+def check_name(arguments: argparse.Namespace, defaults: Collection[str]) -> None:
+    """Check that what is trained without some sentences has a name that no metric asks for.
+
+    Args:
+        arguments: parsed, with ``without`` and ``name``.
+        defaults: the names of the scorers that metrics use.
+
+    Raises:
+        InputError: one of the two options without the other, or such a name.
+    """
+    from ..errors import InputError
+
+    if bool(arguments.without) != bool(arguments.name):
+        raise InputError(
+            "--without and --name belong together: a scorer that may not know some sentences must "
+            "not replace the one that metrics use"
+        )
+    if arguments.name in defaults:
+        raise InputError(
+            f"--name {arguments.name} is the scorer that metrics use: choose another name, such as "
+            f"{arguments.name}-without"
+        )

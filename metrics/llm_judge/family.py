@@ -20,6 +20,7 @@ from ...errors import InputError
 from ...talk import say
 from ..contract import Context, Family, Need, Options
 from ..facts import MetricFacts
+from ..signature import exact
 from ..text import preparation
 
 if TYPE_CHECKING:
@@ -163,7 +164,7 @@ class LlmJudge(Family[LlmJudgeOptions]):
             "wordings": "+".join(str(len(one.wordings)) for one in asked),
             "answers": "explained" if options.explain else "short",
             "score": "expected" if options.expected else "written",
-            "temperature": f"{sent['temperature']:g}" if "temperature" in sent else "unset",
+            "temperature": exact(sent["temperature"]) if "temperature" in sent else "unset",
             "max_tokens": sent.get("max_tokens", "unset"),
             "parameters": hashlib.sha256(canonical(more)).hexdigest()[:12] if more else None,
             "parsing": PARSING,

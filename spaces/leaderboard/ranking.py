@@ -150,6 +150,8 @@ def _metric_column(
             cell = Cell(score.value, low, high, deviation=deviation(score))
             cells.append(_ranked(cell, places.get(entry.label), len(places)))
     facts = METRICS.get(metric)
+    if facts and facts.neutral:
+        cells = [replace(cell, best=False) for cell in cells]
     low, high = _extent(cells)
     column = Column(
         key=metric,

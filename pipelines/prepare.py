@@ -17,7 +17,7 @@ from ..datasets_scripts.directions import OUR_DATASETS, Direction
 from ..datasets_scripts.known import dataset_facts, directions_of
 from ..datasets_scripts.load import StyleData, StyleSplit, load_styles
 from ..datasets_scripts.unchanged import Remembered, about_dataset
-from ..errors import MissingFileError
+from ..errors import MissingFileError, MissingScorerError
 from ..metrics.measure import roles_needed
 from ..metrics.options import BENCHMARK, Choices
 from ..metrics.registry import benchmark_metrics
@@ -31,6 +31,7 @@ from ..metrics.scorers.artefacts import (
 )
 from ..metrics.scorers.classifiers import KINDS, classifier_kind, is_kind, kinds
 from ..metrics.scorers.find import (
+    SMALL_DIFFERENTIABLE,
     acceptability_corpus,
     acceptability_kind,
     check_differentiable,
@@ -274,7 +275,15 @@ def _classifier(asked: _Asked) -> Artefact:
 
 def _attribution(asked: _Asked) -> Artefact:
     check_differentiable(asked.spec)
-    return _classifier(asked)
+    try:
+        return _classifier(asked)
+    except MissingScorerError as error:
+        if asked.spec == SMALL_DIFFERENTIABLE:
+            raise
+        raise MissingScorerError(
+            f"{error}. Or explain a small classifier, which needs no download: "
+            f"--scorer attribution={SMALL_DIFFERENTIABLE}"
+        ) from error
 
 
 def _language_model(asked: _Asked) -> Artefact:

@@ -185,6 +185,19 @@ def test_a_missing_or_wrong_classifier_is_said(home, inputs, tmp_path, capsys):
     assert "none, masked, removed" in message
 
 
+def test_without_the_large_models_weights_the_small_classifier_is_named(
+    home, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "empty"))
+    message = refusal(
+        capsys, "evaluate", "--baseline", "copy", "--direction", DIRECTION,
+        "--metrics", "cps", "--set", "cps.mask=masked",
+    )  # fmt: skip
+    assert "roberta-base" in message
+    assert "needs no download: --scorer attribution=finetuned" in message
+
+
 @pytest.mark.parametrize(
     ("setting", "said"),
     [

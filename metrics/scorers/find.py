@@ -26,7 +26,11 @@ from .weights import file_digest, signature_name
 if TYPE_CHECKING:
     from .attribution import StyleAttribution
 
-_DIFFERENTIABLE = ("transformer", "finetuned")  # kinds of classifiers whose gradients are read
+SMALL_DIFFERENTIABLE = "finetuned"  # of the embedded encoder
+_DIFFERENTIABLE = (
+    "transformer",
+    SMALL_DIFFERENTIABLE,
+)  # kinds of classifiers whose gradients are read
 TORCH_KINDS = ("transformer", "probe", "finetuned", "ensemble")  # they use the given placement
 BEST = "best"  # see acceptability_kind
 

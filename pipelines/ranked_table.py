@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ..metrics.registry import METRICS, caution
+from ..metrics.registry import METRICS, caution, is_neutral
 from ..metrics.units import DASH, between, number
 from .ranking import Rank
 from .report import Report, Score
@@ -132,8 +132,7 @@ class _Column:
         for report in self.standings.reports:
             if report.system.name == system:
                 found = (s for s in report.scores if s.signature == self.signature)
-                facts = METRICS.get(self.metric)
-                best = not (facts and facts.neutral) and _is_bold(system, self.ranks)
+                best = not is_neutral(self.metric) and _is_bold(system, self.ranks)
                 return Cell(next(found, None), bold=best)
         return Cell()
 
@@ -209,7 +208,7 @@ def ranking_metric(metrics: Iterable[str]) -> str:
         facts = METRICS.get(metric)
         return (
             ASPECTS.index(facts.aspect if facts else "other"),
-            facts is not None and facts.neutral,
+            is_neutral(metric),
             known.index(metric) if facts else len(known),
         )
 

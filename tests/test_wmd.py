@@ -355,6 +355,10 @@ def test_vectors_of_other_words_are_doubted_or_refused(capsys, tmp_path):
     assert 0 < int(said) < 50
     message = refusal(capsys, *asked, f"word_vectors={tmp_path / 'none.vec'}")
     assert "file:none know no word of the texts ('the', " in message
+    vectors = WordVectors(["soup"], np.ones((1, 2)))
+    vectors.check_knows([["a", "single", "sentence"]])  # says nothing about the vectors
+    with pytest.raises(InputError, match="know no word"):
+        vectors.check_knows([["a", "single", "sentence"]] * 7)
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from .lexicon import MASK
 WORDS_FILE = "words.json"
 VECTORS_FILE = "vectors.safetensors"
 _FEW = 0.5  # a smaller part of known words is said
+_ENOUGH = 20  # words: fewer, as of a single sentence, say nothing about the vectors
 
 
 class WordVectors:
@@ -81,12 +82,14 @@ class WordVectors:
             sentences: N sentences as tokens; masks do not count.
 
         Raises:
-            InputError: no word at all has one.
+            InputError: no word at all has one, of twenty or more.
         """
         words = Counter(word for some in sentences for word in some if word != MASK)
         unknown = Counter({word: n for word, n in words.items() if word not in self.rows})
-        share = 1 - unknown.total() / words.total() if words else 1.0
-        if self._doubted or share >= _FEW:
+        if self._doubted or words.total() < _ENOUGH:
+            return
+        share = 1 - unknown.total() / words.total()
+        if share >= _FEW:
             return
         such = ", ".join(repr(word) for word, _ in unknown.most_common(3))
         why = "are they of this language, and in lower case like the texts?"

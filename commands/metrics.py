@@ -32,7 +32,7 @@ def run(_: argparse.Namespace) -> None:
             m.title,
             m.aspect,
             m.unit,
-            "higher" if m.higher_is_better else "lower",
+            m.better,
             m.meaning,
             one_line(m.name),
         )
@@ -47,7 +47,7 @@ def _for_people() -> None:
         (
             m.name,
             m.aspect,
-            f"{m.unit} {'↑' if m.higher_is_better else '↓'}",
+            f"{m.unit} {m.arrow}".rstrip(),
             short(m.name) or "\N{EN DASH}",
             m.meaning,
         )

@@ -28,6 +28,8 @@ class MetricFacts:
         reads: the inputs it needs besides predictions.
         compares_systems: whether its numbers depend on the direction's other systems; their
             predictions (the cohort) are then part of its signature.
+        neutral: whether it is a number to read, of which neither more nor less is better: no value
+            is marked as the best. ``higher_is_better`` then only says how a table is sorted by it.
     """
 
     name: str
@@ -39,6 +41,7 @@ class MetricFacts:
     version: int = 1
     reads: tuple[Column, ...] = ()
     compares_systems: bool = False
+    neutral: bool = False
 
     def __post_init__(self) -> None:
         """Check what a report could not say.
@@ -56,3 +59,16 @@ class MetricFacts:
         ):
             if value not in known:
                 raise unknown_name(f"{field} of metric {self.name}", str(value), known)
+
+    @property
+    def better(self) -> Literal["higher", "lower", "neither"]:
+        """Which way is better, in a word."""
+        if self.neutral:
+            return "neither"
+        return "higher" if self.higher_is_better else "lower"
+
+    @property
+    def arrow(self) -> Literal["↑", "↓", ""]:
+        """Which way is better, beside a title."""
+        arrows: dict[str, Literal["↑", "↓", ""]] = {"higher": "↑", "lower": "↓", "neither": ""}
+        return arrows[self.better]

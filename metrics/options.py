@@ -81,6 +81,9 @@ def _options(family: str, values: Mapping[str, object]) -> Options:
     return kind(**read)
 
 
+_WANTED = {bool: "true or false", int: "a whole number", float: "a number"}
+
+
 def _read(name: str, value: object, kind: Any) -> object:
     """A value converted to the option's type: the command line gives texts."""
     if get_origin(kind) in (Union, types.UnionType):
@@ -109,6 +112,6 @@ def _read(name: str, value: object, kind: Any) -> object:
         if kind in (int, float):
             return kind(value)
     except (TypeError, ValueError, KeyError) as error:
-        wanted = getattr(kind, "__name__", str(kind))
+        wanted = _WANTED.get(kind) or getattr(kind, "__name__", str(kind))
         raise InputError(f"{name} is {value!r}: {wanted} is needed") from error
     return value

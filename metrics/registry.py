@@ -114,6 +114,15 @@ def caution(metric: str, signature: str) -> str | None:
         return None
 
 
+def is_neutral(metric: str) -> bool:
+    """Whether neither more nor less of a metric is better; one that is not known here has a way.
+
+    >>> is_neutral("length_ratio"), is_neutral("s_bleu"), is_neutral("somebodys")
+    (True, False, False)
+    """
+    return metric in METRICS and METRICS[metric].neutral
+
+
 def expand(names: Iterable[str]) -> tuple[str, ...]:
     """Metrics from names of metrics and families, each once, in the given order.
 

@@ -95,6 +95,15 @@ class Signature:
         return "|".join([self.metric, *(f"{key}:{value}" for key, value in self.fields)])
 
 
+def exact(number: float) -> str:
+    """The shortest text that stands for this number and no other.
+
+    >>> exact(1.0), exact(0.3), exact(1.00000001)
+    ('1', '0.3', '1.00000001')
+    """
+    return repr(float(number)).removesuffix(".0")
+
+
 def _pairs(fields: Mapping[str, object]) -> Pairs:
     pairs = tuple((k, str(v)) for k, v in fields.items() if v is not None)
     for key, value in pairs:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..errors import InputError, unknown_name
+from ..metrics.registry import is_neutral
 from ..metrics.statistics import LEVEL, p_value
 from .ranking import ALPHA, Bootstrapped
 from .report import Report, Sample, Score, SystemInfo
@@ -70,8 +71,13 @@ class Compared:
 
     @property
     def winner(self) -> int | None:
-        """0 or 1: the system that is significantly better after correction; otherwise ``None``."""
+        """0 or 1: the system that is significantly better after correction; otherwise ``None``.
+
+        Of a metric of which neither way is better, none.
+        """
         if self.p_holm is None or not self.p_holm < ALPHA or not self.difference:
+            return None
+        if is_neutral(self.metric):
             return None
         return 0 if (self.difference > 0) == self.higher_is_better else 1
 

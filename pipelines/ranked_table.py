@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ..metrics.registry import METRICS, caution
+from ..metrics.registry import METRICS, caution, is_neutral
 from ..metrics.units import DASH, between, number
 from .ranking import Rank
 from .report import Report, Score
@@ -132,7 +132,8 @@ class _Column:
         for report in self.standings.reports:
             if report.system.name == system:
                 found = (s for s in report.scores if s.signature == self.signature)
-                return Cell(next(found, None), bold=_is_bold(system, self.ranks))
+                best = not is_neutral(self.metric) and _is_bold(system, self.ranks)
+                return Cell(next(found, None), bold=best)
         return Cell()
 
 
@@ -195,17 +196,20 @@ def metric_tables(standings: Sequence[Standings]) -> list[RankedTable]:
 def ranking_metric(metrics: Iterable[str]) -> str:
     """The metric that orders a table: overall ones first, then style, content, fluency.
 
-    Within one aspect in the benchmark's order; ``""`` for none.
+    Within one aspect in the benchmark's order, those of which neither way is better last; ``""``
+    for none.
 
     >>> ranking_metric(["s_bleu", "acc", "joint"]), ranking_metric(["ppl", "acc"])
     ('joint', 'acc')
     """
     known = list(METRICS)
 
-    def place(metric: str) -> tuple[int, int]:
+    def place(metric: str) -> tuple[int, bool, int]:
         facts = METRICS.get(metric)
-        return ASPECTS.index(facts.aspect if facts else "other"), (
-            known.index(metric) if facts else len(known)
+        return (
+            ASPECTS.index(facts.aspect if facts else "other"),
+            is_neutral(metric),
+            known.index(metric) if facts else len(known),
         )
 
     return min(metrics, key=place, default="")
@@ -217,7 +221,7 @@ def metric_title(metric: str, signature: str) -> str:
     if facts is None:
         return metric
     dagger = "†" if caution(metric, signature) else ""
-    return f"{facts.title}{dagger} {'↑' if facts.higher_is_better else '↓'}"
+    return f"{facts.title}{dagger} {facts.arrow}".rstrip()
 
 
 def by_signature(reports: Sequence[Report], ranks: Mapping[str, Sequence[Rank]]) -> Ranks:

@@ -135,10 +135,10 @@ def _scores_html(result: dict[str, Any]) -> str:
         value, interval = result[score], details["interval"]
         shown = "undefined" if value is None else number(value, kind)
         bounds = between(interval[0], interval[1], kind) if interval else "undefined"
-        better = "higher" if details["higher_is_better"] else "lower"
+        better = "" if METRICS[score].neutral else f"; {METRICS[score].better} is better"
         panels.append(
             f"<h3>{title} <small>{html.escape(unit(kind).label)}</small></h3><b>{shown}</b>"
-            f"<p>95% interval {bounds}; {better} is better</p>"
+            f"<p>95% interval {bounds}{better}</p>"
             f"<p><code>{html.escape(details['signature'])}</code></p>"
             + (f"<p>† {html.escape(details['caution'])}</p>" if "caution" in details else "")
             + (f'<p class="people">{html.escape(told)}.</p>' if (told := in_full(score)) else "")

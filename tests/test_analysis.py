@@ -26,7 +26,7 @@ from tstbench.pipelines.analysis.data_table import DataTable, csv_text, latex_te
 from tstbench.pipelines.analysis.disagreement import metric_cases, places_of, system_cases
 from tstbench.pipelines.analysis.human import human_aspects, human_means
 from tstbench.pipelines.analysis.lengths import text_statistics
-from tstbench.pipelines.analysis.results import read_run
+from tstbench.pipelines.analysis.results import Column, read_run
 from tstbench.pipelines.analysis.style_space import fewer_dimensions, separation, style_space
 from tstbench.pipelines.analysis.summary import WIDTH, summary
 from tstbench.pipelines.analysis.trade_off import pareto_front, parse_joined, trade_off
@@ -138,6 +138,14 @@ def test_over_directions_systems_that_nobody_judged_do_not_move_those_that_are(t
     r = stats.pearsonr(np.concatenate(x), np.concatenate(y)).statistic
     assert found.value == pytest.approx(r, abs=1e-12)
     assert found.points == 6
+
+
+def test_an_arrow_shows_which_way_is_better_if_one_is():
+    column = Column(
+        metric="ppl", signature="", title="x", unit="number", higher_is_better=False, aspect="other"
+    )
+    assert column.arrow == "x ↓"
+    assert replace(column, metric="length_ratio").arrow == "x"
 
 
 def test_too_few_points_and_constants_say_nothing():

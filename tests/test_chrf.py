@@ -113,7 +113,8 @@ def test_views_and_options_of_the_family(test_set, scorers):
         ("beta", "nan", "must be above 0"),
         ("char_order", "0", "must be from 1 to 20"),
         ("word_order", "-1", "must be from 0 to 20"),
-        ("word_order", "two", "int is needed"),
+        ("word_order", "two", "a whole number is needed"),
+        ("lowercase", "maybe", "true or false is needed"),
     ],
 )
 def test_options_are_checked(option, value, message):

@@ -51,6 +51,7 @@ def test_numbers_are_those_of_the_replicates(pair):
     assert found.tests == 3
     assert [m.p_holm for m in found.metrics] == holm([m.p for m in found.metrics])
     assert found.metric("s_bleu").winner == 1
+    assert replace(found.metric("s_bleu"), metric="length_ratio").winner is None  # no way is better
 
 
 def test_only_the_chosen_metrics_are_tested(pair):

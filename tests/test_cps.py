@@ -194,6 +194,7 @@ def test_a_missing_or_wrong_classifier_is_said(home, inputs, tmp_path, capsys):
         ({"steps": 0}, r"cps\.steps is 0"),
         ({"placeholder": " "}, r"cps\.placeholder is ' '"),
         ({"placeholder": "a|b"}, r"cps\.placeholder"),
+        ({"placeholder": "a b"}, r"cps\.placeholder is 'a b': one token is needed"),
         ({"baseline": "one"}, "unknown baseline of cps 'one'"),
     ],
 )

@@ -180,6 +180,16 @@ class TestRanking:
             unknown.append(replace(entry, report=report))
         assert list(computed_places(unknown).values()) == list(computed.values())
 
+    def test_where_neither_way_is_better_nothing_is_bold(self, tmp_path):
+        for name, ratio in (("long", 1.5), ("short", 0.5)):
+            write(tmp_path, report(name, {"length_ratio": ratio, "copy_rate": 10 * ratio}))
+        ranking = ranking_of(tmp_path)
+        best = {
+            c.key: [r.cells[i].best for r in ranking.rows] for i, c in enumerate(ranking.columns)
+        }
+        assert sorted(best["copy_rate"]) == [False, True]
+        assert best["length_ratio"] == [False, False]
+
     def test_the_cache_computes_when_the_file_is_gone(self, tmp_path):
         root = real_results(tmp_path, directions=(THERE,), hostile=False)
         before = ranking_of(root)

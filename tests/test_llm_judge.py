@@ -335,6 +335,7 @@ def test_expected_scores_through_a_server():
     assert "|wordings:9|" in str(found["judge_style"].signature)
     with serving(answer=middle) as silent, pytest.raises(InputError, match="no probabilities of"):
         judged(silent, expected=True)
+    assert 0 < len(silent.bodies) <= 4  # not all of them, which may cost money
 
 
 def test_an_explanation_before_the_score():

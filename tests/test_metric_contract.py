@@ -179,6 +179,21 @@ def test_every_option_of_every_family_is_stated(inputs):
             assert any(one != two for one, two in stated), f"{name}.{option} is in no signature"
 
 
+@pytest.mark.parametrize(
+    ("metric", "settings"),
+    [("sti", ("sti", "temperature")), ("s_chrf", ("chrf", "beta"))],
+)
+def test_a_number_is_stated_with_all_its_digits(prepared, inputs, scorers, metric, settings):
+    family, option = settings
+    said = [
+        str(plan([metric], inputs, scorers, choices({family: {option: value}}))[metric])
+        for value in ("1.2345678", "1.2345679", "3", "3.0")
+    ]
+    assert said[0] != said[1]
+    assert said[2] == said[3]
+    assert f"|{option}:3|" in said[2]
+
+
 def test_names_of_families_stand_for_their_metrics():
     assert expand(["bertscore"]) == ("s_bert", "r_bert", "multi_bert")
     assert expand(["joint", "acc", "joint"]) == ("joint", "acc")

@@ -1,5 +1,6 @@
 """The six evaluate modules, loaded from their folders as a user loads them."""
 
+import dataclasses
 import doctest
 import inspect
 import json
@@ -127,6 +128,16 @@ def test_every_argument_has_a_name(name, test_set):
     assert all(p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters)
     with pytest.raises(TypeError, match="unexpected keyword argument 'profil'"):
         module.compute(**columns(name, test_set, test_set.sources), profil="embedded")
+
+
+@pytest.mark.parametrize("name", [*MODULES, *ELSEWHERE])
+def test_every_option_is_an_argument_and_on_the_card(name):
+    """What ``--set`` reaches, a notebook reaches."""
+    options = {field.name for field in dataclasses.fields(families()[name].options)}
+    parameters = inspect.signature(evaluate.load(f"metrics/{name}")._compute).parameters
+    assert options <= set(parameters)
+    card = Path(f"metrics/{name}/README.md").read_text()
+    assert [option for option in sorted(options) if f"`{option}`" not in card] == []
 
 
 @pytest.mark.parametrize("name", MODULES)

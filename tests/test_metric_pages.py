@@ -92,6 +92,9 @@ def test_the_example_is_scored(name, home, serve):
         assert details["signature"].startswith(f"{score}|")
         assert f"<b>{number(result[score], details['unit'])}</b>" in shown
         assert f"<small>{unit(details['unit']).label}</small>" in shown
+        assert ("is better" in shown) == any(
+            METRICS[one].better != "neither" for one in SCORES[name]
+        )
     assert "fraction" not in shown
 
 

@@ -87,6 +87,8 @@ def test_folds_are_even_fixed_and_keep_equal_sources_together():
     assert sorted(np.bincount(fold[:25])) == [2] * 5 + [3] * 5
     assert np.array_equal(fold, folds_of(texts, 10, 0))
     assert not np.array_equal(fold, folds_of(texts, 10, 1))
+    with pytest.raises(InputError, match="all sources are the same"):
+        folds_of(["a", "a"], 2, 0)
     with pytest.raises(InputError, match="25 different sources cannot be divided into 26 folds"):
         folds_of(texts, 26, 0)
 

@@ -3,16 +3,19 @@
 import numpy as np
 import pytest
 
+import tstbench
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError, UnknownNameError
 from tstbench.metrics.functional.surface import copy_rate, length_ratio
 from tstbench.metrics.inputs import check_inputs
 from tstbench.metrics.measure import measure, plan
 from tstbench.metrics.options import choices
+from tstbench.metrics.registry import METRICS
 from tstbench.metrics.scorers.profile import PROFILES, Scorers
 from tstbench.metrics.statistics import interval
 
 SCORERS = Scorers(PROFILES["embedded"], None)
+DIRECTION = "mini/negative-to-positive"
 
 
 def test_a_ratio_of_sums_not_a_mean_of_ratios():
@@ -44,10 +47,24 @@ def test_what_is_a_copy(equal, copies):
 
 
 def test_the_bounds_on_mini():
-    test_set = load_test_set("mini/negative-to-positive")
+    test_set = load_test_set(DIRECTION)
     copies = check_inputs(test_set.sources, test_set.sources)
     found = measure(["length_ratio", "copy_rate"], copies, SCORERS)
     assert (found["length_ratio"].value, found["copy_rate"].value) == (1.0, 100.0)
+
+
+def test_no_length_is_the_best_one():
+    sources = load_test_set(DIRECTION).sources
+    longer = [f"{text} and so it was" for text in sources]
+    found = tstbench.evaluate({"a": longer, "b": sources}, DIRECTION, metrics=["surface"])
+    lines = str(found).splitlines()
+    assert "length ratio  copies ↓" in lines[1]  # no arrow
+    assert [line.split()[1:] for line in lines[3:5]] == [
+        ["a", "1.30", "0.0*"],
+        ["b", "1.00", "100.0"],
+    ]
+    assert "Ranked by copies." in str(found)
+    assert METRICS["length_ratio"].better == "neither"
 
 
 def test_refused():

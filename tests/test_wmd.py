@@ -344,6 +344,23 @@ def test_evaluate_with_a_lexicon_and_vectors_of_ones_own(capsys, tmp_path):
     assert "|lexicon:file:mine#" in out
 
 
+def test_vectors_of_other_words_are_doubted_or_refused(capsys, tmp_path):
+    (tmp_path / "few.vec").write_text("2 2\nand 1 0\nqqq 0 1\n")
+    (tmp_path / "none.vec").write_text("2 2\nAND 1 0\nqqq 0 1\n")
+    asked = ("evaluate", "--baseline", "copy", "--direction", DIRECTION)
+    asked += ("--metrics", "s_wmd", "r_wmd", "s_meteor", "--scorer")
+    code, _, err = command_line(capsys, *asked, f"word_vectors={tmp_path / 'few.vec'}")
+    assert code == 0
+    (said,) = re.findall(r"careful: the word vectors file:few know (\d+)% of the words", err)
+    assert 0 < int(said) < 50
+    message = refusal(capsys, *asked, f"word_vectors={tmp_path / 'none.vec'}")
+    assert "file:none know no word of the texts ('the', " in message
+    vectors = WordVectors(["soup"], np.ones((1, 2)))
+    vectors.check_knows([["a", "single", "sentence"]])  # says nothing about the vectors
+    with pytest.raises(InputError, match="know no word"):
+        vectors.check_knows([["a", "single", "sentence"]] * 7)
+
+
 @pytest.mark.parametrize(
     ("metric", "scorer", "message"),
     [

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 from ...errors import InputError
 from ..contract import Context, Family, Options
 from ..facts import MetricFacts
+from ..signature import exact
 from ..text import preparation
 from ..views import compared_with, reference_count, view_facts, view_left_out
 
@@ -66,7 +67,7 @@ class Chrf(Family[ChrfOptions]):
     def fields(self, metric: str, inputs: Inputs, options: ChrfOptions) -> dict[str, object]:
         """The orders, the weight of recall, case, cleaning, and the number of references."""
         return {
-            "beta": f"{options.beta:g}",
+            "beta": exact(options.beta),
             "nc": options.char_order,
             "nw": options.word_order,
             "case": "lower" if options.lowercase else "mixed",

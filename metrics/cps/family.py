@@ -62,9 +62,9 @@ class CpsOptions(Options):
             raise InputError(f"cps.threshold is {self.threshold}: it must be from 0 to 1")
         if not 1 <= self.steps <= _MOST_STEPS:
             raise InputError(f"cps.steps is {self.steps}: it must be from 1 to {_MOST_STEPS:,}")
-        if not self.placeholder.strip() or any(sign in self.placeholder for sign in "|\r\n"):
+        if self.placeholder.split() != [self.placeholder] or "|" in self.placeholder:
             raise InputError(
-                f"cps.placeholder is {self.placeholder!r}: one visible token is needed"
+                f"cps.placeholder is {self.placeholder!r}: one token is needed, without spaces or '|'"
             )
 
 

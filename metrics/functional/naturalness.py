@@ -66,6 +66,10 @@ def folds_of(sources: Sequence[str], folds: int, seed: int) -> np.ndarray:
     """
     groups = {text: number for number, text in enumerate(dict.fromkeys(sources))}
     if not 2 <= folds <= len(groups):
+        if len(groups) < 2:
+            raise InputError(
+                "all sources are the same: naturalness needs two or more to learn from"
+            )
         raise InputError(
             f"{len(groups)} different sources cannot be divided into {folds} folds: from 2 to "
             f"{len(groups)} are possible"

@@ -20,6 +20,7 @@ from ...errors import InputError
 from ...talk import say
 from ..contract import Context, Family, Need, Options
 from ..facts import MetricFacts
+from ..signature import exact
 from ..text import preparation
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 UNREAD = "judge_unread"
 _ASPECTS: tuple[Aspect, ...] = ("style", "content", "fluency")
 _SHORT, _EXPLAINED = 16, 300  # tokens of an answer
+_TRIED = 4  # answers that show whether a server gives probabilities
 _ALTERNATIVES = 20  # tokens at each place: the most that the protocol allows
 
 
@@ -163,7 +165,7 @@ class LlmJudge(Family[LlmJudgeOptions]):
             "wordings": "+".join(str(len(one.wordings)) for one in asked),
             "answers": "explained" if options.explain else "short",
             "score": "expected" if options.expected else "written",
-            "temperature": f"{sent['temperature']:g}" if "temperature" in sent else "unset",
+            "temperature": exact(sent["temperature"]) if "temperature" in sent else "unset",
             "max_tokens": sent.get("max_tokens", "unset"),
             "parameters": hashlib.sha256(canonical(more)).hexdigest()[:12] if more else None,
             "parsing": PARSING,
@@ -178,12 +180,12 @@ class LlmJudge(Family[LlmJudgeOptions]):
         """The mean judgement of the sentences, in [0, 1]; or the percentage of unread answers."""
         from ..functional.llm_judge import ensemble, judge_statistics, unread_statistics
 
-        replies = context.scorer("judge").replies(_requests(metric, inputs, options))
-        if options.expected and all(reply.tokens is None for reply in replies) and replies:
-            raise InputError(
-                "the judge's server gives no probabilities of tokens, which llm_judge.expected "
-                "needs: use another server, or --set llm_judge.expected=false"
-            )
+        judge, requests = context.scorer("judge"), _requests(metric, inputs, options)
+        if options.expected:  # a server that cannot do it is found out before all are paid for
+            _check_probabilities(judge.replies(requests[:_TRIED]))
+        replies = judge.replies(requests)
+        if options.expected:
+            _check_probabilities(replies)
         asked = [options.asked(aspect) for aspect in _aspects(metric)]
         scales = [wording.scale for one in asked for wording in one.wordings]
         readings = [
@@ -220,6 +222,16 @@ def _requests(metric: str, inputs: Inputs, options: LlmJudgeOptions) -> list[str
         for one in asked
         for wording in one.wordings
     ]
+
+
+def _check_probabilities(replies: Sequence[Reply]) -> None:
+    """Raise :class:`InputError` if a server answers, but never with probabilities."""
+    answered = [reply for reply in replies if reply.text.strip()]  # a filter leaves no text
+    if answered and all(reply.tokens is None for reply in answered):
+        raise InputError(
+            "the judge's server gives no probabilities of tokens, which llm_judge.expected "
+            "needs: use another server, or --set llm_judge.expected=false"
+        )
 
 
 def _reading(reply: Reply, scale: Any, options: LlmJudgeOptions) -> Reading:

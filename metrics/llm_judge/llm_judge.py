@@ -17,6 +17,12 @@ _ARGUMENTS = """
     explain (bool): whether an explanation is asked for before the score.
     expected (bool): whether a score is the expectation over the probabilities of tokens.
     temperature (float): of the sampling.
+    max_tokens (int): longest answer; by default 16, or 300 with an explanation.
+    omit (str): parameters that the server does not take, separated by commas.
+    extra (str): more parameters, as a JSON object.
+    style_prompts (str): wordings for judge_style: "style-v1", or a .toml file of your own.
+    content_prompts (str): likewise for judge_content.
+    fluency_prompts (str): likewise for judge_fluency.
     profile (str): not used; the judge is named by itself.
 Returns:
     judge_style, judge_content, judge_fluency (float): 0 to 1, higher is better; judge_unread (float):
@@ -59,6 +65,12 @@ class LlmJudge(tstbench.metrics.module.StyleTransferMetric):
         explain=None,
         expected=None,
         temperature=None,
+        max_tokens=None,
+        omit=None,
+        extra=None,
+        style_prompts=None,
+        content_prompts=None,
+        fluency_prompts=None,
         profile="embedded",
     ):
         judge = judge or os.environ.get("TSTBENCH_JUDGE")
@@ -74,5 +86,11 @@ class LlmJudge(tstbench.metrics.module.StyleTransferMetric):
                 "explain": explain,
                 "expected": expected,
                 "temperature": temperature,
+                "max_tokens": max_tokens,
+                "omit": omit,
+                "extra": extra,
+                "style_prompts": style_prompts,
+                "content_prompts": content_prompts,
+                "fluency_prompts": fluency_prompts,
             },
         )

@@ -10,6 +10,7 @@ source, with and without the target style in the prompt.
 _ARGUMENTS = """
     model (str): a causal language model: a Hub id, or a folder with safetensors weights.
     direction (str): such as "yelp/negative-to-positive"; the prompt names its styles.
+    prompts (str): "v1", or a .toml file of your own.
     subtract (str): "nothing", or "source": less the same without the source in the prompt.
     profile (str): not used; the model is named by itself.
     batch_size (int): the most sentences that a model scores at once; no score depends on it.
@@ -50,6 +51,7 @@ class LogProp(tstbench.metrics.module.StyleTransferMetric):
         sources,
         direction=None,
         model=None,
+        prompts=None,
         subtract=None,
         profile="embedded",
         batch_size=None,
@@ -62,5 +64,5 @@ class LogProp(tstbench.metrics.module.StyleTransferMetric):
             profile=profile,
             scorers=[f"causal_lm={model}"] if model else [],
             batch_size=batch_size,
-            logprop={"subtract": subtract},
+            logprop={"prompts": prompts, "subtract": subtract},
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -12,9 +13,13 @@ from safetensors.numpy import load_file, save_file
 
 from ...errors import InputError
 from ...files import read_text, write_json
+from ...talk import say
+from .lexicon import MASK
 
 WORDS_FILE = "words.json"
 VECTORS_FILE = "vectors.safetensors"
+_FEW = 0.5  # a smaller part of known words is said
+_ENOUGH = 20  # words: fewer, as of a single sentence, say nothing about the vectors
 
 
 class WordVectors:
@@ -45,6 +50,7 @@ class WordVectors:
         self.vectors = vectors
         self.name = name
         self.hash = digest
+        self._doubted = False
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -68,6 +74,34 @@ class WordVectors:
         """
         rows = self.rows
         return [[rows[t] for t in sentence.split() if t in rows] for sentence in sentences]
+
+    def check_knows(self, sentences: Sequence[Sequence[str]]) -> None:
+        """Say once if most words of some texts have no vector, so that a number says little.
+
+        Args:
+            sentences: N sentences as tokens; masks do not count.
+
+        Raises:
+            InputError: no word at all has one, of twenty or more.
+        """
+        words = Counter(word for some in sentences for word in some if word != MASK)
+        unknown = Counter({word: n for word, n in words.items() if word not in self.rows})
+        if self._doubted or words.total() < _ENOUGH:
+            return
+        share = 1 - unknown.total() / words.total()
+        if share >= _FEW:
+            return
+        such = ", ".join(repr(word) for word, _ in unknown.most_common(3))
+        why = "are they of this language, and in lower case like the texts?"
+        if not share:
+            raise InputError(
+                f"the word vectors {self.name} know no word of the texts ({such}): {why}"
+            )
+        say(
+            f"careful: the word vectors {self.name} know {share:.0%} of the words of the texts, not "
+            f"{such}; unknown words are skipped, so the numbers say little: {why}"
+        )
+        self._doubted = True
 
     def centroid(self, words: Sequence[str]) -> np.ndarray:
         """Mean of the words' unit vectors, as long as the vectors are on average: shape (D,).

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from ...errors import InputError
 from ..contract import Context, Family, Need, Options
 from ..facts import MetricFacts
+from ..signature import exact
 from ..text import preparation
 from .ground import read_ground
 
@@ -78,7 +79,7 @@ class Sti(Family[StiOptions]):
         """Ground distance, temperature, how texts are prepared, and how empty predictions count."""
         return {
             "ground": read_ground(options.ground).name if metric == "sti" else None,
-            "temperature": f"{options.temperature:g}",
+            "temperature": exact(options.temperature),
             "text": preparation(inputs.language).classifier_name,
             "empty": "0-or-less" if metric == "sti" else "0",
         }

@@ -50,7 +50,8 @@ class Surface(Family[SurfaceOptions]):
             name="length_ratio",
             title="length ratio",
             unit="number",
-            higher_is_better=True,  # shorter outputs have mostly lost something; 1 is as long
+            higher_is_better=True,  # how tables sort; 1 is as long, and no length is the best
+            neutral=True,
             aspect="other",
             meaning="words of outputs over words of sources",
             reads=("sources",),

@@ -146,6 +146,8 @@ class Wmd(Family[WmdOptions]):
         scored = [i for i, some in enumerate(against) if some]
         ours = tokens([inputs.predictions[i] for i in scored])
         theirs = tokens([against[i][0] for i in scored])
+        if vectors is not None:
+            vectors.check_knows(theirs)  # not the outputs: a system may write anything
         values = np.full(len(against), np.nan)
         values[scored] = compare(
             cast("Measure", measure),

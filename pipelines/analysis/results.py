@@ -12,7 +12,7 @@ import numpy as np
 
 from ...datasets_scripts.known import DATASETS
 from ...errors import InputError, TSTBenchError, unknown_name
-from ...metrics.registry import METRICS, caution
+from ...metrics.registry import METRICS, caution, is_neutral
 from ...talk import say
 from ..ranked_table import ASPECTS, Standings
 from ..read_standings import chosen_directions
@@ -40,7 +40,9 @@ class Column:
 
     @property
     def arrow(self) -> str:
-        """The title, and which way is better."""
+        """The title, and which way is better, if one is."""
+        if is_neutral(self.metric):
+            return self.title
         return f"{self.title} {'↑' if self.higher_is_better else '↓'}"
 
 

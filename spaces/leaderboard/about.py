@@ -82,7 +82,7 @@ def _metrics() -> Markup:
             [_people(found[name].get(study)) for study in studies],
             el("td", facts.meaning, class_="wide"),
             el("td", unit_text(facts.unit)),
-            el("td", "higher" if facts.higher_is_better else "lower"),
+            el("td", facts.better),
         )
         for name, facts in METRICS.items()
     ]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from ...metrics.registry import METRICS, caution
+from ...metrics.registry import METRICS, caution, is_neutral
 from ...pipelines.report import Report
 from .data import Board, Entry
 from .groups import Setting
@@ -150,6 +150,8 @@ def _metric_column(
             cell = Cell(score.value, low, high, deviation=deviation(score))
             cells.append(_ranked(cell, places.get(entry.label), len(places)))
     facts = METRICS.get(metric)
+    if is_neutral(metric):
+        cells = [replace(cell, best=False) for cell in cells]
     low, high = _extent(cells)
     column = Column(
         key=metric,

@@ -89,6 +89,23 @@ def test_each_text_has_the_score_that_transformers_gives_it_alone(name, request)
             assert found[:, 0] == pytest.approx(expected[:, 0], rel=1e-5)
 
 
+def test_a_token_that_begins_in_the_prompt_and_ends_in_the_text_counts(llama):
+    """A tokenizer may join both: what is scored is all that can be the text's."""
+    before, after = "the soup w", "as cold\n"
+    tokenizer = AutoTokenizer.from_pretrained(llama)
+    whole = tokenizer(before + after, return_offsets_mapping=True)
+    across = [n for n, (a, b) in enumerate(whole["offset_mapping"]) if a < len(before) < b]
+    assert len(across) == 1
+    ids = torch.tensor([whole["input_ids"]])
+    with torch.inference_mode():
+        model = AutoModelForCausalLM.from_pretrained(llama).eval()
+        scores = model(ids).logits[0, :-1].log_softmax(-1)
+    own = scores[torch.arange(ids.shape[1] - 1), ids[0, 1:]][across[0] - 1 :]
+    ((total, tokens),) = loaded(llama).log_probabilities([question(before, after)])
+    assert tokens == len(own) == sum(b > len(before) for _, b in whole["offset_mapping"])
+    assert total == pytest.approx(float(own.sum()), rel=1e-5)
+
+
 def test_each_distinct_text_is_scored_once(llama, monkeypatch):
     model = loaded(llama)
     asked = [question(*PAIRS[0]), question(*PAIRS[1]), question(*PAIRS[0])]

@@ -32,6 +32,7 @@ from tstbench.metrics.scorers.device import Placement
 from tstbench.metrics.scorers.profile import PROFILES, Profile, Scorers
 from tstbench.metrics.scorers.roles import OURS, Found, role
 from tstbench.metrics.signature import Signature
+from tstbench.metrics.text import preparation
 from tstbench.pipelines.evaluate import evaluate
 from tstbench.pipelines.outputs import Outputs
 from tstbench.pipelines.prepare import TRAINERS, is_trained_here
@@ -40,6 +41,15 @@ from tstbench.trainers.classifiers import trainer
 
 EMBEDDED = PROFILES["embedded"]
 BENCHMARK_METRICS = benchmark_metrics()
+# Roles of scorers that read sentences, not tokens, prompts or requests.
+PLAIN = {
+    "classifier",
+    "language_model",
+    "source_language_model",
+    "encoder",
+    "acceptability",
+    "meaning",
+}
 
 
 @pytest.fixture
@@ -177,6 +187,68 @@ def test_every_option_of_every_family_is_stated(inputs):
                 for facts in family.metrics
             ]
             assert any(one != two for one, two in stated), f"{name}.{option} is in no signature"
+
+
+DEFAULTS = {
+    "acc": {},
+    "bertscore": {"reduce": "max"},
+    "bleu": {"protocol": None},  # the profile's
+    "chrf": {"beta": 2.0, "char_order": 6, "word_order": 0, "lowercase": False, "clean": True},
+    "cola": {},
+    "cps": {
+        "mask": "none", "threshold": 0.3, "placeholder": "[PAD]", "steps": 50, "baseline": "pad",
+        "output": "probability",
+    },
+    "fluency": {},
+    "joint": {"weights": (1.0, 1.0, 1.0)},
+    "llm_judge": {
+        "style_prompts": "style-v1", "content_prompts": "content-v1",
+        "fluency_prompts": "fluency-v1", "wordings": 11, "explain": False, "expected": False,
+        "temperature": 0.0, "max_tokens": None, "omit": "", "extra": "",
+    },
+    "logprop": {"prompts": "v1", "subtract": "nothing"},
+    "meaning": {"combine": "mean", "reduce": "max"},
+    "naturalness": {
+        "human": "sources+references", "folds": 10, "unigram_penalty": 1.0, "neural_penalty": 0.01,
+        "seed": 0,
+    },
+    "ppl": {"norm": "words"},
+    "sim": {"reduce": "max"},
+    "sti": {"ground": "uniform", "temperature": 1.0},
+    "surface": {"equal": "letters"},
+    "wmd": {"mask": "none", "tokens": "words", "synonyms": "auto"},
+}  # fmt: skip
+
+
+def test_what_a_metric_does_unless_told_otherwise():
+    """Another default would give other numbers to the same command."""
+    usual = {name: dataclasses.asdict(family.options()) for name, family in families().items()}
+    assert usual == DEFAULTS
+
+
+def test_scorers_read_texts_prepared_as_the_signature_says():
+    """Spaces and upper case tell apart what was cleaned, lower-cased and split."""
+    outputs, sources, references = ["It 's GREAT ."], ["It 's BAD !"], [["WHAT 's GOOD is Good ."]]
+    direction = parse_direction(DIRECTION)
+    inputs = check_inputs(outputs, sources, references, direction)
+    every = [*outputs, *sources, *references[0]]
+    english = preparation("en")
+    ways = {
+        english.clean_name: english.clean(every),
+        english.classifier_name: english.for_classifier(every),
+        english.language_model_name: english.for_language_model(every),
+    }
+    assert len({text for texts in ways.values() for text in texts}) == 9
+    roles = set()
+    for family in families().values():
+        for facts in family.metrics:
+            options = family.options()
+            said = ways.get(str(family.fields(facts.name, inputs, options).get("text")))
+            for need in family.needs(facts.name, inputs, options):
+                if said and need.role in PLAIN:
+                    assert set(need.texts) <= {*said}, (facts.name, need.role)
+                    roles.add(need.role)
+    assert roles == PLAIN
 
 
 def test_names_of_families_stand_for_their_metrics():

@@ -165,7 +165,8 @@ class TestClaims:
     @pytest.mark.parametrize(
         ("text", "low", "high"),
         [("bleu=55.2", 55.15, 55.25), ("bleu=55", 54.5, 55.5), ("ref-BLEU=0.552", 55.15, 55.25),
-         ("ppl=80", 79.5, 80.5), ("joint=0.42", 0.415, 0.425)],
+         ("ppl=80", 79.5, 80.5), ("joint=0.42", 0.415, 0.425), ("bleu=0.55", 54.5, 55.5),
+         ("bleu=0.5", 0.45, 0.55), ("acc=0.95", 94.5, 95.5)],
     )  # fmt: skip
     def test_the_printed_digits_say_what_reproduces_it(self, text, low, high):
         claim = parse_claim(text)

@@ -26,6 +26,7 @@ from tstbench.pipelines.calibration.samples import (
     Sample,
     SystemMeans,
     as_protocol,
+    rated_as_they_are,
     system_means,
 )
 from tstbench.pipelines.calibration.weights import fit_weights, weight_intervals
@@ -94,6 +95,17 @@ class TestCurves:
         some = sample_of(np.linspace(0, 1, 1000), np.zeros(1000), systems=systems)
         assert some.weights[:900].sum() == pytest.approx(0.5)
         assert some.weights.sum() == pytest.approx(1)
+
+    def test_a_study_of_more_systems_or_directions_weighs_no_more(self):
+        values = np.linspace(0, 1, 90)
+        three = [name for name in "abc" for _ in range(30)]
+        one = sample_of(values, values, study="one")
+        more = sample_of(values, values, study="two", systems=three)
+        back = sample_of(values, values, study="two", systems=three, direction=BACK)
+        some = Sample.joined([one, more, back])
+        of = {name: some.weights[some.study == name] for name in ("one", "two")}
+        assert of["one"].sum() == pytest.approx(0.5)
+        assert of["two"] == pytest.approx(0.5 / 180)
 
     def test_outputs_of_a_sentence_are_drawn_together(self):
         """Twenty copies of each output are no more evidence than one."""
@@ -232,6 +244,42 @@ def toy():
     return rows, Measured(outputs, columns)
 
 
+def asked(study, *aspects):
+    return [
+        Judgment(
+            study=study, dataset="toy", direction=THERE, system="s", sample_id="1", source="a",
+            output="b", aspect=aspect, scale="interval 1-5", rater="r", score=3.0,
+        )
+        for aspect in aspects
+    ]  # fmt: skip
+
+
+class TestQuestions:
+    """A question of another name stands for an aspect that its own study did not ask for."""
+
+    ROWS = (
+        *asked("difference", "style_difference", "content_masked", "naturalness", "overall"),
+        *asked("both", "style", "style_difference", "content", "content_masked", "fluency"),
+        *asked("pairs", "style_difference", "content"),
+    )
+
+    def test_each_study_is_read_by_what_it_asked_itself(self):
+        found = [(row.study, row.aspect) for row in as_protocol(self.ROWS)]
+        assert found == [
+            *(("difference", a) for a in ("style", "content", "fluency", "overall")),
+            *(("both", a) for a in ("style", "content", "fluency")),
+            *(("pairs", a) for a in ("style", "content")),
+        ]
+
+    def test_masked_texts_are_not_those_that_a_metric_reads(self):
+        assert rated_as_they_are(asked("masked", "content_masked", "naturalness")) == {
+            ("masked", "fluency")
+        }
+        assert ("both", "content") in rated_as_they_are(self.ROWS)
+        assert ("difference", "style") in rated_as_they_are(self.ROWS)
+        assert ("difference", "content") not in rated_as_they_are(self.ROWS)
+
+
 class TestLeavingOut:
     def data(self, toy):
         rows, measured = toy
@@ -311,6 +359,34 @@ class TestLeavingOut:
             for study in ("one", "two")
         }
         assert left == {"one": "acc", "two": "sti"}
+
+    def test_every_direction_that_is_named_is_left_out(self, toy):
+        rows, measured = toy
+        from tstbench.pipelines.calibration.calibrate import _data
+
+        for without in ((THERE, "x/a-to-b"), ("x/a-to-b", THERE)):
+            plan = Plan(name="toy", candidates=PARTS, resamples=100, without=without)
+            data = _data(rows, as_protocol(rows), measured, plan)
+            assert set(data.systems.dataset) == {"y"}
+            assert {
+                d for of in data.samples.values() for s in of.values() for d in s.direction
+            } == {BACK}
+
+    def test_the_choice_is_by_the_mean_over_studies_and_knows_what_is_better(self):
+        ratings, noise = np.random.RandomState(0).uniform(0, 1, (2, 60))
+
+        def samples(**by_study):
+            parts = [sample_of(v, ratings, study=name) for name, v in by_study.items()]
+            return Sample.joined(parts)
+
+        middling = ratings + 0.8 * noise
+        metrics = {
+            "fluency": samples(one=ratings, two=-ratings),  # the best in one study, and the worst
+            "cola": samples(one=middling, two=middling),
+            "ppl": samples(one=-ratings, two=-ratings - 0.2 * noise),  # lower is better
+        }
+        assert choose(metrics, ("fluency", "cola")) == "cola"
+        assert choose(metrics, ("fluency", "cola", "ppl")) == "ppl"
 
     def test_masked_content_is_fitted_on_only_if_there_is_nothing_else(self):
         some = simulated(3.0, -1.0, n=100)

@@ -279,6 +279,13 @@ def test_mir_is_aligned_with_texts_and_settings():
     assert np.mean(copies) < 2 < 3 < np.mean(others)  # 1 is "identical styles"
     relative = Counter(r.model for r in rows if r.aspect == "naturalness_relative")
     assert relative == {"CAAE": 1220, "ARAE": 732, "DAR": 244}
+    # Which half of the sentences is the negative one is told by their words.
+    praise = {*"great good love loved best delicious friendly excellent amazing awesome".split()}
+    blame = {*"not never no n't worst bad rude horrible terrible awful".split()}
+    for style, own, other in (("negative", blame, praise), ("positive", praise, blame)):
+        sources = {r.source for r in rows if r.direction.startswith(f"yelp/{style}-to-")}
+        told, against = (sum(bool(w & {*s.split()}) for s in sources) for w in (own, other))
+        assert told > 40 > 5 * against
 
 
 @pytest.mark.realdata

@@ -9,6 +9,9 @@ import pytest
 from scipy import stats
 
 from tstbench.datasets_scripts.judgments.schema import Judgment
+from tstbench.datasets_scripts.known import parse_direction
+from tstbench.datasets_scripts.load import load_test_set
+from tstbench.metrics.contract import Cohort
 from tstbench.metrics.inputs import check_inputs
 from tstbench.metrics.measure import measure
 from tstbench.metrics.scorers.profile import PROFILES, Scorers
@@ -222,3 +225,90 @@ def test_of_many_metrics_only_the_best_is_tested_against_each_other_one(metrics,
     here = [d for d in report.differences if (d.level, d.direction) == ("sentence", WAYS[0])]
     assert len(here) == tests
     assert (len({d.first for d in here}) == 1) == (metrics > MOST)
+
+
+def test_outputs_of_one_source_are_one_item_whatever_their_ids():
+    """A sentence that a study has twice is drawn once; one without text is known by its number."""
+    rows = [
+        row.model_copy(update={"sample_id": f"{row.sample_id}{more}"})
+        for row in JUDGMENTS[:6]
+        for more in ("", "-again")
+    ]
+    items = {one.item for one in rated_outputs(rows)}
+    assert items == {(row.direction, row.source) for row in JUDGMENTS[:6]}
+    bare = [row.model_copy(update={"source": None, "output": None}) for row in rows]
+    assert {one.item for one in rated_outputs(bare)} == {
+        (row.direction, row.sample_id) for row in rows
+    }
+
+
+def test_references_are_those_of_the_rated_sentences():
+    test_set = load_test_set(WAYS[0])
+    places = [7, 3, 30, 12]
+    rows = [
+        JUDGMENTS[0].model_copy(
+            update={
+                "direction": WAYS[0],
+                "sample_id": test_set.ids[i],
+                "source": test_set.sources[i],
+                "output": test_set.references[(i + 5 * n) % 40][0],
+            }
+        )
+        for n, i in enumerate(places)
+    ]
+    outputs = rated_outputs(rows)
+    (column,), _ = computed_columns(outputs, scoring(["r_chrf"]))
+    inputs = check_inputs(
+        [one.output for one in outputs],
+        test_set.sources[:4],
+        [test_set.references[i] for i in places],
+    )
+    hand = measure(["r_chrf"], inputs, Scorers(PROFILES["embedded"], None))["r_chrf"]
+    assert column.sentence == pytest.approx(hand.per_sentence())
+    assert column.sentence[0] == 100 > column.sentence[1:].max()
+
+
+def test_computed_scores_stand_at_their_outputs():
+    """Two directions, mixed: each output's score is that of its own texts."""
+    columns, _ = computed_columns(OUTPUTS, scoring(["s_chrf"]))
+    inputs = check_inputs([o.output for o in OUTPUTS], [o.source for o in OUTPUTS])
+    hand = measure(["s_chrf"], inputs, Scorers(PROFILES["embedded"], None))["s_chrf"]
+    assert columns[0].sentence == pytest.approx(hand.per_sentence())
+
+
+def test_a_metric_that_compares_systems_is_given_all_of_them_in_order():
+    whole = [f"{' '.join(WORDS[n % 6 :])} {n}" for n in range(12)]
+    texts = {
+        f"system-{k}": [" ".join(text.split()[k::-1] + text.split()[k + 1 :]) for text in whole]
+        for k in (1, 3, 5)
+    }
+    rows = [
+        JUDGMENTS[0].model_copy(
+            update={
+                "direction": WAYS[0],
+                "sample_id": str(n),
+                "source": whole[n],
+                "output": texts[system][n],
+                "system": system,
+            }
+        )
+        for n in range(12)
+        for system in texts
+    ]
+    outputs = rated_outputs(rows)
+    how = scoring(["naturalness_unigram"], settings={"naturalness": {"folds": "3"}})
+    ((column,), left) = computed_columns(outputs, how)
+    assert not left
+    scorers = how.scorers(parse_direction(WAYS[0]))
+    for system, some in texts.items():
+        inputs = check_inputs(some, whole, direction=parse_direction(WAYS[0]))
+        hand = measure(["naturalness_unigram"], inputs, scorers, how.choices, Cohort.of(texts))
+        own = hand["naturalness_unigram"]
+        places = [i for i, one in enumerate(outputs) if one.system == system]
+        assert column.sentence[places] == pytest.approx(own.per_sentence())
+        statistics, where = column.corpus[WAYS[0], system]
+        assert where.tolist() == places
+        assert float(statistics.aggregate(statistics.rows.sum(axis=0))) == pytest.approx(own.value)
+    uneven = computed_columns(outputs[1:], how)
+    assert not uneven[0]
+    assert "not rated on the same sentences" in uneven[1][0].why

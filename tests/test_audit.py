@@ -11,11 +11,16 @@ from nltk.tokenize import NLTKWordTokenizer
 from nltk.translate.bleu_score import corpus_bleu, sentence_bleu
 
 from tstbench.commands.cli import main
+from tstbench.datasets_scripts.known import parse_direction
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError, UnknownNameError
+from tstbench.metrics.inputs import check_inputs
+from tstbench.metrics.registry import family_of
+from tstbench.metrics.scorers.classifiers import kinds
 from tstbench.pipelines.audit.audit import audit
 from tstbench.pipelines.audit.audit_text import as_text
 from tstbench.pipelines.audit.claims import parse_claim
+from tstbench.pipelines.audit.measured import variants
 
 WAYS = ("mini/negative-to-positive", "mini/positive-to-negative")
 
@@ -287,3 +292,30 @@ def test_published_outputs_on_yelp():
     assert "source" not in {dict(one.choices)["refs"] for one in twenty_four.reproduced_by}
     chatgpt = audit(["published:chatgpt"], both[:1], [parse_claim("bleu=26.2")])
     assert "tstbench" in {one.known_as for one in chatgpt.findings[0].reproduced_by}
+
+
+@pytest.mark.parametrize(
+    ("metric", "field", "values"),
+    [
+        ("s_bert", "reduce", {"max", "mean"}),
+        ("ppl", "norm", {"words", "words+1"}),
+        ("length_ratio", "text", {"paper-v1+lower+13a"}),
+    ],
+)
+def test_every_way_that_papers_differ_in_is_tried(metric, field, values):
+    """What a variant is called is what its signature will say."""
+    inputs = check_inputs(["a"], ["b"], [["c"]], parse_direction(WAYS[0]))
+    family = family_of(metric)
+    found = variants(metric)
+    said = [
+        family.fields(metric, inputs, family.options(**one.settings.get(family.name, {})))
+        for one in found
+    ]
+    assert {one[field] for one in said} == values
+    assert len(found) == len(values)
+
+
+def test_every_kind_of_style_classifier_is_tried_but_the_probe():
+    found = variants("acc")
+    assert {one.name for one in found} == {*kinds()} - {"probe"}
+    assert {one.scorers for one in found} == {(f"classifier={one.name}",) for one in found}

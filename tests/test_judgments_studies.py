@@ -186,6 +186,42 @@ def test_a_users_table_is_a_study(tmp_path):
     assert rows[0].sample_id == "it was bad"
 
 
+def test_every_column_of_a_users_table_arrives_in_its_field(tmp_path):
+    file = tmp_path / "whole.tsv"
+    names = "id source output system rater direction model condition style naturalness_relative"
+    values = [
+        "n7",
+        "it was bad",
+        "it was good",
+        "ours-1",
+        "al",
+        "x/a-to-b",
+        "ours",
+        "warm",
+        "7.5",
+        "1",
+    ]
+    file.write_text("\t".join(names.split()) + "\n" + "\t".join(values) + "\n")
+    # A direction of the layout is for rows without one of their own.
+    style, natural = read_study(file, Layout(scale="0-10", direction="mini/c-to-d"))
+    common = {
+        "study": "whole", "dataset": "x", "direction": "x/a-to-b", "system": "ours-1",
+        "sample_id": "n7", "source": "it was bad", "output": "it was good", "rater": "al",
+        "model": "ours", "condition": "warm", "note": None, "item": None, "certain": None,
+        "flag": None,
+    }  # fmt: skip
+    assert style.model_dump() == {
+        **common, "aspect": "style", "scale": "interval 0-10", "score": 7.5,
+    }  # fmt: skip
+    assert natural.model_dump() == {
+        **common, "aspect": "naturalness_relative", "scale": "nominal 0-1", "score": 1.0,
+    }  # fmt: skip
+    names, values = names.replace("direction", "way").split(), [*values[:4], "", *values[5:]]
+    file.write_text("\t".join(names) + "\n" + "\t".join(values) + "\n")
+    bare = read_study(file, Layout(scale="0-10", direction="mini/c-to-d"))[0]
+    assert (bare.rater, bare.direction, bare.dataset) == ("rater-1", "mini/c-to-d", "mini")
+
+
 def test_long_sources_that_begin_alike_are_two_sentences(tmp_path):
     file = tmp_path / "my.csv"
     long = "very " * 30

@@ -19,8 +19,10 @@ from tstbench.metrics.registry import family_of
 from tstbench.metrics.scorers.classifiers import kinds
 from tstbench.pipelines.audit.audit import audit
 from tstbench.pipelines.audit.audit_text import as_text
+from tstbench.pipelines.audit.bleu import bleu_values
 from tstbench.pipelines.audit.claims import parse_claim
 from tstbench.pipelines.audit.measured import variants
+from tstbench.pipelines.audit.protocol import Side
 
 WAYS = ("mini/negative-to-positive", "mini/positive-to-negative")
 
@@ -292,6 +294,23 @@ def test_published_outputs_on_yelp():
     assert "source" not in {dict(one.choices)["refs"] for one in twenty_four.reproduced_by}
     chatgpt = audit(["published:chatgpt"], both[:1], [parse_claim("bleu=26.2")])
     assert "tstbench" in {one.known_as for one in chatgpt.findings[0].reproduced_by}
+
+
+def test_without_a_match_of_four_words_only_sacrebleu_smooths():
+    test_set = load_test_set(WAYS[0], cleaning="raw")
+    broken = tuple(" ".join(some[0].split()[::-2]) for some in test_set.references)
+    side = Side(broken, test_set, test_set)
+    how = {"refs": "1", "files": "raw", "tok": "13a", "case": "mixed"}
+    found = {
+        dict(one.choices)["score"]: one.value
+        for one in bleu_values([side], against_source=False)
+        if how.items() <= dict(one.choices).items()
+    }
+    streams = [[some[0] for some in test_set.references]]
+    theirs = sacrebleu.corpus_bleu(list(broken), streams)
+    assert theirs.counts[3] == 0 < theirs.counts[0]
+    assert found["sacrebleu"] == pytest.approx(theirs.score) != 0
+    assert found["multi-bleu"] == found["nltk corpus"] == 0
 
 
 @pytest.mark.parametrize(

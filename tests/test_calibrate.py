@@ -2,6 +2,7 @@
 
 import csv
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -26,6 +27,7 @@ from tstbench.pipelines.calibration.samples import (
     Sample,
     SystemMeans,
     as_protocol,
+    percentiles,
     rated_as_they_are,
     system_means,
 )
@@ -129,6 +131,13 @@ class TestCurves:
     def test_nothing_to_fit(self, values, why):
         with pytest.raises(InputError, match=why):
             fit_curve(sample_of(values, np.zeros(len(values))))
+
+
+def test_an_interval_leaves_out_a_fortieth_at_each_end():
+    drawn = np.stack([np.arange(1001.0), -np.arange(1001.0)], axis=1)
+    found = percentiles(("up", "down"), drawn)
+    assert found["up"] == pytest.approx((25, 975))
+    assert found["down"] == pytest.approx((-975, -25))
 
 
 def systems_of(weights, n=10, seed=0, noise=0.01, directions=(THERE, BACK), study="one"):
@@ -320,6 +329,18 @@ class TestLeavingOut:
         assert np.isfinite(found[0]).all()
         np.testing.assert_array_equal(found[0][here], found[1][here])
         assert not np.allclose(found[0][~here], found[1][~here])
+
+    def test_an_empty_output_scores_0_elsewhere_too(self, toy):
+        _, measured = toy
+        outputs = measured.outputs["one"]
+        emptied = [replace(outputs[0], output=" "), *outputs[1:]]
+        usual, found = (
+            scored("one", some, measured.columns["one"], self.data(toy), PARTS)
+            for some in (outputs, emptied)
+        )
+        for one, other in zip(usual, found, strict=True):
+            assert one.sentence[0] > 0 == other.sentence[0]
+            np.testing.assert_array_equal(one.sentence[1:], other.sentence[1:])
 
     def test_ratings_of_a_study_do_not_move_its_scores_by_other_studies(self, toy):
         rows, measured = toy

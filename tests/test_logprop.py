@@ -1,5 +1,6 @@
 """Conditional log-likelihood under a causal language model, against transformers by hand."""
 
+import dataclasses
 import json
 import math
 
@@ -137,9 +138,18 @@ def test_the_metric_by_hand(llama):
     outputs = [some[0] for some in test_set.references[:4]]
     texts = check_inputs(outputs, test_set.sources[:4], None, test_set.direction)
     scorers = Scorers(PROFILES["embedded"].with_scorers([f"causal_lm={llama}"]), texts.direction)
+    # As some systems write them: what is scored is cleaned, as is what is scored after.
+    spaced = dataclasses.replace(
+        texts,
+        sources=tuple(s.replace(".", " .").replace("'s", " 's") for s in texts.sources),
+        predictions=tuple(o.replace(".", " .").replace("'s", " 's") for o in texts.predictions),
+    )
+    assert spaced.sources != texts.sources
     for subtract in ("nothing", "source"):
         settings = choices({"logprop": {"subtract": subtract}})
         found = measure(["logprop", "logprop_plain"], texts, scorers, settings)
+        again = measure(["logprop", "logprop_plain"], spaced, scorers, settings)
+        assert all(again[m].value == pytest.approx(found[m].value) for m in found)
         for metric, styled in (("logprop", True), ("logprop_plain", False)):
             hand = []
             for source, output in zip(texts.sources, outputs, strict=True):

@@ -1,6 +1,7 @@
 """The contract of metrics and scorers: plans load nothing, and signatures say all that matters."""
 
 import dataclasses
+import re
 import shutil
 
 import numpy as np
@@ -41,6 +42,13 @@ from tstbench.trainers.classifiers import trainer
 
 EMBEDDED = PROFILES["embedded"]
 BENCHMARK_METRICS = benchmark_metrics()
+# What reads cleaned texts, and needs no scorer beyond those of mini and those of the package.
+SPACED = (
+    *BENCHMARK_METRICS,
+    *("sti", "target_style", "s_sim", "r_sim", "s_chrf", "r_chrf", "length_ratio", "copy_rate"),
+    *("s_meaning", "r_meaning", "cps", "fluency", "naturalness_lm"),
+    *("s_wmd", "r_wmd", "s_meteor", "r_meteor"),
+)
 # Roles of scorers that read sentences, not tokens, prompts or requests.
 PLAIN = {
     "classifier",
@@ -249,6 +257,36 @@ def test_scorers_read_texts_prepared_as_the_signature_says():
                     assert set(need.texts) <= {*said}, (facts.name, need.role)
                     roles.add(need.role)
     assert roles == PLAIN
+
+
+def test_how_a_system_writes_its_spaces_moves_no_number(prepared, inputs, scorers):
+    """Predictions, sources and references are cleaned, each of them and wherever they are read."""
+    clean = preparation("en").clean
+
+    def spaced(texts):
+        found = [re.sub(r"(?<=\w)(?=[.,!?;])|(?<=\w)(?='s\b)", " ", text) for text in clean(texts)]
+        assert clean(found) == clean(texts) != found
+        return found
+
+    sources, references = inputs.sources[:12], [some[:2] for some in inputs.references[:12]]
+    outputs = [some[-1] for some in references]
+    usual = check_inputs(
+        clean(outputs), clean(sources), [*map(clean, references)], inputs.direction
+    )
+    usual_scores = measure(SPACED, usual, scorers, choices({"chrf": {"word_order": 2}}))
+    for column in ("predictions", "sources", "references"):
+        changed = {
+            "predictions": tuple(spaced(usual.predictions)),
+            "sources": tuple(spaced(usual.sources)),
+            "references": tuple(map(tuple, map(spaced, usual.references))),
+        }[column]
+        other = dataclasses.replace(usual, **{column: changed})
+        scores = measure(SPACED, other, scorers, choices({"chrf": {"word_order": 2}}))
+        for metric in SPACED:
+            assert scores[metric].value == pytest.approx(usual_scores[metric].value), (
+                metric,
+                column,
+            )
 
 
 def test_names_of_families_stand_for_their_metrics():

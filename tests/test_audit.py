@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from tstbench.metrics.registry import family_of
 from tstbench.metrics.scorers.classifiers import kinds
 from tstbench.pipelines.audit.audit import audit
 from tstbench.pipelines.audit.audit_text import as_text
-from tstbench.pipelines.audit.bleu import bleu_values
+from tstbench.pipelines.audit.bleu import bleu_values, texts_of
 from tstbench.pipelines.audit.claims import parse_claim
 from tstbench.pipelines.audit.measured import variants
 from tstbench.pipelines.audit.protocol import Side
@@ -294,6 +295,30 @@ def test_published_outputs_on_yelp():
     assert "source" not in {dict(one.choices)["refs"] for one in twenty_four.reproduced_by}
     chatgpt = audit(["published:chatgpt"], both[:1], [parse_claim("bleu=26.2")])
     assert "tstbench" in {one.known_as for one in chatgpt.findings[0].reproduced_by}
+
+
+def test_which_files_are_cleaned_is_as_the_protocol_says():
+    raw = load_test_set(WAYS[0], cleaning="raw")
+    clean = load_test_set(WAYS[0])
+    size = len(raw.sources)
+    raw = replace(raw, sources=("it 's bad .",) * size, references=(("a .", "it 's ok ."),) * size)
+    clean = replace(clean, sources=("it's bad.",) * size, references=(("a.", "it's ok."),) * size)
+    side = Side(("it 's good .",) * size, raw, clean)
+    found = {
+        (view, files): [(outputs[0], references[0]) for outputs, references in texts]
+        for view in ("2", "source", "all 2", "mean of 2")
+        for files in ("raw", "clean refs", "cleaned")
+        for texts in [texts_of(side, view, files)]
+    }
+    for files, output, refs, source in (
+        ("raw", "it 's good .", ("a .", "it 's ok ."), "it 's bad ."),
+        ("clean refs", "it 's good .", ("a.", "it's ok."), "it's bad."),
+        ("cleaned", "it's good.", ("a.", "it's ok."), "it's bad."),
+    ):
+        assert found["2", files] == [(output, refs[1:])]
+        assert found["source", files] == [(output, (source,))]
+        assert found["all 2", files] == [(output, refs)]
+        assert found["mean of 2", files] == [(output, refs[:1]), (output, refs[1:])]
 
 
 def test_without_a_match_of_four_words_only_sacrebleu_smooths():

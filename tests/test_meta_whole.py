@@ -4,6 +4,8 @@ The study is uneven on purpose: systems differ in how many outputs were rated, s
 systems were, and the rows come in no order.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -225,6 +227,31 @@ def test_of_many_metrics_only_the_best_is_tested_against_each_other_one(metrics,
     here = [d for d in report.differences if (d.level, d.direction) == ("sentence", WAYS[0])]
     assert len(here) == tests
     assert (len({d.first for d in here}) == 1) == (metrics > MOST)
+
+
+def test_what_is_counted_is_what_was_compared():
+    """A metric without scores of one system says nothing about five systems."""
+    (whole,) = random_columns(1)
+    own = np.array([one.system == "system-3" for one in OUTPUTS])
+    column = replace(whole, sentence=np.where(own, np.nan, whole.sentence))
+    report = meta_evaluate(JUDGMENTS, lambda _: ([column], []), SETTINGS)
+    some = [one for one in OUTPUTS if one.direction == WAYS[0] and one.system != "system-3"]
+    score = only(report.scores, level="sentence", coefficient="pearson", direction=WAYS[0])
+    assert (score.outputs, score.systems) == (len(some), 4)
+    assert score.items == len({one.source for one in some})
+    assert not [one for one in report.scores if one.level == "system"]
+
+
+def test_an_outputs_score_is_the_mean_over_its_raters():
+    one = JUDGMENTS[0]
+    rows = [
+        one.model_copy(update={"rater": f"rater-{n}", "score": score, "aspect": aspect})
+        for n, (aspect, score) in enumerate(
+            [("content", 1.0), ("style", 4.0), ("content", 2.0), ("content", 5.0), ("style", 3.0)]
+        )
+    ]
+    (output,) = rated_outputs(rows)
+    assert output.scores == pytest.approx({"content": 8 / 3, "style": 3.5})
 
 
 def test_outputs_of_one_source_are_one_item_whatever_their_ids():

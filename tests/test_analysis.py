@@ -198,6 +198,9 @@ def test_of_perplexity_lower_is_better_and_bounds_do_not_compete(results):
     values = {name: corpus_values(n) for n, name in enumerate(SYSTEMS)}
     expected = pareto_front({n: (v["acc"], -v["ppl"]) for n, v in values.items()})
     assert set(plane.front) == expected
+    for across, up in (("acc", "ppl"), ("ppl", "acc"), ("s_bleu", "multi_bleu"), ("joint", "acc")):
+        front = trade_off(results, results.column([across]), results.column([up])).front
+        assert list(front) == sorted(front, key=lambda name: values[name][across]), "left to right"
     assert "copy" in {p.system for p in plane.points}
     assert "copy" not in plane.front
     assert plane.curves == {"cae": ("cae@1", "cae@5", "cae@10")}

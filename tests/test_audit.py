@@ -321,6 +321,20 @@ def test_which_files_are_cleaned_is_as_the_protocol_says():
         assert found["mean of 2", files] == [(output, refs[:1]), (output, refs[1:])]
 
 
+def test_the_mean_over_references_is_that_of_their_own_scores():
+    test_set = load_test_set(WAYS[0], cleaning="raw")
+    two = replace(test_set, references=tuple(some[:2] for some in test_set.references))
+    side = Side(tuple(rewrites(WAYS[0])), two, two)
+    found = {}
+    for one in bleu_values([side], against_source=False):
+        refs, *others = one.choices
+        found.setdefault(tuple(others), {})[refs[1]] = one.value
+    assert len(found) > 100
+    for of in found.values():
+        assert of["mean of 2"] == pytest.approx((of["1"] + of["2"]) / 2, nan_ok=True)
+    assert sum(of["1"] != of["2"] for of in found.values()) > 100
+
+
 def test_without_a_match_of_four_words_only_sacrebleu_smooths():
     test_set = load_test_set(WAYS[0], cleaning="raw")
     broken = tuple(" ".join(some[0].split()[::-2]) for some in test_set.references)

@@ -9,6 +9,7 @@ import pytest
 from prepared import prepared_home
 from scipy.optimize import curve_fit
 from scipy.special import expit
+from scipy.stats import spearmanr
 
 import tstbench
 from tstbench.commands.calibrate import read_parts
@@ -20,7 +21,7 @@ from tstbench.metrics.joint.calibration import calibrations, load_calibration
 from tstbench.pipelines.calibration.calibrate import Measured, Plan, calibrated
 from tstbench.pipelines.calibration.curves import Curve, curve_intervals, explained, fit_curve
 from tstbench.pipelines.calibration.evidence import ELSEWHERE, OTHERS, scored, weights_held_out
-from tstbench.pipelines.calibration.fit import Data, choose, fit
+from tstbench.pipelines.calibration.fit import Data, choose, fit, held_out
 from tstbench.pipelines.calibration.report import summary
 from tstbench.pipelines.calibration.samples import (
     ASPECTS,
@@ -118,6 +119,19 @@ class TestCurves:
             low, high = curve_intervals(some, 1, fit_curve(some), 200, seed=2)["slope"]
             width[name] = high - low
         assert width["many"] == pytest.approx(width["few"], rel=0.05)
+
+    def test_sentences_are_drawn_within_the_directions_of_their_study(self):
+        """The same sentence in two directions or studies is two; its outputs are one."""
+        values = np.array([0.1, 0.2, 0.3])
+        parts = [
+            sample_of(values, values),
+            sample_of(values, values, direction=BACK),
+            sample_of(values, values, study="two"),
+            sample_of(values, values, systems=["t"] * 3),
+        ]
+        codes, strata = Sample.joined(parts).clusters
+        assert codes.tolist() == [0, 1, 2, 3, 4, 5, 6, 7, 8, 0, 1, 2]
+        assert strata.tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2]
 
     def test_explained(self):
         some = sample_of(np.array([0.0, 1.0] * 20), np.array([0.0, 1.0] * 20))
@@ -380,6 +394,32 @@ class TestLeavingOut:
             for study in ("one", "two")
         }
         assert left == {"one": "acc", "two": "sti"}
+
+    def test_a_curve_is_tried_on_what_it_was_not_fitted_on(self):
+        """Study one rises, study two falls: what is learned from one is wrong of the other."""
+        one = simulated(4.0, -2.0, n=200)
+        two = simulated(-1.0, 1.0, n=100, seed=1, study="two", direction=BACK)
+        whole = Sample.joined([one, two])
+        records = {(r.kind, r.name): r for r in held_out("style", "sti", whole)}
+        assert set(records) == {("study", "one"), ("study", "two"), ("direction", THERE),
+                                ("direction", BACK)}  # fmt: skip
+        for names_of, there, other in (
+            ((("study", "one"), ("direction", THERE)), one, two),
+            ((("study", "two"), ("direction", BACK)), two, one),
+        ):
+            for name in names_of:
+                expected = explained(fit_curve(other), there)
+                assert records[name].explained == pytest.approx(expected, abs=1e-6)
+                assert records[name].outputs == len(there.values)
+                rho = spearmanr(there.values, there.ratings).statistic
+                assert records[name].spearman == pytest.approx(rho)
+        assert expected < explained(fit_curve(whole), two) - 0.1
+
+    def test_with_a_direction_its_dataset_leaves_the_weights(self):
+        directions = ("x/a-to-b", "x/b-to-a", "y/a-to-b")
+        data = Data(samples={}, systems=systems_of((0.5, 0.3, 0.2), directions=directions),
+                    kept=np.ones(3) / 3)  # fmt: skip
+        assert set(data.without(direction="x/a-to-b").systems.direction) == {"y/a-to-b"}
 
     def test_every_direction_that_is_named_is_left_out(self, toy):
         rows, measured = toy

@@ -243,6 +243,8 @@ def test_system_means_average_raters_first():
     assert (a.system, a.mean, a.items, a.raters) == ("a", 3.5, 2, 2)  # (1+3)/2 and 5
     assert a.interval.low <= 3.5 <= a.interval.high
     assert (b.mean, b.interval) == (4, None)
+    other = row(study="autumn", sample_id="1", score=5)  # its sentence 1 is another one
+    assert (system_means([*rows, other])[0].mean, system_means([*rows, other])[0].items) == (4, 3)
     skipped = row(sample_id="2", rater="rater-3", score=None)
     flagged = row(sample_id="2", rater="rater-4", score=9.0, flag="impossible")
     assert system_means([*rows, skipped, flagged]) == [a, b]  # they rated nothing

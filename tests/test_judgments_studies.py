@@ -124,6 +124,12 @@ def test_raters_of_a_study_get_pseudonyms(tmp_path):
     assert [r.score for r in rows if r.aspect == "content"] == [1, 2, 1]
     assert {(r.direction, r.condition) for r in rows} == {("pauli2025/neutral-to-catchy", "style")}
     assert "person" not in "".join(r.model_dump_json() for r in rows)
+    # In another place and another file a person is the same rater.
+    (tmp_path / "b.csv").write_text(
+        PAULI + row.replace("person-z,person-a,person-m", "person-m,person-new,person-z")
+    )
+    both = read_annotations([file, tmp_path / "b.csv"])
+    assert [r.rater for r in both[6:9]] == ["rater-3", "rater-4", "rater-1"]
 
 
 @pytest.mark.parametrize(

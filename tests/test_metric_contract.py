@@ -234,6 +234,43 @@ def test_what_a_metric_does_unless_told_otherwise():
     assert usual == DEFAULTS
 
 
+# What a number makes of outputs that are empty or cannot be read. It is no option: no other test asks
+# whether the signature says it.
+HANDLED = {
+    "acc": {"empty": "miss"},
+    "cola": {"empty": "miss"},
+    "fluency": {"empty": "zero"},
+    "judge_style": {"empty": "worst", "unread": "skip"},
+    "judge_content": {"empty": "worst", "unread": "skip"},
+    "judge_fluency": {"empty": "worst", "unread": "skip"},
+    "logprop": {"empty": "uniform", "norm": "tokens"},
+    "logprop_plain": {"empty": "uniform", "norm": "tokens"},
+    "sti": {"empty": "0-or-less"},
+    "target_style": {"empty": "0"},
+    "naturalness_lm": {"norm": "words+1", "mixture": "styles"},
+    "s_wmd": {"unknown": "skip", "norm": "unit"},
+    "r_greedy_matching": {"unknown": "skip", "norm": "raw"},
+    "r_sentence_bleu": {"zero": "0.01"},
+    "s_sim": {"pool": "mean"},
+}
+
+
+@pytest.mark.parametrize("metric", HANDLED)
+def test_what_becomes_of_the_odd_output_is_in_the_signature(metric):
+    family = family_of(metric)
+    inputs = check_inputs(["a"], ["b"], [["c"]], parse_direction(DIRECTION))
+    fields = family.fields(metric, inputs, family.options())
+    assert HANDLED[metric].items() <= fields.items()
+
+
+def test_joint_reads_every_reference_if_a_sentence_has_two():
+    family = family_of("joint")
+    for references, bleu in (([["a"], ["b", "c"]], "multi_bleu"), ([["a"], ["b"]], "r_bleu")):
+        inputs = check_inputs(["a", "b"], None, references, parse_direction(DIRECTION))
+        assert family.parts("joint", inputs, family.options()) == ("acc", bleu, "ppl")
+        assert family.fields("joint", inputs, family.options())["bleu"] == bleu
+
+
 def test_scorers_read_texts_prepared_as_the_signature_says():
     """Spaces and upper case tell apart what was cleaned, lower-cased and split."""
     outputs, sources, references = ["It 's GREAT ."], ["It 's BAD !"], [["WHAT 's GOOD is Good ."]]

@@ -234,8 +234,8 @@ def test_what_a_metric_does_unless_told_otherwise():
     assert usual == DEFAULTS
 
 
-# What a number makes of outputs that are empty or cannot be read. It is no option: no other test asks
-# whether the signature says it.
+# What a number makes of outputs that are empty or cannot be read. It is no option, so no other test
+# asks whether the signature says it.
 HANDLED = {
     "acc": {"empty": "miss"},
     "cola": {"empty": "miss"},

@@ -95,7 +95,13 @@ def test_an_archive_never_runs_code(tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("module", "name"), [("numpy", "load"), ("os", "system"), ("numpy.core.multiarray", "fromfile")]
+    ("module", "name"),
+    [
+        ("numpy", "load"),
+        ("os", "system"),
+        ("builtins", "eval"),
+        ("numpy.core.multiarray", "fromfile"),
+    ],
 )
 def test_nothing_but_arrays_is_named(tmp_path, module, name):
     header = io.BytesIO()

@@ -230,6 +230,9 @@ def test_of_perplexity_lower_is_better_and_bounds_do_not_compete(results):
     values = {name: corpus_values(n) for n, name in enumerate(SYSTEMS)}
     expected = pareto_front({n: (v["acc"], -v["ppl"]) for n, v in values.items()})
     assert set(plane.front) == expected
+    for across, up in (("acc", "ppl"), ("ppl", "acc"), ("s_bleu", "multi_bleu"), ("joint", "acc")):
+        front = trade_off(results, results.column([across]), results.column([up])).front
+        assert list(front) == sorted(front, key=lambda name: values[name][across]), "left to right"
     assert "copy" in {p.system for p in plane.points}
     assert "copy" not in plane.front
     assert plane.curves == {"cae": ("cae@1", "cae@5", "cae@10")}
@@ -272,6 +275,7 @@ def test_lengths_by_hand(tmp_path):
     assert mine.as_reference == pytest.approx(100 / 3), "one of the three that have some"
     assert people.as_reference is None
     assert (mine.empty, mine.distinct) == (25.0, 100.0)
+    assert people.distinct == 80.0, "of five references two are equal but for case"
     assert mine.copied.low <= 25.0 <= mine.copied.high
 
 
@@ -333,7 +337,13 @@ def test_no_pair_of_measures_fills_the_list(results):
         for s in SYSTEMS
         for n in range(SENTENCES)
     ]
-    cases = metric_cases(results, human_aspects(some, results), most=9)
+    aspects = human_aspects(some, results)
+    cases = metric_cases(results, aspects, most=9)
+    # Places are compared: people's scores end at 5, and would never be the higher ones.
+    people = aspects[0].title
+    assert {c.high for c in cases} >= {people} < {c.low for c in cases}
+    for case in cases:
+        assert case.high_place > case.low_place + 0.5
     pairs = [frozenset((c.high, c.low)) for c in cases]
     assert sorted(pairs.count(pair) for pair in set(pairs)) == [3, 3, 3]
 
@@ -418,6 +428,17 @@ def test_too_few_sentences_are_no_map(tmp_path):
     write(tmp_path, report("mine", {"acc": 1.0}), [sample(0, "a", "b", ("c",), acc=1.0)])
     with pytest.raises(InputError, match="needs 20 sources and 20 references"):
         style_space(read_run(tmp_path)[0])
+
+
+def test_no_sentence_is_on_the_map_with_its_own_rewrite(results):
+    found = style_space(results)
+    ids = {
+        g: [i for i, own in zip(found.ids, found.groups, strict=True) if own == g]
+        for g in found.groups
+    }
+    assert {g: len(some) for g, some in ids.items()} == {"sources": 20, "references": 20}
+    assert sorted(n for some in ids.values() for n in some) == sorted(f"s-{n}" for n in range(40))
+    assert found.points.shape == (40, 2)
 
 
 # -- reading ---------------------------------------------------------------------------------------

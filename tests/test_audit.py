@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,11 +12,18 @@ from nltk.tokenize import NLTKWordTokenizer
 from nltk.translate.bleu_score import corpus_bleu, sentence_bleu
 
 from tstbench.commands.cli import main
+from tstbench.datasets_scripts.known import parse_direction
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError, UnknownNameError
+from tstbench.metrics.inputs import check_inputs
+from tstbench.metrics.registry import family_of
+from tstbench.metrics.scorers.classifiers import kinds
 from tstbench.pipelines.audit.audit import audit
 from tstbench.pipelines.audit.audit_text import as_text
+from tstbench.pipelines.audit.bleu import bleu_values, texts_of
 from tstbench.pipelines.audit.claims import parse_claim
+from tstbench.pipelines.audit.measured import variants
+from tstbench.pipelines.audit.protocol import Side
 
 WAYS = ("mini/negative-to-positive", "mini/positive-to-negative")
 
@@ -165,7 +173,8 @@ class TestClaims:
     @pytest.mark.parametrize(
         ("text", "low", "high"),
         [("bleu=55.2", 55.15, 55.25), ("bleu=55", 54.5, 55.5), ("ref-BLEU=0.552", 55.15, 55.25),
-         ("ppl=80", 79.5, 80.5), ("joint=0.42", 0.415, 0.425)],
+         ("ppl=80", 79.5, 80.5), ("joint=0.42", 0.415, 0.425), ("bleu=0.55", 54.5, 55.5),
+         ("bleu=0.5", 0.45, 0.55), ("acc=0.95", 94.5, 95.5)],
     )  # fmt: skip
     def test_the_printed_digits_say_what_reproduces_it(self, text, low, high):
         claim = parse_claim(text)
@@ -309,3 +318,85 @@ def test_published_outputs_on_yelp():
     assert "source" not in {dict(one.choices)["refs"] for one in twenty_four.reproduced_by}
     chatgpt = audit(["published:chatgpt"], both[:1], [parse_claim("bleu=26.2")])
     assert "tstbench" in {one.known_as for one in chatgpt.findings[0].reproduced_by}
+
+
+def test_which_files_are_cleaned_is_as_the_protocol_says():
+    raw = load_test_set(WAYS[0], cleaning="raw")
+    clean = load_test_set(WAYS[0])
+    size = len(raw.sources)
+    raw = replace(raw, sources=("it 's bad .",) * size, references=(("a .", "it 's ok ."),) * size)
+    clean = replace(clean, sources=("it's bad.",) * size, references=(("a.", "it's ok."),) * size)
+    side = Side(("it 's good .",) * size, raw, clean)
+    found = {
+        (view, files): [(outputs[0], references[0]) for outputs, references in texts]
+        for view in ("2", "source", "all 2", "mean of 2")
+        for files in ("raw", "clean refs", "cleaned")
+        for texts in [texts_of(side, view, files)]
+    }
+    for files, output, refs, source in (
+        ("raw", "it 's good .", ("a .", "it 's ok ."), "it 's bad ."),
+        ("clean refs", "it 's good .", ("a.", "it's ok."), "it's bad."),
+        ("cleaned", "it's good.", ("a.", "it's ok."), "it's bad."),
+    ):
+        assert found["2", files] == [(output, refs[1:])]
+        assert found["source", files] == [(output, (source,))]
+        assert found["all 2", files] == [(output, refs)]
+        assert found["mean of 2", files] == [(output, refs[:1]), (output, refs[1:])]
+
+
+def test_the_mean_over_references_is_that_of_their_own_scores():
+    test_set = load_test_set(WAYS[0], cleaning="raw")
+    two = replace(test_set, references=tuple(some[:2] for some in test_set.references))
+    side = Side(tuple(rewrites(WAYS[0])), two, two)
+    found = {}
+    for one in bleu_values([side], against_source=False):
+        refs, *others = one.choices
+        found.setdefault(tuple(others), {})[refs[1]] = one.value
+    assert len(found) > 100
+    for of in found.values():
+        assert of["mean of 2"] == pytest.approx((of["1"] + of["2"]) / 2, nan_ok=True)
+    assert sum(of["1"] != of["2"] for of in found.values()) > 100
+
+
+def test_without_a_match_of_four_words_only_sacrebleu_smooths():
+    test_set = load_test_set(WAYS[0], cleaning="raw")
+    broken = tuple(" ".join(some[0].split()[::-2]) for some in test_set.references)
+    side = Side(broken, test_set, test_set)
+    how = {"refs": "1", "files": "raw", "tok": "13a", "case": "mixed"}
+    found = {
+        dict(one.choices)["score"]: one.value
+        for one in bleu_values([side], against_source=False)
+        if how.items() <= dict(one.choices).items()
+    }
+    streams = [[some[0] for some in test_set.references]]
+    theirs = sacrebleu.corpus_bleu(list(broken), streams)
+    assert theirs.counts[3] == 0 < theirs.counts[0]
+    assert found["sacrebleu"] == pytest.approx(theirs.score) != 0
+    assert found["multi-bleu"] == found["nltk corpus"] == 0
+
+
+@pytest.mark.parametrize(
+    ("metric", "field", "values"),
+    [
+        ("s_bert", "reduce", {"max", "mean"}),
+        ("ppl", "norm", {"words", "words+1"}),
+        ("length_ratio", "text", {"paper-v1+lower+13a"}),
+    ],
+)
+def test_every_way_that_papers_differ_in_is_tried(metric, field, values):
+    """What a variant is called is what its signature will say."""
+    inputs = check_inputs(["a"], ["b"], [["c"]], parse_direction(WAYS[0]))
+    family = family_of(metric)
+    found = variants(metric)
+    said = [
+        family.fields(metric, inputs, family.options(**one.settings.get(family.name, {})))
+        for one in found
+    ]
+    assert {one[field] for one in said} == values
+    assert len(found) == len(values)
+
+
+def test_every_kind_of_style_classifier_is_tried_but_the_probe():
+    found = variants("acc")
+    assert {one.name for one in found} == {*kinds()} - {"probe"}
+    assert {one.scorers for one in found} == {(f"classifier={one.name}",) for one in found}

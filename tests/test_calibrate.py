@@ -3,12 +3,14 @@
 import csv
 import dataclasses
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from prepared import prepared_home
 from scipy.optimize import curve_fit
 from scipy.special import expit
+from scipy.stats import spearmanr
 
 import tstbench
 from tstbench.commands.calibrate import read_parts
@@ -20,13 +22,15 @@ from tstbench.metrics.joint.calibration import calibrations, load_calibration
 from tstbench.pipelines.calibration.calibrate import Measured, Plan, calibrated
 from tstbench.pipelines.calibration.curves import Curve, curve_intervals, explained, fit_curve
 from tstbench.pipelines.calibration.evidence import ELSEWHERE, OTHERS, scored, weights_held_out
-from tstbench.pipelines.calibration.fit import Data, choose, fit
+from tstbench.pipelines.calibration.fit import Data, choose, fit, held_out
 from tstbench.pipelines.calibration.report import summary
 from tstbench.pipelines.calibration.samples import (
     ASPECTS,
     Sample,
     SystemMeans,
     as_protocol,
+    percentiles,
+    rated_as_they_are,
     system_means,
 )
 from tstbench.pipelines.calibration.weights import fit_weights, weight_intervals
@@ -96,6 +100,17 @@ class TestCurves:
         assert some.weights[:900].sum() == pytest.approx(0.5)
         assert some.weights.sum() == pytest.approx(1)
 
+    def test_a_study_of_more_systems_or_directions_weighs_no_more(self):
+        values = np.linspace(0, 1, 90)
+        three = [name for name in "abc" for _ in range(30)]
+        one = sample_of(values, values, study="one")
+        more = sample_of(values, values, study="two", systems=three)
+        back = sample_of(values, values, study="two", systems=three, direction=BACK)
+        some = Sample.joined([one, more, back])
+        of = {name: some.weights[some.study == name] for name in ("one", "two")}
+        assert of["one"].sum() == pytest.approx(0.5)
+        assert of["two"] == pytest.approx(0.5 / 180)
+
     def test_outputs_of_a_sentence_are_drawn_together(self):
         """Twenty copies of each output are no more evidence than one."""
         few = simulated(3.0, -1.0, n=60)
@@ -105,6 +120,19 @@ class TestCurves:
             low, high = curve_intervals(some, 1, fit_curve(some), 200, seed=2)["slope"]
             width[name] = high - low
         assert width["many"] == pytest.approx(width["few"], rel=0.05)
+
+    def test_sentences_are_drawn_within_the_directions_of_their_study(self):
+        """The same sentence in two directions or studies is two; its outputs are one."""
+        values = np.array([0.1, 0.2, 0.3])
+        parts = [
+            sample_of(values, values),
+            sample_of(values, values, direction=BACK),
+            sample_of(values, values, study="two"),
+            sample_of(values, values, systems=["t"] * 3),
+        ]
+        codes, strata = Sample.joined(parts).clusters
+        assert codes.tolist() == [0, 1, 2, 3, 4, 5, 6, 7, 8, 0, 1, 2]
+        assert strata.tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2]
 
     def test_explained(self):
         some = sample_of(np.array([0.0, 1.0] * 20), np.array([0.0, 1.0] * 20))
@@ -118,6 +146,13 @@ class TestCurves:
     def test_nothing_to_fit(self, values, why):
         with pytest.raises(InputError, match=why):
             fit_curve(sample_of(values, np.zeros(len(values))))
+
+
+def test_an_interval_leaves_out_a_fortieth_at_each_end():
+    drawn = np.stack([np.arange(1001.0), -np.arange(1001.0)], axis=1)
+    found = percentiles(("up", "down"), drawn)
+    assert found["up"] == pytest.approx((25, 975))
+    assert found["down"] == pytest.approx((-975, -25))
 
 
 def systems_of(weights, n=10, seed=0, noise=0.01, directions=(THERE, BACK), study="one"):
@@ -233,6 +268,42 @@ def toy():
     return rows, Measured(outputs, columns)
 
 
+def asked(study, *aspects):
+    return [
+        Judgment(
+            study=study, dataset="toy", direction=THERE, system="s", sample_id="1", source="a",
+            output="b", aspect=aspect, scale="interval 1-5", rater="r", score=3.0,
+        )
+        for aspect in aspects
+    ]  # fmt: skip
+
+
+class TestQuestions:
+    """A question of another name stands for an aspect that its own study did not ask for."""
+
+    ROWS = (
+        *asked("difference", "style_difference", "content_masked", "naturalness", "overall"),
+        *asked("both", "style", "style_difference", "content", "content_masked", "fluency"),
+        *asked("pairs", "style_difference", "content"),
+    )
+
+    def test_each_study_is_read_by_what_it_asked_itself(self):
+        found = [(row.study, row.aspect) for row in as_protocol(self.ROWS)]
+        assert found == [
+            *(("difference", a) for a in ("style", "content", "fluency", "overall")),
+            *(("both", a) for a in ("style", "content", "fluency")),
+            *(("pairs", a) for a in ("style", "content")),
+        ]
+
+    def test_masked_texts_are_not_those_that_a_metric_reads(self):
+        assert rated_as_they_are(asked("masked", "content_masked", "naturalness")) == {
+            ("masked", "fluency")
+        }
+        assert ("both", "content") in rated_as_they_are(self.ROWS)
+        assert ("difference", "style") in rated_as_they_are(self.ROWS)
+        assert ("difference", "content") not in rated_as_they_are(self.ROWS)
+
+
 class TestLeavingOut:
     def data(self, toy):
         rows, measured = toy
@@ -274,6 +345,18 @@ class TestLeavingOut:
         np.testing.assert_array_equal(found[0][here], found[1][here])
         assert not np.allclose(found[0][~here], found[1][~here])
 
+    def test_an_empty_output_scores_0_elsewhere_too(self, toy):
+        _, measured = toy
+        outputs = measured.outputs["one"]
+        emptied = [replace(outputs[0], output=" "), *outputs[1:]]
+        usual, found = (
+            scored("one", some, measured.columns["one"], self.data(toy), PARTS)
+            for some in (outputs, emptied)
+        )
+        for one, other in zip(usual, found, strict=True):
+            assert one.sentence[0] > 0 == other.sentence[0]
+            np.testing.assert_array_equal(one.sentence[1:], other.sentence[1:])
+
     def test_ratings_of_a_study_do_not_move_its_scores_by_other_studies(self, toy):
         rows, measured = toy
         turned = [
@@ -312,6 +395,60 @@ class TestLeavingOut:
             for study in ("one", "two")
         }
         assert left == {"one": "acc", "two": "sti"}
+
+    def test_a_curve_is_tried_on_what_it_was_not_fitted_on(self):
+        """Study one rises, study two falls: what is learned from one is wrong of the other."""
+        one = simulated(4.0, -2.0, n=200)
+        two = simulated(-1.0, 1.0, n=100, seed=1, study="two", direction=BACK)
+        whole = Sample.joined([one, two])
+        records = {(r.kind, r.name): r for r in held_out("style", "sti", whole)}
+        assert set(records) == {("study", "one"), ("study", "two"), ("direction", THERE),
+                                ("direction", BACK)}  # fmt: skip
+        for names_of, there, other in (
+            ((("study", "one"), ("direction", THERE)), one, two),
+            ((("study", "two"), ("direction", BACK)), two, one),
+        ):
+            for name in names_of:
+                expected = explained(fit_curve(other), there)
+                assert records[name].explained == pytest.approx(expected, abs=1e-6)
+                assert records[name].outputs == len(there.values)
+                rho = spearmanr(there.values, there.ratings).statistic
+                assert records[name].spearman == pytest.approx(rho)
+        assert expected < explained(fit_curve(whole), two) - 0.1
+
+    def test_with_a_direction_its_dataset_leaves_the_weights(self):
+        directions = ("x/a-to-b", "x/b-to-a", "y/a-to-b")
+        data = Data(samples={}, systems=systems_of((0.5, 0.3, 0.2), directions=directions),
+                    kept=np.ones(3) / 3)  # fmt: skip
+        assert set(data.without(direction="x/a-to-b").systems.direction) == {"y/a-to-b"}
+
+    def test_every_direction_that_is_named_is_left_out(self, toy):
+        rows, measured = toy
+        from tstbench.pipelines.calibration.calibrate import _data
+
+        for without in ((THERE, "x/a-to-b"), ("x/a-to-b", THERE)):
+            plan = Plan(name="toy", candidates=PARTS, resamples=100, without=without)
+            data = _data(rows, as_protocol(rows), measured, plan)
+            assert set(data.systems.dataset) == {"y"}
+            assert {
+                d for of in data.samples.values() for s in of.values() for d in s.direction
+            } == {BACK}
+
+    def test_the_choice_is_by_the_mean_over_studies_and_knows_what_is_better(self):
+        ratings, noise = np.random.RandomState(0).uniform(0, 1, (2, 60))
+
+        def samples(**by_study):
+            parts = [sample_of(v, ratings, study=name) for name, v in by_study.items()]
+            return Sample.joined(parts)
+
+        middling = ratings + 0.8 * noise
+        metrics = {
+            "fluency": samples(one=ratings, two=-ratings),  # the best in one study, and the worst
+            "cola": samples(one=middling, two=middling),
+            "ppl": samples(one=-ratings, two=-ratings - 0.2 * noise),  # lower is better
+        }
+        assert choose(metrics, ("fluency", "cola")) == "cola"
+        assert choose(metrics, ("fluency", "cola", "ppl")) == "ppl"
 
     def test_masked_content_is_fitted_on_only_if_there_is_nothing_else(self):
         some = simulated(3.0, -1.0, n=100)

@@ -95,6 +95,15 @@ class TestMetric:
         assert found["joint"].interval().low < np.mean(hand) < found["joint"].interval().high
         assert len(set(hand)) > 2
 
+    def test_an_empty_output_scores_0_whatever_its_parts_say(self, tmp_path, outputs):
+        """Its parts alone would give it the rating of the lowest values, which is above 0."""
+        left_empty = [outputs[0], " ", *outputs[2:]]
+        found = self.measured(left_empty, written(tmp_path), ("joint", "acc", "s_bleu"))
+        acc, bleu, joint = (found[n].per_sentence() for n in ("acc", "s_bleu", "joint"))
+        assert by_hand(acc[1], bleu[1]) > 0
+        assert joint[1] == 0
+        assert joint[0] == pytest.approx(by_hand(acc[0], bleu[0]), abs=2e-6)
+
     def test_without_a_calibration_references_are_still_needed(self, outputs):
         with pytest.raises(InputError, match="joint needs references"):
             self.measured(outputs, "1,1,1", references=False)

@@ -102,6 +102,14 @@ def test_views_and_options_of_the_family(test_set, scorers):
         assert str(other.signature) != str(usual.signature)
         if option != "clean":  # mini's texts are clean but for their spaces, which do not count
             assert other.value != usual.value
+    spaced = check_inputs(["it 's fine , too ."], None, [["it's fine, too."]])
+    raw = {"word_order": "2", "clean": "false"}
+    found = [
+        measure(["r_chrf"], spaced, scorers, choices({"chrf": some}))["r_chrf"].value
+        for some in ({}, {"clean": "false"}, {"word_order": "2"}, raw)
+    ]
+    assert found[:3] == pytest.approx([100] * 3)
+    assert found[3] < 99, "words that are not cleaned are other words"
     bare = check_inputs(test_set.sources, test_set.sources, [[] for _ in test_set.sources])
     assert isinstance(plan(["r_chrf"], bare, scorers)["r_chrf"], LeftOut)
 

@@ -15,7 +15,7 @@ from tstbench.metrics.cps.family import CpsOptions
 from tstbench.metrics.functional.attribution import style_words, without_words, word_spans
 from tstbench.metrics.functional.cps import cps_statistics
 from tstbench.metrics.inputs import check_inputs
-from tstbench.metrics.measure import measure, plan, roles_needed
+from tstbench.metrics.measure import measure, needs, plan, roles_needed
 from tstbench.metrics.options import choices
 from tstbench.metrics.scorers.artefacts import ScorerCard, store
 from tstbench.metrics.scorers.profile import PROFILES, Scorers
@@ -113,6 +113,36 @@ def test_style_words_are_left_out_of_both_texts(home, inputs, tmp_path, mask):
     assert said["mask"] == mask
     assert said["attribution"].startswith("model#")
     assert ("placeholder" in said) == (mask == "masked")
+
+
+def test_a_letter_that_is_two_in_lower_case_moves_no_word(home, inputs, tmp_path):
+    """In lower case the word is three: places are those of the text that is masked."""
+    scorers = with_attribution(tiny_classifier(tmp_path / "model"))
+    chosen = choices({"cps": {"mask": "removed", "threshold": 0.5, "steps": 3}})
+    text = "\u0130stanbul has really lovely and friendly food ."
+    assert len(word_spans(text)) != len(word_spans(text.lower()))
+    found = [
+        measure(["cps"], check_inputs([one], ["the food was good ."]), scorers, chosen)["cps"].value
+        for one in (text, text.lower())
+    ]
+    assert found[0] == pytest.approx(found[1], abs=1e-6)
+
+
+def test_the_classifier_reads_what_it_was_said_to_read(home, inputs, tmp_path, monkeypatch):
+    scorers = with_attribution(tiny_classifier(tmp_path / "model"))
+    attribution, asked = scorers.load("attribution"), []
+    own = attribution.word_attributions
+
+    def noted(sentences, **how):
+        asked.extend(sentences)
+        return own(sentences, **how)
+
+    monkeypatch.setattr(attribution, "word_attributions", noted)
+    some = check_inputs(["The FOOD 's good ."], ["The FOOD 's bad ."], None, inputs.direction)
+    chosen = choices({"cps": {"mask": "masked", "steps": 2}})
+    measure(["cps"], some, scorers, chosen)
+    (need,) = (n for n in needs(["cps"], some, scorers, chosen) if n.role == "attribution")
+    assert asked == [*need.texts] == ["the food's good.", "the food's bad."]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Fluency: broken sentences that are broken as named, graded scores, the corpus and its scorer."""
 
 import random
+import re
 from collections import Counter
 
 import numpy as np
@@ -14,10 +15,12 @@ from tstbench.errors import InputError, MissingFileError
 from tstbench.metrics.functional.graded import graded_statistics
 from tstbench.metrics.inputs import check_inputs
 from tstbench.metrics.measure import measure
+from tstbench.metrics.registry import caution
 from tstbench.metrics.result import LeftOut
 from tstbench.metrics.scorers.classifiers import KINDS
 from tstbench.metrics.scorers.find import acceptability_kind
 from tstbench.metrics.scorers.profile import PROFILES, Scorers
+from tstbench.metrics.signature import Signature
 from tstbench.pipelines.prepare import prepare
 from tstbench.trainers.broken_corpus import (
     DATASETS,
@@ -165,6 +168,23 @@ def test_minis_own_classifier_grades(tmp_path_factory, monkeypatch):
     assert measure(["fluency"], empty, scorers)["fluency"].statistics.per_sentence[-1] == 0
     german = check_inputs(["das ist gut"], direction=direction, language="de")
     assert isinstance(measure(["fluency"], german, scorers)["fluency"], LeftOut)
+
+
+@pytest.mark.parametrize(
+    ("metric", "classifier", "said"),
+    [
+        ("fluency", "probe:mini#0a1b", "trained on mini's sentences"),
+        ("fluency", "ensemble:broken#0a1b", None),
+        ("fluency", "probe:cola#0a1b", None),
+        ("cola", "probe:mini#0a1b", "not on CoLA: for demonstration only"),
+        ("cola", "probe:cola#0a1b", r"MCC 0\.20 "),
+        ("cola", "finetuned:cola#0a1b", r"MCC 0\.32 "),
+        ("cola", "roberta-large-cola-krishna2020#0a1b", None),
+    ],
+)
+def test_a_weak_classifier_is_said_beside_its_number(metric, classifier, said):
+    found = caution(metric, str(Signature.of(metric, {}, v=1, classifier=classifier)))
+    assert (found is None) if said is None else re.search(said, found)
 
 
 def test_the_best_kind_is_one_that_exists():

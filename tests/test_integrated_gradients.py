@@ -137,6 +137,16 @@ def test_framing_tokens_that_stay_have_no_share(parts):
         assert np.abs(one.values).max() > 0
 
 
+def test_a_framing_token_that_is_written_in_the_text_is_a_word_of_it(parts):
+    _, tokenizer, model = parts
+    written = f"good {tokenizer.sep_token} soup"
+    (one,) = IntegratedGradients(model).attribute([written], steps=3)
+    ends = written.index(tokenizer.sep_token) + len(tokenizer.sep_token)
+    (inside,) = [n for n, span in enumerate(one.pieces) if span[1] == ends]
+    assert one.values[inside] != 0
+    assert one.values[0] == one.values[-1] == 0
+
+
 def test_points_of_the_line_are_scipys():
     special = pytest.importorskip("scipy.special")
     points, weights = gauss_legendre(9)
@@ -189,6 +199,15 @@ def test_each_distinct_sentence_is_computed_once_for_each_way(tmp_path, monkeypa
     scorer.word_attributions(["cold", "kind"], steps=2)
     scorer.word_attributions(["cold"], steps=3)
     assert asked == [(["good", "cold"], 2), (["kind"], 2), (["cold"], 3)]
+    values = {
+        (baseline, output): scorer.word_attributions(
+            ["cold soup"], steps=3, baseline=baseline, output=output
+        )[0]
+        for baseline in ("pad", "mask", "zero")
+        for output in ("probability", "logit")
+    }
+    for how, one in values.items():
+        assert not any(np.allclose(one, values[other]) for other in values if other != how)
 
 
 def test_style_words_by_hand():

@@ -175,6 +175,17 @@ class TestAgreement:
         (got,) = agreement(table_rows([[1, 2, 3, None], [1, 2, 3, 5], [1, 2, 4, 5]], "ordinal 1-5"))
         assert (got.kappa.items, got.alpha.items) == (3, 4)
 
+    def test_a_flagged_score_is_missing_too(self):
+        """With the impossible 9 as a score the raters would hardly agree."""
+        given = [[1, 2, 3, 4], [1, 2, 3, None], [1, 2, 4, None]]
+        rows = table_rows(given, "ordinal 1-5")
+        more = row(sample_id=rows[3].sample_id, rater="rater-9", score=9.0, flag="impossible")
+        usual, flagged = (agreement(some, resamples=0)[0] for some in (rows, [*rows, more]))
+        assert flagged == usual
+        table, raters = reliability_table([*rows, more])
+        assert np.nanmax(table) == 4
+        assert "rater-9" not in raters
+
     def test_undefined_is_none_not_a_number(self):
         for table in ([[3, 3, 3], [3, 3, 3]], [[1, None], [None, 2]], [[1, 2, 3]]):
             (got,) = agreement(table_rows(table, "ordinal 1-5"))
@@ -232,3 +243,8 @@ def test_system_means_average_raters_first():
     assert (a.system, a.mean, a.items, a.raters) == ("a", 3.5, 2, 2)  # (1+3)/2 and 5
     assert a.interval.low <= 3.5 <= a.interval.high
     assert (b.mean, b.interval) == (4, None)
+    other = row(study="autumn", sample_id="1", score=5)  # its sentence 1 is another one
+    assert (system_means([*rows, other])[0].mean, system_means([*rows, other])[0].items) == (4, 3)
+    skipped = row(sample_id="2", rater="rater-3", score=None)
+    flagged = row(sample_id="2", rater="rater-4", score=9.0, flag="impossible")
+    assert system_means([*rows, skipped, flagged]) == [a, b]  # they rated nothing

@@ -112,6 +112,26 @@ def test_a_text_of_two_systems_counts_for_both_with_its_last_rating(tmp_path):
     assert (ratings.outputs, len(ratings.judgments), ratings.repeated) == (2, 6, 2)
 
 
+@pytest.mark.parametrize(
+    ("ratings", "score", "told"),
+    [
+        ((4, 9), None, "rated '9': no whole number of the scale; shown 2 times"),
+        ((9, 4), 4, "shown"),
+    ],
+)
+def test_of_several_ratings_the_last_must_be_on_the_scale(tmp_path, ratings, score, told):
+    shapes = ("the soup was warm .", "The soup was  warm .")
+    texts = [(text, said(one, 5, 3)) for text, one in zip(shapes, ratings, strict=True)]
+    row = shown("positive", "the soup was cold .", *texts)
+    found = read_ratings(export(tmp_path / "r.csv", row), [UP, DOWN]).judgments
+    fluency = [one for one in found if one.aspect == "fluency"]
+    assert [one.score for one in fluency] == [score, score]
+    assert {one.output for one in found} == {"The soup was  warm ."}, (
+        "the text as it was shown last"
+    )
+    assert all(one.note.startswith(told) for one in fluency)
+
+
 def test_an_output_of_no_system_is_counted_and_named(tmp_path):
     row = shown(
         "positive",
@@ -156,6 +176,12 @@ def test_success_needs_four_on_every_aspect(tmp_path):
         for name in ("first", "second")
     }
     assert by_system == {"first": 1.0, "second": 0.0}  # by hand: (5,5,4), (5,5,5); a 1, a 3
+    # An output that was not rated on an aspect is in neither number of the share.
+    rows = [j for j in ratings.judgments if j.system == "first"]
+    first = next(j for j in rows if j.aspect == "style")
+    unrated = [first.model_copy(update={"sample_id": "x", "score": s}) for s in (1.0, None)]
+    assert success_rate([*rows, *unrated]) == 1.0
+    assert success_rate(unrated) is None
 
 
 @pytest.mark.parametrize(

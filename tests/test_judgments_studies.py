@@ -95,7 +95,13 @@ def test_an_archive_never_runs_code(tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("module", "name"), [("numpy", "load"), ("os", "system"), ("numpy.core.multiarray", "fromfile")]
+    ("module", "name"),
+    [
+        ("numpy", "load"),
+        ("os", "system"),
+        ("builtins", "eval"),
+        ("numpy.core.multiarray", "fromfile"),
+    ],
 )
 def test_nothing_but_arrays_is_named(tmp_path, module, name):
     header = io.BytesIO()
@@ -124,6 +130,12 @@ def test_raters_of_a_study_get_pseudonyms(tmp_path):
     assert [r.score for r in rows if r.aspect == "content"] == [1, 2, 1]
     assert {(r.direction, r.condition) for r in rows} == {("pauli2025/neutral-to-catchy", "style")}
     assert "person" not in "".join(r.model_dump_json() for r in rows)
+    # In another place and another file a person is the same rater.
+    (tmp_path / "b.csv").write_text(
+        PAULI + row.replace("person-z,person-a,person-m", "person-m,person-new,person-z")
+    )
+    both = read_annotations([file, tmp_path / "b.csv"])
+    assert [r.rater for r in both[6:9]] == ["rater-3", "rater-4", "rater-1"]
 
 
 @pytest.mark.parametrize(
@@ -186,6 +198,42 @@ def test_a_users_table_is_a_study(tmp_path):
     assert rows[0].sample_id == "it was bad"
 
 
+def test_every_column_of_a_users_table_arrives_in_its_field(tmp_path):
+    file = tmp_path / "whole.tsv"
+    names = "id source output system rater direction model condition style naturalness_relative"
+    values = [
+        "n7",
+        "it was bad",
+        "it was good",
+        "ours-1",
+        "al",
+        "x/a-to-b",
+        "ours",
+        "warm",
+        "7.5",
+        "1",
+    ]
+    file.write_text("\t".join(names.split()) + "\n" + "\t".join(values) + "\n")
+    # A direction of the layout is for rows without one of their own.
+    style, natural = read_study(file, Layout(scale="0-10", direction="mini/c-to-d"))
+    common = {
+        "study": "whole", "dataset": "x", "direction": "x/a-to-b", "system": "ours-1",
+        "sample_id": "n7", "source": "it was bad", "output": "it was good", "rater": "al",
+        "model": "ours", "condition": "warm", "note": None, "item": None, "certain": None,
+        "flag": None,
+    }  # fmt: skip
+    assert style.model_dump() == {
+        **common, "aspect": "style", "scale": "interval 0-10", "score": 7.5,
+    }  # fmt: skip
+    assert natural.model_dump() == {
+        **common, "aspect": "naturalness_relative", "scale": "nominal 0-1", "score": 1.0,
+    }  # fmt: skip
+    names, values = names.replace("direction", "way").split(), [*values[:4], "", *values[5:]]
+    file.write_text("\t".join(names) + "\n" + "\t".join(values) + "\n")
+    bare = read_study(file, Layout(scale="0-10", direction="mini/c-to-d"))[0]
+    assert (bare.rater, bare.direction, bare.dataset) == ("rater-1", "mini/c-to-d", "mini")
+
+
 def test_long_sources_that_begin_alike_are_two_sentences(tmp_path):
     file = tmp_path / "my.csv"
     long = "very " * 30
@@ -212,7 +260,7 @@ def test_long_sources_that_begin_alike_are_two_sentences(tmp_path):
         ),
         (OWN + LINES.replace(",4,", ",-inf,"), {}, "line 2, column style: '-inf' is infinite"),
         (OWN + LINES.replace(",4,", ",1_0,"), {}, "line 2, column style: '1_0' is not a number"),
-        ("", {}, "is empty. A table of human scores has the columns source, output, system"),
+        ("", {}, "is empty: its first line must name the columns. A table of human scores has the columns"),
         (OWN + LINES.replace(",4,", ",9,"), {}, "line 2, column style: score 9 is not on the"),
         (OWN + LINES.replace(",4,", ",nan,"), {}, "line 2, column style: .*finite"),
         (OWN + LINES.replace("mini/negative-to-positive", "mini"), {}, "line 2, column style"),
@@ -316,6 +364,13 @@ def test_mir_is_aligned_with_texts_and_settings():
     assert np.mean(copies) < 2 < 3 < np.mean(others)  # 1 is "identical styles"
     relative = Counter(r.model for r in rows if r.aspect == "naturalness_relative")
     assert relative == {"CAAE": 1220, "ARAE": 732, "DAR": 244}
+    # Which half of the sentences is the negative one is told by their words.
+    praise = {*"great good love loved best delicious friendly excellent amazing awesome".split()}
+    blame = {*"not never no n't worst bad rude horrible terrible awful".split()}
+    for style, own, other in (("negative", blame, praise), ("positive", praise, blame)):
+        sources = {r.source for r in rows if r.direction.startswith(f"yelp/{style}-to-")}
+        told, against = (sum(bool(w & {*s.split()}) for s in sources) for w in (own, other))
+        assert told > 40 > 5 * against
 
 
 @pytest.mark.realdata

@@ -201,6 +201,20 @@ class TestWords:
         scores = [number(low=low) for low in (-0.1, 0.0, 0.01)]
         assert [score.low for score in doubtful(scores)] == [-0.1, 0.0]
 
+    def test_one_coefficient_and_level_at_a_time(self, shipped):
+        """A file holds several of each; the one that is asked for is shown."""
+        own = shipped(
+            number(value=0.5),
+            number(value=0.7, coefficient="pearson"),
+            number(value=0.9, level="system", direction=THERE),
+            number(value=0.8, level="system", direction=THERE, coefficient="pearson"),
+        )
+        assert [s.value for s in own.of("s_bleu")] == [0.5]
+        assert [s.value for s in own.of("s_bleu", coefficient="pearson")] == [0.7]
+        assert [s.value for s in own.of("s_bleu", level="system")] == [0.9]
+        assert [s.value for s in known.agreement_of("s_bleu", "pearson")] == [0.7]
+        assert in_words.beside("s_bleu") == "ρ 0.50\npeople"
+
     def test_only_the_aspect_that_a_metric_is_for(self, shipped):
         shipped(
             number("copy_rate"),

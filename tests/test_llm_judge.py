@@ -141,6 +141,19 @@ def test_long_answers_are_read_quickly():
     assert time.monotonic() - started < 5
 
 
+def test_the_length_of_a_scale_is_its_greater_end_whichever_is_best():
+    for scale in (Scale(1, 5), Scale(5, 1)):
+        assert read("2/5", "stop", scale).score == 2
+        assert read("Score: 2 out of 5", "stop", scale).score == 2
+        assert read("Score: 2/1", "stop", scale).why == "unparsable"
+
+
+def test_only_what_follows_the_last_thought_is_an_answer():
+    text = "<think>2</think>\n3\n<think>no, more</think>\n4"
+    assert read(text, "stop", Scale(1, 5)).score == 4
+    assert read("<think>\n3\n</think>", "stop", Scale(1, 5)).why == "unparsable"
+
+
 def test_scales_come_to_one_range_and_wordings_count_equally():
     scales = [Scale(1, 5), Scale(6, 1), Scale(0, 100)]
     assert [s.normalised(x) for s, x in zip(scales, (1, 6, 0), strict=True)] == [0, 0, 0]

@@ -1,7 +1,9 @@
 """Conditional log-likelihood under a causal language model, against transformers by hand."""
 
+import dataclasses
 import json
 import math
+import shutil
 
 import numpy as np
 import pytest
@@ -89,6 +91,23 @@ def test_each_text_has_the_score_that_transformers_gives_it_alone(name, request)
             assert found[:, 0] == pytest.approx(expected[:, 0], rel=1e-5)
 
 
+def test_a_token_that_begins_in_the_prompt_and_ends_in_the_text_counts(llama):
+    """A tokenizer may join both: what is scored is all that can be the text's."""
+    before, after = "the soup w", "as cold\n"
+    tokenizer = AutoTokenizer.from_pretrained(llama)
+    whole = tokenizer(before + after, return_offsets_mapping=True)
+    across = [n for n, (a, b) in enumerate(whole["offset_mapping"]) if a < len(before) < b]
+    assert len(across) == 1
+    ids = torch.tensor([whole["input_ids"]])
+    with torch.inference_mode():
+        model = AutoModelForCausalLM.from_pretrained(llama).eval()
+        scores = model(ids).logits[0, :-1].log_softmax(-1)
+    own = scores[torch.arange(ids.shape[1] - 1), ids[0, 1:]][across[0] - 1 :]
+    ((total, tokens),) = loaded(llama).log_probabilities([question(before, after)])
+    assert tokens == len(own) == sum(b > len(before) for _, b in whole["offset_mapping"])
+    assert total == pytest.approx(float(own.sum()), rel=1e-5)
+
+
 def test_each_distinct_text_is_scored_once(llama, monkeypatch):
     model = loaded(llama)
     asked = [question(*PAIRS[0]), question(*PAIRS[1]), question(*PAIRS[0])]
@@ -115,14 +134,40 @@ def test_what_is_longer_than_the_context_loses_its_beginning(gpt2):
     assert loaded(gpt2).log_probabilities([longer])[0, 1] == 47  # the first has nothing before it
 
 
+def test_other_weights_under_the_same_name_are_another_model(llama, tmp_path):
+    again = tmp_path / llama.name
+    shutil.copytree(llama, again)
+    texts = check_inputs(["warm soup"], ["cold soup"])
+    signed = []
+    for change in (False, True):
+        if change:
+            model = AutoModelForCausalLM.from_pretrained(again)
+            torch.nn.init.normal_(model.lm_head.weight)
+            model.save_pretrained(again)
+        for folder in (llama, again):
+            profile = PROFILES["embedded"].with_scorers([f"causal_lm={folder}"])
+            found = plan(["logprop_plain"], texts, Scorers(profile, None))["logprop_plain"]
+            signed.append(str(found))
+    assert signed[0] == signed[1] == signed[2] != signed[3]
+
+
 def test_the_metric_by_hand(llama):
     test_set = load_test_set(DIRECTION)
     outputs = [some[0] for some in test_set.references[:4]]
     texts = check_inputs(outputs, test_set.sources[:4], None, test_set.direction)
     scorers = Scorers(PROFILES["embedded"].with_scorers([f"causal_lm={llama}"]), texts.direction)
+    # As some systems write them: what is scored is cleaned, as is what is scored after.
+    spaced = dataclasses.replace(
+        texts,
+        sources=tuple(s.replace(".", " .").replace("'s", " 's") for s in texts.sources),
+        predictions=tuple(o.replace(".", " .").replace("'s", " 's") for o in texts.predictions),
+    )
+    assert spaced.sources != texts.sources
     for subtract in ("nothing", "source"):
         settings = choices({"logprop": {"subtract": subtract}})
         found = measure(["logprop", "logprop_plain"], texts, scorers, settings)
+        again = measure(["logprop", "logprop_plain"], spaced, scorers, settings)
+        assert all(again[m].value == pytest.approx(found[m].value) for m in found)
         for metric, styled in (("logprop", True), ("logprop_plain", False)):
             hand = []
             for source, output in zip(texts.sources, outputs, strict=True):

@@ -191,6 +191,38 @@ def test_the_order_of_two_sentences_does_not_matter(shipped):
     np.testing.assert_allclose(there, back, atol=1e-6)
 
 
+def test_the_probability_is_that_of_the_mean_logit_of_both_orders(shipped):
+    pairs = [("prices rise.", "wow! the prices are up!"), ("he left.", "nobody came, he said.")]
+    by_hand = []
+    for first, second in pairs:
+        a, b = shipped.reader.ids([first, second])
+        with torch.inference_mode():
+            there, back = (
+                shipped.network(*shipped.reader.batch([pair]))[0].item()
+                for pair in ((a, b), (b, a))
+            )
+        assert there != pytest.approx(back, abs=1e-3)
+        by_hand.append(1 / (1 + np.exp(-(there + back) / 2)))
+    found = shipped.kept(*zip(*pairs, strict=True))[:, 0]
+    np.testing.assert_allclose(found, by_hand, atol=1e-5)
+
+
+def test_two_sentences_are_written_as_one_input(shipped):
+    """[CLS] first [SEP] second [SEP]: the second begins behind its separator, then padding."""
+    reader = shipped.reader
+    start, stop = reader.tokenizer.cls_token_id, reader.tokenizer.sep_token_id
+    a, b, c = reader.tokenizer.convert_tokens_to_ids(["soup", "cold", "warm"])
+    ids, sides, real, alike = reader.batch([([a, b], [c, a, b]), ([a], [c])])
+    assert ids[0].tolist() == [start, a, b, stop, c, a, b, stop]
+    assert ids[1, :5].tolist() == [start, a, stop, c, stop]
+    assert sides[0].tolist() == [0, 0, 0, 0, 1, 1, 1, 1]
+    assert sides[1, :5].tolist() == [0, 0, 0, 1, 1]
+    assert real.tolist() == [[True] * 8, [True] * 5 + [False] * 3]
+    assert alike[0, :, 0].tolist() == [0, 1, 1, 0, 0, 1, 1, 0]  # the other has the same token
+    assert alike[0, :, 2].tolist() == [0, 1, 1, 0, 1, 1, 1, 0]
+    assert 0 < alike[1, 1, 1] < 1
+
+
 def test_it_can_be_seen_which_word_is_missing(shipped):
     found = dict(shipped.unmatched("the doctor sleeps.", "the sailor sleeps!"))
     assert found["doctor"] > found["sleeps"]
@@ -262,6 +294,8 @@ def test_it_is_measured_without_direction_and_signed():
     assert usual["s_meaning"].value != other["s_meaning"].value
     assert str(usual["s_meaning"].signature) != str(other["s_meaning"].signature)
     assert "meaning:crossed" in str(usual["s_meaning"].signature)
+    mean = measure(["multi_meaning"], inputs, scorers, choices({"meaning": {"reduce": "mean"}}))
+    assert mean["multi_meaning"].value < usual["multi_meaning"].value
 
 
 def test_the_thesaurus_never_calls_one_word_its_own_opposite():

@@ -1,6 +1,7 @@
 """The contract of metrics and scorers: plans load nothing, and signatures say all that matters."""
 
 import dataclasses
+import re
 import shutil
 
 import numpy as np
@@ -32,6 +33,7 @@ from tstbench.metrics.scorers.device import Placement
 from tstbench.metrics.scorers.profile import PROFILES, Profile, Scorers
 from tstbench.metrics.scorers.roles import OURS, Found, role
 from tstbench.metrics.signature import Signature
+from tstbench.metrics.text import preparation
 from tstbench.pipelines.evaluate import evaluate
 from tstbench.pipelines.outputs import Outputs
 from tstbench.pipelines.prepare import TRAINERS, is_trained_here
@@ -40,6 +42,22 @@ from tstbench.trainers.classifiers import trainer
 
 EMBEDDED = PROFILES["embedded"]
 BENCHMARK_METRICS = benchmark_metrics()
+# What reads cleaned texts, and needs no scorer beyond those of mini and those of the package.
+SPACED = (
+    *BENCHMARK_METRICS,
+    *("sti", "target_style", "s_sim", "r_sim", "s_chrf", "r_chrf", "length_ratio", "copy_rate"),
+    *("s_meaning", "r_meaning", "cps", "fluency", "naturalness_lm"),
+    *("s_wmd", "r_wmd", "s_meteor", "r_meteor"),
+)
+# Roles of scorers that read sentences, not tokens, prompts or requests.
+PLAIN = {
+    "classifier",
+    "language_model",
+    "source_language_model",
+    "encoder",
+    "acceptability",
+    "meaning",
+}
 
 
 @pytest.fixture
@@ -192,6 +210,135 @@ def test_a_number_is_stated_with_all_its_digits(prepared, inputs, scorers, metri
     assert said[0] != said[1]
     assert said[2] == said[3]
     assert f"|{option}:3|" in said[2]
+
+
+DEFAULTS = {
+    "acc": {},
+    "bertscore": {"reduce": "max"},
+    "bleu": {"protocol": None},  # the profile's
+    "chrf": {"beta": 2.0, "char_order": 6, "word_order": 0, "lowercase": False, "clean": True},
+    "cola": {},
+    "cps": {
+        "mask": "none", "threshold": 0.3, "placeholder": "[PAD]", "steps": 50, "baseline": "pad",
+        "output": "probability",
+    },
+    "fluency": {},
+    "joint": {"weights": (1.0, 1.0, 1.0)},
+    "llm_judge": {
+        "style_prompts": "style-v1", "content_prompts": "content-v1",
+        "fluency_prompts": "fluency-v1", "wordings": 11, "explain": False, "expected": False,
+        "temperature": 0.0, "max_tokens": None, "omit": "", "extra": "",
+    },
+    "logprop": {"prompts": "v1", "subtract": "nothing"},
+    "meaning": {"combine": "mean", "reduce": "max"},
+    "naturalness": {
+        "human": "sources+references", "folds": 10, "unigram_penalty": 1.0, "neural_penalty": 0.01,
+        "seed": 0,
+    },
+    "ppl": {"norm": "words"},
+    "sim": {"reduce": "max"},
+    "sti": {"ground": "uniform", "temperature": 1.0},
+    "surface": {"equal": "letters"},
+    "wmd": {"mask": "none", "tokens": "words", "synonyms": "auto"},
+}  # fmt: skip
+
+
+def test_what_a_metric_does_unless_told_otherwise():
+    """Another default would give other numbers to the same command."""
+    usual = {name: dataclasses.asdict(family.options()) for name, family in families().items()}
+    assert usual == DEFAULTS
+
+
+# What a number makes of outputs that are empty or cannot be read. It is no option, so no other test
+# asks whether the signature says it.
+HANDLED = {
+    "acc": {"empty": "miss"},
+    "cola": {"empty": "miss"},
+    "fluency": {"empty": "zero"},
+    "judge_style": {"empty": "worst", "unread": "skip"},
+    "judge_content": {"empty": "worst", "unread": "skip"},
+    "judge_fluency": {"empty": "worst", "unread": "skip"},
+    "logprop": {"empty": "uniform", "norm": "tokens"},
+    "logprop_plain": {"empty": "uniform", "norm": "tokens"},
+    "sti": {"empty": "0-or-less"},
+    "target_style": {"empty": "0"},
+    "naturalness_lm": {"norm": "words+1", "mixture": "styles"},
+    "s_wmd": {"unknown": "skip", "norm": "unit"},
+    "r_greedy_matching": {"unknown": "skip", "norm": "raw"},
+    "r_sentence_bleu": {"zero": "0.01"},
+    "s_sim": {"pool": "mean"},
+}
+
+
+@pytest.mark.parametrize("metric", HANDLED)
+def test_what_becomes_of_the_odd_output_is_in_the_signature(metric):
+    family = family_of(metric)
+    inputs = check_inputs(["a"], ["b"], [["c"]], parse_direction(DIRECTION))
+    fields = family.fields(metric, inputs, family.options())
+    assert HANDLED[metric].items() <= fields.items()
+
+
+def test_joint_reads_every_reference_if_a_sentence_has_two():
+    family = family_of("joint")
+    for references, bleu in (([["a"], ["b", "c"]], "multi_bleu"), ([["a"], ["b"]], "r_bleu")):
+        inputs = check_inputs(["a", "b"], None, references, parse_direction(DIRECTION))
+        assert family.parts("joint", inputs, family.options()) == ("acc", bleu, "ppl")
+        assert family.fields("joint", inputs, family.options())["bleu"] == bleu
+
+
+def test_scorers_read_texts_prepared_as_the_signature_says():
+    """Spaces and upper case tell apart what was cleaned, lower-cased and split."""
+    outputs, sources, references = ["It 's GREAT ."], ["It 's BAD !"], [["WHAT 's GOOD is Good ."]]
+    direction = parse_direction(DIRECTION)
+    inputs = check_inputs(outputs, sources, references, direction)
+    every = [*outputs, *sources, *references[0]]
+    english = preparation("en")
+    ways = {
+        english.clean_name: english.clean(every),
+        english.classifier_name: english.for_classifier(every),
+        english.language_model_name: english.for_language_model(every),
+    }
+    assert len({text for texts in ways.values() for text in texts}) == 9
+    roles = set()
+    for family in families().values():
+        for facts in family.metrics:
+            options = family.options()
+            said = ways.get(str(family.fields(facts.name, inputs, options).get("text")))
+            for need in family.needs(facts.name, inputs, options):
+                if said and need.role in PLAIN:
+                    assert set(need.texts) <= {*said}, (facts.name, need.role)
+                    roles.add(need.role)
+    assert roles == PLAIN
+
+
+def test_how_a_system_writes_its_spaces_moves_no_number(prepared, inputs, scorers):
+    """Predictions, sources and references are cleaned, each of them and wherever they are read."""
+    clean = preparation("en").clean
+
+    def spaced(texts):
+        found = [re.sub(r"(?<=\w)(?=[.,!?;])|(?<=\w)(?='s\b)", " ", text) for text in clean(texts)]
+        assert clean(found) == clean(texts) != found
+        return found
+
+    sources, references = inputs.sources[:12], [some[:2] for some in inputs.references[:12]]
+    outputs = [some[-1] for some in references]
+    usual = check_inputs(
+        clean(outputs), clean(sources), [*map(clean, references)], inputs.direction
+    )
+    usual_scores = measure(SPACED, usual, scorers, choices({"chrf": {"word_order": 2}}))
+    for column in ("predictions", "sources", "references"):
+        changed = {
+            "predictions": tuple(spaced(usual.predictions)),
+            "sources": tuple(spaced(usual.sources)),
+            "references": tuple(map(tuple, map(spaced, usual.references))),
+        }[column]
+        other = dataclasses.replace(usual, **{column: changed})
+        scores = measure(SPACED, other, scorers, choices({"chrf": {"word_order": 2}}))
+        for metric in SPACED:
+            assert scores[metric].value == pytest.approx(usual_scores[metric].value), (
+                metric,
+                column,
+            )
 
 
 def test_names_of_families_stand_for_their_metrics():

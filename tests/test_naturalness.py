@@ -27,6 +27,7 @@ from tstbench.metrics.options import choices
 from tstbench.metrics.result import LeftOut
 from tstbench.metrics.scorers.profile import PROFILES, Scorers
 from tstbench.metrics.signature import Signature
+from tstbench.metrics.text import preparation
 
 LEARNED = ("naturalness_unigram", "naturalness_neural")
 
@@ -174,6 +175,39 @@ def test_a_robot_is_found_out_and_a_copy_is_a_tie(scorers, test_set, metric):
     assert value["human"].value > value["robot"].value + 20
     assert "cohort:" in str(value["robot"].signature)
     assert "scikit-learn:" in value["robot"].signature.made_with
+
+
+@pytest.mark.parametrize(
+    ("metric", "penalty", "standardize"),
+    [("naturalness_unigram", 1.0, False), ("naturalness_neural", 0.01, True)],
+)
+def test_each_sort_of_features_is_learned_from_in_its_own_way(
+    scorers, test_set, metric, penalty, standardize
+):
+    """The probabilities of the metric are those of its classifiers, trained here by hand."""
+    prepare = preparation("en").for_classifier
+    systems = systems_of(test_set)
+    sources = prepare(test_set.sources)
+    texts = Texts(
+        sources,
+        [tuple(prepare(some)) for some in test_set.references],
+        {name: prepare(some) for name, some in systems.items()},
+    )
+    every = [*sources, *(t for some in texts.references for t in some)]
+    every = [*dict.fromkeys([*every, *(t for some in texts.outputs.values() for t in some)])]
+    row = {text: number for number, text in enumerate(every)}
+    encoder = scorers.load("encoder")
+    features = encoder.sentence_vectors(every) if standardize else unigram_features(every)
+    fitted = cross_fit(
+        texts, features, row, penalty=penalty, standardize=standardize, folds=10, seed=0
+    )
+    mine, theirs = (
+        fitted.margins(features[[row[t] for t in some]])
+        for some in (texts.outputs["human"], sources)
+    )
+    inputs = inputs_of(test_set, systems["human"])
+    found = measure([metric], inputs, scorers, cohort=Cohort.of(systems))[metric]
+    np.testing.assert_allclose(found.per_sentence(), 100 * expit(mine - theirs), atol=1e-4)
 
 
 @pytest.mark.parametrize("metric", [*LEARNED, "naturalness_lm"])

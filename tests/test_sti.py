@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from prepared import DIRECTION, prepared_home
+from prepared import BACK, DIRECTION, prepared_home
 
 from tstbench.datasets_scripts.known import parse_direction
 from tstbench.datasets_scripts.load import load_test_set
@@ -252,6 +252,21 @@ def test_the_bounds_on_mini(prepared):
     np.testing.assert_allclose(found["target_style"].statistics.per_sentence, expected)
 
 
+@pytest.mark.parametrize("direction", [DIRECTION, BACK])
+def test_each_direction_has_its_own_target(prepared, direction):
+    test_set = load_test_set(direction)
+    human, copies = (
+        measure(
+            ["sti", "target_style"],
+            check_inputs(texts, test_set.sources, direction=test_set.direction),
+            Scorers(EMBEDDED, test_set.direction),
+        )
+        for texts in ([some[0] for some in test_set.references], test_set.sources)
+    )
+    assert human["sti"].value > 0.3
+    assert copies["target_style"].value < 0.4 < 0.6 < human["target_style"].value
+
+
 def found_texts(inputs):
     from tstbench.metrics.text import preparation
 
@@ -271,6 +286,11 @@ def test_options_move_number_and_signature(prepared, tmp_path):
     assert str(tmp_path) not in str(far.signature)
     warm = measure(["sti"], human, scorers, choices({"sti": {"temperature": "4"}}))["sti"]
     assert 0 < warm.value < usual.value
+    cold, hot = (
+        measure(["target_style"], human, scorers, choices({"sti": {"temperature": t}}))
+        for t in ("1", "4")
+    )
+    assert 0.5 < hot["target_style"].value < cold["target_style"].value
     assert "|temperature:4|" in str(warm.signature)
     assert "ground" not in plan(["target_style"], human, scorers)["target_style"].as_dict()
 

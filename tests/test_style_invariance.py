@@ -1,6 +1,7 @@
 """Whether an embedding keeps style out: by hand, pair by pair, and the published tables' logic."""
 
 import json
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -113,6 +114,25 @@ class TestChance:
         assert found.self_similar == 4
         assert found.gap > 0.1
         assert found.gap_p_value == pytest.approx(1 / 200)
+
+    def test_p_values_are_those_of_all_permutations(self):
+        """Of six sentences all 20 divisions can be counted; as many as observed is extreme."""
+        vectors = np.array([[5, 1, 0], [3, 2, 1], [0, 1, 4], [1, 4, 1], [0, 3, 2], [1, 1, 1]])
+        labels = np.array([0, 0, 0, 1, 1, 1])
+        found = style_invariance(vectors, labels, permutations=4000)
+        counts, gaps = [], []
+        for members in combinations(range(6), 3):
+            divided = np.isin(np.arange(6), members).astype(int)
+            one = style_invariance(vectors, divided, permutations=0)
+            counts.append(one.self_similar)
+            gaps.append(one.gap)
+        exact = np.mean(np.array(counts) >= found.self_similar)
+        assert exact > np.mean(np.array(counts) > found.self_similar) + 0.2
+        assert found.p_value == pytest.approx(exact, abs=0.04)
+        assert found.gap_p_value == pytest.approx(
+            np.mean(np.array(gaps) >= found.gap - 1e-12), abs=0.04
+        )
+        assert found.expected == pytest.approx(np.mean(counts), abs=0.05)
 
     def test_one_in_the_number_of_styles_is_not_what_chance_gives(self):
         """Styles that differ only in how long their mean is: the longest draws all others."""

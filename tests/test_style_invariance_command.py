@@ -178,11 +178,13 @@ class TestSentences:
         assert one.texts == same.texts
         assert one.fingerprint == same.fingerprint
         assert one.texts != other.texts
-        split = one.data.training
+        split, drawn = one.data.training, []
         for style in (0, 1):
             own = [t for t, s in zip(one.texts, one.labels, strict=True) if s == style]
             places = [split.of(style).index(text) for text in own]
             assert places == sorted(set(places)), "in order, none drawn twice"
+            drawn.append(places)
+        assert drawn[0] != drawn[1], "each style has draws of its own"
 
     def test_all_sentences_where_there_are_fewer(self):
         sample = sample_styles("mini", most=10**6)

@@ -1,5 +1,6 @@
 """The family of word mover's distance: NLTK, gensim, released scores, and cases worked by hand."""
 
+import dataclasses
 import re
 from itertools import pairwise
 
@@ -274,6 +275,19 @@ def test_every_choice_is_in_the_signature(scorers, inputs):
     masked = plan(METRICS, inputs, scorers, choices({"wmd": {"mask": "masked"}}))
     assert masked["r_meteor"].as_dict()["lexicon"].startswith("logistic:mini#")
     assert masked["s_wmd"].as_dict()["mask_vector"] == "centroid"
+
+
+def test_a_choice_that_is_signed_moves_the_number(scorers, inputs):
+    """Other words and another case: each choice reads some of these texts differently."""
+    shouted = tuple(some[0].capitalize() for some in inputs.references)
+    written = dataclasses.replace(inputs, predictions=shouted)
+    names = ["s_wmd", "s_meteor", "s_embedding_average"]
+    usual = measure(names, written, scorers)
+    for option, value in (("mask", "masked"), ("mask", "removed"), ("tokens", "whitespace")):
+        other = measure(names, written, scorers, choices({"wmd": {option: value}}))
+        for name in names:
+            assert str(other[name].signature) != str(usual[name].signature)
+            assert other[name].value != usual[name].value, (option, value, name)
 
 
 def test_the_stages_of_meteor_are_signed(scorers, inputs, monkeypatch):

@@ -243,6 +243,7 @@ def test_words_with_spaces_and_words_twice(tmp_path):
         (b"soup 1 2\nsalt 1 nan\n", "line 2: a number of 'salt' is not finite"),
         (b"soup 1 2\n\xff\xfe 1 2\n", "line 2: the word .* is not UTF-8"),
         (b"3 2\nsoup 1 2\nsalt 1 2\n", "states 3 words, but 2 follow"),
+        (b"1 2\nsoup 1 2\nsalt 1 2\n", "states 1 words, but 2 follow"),
         (b"0 2\n", "has no word vectors"),
         (b"\x00\x01\x02", "neither word2vec's format"),
         (b"9 5\nsoup \x00\x00\x00\x00", "states 9 words of 5 numbers, and has 13 bytes"),

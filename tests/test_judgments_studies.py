@@ -260,11 +260,7 @@ def test_long_sources_that_begin_alike_are_two_sentences(tmp_path):
         ),
         (OWN + LINES.replace(",4,", ",-inf,"), {}, "line 2, column style: '-inf' is infinite"),
         (OWN + LINES.replace(",4,", ",1_0,"), {}, "line 2, column style: '1_0' is not a number"),
-        (
-            "",
-            {},
-            "is empty: its first line must name the columns. A table of human scores has the columns",
-        ),
+        ("", {}, "is empty: its first line must name the columns. A table of human scores has"),
         (OWN + LINES.replace(",4,", ",9,"), {}, "line 2, column style: score 9 is not on the"),
         (OWN + LINES.replace(",4,", ",nan,"), {}, "line 2, column style: .*finite"),
         (OWN + LINES.replace("mini/negative-to-positive", "mini"), {}, "line 2, column style"),

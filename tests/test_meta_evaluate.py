@@ -76,6 +76,14 @@ def test_a_metric_that_is_the_human_score_agrees_wholly():
     assert (score.outputs, score.items, score.systems) == (48, 12, 4)
 
 
+def test_a_system_may_be_called_source():
+    """Only Mir et al.'s file has ratings of the sources under that name."""
+    named = [row.model_copy(update={"system": "source"}) for row in rows(systems=1)]
+    assert len(rated_outputs(named)) == len(rated_outputs(rows(systems=1))) > 0
+    theirs = [row.model_copy(update={"study": "mir2019"}) for row in named]
+    assert rated_outputs(theirs) == []
+
+
 def test_one_source_sentence_has_no_interval_over_sentences():
     score = with_scores(lambda h: h**2)
     report = meta_evaluate(rows(sentences=1), score, Settings(resamples=100))

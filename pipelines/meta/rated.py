@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...datasets_scripts.judgments import mir2019
 from ...datasets_scripts.judgments.aspects import OVERALL, RATED
-from ...datasets_scripts.judgments.mir2019 import SOURCE_SYSTEM
 from ...datasets_scripts.judgments.schema import Judgment
 from ..human.overall import overall_judgments
 
@@ -47,10 +47,11 @@ def rated_outputs(judgments: Iterable[Judgment]) -> list[RatedOutput]:
     """The outputs in the order of first mention; flagged and missing scores are left out.
 
     A study that asked for style, content and fluency but not for an overall score gets the
-    protocol's, see :mod:`tstbench.pipelines.human.overall`. Ratings of the sources themselves are
-    no outputs. A judgment that names no sentence is left out.
+    protocol's, see :mod:`tstbench.pipelines.human.overall`. Mir et al.'s ratings of the sources
+    themselves are no outputs. A judgment that names no sentence is left out.
     """
-    rows = [row for row in judgments if row.system != SOURCE_SYSTEM]
+    sources = (mir2019.STUDY, mir2019.SOURCE_SYSTEM)
+    rows = [row for row in judgments if (row.study, row.system) != sources]
     asked = {row.aspect for row in rows}
     if OVERALL.name not in asked and {aspect.name for aspect in RATED} <= asked:
         rows += overall_judgments([row for row in rows if row.flag is None])

@@ -24,7 +24,8 @@ from tstbench import __version__
 from tstbench.datasets_scripts.judgments.schema import Judgment
 from tstbench.pipelines.meta.coefficients import COEFFICIENTS, Pairs, draw, replicates
 from tstbench.pipelines.meta.columns import Column
-from tstbench.pipelines.meta.evaluate import Settings, meta_evaluate
+from tstbench.pipelines.meta.cut import Settings
+from tstbench.pipelines.meta.evaluate import meta_evaluate
 from tstbench.pipelines.meta.rated import RatedOutput
 from tstbench.pipelines.meta.result import Left
 

@@ -81,7 +81,8 @@ def run(arguments: argparse.Namespace) -> None:
     from ..datasets_scripts.judgments.studies import STUDIES
     from ..errors import InputError
     from ..files import check_replaceable
-    from ..pipelines.meta.evaluate import Settings, meta_evaluate
+    from ..pipelines.meta.cut import Settings
+    from ..pipelines.meta.evaluate import meta_evaluate
     from ..pipelines.meta.known import add_run, read_agreement
     from ..pipelines.meta.report import JSON_FILE, write_folder
 
@@ -143,8 +144,9 @@ def _published(named: Sequence[str], arguments: argparse.Namespace) -> None:
 
 def _scored(arguments: argparse.Namespace) -> Scored:
     """Where the scores come from: a table, or registered metrics."""
-    from ..pipelines.meta.columns import Column, computed_columns, read_scores
+    from ..pipelines.meta.columns import Column, computed_columns
     from ..pipelines.meta.result import Left
+    from ..pipelines.meta.score_table import read_scores
 
     if arguments.scores:
         table = read_scores(arguments.scores, arguments.lower_is_better)

@@ -11,13 +11,15 @@ from scipy import stats
 from tstbench.commands.cli import main
 from tstbench.datasets_scripts.judgments.schema import Judgment, write_judgments
 from tstbench.errors import InputError
-from tstbench.pipelines.meta.columns import Column, computed_columns, read_scores
-from tstbench.pipelines.meta.evaluate import Settings, meta_evaluate
+from tstbench.pipelines.meta.columns import Column, computed_columns
+from tstbench.pipelines.meta.cut import Settings
+from tstbench.pipelines.meta.evaluate import meta_evaluate
 from tstbench.pipelines.meta.mir2019 import balanced_accuracy, published_tables
 from tstbench.pipelines.meta.published import published
 from tstbench.pipelines.meta.rated import rated_outputs
 from tstbench.pipelines.meta.report import read_folder, terminal, write_folder
 from tstbench.pipelines.meta.result import read_report, write_report
+from tstbench.pipelines.meta.score_table import read_scores
 from tstbench.pipelines.meta.tstbench2025 import overall_weights, printed_means
 from tstbench.pipelines.scoring import scoring
 
@@ -178,7 +180,7 @@ def test_the_protocols_overall_score_is_of_its_own_scale_only(tmp_path, capsys):
 def test_flagged_scores_and_rated_sources_are_no_pairs():
     judgments = list(rows())
     changed = {**judgments[0].model_dump(), "score": 9.0, "flag": "impossible"}
-    source = {**judgments[1].model_dump(), "system": "source"}
+    source = {**judgments[1].model_dump(), "system": "source", "study": "mir2019"}
     others = [Judgment.model_validate(row) for row in (changed, source)]
     assert len(rated_outputs(others)) == 0
 

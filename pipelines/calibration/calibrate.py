@@ -17,7 +17,7 @@ from ...metrics.registry import metric_facts
 from ...metrics.statistics import SEED
 from ...talk import say
 from ..meta.columns import Column, computed_columns
-from ..meta.evaluate import Settings
+from ..meta.cut import Settings
 from ..meta.rated import RatedOutput, rated_outputs
 from ..scoring import Scoring
 from .curves import Curve, curve_intervals

@@ -11,7 +11,8 @@ from ...datasets_scripts.judgments.schema import Judgment
 from ...errors import InputError
 from ...metrics.functional.calibrated import calibrated_scores
 from ..meta.columns import Column
-from ..meta.evaluate import Settings, meta_evaluate
+from ..meta.cut import Settings
+from ..meta.evaluate import meta_evaluate
 from ..meta.rated import RatedOutput
 from ..meta.result import Left, MetaScore
 from .fit import Data, fit

@@ -1,0 +1,208 @@
+"""Agreement of one cut of a study, sentence by sentence and system by system."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from .bounds import bounds
+from .coefficients import COEFFICIENTS, Pairs, replicates
+from .columns import Column
+from .cut import FEWEST, Cut, numbered
+from .differences import sentence_differences, system_differences
+from .models import OfModel
+from .result import MetaDifference, MetaScore, rounded
+from .systems import SYSTEM_COEFFICIENTS, correlate
+from .ties import tied_accuracy
+
+
+def sentence_level(cut: Cut, models: list[OfModel]) -> tuple[list[MetaScore], list[MetaDifference]]:
+    """Sentence level: every output is a pair of scores; what is found of a model is kept."""
+    table = {c.name: c.sign * c.sentence[cut.places] for c in cut.columns}
+    table = {n: values for n, values in table.items() if np.isfinite(values).sum() >= FEWEST}
+    if not table:
+        return [], []
+    defined = np.isfinite(np.stack(list(table.values()))).all(axis=0)  # all on the same outputs
+    if defined.sum() < FEWEST:
+        return [], []
+    human, items = cut.human[defined], numbered(list(cut.items[defined]))
+    table = {name: values[defined] for name, values in table.items()}
+    counts = cut.counts(items)
+    pairs = Pairs(human, items, counts)
+    once = Pairs(human, items, np.ones((1, counts.shape[1])))
+    size: dict[str, int] = {
+        "outputs": len(human),
+        "items": once.size,
+        "systems": len(set(cut.system_codes[defined].tolist())),
+    }
+    scores, drawn = [], {}
+    for name, values in table.items():
+        point = replicates(COEFFICIENTS, values, once)
+        found = replicates(COEFFICIENTS, values, pairs)
+        drawn[name] = (float(point["pearson"][0]), found["pearson"])
+        for coefficient in COEFFICIENTS:
+            value = float(point[coefficient][0])
+            low, high = _over_items(value, found[coefficient], once.size)
+            scores.append(_score(cut, "sentence", name, coefficient, value, low, high, **size))
+            if cut.model is not None:
+                models.append(OfModel(scores[-1], found[coefficient], value))
+        accuracy = tied_accuracy(values, human, items, counts)
+        if accuracy is not None and accuracy.pairs >= FEWEST:  # one pair is 0 or 1
+            low, high = _over_items(accuracy.value, accuracy.replicates, once.size)
+            tied = {"epsilon": rounded(accuracy.epsilon, 9), "pairs": accuracy.pairs}
+            value = accuracy.value
+            scores.append(
+                _score(cut, "sentence", name, "accuracy", value, low, high, **size, **tied)
+            )
+    if not cut.settings.differences or cut.model is not None:
+        return scores, []
+    return scores, sentence_differences(cut.where(), table, human, drawn, cut.settings)
+
+
+def system_level(cut: Cut) -> tuple[list[MetaScore], list[MetaDifference]]:
+    """System level: every system is a pair of scores."""
+    cut = _of_scored_systems(cut)
+    if cut.direction is None or len(cut.systems) < FEWEST:
+        return [], []
+    counts = cut.counts(cut.items)
+    human, human_drawn = _means(cut.human, cut, counts)
+    chosen = np.random.RandomState(cut.settings.seed).randint(
+        0, len(human), size=(cut.settings.resamples, len(human))
+    )
+    scores: list[MetaScore] = []
+    means: dict[str, tuple[np.ndarray, np.ndarray]] = {}
+    for column in cut.columns:
+        found = _system_scores(column, cut, counts)
+        if found is None:
+            continue
+        value, drawn = column.sign * found[0], column.sign * found[1]
+        means[column.name] = (value, drawn)
+        for coefficient in SYSTEM_COEFFICIENTS:
+            point = float(correlate(coefficient, value[None], human[None])[0])
+            low, high = _over_items(
+                point, correlate(coefficient, drawn, human_drawn), counts.shape[1]
+            )
+            over = correlate(coefficient, value[chosen], human[chosen])
+            low_systems, high_systems = bounds(point, over)
+            scores.append(
+                _score(
+                    cut,
+                    "system",
+                    column.name,
+                    coefficient,
+                    point,
+                    low,
+                    high,
+                    low_systems=low_systems,
+                    high_systems=high_systems,
+                    outputs=len(cut.outputs),
+                    items=counts.shape[1],
+                    systems=len(human),
+                )
+            )
+    if not cut.settings.differences:
+        return scores, []
+    sentence = {
+        c.name: c.sign * c.sentence[cut.places]
+        for c in cut.columns
+        if np.isfinite(c.sentence[cut.places]).all()
+    }
+    return scores, system_differences(
+        cut.where(),
+        means,
+        (human, human_drawn),
+        sentence,
+        cut.system_codes,
+        cut.settings,
+    )
+
+
+def _of_scored_systems(cut: Cut) -> Cut:
+    """The systems that a table of systems scores in every column; all, without such a table.
+
+    A column with hardly any of them does not silence the others.
+    """
+    tables = [
+        {name for direction, name in column.systems if direction == cut.direction}
+        & set(cut.systems)
+        for column in cut.columns
+    ]
+    scored = set(cut.systems).intersection(*(some for some in tables if len(some) >= FEWEST))
+    if len(scored) == len(cut.systems):
+        return cut
+    keep = [number for number, one in enumerate(cut.outputs) if one.system in scored]
+    return Cut(
+        cut.study,
+        cut.direction,
+        cut.model,
+        cut.aspect,
+        [cut.outputs[number] for number in keep],
+        cut.places[keep],
+        cut.columns,
+        cut.settings,
+    )
+
+
+def _system_scores(
+    column: Column, cut: Cut, counts: np.ndarray
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """A metric's score of each system, and its replicates; ``None`` if a system has none."""
+    keys = [(cut.direction or "", system) for system in cut.systems]
+    if all(key in column.corpus for key in keys):
+        values, drawn = [], []
+        for key in keys:
+            statistics, places = column.corpus[key]
+            rated = np.isin(places, cut.places)
+            rows = statistics.rows[rated]
+            of = cut.items[np.searchsorted(cut.places, places[rated])]
+            sums = np.zeros((counts.shape[1], rows.shape[1]))
+            np.add.at(sums, of, rows)
+            values.append(float(statistics.aggregate(rows.sum(axis=0))))
+            drawn.append(statistics.aggregate(counts @ sums))
+        both = np.array(values), np.stack(drawn, axis=1)
+        return both if np.isfinite(both[0]).all() else None
+    if all(key in column.systems for key in keys):
+        values_of = np.array([column.systems[key] for key in keys])
+        return values_of, np.broadcast_to(values_of, (len(counts), len(keys)))
+    sentence = column.sentence[cut.places]
+    return _means(sentence, cut, counts) if np.isfinite(sentence).all() else None
+
+
+def _means(values: np.ndarray, cut: Cut, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Means of systems, (S,), and of their replicates, (R, S)."""
+    sums = np.zeros((counts.shape[1], len(cut.systems)))
+    members = np.zeros_like(sums)
+    np.add.at(sums, (cut.items, cut.system_codes), values)
+    np.add.at(members, (cut.items, cut.system_codes), 1.0)
+    drawn = counts @ members
+    means = np.divide(counts @ sums, drawn, out=np.full(drawn.shape, np.nan), where=drawn > 0)
+    return sums.sum(axis=0) / members.sum(axis=0), means
+
+
+def _over_items(value: float, drawn: np.ndarray, items: int) -> tuple[float | None, float | None]:
+    """The bounds over source sentences; none where too few are drawn: one is always the same."""
+    return bounds(value, drawn) if items >= FEWEST else (None, None)
+
+
+def _score(
+    cut: Cut,
+    level: str,
+    metric: str,
+    coefficient: str,
+    value: float,
+    low: float | None,
+    high: float | None,
+    **more: float | int | None,
+) -> MetaScore:
+    record: Mapping[str, object] = {
+        **cut.where(),
+        "level": level,
+        "metric": metric,
+        "coefficient": coefficient,
+        "value": rounded(value),
+        "low": low,
+        "high": high,
+        **more,
+    }
+    return MetaScore.model_validate(record)

@@ -47,8 +47,8 @@ class Compared:
         effect: the difference in standard deviations of one sentence's share in it: difference /
             (standard deviation of its replicates x sqrt(sentences)). For a mean over sentences this
             is Cohen's d of paired samples (0.2 is small, 0.5 medium, 0.8 large).
-        sentences: ``None`` if the metric has no values for single sentences, or the texts are not
-            present.
+        sentences: ``None`` if the metric has no values for single sentences, neither way is better,
+            or the texts are not present.
     """
 
     metric: str
@@ -173,7 +173,7 @@ def compare(first: Result, second: Result, metrics: Sequence[str] | None = None)
             replicates[1].get(twin.key),
             one.data.sentences,
         )
-        pairs = _pairs(texts, score, twin)
+        pairs = [] if is_neutral(score.metric) else _pairs(texts, score, twin)
         found.append(replace(compared, sentences=_count(pairs) if pairs else None))
     return Comparison(
         direction=one.direction,

@@ -54,6 +54,16 @@ def test_numbers_are_those_of_the_replicates(pair):
     assert replace(found.metric("s_bleu"), metric="length_ratio").winner is None  # no way is better
 
 
+def test_no_sentence_is_won_by_its_length(tmp_path, capsys):
+    asked = ("--direction", THERE, "--metrics", "surface", "--out", tmp_path)
+    baselines = ("--baseline", "copy", "--baseline", "delete-retrieve")
+    assert command_line(capsys, "evaluate", *baselines, *asked)[0] == 0
+    found = compare(*(read_stored(tmp_path / THERE / n) for n in ("delete-retrieve", "copy")))
+    assert found.metric("length_ratio").sentences is None
+    copied = found.metric("copy_rate").sentences
+    assert copied.won + copied.lost > 0
+
+
 def test_only_the_chosen_metrics_are_tested(pair):
     found = compare(*pair, ["r_bleu"])
     assert found.tests == 1

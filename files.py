@@ -11,6 +11,7 @@ import json
 import os
 import shutil
 import tempfile
+import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -19,6 +20,8 @@ from typing import Any
 from filelock import FileLock
 
 from .errors import InputError, MissingFileError
+
+_DEEPEST = 50  # levels of tables and lists in a TOML file; ours have five
 
 
 def home() -> Path:
@@ -150,13 +153,10 @@ def read_text(path: Path | str) -> str:
 
     Raises:
         MissingFileError: the file does not exist.
-        InputError: it is a folder, binary, or not UTF-8 (the message names the line).
+        InputError: it is a folder or a device, binary, or not UTF-8 (the message names the line).
     """
     path = Path(path)
-    if path.is_dir():
-        raise InputError(f"{path} is a folder, but a text file is needed")
-    if not path.exists():
-        raise MissingFileError(f"no such file: {path}")
+    check_file(path)
     content = path.read_bytes()
     if b"\0" in content:
         raise InputError(f"{path} is a binary file (it contains NUL bytes), not UTF-8 text")
@@ -169,6 +169,57 @@ def read_text(path: Path | str) -> str:
             f"file first, for instance: iconv -f latin1 -t utf-8 {path.name} > fixed.txt"
         ) from error
     return text
+
+
+def check_file(path: Path) -> None:
+    """Check that a path is a file that ends: a pipe or ``/dev/zero`` can be read for ever.
+
+    Raises:
+        MissingFileError: there is nothing.
+        InputError: it is a folder, a device, a pipe or a socket, or no path at all.
+    """
+    if "\0" in str(path):
+        raise InputError(f"{str(path)!r} has a NUL character, which no file name may: remove it")
+    if path.is_dir():
+        raise InputError(f"{path} is a folder, but a file is needed")
+    if not path.exists():
+        raise MissingFileError(f"no such file: {path}")
+    if not path.is_file():
+        raise InputError(
+            f"{path} is a pipe or a device, not a file: write what it gives into a file first"
+        )
+
+
+def parse_toml(content: str, path: Path) -> dict[str, Any]:
+    """The tables of a TOML file.
+
+    Args:
+        content: what is in it.
+        path: where it is, for the messages.
+
+    Raises:
+        InputError: it is not TOML, or nested deeper than any file of ours.
+    """
+    try:
+        found = tomllib.loads(content)
+        shallow = _is_shallow(found)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{path}: not TOML: {error}") from error
+    except RecursionError:
+        shallow = False
+    if not shallow:
+        raise InputError(f"{path}: tables or lists are more than {_DEEPEST} levels deep")
+    return found
+
+
+def _is_shallow(value: Any) -> bool:
+    level = [value]
+    for _ in range(_DEEPEST):
+        inner = (list(one.values() if isinstance(one, dict) else one) for one in level)
+        level = [item for some in inner for item in some if isinstance(item, dict | list)]
+        if not level:
+            return True
+    return False
 
 
 def read_lines(path: Path | str) -> list[str]:

@@ -124,6 +124,7 @@ def _print(evaluation, arguments: argparse.Namespace) -> None:  # type: ignore[n
     from rich.console import Console
 
     from ..pipelines.rankings import print_ranking
+    from ..pipelines.tables import foreign
 
     if arguments.json:
         for system in evaluation.systems:
@@ -138,4 +139,4 @@ def _print(evaluation, arguments: argparse.Namespace) -> None:  # type: ignore[n
     if arguments.signatures:
         plain = Console(soft_wrap=True, markup=False, highlight=False)
         for score in reports[0].scores:
-            plain.print(f"{score.signature}  # {score.made_with}")
+            plain.print(foreign(f"{score.signature}  # {score.made_with}"))

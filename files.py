@@ -9,9 +9,11 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import tempfile
 import tomllib
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -232,6 +234,36 @@ def read_lines(path: Path | str) -> list[str]:
     if lines[-1] == "":
         lines.pop()
     return [line.removesuffix("\r") for line in lines]
+
+
+_LONGEST = 200  # bytes of a file name: most file systems take 255, and we add endings
+
+
+def file_name(text: str) -> str:
+    """A name as that of a file or folder: it never leaves its parent.
+
+    Letters, their marks and digits of any script are kept, and ``.+-``; the rest is ``_``. Names in
+    the two forms of Unicode are one name, as some file systems have it.
+
+    >>> file_name("GPT-4 (few shot)"), file_name("../../etc"), file_name("日本語"), file_name("!?")
+    ('GPT-4_few_shot', 'etc', '日本語', '')
+    """
+    text = unicodedata.normalize("NFC", text)
+    kept = "".join(sign if in_names(sign) else "_" for sign in text)
+    name = re.sub("_+", "_", kept).strip("._")
+    if len(name.encode()) <= _LONGEST:
+        return name
+    short = name.encode()[: _LONGEST - 9].decode(errors="ignore")  # no half of a letter
+    return f"{short}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+
+
+def in_names(sign: str) -> bool:
+    """Whether a character stays in :func:`file_name`."""
+    if sign.isascii():
+        return sign.isalnum() or sign in ".+-"
+    # Marks are vowels in Hindi and Thai; selectors of a variant are marks that nobody sees.
+    seen = not ("\ufe00" <= sign <= "\ufe0f" or "\U000e0100" <= sign <= "\U000e01ef")
+    return unicodedata.category(sign)[0] in "LMN" and seen
 
 
 def file_state(path: Path) -> str:

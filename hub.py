@@ -14,6 +14,7 @@ from .errors import MissingFileError
 
 # Whose errors on an answer are the answer's fault.
 _CLIENT = {"huggingface_hub", "json", "httpx", "requests"}
+_MISREAD = LookupError | TypeError | AttributeError | ValueError | AssertionError
 _REPO_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
 
 
@@ -66,7 +67,7 @@ def misunderstood(error: Exception) -> bool:
 
     if isinstance(error, HFValidationError):
         return False
-    if not isinstance(error, KeyError | TypeError | AttributeError | ValueError | IndexError):
+    if not isinstance(error, _MISREAD):
         return False
     where = error.__traceback__
     while where is not None and where.tb_next is not None:

@@ -211,7 +211,7 @@ def check_names(systems: Sequence[str]) -> None:
             )
         if printable(name) != name:
             raise InputError(
-                f"the system's name {printable(name)!r} has an invisible character, which may show "
+                f"the system's name {name!r} has an invisible character, which may show "
                 "it as another name: choose another one, such as NAME=PATH"
             )
         folder = folder_name(name).casefold()  # some file systems ignore case

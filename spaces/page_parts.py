@@ -42,7 +42,7 @@ class Shield:
             return
         length = dict(scope["headers"]).get(b"content-length", b"0")
         chunked = b"transfer-encoding" in dict(scope["headers"])
-        too_long = chunked or not length.isdigit() or len(length) > 9 or int(length) > MAX_BODY
+        too_long = chunked or not length.isdigit() or int(length) > MAX_BODY
         if too_long or scope["path"].startswith("/gradio_api/upload"):
             await send({"type": "http.response.start", "status": 413, "headers": []})
             await send({"type": "http.response.body", "body": b"too large"})

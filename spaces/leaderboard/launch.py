@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 from ...datasets_scripts.known import DIRECTIONS
 from ...errors import InputError, TSTBenchError, require
 from ...hosts import Hosts
+from ...talk import say
 from ..serving import KnownHosts, free_port
 from .data import Results, fetch_results
 from .reported import read_reported
@@ -94,6 +94,6 @@ def launch(
             f"--port {port + 1}."
         ) from error
     if block:
-        print(f"Leaderboard: {url}  (Ctrl-C stops it)", file=sys.stderr)  # noqa: T201
+        say(f"Leaderboard: {url}  (Ctrl-C stops it)")
         page.blocks.block_thread()
     return Running(url, page.blocks)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Collection, Sequence
 
 from ...errors import require
+from ...talk import say
 from ..serving import Running, start, until_interrupted
 from .desk import PATIENCE, Desk
 from .offers import open_offers
@@ -58,5 +58,5 @@ def launch(
 ) -> None:
     """Serve until Ctrl-C; see :func:`serve`."""
     running = serve(systems, host, port, device=device, strict=strict, allowed_hosts=allowed_hosts)
-    print(f"Rewriting page: {running.url}  (Ctrl-C stops it)", file=sys.stderr)  # noqa: T201
+    say(f"Rewriting page: {running.url}  (Ctrl-C stops it)")
     until_interrupted(running)

@@ -135,8 +135,8 @@ def _take_data(
             rest += [argument, *waiting]
         elif argument == "--data":
             file = next(waiting, None)
-            if file is None:
-                parser.error("argument --data: expected one argument")
+            if not file:
+                parser.error("argument --data: expected a file")
             files.append(file)
         elif argument.startswith("--data="):
             files.append(argument.removeprefix("--data="))

@@ -9,6 +9,7 @@ from typing import Any
 from ..talk import printable
 
 _LAST_PORT = 2**16 - 1
+_EMPTY = "the path is empty; the current folder is '.'"
 
 
 class Parser(argparse.ArgumentParser):
@@ -18,6 +19,12 @@ class Parser(argparse.ArgumentParser):
         super().__init__(*args, **kwargs)
         self.register("type", Path, _path)
 
+    def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
+        # What stands without a flag is a path or a name; an empty one is a variable that is not set.
+        if not action.option_strings and "" in arg_strings:
+            raise argparse.ArgumentError(action, _EMPTY)
+        return super()._get_values(action, arg_strings)  # type: ignore[misc]
+
     def _print_message(self, message: str, file: Any = None) -> None:
         super()._print_message(printable(message, lines=True), file)
 
@@ -25,7 +32,7 @@ class Parser(argparse.ArgumentParser):
 def _path(text: str) -> Path:
     """A path; an empty one, as of a variable that is not set, would be the current folder."""
     if not text:
-        raise argparse.ArgumentTypeError("the path is empty; the current folder is '.'")
+        raise argparse.ArgumentTypeError(_EMPTY)
     return Path(text)
 
 

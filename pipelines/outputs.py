@@ -64,7 +64,7 @@ def find_outputs(arguments: Sequence[str]) -> list[tuple[str, Path]]:
     found: list[tuple[str, Path]] = []
     for argument in arguments:
         if not argument:  # a variable that is not set; as a path it would be the current folder
-            raise InputError("a name of a file is empty; the current folder is '.'")
+            raise InputError("the path is empty; the current folder is '.'")
         name, _, rest = argument.partition("=")
         named = bool(rest) and not Path(argument).exists()
         path = Path(rest if named else argument)

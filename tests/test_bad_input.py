@@ -90,8 +90,16 @@ def test_a_file_of_invisible_predictions_is_refused(tmp_path, capsys):
 def test_an_empty_path_is_not_the_current_folder(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.txt").write_text("x\n" * 40)
-    assert "is empty" in refusal(capsys, "evaluate", "", "--direction", DIRECTION)
+    with pytest.raises(InputError, match="the path is empty"):
+        find_outputs([""])
     for arguments in (
+        ["evaluate", "", "--direction", DIRECTION],
+        ["evaluate", "a.txt", "", "--direction", DIRECTION],
+        ["report", ""],
+        ["compare", "a", "b", "--direction", DIRECTION, ""],
+        ["leaderboard", ""],
+        ["rewrite", "a", ""],
+        ["transfer", "", "--direction", DIRECTION],
         ["evaluate", "a.txt", "--direction", DIRECTION, "--out", ""],
         ["hub", "serve", ""],
         ["annotate", ""],

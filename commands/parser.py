@@ -20,7 +20,7 @@ class Parser(argparse.ArgumentParser):
         self.register("type", Path, _path)
 
     def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
-        # What stands without a flag is a path or a name; an empty one is a variable that is not set.
+        # Without a flag stand paths and names; an empty one is a variable that is not set.
         if not action.option_strings and "" in arg_strings:
             raise argparse.ArgumentError(action, _EMPTY)
         return super()._get_values(action, arg_strings)  # type: ignore[misc]

@@ -21,7 +21,8 @@ class Parser(argparse.ArgumentParser):
 
     def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
         # Without a flag stand paths and names; an empty one is a variable that is not set.
-        if not action.option_strings and "" in arg_strings:
+        rest = action.nargs in (argparse.PARSER, argparse.REMAINDER)  # another parser reads it
+        if not action.option_strings and not rest and "" in arg_strings:
             raise argparse.ArgumentError(action, _EMPTY)
         return super()._get_values(action, arg_strings)  # type: ignore[misc]
 

@@ -95,6 +95,8 @@ def run(arguments: argparse.Namespace) -> None:
     say(f"your page (progress, agreement): {links.owner}")
     for rater, link in links.raters.items():
         say(f"{rater}: {link}")
+    if arguments.url and not arguments.port:
+        say(f"listening on http://{arguments.host}:{port}")
     say(f"open until Ctrl-C; every answer is kept in {arguments.study}")
     named = _name_in(arguments.url)  # raters come by it
     annotate.launch(

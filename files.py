@@ -9,8 +9,11 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import tempfile
+import tomllib
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -19,6 +22,8 @@ from typing import Any
 from filelock import FileLock
 
 from .errors import InputError, MissingFileError
+
+_DEEPEST = 50  # levels of tables and lists in a TOML file; ours have five
 
 
 def home() -> Path:
@@ -150,13 +155,10 @@ def read_text(path: Path | str) -> str:
 
     Raises:
         MissingFileError: the file does not exist.
-        InputError: it is a folder, binary, or not UTF-8 (the message names the line).
+        InputError: it is a folder or a device, binary, or not UTF-8 (the message names the line).
     """
     path = Path(path)
-    if path.is_dir():
-        raise InputError(f"{path} is a folder, but a text file is needed")
-    if not path.exists():
-        raise MissingFileError(f"no such file: {path}")
+    check_file(path)
     content = path.read_bytes()
     if b"\0" in content:
         raise InputError(f"{path} is a binary file (it contains NUL bytes), not UTF-8 text")
@@ -171,6 +173,57 @@ def read_text(path: Path | str) -> str:
     return text
 
 
+def check_file(path: Path) -> None:
+    """Check that a path is a file that ends: a pipe or ``/dev/zero`` can be read for ever.
+
+    Raises:
+        MissingFileError: there is nothing.
+        InputError: it is a folder, a device, a pipe or a socket, or no path at all.
+    """
+    if "\0" in str(path):
+        raise InputError(f"{str(path)!r} has a NUL character, which no file name may: remove it")
+    if path.is_dir():
+        raise InputError(f"{path} is a folder, but a file is needed")
+    if not path.exists():
+        raise MissingFileError(f"no such file: {path}")
+    if not path.is_file():
+        raise InputError(
+            f"{path} is a pipe or a device, not a file: write what it gives into a file first"
+        )
+
+
+def parse_toml(content: str, path: Path) -> dict[str, Any]:
+    """The tables of a TOML file.
+
+    Args:
+        content: what is in it.
+        path: where it is, for the messages.
+
+    Raises:
+        InputError: it is not TOML, or nested deeper than any file of ours.
+    """
+    try:
+        found = tomllib.loads(content)
+        shallow = _is_shallow(found)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{path}: not TOML: {error}") from error
+    except RecursionError:
+        shallow = False
+    if not shallow:
+        raise InputError(f"{path}: tables or lists are more than {_DEEPEST} levels deep")
+    return found
+
+
+def _is_shallow(value: Any) -> bool:
+    level = [value]
+    for _ in range(_DEEPEST):
+        inner = (list(one.values() if isinstance(one, dict) else one) for one in level)
+        level = [item for some in inner for item in some if isinstance(item, dict | list)]
+        if not level:
+            return True
+    return False
+
+
 def read_lines(path: Path | str) -> list[str]:
     r"""The lines of a text file, with or without a final newline, ``\r\n`` or ``\n``.
 
@@ -181,6 +234,36 @@ def read_lines(path: Path | str) -> list[str]:
     if lines[-1] == "":
         lines.pop()
     return [line.removesuffix("\r") for line in lines]
+
+
+_LONGEST = 200  # bytes of a file name: most file systems take 255, and we add endings
+
+
+def file_name(text: str) -> str:
+    """A name as that of a file or folder: it never leaves its parent.
+
+    Letters, their marks and digits of any script are kept, and ``.+-``; the rest is ``_``. Names in
+    the two forms of Unicode are one name, as some file systems have it.
+
+    >>> file_name("GPT-4 (few shot)"), file_name("../../etc"), file_name("日本語"), file_name("!?")
+    ('GPT-4_few_shot', 'etc', '日本語', '')
+    """
+    text = unicodedata.normalize("NFC", text)
+    kept = "".join(sign if in_names(sign) else "_" for sign in text)
+    name = re.sub("_+", "_", kept).strip("._")
+    if len(name.encode()) <= _LONGEST:
+        return name
+    short = name.encode()[: _LONGEST - 9].decode(errors="ignore")  # no half of a letter
+    return f"{short}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+
+
+def in_names(sign: str) -> bool:
+    """Whether a character stays in :func:`file_name`."""
+    if sign.isascii():
+        return sign.isalnum() or sign in ".+-"
+    # Marks are vowels in Hindi and Thai; selectors of a variant are marks that nobody sees.
+    seen = not ("\ufe00" <= sign <= "\ufe0f" or "\U000e0100" <= sign <= "\U000e01ef")
+    return unicodedata.category(sign)[0] in "LMN" and seen
 
 
 def file_state(path: Path) -> str:

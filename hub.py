@@ -12,6 +12,9 @@ from huggingface_hub import constants
 
 from .errors import MissingFileError
 
+# Whose errors on an answer are the answer's fault.
+_CLIENT = {"huggingface_hub", "json", "httpx", "requests"}
+_MISREAD = LookupError | TypeError | AttributeError | ValueError | AssertionError
 _REPO_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
 
 
@@ -42,7 +45,10 @@ def fetch_model(repo_id: str, *, revision: str | None = None) -> Path:
         folder = snapshot_download(
             repo_id, revision=revision, local_files_only=offline, etag_timeout=5
         )
-    except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
+    except Exception as error:
+        told = (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError)
+        if not (isinstance(error, told) or misunderstood(error)):
+            raise
         what = f"{repo_id} at revision {revision}" if revision else repo_id
         why = "HF_HUB_OFFLINE is set" if offline else why_not_downloaded(error)
         raise MissingFileError(
@@ -51,11 +57,32 @@ def fetch_model(repo_id: str, *, revision: str | None = None) -> Path:
     return Path(folder)
 
 
+def misunderstood(error: Exception) -> bool:
+    """Whether the Hub's client failed on an answer: the server is not a Hub, or is broken.
+
+    The client reads answers without checks, so that an empty one is a ``KeyError``. Only where it
+    is raised tells it from a bug of ours.
+    """
+    from huggingface_hub.errors import HFValidationError  # of our own question
+
+    if isinstance(error, HFValidationError):
+        return False
+    if not isinstance(error, _MISREAD):
+        return False
+    where = error.__traceback__
+    while where is not None and where.tb_next is not None:
+        where = where.tb_next
+    room = str(where.tb_frame.f_globals.get("__name__", "")) if where else ""
+    return room.split(".")[0] in _CLIENT
+
+
 def why_not_downloaded(error: Exception) -> str:
     """Why a download failed, in words: what an HTTP client raises has names for programmers."""
     status = getattr(getattr(error, "response", None), "status_code", None)
     if status in (401, 403, 404):
         return f"there is no such public repository or revision there (HTTP {status})"
+    if misunderstood(error):
+        return "the server's answer is not that of a Hub; check HF_ENDPOINT"
     if status is not None:
         return f"the server answered with an error (HTTP {status})"
     return "no server answered there"

@@ -2,6 +2,10 @@
 
 In a terminal they are wrapped at its width, between words and never inside a command, an option or
 a path. Anywhere else a message is one line, however long: logs are searched line by line.
+
+Names, ids, keys and texts in messages were written by others. A terminal obeys some characters
+instead of showing them: an escape sequence clears the screen, U+202E writes backwards.
+:func:`printable` writes them as escapes; whatever is said or shown here goes through it.
 """
 
 from __future__ import annotations
@@ -9,6 +13,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+import unicodedata
 
 _NARROWEST = 40  # narrower terminals break lines themselves
 _INDENT = "  "
@@ -24,6 +29,49 @@ _PIECE = re.compile(
     re.VERBOSE,
 )
 
+# What a terminal obeys: controls, formats, half characters, separators of lines...
+_OBEYED = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+# ...without what joins letters in Persian, Hindi and many emoji, and moves nothing.
+_JOINERS = "\u200c\u200d"
+
+
+def printable(text: str, *, lines: bool = False) -> str:
+    r"""Text by others as a terminal may show it: what it would obey is written as an escape.
+
+    Args:
+        text: any text.
+        lines: keep line breaks and tabs, as in a whole message or table.
+
+    >>> print(printable("red \x1b[31m, exe\u202egnp"))
+    red \x1b[31m, exe\u202egnp
+    >>> printable("日本語 café") == "日本語 café"
+    True
+    """
+    if text.isprintable():
+        return text
+    kept = f"{_JOINERS}\n\t" if lines else _JOINERS
+    return "".join(
+        sign if sign in kept or unicodedata.category(sign) not in _OBEYED else _escape(sign)
+        for sign in text
+    )
+
+
+def _escape(sign: str) -> str:
+    return sign.encode("unicode_escape").decode("ascii")
+
+
+def show(text: str, end: str = "\n") -> None:
+    """Print a text for people on standard output, whoever wrote the names in it."""
+    print(printable(text, lines=True), end=end, flush=True)  # noqa: T201
+
+
+def show_data(text: str, end: str = "\n") -> None:
+    """Print data on standard output: unchanged into a pipe, for people on a terminal."""
+    if sys.stdout.isatty():
+        show(text, end)
+    else:
+        print(text, end=end, flush=True)  # noqa: T201
+
 
 def say(text: str) -> None:
     """Tell the user what is happening."""
@@ -32,6 +80,7 @@ def say(text: str) -> None:
 
 def as_shown(text: str) -> str:
     """A message as standard error shows it: wrapped if that is a terminal."""
+    text = printable(text, lines=True)
     width = _width()
     return text if width is None else wrapped(text, width)
 

@@ -21,7 +21,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from ..talk import say
+from ..talk import say, show
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -86,6 +86,6 @@ def run(arguments: argparse.Namespace) -> None:
         style_map=not arguments.no_style_map,
     )
     written = write_analysis(root, out, options)
-    print(summary(written.directions, written.aspects))  # noqa: T201
+    show(summary(written.directions, written.aspects))
     items = sum(len(section.items) for section in written.sections)
     say(f"wrote {items} pictures with their data; open {out / PAGE}")

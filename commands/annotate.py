@@ -13,8 +13,10 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from ..talk import say
+from .parser import add_address
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -54,8 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--export", type=Path, metavar="FILE", help="write the ratings to FILE and exit"
     )
-    parser.add_argument("--host", default="127.0.0.1")
-    parser.add_argument("--port", type=int, default=7861)
+    add_address(parser, 7861)
     parser.add_argument(
         "--url", help="where raters reach the page, for their links (default: host and port)"
     )
@@ -66,6 +67,7 @@ def run(arguments: argparse.Namespace) -> None:
     from ..errors import InputError, require_installed
     from ..pipelines.results_folder import check_results_folder
     from ..spaces import annotate
+    from ..spaces.serving import free_port
 
     if arguments.export:
         rows = annotate.export(arguments.study, arguments.export)
@@ -87,13 +89,31 @@ def run(arguments: argparse.Namespace) -> None:
             )
         check_results_folder(arguments.results)
         _create(annotate, arguments)
-    base = arguments.url or f"http://{arguments.host}:{arguments.port}"
+    port = arguments.port or free_port(arguments.host)  # the links name it
+    base = arguments.url or f"http://{arguments.host}:{port}"
     links = annotate.links(arguments.study, base)
     say(f"your page (progress, agreement): {links.owner}")
     for rater, link in links.raters.items():
         say(f"{rater}: {link}")
+    if arguments.url and not arguments.port:
+        say(f"listening on http://{arguments.host}:{port}")
     say(f"open until Ctrl-C; every answer is kept in {arguments.study}")
-    annotate.launch(arguments.study, host=arguments.host, port=arguments.port)
+    named = _name_in(arguments.url)  # raters come by it
+    annotate.launch(
+        arguments.study,
+        host=arguments.host,
+        port=port,
+        allowed_hosts=[*arguments.allow_host, *([named] if named else [])],
+    )
+
+
+def _name_in(url: str | None) -> str | None:
+    from ..errors import InputError
+
+    try:
+        return urlsplit(url or "").hostname
+    except ValueError as error:
+        raise InputError(f"--url {url} is not an address: {error}") from error
 
 
 def _create(annotate, arguments: argparse.Namespace) -> None:  # type: ignore[no-untyped-def]

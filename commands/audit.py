@@ -26,6 +26,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..talk import show, show_data
+
 if TYPE_CHECKING:
     from ..pipelines.audit.audit import Audit
 
@@ -65,11 +67,11 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.format == "json":
         print(json.dumps(list(records(audits)), indent=1))  # noqa: T201 - ASCII on any terminal
     elif arguments.format == "csv":
-        print(as_csv(audits), end="")  # noqa: T201
+        show_data(as_csv(audits), end="")
     elif arguments.format == "markdown":
-        print(as_markdown(audits))  # noqa: T201
+        show_data(as_markdown(audits))
     else:
-        print("\n\n\n".join(as_text(one, every=arguments.every) for one in audits))  # noqa: T201
+        show("\n\n\n".join(as_text(one, every=arguments.every) for one in audits))
 
 
 def _audits(arguments: argparse.Namespace) -> list[Audit]:

@@ -17,7 +17,7 @@ import argparse
 from collections.abc import Iterable
 from pathlib import Path
 
-from ..talk import say
+from ..talk import say, show
 from .judgments import add_layout_arguments, read_layout, read_studies
 from .scoring import add_scoring_arguments, read_scoring
 
@@ -82,7 +82,7 @@ def run(arguments: argparse.Namespace) -> None:
     judgments = read_studies(named, read_layout(arguments, named))
     found = calibrate(judgments, how, plan, arguments.data_dir)
     write_json(arguments.out, found.record())  # first: a closed pipe ends the printing
-    print(summary(found), end="")  # noqa: T201
+    show(summary(found), end="")
     say(f"wrote {arguments.out}: use it with --metrics joint --set joint.weights={arguments.out}")
 
 

@@ -20,6 +20,7 @@ from textwrap import fill
 from ..errors import TSTBenchError, unknown_name
 from ..talk import say
 from ..version import __version__
+from .parser import Parser
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 DATA_VARIABLE = "TSTBENCH_DATA"
@@ -78,6 +79,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # `tstbench ... | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except ValueError as error:
+        if "embedded null" not in str(error):
+            raise
+        say("tstbench: a path contains a NUL character, which no file name may: remove it")
+        return 2
     except OSError as error:  # no right to read, disk full, a folder where a file should be
         what = f"{error.filename}: {error.strerror}" if error.filename else str(error)
         if error.errno in _NO_ROOM:
@@ -97,7 +103,7 @@ def _run(arguments: list[str]) -> int:
     if name not in COMMANDS:
         raise unknown_name("command", name, COMMANDS)
     command = import_module(f".{name.replace('-', '_')}", __package__)
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog=f"tstbench {name}",
         description=command.__doc__,
         formatter_class=_Help,
@@ -129,8 +135,8 @@ def _take_data(
             rest += [argument, *waiting]
         elif argument == "--data":
             file = next(waiting, None)
-            if file is None:
-                parser.error("argument --data: expected one argument")
+            if not file:
+                parser.error("argument --data: expected a file")
             files.append(file)
         elif argument.startswith("--data="):
             files.append(argument.removeprefix("--data="))

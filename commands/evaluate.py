@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> None:
     from ..pipelines.evaluate import evaluate
     from ..pipelines.outputs import Outputs, find_outputs, read_outputs
     from ..pipelines.predictions import made_by
-    from ..pipelines.results import check_names, direction_folder, folder_name
+    from ..pipelines.results import check_names, direction_folder, system_folder
     from ..pipelines.significance import write_significance
     from ..pipelines.transfer import baseline_info, predict
     from ..pipelines.which_direction import suggestion
@@ -108,7 +108,8 @@ def run(arguments: argparse.Namespace) -> None:
         write_significance(folder)
         say(evaluation.summary())
         for system in (one for one in evaluation.systems if one.computed):
-            say(f"wrote {folder / folder_name(system.info.name)}/report.json and samples.jsonl")
+            place = system_folder(arguments.out, test_set.direction, system.info.name)
+            say(f"wrote {place}/report.json and samples.jsonl")
 
 
 def _dry_run(outputs: list[Outputs], test_set: TestSet, how: Scoring) -> None:
@@ -124,6 +125,7 @@ def _print(evaluation, arguments: argparse.Namespace) -> None:  # type: ignore[n
     from rich.console import Console
 
     from ..pipelines.rankings import print_ranking
+    from ..pipelines.tables import foreign
 
     if arguments.json:
         for system in evaluation.systems:
@@ -138,4 +140,4 @@ def _print(evaluation, arguments: argparse.Namespace) -> None:  # type: ignore[n
     if arguments.signatures:
         plain = Console(soft_wrap=True, markup=False, highlight=False)
         for score in reports[0].scores:
-            plain.print(f"{score.signature}  # {score.made_with}")
+            plain.print(foreign(f"{score.signature}  # {score.made_with}"))

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import tomllib
 from pathlib import Path
 from typing import Any
 
-from ..errors import InputError, unknown_name
-from ..files import read_text
+from ..errors import unknown_name
+from ..files import parse_toml, read_text
 from ..trainers.settings import described, from_texts
 
 
@@ -55,12 +54,7 @@ def refuse(flag: str, parser: argparse.ArgumentParser) -> None:
 
 def read_toml(path: Path | None) -> dict[str, Any]:
     """The settings of a file; none without one."""
-    if path is None:
-        return {}
-    try:
-        return tomllib.loads(read_text(path))
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{path}: not TOML: {error}") from error
+    return {} if path is None else parse_toml(read_text(path), path)
 
 
 def given(settings: type, arguments: argparse.Namespace, of: str) -> dict[str, Any]:

@@ -13,7 +13,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..talk import say
+from ..talk import say, show, show_data
+from .parser import add_address
 
 if TYPE_CHECKING:
     from ..pipelines.hub.build import Built
@@ -32,8 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_build(action("build", "write every artefact as a git repository"))
     serve = action("serve", "serve the folder over the Hub's protocol")
     serve.add_argument("root", type=Path, help=_ROOT)
-    serve.add_argument("--host", default="127.0.0.1", help="address to listen on")
-    serve.add_argument("--port", type=int, default=8090, help="0 takes any free port")
+    add_address(serve, 8090)
     push = action("push", "create and update the repositories on the Hub")
     push.add_argument("root", type=Path, help=_ROOT)
     push.add_argument("--only", nargs="+", default=[], metavar="NAME", help="these repositories")
@@ -139,13 +139,18 @@ def _build(arguments: argparse.Namespace) -> None:
 
 def _print_built(one: Built) -> None:
     state = "written" if one.changed else "unchanged"
-    print(f"{one.kind}s/{one.repo_id}\t{one.commit}\t{state}", flush=True)  # noqa: T201
+    show(f"{one.kind}s/{one.repo_id}\t{one.commit}\t{state}")
 
 
 def _serve(arguments: argparse.Namespace) -> None:
     from ..pipelines.hub.serve import serve
 
-    serve(arguments.root, host=arguments.host, port=arguments.port)
+    serve(
+        arguments.root,
+        host=arguments.host,
+        port=arguments.port,
+        allowed_hosts=arguments.allow_host,
+    )
 
 
 def _push(arguments: argparse.Namespace) -> None:
@@ -157,7 +162,7 @@ def _push(arguments: argparse.Namespace) -> None:
         only=arguments.only,
         private=arguments.private,
         dry_run=arguments.dry_run,
-        report=lambda plan: print(str(plan)),  # noqa: T201
+        report=lambda plan: show(str(plan)),
     )
 
 
@@ -177,9 +182,9 @@ def _results(arguments: argparse.Namespace) -> None:
         say(note)
     if arguments.dry_run:
         for path, content in sent.files.items():
-            print(f"# {path}\n{content.decode()}")  # noqa: T201
+            show_data(f"# {path}\n{content.decode()}")
         say(f"dry run: nothing was sent to {sent.model}")
     elif sent.url:
-        print(sent.url)  # noqa: T201
+        show(sent.url)
     else:
         say(f"{sent.model} has these scores already: nothing to send")

@@ -10,6 +10,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from .parser import add_address
+
 PUBLISHED = "tstbench/results"
 
 
@@ -27,8 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="show what models report on the Hub: ask it now, or read a folder with "
         "<user>/<model>/.eval_results/*.yaml, such as the models of a hub folder",
     )
-    parser.add_argument("--host", default="127.0.0.1")
-    parser.add_argument("--port", type=int, default=7860)
+    add_address(parser, 7860)
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -47,6 +48,7 @@ def run(arguments: argparse.Namespace) -> None:
         results,
         host=arguments.host,
         port=arguments.port,
+        allowed_hosts=arguments.allow_host,
         score=score_submission,
         reported=arguments.reported,
     )

@@ -22,7 +22,7 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from ..files import home
-from ..talk import say
+from ..talk import say, show, show_data
 from .judgments import add_layout_arguments, read_layout, read_studies
 from .scoring import add_scoring_arguments, read_scoring
 
@@ -137,7 +137,7 @@ def _published(named: Sequence[str], arguments: argparse.Namespace) -> None:
 
     chosen = named if arguments.studies or arguments.study else PUBLISHED
     text = "\n".join(f"## {study}\n\n{published(study, arguments.resamples)}" for study in chosen)
-    print(text)  # noqa: T201
+    show_data(text)
     if arguments.out:
         write_text(arguments.out / "published.md", text)
 
@@ -196,7 +196,7 @@ def _print(report: MetaReport) -> None:
     if not report.scores:
         raise InputError("nothing could be compared; the reasons are above")
     if sys.stdout.isatty():
-        print(terminal(report))  # noqa: T201
+        show(terminal(report))
         return
     names = list(MetaScore.model_fields)
     rows = [

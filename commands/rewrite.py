@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import argparse
 
+from .parser import add_address
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add systems, device, host and port."""
     parser.add_argument("systems", nargs="+", metavar="SYSTEM", help="a folder or a Hub id")
     parser.add_argument("--device", default="auto", choices=("auto", "cpu", "cuda"))
-    parser.add_argument("--host", default="127.0.0.1")
-    parser.add_argument("--port", type=int, default=7860)
+    add_address(parser, 7860)
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -27,4 +28,10 @@ def run(arguments: argparse.Namespace) -> None:
     require_installed("gradio", "space")
     from ..spaces.rewrite import launch
 
-    launch(arguments.systems, arguments.host, arguments.port, device=arguments.device)
+    launch(
+        arguments.systems,
+        arguments.host,
+        arguments.port,
+        device=arguments.device,
+        allowed_hosts=arguments.allow_host,
+    )

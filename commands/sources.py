@@ -12,10 +12,9 @@ Examples:
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
-from ..talk import say
+from ..talk import say, show_data
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -50,7 +49,7 @@ def run(arguments: argparse.Namespace) -> None:
     if facts.licensed:
         say(f"{facts.title} is licensed to you: do not publish its sentences")
     if out is None:
-        sys.stdout.write(text)
+        show_data(text, end="")
         return
     if out.is_dir():
         raise InputError(f"{out} is a folder, but must be a file")

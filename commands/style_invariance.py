@@ -18,7 +18,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from ..talk import say
+from ..talk import say, show
 
 _SENTENCES = 1000
 
@@ -94,6 +94,6 @@ def run(arguments: argparse.Namespace) -> None:
     measured = compare(found, sample, options)
     if out:  # first: a closed pipe ends the printing
         write_invariance(out, sample, options, measured)
-    print(terminal(sample, options, measured))  # noqa: T201
+    show(terminal(sample, options, measured))
     if out:
         say(f"wrote tables and pictures; open {out / 'README.md'}")

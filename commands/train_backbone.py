@@ -17,6 +17,7 @@ from ..trainers.learning.run import Run
 from ..trainers.nets.backbones import BackboneFamily
 from ..trainers.settings import read_settings
 from .flags import add_flags, add_resume, given, read_toml, refuse
+from .parser import Parser
 
 
 def train(options: Sequence[str]) -> None:
@@ -60,7 +61,7 @@ def train(options: Sequence[str]) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="tstbench train backbone",
         description="Pre-train a small language model on training sentences. It becomes a folder "
         "that transformers reads, for systems that fine-tune one.",

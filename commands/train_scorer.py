@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+from .parser import Parser
 from .without import add_without, check_name
 
 
@@ -62,7 +63,7 @@ def train_meaning_scorer(options: Sequence[str]) -> None:
     from ..trainers.meaning.train import MeaningConfig, train_meaning
     from ..trainers.settings import read_settings
 
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="tstbench train meaning",
         description="Train a meaning scorer on pairs made from sentences. Use it with "
         "--scorer meaning=FOLDER.",
@@ -92,7 +93,7 @@ def train_meaning_scorer(options: Sequence[str]) -> None:
 
 
 def _parser(name: str) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog=f"tstbench train {name}")
+    parser = Parser(prog=f"tstbench train {name}")
     parser.add_argument("dataset", nargs="?", help="of a classifier, such as yelp")
     parser.add_argument(
         "--kind",

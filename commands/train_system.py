@@ -31,6 +31,7 @@ from ..trainers.train import (
     train_system,
 )
 from .flags import add_flags, add_resume, given, read_toml, refuse
+from .parser import Parser
 
 
 def train(name: str, options: Sequence[str]) -> None:
@@ -96,9 +97,7 @@ class _Seeds:
 
 def _parser(name: str, config: type[SystemConfig]) -> argparse.ArgumentParser:
     what = (system_class(name).__doc__ or "").partition("\n")[0]
-    parser = argparse.ArgumentParser(
-        prog=f"tstbench train {name}", description=what, allow_abbrev=False
-    )
+    parser = Parser(prog=f"tstbench train {name}", description=what, allow_abbrev=False)
     parser.add_argument("--direction", help="such as yelp/negative-to-positive")
     parser.add_argument("--dataset", help="train on each direction of a dataset instead")
     parser.add_argument(

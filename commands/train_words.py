@@ -8,6 +8,7 @@ from dataclasses import Field, fields
 from pathlib import Path
 from typing import Any
 
+from .parser import Parser
 from .without import add_without, check_name
 
 _HELP = {
@@ -64,7 +65,7 @@ def train_words(name: str, options: Sequence[str]) -> None:
 
 
 def _parser(name: str, settings: Sequence[Field[Any]]) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog=f"tstbench train {name}")
+    parser = Parser(prog=f"tstbench train {name}")
     parser.add_argument("dataset", help="such as yelp")
     for setting in settings:
         if setting.name in _HELP:

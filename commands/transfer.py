@@ -19,7 +19,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..talk import say
+from ..talk import say, show_data
 from ..trainers.prompting.settings import ChatSettings
 from .flags import add_flags
 
@@ -141,7 +141,7 @@ def _dry_run(kind: type[System], test_set: TestSet, generation: Generation) -> N
     requests = [Request(*one) for one in zip(test_set.ids, test_set.sources, strict=True)]
     said = dry_run(requests, task)
     for line in said.lines:
-        print(line)  # noqa: T201
+        show_data(line)
     say(said.summary)
 
 

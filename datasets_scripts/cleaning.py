@@ -86,6 +86,24 @@ def parse_cleaning(name: str) -> Cleaning:
     return CLEANINGS[name]
 
 
+# Unicode's property Default_Ignorable_Code_Point (DerivedCoreProperties.txt), the controls, and
+# the blank of Braille: nothing of these can be seen.
+_INVISIBLE = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
+    "\u202a-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]+"
+)
+
+
+def is_blank(sentence: str) -> bool:
+    r"""Whether nothing can be seen of a sentence: spaces and zero-width characters only, or none.
+
+    >>> is_blank(" \u200b\u2060"), is_blank("\u200bgood")
+    (True, False)
+    """
+    return not _INVISIBLE.sub("", sentence).strip()
+
+
 def match_key(sentence: str) -> str:
     """A key that is equal for sentences that differ only in spaces and case.
 

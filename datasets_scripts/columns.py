@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from ..errors import InputError, MissingFileError
-from ..files import file_state, git_blob_id, read_lines
+from ..errors import InputError
+from ..files import check_file, file_state, git_blob_id, read_lines
 from .sources import SourceFile
 from .tables import Rows, Table, cut
 
@@ -28,8 +28,7 @@ class OwnText:
 
     def require(self, _data_dir: Path | str | None = None) -> None:
         """Raise :class:`MissingFileError` if it does not exist."""
-        if not self.path.exists():
-            raise MissingFileError(f"no such file: {self.path}")
+        check_file(self.path)
 
     def state(self, _data_dir: Path | str | None = None) -> str | None:
         """Its place, size and times."""

@@ -7,7 +7,6 @@ pydantic does the checks; lines are found by searching for the key in the text, 
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
@@ -16,7 +15,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ..errors import InputError
-from ..files import read_text
+from ..files import parse_toml, read_text
 
 
 class StrictTable(BaseModel):
@@ -36,10 +35,7 @@ def read_toml(path: Path, model: type[Model]) -> Model:
         InputError: not TOML, or not in this format; names the file, line, key and what to do.
     """
     text = read_text(path)
-    try:
-        raw = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{path}: not TOML: {error}") from error
+    raw = parse_toml(text, path)
     try:
         return model.model_validate(_tuples(raw))
     except ValidationError as error:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 from ..errors import InputError, MissingFileError, unknown_name
-from ..files import file_state, read_lines, read_text
+from ..files import check_file, file_state, read_lines, read_text
 
 Rows = tuple[int, int]  # first and last line or row, both from 1
 
@@ -55,8 +55,7 @@ class FileTable:
 
     def require(self) -> None:
         """Raise :class:`MissingFileError` if it does not exist."""
-        if not self.path.exists():
-            raise MissingFileError(f"no such file: {self.path}")
+        check_file(self.path)
 
     def state(self) -> str | None:
         """Its place, size and times."""

@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ..datasets_scripts.cleaning import is_blank
 from ..datasets_scripts.directions import Direction
 from ..datasets_scripts.fingerprint import fingerprint
 from ..errors import InputError
@@ -64,7 +65,7 @@ def check_inputs(
     """Check and freeze the texts.
 
     Args:
-        predictions: N texts, one line each.
+        predictions: N texts, one line each; one of invisible characters only is empty.
         sources: N texts.
         references: N texts, or N lists of texts.
         direction: the direction of the transfer.
@@ -89,6 +90,8 @@ def check_inputs(
     for number, text in enumerate(predictions):
         if fault := prediction_fault(text):
             raise InputError(f"prediction {number} {fault}")
+    # What nobody sees is no text, but a classifier has a style even for a zero-width space.
+    predictions = ["" if text.strip() and is_blank(text) else text for text in predictions]
     if not any(text.strip() for text in predictions):
         raise InputError(f"all {len(predictions)} predictions are empty: is this the right file?")
     if sources is not None:

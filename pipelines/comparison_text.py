@@ -16,6 +16,7 @@ from ..metrics.units import DASH, number
 from .comparison import Compared, Comparison, NotCompared, SentencePair
 from .ranked_table import metric_title
 from .ranking import ALPHA
+from .tables import foreign
 from .terminal_table import columns_table, fitting, notes, print_group, width_here
 
 _SYSTEMS = ("A", "B")
@@ -27,9 +28,9 @@ _COLUMNS = (
 def print_comparison(comparison: Comparison) -> None:
     """Print the numbers: one line per metric, in blocks if the terminal is narrow."""
     width = width_here()
-    shown: list[RenderableType] = [Text(f"{comparison.direction}, {comparison.count} sentences")]
+    shown: list[RenderableType] = [foreign(f"{comparison.direction}, {comparison.count} sentences")]
     for letter, system in zip(_SYSTEMS, comparison.systems, strict=True):
-        shown.append(Text(f"{letter}: {system.name}"))
+        shown.append(foreign(f"{letter}: {system.name}"))
     rows = [_cells(one) for one in comparison.metrics]
     titles = [_title(one) for one in comparison.metrics]
     needed = [max(map(cell_len, column)) for column in zip(_COLUMNS, *rows, strict=True)]
@@ -40,7 +41,7 @@ def print_comparison(comparison: Comparison) -> None:
         for i in block:
             table.add_column(_COLUMNS[i], justify="right", no_wrap=True)
         for title, row in zip(titles, rows, strict=True):
-            table.add_row(Text(title), *(Text(row[i]) for i in block))
+            table.add_row(foreign(title), *(Text(row[i]) for i in block))
         shown += [Text(""), table]
     print_group(Group(*shown, Text(""), notes(notes_on(comparison), width)), width)
 
@@ -88,8 +89,8 @@ def print_pairs(by: Compared, pairs: Sequence[SentencePair]) -> None:
             *zip(_SYSTEMS, pair.predictions, strict=True),
             *(("reference", text) for text in pair.references),
         ):
-            table.add_row(Text(what), Text(_visible(text)))
-        shown += [Text(""), Text(f"{pair.id}: {values}"), table]
+            table.add_row(Text(what), foreign(text))
+        shown += [Text(""), foreign(f"{pair.id}: {values}"), table]
     print_group(Group(*shown), width_here())
 
 
@@ -140,8 +141,3 @@ def _cells(one: Compared) -> tuple[str, ...]:
 
 def _p(value: float | None) -> str:
     return DASH if value is None else f"{value:.3f}"
-
-
-def _visible(text: str) -> str:
-    """Without characters that a terminal would obey."""
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)

@@ -37,7 +37,7 @@ from .report import (
     omission_identity,
     score_recipe,
 )
-from .results import check_names, direction_folder, folder_name, read_direction
+from .results import check_names, direction_folder, read_direction, system_folder
 from .scoring import Scoring
 from .seeds import MeanOfRuns, pooled
 from .significance import write_significance
@@ -243,7 +243,8 @@ def write_evaluation(evaluation: Evaluation, root: Path) -> list[Path]:
     for system in evaluation.systems:
         keep(root, system.results)
     write_significance(folder)
-    return [folder / folder_name(system.info.name) for system in evaluation.systems]
+    names = (system.info.name for system in evaluation.systems)
+    return [system_folder(root, evaluation.test_set.direction, name) for name in names]
 
 
 def inputs_of(outputs: Outputs, test_set: TestSet) -> Inputs:

@@ -43,10 +43,9 @@ from .results import (
     REPLICATES_FILE,
     SAMPLES_FILE,
     Stored,
-    direction_folder,
-    folder_name,
     is_result,
     read_stored,
+    system_folder,
 )
 
 # Fields of a signature that tell answers apart, not questions: the metric's version, and the
@@ -154,7 +153,7 @@ def read_results(
         InputError: the system's folder has another system's results, or a report whose schema
             only a later version can read. Neither is overwritten.
     """
-    folder = direction_folder(root, direction) / folder_name(system)
+    folder = system_folder(root, direction, system)
     if not (folder / "report.json").is_file():
         return None
     try:
@@ -175,7 +174,7 @@ def keep(root: Path, fresh: SystemResults) -> SystemResults:
     Returns:
         What the folder has now. The folder is not touched if there is nothing new.
     """
-    folder = direction_folder(root, fresh.direction) / folder_name(fresh.system.name)
+    folder = system_folder(root, fresh.direction, fresh.system.name)
     with exclusive(folder):  # two processes that add to one system do not undo each other
         old = read_results(root, fresh.direction, fresh.system.name, quiet=True)
         if old is None and (folder / "report.json").exists() and is_result(folder):

@@ -17,10 +17,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import NoReturn
 
+from ..datasets_scripts.cleaning import is_blank
 from ..datasets_scripts.load import TestSet
 from ..errors import InputError, MissingFileError
-from ..files import read_lines, read_text
+from ..files import check_file, read_lines, read_text
 from ..metrics.inputs import prediction_fault
+from ..talk import printable
 from .report import NAME_PATTERN, predictions_sha256
 from .results import check_names
 from .suspicious_form import is_header
@@ -61,6 +63,8 @@ def find_outputs(arguments: Sequence[str]) -> list[tuple[str, Path]]:
     """
     found: list[tuple[str, Path]] = []
     for argument in arguments:
+        if not argument:  # a variable that is not set; as a path it would be the current folder
+            raise InputError("the path is empty; the current folder is '.'")
         name, _, rest = argument.partition("=")
         named = bool(rest) and not Path(argument).exists()
         path = Path(rest if named else argument)
@@ -76,9 +80,8 @@ def find_outputs(arguments: Sequence[str]) -> list[tuple[str, Path]]:
                     f"no predictions in {path}: no file there ends in {', '.join(SUFFIXES)}"
                 )
             found += [(file.stem, file) for file in files]
-        elif not path.exists():
-            raise MissingFileError(f"no such file: {path}")
         else:
+            check_file(path)
             found.append((name if named else path.stem, path))
     for name, _ in found:
         if not re.fullmatch(NAME_PATTERN, name):
@@ -109,13 +112,31 @@ def read_outputs(path: Path | str, test_set: TestSet, system: str | None = None)
     for row in rows:
         _check_prediction(path, row)
     predictions = _aligned(path, rows, test_set)
-    if not any(text.strip() for text in predictions):
+    if all(map(is_blank, predictions)):
         raise InputError(f"{path}: all {len(predictions)} predictions are empty")
     return Outputs(system or path.stem, tuple(predictions))
 
 
 def _read_plain(path: Path) -> list[_Row]:
-    return [_Row(n, None, line) for n, line in enumerate(read_lines(path), start=1)]
+    lines = read_lines(path)
+    records = [n for n, line in enumerate(lines, start=1) if _is_record(line)]
+    if len(records) > len(lines) / 2:
+        raise InputError(
+            f"{path}, line {records[0]}: JSON, which would be scored letter by letter: "
+            f"{len(records)} of {len(lines)} lines are objects. Name the file .jsonl, with the "
+            'rewrite under "prediction", also if the rewrites are JSON themselves'
+        )
+    return [_Row(n, None, line) for n, line in enumerate(lines, start=1)]
+
+
+def _is_record(line: str) -> bool:
+    """Whether a line is a JSON object, as of JSON Lines."""
+    if not line.lstrip().startswith("{"):
+        return False
+    try:
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def _read_jsonl(path: Path) -> list[_Row]:
@@ -184,7 +205,7 @@ def _row(path: Path, line: int, record: dict[str, object]) -> _Row:
                 raise InputError(f"{path}, line {line}: the prediction {text!r} is not text")
             name = record.get("id")
             return _Row(line, None if name is None else str(name), text)
-    columns = ", ".join(str(key) for key in record) or "none"
+    columns = ", ".join(printable(str(key)) for key in record) or "none"
     raise InputError(f"{path}, line {line}: no 'prediction' column; the columns are: {columns}")
 
 

@@ -8,6 +8,7 @@ from typing import Literal
 
 from ..errors import InputError
 from ..files import write_text
+from ..talk import show_data
 from .formats.latex import PREAMBLE, latex
 from .formats.markdown import markdown
 from .formats.page import GENERATOR, page
@@ -72,7 +73,7 @@ def print_standings(
     """Print tables on standard output; see :func:`standings_text`."""
     if form != "table":
         text = standings_text(standings, form, layout=layout, intervals=intervals)
-        print(text, end="\n" if form == "markdown" else "")  # noqa: T201
+        show_data(text, end="\n" if form == "markdown" else "")
         return
     for table in tables_of(standings, layout):
         print_ranked(table, intervals=intervals)

@@ -14,6 +14,7 @@ import hashlib
 import io
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,9 +25,10 @@ import pyarrow.parquet as pq
 from ..datasets_scripts.directions import Direction
 from ..datasets_scripts.known import DATASETS
 from ..errors import InputError, TSTBenchError
+from ..files import file_name
 from ..metrics.result import finite
 from ..metrics.statistics import RESAMPLES
-from ..talk import say
+from ..talk import printable, say
 from .history import HISTORY_FILE
 from .ranking import Bootstrapped
 from .report import MAX_NAME, Report, Sample, predictions_sha256, score_recipe
@@ -167,15 +169,32 @@ def direction_folder(root: Path, direction: Direction) -> Path:
 
 
 def folder_name(system: str) -> str:
-    """A system's name as a folder name: it never leaves its parent.
+    """A system's name as a folder name, see :func:`..files.file_name`.
 
-    >>> folder_name("GPT-4 (few shot)"), folder_name("../../etc")
-    ('GPT-4_few_shot', 'etc')
+    Raises:
+        InputError: nothing of the name is left.
+
+    >>> folder_name("GPT-4 (few shot)"), folder_name("日本語")
+    ('GPT-4_few_shot', '日本語')
     """
-    name = re.sub(r"[^A-Za-z0-9.+-]+", "_", system).strip("._")
+    name = file_name(system)
     if not name:
         raise InputError(f"the system name {system!r} needs at least one letter or digit")
-    return name[:100]
+    return name
+
+
+def system_folder(root: Path, direction: Direction, system: str) -> Path:
+    """The folder of a system's results, whether it exists or not.
+
+    Earlier versions named it by the ASCII letters of the system: such a folder is used again.
+    """
+    parent = direction_folder(root, direction)
+    earlier = parent / re.sub(r"[^A-Za-z0-9.+-]+", "_", system).strip("._")
+    if earlier != parent and not system.isascii():
+        with suppress(TSTBenchError):
+            if read_report(earlier / "report.json").system.name == system:
+                return earlier
+    return parent / folder_name(system)
 
 
 def check_names(systems: Sequence[str]) -> None:
@@ -189,6 +208,11 @@ def check_names(systems: Sequence[str]) -> None:
         if len(name) > MAX_NAME:
             raise InputError(
                 f"{name[:30]!r}... is {len(name)} characters long; the limit is {MAX_NAME}"
+            )
+        if printable(name) != name:
+            raise InputError(
+                f"the system's name {name!r} has an invisible character, which may show "
+                "it as another name: choose another one, such as NAME=PATH"
             )
         folder = folder_name(name).casefold()  # some file systems ignore case
         if folder in owners:

@@ -32,7 +32,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
-from ..datasets_scripts.cleaning import match_key
+from ..datasets_scripts.cleaning import is_blank, match_key
 from ..datasets_scripts.known import language_of
 from ..datasets_scripts.languages import language
 from ..datasets_scripts.load import TestSet, load_test_set
@@ -159,14 +159,16 @@ def same_outputs(sha256: str, others: Mapping[str, str]) -> list[Suspicion]:
 
 
 def _empty(texts: _Texts) -> Iterator[Suspicion]:
-    lines = [n for n, key in enumerate(texts.keys) if not key]
+    lines = [n for n, text in enumerate(texts.outputs) if is_blank(text)]
     if len(lines) >= _EMPTY * len(texts):
         what_to_do = "check that the system finished; an empty output counts as a miss"
-        yield Suspicion(f"{_share(lines, texts)} are empty", _where(lines, texts), what_to_do)
+        unseen = any(texts.keys[n] for n in lines)
+        what = "are empty, or have only invisible characters" if unseen else "are empty"
+        yield Suspicion(f"{_share(lines, texts)} {what}", _where(lines, texts), what_to_do)
 
 
 def _repeated(texts: _Texts) -> Iterator[Suspicion]:
-    count = Counter(key for key in texts.keys if key)
+    count = Counter(key for key in texts.keys if not is_blank(key))
     if not count:
         return  # all are empty, which is said already
     most = max(count, key=count.__getitem__)

@@ -12,7 +12,9 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from ..talk import printable
 from .ranked_table import BOUNDS_TITLE, Cell, RankedTable, Row
+from .tables import foreign
 
 NARROWEST = 80
 _NOTE_WIDTH = 100  # of what is said below, where nothing limits the width
@@ -63,7 +65,7 @@ def terminal_table(table: RankedTable, *, width: int | None, bold: bool, interva
     """
     keys = ["rank", "system"] if table.has_ranks else ["system"]
     names = _shortened(table, width)
-    shown: list[RenderableType] = [Text(table.title, style="bold" if bold else "")]
+    shown: list[RenderableType] = [foreign(table.title, "bold" if bold else "")]
     for block in _blocks(table, names, keys, width, intervals=intervals):
         shown += [_block(table, names, keys, block, bold=bold, intervals=intervals), Text("")]
     return Group(*shown, notes(table.below("Bold" if bold else "*", intervals=intervals), width))
@@ -74,7 +76,7 @@ def notes(texts: Sequence[str], width: int | None) -> Table:
     below = Table.grid()
     below.add_column(max_width=min(width or _NOTE_WIDTH, _NOTE_WIDTH))
     for text in texts:
-        below.add_row(Text(text))
+        below.add_row(foreign(text))
     return below
 
 
@@ -91,9 +93,9 @@ def _all(table: RankedTable) -> tuple[Row, ...]:
 def _shortened(table: RankedTable, width: int | None) -> dict[str, str]:
     """Each system's name, cut in the middle where it would leave no room for a number."""
     if width is None:
-        return {row.system: row.system for row in _all(table)}
+        return {row.system: printable(row.system) for row in _all(table)}
     room = max(12, width // 2 - 5)  # beside the rank, half of the width is for numbers
-    return {row.system: _cut(row.system, room) for row in _all(table)}
+    return {row.system: _cut(printable(row.system), room) for row in _all(table)}
 
 
 def _cut(name: str, room: int) -> str:
@@ -170,7 +172,7 @@ def _block(
     for key in keys:
         shown.add_column(key, justify="right" if key == "rank" else "left", no_wrap=True)
     for i in block:
-        shown.add_column(table.titles[i], justify="right", no_wrap=True)
+        shown.add_column(foreign(table.titles[i]), justify="right", no_wrap=True)
 
     def add(row: Row) -> None:
         cells = [_cell(row.cells[i], bold=bold, intervals=intervals) for i in block]

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import socket
 import threading
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError
+from ..hosts import STATUS, Hosts
 
 if TYPE_CHECKING:
     import gradio
@@ -25,11 +27,39 @@ class Running:
     close: Callable[[], None]
 
 
+class KnownHosts:
+    """ASGI layer: only requests that name this server are answered, see :mod:`tstbench.hosts`."""
+
+    def __init__(self, app: Any, hosts: Hosts) -> None:
+        self.app = app
+        self.hosts = hosts
+
+    async def __call__(self, scope: dict, receive: Callable, send: Callable) -> None:
+        """Forward a request or refuse it."""
+        if scope["type"] not in ("http", "websocket"):
+            await self.app(scope, receive, send)
+            return
+        named = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
+        refusal = self.hosts.refusal(named[0] if len(named) == 1 else None)
+        if refusal is None:
+            await self.app(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})  # RFC 6455: policy violation
+        else:
+            headers = [
+                (b"content-type", b"text/plain; charset=utf-8"),
+                (b"x-content-type-options", b"nosniff"),
+            ]
+            await send({"type": "http.response.start", "status": STATUS, "headers": headers})
+            await send({"type": "http.response.body", "body": refusal.encode()})
+
+
 def start(
     app: gradio.Server,
     host: str,
     port: int,
     *,
+    allowed_hosts: Collection[str] = (),
     blocked: Collection[Path] = (),
     on_close: Callable[[], None] = lambda: None,
 ) -> Running:
@@ -38,17 +68,19 @@ def start(
     Args:
         app: the page.
         host: ``0.0.0.0`` for all interfaces.
-        port: TCP port.
+        port: TCP port; 0 takes any free one.
+        allowed_hosts: names that it answers to besides its own, see :mod:`tstbench.hosts`.
         blocked: folders that are never served as files.
         on_close: called when the page is closed.
 
     Raises:
-        InputError: the port is in use.
+        InputError: the port is in use, or is none.
     """
+    app.add_middleware(KnownHosts, hosts=Hosts(host, allowed_hosts))
     try:
         _, url, _ = app.launch(
             server_name=host,
-            server_port=port,
+            server_port=port or free_port(host),
             prevent_thread_lock=True,
             quiet=True,
             share=False,
@@ -63,6 +95,8 @@ def start(
         )
     except BaseException as error:
         on_close()
+        if isinstance(error, OverflowError):
+            raise InputError(f"{port} is not a port: choose one from 0 to 65535") from error
         if isinstance(error, OSError) and "port" in str(error):
             raise InputError(f"port {port} is in use: choose another port") from error
         raise
@@ -72,6 +106,13 @@ def start(
         on_close()
 
     return Running(url, close)
+
+
+def free_port(host: str) -> int:
+    """A port that is free now."""
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+        probe.bind((host, 0))
+        return int(probe.getsockname()[1])
 
 
 def until_interrupted(running: Running) -> None:

@@ -80,6 +80,8 @@ class TestSample:
         ("changes", "error", "says"),
         [
             ({"per_system": 9}, InputError, "have 8 sentences in common"),
+            ({"per_system": 0}, InputError, "0 outputs per system were requested: at least 1"),
+            ({"per_system": -1}, InputError, "-1 outputs per system were requested: at least 1"),
             ({"systems": ["Parot"]}, UnknownNameError, "Did you mean 'Parrot'"),
             ({"systems": ["../../etc"]}, UnknownNameError, "unknown system"),
             ({"systems": ["Parrot", "parrot"]}, InputError, "listed twice"),

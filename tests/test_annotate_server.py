@@ -52,6 +52,15 @@ def ask(running, name, body=b"", key=""):
     return status, json.loads(text)
 
 
+def test_another_name_than_its_own_is_refused(running):
+    key = running.keys["Ann Archer"]
+    for address in ("", "annotate/api/screen"):
+        headers = {"Host": "evil.example", "x-annotation-key": key}
+        status, text, _ = get(running.url + address, b'{"position": 0}', **headers)
+        assert status == 421
+        assert "does not answer to the name 'evil.example'" in text
+
+
 def test_served_as_designed(running, capfd):
     key = running.keys["Ann Archer"]
     status, page, headers = get(running.url + f"?key={key}")

@@ -99,6 +99,31 @@ def test_every_metric_folder_is_a_space():
         assert f"`{metric}`" in scores
 
 
+# What prints words of our own, or makes those of others safe.
+PRINTERS = ("talk.py", "tables.py", "terminal_table.py", "rankings.py", "cli.py", "harness.py")
+
+
+def test_foreign_text_reaches_a_terminal_only_through_what_makes_it_safe():
+    """Names and texts by others go through talk.py; JSON may be printed, as it has escapes."""
+    for file in (file for room in ORDER for file in modules(room) if file.name not in PRINTERS):
+        text = file.read_text("utf-8")
+        lines = text.splitlines()
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "print":
+                assert "ASCII on any terminal" in lines[node.end_lineno - 1], (file, node.lineno)
+
+
+def test_the_security_page_is_linked_and_its_options_exist():
+    page = (ROOT / "SECURITY.md").read_text("utf-8")
+    for part in ("## What is promised", "## What is not", "## To report a hole"):
+        assert part in page
+    commands = "".join(f.read_text("utf-8") for f in modules("commands"))
+    for option in set(re.findall(r"`(--[a-z-]+)", page)) - {"--version"}:
+        assert f'"{option}"' in commands
+    for file in re.findall(r"\]\(((?!http)[^)]+)\)", page):
+        assert (ROOT / file).is_file()
+
+
 def test_no_module_reads_pickles():
     for room in ORDER:
         for file in modules(room):

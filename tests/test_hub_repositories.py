@@ -122,6 +122,8 @@ def test_tags_follow(tmp_path):
         ("dataset", "tstbench/toy", {**FILES, ".git/hooks/x": b""}, "not a valid file name"),
         ("dataset", "tstbench/toy", {**FILES, "/etc/x": b""}, "not a valid file name"),
         ("dataset", "tstbench/toy", {**FILES, "a\nb": b""}, "not a valid file name"),
+        ("dataset", "tstbench/toy", {**FILES, "a\u202eb": b""}, "not a valid file name"),
+        ("dataset", "tstbench/toy", {**FILES, "\u200b": b""}, "not a valid file name"),
         ("dataset", "tstbench/toy", {**FILES, 'a"b': b""}, "not a valid file name"),
     ],
 )
@@ -129,6 +131,13 @@ def test_what_the_hub_would_not_take_is_refused(tmp_path, kind, repo_id, files, 
     with pytest.raises(InputError, match=message):
         write_repository(tmp_path, kind, repo_id, files)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_letters_of_any_script_are_letters_in_a_path(tmp_path):
+    paths = {"日本語/report.json": b"{}", "हिन्दी/report.json": b"{}"}
+    commit = write(tmp_path, {**FILES, **paths})
+    repository = find_repository(tmp_path, "model", "tstbench/toy")
+    assert paths.keys() <= set(repository.files(commit))
 
 
 def test_a_folder_is_taken_without_caches_and_hidden_files(tmp_path):

@@ -5,6 +5,7 @@ import http.client
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -259,3 +260,42 @@ def test_ctrl_c_stops_it_with_requests_open(root):
     assert time.monotonic() - started < 5
     assert process.stderr.read() == ""
     connection.close()
+
+
+INFO = "/api/datasets/tstbench/mini/paths-info/main"
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "headers"),
+    [
+        (FILE, None, {"Range": f"bytes={'9' * 4301}-"}),
+        (FILE, None, {"Range": f"bytes=-{'9' * 4301}"}),
+        (FILE, None, {"Range": f"bytes=0-{'9' * 4301}"}),
+        (INFO, b'{"paths": 5}', {"Content-Type": "application/json"}),
+        (INFO, b'{"paths": [["README.md"]]}', {"Content-Type": "application/json"}),
+        (INFO, b"5", {"Content-Type": "application/json"}),
+        (INFO, b"\xff", {"Content-Type": "application/json"}),
+        (INFO, b"{}", {"Content-Type": "application/json"}),
+        (INFO, b"[" * 100_000, {"Content-Type": "application/json"}),
+        ("/api/datasets/tstbench/mi%00ni", None, {}),
+        ("/datasets/tstbench/mini/resolve/ma%00in/README.md", None, {}),
+    ],
+)
+def test_what_cannot_be_understood_is_answered_in_words(endpoint, path, body, headers):
+    answer, content = ask(endpoint, "POST" if body else "GET", path, body, **headers)
+    assert answer.status == 400
+    assert len(json.loads(content)["error"]) > 20
+
+
+def test_half_an_address_is_answered_in_words(endpoint):
+    """No client sends it: the standard library's own refuses to."""
+    host, port = endpoint.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=10) as raw:
+        raw.sendall(b"GET http://[/ HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert raw.recv(1000).startswith(b"HTTP/1.1 400 ")
+
+
+def test_paths_are_one_or_several(endpoint):
+    for body in (b'{"paths": "README.md"}', b'{"paths": ["README.md"]}'):
+        answer, content = ask(endpoint, "POST", INFO, body, **{"Content-Type": "application/json"})
+        assert (answer.status, [one["path"] for one in json.loads(content)]) == (200, ["README.md"])

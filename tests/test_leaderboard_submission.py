@@ -51,11 +51,26 @@ def scored(upload, tmp_path):
 class TestForm:
     @pytest.mark.parametrize(
         "name",
-        ["", "   ", "...", "a/b", "../../etc", "<b>x</b>", "a\nb\x00", "naïve", "x" * 101, "{{x}}"],
+        [
+            "",
+            "   ",
+            "...",
+            "a/b",
+            "../../etc",
+            "<b>x</b>",
+            "a\nb\x00",
+            "na\u200bve",
+            "x" * 101,
+            "{{x}}",
+        ],
     )
     def test_names_that_are_none(self, results, name):
         with pytest.raises(InputError, match="the name needs 1 to 100"):
             check_system(Results(results).board(), THERE, name)
+
+    @pytest.mark.parametrize("name", ["naïve", "日本語 1", "हिन्दी"])
+    def test_letters_of_any_script_are_letters(self, results, name):
+        assert check_system(Results(results).board(), THERE, name).name == name
 
     @pytest.mark.parametrize("name", ["copy", "COPY", "c-o-p-y"])
     def test_a_name_that_is_taken(self, results, name):

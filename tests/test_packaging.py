@@ -58,6 +58,7 @@ def test_wheel_has_the_data_and_the_cards(wheel):
         "citation",
         "errors",
         "files",
+        "hosts",
         "hub",
         "plugins",
         "records",

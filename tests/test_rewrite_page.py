@@ -236,6 +236,9 @@ def test_a_trained_system_is_served(folder, tmp_path):
             ("other", {}, 404),
         ):
             assert post(running.url, name, body)[0] == expected_status, (name, body)
+        rebound = urllib.request.Request(running.url, headers={"Host": "evil.example"})
+        with pytest.raises(urllib.error.HTTPError, match="421"):
+            urllib.request.urlopen(rebound, timeout=30)
         with urllib.request.urlopen(running.url, timeout=30) as response:
             assert "default-src 'none'" in response.headers["content-security-policy"]
         with pytest.raises(InputError, match=r"port \d+ is in use"):

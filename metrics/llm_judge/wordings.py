@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -29,7 +28,7 @@ from pydantic import Field, ValidationError
 
 from ...datasets_scripts.directions import Direction
 from ...errors import InputError, UnknownNameError, unknown_name
-from ...files import read_text
+from ...files import parse_toml, read_text
 from ...records import Strict
 from ...store import canonical
 from ..functional.llm_judge import Scale
@@ -154,9 +153,7 @@ def _located(name_or_path: str, aspect: str) -> tuple[Path, str]:
 @lru_cache(maxsize=32)
 def _load(path: Path, content: str) -> _File:
     try:
-        file = _File.model_validate(tomllib.loads(content))
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{path}: not TOML: {error}") from error
+        file = _File.model_validate(parse_toml(content, path))
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])

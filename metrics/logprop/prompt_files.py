@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -20,7 +19,7 @@ from pydantic import Field, ValidationError
 
 from ...datasets_scripts.directions import Direction
 from ...errors import InputError, UnknownNameError, unknown_name
-from ...files import read_text
+from ...files import parse_toml, read_text
 from ...records import Strict
 
 _FOLDER = Path(__file__).with_name("prompts")
@@ -97,9 +96,7 @@ def load_prompts(name_or_path: str) -> Prompts:
 @lru_cache(maxsize=16)
 def _load(path: Path, content: str) -> Prompts:
     try:
-        file = _File.model_validate(tomllib.loads(content))
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{path}: not TOML: {error}") from error
+        file = _File.model_validate(parse_toml(content, path))
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])

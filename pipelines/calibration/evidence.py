@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...datasets_scripts.cleaning import is_blank
 from ...datasets_scripts.judgments.schema import Judgment
 from ...errors import InputError
 from ...metrics.functional.calibrated import calibrated_scores
@@ -112,7 +113,7 @@ def scored(
 ) -> list[Column]:
     """The paper's Joint if the study has one, and calibrated scores by parts from elsewhere."""
     found = [columns[PAPER]] if PAPER in columns else []
-    failed = np.array([not (one.output or "").strip() for one in outputs])
+    failed = np.array([is_blank(one.output or "") for one in outputs])
     directions = np.array([one.direction for one in outputs], dtype=str)
     for name, left_out in ((ELSEWHERE, None), (OTHERS, study)):
         scores = np.full(len(outputs), np.nan)

@@ -22,7 +22,7 @@ from ...files import git_blob_id
 from . import lfs
 from .answers import card_of
 from .build import NAMESPACE
-from .refusals import PushError, explained, hub_token
+from .refusals import PushError, check_namespace, explained, hub_token
 from .repositories import ATTRIBUTES, Entry, Kind, Repository, list_repositories
 
 if TYPE_CHECKING:
@@ -92,12 +92,14 @@ def push(
         One plan per repository: what was done, or what would be done.
 
     Raises:
+        InputError: the namespace is not a name on the Hub.
         PushError: no token, permission, quota or connection; the message names the repository.
         UnknownNameError: ``only`` has an unknown name.
         MissingFileError: there is no such folder.
     """
     from huggingface_hub import HfApi
 
+    check_namespace(namespace)
     repositories = _chosen(Path(root).expanduser().resolve(), only)
     token = hub_token(token, namespace, needed=not dry_run)
     api = HfApi(endpoint=endpoint, token=token or False)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ...errors import TSTBenchError
+from ...errors import InputError, TSTBenchError
+from ...hub import is_repo_id, misunderstood
 
 
 class PushError(TSTBenchError):
@@ -40,6 +41,19 @@ _REMEDIES = {
 }
 
 
+def check_namespace(name: str) -> None:
+    """Check the name of an owner of repositories.
+
+    Raises:
+        InputError: the Hub has no such names.
+    """
+    if not is_repo_id(f"{name}/name"):
+        raise InputError(
+            f"{name!r} is not the name of a user or an organisation on the Hub: it has letters, "
+            "digits, '.', '_' and '-' only"
+        )
+
+
 def explained(error: Exception, what: str, token: str | None) -> PushError | None:
     """The error for users, without the token; None if it is a bug in TSTBench."""
     from huggingface_hub import errors
@@ -53,6 +67,11 @@ def explained(error: Exception, what: str, token: str | None) -> PushError | Non
         text = f"{what}: {error.filename} is missing: run `tstbench hub build` again"
     elif isinstance(error, errors.HTTPError | OSError):  # whichever HTTP library the client has
         text = f"{what}: the Hub cannot be reached ({error}). Completed work is kept: run again"
+    elif misunderstood(error):
+        text = (
+            f"{what}: the server's answer is not that of a Hub ({type(error).__name__}: {error}): "
+            "check HF_ENDPOINT"
+        )
     else:
         return None
     return PushError(text.replace(token, "***") if token else text)

@@ -19,7 +19,7 @@ from ..read_standings import chosen_directions
 from ..results import Stored, read_direction
 from .build import NAMESPACE
 from .eval_results import About, DatasetRevision, has_leaderboards, result_files
-from .refusals import PushError, explained, hub_token
+from .refusals import PushError, check_namespace, explained, hub_token
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
@@ -75,7 +75,8 @@ def send_results(
         endpoint: default: ``HF_ENDPOINT``, otherwise huggingface.co.
 
     Raises:
-        InputError: no such model name, a bound, or scores of other sentences than the dataset's.
+        InputError: no such model name or namespace, a bound, or scores of other sentences than
+            the dataset's.
         MissingFileError, UnknownNameError: no such results or system.
         PushError: no token, permission or connection; says what to do.
     """
@@ -83,6 +84,7 @@ def send_results(
 
     if not is_repo_id(model):
         raise InputError(f"{model!r} is not the name of a model on the Hub: USER/MODEL")
+    check_namespace(namespace)
     if source is not None and not source.startswith("https://"):
         raise InputError(f"the source {source!r} is not an https address")
     found = _of_system(_read(Path(results).expanduser()), system, model)

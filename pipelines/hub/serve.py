@@ -14,15 +14,16 @@ import json
 import re
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from socketserver import TCPServer
 from types import FrameType
 from typing import IO, Any, cast
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
 from ...errors import TSTBenchError
+from ...hosts import STATUS, Hosts
 from ...talk import say
 from . import answers, leaderboards
 from .answers import NotFoundError
@@ -41,7 +42,12 @@ _FILE = re.compile(
     r"/(?:(?P<kind>dataset|space)s/)?(?P<id>[^/]+/[^/]+)/(?:resolve|raw)/(?P<rev>[^/]+)/(?P<path>.+)"
 )
 _LIST = re.compile(r"/api/(?P<kind>dataset|model|space)s/?")
-_RANGE = re.compile(r"bytes=(\d*)-(\d*)")
+_RANGE = re.compile(r"bytes=(\d*)-(\d*)", re.ASCII)
+_DIGITS = 18  # no file has more bytes than such a number
+
+
+class _BadRequestError(Exception):
+    """What was asked cannot be understood; the message is the answer."""
 
 
 class ServerError(TSTBenchError, OSError):
@@ -53,6 +59,7 @@ def serve(
     *,
     host: str = HOST,
     port: int = PORT,
+    allowed_hosts: Collection[str] = (),
     announce: Callable[[str], None] = print,
 ) -> None:
     """Serve a hub folder until Ctrl-C or SIGTERM.
@@ -61,13 +68,14 @@ def serve(
         root: the hub folder; repositories written while serving are available at once.
         host: the address to listen on; by default other machines cannot reach it.
         port: the port, 0 for any free one.
+        allowed_hosts: names that it answers to besides its own, see :mod:`tstbench.hosts`.
         announce: called once, when the server is ready, with the line that sets ``HF_ENDPOINT``.
 
     Raises:
         MissingFileError: there is no such folder.
         ServerError: the port is taken or not allowed.
     """
-    server = make_server(root, host=host, port=port)
+    server = make_server(root, host=host, port=port, allowed_hosts=allowed_hosts)
 
     def stop(_number: int, _frame: FrameType | None) -> None:
         raise KeyboardInterrupt
@@ -83,12 +91,14 @@ def serve(
         signal.signal(signal.SIGTERM, previous)
 
 
-def make_server(root: Path | str, *, host: str = HOST, port: int = 0) -> HubServer:
+def make_server(
+    root: Path | str, *, host: str = HOST, port: int = 0, allowed_hosts: Collection[str] = ()
+) -> HubServer:
     """A server that is already listening; the caller runs ``serve_forever``, ``server_close``."""
     root = Path(root).expanduser().resolve()
     list_repositories(root)  # no folder is an error now, not at the first request
     try:
-        return HubServer(root, host, port)
+        return HubServer(root, host, port, allowed_hosts)
     except OverflowError as error:
         raise ServerError(f"{port} is not a port: choose one from 0 to 65535") from error
     except OSError as error:
@@ -104,8 +114,9 @@ class HubServer(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, root: Path, host: str, port: int):
+    def __init__(self, root: Path, host: str, port: int, allowed_hosts: Collection[str] = ()):
         self.root = root
+        self.hosts = Hosts(host, allowed_hosts)
         super().__init__((host, port), _Handler)
 
     @property
@@ -134,6 +145,17 @@ class _Handler(BaseHTTPRequestHandler):
     @property
     def root(self) -> Path:
         return cast(HubServer, self.server).root
+
+    def parse_request(self) -> bool:
+        """Whether the request is answered; what is not has had its answer."""
+        if not super().parse_request():
+            return False
+        named = self.headers.get_all("host") or []
+        refusal = cast(HubServer, self.server).hosts.refusal(named[0] if len(named) == 1 else None)
+        if refusal is not None:
+            self.close_connection = True  # its body is not read
+            self._json(STATUS, {"error": refusal})
+        return refusal is None
 
     def do_GET(self) -> None:
         self._handle(None)
@@ -164,9 +186,9 @@ class _Handler(BaseHTTPRequestHandler):
         """Log nothing: loading a model makes dozens of requests."""
 
     def _handle(self, body: bytes | None) -> None:
-        url = urlsplit(self.path)
-        query = {key: values[0] for key, values in parse_qs(url.query).items()}
         try:
+            url = _url(self.path)
+            query = {key: values[0] for key, values in parse_qs(url.query).items()}
             if api := _API.fullmatch(url.path):
                 expand = parse_qs(url.query).get("expand", [])
                 self._json(200, self._api(_unquoted(api), query, body, expand))
@@ -185,6 +207,8 @@ class _Handler(BaseHTTPRequestHandler):
                 self._index()
             else:
                 self._json(404, {"error": "The local hub does not know this address"})
+        except _BadRequestError as error:
+            self._json(400, {"error": str(error)})
         except NotFoundError as error:
             headers = {"X-Error-Code": error.code, "X-Error-Message": _header(str(error))}
             self._json(404, {"error": str(error)}, headers)
@@ -218,13 +242,10 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _paths(self, body: bytes) -> list[str]:
         if "json" in self.headers.get("content-type", ""):
-            try:
-                paths = json.loads(body)["paths"]
-            except (ValueError, KeyError, TypeError):
-                return []
+            paths = _json_paths(body)
         else:
             paths = parse_qs(body.decode("utf-8", "replace")).get("paths", [])
-        return [paths] if isinstance(paths, str) else [str(path) for path in paths]
+        return [paths] if isinstance(paths, str) else paths
 
     def _send_file(self, at: dict[str, str]) -> None:
         repo = answers.repository(self.root, at["kind"] or "model", at["id"])
@@ -295,6 +316,28 @@ def _unquoted(match: re.Match[str]) -> dict[str, str]:
     return {name: unquote(part or "") for name, part in match.groupdict().items()}
 
 
+def _url(target: str) -> SplitResult:
+    try:
+        url = urlsplit(target)
+    except ValueError as error:  # half of an IPv6 address
+        raise _BadRequestError(f"This is not an address: {error}") from error
+    if "\0" in unquote(target):
+        raise _BadRequestError("An address with a NUL character leads nowhere")
+    return url
+
+
+def _json_paths(body: bytes) -> list[str] | str:
+    try:
+        found = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise _BadRequestError("The request is not JSON, or nested too deep") from error
+    paths = found.get("paths") if isinstance(found, dict) else None
+    several = isinstance(paths, list) and all(isinstance(path, str) for path in paths)
+    if not (several or isinstance(paths, str)):
+        raise _BadRequestError('The request needs "paths": a path, or a list of them')
+    return cast("list[str] | str", paths)
+
+
 def _header(text: str) -> str:
     return re.sub(r"[^\x20-\x7e]", "?", text)
 
@@ -311,6 +354,8 @@ def _span(header: str, size: int) -> tuple[int, int] | None:
     if not match or match.groups() == ("", ""):
         return 0, size - 1  # none, or several ranges: the whole file is a valid answer
     first, last = match.groups()
+    if len(first) > _DIGITS or len(last) > _DIGITS:
+        raise _BadRequestError(f"A Range has numbers of at most {_DIGITS} digits")
     if first == "":
         start, end = max(0, size - int(last)), size - 1
     else:

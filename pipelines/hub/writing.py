@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from ...errors import InputError, MissingFileError
-from ...files import git_blob_id
+from ...files import git_blob_id, in_names
 from . import lfs
 from .eval_results import FOLDER
 from .git import git
@@ -26,7 +26,7 @@ AUTHOR = "TSTBench <tstbench@users.noreply.huggingface.co>"
 
 # Hidden files are left out of a folder and refused by name, but for the results of a model.
 _HIDDEN = re.compile(rf"{re.escape(FOLDER)}/[A-Za-z0-9_][A-Za-z0-9_.-]*\.yaml")
-_SEGMENT = re.compile(r"[A-Za-z0-9_.+=@()-]+")
+_SIGNS = "_=@()"  # besides those of a file name
 
 
 def write_repository(
@@ -130,11 +130,16 @@ def _check_names(
         if kind == "model" and _HIDDEN.fullmatch(path):
             continue
         segments = path.split("/")
-        if not all(_SEGMENT.fullmatch(s) and not s.startswith((".", "-")) for s in segments):
+        if not all(_is_segment(s) and not s.startswith((".", "-")) for s in segments):
             raise InputError(f"{repo_id}: {path!r} is not a valid file name on the Hub: rename it")
     for tag in tags:
         if not NAME.fullmatch(tag) or ".." in tag:
             raise InputError(f"{repo_id}: {tag!r} is not a valid tag name")
+
+
+def _is_segment(name: str) -> bool:
+    """Whether a name has letters and digits, of any script, and harmless signs only."""
+    return bool(name) and all(in_names(sign) or sign in _SIGNS for sign in name)
 
 
 def _hold(git_dir: Path, files: Mapping[str, Path | bytes]) -> dict[str, bytes]:

@@ -75,6 +75,8 @@ def create_study(
         raise InputError(f"{message}: serve it, or choose another folder")
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise InputError(f"{out} exists and is not empty: a study needs its own folder")
+    if per_system < 1:
+        raise InputError(f"{per_system} outputs per system were requested: at least 1 is needed")
     if not raters:
         raise InputError("a study needs at least one rater")
     chosen = _in_order(tasks)

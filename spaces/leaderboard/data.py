@@ -24,6 +24,7 @@ from ...datasets_scripts.directions import Direction
 from ...datasets_scripts.known import DATASETS, DIRECTIONS
 from ...errors import InputError, MissingFileError, TSTBenchError
 from ...files import read_text
+from ...hub import misunderstood, why_not_downloaded
 from ...pipelines.ranking import ALPHA
 from ...pipelines.report import Report
 from ...pipelines.results import read_stored
@@ -199,11 +200,14 @@ def fetch_results(results: Path | str) -> Path:
 
     try:
         return Path(snapshot_download(name, repo_type="dataset"))
-    except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
+    except Exception as error:
+        told = (HfHubHTTPError, LocalEntryNotFoundError, OSError)
+        if not (isinstance(error, told) or misunderstood(error)):
+            raise
         raise MissingFileError(
             f"{name} is not a local folder, and no such dataset could be downloaded from the Hub "
-            f"({type(error).__name__}). Check the name, the network and HF_ENDPOINT, or give a "
-            "folder."
+            f"({why_not_downloaded(error)}). Check the name, the network and HF_ENDPOINT, or give "
+            "a folder."
         ) from error
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...datasets_scripts.known import DIRECTIONS
-from ...errors import TSTBenchError, require
+from ...errors import InputError, TSTBenchError, require
+from ...hosts import Hosts
+from ...talk import say
+from ..serving import KnownHosts, free_port
 from .data import Results, fetch_results
 from .reported import read_reported
 from .submission import MAX_BYTES, ScoreSubmission, ToFolder, ToPullRequest
@@ -37,6 +39,7 @@ def launch(
     *,
     host: str = "127.0.0.1",
     port: int = PORT,
+    allowed_hosts: Collection[str] = (),
     score: ScoreSubmission | None = None,
     directions: Sequence[str] | None = None,
     reported: str | None = None,
@@ -49,6 +52,7 @@ def launch(
             submissions are written to the folder or opened as pull requests on the dataset.
         host: ``0.0.0.0`` makes the page reachable from other machines.
         port: 0 takes any free port.
+        allowed_hosts: names that it answers to besides its own, see :mod:`tstbench.hosts`.
         score: scores submissions; without it the page accepts none.
         directions: those that accept submissions; ``None`` for all known directions.
         reported: what models report on the Hub: ``hub`` asks it once, now; or a folder with
@@ -61,6 +65,8 @@ def launch(
         TSTBenchError: the port is taken.
     """
     require("gradio", "space")
+    from starlette.middleware import Middleware
+
     from .page import Page
     from .submit_desk import Desk
 
@@ -71,28 +77,23 @@ def launch(
     publish = ToFolder(folder) if local else ToPullRequest(str(results))
     desk = Desk(board, score, publish, directions or tuple(DIRECTIONS)) if score else None
     page = Page(board, desk)
+    known = Middleware(KnownHosts, hosts=Hosts(host, allowed_hosts))
     try:
         _, url, _ = page.blocks.launch(
             server_name=host,
-            server_port=port or _free_port(host),
+            server_port=port or free_port(host),
             prevent_thread_lock=True,
             max_file_size=2 * MAX_BYTES,  # above ours, so that it is ours that explains
-            **page.serving_options(),
+            **page.serving_options(known),
         )
+    except OverflowError as error:
+        raise InputError(f"{port} is not a port: choose one from 0 to 65535") from error
     except OSError as error:
         raise TSTBenchError(
             f"port {port} on {host} cannot be opened ({error}). Choose another port, such as "
             f"--port {port + 1}."
         ) from error
     if block:
-        print(f"Leaderboard: {url}  (Ctrl-C stops it)", file=sys.stderr)  # noqa: T201
+        say(f"Leaderboard: {url}  (Ctrl-C stops it)")
         page.blocks.block_thread()
     return Running(url, page.blocks)
-
-
-def _free_port(host: str) -> int:
-    import socket
-
-    with socket.socket() as probe:
-        probe.bind((host, 0))
-        return probe.getsockname()[1]

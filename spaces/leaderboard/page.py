@@ -80,12 +80,16 @@ class Page:
         """The view of a query; an error becomes a view with a message."""
         return _safely(lambda: render(self._results.board(), query, self._ranks))
 
-    def serving_options(self) -> dict[str, Any]:
-        """The arguments of ``Blocks.launch`` besides the address."""
+    def serving_options(self, *first: Middleware) -> dict[str, Any]:
+        """The arguments of ``Blocks.launch`` besides the address.
+
+        Args:
+            first: layers that see a request before the page's own.
+        """
         prerender = Middleware(Prerender, view=self.render)
         downloads = Middleware(Downloads, results=self._results)
         return {
-            "app_kwargs": {"middleware": [downloads, prerender]},
+            "app_kwargs": {"middleware": [*first, downloads, prerender]},
             "theme": theme(),
             "footer_links": [],
             "quiet": True,

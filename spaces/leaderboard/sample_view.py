@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from ...datasets_scripts.cleaning import is_blank
 from ...metrics.registry import METRICS
 from .controls import link
 from .data import Entry
@@ -115,7 +116,7 @@ def rewrite_markup(source: str, prediction: str, reading: Reading) -> Markup:
 
     One that shares less than half with its source is shown plain in any case.
     """
-    if not prediction.strip():
+    if is_blank(prediction):
         return el("span", "(empty)", class_="quiet-text")
     text = el("span", prediction, class_="text")
     if prediction.split() == source.split():

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,9 +19,9 @@ from pydantic import ValidationError
 from ...datasets_scripts.known import DATASETS
 from ...datasets_scripts.load import load_test_set
 from ...errors import InputError, TSTBenchError
-from ...files import atomic_folder, read_text
+from ...files import atomic_folder, in_names, read_text
 from ...pipelines.outputs import read_outputs
-from ...pipelines.report import Report, SystemInfo
+from ...pipelines.report import MAX_NAME, Report, SystemInfo
 from ...pipelines.report_files import read_report
 from ...pipelines.results import REPLICATES_FILE, SAMPLES_FILE, is_result
 from ...pipelines.significance import write_significance
@@ -32,7 +31,6 @@ from .human import fold
 
 MAX_BYTES = 1 << 20
 _FILES = (SAMPLES_FILE, REPLICATES_FILE, "report.json")  # the report last: it marks completion
-_NAME = re.compile(r"[A-Za-z0-9 ._+-]{1,100}")
 
 Progress = Callable[[float, str], None]  # share done, 0 to 1, and what is being done
 
@@ -170,7 +168,8 @@ def check_system(
         InputError: a field is wrong, or the name is already used on this direction.
     """
     name = " ".join(name.split())
-    if not _NAME.fullmatch(name) or not fold(name):
+    plain = all(in_names(sign) or sign in " _" for sign in name)
+    if not plain or len(name) > MAX_NAME or not fold(name):
         raise InputError(
             "the name needs 1 to 100 letters, digits, spaces or . _ + -, and at least one letter "
             "or digit"

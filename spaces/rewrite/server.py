@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from ...errors import require
+from ...talk import say
 from ..serving import Running, start, until_interrupted
 from .desk import PATIENCE, Desk
 from .offers import open_offers
@@ -20,6 +20,7 @@ def serve(
     *,
     device: str = "auto",
     strict: bool = True,
+    allowed_hosts: Collection[str] = (),
     patience: float = PATIENCE,
 ) -> Running:
     """Serve systems and return at once; their weights are read meanwhile.
@@ -30,6 +31,7 @@ def serve(
         port: TCP port.
         device: where they compute: ``auto``, ``cpu`` or ``cuda``.
         strict: raise if one cannot be opened; otherwise the page says so in its place.
+        allowed_hosts: names that it answers to besides its own, see :mod:`tstbench.hosts`.
         patience: seconds that a system has for a sentence.
 
     Raises:
@@ -42,7 +44,7 @@ def serve(
     from .page import make_app
 
     desk = Desk(offers, device, patience=patience)
-    return start(make_app(desk), host, port, on_close=desk.close)
+    return start(make_app(desk), host, port, allowed_hosts=allowed_hosts, on_close=desk.close)
 
 
 def launch(
@@ -52,8 +54,9 @@ def launch(
     *,
     device: str = "auto",
     strict: bool = True,
+    allowed_hosts: Collection[str] = (),
 ) -> None:
     """Serve until Ctrl-C; see :func:`serve`."""
-    running = serve(systems, host, port, device=device, strict=strict)
-    print(f"Rewriting page: {running.url}  (Ctrl-C stops it)", file=sys.stderr)  # noqa: T201
+    running = serve(systems, host, port, device=device, strict=strict, allowed_hosts=allowed_hosts)
+    say(f"Rewriting page: {running.url}  (Ctrl-C stops it)")
     until_interrupted(running)

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,7 +28,7 @@ from pydantic import Field, ValidationError
 
 from ...datasets_scripts.directions import Direction
 from ...errors import InputError, UnknownNameError, unknown_name
-from ...files import read_text
+from ...files import parse_toml, read_text
 from ...records import Strict
 
 __all__ = ["Example", "Prompts", "instruction", "load_prompts", "prompt_names"]
@@ -162,9 +161,7 @@ def load_prompts(name_or_path: str | Path = USUAL) -> Prompts:
         path = Path(text).expanduser()
     content = read_text(path)
     try:
-        file = _File.model_validate(tomllib.loads(content))
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{path}: not TOML: {error}") from error
+        file = _File.model_validate(parse_toml(content, path))
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])

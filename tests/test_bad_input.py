@@ -1,0 +1,281 @@
+"""Input that nobody meant to give: words and exit code 2, never a traceback, a hang or a score."""
+
+import http.server
+import json
+import os
+import threading
+import unicodedata
+
+import numpy as np
+import pytest
+import regex
+from prepared import DIRECTION, refusal
+
+from tstbench.commands.cli import main
+from tstbench.commands.flags import read_toml as read_settings
+from tstbench.datasets_scripts.cleaning import is_blank
+from tstbench.datasets_scripts.load import load_test_set
+from tstbench.errors import InputError
+from tstbench.files import file_name, parse_toml, write_jsonl
+from tstbench.hub import misunderstood
+from tstbench.metrics.inputs import check_inputs
+from tstbench.pipelines.hub.refusals import explained
+from tstbench.pipelines.outputs import find_outputs, read_outputs
+from tstbench.pipelines.results import check_names, folder_name, system_folder
+from tstbench.pipelines.suspicion import find_suspicions
+from tstbench.trainers.prompting.prompts import load_prompts
+
+INVISIBLE = "\u200b", "\u2060\ufeff", "\u00ad", "\u3164", "\u2800", "\U000e0041", "\x08", " \u200d "
+
+
+@pytest.fixture(scope="module")
+def test_set():
+    return load_test_set(DIRECTION)
+
+
+# -- predictions that are none ---------------------------------------------------------------------
+
+
+def test_json_lines_under_another_name_are_refused(tmp_path, test_set, capsys):
+    path = tmp_path / "out.txt"
+    write_jsonl(path, ({"prediction": text} for text in test_set.sources))
+    message = refusal(capsys, "evaluate", path, "--direction", DIRECTION)
+    assert "out.txt, line 1: JSON" in message
+    assert "40 of 40 lines are objects" in message
+    assert "Name the file .jsonl" in message
+    path = path.rename(path.with_suffix(".jsonl"))
+    assert read_outputs(path, test_set).predictions == test_set.sources
+
+
+def test_a_rewrite_with_braces_is_still_a_rewrite(tmp_path, test_set):
+    lines = ["{}", '{"a": 1}', "{ so good }", *test_set.sources[3:]]
+    path = tmp_path / "out.txt"
+    path.write_text("\n".join(lines) + "\n")
+    assert list(read_outputs(path, test_set).predictions) == lines
+
+
+def test_invisible_is_what_unicode_calls_ignorable():
+    """Against the ``regex`` package's tables of Unicode's property."""
+    ignorable = regex.compile(r"[\p{Default_Ignorable_Code_Point}\p{Cc}\p{White_Space}\u2800]")
+    for sign in map(chr, [*range(0x30000), *range(0xE0000, 0xE2000)]):  # the rest is unassigned
+        assert is_blank(sign) == (ignorable.fullmatch(sign) is not None), hex(ord(sign))
+
+
+@pytest.mark.parametrize("text", INVISIBLE)
+def test_what_nobody_sees_is_an_empty_prediction(text):
+    inputs = check_inputs(["good food", text], ["a", "b"])
+    assert inputs.predictions == ("good food", "")
+    np.testing.assert_array_equal(inputs.failed, [False, True])
+    with pytest.raises(InputError, match="all 2 predictions are empty"):
+        check_inputs([text, ""])
+    kept = check_inputs(["می‌خواهم", "  "]).predictions  # spaces stay as they were
+    assert kept == ("می‌خواهم", "  ")
+
+
+def test_invisible_predictions_raise_the_suspicion_of_empty_ones(test_set):
+    outputs = [*["\u200b"] * 10, *(some[0] for some in test_set.references[10:])]
+    (said,) = [str(s) for s in find_suspicions(outputs, test_set) if "empty" in str(s)]
+    assert said.startswith("10 of 40 outputs are empty, or have only invisible characters (line")
+
+
+def test_a_file_of_invisible_predictions_is_refused(tmp_path, capsys):
+    (tmp_path / "a.txt").write_text("\u200b\n" * 40)
+    message = refusal(capsys, "evaluate", tmp_path / "a.txt", "--direction", DIRECTION)
+    assert "all 40 predictions are empty" in message
+
+
+# -- paths that are none ---------------------------------------------------------------------------
+
+
+def test_an_empty_path_is_not_the_current_folder(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.txt").write_text("x\n" * 40)
+    with pytest.raises(InputError, match="the path is empty"):
+        find_outputs([""])
+    for arguments in (
+        ["evaluate", "", "--direction", DIRECTION],
+        ["evaluate", "a.txt", "", "--direction", DIRECTION],
+        ["report", ""],
+        ["compare", "a", "b", "--direction", DIRECTION, ""],
+        ["leaderboard", ""],
+        ["rewrite", "a", ""],
+        ["transfer", "", "--direction", DIRECTION],
+        ["evaluate", "a.txt", "--direction", DIRECTION, "--out", ""],
+        ["hub", "serve", ""],
+        ["annotate", ""],
+    ):
+        with pytest.raises(SystemExit) as ended:
+            main(arguments)
+        assert ended.value.code == 2
+        assert "the path is empty" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
+
+
+@pytest.mark.parametrize("path", ["/dev/zero", "/dev/null", "pipe"])
+def test_what_never_ends_is_not_read(path, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo("pipe")
+    for argument in (path, f"a={path}"):
+        message = refusal(capsys, "evaluate", argument, "--direction", DIRECTION)
+        assert f"{path} is a pipe or a device, not a file" in message
+    assert "is a pipe or a device" in refusal(capsys, "run", path)
+    assert "is a pipe or a device" in refusal(capsys, "directions", "--data", path)
+
+
+def test_a_nul_in_a_path_is_said(tmp_path, capsys):
+    assert "NUL character" in refusal(capsys, "evaluate", "a\0.txt", "--direction", DIRECTION)
+    assert "NUL character" in refusal(capsys, "run", "a\0.toml")
+    assert "NUL character" in refusal(capsys, "hub", "serve", "a\0")
+    suite = tmp_path / "suite.toml"
+    suite.write_text('out = "a\\u0000b"\n[[system]]\nsystem = "copy"\n')
+    assert "NUL character" in refusal(capsys, "run", suite)
+
+
+# -- numbers, names and answers --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("port", ["99999", "65536", "-1", "x", "9" * 5000])
+@pytest.mark.parametrize("command", ["leaderboard", "rewrite a", "annotate a", "hub serve a"])
+def test_a_port_that_is_none(command, port, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main([*command.split(), "--port", port])
+    assert ended.value.code == 2
+    assert "is not a port: choose one from 0 to 65535" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "text", [f"a = {'[' * 5000}", f"a = {'[' * 60}{']' * 60}", f"[{'.'.join('a' * 3000)}]"]
+)
+def test_deep_toml_is_said(text, tmp_path, capsys):
+    path = tmp_path / "deep.toml"
+    path.write_text(text)
+    for arguments in (["run", path], ["directions", "--data", path]):
+        assert "more than 50 levels deep" in refusal(capsys, *arguments)
+    for read in (read_settings, lambda p: parse_toml(p.read_text(), p), load_prompts):
+        with pytest.raises(InputError, match="more than 50 levels deep"):
+            read(path)
+
+
+@pytest.mark.parametrize("namespace", ["a b", "", "../x", "a/b", "x" * 3 + "\n"])
+def test_a_namespace_that_is_none(namespace, tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("HF_TOKEN", "hf_x")
+    said = "is not the name of a user or an organisation on the Hub"
+    for dry in ([], ["--dry-run"]):
+        assert said in refusal(capsys, "hub", "push", tmp_path, "--namespace", namespace, *dry)
+    arguments = ["hub", "results", tmp_path, "--model", "a/b", "--namespace", namespace]
+    assert said in refusal(capsys, *arguments)
+
+
+class _Odd(http.server.BaseHTTPRequestHandler):
+    """A server that has one answer to everything."""
+
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(self.server.content)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(self.server.content)
+
+    do_HEAD = do_GET  # noqa: N815
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.mark.parametrize("content", [b"{}", b"[]", b"nonsense", b'{"id": "x/y"}'])
+def test_a_server_that_is_no_hub(content, monkeypatch):
+    """The client's own errors on such an answer, and what becomes of them."""
+    from huggingface_hub import HfApi, constants
+
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Odd) as server:
+        server.content = content
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+        api = HfApi(endpoint=f"http://127.0.0.1:{server.server_port}", token=False)
+        with pytest.raises(Exception) as caught:  # noqa: PT011 - of many kinds
+            list(api.list_repo_tree("x/y", revision=api.repo_info("x/y").sha))
+        server.shutdown()
+    said = explained(caught.value, "dataset x/y", None)
+    assert "the server's answer is not that of a Hub" in str(said)
+
+
+def test_our_own_bug_keeps_its_traceback():
+    with pytest.raises(KeyError) as caught:
+        {}["id"]
+    assert not misunderstood(caught.value)
+    assert explained(caught.value, "dataset x/y", None) is None
+
+
+# -- names of systems ------------------------------------------------------------------------------
+
+NAMES = [
+    "日本語",
+    "中文",
+    "हिन्दी",
+    "हिन्दू",
+    "русский",
+    "العربية",
+    "ไทย",
+    "café",
+    "cafe",
+    "GPT-4",
+    "ß",
+    "ñ",
+]
+
+
+def test_letters_of_any_script_are_letters():
+    check_names(NAMES)
+    assert [folder_name(name) for name in NAMES] == NAMES
+    for name in ("🙂", "!?", "\u200b", "...", "❤\ufe0f"):
+        with pytest.raises(InputError):
+            folder_name(name)
+
+
+def test_a_folder_never_leaves_its_parent_nor_is_too_long():
+    signs = [chr(n) for n in range(0x3000) if not 0xD800 <= n < 0xE000]
+    for sign in signs:
+        made = file_name(f"{sign}a{sign}/../{sign}")
+        assert not set(made) & set('/\\\0:*?"<>|\n')
+        assert made not in ("", ".", "..")
+        assert made == unicodedata.normalize("NFC", made) == file_name(made)
+    long = ["語" * 100, "語" * 99 + "话", "हि" * 50, "हि" * 49 + "ही"]
+    check_names(long)
+    assert all(len(folder_name(name).encode()) <= 200 for name in long)
+    assert len({folder_name(name) for name in long}) == len(long)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("日本語", "日本語!"), ("caf\u00e9", "cafe\u0301"), ("Ünal", "ünal")]
+)
+def test_two_names_never_share_a_folder_without_a_word(one, other):
+    with pytest.raises(InputError, match="would share a folder"):
+        check_names([one, other])
+
+
+def test_a_name_of_another_script_through_the_command_line(tmp_path, test_set, capsys):
+    for name in ("日本語", "中文"):
+        (tmp_path / f"{name}.txt").write_text("\n".join(test_set.sources) + "\n")
+    found = find_outputs([str(tmp_path)])
+    assert [name for name, _ in found] == ["中文", "日本語"]
+    arguments = ["evaluate", str(tmp_path), "--direction", DIRECTION, "--metrics", "s_bleu"]
+    for _ in range(2):
+        assert main([*arguments, "--out", str(tmp_path / "r")]) == 0
+        folder = tmp_path / "r" / DIRECTION
+        assert sorted(p.name for p in folder.iterdir() if p.is_dir()) == ["中文", "日本語"]
+    report = folder / "日本語" / "report.json"
+    assert json.loads(report.read_text())["system"]["name"] == "日本語"
+
+
+def test_results_under_the_name_of_an_earlier_version_are_found(tmp_path, test_set):
+    (tmp_path / "x.txt").write_text("\n".join(test_set.sources) + "\n")
+    out = tmp_path / "r"
+    arguments = [f"naïve={tmp_path / 'x.txt'}", "--direction", DIRECTION, "--metrics"]
+    assert main(["evaluate", *arguments, "s_bleu", "--out", str(out)]) == 0
+    folder = out / DIRECTION
+    (folder / "naïve").rename(folder / "na_ve")  # as earlier versions named it
+    assert main(["evaluate", *arguments, "bleu", "--out", str(out)]) == 0
+    assert [p.name for p in folder.iterdir() if p.is_dir()] == ["na_ve"]
+    scores = json.loads((folder / "na_ve" / "report.json").read_text())["scores"]
+    assert {score["metric"] for score in scores} == {"s_bleu", "r_bleu", "multi_bleu"}
+    assert system_folder(out, test_set.direction, "na_ve").name == "na_ve"

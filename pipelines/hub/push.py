@@ -22,6 +22,7 @@ from ...files import git_blob_id
 from . import lfs
 from .answers import card_of
 from .build import NAMESPACE
+from .guard import check_publishable
 from .refusals import PushError, explained, hub_token
 from .repositories import ATTRIBUTES, Entry, Kind, Repository, list_repositories
 
@@ -93,12 +94,17 @@ def push(
 
     Raises:
         PushError: no token, permission, quota or connection; the message names the repository.
+        LicensedTextError: text that must not be published; nothing was sent, of any repository.
+        IntegrityError: a file is not what was committed; nothing was sent either.
+        InputError: a file that the guard does not know.
         UnknownNameError: ``only`` has an unknown name.
         MissingFileError: there is no such folder.
     """
     from huggingface_hub import HfApi
 
     repositories = _chosen(Path(root).expanduser().resolve(), only)
+    for repository in repositories:  # all of them, before anything is sent
+        _check(repository, f"{namespace}/{repository.name}")
     token = hub_token(token, namespace, needed=not dry_run)
     api = HfApi(endpoint=endpoint, token=token or False)
     plans = []
@@ -136,6 +142,16 @@ def _chosen(root: Path, only: Collection[str]) -> list[Repository]:
             )
         seen.add(key)
     return chosen
+
+
+def _check(repository: Repository, repo_id: str) -> None:
+    """Whatever wrote the folder: that its files are whole, and may be published."""
+    commit = repository.resolve()
+    if commit is None:
+        raise PushError(f"{repository.path} has no commit: run `tstbench hub build` again")
+    entries = repository.files(commit)
+    contents = {p: repository.source(e) for p, e in entries.items() if p != ATTRIBUTES}
+    check_publishable(repository.kind, repo_id, contents)
 
 
 def _push_one(

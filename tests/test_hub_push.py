@@ -23,7 +23,10 @@ from tstbench.pipelines.hub.repositories import list_repositories
 from tstbench.pipelines.hub.writing import write_repository
 
 CLIENT = Path(__file__).with_name("hub_client.py")
-RESULTS = {"README.md": b"# Results\n", "a/report.json": b"{}", "a/scores.jsonl": b'{"acc": 1}\n'}
+SAID = {"direction": "mini/negative-to-positive", "system": "ours", "id": "1"}
+OUTPUTS = json.dumps({**SAID, "prediction": "A lovely soup.", "origin": None}).encode()
+SIGNIFICANCE = "mini/negative-to-positive/significance.json"
+RESULTS = {"README.md": b"# Results\n", "outputs.jsonl": OUTPUTS, SIGNIFICANCE: b"{}"}
 MINI, WORDS = ("dataset", "tstbench/mini"), ("space", "tstbench/wordcount")
 MODEL = ("model", "tstbench/classifier")
 
@@ -130,12 +133,14 @@ def test_dry_run_changes_nothing_and_lists_everything(hub, root, results):
         "  + requirements.txt\n  + wordcount.py\n  tag v0.4.6"
     )
     push(results, token=TOKEN, endpoint=hub.url)
-    changed = {**RESULTS, "README.md": b"# More results\n", "b.json": b"{}"}
-    del changed["a/scores.jsonl"]
+    changed = {**RESULTS, "README.md": b"# More results\n", "scores.jsonl": b""}
+    del changed[SIGNIFICANCE]
     write_repository(results, "dataset", "tstbench/results", changed)
     before = commits(hub)
     (plan,) = push(results, endpoint=hub.url, dry_run=True)  # reading needs no token
-    assert str(plan) == ("dataset tstbench/results:\n  + b.json\n  ~ README.md\n  - a/scores.jsonl")
+    assert str(plan) == (
+        f"dataset tstbench/results:\n  + scores.jsonl\n  ~ README.md\n  - {SIGNIFICANCE}"
+    )
     assert commits(hub) == before
 
 
@@ -143,11 +148,11 @@ def test_files_of_others_are_left_alone(hub, results):
     push(results, token=TOKEN, endpoint=hub.url)
     repo = hub.repos["dataset", "tstbench/results"]
     repo.commit({**repo.files, "submission/report.json": b'{"theirs": 1}'}, "merge a submission")
-    write_repository(results, "dataset", "tstbench/results", {**RESULTS, "b.json": b"{}"})
+    write_repository(results, "dataset", "tstbench/results", {**RESULTS, "scores.jsonl": b""})
     (plan,) = push(results, token=TOKEN, endpoint=hub.url)
     assert plan.left_alone == ("submission/report.json",)
     assert repo.files["submission/report.json"] == b'{"theirs": 1}'
-    assert repo.files["b.json"] == b"{}"
+    assert repo.files["scores.jsonl"] == b""
 
 
 def test_another_namespace_and_private(hub, root):
@@ -223,7 +228,7 @@ def test_no_connection(results, monkeypatch):
 
 def test_somebody_else_commits_meanwhile(hub, results, monkeypatch):
     push(results, token=TOKEN, endpoint=hub.url)
-    write_repository(results, "dataset", "tstbench/results", {**RESULTS, "b.json": b"{}"})
+    write_repository(results, "dataset", "tstbench/results", {**RESULTS, "scores.jsonl": b""})
     repo = hub.repos["dataset", "tstbench/results"]
     create_commit = huggingface_hub.HfApi.create_commit
 
@@ -235,7 +240,7 @@ def test_somebody_else_commits_meanwhile(hub, results, monkeypatch):
     with pytest.raises(PushError, match=r"412.*run again"):
         push(results, token=TOKEN, endpoint=hub.url)
     monkeypatch.undo()
-    assert "b.json" not in repo.files
+    assert "scores.jsonl" not in repo.files
 
 
 def test_wrong_arguments(hub, root, tmp_path):

@@ -8,10 +8,11 @@ between a corpus and what our own cleaning, a tokeniser or a page makes of it ("
 from __future__ import annotations
 
 import html
+import re
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 from ...errors import MissingFileError
@@ -19,6 +20,8 @@ from ...files import file_state
 
 SHORTEST = 6  # words: shorter sentences ("I do not know.") are everybody's
 WINDOW = 12  # words; of a longer sentence, each run of 2 * WINDOW - 1 words is found
+_OTHERS = re.compile(r"[\W\d_]+")  # but letters
+_TAG = re.compile(r"<[^<>]{0,300}>")  # of a page: its letters are not the sentence's
 _KEYS = (40, 24, 12)  # letters by which a window is looked up, the longest that it has
 
 
@@ -30,7 +33,7 @@ def letters(text: str) -> str:
     """
     if not text.isascii() or "&" in text:
         text = unicodedata.normalize("NFKD", html.unescape(text))
-    return "".join(filter(str.isalpha, text.casefold()))
+    return _OTHERS.sub("", text.casefold())
 
 
 def windows(sentence: str) -> Iterable[str]:
@@ -87,13 +90,25 @@ class QuotedSentences:
 
     def quoted_in(self, text: str) -> bool:
         """Whether this text contains a whole sentence of the corpus, or a window of one."""
-        found = letters(text)
-        for size in _KEYS:
-            for start in range(len(found) - size + 1):
-                likely = self.by_beginning.get(found[start : start + size])
-                if likely and any(found.startswith(window, start) for window in likely):
-                    return True
-        return False
+        if "<" in text and self.quoted_in(_TAG.sub(" ", text).replace("<", " ")):
+            return True
+        found, size = letters(text), _KEYS[-1]
+        return any(
+            found[start : start + size] in self.beginnings and self._begins_at(found, start)
+            for start in range(len(found) - size + 1)
+        )
+
+    @cached_property
+    def beginnings(self) -> frozenset[str]:
+        """The first letters of every window: most places of a text are none of them."""
+        return frozenset(key[: _KEYS[-1]] for key in self.by_beginning)
+
+    def _begins_at(self, found: str, start: int) -> bool:
+        return any(
+            found.startswith(window, start)
+            for size in _KEYS
+            for window in self.by_beginning.get(found[start : start + size], ())
+        )
 
 
 @lru_cache(maxsize=1)

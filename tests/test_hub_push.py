@@ -1,7 +1,9 @@
 """The real client pushes to a double of the Hub; what is there is loaded back by name."""
 
+import hashlib
 import json
 import socket
+import subprocess
 from pathlib import Path
 
 import huggingface_hub.constants
@@ -16,8 +18,9 @@ from hub_artefacts import (
 )
 from hub_double import TOKEN, running
 
-from tstbench.errors import InputError, MissingFileError, UnknownNameError
+from tstbench.errors import InputError, IntegrityError, MissingFileError, UnknownNameError
 from tstbench.pipelines.hub.build import build
+from tstbench.pipelines.hub.known_records import LicensedTextError
 from tstbench.pipelines.hub.push import PushError, push
 from tstbench.pipelines.hub.repositories import list_repositories
 from tstbench.pipelines.hub.writing import write_repository
@@ -251,3 +254,54 @@ def test_wrong_arguments(hub, root, tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match="has no repositories"):
         push(tmp_path / "empty", token=TOKEN, endpoint=hub.url)
+
+
+def by_hand(repository, path, content):
+    """A commit that no guard has seen: git itself makes it."""
+    (repository.path / path).parent.mkdir(parents=True, exist_ok=True)
+    (repository.path / path).write_bytes(content)
+    name = ["-c", "user.name=A", "-c", "user.email=a@b.c"]
+    for command in (["add", "-f", path], [*name, "commit", "-q", "-m", "by hand"]):
+        subprocess.run(["git", "-C", repository.path, *command], check=True)
+
+
+@pytest.mark.parametrize("dry_run", [False, True])
+def test_the_guard_stands_before_the_hub_whatever_made_the_folder(hub, root, results, dry_run):
+    (repository,) = list_repositories(results)
+    licensed = {
+        **SAID,
+        "direction": "gyafc_em/informal-to-formal",
+        "prediction": "Yes.",
+        "origin": None,
+    }
+    by_hand(repository, "outputs.jsonl", json.dumps(licensed).encode())
+    repository.path.rename(root / "datasets/tstbench/results")
+    with pytest.raises(LicensedTextError, match="results: outputs.jsonl"):
+        push(root, token=TOKEN, endpoint=hub.url, dry_run=dry_run)
+    assert hub.repos == {}  # nor any repository before it
+    assert hub.requests == []
+
+
+def test_a_folder_of_files_that_are_none_of_ours_is_not_pushed(hub, results):
+    (repository,) = list_repositories(results)
+    by_hand(repository, "notes.csv", b"direction;text\nx;y\n")
+    with pytest.raises(InputError, match="notes.csv is not published"):
+        push(results, token=TOKEN, endpoint=hub.url)
+    assert hub.repos == {}
+
+
+def test_a_flipped_byte_in_a_large_file_is_not_pushed(hub, root, artefacts):
+    (repository,) = (one for one in list_repositories(root) if one.kind == "model")
+    entry = repository.files(repository.resolve())["model.safetensors"]
+    file = repository.large_file(entry)
+    content = bytearray(file.read_bytes())
+    content[-1] ^= 1
+    file.write_bytes(content)
+    with pytest.raises(IntegrityError, match=r"model\.safetensors is damaged.*hub build"):
+        push(root, token=TOKEN, endpoint=hub.url)
+    assert hub.repos == {}
+    build(root, **artefacts)  # which the message advises
+    push(root, token=TOKEN, endpoint=hub.url)
+    assert hashlib.sha256(hub.repos[MODEL].files["model.safetensors"]).hexdigest() == (
+        entry.pointer.sha256
+    )

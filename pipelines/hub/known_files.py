@@ -94,7 +94,8 @@ def _says_its_data(files: Mapping[str, Path | bytes]) -> bool:
     for name, field in (("system.json", "directions"), ("scorer.json", "dataset")):
         if name in files:
             try:
-                return bool(json.loads(content_of(files[name]))[field])
+                # Systems that learned to follow instructions have a list of no directions.
+                return isinstance(json.loads(content_of(files[name]))[field], list | str)
             except (ValueError, KeyError, TypeError, RecursionError):
                 return False
     return False

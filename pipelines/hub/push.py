@@ -146,21 +146,22 @@ def _chosen(root: Path, only: Collection[str]) -> list[Repository]:
 
 def _check(repository: Repository, repo_id: str) -> None:
     """Whatever wrote the folder: that its files are whole, and may be published."""
+    entries = repository.files(_newest(repository))
+    contents = {p: repository.source(e) for p, e in entries.items() if p != ATTRIBUTES}
+    check_publishable(repository.kind, repo_id, contents)
+
+
+def _newest(repository: Repository) -> str:
     commit = repository.resolve()
     if commit is None:
         raise PushError(f"{repository.path} has no commit: run `tstbench hub build` again")
-    entries = repository.files(commit)
-    contents = {p: repository.source(e) for p, e in entries.items() if p != ATTRIBUTES}
-    check_publishable(repository.kind, repo_id, contents)
+    return commit
 
 
 def _push_one(
     api: HfApi, repository: Repository, repo_id: str, *, private: bool, dry_run: bool
 ) -> Plan:
-    commit = repository.resolve()
-    if commit is None:
-        raise PushError(f"{repository.path} has no commit: run `tstbench hub build` again")
-    files = {p: e for p, e in repository.files(commit).items() if p != ATTRIBUTES}
+    files = {p: e for p, e in repository.files(_newest(repository)).items() if p != ATTRIBUTES}
     plan, head = _compare(api, repository, repo_id, files)
     if dry_run or plan.is_empty:
         return plan

@@ -268,15 +268,10 @@ def by_hand(repository, path, content):
 @pytest.mark.parametrize("dry_run", [False, True])
 def test_the_guard_stands_before_the_hub_whatever_made_the_folder(hub, root, results, dry_run):
     (repository,) = list_repositories(results)
-    licensed = {
-        **SAID,
-        "direction": "gyafc_em/informal-to-formal",
-        "prediction": "Yes.",
-        "origin": None,
-    }
-    by_hand(repository, "outputs.jsonl", json.dumps(licensed).encode())
+    row = {**json.loads(OUTPUTS), "direction": "gyafc_em/informal-to-formal"}
+    by_hand(repository, "outputs.jsonl", json.dumps(row).encode())
     repository.path.rename(root / "datasets/tstbench/results")
-    with pytest.raises(LicensedTextError, match="results: outputs.jsonl"):
+    with pytest.raises(LicensedTextError, match=r"results: outputs\.jsonl"):
         push(root, token=TOKEN, endpoint=hub.url, dry_run=dry_run)
     assert hub.repos == {}  # nor any repository before it
     assert hub.requests == []
@@ -285,7 +280,7 @@ def test_the_guard_stands_before_the_hub_whatever_made_the_folder(hub, root, res
 def test_a_folder_of_files_that_are_none_of_ours_is_not_pushed(hub, results):
     (repository,) = list_repositories(results)
     by_hand(repository, "notes.csv", b"direction;text\nx;y\n")
-    with pytest.raises(InputError, match="notes.csv is not published"):
+    with pytest.raises(InputError, match=r"notes\.csv is not published"):
         push(results, token=TOKEN, endpoint=hub.url)
     assert hub.repos == {}
 

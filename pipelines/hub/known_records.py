@@ -176,7 +176,11 @@ def settings(file: PublishedFile) -> None:
 
 def one_record(schema: type[Strict]) -> Callable[[PublishedFile], None]:
     """A check of a file that is one JSON object."""
-    return lambda file: _parse(schema, file.content, file.where) and None
+
+    def check(file: PublishedFile) -> None:
+        _parse(schema, file.content, file.where)
+
+    return check
 
 
 def _parse(schema: type[_Record], text: bytes | str, where: str) -> _Record:

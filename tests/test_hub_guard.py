@@ -453,7 +453,10 @@ def test_a_space_has_no_data_and_a_model_says_what_it_learned_from(tmp_path):
     passes({"a.json": b'{"weight": 0.5, "name": "v1"}', "app.py": b"# x\n"}, "space")
     assert "Data belongs in a dataset" in unknown({"a.jsonl": sentence}, "space")
     files = {p.name: p for p in model_folder(tmp_path / "model").iterdir()}
-    assert "what it was trained on" in unknown({**files, "memory.json": sentence}, "model")
+    for name in ("memory.json", "sentences.md", "sentences.txt"):
+        assert "what it was trained on" in unknown({**files, name: sentence}, "model")
+    for name in ("vocab.txt", "merges.txt"):
+        assert f"{name}, line 2" in unknown({**files, name: f"soup\n{SENTENCE}".encode()}, "model")
     card = {"system.json": json.dumps({"directions": [OPEN]}).encode()}
     passes({**files, **card, "memory.json": sentence}, "model")
     card = {"system.json": json.dumps({"directions": [DIRECTION]}).encode()}

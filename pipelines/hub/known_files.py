@@ -40,9 +40,10 @@ _SPACE: dict[str, Check] = {
 }
 # What transformers and its tokenizers write: weights, settings and words, but no sentences.
 _FOREIGN_MODEL: dict[str, Check] = {
-    r"(?:.*/)?[^/]+\.(?:safetensors|bin|model|md)": records.anything,
+    r"(?:.*/)?[^/]+\.(?:safetensors|bin|model)": records.anything,
+    r"(?:.*/)?README\.md": records.anything,
     r"(?:.*/)?[^/]*(?:config|vocab|tokenizer|tokens|_map|\.index)\.json": records.anything,
-    r"(?:.*/)?(?:vocab|merges)\.txt": records.anything,
+    r"(?:.*/)?(?:vocab|merges)\.txt": records.vocabulary,
     r"\.eval_results/[^/]+\.yaml": records.anything,
 }
 _OUR_MODEL: dict[str, Check] = {

@@ -174,6 +174,13 @@ def settings(file: PublishedFile) -> None:
         )
 
 
+def vocabulary(file: PublishedFile) -> None:
+    """A list of words, or of pairs of pieces: never more on a line."""
+    for where, line in file.lines():
+        if len(line.split()) > _NAME_WORDS:
+            raise InputError(f"{where} is not published: a line of a vocabulary has a word or two")
+
+
 def one_record(schema: type[Strict]) -> Callable[[PublishedFile], None]:
     """A check of a file that is one JSON object."""
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from ...errors import InputError
 from . import known_records as records
 from .known_records import PublishedFile, content_of
+from .known_schemas import Fingerprint
 
 Check = Callable[[PublishedFile], object]
 
@@ -22,7 +23,7 @@ _SYSTEM = r"[^/]+/[^/]+/[^/]+"  # dataset, direction, system
 _DATASET: dict[str, Check] = {
     r"README\.md": records.anything,
     r"eval\.yaml": records.tasks,
-    r"fingerprint\.json": records.one_record(records.Fingerprint),
+    r"fingerprint\.json": records.one_record(Fingerprint),
     r"scores\.jsonl": records.score_rows,
     r"outputs\.jsonl": records.output_rows,
     r"human\.jsonl": records.judgments,

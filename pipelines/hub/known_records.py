@@ -8,10 +8,10 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 import yaml
-from pydantic import Field, ValidationError
+from pydantic import ValidationError
 
 from ...datasets_scripts.directions import OUR_DATASETS
 from ...datasets_scripts.judgments.licensed import without_licensed_text
@@ -23,6 +23,7 @@ from ..history import Earlier
 from ..report import Report, Sample, Sha256
 from ..report_schema_1 import ReportSchema1
 from .human_judgments import COLUMNS
+from .known_schemas import Fingerprint, OutputRow, ScoreRow, Significance, Tasks
 
 LICENSED = tuple(name for name, facts in OUR_DATASETS.items() if facts.licensed)
 _NAME_WORDS = 5
@@ -65,62 +66,6 @@ class PublishedFile:
         """The content of a file in the same folder, if there is one."""
         path = str(PurePosixPath(self.path).with_name(name))
         return content_of(self.files[path]) if path in self.files else None
-
-
-class Fingerprint(Strict):
-    """``fingerprint.json`` of a built dataset that may be published."""
-
-    dataset: str
-    version: str
-    cleaning: str
-    decontamination: dict[str, str]
-    publishable: Literal[True]
-    rows_digest: str
-    fingerprints: dict[str, str]
-    left_out: list[str]
-    files: list[_Origin]
-
-
-class _Origin(Strict):
-    name: str
-    commit: str | None
-    git_blob: str
-
-
-class _Tasks(Strict):
-    name: str
-    description: str
-    evaluation_framework: Literal["tstbench"]
-    tasks: list[dict[Literal["id", "config", "split"], str]]
-
-
-class _ScoreRow(Strict):
-    direction: str
-    system: str
-    family: str
-    date: str | None
-    profile: str
-    metric: str
-    value: float | None
-    low: float | None
-    high: float | None
-    unit: str
-    signature: str
-    made_with: str
-
-
-class _OutputRow(Strict):
-    direction: str
-    system: str
-    id: str
-    prediction: str
-    origin: str | None
-
-
-class _Significance(Strict):
-    test: Literal["paired bootstrap, two-sided, alpha 0.05, uncorrected"]
-    ranks: dict[str, Annotated[list[int], Field(min_length=2, max_length=2)]]
-    p_best: dict[str, float]
 
 
 def content_of(content: Path | bytes) -> bytes:
@@ -210,7 +155,7 @@ def _unlike(where: str, error: ValidationError) -> InputError:
 def tasks(file: PublishedFile) -> None:
     """``eval.yaml``."""
     try:
-        _Tasks.model_validate(yaml.safe_load(file.content))
+        Tasks.model_validate(yaml.safe_load(file.content))
     except yaml.YAMLError as error:
         raise InputError(f"{file.where} is not YAML, so it is not published") from error
     except ValidationError as error:
@@ -220,13 +165,13 @@ def tasks(file: PublishedFile) -> None:
 def score_rows(file: PublishedFile) -> None:
     """``scores.jsonl``: numbers and signatures, of any direction."""
     for where, line in file.lines():
-        _parse(_ScoreRow, line, where)
+        _parse(ScoreRow, line, where)
 
 
 def output_rows(file: PublishedFile) -> None:
     """``outputs.jsonl``: predictions, of open datasets only."""
     for where, line in file.lines():
-        check_dataset(_parse(_OutputRow, line, where).direction.split("/")[0], where)
+        check_dataset(_parse(OutputRow, line, where).direction.split("/")[0], where)
 
 
 def history(file: PublishedFile) -> None:
@@ -239,7 +184,7 @@ def significance(file: PublishedFile) -> None:
     """``significance.json`` of a direction."""
     try:
         for record in json.loads(file.content).values():
-            _Significance.model_validate(record)
+            Significance.model_validate(record)
     except ValidationError as error:
         raise _unlike(file.where, error) from None
     except (ValueError, AttributeError, RecursionError) as error:

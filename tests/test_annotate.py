@@ -431,9 +431,12 @@ class TestExport:
         results = write_reports(tmp_path / "results", SYSTEMS, direction=direction)
         create_study(results, [direction], None, RATERS, tmp_path / "s", per_system=2)
         desk = Desk(tmp_path / "s")
-        self.rate_all(desk, keys(tmp_path / "s")["Ann Archer"], GOOD["scores"])
+        ann = keys(tmp_path / "s")["Ann Archer"]
+        self.rate_all(desk, ann, GOOD["scores"])
+        desk.save(ann, 0, GOOD | {"flagged": True, "comment": SENTENCES[0][0]})  # quotes it
         desk.close()
         rows = export(tmp_path / "s", tmp_path / "j.jsonl")
         assert "overall" in {row.aspect for row in rows}
         assert {(row.source, row.output) for row in rows} == {(None, None)}
+        assert {row.note for row in rows} == {None, "flagged"}
         assert not any(source in (tmp_path / "j.jsonl").read_text() for source, _ in SENTENCES)

@@ -73,8 +73,10 @@ def test_gyafc_is_refused(tmp_path, results):
         build_all(tmp_path / "hub", datasets=["gyafc_fr"])
     copy = read_results(results, DIRECTIONS[DIRECTION], "copy")
     keep(results, replace(copy, direction=DIRECTIONS["gyafc_fr/informal-to-formal"], scored=()))
-    with pytest.raises(TSTBenchError, match="licen"):
-        build_all(tmp_path / "hub", datasets=[], results=results, only=["results"])
+    build_all(tmp_path / "hub", datasets=[], results=results, only=["results"])
+    built = tmp_path / "hub/datasets/tstbench/results"
+    assert not (built / "gyafc_fr/informal-to-formal/copy/samples.jsonl").exists()
+    assert (built / DIRECTION / "copy/samples.jsonl").exists()
 
 
 @pytest.mark.parametrize("name", ["report.json", "samples.jsonl", "replicates.parquet"])

@@ -6,14 +6,20 @@ corpus.
 
 import json
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from datasets import ClassLabel, Features, Value
 from hub_artefacts import dataset_folder, model_folder, write_parquet
 
 from tstbench.datasets_scripts.build import build as build_dataset
+from tstbench.datasets_scripts.cleaning import CLEANINGS, match_key
+from tstbench.datasets_scripts.judgments.licensed import without_licensed_text
+from tstbench.datasets_scripts.judgments.schema import Judgment
 from tstbench.datasets_scripts.publication import MARKER
 from tstbench.errors import InputError, MissingFileError, TSTBenchError
 from tstbench.pipelines.hub.guard import LicensedTextError, check_publishable
+from tstbench.pipelines.hub.quotes import SHORTEST, WINDOW
 from tstbench.pipelines.hub.repositories import find_repository
 from tstbench.pipelines.hub.writing import write_repository
 
@@ -22,13 +28,53 @@ SENTENCE = "u should totally go 2 that concert with ur friends"
 REWRITE = "You should certainly attend that concert with your friends."
 DIRECTION = "gyafc_em/informal-to-formal"
 REPORT = {
-    "schema_version": 1,
+    "schema_version": 2,
+    "tstbench": "0.5.0",
     "direction": DIRECTION,
-    "profile": "embedded",
     "system": {"name": "a rule based system", "origin": "their outputs, cleaned by us"},
-    "scores": [{"metric": "acc", "value": 71.5, "unit": "percent", "signature": "acc|v:1 a b c"}],
-    "left_out": [{"metric": "joint", "why": "no sentence has a reference here"}],
+    "data": {
+        "fingerprint": "0" * 64,
+        "cleaning": "paper-v1",
+        "sentences": 1,
+        "references_min": 0,
+        "references_max": 0,
+    },
+    "outputs_sha256": "0" * 64,
+    "scores": [
+        {
+            "key": "acc",
+            "metric": "acc",
+            "value": 71.5,
+            "unit": "percent",
+            "higher_is_better": True,
+            "interval": None,
+            "signature": "acc|v:1 a b c",
+            "made_with": "numpy 2.0, on a machine of ours",
+            "recipe": "0" * 64,
+            "profile": "embedded",
+        }
+    ],
+    "left_out": [
+        {"metric": "joint", "why": "no sentence has a reference here", "recipe": "0" * 64}
+    ],
 }
+FOLDER = f"{DIRECTION}/one"
+OPEN = "yelp/negative-to-positive"
+ROW = {
+    "direction": DIRECTION,
+    "system": "GPT-4 with four examples",
+    "family": "prompting",
+    "date": None,
+    "profile": "embedded",
+    "metric": "acc",
+    "value": 0.7,
+    "low": None,
+    "high": None,
+    "unit": "fraction",
+    "signature": "acc|v:1",
+    "made_with": "numpy 2.0",
+}
+OUTPUT = {"direction": OPEN, "system": "ours", "id": "1", "prediction": "ok", "origin": None}
 SAMPLE = {"id": "7", "source": SENTENCE, "references": [], "prediction": REWRITE, "scores": {}}
 
 
@@ -64,9 +110,23 @@ def passes(files, kind="dataset", repo_id="tstbench/outputs"):
     check_publishable(kind, repo_id, {**CARD, **files})
 
 
+def unknown(files, kind="dataset", repo_id="tstbench/outputs"):
+    """Files that say nothing licensed, but of which nothing else is known either."""
+    with pytest.raises(InputError) as caught:
+        check_publishable(kind, repo_id, {**CARD, **files})
+    for text in (SENTENCE, REWRITE):
+        assert text not in str(caught.value)
+    return str(caught.value)
+
+
 def parquet(tmp_path, columns, features=None):
     write_parquet(tmp_path / "x.parquet", columns, features)
     return (tmp_path / "x.parquet").read_bytes()
+
+
+def numbers_file(tmp_path, values):
+    pq.write_table(pa.table({"acc": values}), tmp_path / "numbers.parquet")
+    return tmp_path / "numbers.parquet"
 
 
 @pytest.mark.parametrize("name", ["gyafc_em", "gyafc_fr", "GYAFC", "my-gyafc_em-copy"])
@@ -126,8 +186,20 @@ def test_samples_beside_a_report():
     files = {"r/one/report.json": json.dumps(REPORT).encode(), "r/one/samples.jsonl": lines(SAMPLE)}
     assert "samples.jsonl, line 1" in refuse(files)
     refuse({**files, "r/one/deeper/samples.jsonl": files.pop("r/one/samples.jsonl")})
-    open_report = json.dumps({**REPORT, "direction": "yelp/negative-to-positive"}).encode()
-    passes({"r/one/report.json": open_report, "r/one/samples.jsonl": lines(SAMPLE)})
+    refuse({f"{FOLDER}/report.json": json.dumps(REPORT).encode(), f"{FOLDER}/samples.jsonl": b""})
+    open_report = json.dumps({**REPORT, "direction": OPEN}).encode()
+    files = {f"{OPEN}/one/report.json": open_report, f"{OPEN}/one/samples.jsonl": lines(SAMPLE)}
+    passes(files)
+    del files[f"{OPEN}/one/report.json"]
+    assert "has no report.json beside it" in unknown(files)
+    assert "is under yelp" in unknown(
+        {
+            f"{OPEN}/one/report.json": json.dumps({**REPORT, "direction": "mini/a-to-b"}).encode(),
+            f"{OPEN}/one/samples.jsonl": lines(SAMPLE),
+        }
+    )
+    hashed = json.dumps({**REPORT, "direction": OPEN, "samples_sha256": "1" * 64}).encode()
+    assert "does not match the hash" in unknown({**files, f"{OPEN}/one/report.json": hashed})
 
 
 def test_a_parquet_column(tmp_path):
@@ -143,11 +215,14 @@ def test_a_record_as_an_example_in_a_card():
 
 
 def test_scores_without_text_pass(tmp_path):
-    row = {"direction": DIRECTION, "system": "GPT-4 with four examples", "acc": 0.7}
-    passes({"r/one/report.json": json.dumps(REPORT).encode()})
-    passes({"scores.jsonl": lines(row)})
-    passes({"scores.csv": f"direction,acc\n{DIRECTION},0.7\n".encode()})
-    passes({"scores.parquet": parquet(tmp_path, {k: [v] for k, v in row.items()})})
+    report = json.dumps(REPORT).encode()
+    passes({f"{FOLDER}/report.json": report})
+    numbers = {f"{FOLDER}/replicates.parquet": numbers_file(tmp_path, [71.5, 70.0])}
+    passes({f"{FOLDER}/report.json": report, **numbers})
+    numbers = {f"{FOLDER}/replicates.parquet": numbers_file(tmp_path, ["Yes, I do."])}
+    assert "column of numbers" in unknown({f"{FOLDER}/report.json": report, **numbers})
+    passes({"scores.jsonl": lines(ROW)})
+    assert "scores.jsonl, line 1" in unknown({"scores.jsonl": lines({**ROW, "remark": "Yes."})})
     passes({"README.md": b"# Results\n\nGYAFC is licensed: its outputs are not shown.\n"})
 
 
@@ -162,7 +237,10 @@ def test_models_trained_on_licensed_text(tmp_path):
     files = {p.name: p for p in folder.iterdir()}
     passes(files, "model", "tstbench/classifier")
     refuse({**files, "scorer.json": b'{"trained_on": {"dataset": "gyafc_fr"}}'}, "model")
-    words = {"words.json": b'["formal", "informal", "gyafc"]', "map.json": b'{"formal": 3}'}
+    words = {
+        "vocab.json": b'["formal", "informal", "gyafc"]',
+        "special_tokens_map.json": b'{"formal": 3}',
+    }
     passes({**files, **words}, "model", "tstbench/classifier")  # a vocabulary names nothing
     refuse({**files, "scorer.json": b'{"id2label": {"0": "informal"}}'}, "model")
     refuse({**files, "scorer.json": b'{"labels": ["informal", "formal"]}'}, "model")
@@ -193,7 +271,7 @@ def test_sentences_of_the_users_own_copy_in_parquet(corpus, tmp_path):
 
 
 def test_short_and_similar_sentences_are_not_taken_for_quotes(corpus):
-    passes({"a.txt": b"lol no\nYou should certainly attend that concert with your sister.\n"})
+    passes({"README.md": b"lol no\nYou should certainly attend that concert with your sister.\n"})
 
 
 def test_an_empty_copy_checks_nothing_and_says_so(tmp_path, monkeypatch):
@@ -217,7 +295,7 @@ def test_a_file_that_cannot_be_parsed():
 
 def test_the_guard_stands_before_every_repository(tmp_path):
     root = tmp_path / "root"
-    good = {**CARD, "a.jsonl": lines({"direction": "yelp/negative-to-positive", "source": "ok"})}
+    good = {**CARD, "outputs.jsonl": lines(OUTPUT)}
     commit = write_repository(root, "dataset", "tstbench/outputs", good)
     bad = {**good, "b.jsonl": lines({"direction": DIRECTION, "source": SENTENCE})}
     with pytest.raises(TSTBenchError):
@@ -227,3 +305,159 @@ def test_the_guard_stands_before_every_repository(tmp_path):
     assert not (repository.path / "b.jsonl").exists()
     for path in (p for p in root.rglob("*") if p.is_file()):
         assert SENTENCE.encode() not in path.read_bytes()
+
+
+LONG = " ".join(f"number {n} is what they did n't want to hear about it ," for n in range(9))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "u should totally go 2 that concert with ur friends".title(),
+        "u should totally go 2 that concert , with ur friends !",
+        "so:u should to-tally go 2 that con cert with ur friends",
+        "<b>u</b> should totally&nbsp;go 2 that concert with ur friends",
+        "\u00dc should tot\u00e0lly go 2 that concert with \uff55r friends",
+    ],
+)
+def test_no_spelling_hides_a_quote(corpus, text):
+    assert "quotes a sentence" in refuse({"README.md": f"# Card\n\n{text}\n".encode()})
+
+
+@pytest.mark.parametrize("cleaning", CLEANINGS.values(), ids=lambda one: one.name)
+def test_no_cleaning_of_ours_hides_a_quote(tmp_path, monkeypatch, cleaning):
+    raw = ["He said ( twice ) that he would n't come , and that they 're late .", LONG]
+    (tmp_path / "formal").write_text("\n".join(raw))
+    monkeypatch.setenv("TSTBENCH_GYAFC", str(tmp_path))
+    for sentence in raw:
+        for text in (cleaning(sentence), cleaning(sentence).lower(), match_key(sentence)):
+            assert "quotes a sentence" in refuse({"README.md": text.encode()})
+            row = {**OUTPUT, "prediction": text}
+            assert "quotes a sentence" in refuse({"outputs.jsonl": lines(row)})
+
+
+def test_a_part_of_a_long_sentence_is_a_quote(tmp_path, monkeypatch):
+    (tmp_path / "formal").write_text(LONG)
+    monkeypatch.setenv("TSTBENCH_GYAFC", str(tmp_path))
+    words = LONG.split()
+    refuse({"README.md": " ".join(words[7 : 7 + 2 * WINDOW - 1]).encode()})
+    passes({"README.md": " ".join(words[7 : 7 + SHORTEST]).encode()})
+
+
+def test_a_sentence_word_by_word_or_as_a_key_is_a_quote(corpus):
+    refuse({"a.json": json.dumps({"tokens": REWRITE.split()}).encode()})
+    refuse({"a.json": json.dumps({"by_source": {SENTENCE: 1.0}}).encode()})
+
+
+RECORDS = {
+    "by_sentence.json": {"direction": DIRECTION, "acc": {SENTENCE: 0.5}},
+    "by_direction.json": {DIRECTION: [REWRITE]},
+    "by_style.json": {"informal": [SENTENCE]},
+    "by_style_in_capitals.json": {"Informal": [SENTENCE]},
+    "sibling.json": {"about": {"direction": DIRECTION}, "rows": [{"text": SENTENCE}]},
+    "capitals.json": {"DIRECTION": DIRECTION.upper(), "PREDICTION": "Yes."},
+}
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_json_of_any_shape(name):
+    refuse({name: json.dumps(RECORDS[name]).encode()})
+
+
+def test_parquet_of_any_type(tmp_path):
+    words = pa.array([DIRECTION]).dictionary_encode()
+    for columns in (
+        {"direction": words, "prediction": pa.array([REWRITE])},
+        {"direction": pa.array([DIRECTION.encode()]), "prediction": pa.array([REWRITE.encode()])},
+    ):
+        pq.write_table(pa.table(columns), tmp_path / "any.parquet")
+        refuse({"any.parquet": tmp_path / "any.parquet"})
+    pq.write_table(pa.table({"x": pa.array([REWRITE.encode()])}), tmp_path / "any.parquet")
+    assert "is not published" in unknown({"data/any.parquet": tmp_path / "any.parquet"})
+
+
+def test_metadata_of_parquet_is_read_too(tmp_path):
+    folder = dataset_folder(tmp_path)
+    file = next(folder.glob("*/test.parquet"))
+    table = pq.read_table(file)
+    pq.write_table(table.replace_schema_metadata({"remark": SENTENCE}), file)
+    files = {p.relative_to(folder).as_posix(): p for p in folder.rglob("*") if p.is_file()}
+    assert "metadata of others" in unknown(files, repo_id="tstbench/mini")
+
+
+@pytest.mark.parametrize(
+    ("path", "content"),
+    [
+        ("a.csv", f'direction;prediction\nx;"{SENTENCE}"\n'),
+        ("a.csv", f"text\n{SENTENCE}\n"),
+        ("a.json", json.dumps({"text": SENTENCE})),
+        ("a.jsonl", json.dumps({"text": SENTENCE})),
+        ("notes.txt", SENTENCE),
+        ("notes.md", SENTENCE),
+        ("outputs.jsonl", json.dumps({**OUTPUT, "source": SENTENCE})),
+        ("outputs.jsonl", '{"system": "a", "system": "b"}'),
+        ("fingerprint.json", '{"publishable": true}'),
+        ("eval.yaml", f"name: {SENTENCE}"),
+        ("mini/a-to-b/significance.json", json.dumps({"x": {"test": SENTENCE}})),
+        (f"{OPEN}/one/history.jsonl", json.dumps({"why": SENTENCE})),
+    ],
+)
+def test_what_is_none_of_ours_is_refused_with_what_to_do(path, content):
+    message = unknown({path: content.encode()})
+    assert path in message
+    assert "is not published" in message or "TSTBench" in message
+
+
+def test_sentences_without_a_fingerprint(tmp_path):
+    folder = dataset_folder(tmp_path)
+    files = {p.relative_to(folder).as_posix(): p for p in folder.rglob("*") if p.is_file()}
+    told = files.pop("fingerprint.json")
+    assert "fingerprint.json is missing" in unknown(files, repo_id="tstbench/mini")
+    another = {**files, "fingerprint.json": told, "more/test.parquet": files["styles/test.parquet"]}
+    assert "does not name it" in unknown(another, repo_id="tstbench/mini")
+
+
+def test_a_marker_anywhere():
+    refuse({f"data/{MARKER}": b""})
+    refuse({f"data/{MARKER.lower()}": b""})
+
+
+JUDGMENT = {
+    "study": "ours",
+    "dataset": "gyafc_em",
+    "direction": DIRECTION,
+    "system": "copy",
+    "sample_id": "gyafc_em-test-0-00001",
+    "source": None,
+    "output": None,
+    "aspect": "style",
+    "scale": "ordinal 1-5",
+    "rater": "rater-1",
+    "score": 1,
+}
+
+
+def test_judgments_of_licensed_sentences():
+    passes({"human.jsonl": lines(JUDGMENT)})
+    passes({"human.jsonl": lines({**JUDGMENT, "note": "skipped"})})
+    for name in ("source", "output", "note"):
+        assert name in refuse({"human.jsonl": lines({**JUDGMENT, name: "Why go ?"})})
+    text = {**JUDGMENT, "source": REWRITE, "output": REWRITE, "note": f"skipped: {REWRITE}"}
+    row = without_licensed_text(Judgment.model_validate(text))
+    assert (row.source, row.output, row.note) == (None, None, "skipped")
+
+
+def test_a_space_has_no_data_and_a_model_says_what_it_learned_from(tmp_path):
+    sentence = json.dumps({"x": SENTENCE}).encode()
+    assert "a text of 10 words" in unknown({"a.json": sentence}, "space")
+    passes({"a.json": b'{"weight": 0.5, "name": "v1"}', "app.py": b"# x\n"}, "space")
+    assert "Data belongs in a dataset" in unknown({"a.jsonl": sentence}, "space")
+    files = {p.name: p for p in model_folder(tmp_path / "model").iterdir()}
+    for name in ("memory.json", "sentences.md", "sentences.txt"):
+        assert "what it was trained on" in unknown({**files, name: sentence}, "model")
+    for name in ("vocab.txt", "merges.txt"):
+        assert f"{name}, line 2" in unknown({**files, name: f"soup\n{SENTENCE}".encode()}, "model")
+    card = {"system.json": json.dumps({"directions": [OPEN]}).encode()}
+    passes({**files, **card, "memory.json": sentence}, "model")
+    card = {"system.json": json.dumps({"directions": [DIRECTION]}).encode()}
+    refuse({**files, **card, "memory.json": sentence}, "model")

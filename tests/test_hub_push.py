@@ -1,7 +1,9 @@
 """The real client pushes to a double of the Hub; what is there is loaded back by name."""
 
+import hashlib
 import json
 import socket
+import subprocess
 from pathlib import Path
 
 import huggingface_hub.constants
@@ -16,14 +18,18 @@ from hub_artefacts import (
 )
 from hub_double import TOKEN, running
 
-from tstbench.errors import InputError, MissingFileError, UnknownNameError
+from tstbench.errors import InputError, IntegrityError, MissingFileError, UnknownNameError
 from tstbench.pipelines.hub.build import build
+from tstbench.pipelines.hub.known_records import LicensedTextError
 from tstbench.pipelines.hub.push import PushError, push
 from tstbench.pipelines.hub.repositories import list_repositories
 from tstbench.pipelines.hub.writing import write_repository
 
 CLIENT = Path(__file__).with_name("hub_client.py")
-RESULTS = {"README.md": b"# Results\n", "a/report.json": b"{}", "a/scores.jsonl": b'{"acc": 1}\n'}
+SAID = {"direction": "mini/negative-to-positive", "system": "ours", "id": "1"}
+OUTPUTS = json.dumps({**SAID, "prediction": "A lovely soup.", "origin": None}).encode()
+SIGNIFICANCE = "mini/negative-to-positive/significance.json"
+RESULTS = {"README.md": b"# Results\n", "outputs.jsonl": OUTPUTS, SIGNIFICANCE: b"{}"}
 MINI, WORDS = ("dataset", "tstbench/mini"), ("space", "tstbench/wordcount")
 MODEL = ("model", "tstbench/classifier")
 
@@ -130,12 +136,14 @@ def test_dry_run_changes_nothing_and_lists_everything(hub, root, results):
         "  + requirements.txt\n  + wordcount.py\n  tag v0.4.6"
     )
     push(results, token=TOKEN, endpoint=hub.url)
-    changed = {**RESULTS, "README.md": b"# More results\n", "b.json": b"{}"}
-    del changed["a/scores.jsonl"]
+    changed = {**RESULTS, "README.md": b"# More results\n", "scores.jsonl": b""}
+    del changed[SIGNIFICANCE]
     write_repository(results, "dataset", "tstbench/results", changed)
     before = commits(hub)
     (plan,) = push(results, endpoint=hub.url, dry_run=True)  # reading needs no token
-    assert str(plan) == ("dataset tstbench/results:\n  + b.json\n  ~ README.md\n  - a/scores.jsonl")
+    assert str(plan) == (
+        f"dataset tstbench/results:\n  + scores.jsonl\n  ~ README.md\n  - {SIGNIFICANCE}"
+    )
     assert commits(hub) == before
 
 
@@ -143,11 +151,11 @@ def test_files_of_others_are_left_alone(hub, results):
     push(results, token=TOKEN, endpoint=hub.url)
     repo = hub.repos["dataset", "tstbench/results"]
     repo.commit({**repo.files, "submission/report.json": b'{"theirs": 1}'}, "merge a submission")
-    write_repository(results, "dataset", "tstbench/results", {**RESULTS, "b.json": b"{}"})
+    write_repository(results, "dataset", "tstbench/results", {**RESULTS, "scores.jsonl": b""})
     (plan,) = push(results, token=TOKEN, endpoint=hub.url)
     assert plan.left_alone == ("submission/report.json",)
     assert repo.files["submission/report.json"] == b'{"theirs": 1}'
-    assert repo.files["b.json"] == b"{}"
+    assert repo.files["scores.jsonl"] == b""
 
 
 def test_another_namespace_and_private(hub, root):
@@ -223,7 +231,7 @@ def test_no_connection(results, monkeypatch):
 
 def test_somebody_else_commits_meanwhile(hub, results, monkeypatch):
     push(results, token=TOKEN, endpoint=hub.url)
-    write_repository(results, "dataset", "tstbench/results", {**RESULTS, "b.json": b"{}"})
+    write_repository(results, "dataset", "tstbench/results", {**RESULTS, "scores.jsonl": b""})
     repo = hub.repos["dataset", "tstbench/results"]
     create_commit = huggingface_hub.HfApi.create_commit
 
@@ -235,7 +243,7 @@ def test_somebody_else_commits_meanwhile(hub, results, monkeypatch):
     with pytest.raises(PushError, match=r"412.*run again"):
         push(results, token=TOKEN, endpoint=hub.url)
     monkeypatch.undo()
-    assert "b.json" not in repo.files
+    assert "scores.jsonl" not in repo.files
 
 
 def test_wrong_arguments(hub, root, tmp_path):
@@ -246,3 +254,49 @@ def test_wrong_arguments(hub, root, tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match="has no repositories"):
         push(tmp_path / "empty", token=TOKEN, endpoint=hub.url)
+
+
+def by_hand(repository, path, content):
+    """A commit that no guard has seen: git itself makes it."""
+    (repository.path / path).parent.mkdir(parents=True, exist_ok=True)
+    (repository.path / path).write_bytes(content)
+    name = ["-c", "user.name=A", "-c", "user.email=a@b.c"]
+    for command in (["add", "-f", path], [*name, "commit", "-q", "-m", "by hand"]):
+        subprocess.run(["git", "-C", repository.path, *command], check=True)
+
+
+@pytest.mark.parametrize("dry_run", [False, True])
+def test_the_guard_stands_before_the_hub_whatever_made_the_folder(hub, root, results, dry_run):
+    (repository,) = list_repositories(results)
+    row = {**json.loads(OUTPUTS), "direction": "gyafc_em/informal-to-formal"}
+    by_hand(repository, "outputs.jsonl", json.dumps(row).encode())
+    repository.path.rename(root / "datasets/tstbench/results")
+    with pytest.raises(LicensedTextError, match=r"results: outputs\.jsonl"):
+        push(root, token=TOKEN, endpoint=hub.url, dry_run=dry_run)
+    assert hub.repos == {}  # nor any repository before it
+    assert hub.requests == []
+
+
+def test_a_folder_of_files_that_are_none_of_ours_is_not_pushed(hub, results):
+    (repository,) = list_repositories(results)
+    by_hand(repository, "notes.csv", b"direction;text\nx;y\n")
+    with pytest.raises(InputError, match=r"notes\.csv is not published"):
+        push(results, token=TOKEN, endpoint=hub.url)
+    assert hub.repos == {}
+
+
+def test_a_flipped_byte_in_a_large_file_is_not_pushed(hub, root, artefacts):
+    (repository,) = (one for one in list_repositories(root) if one.kind == "model")
+    entry = repository.files(repository.resolve())["model.safetensors"]
+    file = repository.large_file(entry)
+    content = bytearray(file.read_bytes())
+    content[-1] ^= 1
+    file.write_bytes(content)
+    with pytest.raises(IntegrityError, match=r"model\.safetensors is damaged.*hub build"):
+        push(root, token=TOKEN, endpoint=hub.url)
+    assert hub.repos == {}
+    build(root, **artefacts)  # which the message advises
+    push(root, token=TOKEN, endpoint=hub.url)
+    assert hashlib.sha256(hub.repos[MODEL].files["model.safetensors"]).hexdigest() == (
+        entry.pointer.sha256
+    )

@@ -14,7 +14,7 @@ from tstbench.pipelines.hub.local import link_local_names
 from tstbench.pipelines.hub.repositories import find_repository, list_repositories
 from tstbench.pipelines.hub.writing import write_repository
 
-FILES = {"README.md": b"# Card\n", "data/weights.bin": b"large, by name", "notes.txt": b"a\r\n"}
+FILES = {"README.md": b"# Card\n", "data/weights.bin": b"large, by name", "vocab.txt": b"a\r\n"}
 
 
 def write(root, files, repo_id="tstbench/toy", kind="model", **options):
@@ -32,8 +32,8 @@ def test_git_holds_what_was_written(tmp_path):
     assert git(tmp_path, "symbolic-ref", "HEAD") == "refs/heads/main"
     assert git(tmp_path, "fsck", "--strict") == ""
     names = git(tmp_path, "ls-tree", "-r", "--name-only", "main").split()
-    assert names == [".gitattributes", "README.md", "data/weights.bin", "notes.txt"]
-    blob = git(tmp_path, "rev-parse", "main:notes.txt")
+    assert names == [".gitattributes", "README.md", "data/weights.bin", "vocab.txt"]
+    blob = git(tmp_path, "rev-parse", "main:vocab.txt")
     assert blob == git_blob_id(b"a\r\n")  # no line ending was changed
     sha256 = hashlib.sha256(FILES["data/weights.bin"]).hexdigest()
     pointer = git(tmp_path, "show", "main:data/weights.bin")
@@ -50,17 +50,17 @@ def test_git_holds_what_was_written(tmp_path):
 def test_no_change_no_commit_and_one_commit_per_change(tmp_path):
     first = write(tmp_path, FILES)
     assert write(tmp_path, FILES) == first
-    changed = {**FILES, "README.md": b"# Another\n", "new/a.json": b"{}"}
+    changed = {**FILES, "README.md": b"# Another\n", "new/config.json": b"{}"}
     del changed["data/weights.bin"]
     second = write(tmp_path, changed)
     assert second != first
     assert git(tmp_path, "rev-list", "main").split() == [second, first]
     assert git(tmp_path, "log", "-1", "--format=%s") == (
-        "Add new/a.json; change README.md; delete data/weights.bin"
+        "Add new/config.json; change README.md; delete data/weights.bin"
     )
     folder = tmp_path / "models/tstbench/toy"
     assert not (folder / "data").exists()
-    assert (folder / "new/a.json").read_bytes() == b"{}"
+    assert (folder / "new/config.json").read_bytes() == b"{}"
     assert git(tmp_path, "status", "--short") == ""
     repository = find_repository(tmp_path, "model", "tstbench/toy")
     old = repository.files(first)["data/weights.bin"]
@@ -73,7 +73,7 @@ def test_same_content_and_history_is_the_same_commit_everywhere(tmp_path, monkey
         monkeypatch.setenv("GIT_AUTHOR_NAME", author)
         monkeypatch.setenv("GIT_DIR", "/nowhere")
         root = tmp_path / place
-        ids.append([write(root, FILES), write(root, {**FILES, "more.txt": b"x"})])
+        ids.append([write(root, FILES), write(root, {**FILES, "merges.txt": b"x"})])
     assert ids[0] == ids[1]
 
 
@@ -87,12 +87,12 @@ def test_an_edited_or_broken_work_tree_is_mended(tmp_path):
 
 def test_large_files_of_any_name_go_through_lfs(tmp_path):
     content = b"x" * (REGULAR_LIMIT + 1)
-    commit = write(tmp_path, {**FILES, "big.txt": content})
-    entry = find_repository(tmp_path, "model", "tstbench/toy").files(commit)["big.txt"]
+    commit = write(tmp_path, {**FILES, "merges.txt": content})
+    entry = find_repository(tmp_path, "model", "tstbench/toy").files(commit)["merges.txt"]
     assert entry.pointer.size == len(content)
-    assert git(tmp_path, "check-attr", "filter", "big.txt", "notes.txt").splitlines() == [
-        "big.txt: filter: lfs",
-        "notes.txt: filter: unspecified",
+    assert git(tmp_path, "check-attr", "filter", "merges.txt", "vocab.txt").splitlines() == [
+        "merges.txt: filter: lfs",
+        "vocab.txt: filter: unspecified",
     ]
 
 
@@ -142,12 +142,19 @@ def test_letters_of_any_script_are_letters_in_a_path(tmp_path):
 
 def test_a_folder_is_taken_without_caches_and_hidden_files(tmp_path):
     folder = tmp_path / "source"
-    for path in ("README.md", ".env", "__pycache__/a.pyc", "a/b.txt", "__init__.py", ".git/config"):
+    for path in (
+        "README.md",
+        ".env",
+        "__pycache__/a.pyc",
+        "a/vocab.txt",
+        "__init__.py",
+        ".git/config",
+    ):
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text("" if path == "__init__.py" else "text")
     commit = write(tmp_path / "root", folder)
     repository = find_repository(tmp_path / "root", "model", "tstbench/toy")
-    assert set(repository.files(commit)) == {".gitattributes", "README.md", "a/b.txt"}
+    assert set(repository.files(commit)) == {".gitattributes", "README.md", "a/vocab.txt"}
     (folder / "link").symlink_to("/etc/passwd")
     with pytest.raises(InputError, match="is a link"):
         write(tmp_path / "root", folder)

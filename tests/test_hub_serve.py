@@ -8,7 +8,9 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -25,6 +27,7 @@ from tstbench.errors import MissingFileError
 from tstbench.pipelines.hub.build import build
 from tstbench.pipelines.hub.repositories import find_repository
 from tstbench.pipelines.hub.serve import ServerError, make_server, serve
+from tstbench.pipelines.hub.writing import write_repository
 
 CLIENT = Path(__file__).with_name("hub_client.py")
 SERVER = "import sys; from tstbench.pipelines.hub.serve import serve; serve(sys.argv[1], port=0)"
@@ -209,8 +212,6 @@ def test_a_person_sees_what_is_there(endpoint):
 
 
 def test_new_repositories_and_commits_are_served_at_once(tmp_path):
-    import threading
-
     root = tmp_path / "root"
     (root / "datasets").mkdir(parents=True)
     server = make_server(root)
@@ -299,3 +300,35 @@ def test_paths_are_one_or_several(endpoint):
     for body in (b'{"paths": "README.md"}', b'{"paths": ["README.md"]}'):
         answer, content = ask(endpoint, "POST", INFO, body, **{"Content-Type": "application/json"})
         assert (answer.status, [one["path"] for one in json.loads(content)]) == (200, ["README.md"])
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_a_flipped_byte_is_not_served(tmp_path, method, capsys):
+    files = {"README.md": b"# A\n", "a.bin": b"abc"}
+    write_repository(tmp_path, "model", "somebody/toy", files)
+    repository = find_repository(tmp_path, "model", "somebody/toy")
+    entry = repository.files(repository.resolve())["a.bin"]
+    with running(tmp_path) as url:
+        path = "/somebody/toy/resolve/main/a.bin"
+        assert ask(url, method, path)[0].status == 200
+        repository.large_file(entry).write_bytes(b"abd")  # after it was served, and found whole
+        answer, content = ask(url, method, path)
+        assert answer.status == 500
+        assert b"abd" not in content
+        assert b"a.bin is damaged" in content or method == "HEAD"
+        assert "hub build" in capsys.readouterr().err
+        write_repository(tmp_path, "model", "somebody/toy", files)
+        assert ask(url, method, path)[0].status == 200
+
+
+@contextmanager
+def running(root):
+    server = make_server(root)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    try:
+        yield server.url
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()

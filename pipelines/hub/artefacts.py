@@ -11,14 +11,17 @@ from typing import Any
 
 from ...datasets_scripts.build import BuildReport
 from ...datasets_scripts.build import build as build_dataset
-from ...datasets_scripts.judgments.schema import read_judgments
+from ...datasets_scripts.judgments.licensed import without_licensed_text
+from ...datasets_scripts.judgments.schema import read_judgments, write_judgments
 from ...datasets_scripts.known import DATASETS, dataset_facts
 from ...errors import InputError, MissingFileError
 from ...files import write_jsonl, write_text
-from ..results import Stored, read_direction
+from ...talk import say
+from ..results import RESULT_FILES, SAMPLES_FILE, Stored, read_direction
 from ..significance import write_significance
 from .build import Built, Files, Source, build, trained_scorers
 from .human_judgments import stage_judgments
+from .known_records import LICENSED
 from .models import model_sources
 from .systems import systems_in, trained_systems
 from .tasks import EVAL_FILE, eval_yaml
@@ -55,7 +58,7 @@ same outputs; each study has its own terms.
 ## Licence
 
 Scores and reports: Apache-2.0. The sentences in `samples.jsonl` have the terms of their dataset
-and of the outputs' origin.
+and of the outputs' origin; those of a licensed dataset (GYAFC) are left out.
 """
 
 OUTPUTS_CARD = """\
@@ -135,7 +138,9 @@ def build_all(
         stored = _stored(results) if results is not None else []
         if results is not None:
             folders["results"] = _stage_results(results, stored, staging / "results")
-            folders["outputs"] = _stage_outputs(stored, staging / "outputs")
+            with_texts = [one for one in stored if one.has_samples and not _is_licensed(one)]
+            if with_texts:
+                folders["outputs"] = _stage_outputs(with_texts, staging / "outputs")
         if judgments is not None or studies:
             folders["human_judgments"] = stage_judgments(judgments, studies, staging / "judgments")
         models = {**trained_scorers(), **trained_systems(), **systems_in(systems)}
@@ -167,7 +172,7 @@ def _dataset_files(built: BuildReport) -> Files:
 
 
 def _check_results(results: Path) -> None:
-    """Refuse sentences of data without a licence; GYAFC's are refused by the guard."""
+    """Refuse sentences of data without a licence; GYAFC's are left out, see _stage_results."""
     for samples in sorted(results.glob("*/*/*/samples.jsonl")):
         dataset = samples.relative_to(results).parts[0]
         if dataset not in DATASETS or not DATASETS[dataset].licence:
@@ -189,20 +194,35 @@ def _stored(results: Path) -> list[Stored]:
     return found
 
 
+def _is_licensed(stored: Stored) -> bool:
+    return stored.report.direction.split("/")[0] in LICENSED
+
+
 def _stage_results(results: Path, found: Sequence[Stored], staging: Path) -> Path:
     rows = []
     for stored in found:
-        shutil.copytree(stored.folder, staging / stored.folder.relative_to(results))
+        names = RESULT_FILES
+        if _is_licensed(stored) and stored.has_samples:
+            names = RESULT_FILES - {SAMPLES_FILE}
+            say(f"{stored.folder}: its scores are published without {SAMPLES_FILE}: licensed text")
+        _copy(names, stored.folder, staging / stored.folder.relative_to(results))
         rows += list(_score_rows(stored))
     for direction in sorted(staging.glob("*/*")):  # of what is published, and of nothing else
         write_significance(direction)
     human = results / "human.jsonl"
     if human.is_file():  # the leaderboard shows people's scores beside the automatic ones
-        read_judgments(human)
-        shutil.copy(human, staging)
+        rows_of_people = [without_licensed_text(row) for row in read_judgments(human)]
+        write_judgments(staging / "human.jsonl", rows_of_people)
     write_jsonl(staging / "scores.jsonl", rows)
     write_text(staging / "README.md", RESULTS_CARD)
     return staging
+
+
+def _copy(names: Collection[str], source: Path, target: Path) -> None:
+    target.mkdir(parents=True)
+    for name in sorted(names):
+        if (source / name).is_file():
+            shutil.copy(source / name, target)
 
 
 def _score_rows(stored: Stored) -> Iterator[dict[str, Any]]:
@@ -234,7 +254,6 @@ def _stage_outputs(found: Sequence[Stored], staging: Path) -> Path:
             "origin": stored.report.system.origin,
         }
         for stored in found
-        if stored.has_samples
         for sample in stored.samples()
     ]
     write_jsonl(staging / "outputs.jsonl", rows)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from ...datasets_scripts.judgments.licensed import without_licensed_text
 from ...datasets_scripts.judgments.schema import Judgment, read_judgments
 from ...datasets_scripts.judgments.studies import STUDIES, parse_study
 from ...errors import InputError, MissingFileError
 from ...files import write_text
 
-_COLUMNS: Mapping[str, str] = {
+COLUMNS: Mapping[str, str] = {
     "study": "name of the study",
     "dataset": "whose sentences were rewritten",
     "direction": "`dataset/source-to-target`",
@@ -54,7 +55,7 @@ def stage_judgments(folder: Path | None, studies: Sequence[str], staging: Path) 
         for file in files:
             if file.stem in found:
                 raise InputError(f"{file} and the published study {file.stem}: leave one out")
-            found[file.stem] = read_judgments(file)
+            found[file.stem] = [without_licensed_text(row) for row in read_judgments(file)]
     for name, rows in found.items():
         _write_parquet(staging / "data" / f"{name}.parquet", rows)
     write_text(staging / "README.md", card(found))
@@ -66,7 +67,7 @@ def _write_parquet(path: Path, rows: Iterable[Judgment]) -> None:
     from pyarrow import parquet
 
     kinds = {"score": pa.float64(), "certain": pa.bool_()}
-    schema = pa.schema([(name, kinds.get(name, pa.string())) for name in _COLUMNS])
+    schema = pa.schema([(name, kinds.get(name, pa.string())) for name in COLUMNS])
     table = pa.Table.from_pylist([row.model_dump(mode="json") for row in rows], schema=schema)
     path.parent.mkdir(parents=True, exist_ok=True)
     parquet.write_table(table, path)
@@ -81,7 +82,7 @@ def card(found: Mapping[str, Sequence[Judgment]]) -> str:
             *((n, f"data/{n}.parquet") for n in found),
         ]
     )
-    columns = "\n".join(f"| `{name}` | {meaning} |" for name, meaning in _COLUMNS.items())
+    columns = "\n".join(f"| `{name}` | {meaning} |" for name, meaning in COLUMNS.items())
     studies = "\n\n".join(_study(name, rows) for name, rows in found.items())
     return f"""\
 ---

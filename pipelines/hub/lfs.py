@@ -13,8 +13,12 @@ import re
 import shutil
 import tempfile
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import BinaryIO
+
+from ...errors import InputError
+from ...files import file_state
 
 SUFFIXES = (".arpa", ".arrow", ".bin", ".npy", ".npz", ".onnx", ".parquet", ".safetensors")
 REGULAR_LIMIT = 10 * 2**20  # bytes; the Hub refuses larger files outside LFS
@@ -80,17 +84,41 @@ def object_path(git_dir: Path, sha256: str) -> Path:
 
 
 def store(git_dir: Path, source: Path | bytes) -> Pointer:
-    """Store a file as an object, under its checksum, and return its pointer."""
+    """Store a file as an object, under its checksum, and return its pointer.
+
+    An object that is there already is read again: its name alone says nothing about its content.
+
+    Raises:
+        InputError: the file changed while it was stored.
+    """
+    pointer = _pointer_to(source)
+    target = object_path(git_dir, pointer.sha256)
+    if target.is_file() and _pointer_to(target) == pointer:
+        return pointer
+    copy_atomically(source, target)
+    if _pointer_to(target) != pointer:
+        target.unlink()
+        raise InputError(f"{source!s:.200} changed while it was stored: run the command again")
+    return pointer
+
+
+def is_whole(path: Path, pointer: Pointer) -> bool:
+    """Whether a file has the content that a pointer names; read once for each of its states."""
+    return path.is_file() and _known_pointer(path, file_state(path)) == pointer
+
+
+@lru_cache(maxsize=4096)
+def _known_pointer(path: Path, _state: str) -> Pointer:
+    return _pointer_to(path)
+
+
+def _pointer_to(source: Path | bytes) -> Pointer:
     digest, size = hashlib.sha256(), 0
     with open_source(source) as reader:
         while block := reader.read(2**20):
             digest.update(block)
             size += len(block)
-    pointer = Pointer(digest.hexdigest(), size)
-    target = object_path(git_dir, pointer.sha256)
-    if not target.exists():
-        copy_atomically(source, target)
-    return pointer
+    return Pointer(digest.hexdigest(), size)
 
 
 def open_source(source: Path | bytes) -> BinaryIO:
@@ -105,6 +133,8 @@ def copy_atomically(source: Path | bytes, target: Path) -> None:
     try:
         with open_source(source) as reader, os.fdopen(handle, "wb") as writer:
             shutil.copyfileobj(reader, writer, 2**20)
+            writer.flush()
+            os.fsync(writer.fileno())
         Path(name).chmod(0o644)  # mkstemp makes private files; these are for sharing
         Path(name).replace(target)
     finally:

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from ...errors import InputError
+from .one_writer import hub_lock
 from .repositories import Repository, list_repositories
 
 
@@ -16,6 +17,11 @@ def link_local_names(root: Path | str) -> Path:
         InputError: two repositories of different kinds share a name.
     """
     root = Path(root).expanduser().resolve()
+    with hub_lock(root):
+        return _link(root)
+
+
+def _link(root: Path) -> Path:
     wanted: dict[str, Repository] = {}
     for repository in list_repositories(root):
         other = wanted.setdefault(repository.repo_id, repository)

@@ -22,6 +22,7 @@ from ...files import git_blob_id
 from . import lfs
 from .answers import card_of
 from .build import NAMESPACE
+from .guard import check_publishable
 from .refusals import PushError, check_namespace, explained, hub_token
 from .repositories import ATTRIBUTES, Entry, Kind, Repository, list_repositories
 
@@ -92,8 +93,10 @@ def push(
         One plan per repository: what was done, or what would be done.
 
     Raises:
-        InputError: the namespace is not a name on the Hub.
         PushError: no token, permission, quota or connection; the message names the repository.
+        LicensedTextError: text that must not be published; nothing was sent, of any repository.
+        IntegrityError: a file is not what was committed; nothing was sent either.
+        InputError: the namespace is not a name on the Hub, or the guard does not know a file.
         UnknownNameError: ``only`` has an unknown name.
         MissingFileError: there is no such folder.
     """
@@ -101,6 +104,8 @@ def push(
 
     check_namespace(namespace)
     repositories = _chosen(Path(root).expanduser().resolve(), only)
+    for repository in repositories:  # all of them, before anything is sent
+        _check(repository, f"{namespace}/{repository.name}")
     token = hub_token(token, namespace, needed=not dry_run)
     api = HfApi(endpoint=endpoint, token=token or False)
     plans = []
@@ -140,13 +145,24 @@ def _chosen(root: Path, only: Collection[str]) -> list[Repository]:
     return chosen
 
 
-def _push_one(
-    api: HfApi, repository: Repository, repo_id: str, *, private: bool, dry_run: bool
-) -> Plan:
+def _check(repository: Repository, repo_id: str) -> None:
+    """Whatever wrote the folder: that its files are whole, and may be published."""
+    entries = repository.files(_newest(repository))
+    contents = {p: repository.source(e) for p, e in entries.items() if p != ATTRIBUTES}
+    check_publishable(repository.kind, repo_id, contents)
+
+
+def _newest(repository: Repository) -> str:
     commit = repository.resolve()
     if commit is None:
         raise PushError(f"{repository.path} has no commit: run `tstbench hub build` again")
-    files = {p: e for p, e in repository.files(commit).items() if p != ATTRIBUTES}
+    return commit
+
+
+def _push_one(
+    api: HfApi, repository: Repository, repo_id: str, *, private: bool, dry_run: bool
+) -> Plan:
+    files = {p: e for p, e in repository.files(_newest(repository)).items() if p != ATTRIBUTES}
     plan, head = _compare(api, repository, repo_id, files)
     if dry_run or plan.is_empty:
         return plan

@@ -19,7 +19,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
-from ...errors import MissingFileError
+from ...errors import IntegrityError, MissingFileError
+from ...files import git_blob_id
 from . import lfs
 from .git import GitError, git
 
@@ -81,16 +82,39 @@ class Repository:
         return _entries(self.git_dir, commit)
 
     def read(self, entry: Entry) -> bytes:
-        """The content of a file that is not in LFS."""
-        return git(self.git_dir, "cat-file", "blob", entry.blob)
+        """The content of a file that is not in LFS.
+
+        Raises:
+            IntegrityError: it is not what was committed.
+        """
+        content = git(self.git_dir, "cat-file", "blob", entry.blob)
+        if git_blob_id(content) != entry.blob:
+            raise IntegrityError(
+                f"{self.path}: {entry.path} is damaged: its content has another git id. Move the "
+                "folder away and write it again with `tstbench hub build`"
+            )
+        return content
 
     def large_file(self, entry: Entry) -> Path | None:
         """The path of a large file's content; None if git itself stores the content."""
         return lfs.object_path(self.git_dir, entry.pointer.sha256) if entry.pointer else None
 
     def source(self, entry: Entry) -> Path | bytes:
-        """The content of any file, by reference if it is large."""
-        return self.large_file(entry) or self.read(entry)
+        """The content of any file, by reference if it is large.
+
+        Raises:
+            IntegrityError: it is missing, or not what was committed.
+        """
+        large = self.large_file(entry)
+        if large is None or entry.pointer is None:
+            return self.read(entry)
+        if not lfs.is_whole(large, entry.pointer):
+            state = "damaged: its SHA-256 is another one" if large.exists() else "missing"
+            raise IntegrityError(
+                f"{self.path}: the content of {entry.path} is {state}. Write it again with "
+                "`tstbench hub build`"
+            )
+        return large
 
     def tags(self) -> dict[str, str]:
         """Commit ids by tag."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ...trainers.system_card import SYSTEM_STORE, SystemCard, repository_name
-from .guard import LICENSED
+from .known_records import LICENSED
 
 
 def trained_systems() -> dict[str, Path]:

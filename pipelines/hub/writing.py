@@ -18,6 +18,7 @@ from . import lfs
 from .eval_results import FOLDER
 from .git import git
 from .guard import check_publishable
+from .one_writer import hub_lock, writing_to
 from .repositories import ATTRIBUTES, EMPTY, KINDS, NAME, Kind, Repository
 
 # One minute per commit from a fixed day on: a date must not make two equal histories differ.
@@ -62,23 +63,17 @@ def write_repository(
     _check_names(repository, files, tags)
     check_publishable(kind, repo_id, files)
 
-    git_dir = repository.git_dir
-    if not (git_dir / "HEAD").exists():
-        git_dir.mkdir(parents=True, exist_ok=True)
-        git(git_dir, "init", "-q", "--template=")
-        git(git_dir, "symbolic-ref", "HEAD", "refs/heads/main")
-        git(git_dir, "config", "core.bare", "false")
-
-    held = _hold(git_dir, files)
-    before = repository.resolve("main")
-    old = {p: e.blob for p, e in repository.files(before).items()} if before else {}
-    new = {path: git_blob_id(content) for path, content in held.items()}
-    if old != new:
-        _commit(repository, held, old, new, before)
-    _update_work_tree(repository, {**files, ATTRIBUTES: held[ATTRIBUTES]}, old)
-    commit = repository.resolve("main") or EMPTY
-    for tag in tags:
-        git(git_dir, "update-ref", f"refs/tags/{tag}", commit)
+    with hub_lock(root), writing_to(repository):
+        held = _hold(repository.git_dir, files)
+        before = repository.resolve("main")
+        old = {p: e.blob for p, e in repository.files(before).items()} if before else {}
+        new = {path: git_blob_id(content) for path, content in held.items()}
+        if old != new:
+            _commit(repository, held, old, new, before)
+        _update_work_tree(repository, {**files, ATTRIBUTES: held[ATTRIBUTES]}, old)
+        commit = repository.resolve("main") or EMPTY
+        for tag in tags:
+            git(repository.git_dir, "update-ref", f"refs/tags/{tag}", commit)
     return commit
 
 

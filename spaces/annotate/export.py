@@ -12,8 +12,9 @@ from ...datasets_scripts.judgments.aspects import (
     RATED,
     Aspect,
 )
+from ...datasets_scripts.judgments.licensed import without_licensed_text
 from ...datasets_scripts.judgments.schema import Judgment, write_judgments
-from ...datasets_scripts.known import dataset_facts, parse_direction
+from ...datasets_scripts.known import parse_direction
 from ...errors import InputError
 from ...pipelines.human.overall import overall_judgments
 from .answers import Answer, AnswerLog, Answers
@@ -63,7 +64,7 @@ def judgments(study: Study, answers: Mapping[str, Answers]) -> list[Judgment]:
     rows += overall_judgments(rows)
     order = {name: number for number, name in enumerate(ASPECTS)}
     rows.sort(key=lambda r: (r.direction, r.sample_id, r.system, order[r.aspect], r.rater))
-    return [_publishable(row) for row in rows]
+    return [without_licensed_text(row) for row in rows]  # an export may be published
 
 
 def _rows(study: Study, item: Item, answer: Answer, rater: str, system: str) -> Iterator[Judgment]:
@@ -86,17 +87,11 @@ def _rows(study: Study, item: Item, answer: Answer, rater: str, system: str) -> 
         )
 
 
-def _publishable(row: Judgment) -> Judgment:
-    """Leave a licensed dataset's texts out, because an export may be published."""
-    if not dataset_facts(row.dataset).licensed:
-        return row
-    return row.model_copy(update={"source": None, "output": None})
-
-
 def export(study_folder: Path | str, path: Path | str) -> list[Judgment]:
     """Write the answers collected so far as judgments, with pseudonyms for raters.
 
-    Texts of licensed datasets (GYAFC) are left out; their sample ids identify them.
+    Texts of licensed datasets (GYAFC) are left out, raters' remarks too, which may quote them;
+    their sample ids identify the sentences.
 
     Returns:
         The judgments written.

@@ -134,7 +134,7 @@ def test_what_the_hub_would_not_take_is_refused(tmp_path, kind, repo_id, files, 
 
 
 def test_letters_of_any_script_are_letters_in_a_path(tmp_path):
-    paths = {"日本語/report.json": b"{}", "हिन्दी/report.json": b"{}"}
+    paths = {"日本語/vocab.txt": b"a\n", "हिन्दी/vocab.txt": b"a\n"}
     commit = write(tmp_path, {**FILES, **paths})
     repository = find_repository(tmp_path, "model", "tstbench/toy")
     assert paths.keys() <= set(repository.files(commit))

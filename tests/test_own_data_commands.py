@@ -99,7 +99,7 @@ def test_data_may_stand_anywhere(place, manners, tones, capsys, monkeypatch):
 def test_a_missing_file_name_shows_the_usage(capsys):
     code, _, err = command_line(capsys, "directions", "--data")
     assert code == 2
-    assert "argument --data: expected one argument" in err
+    assert "argument --data: expected a file" in err
 
 
 def test_help_reads_no_data(monkeypatch, capsys):

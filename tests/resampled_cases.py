@@ -43,7 +43,7 @@ def texts(n: int, seed: int) -> list[str]:
 
 
 def cases() -> Iterator[Case]:
-    """Every metric whose sums differ in kind: counts, lengths, log-probabilities, means, mixtures."""
+    """Metrics whose sums differ in kind: hits, log-probabilities, means, n-grams, and all together."""
     for size in SIZES:
         first, second = _system(size, 1), _system(size, 2)
         for metric in first:

@@ -43,7 +43,7 @@ def texts(n: int, seed: int) -> list[str]:
 
 
 def cases() -> Iterator[Case]:
-    """Metrics whose sums differ in kind: hits, log-probabilities, means, n-grams, and all together."""
+    """Metrics with sums of every kind: hits, log-probabilities, means, n-grams, and all of them."""
     for size in SIZES:
         first, second = _system(size, 1), _system(size, 2)
         for metric in first:

@@ -19,12 +19,12 @@ _SPLIT = {"cannot", "gimme", "gonna", "gotta", "lemme", "wanna"}  # NLTK's contr
 
 
 def nltk_tokens(text: str) -> str:
-    """The tokens of a text, separated by single spaces, as ``NLTKWordTokenizer`` makes them.
+    r"""The tokens of a text, separated by single spaces, as ``NLTKWordTokenizer`` makes them.
 
     Args:
         text: words separated by single spaces, without spaces around them.
 
-    >>> nltk_tokens("they can't ( really ) say it's \\"good .\\"")
+    >>> nltk_tokens("they can't ( really ) say it's \"good .\"")
     "they ca n't ( really ) say it 's `` good . ''"
     """
     words = text.split(" ")

@@ -12,6 +12,7 @@ from resampled_cases import SEEDS, SIZES, cases, texts
 from sacrebleu import corpus_bleu
 
 from tstbench.errors import InputError
+from tstbench.metrics.functional import bleu
 from tstbench.metrics.functional.bleu import bleu_statistics
 from tstbench.metrics.functional.blocks import BLOCK
 from tstbench.metrics.functional.chrf import chrf_statistics
@@ -122,7 +123,9 @@ def test_long_corpora_are_counted_as_short_ones():
             equal_nan=True,
         )
     theirs = corpus_bleu(made, [wanted], force=True).score
+    bleu._counter.cache_clear()
     assert bleu_statistics(made, [[w] for w in wanted], "13a").value == pytest.approx(theirs)
+    assert bleu._counter.cache_info().currsize == 0  # counted n-grams of so many are too large
 
 
 MEMORY = """

@@ -61,7 +61,7 @@ def bleu_statistics(
     rows = np.zeros((len(predictions), COLUMNS + 1))  # the last column: whether the sentence counts
     scored = [i for i, some in enumerate(references) if some]
     # Counted n-grams of references are large: of a long corpus, those of a block, and not kept.
-    counter = _counter if len(scored) <= BLOCK else _counter.__wrapped__
+    counter: Callable[..., BLEU] = _counter if len(scored) <= BLOCK else _counter.__wrapped__
     for block in in_blocks(scored):
         counted = counter(tuple(tuple(references[i]) for i in block), protocol)
         rows[block, :COLUMNS] = _count([predictions[i] for i in block], counted, protocol)

@@ -7,7 +7,7 @@ thousand resampled corpora are one matrix product.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 
 import numpy as np
@@ -43,7 +43,8 @@ def chrf_statistics(
     orders = char_order + word_order
     rows = np.zeros((len(predictions), 3 * orders + 1))
     scored = [i for i, some in enumerate(references) if some]
-    make = _counter if len(scored) <= BLOCK else _counter.__wrapped__  # as for BLEU
+    # Of a long corpus, the counts of a block's references only, and not kept, as for BLEU.
+    make: Callable[..., CHRF] = _counter if len(scored) <= BLOCK else _counter.__wrapped__
     for block in in_blocks(scored):
         kept = tuple(tuple(references[i]) for i in block)
         counter = make(kept, beta, char_order, word_order, lowercase)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
+
+import numpy as np
 
 from .facts import MetricFacts
 from .signature import Signature
-from .statistics import Interval, Statistics, interval
+from .statistics import Interval, Statistics, bootstrap, percentile_interval
 
 
 @dataclass(frozen=True)
@@ -31,9 +34,15 @@ class Measurement:
         """The corpus score."""
         return self.statistics.value
 
+    @cached_property
+    def replicates(self) -> np.ndarray:
+        """Scores of 1,000 resampled corpora, which interval and comparisons share."""
+        (found,) = bootstrap(self.statistics)
+        return found
+
     def interval(self) -> Interval | None:
         """95% bootstrap interval of the corpus score."""
-        return interval(self.statistics)
+        return percentile_interval(self.value, self.replicates)
 
     def per_sentence(self) -> list[float | None] | None:
         """One score per sentence, ``None`` if undefined; ``None`` for a corpus-only metric."""

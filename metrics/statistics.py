@@ -3,14 +3,15 @@
 A metric computes for each of N sentences a row of K numbers whose *sum* over sentences determines
 the corpus score: n-gram matches and lengths for BLEU, hits for accuracy, log-probability and
 words for perplexity. Resampling sentences is then a matrix product, so a thousand bootstrap
-replicates of every metric together take milliseconds and nothing is scored twice.
+replicates of every metric together take milliseconds and nothing is scored twice. How often each
+sentence was drawn is a matrix too; of many sentences, only a block of it is in memory at once.
 
 Source: Koehn (2004), "Statistical Significance Tests for Machine Translation Evaluation".
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -21,6 +22,10 @@ from ..errors import InputError
 RESAMPLES = 1000
 LEVEL = 0.95
 SEED = 12345
+# Draws of one product, as float64: 64 MB. A thousand resamples of up to 8,388 sentences are one
+# product, whose last digits would be others if it were split; longer corpora are done in blocks.
+_TOGETHER = 1 << 23
+_UNIT = 8  # replicates: blocks of whole units, because BLAS may add up the remainder in other ways
 
 
 @dataclass(frozen=True)
@@ -91,29 +96,99 @@ def resample(n: int, resamples: int = RESAMPLES, seed: int = SEED) -> np.ndarray
     """How often each of n sentences is drawn in each replicate: shape (resamples, n), float64.
 
     Every system of a direction shares these counts, which is what makes comparisons paired.
-    ``RandomState`` is used because NumPy promises that its stream never changes.
+    ``RandomState`` is used because NumPy promises that its stream never changes. All counts are
+    in memory, eight bytes each: for many sentences, use :func:`bootstrap`.
+
+    Raises:
+        InputError: there is no sentence.
     """
-    if n < 1:
-        raise InputError("nothing to resample: 0 sentences")
-    draws = np.random.RandomState(seed).randint(0, n, size=(resamples, n))
-    counts = np.zeros((resamples, n))
-    np.add.at(counts, (np.arange(resamples)[:, None], draws), 1.0)
+    _check_size(n)
+    counts = _draw(np.random.RandomState(seed), n, resamples)
     counts.setflags(write=False)
     return counts
+
+
+def resampled_sums(
+    rows: Sequence[np.ndarray], resamples: int = RESAMPLES, seed: int = SEED
+) -> list[np.ndarray]:
+    """Sums over resampled sentences: for each array of shape (N, K), one of shape (resamples, K).
+
+    What is in memory beside the arrays does not grow with N: about 128 MB for a million sentences.
+
+    Raises:
+        InputError: there is no sentence.
+    """
+    products = [
+        [counts @ some for some in rows] for counts in _blocks(len(rows[0]), resamples, seed)
+    ]
+    return [np.concatenate(parts) for parts in zip(*products, strict=True)]
+
+
+def bootstrap(
+    *statistics: Statistics, resamples: int = RESAMPLES, seed: int = SEED
+) -> list[np.ndarray]:
+    """Scores of resampled corpora, shape (resamples,), of one or more metrics or systems.
+
+    Given together, they are drawn once; each gets the replicates that it would get alone.
+
+    Raises:
+        InputError: there is no sentence.
+
+    >>> low, high = bootstrap(mean_statistics(np.zeros(9)), mean_statistics(np.ones(9)))
+    >>> low.shape, low.max(), high.min()
+    ((1000,), np.float64(0.0), np.float64(1.0))
+    """
+    sums = resampled_sums([one.rows for one in statistics], resamples, seed)
+    return [one.aggregate(some) for one, some in zip(statistics, sums, strict=True)]
+
+
+def _blocks(n: int, resamples: int, seed: int) -> Iterator[np.ndarray]:
+    """The rows of :func:`resample`, from the first to the last, as many at once as fit."""
+    _check_size(n)
+    if n * resamples <= _TOGETHER:
+        yield resample(n, resamples, seed)
+        return
+    stream = np.random.RandomState(seed)
+    blocks = -(-n * resamples // _TOGETHER)
+    size = -(-resamples // (blocks * _UNIT)) * _UNIT
+    for start in range(0, resamples, size):
+        yield _draw(stream, n, min(size, resamples - start))
+
+
+def _draw(stream: np.random.RandomState, n: int, resamples: int) -> np.ndarray:
+    """The next replicates of a stream, which does not depend on how many are drawn at once."""
+    counts = np.empty((resamples, n))
+    for replicate in counts:
+        replicate[:] = np.bincount(stream.randint(0, n, size=n), minlength=n)
+    return counts
+
+
+def _check_size(n: int) -> None:
+    if n < 1:
+        raise InputError("nothing to resample: 0 sentences")
 
 
 def interval(
     statistics: Statistics, resamples: int = RESAMPLES, level: float = LEVEL, seed: int = SEED
 ) -> Interval | None:
     """Percentile bootstrap interval of the corpus score; ``None`` if that is undefined."""
-    counts = resample(len(statistics.rows), resamples, seed)
-    replicates = statistics.replicates(counts)
-    replicates = replicates[np.isfinite(replicates)]
-    if not len(replicates) or not np.isfinite(statistics.value):
+    (replicates,) = bootstrap(statistics, resamples=resamples, seed=seed)
+    return percentile_interval(statistics.value, replicates, level, seed)
+
+
+def percentile_interval(
+    value: float, replicates: np.ndarray, level: float = LEVEL, seed: int = SEED
+) -> Interval | None:
+    """The interval of a corpus score from its replicates, shape (R,), drawn with ``seed``.
+
+    Replicates that are not finite are left out; ``None`` if none is left, or the score is not.
+    """
+    finite = replicates[np.isfinite(replicates)]
+    if not len(finite) or not np.isfinite(value):
         return None
     tail = 100 * (1 - level) / 2
-    low, high = np.percentile(replicates, [tail, 100 - tail])
-    return Interval(float(low), float(high), level, resamples, seed)
+    low, high = np.percentile(finite, [tail, 100 - tail])
+    return Interval(float(low), float(high), level, len(replicates), seed)
 
 
 def paired_p_value(
@@ -127,9 +202,8 @@ def paired_p_value(
     if len(first.rows) != len(second.rows):
         sizes = f"{len(first.rows)} and {len(second.rows)}"
         raise InputError(f"paired comparison needs the same sentences, got {sizes}")
-    counts = resample(len(first.rows), resamples, seed)
-    differences = first.replicates(counts) - second.replicates(counts)
-    return p_value(first.value - second.value, differences)
+    ours, theirs = bootstrap(first, second, resamples=resamples, seed=seed)
+    return p_value(first.value - second.value, ours - theirs)
 
 
 def p_value(observed: float, differences: np.ndarray) -> float:

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..metrics.registry import metric_facts
 from ..metrics.result import Measurement
-from ..metrics.statistics import p_value, resample
+from ..metrics.statistics import p_value
 
 ALPHA = 0.05
 
@@ -34,8 +34,7 @@ class Bootstrapped:
     @classmethod
     def of(cls, measurement: Measurement) -> Bootstrapped:
         """The replicates of a measurement."""
-        statistics = measurement.statistics
-        return cls(statistics.value, statistics.replicates(resample(len(statistics.rows))))
+        return cls(measurement.value, measurement.replicates)
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,14 @@ from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
-from nltk.tokenize import NLTKWordTokenizer, word_tokenize
+from nltk.tokenize import word_tokenize
 from sacrebleu.metrics.bleu import BLEU
 
 from ...errors import InputError, MissingExtraError, MissingFileError
 from ..statistics import Statistics
 from .bleu_protocols import BleuProtocol, bleu_protocol
+from .blocks import BLOCK, in_blocks
+from .nltk_tokens import nltk_tokens
 
 ORDER = 4
 _OURS = ("nltk", "nltk-punkt", "whitespace")  # we tokenise, sacreBLEU only counts
@@ -58,9 +60,11 @@ def bleu_statistics(
         )
     rows = np.zeros((len(predictions), COLUMNS + 1))  # the last column: whether the sentence counts
     scored = [i for i, some in enumerate(references) if some]
-    if scored:
-        kept = tuple(tuple(references[i]) for i in scored)
-        rows[scored, :COLUMNS] = _count([predictions[i] for i in scored], kept, protocol)
+    # Counted n-grams of references are large: of a long corpus, those of a block, and not kept.
+    counter: Callable[..., BLEU] = _counter if len(scored) <= BLOCK else _counter.__wrapped__
+    for block in in_blocks(scored):
+        counted = counter(tuple(tuple(references[i]) for i in block), protocol)
+        rows[block, :COLUMNS] = _count([predictions[i] for i in block], counted, protocol)
     per_sentence = np.full(len(predictions), np.nan)
     counts = rows[scored, :COLUMNS]
     per_sentence[scored] = aggregate_bleu(counts, smooth="exp", effective_order=True)
@@ -103,12 +107,7 @@ def _corpus_bleu(sums: np.ndarray, smooth: str) -> np.ndarray:
     return np.where(sums[..., COLUMNS] > 0, aggregate_bleu(sums[..., :COLUMNS], smooth), np.nan)
 
 
-def _count(
-    predictions: Sequence[str],
-    references: tuple[tuple[str, ...], ...],
-    protocol: BleuProtocol,
-) -> np.ndarray:
-    counter = _counter(references, protocol)
+def _count(predictions: Sequence[str], counter: BLEU, protocol: BleuProtocol) -> np.ndarray:
     tokenize = _tokenizer(protocol)
     texts = [tokenize(text) for text in predictions]
     # sacreBLEU's own hook for "sentence statistics now, scores later": with the references cached
@@ -155,7 +154,7 @@ def tokenized(text: str, tokenize: str = "nltk", lowercase: bool = True) -> str:
     """
     text = " ".join(text.lower().split() if lowercase else text.split())
     if tokenize == "nltk":
-        return " ".join(_NLTK.tokenize(text))
+        return nltk_tokens(text)
     if tokenize == "nltk-punkt":
         try:
             return " ".join(word_tokenize(text))
@@ -165,6 +164,3 @@ def tokenized(text: str, tokenize: str = "nltk", lowercase: bool = True) -> str:
                 "punkt_tab. The protocol tstbench does not need it."
             ) from error
     return text
-
-
-_NLTK = NLTKWordTokenizer()

@@ -7,13 +7,14 @@ thousand resampled corpora are one matrix product.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 
 import numpy as np
 from sacrebleu.metrics.chrf import CHRF
 
 from ..statistics import Statistics
+from .blocks import BLOCK, in_blocks
 
 CHAR_ORDER = 6
 
@@ -42,13 +43,15 @@ def chrf_statistics(
     orders = char_order + word_order
     rows = np.zeros((len(predictions), 3 * orders + 1))
     scored = [i for i, some in enumerate(references) if some]
-    if scored:
-        kept = tuple(tuple(references[i]) for i in scored)
-        counter = _counter(kept, beta, char_order, word_order, lowercase)
+    # Of a long corpus, the counts of a block's references only, and not kept, as for BLEU.
+    make: Callable[..., CHRF] = _counter if len(scored) <= BLOCK else _counter.__wrapped__
+    for block in in_blocks(scored):
+        kept = tuple(tuple(references[i]) for i in block)
+        counter = make(kept, beta, char_order, word_order, lowercase)
         # sacreBLEU's own hook for "sentence statistics now, scores later", as for BLEU.
-        counts = counter._extract_corpus_statistics([predictions[i] for i in scored], None)
-        rows[scored, :-1] = np.array(counts, dtype=np.float64).reshape(len(scored), -1)
-        rows[scored, -1] = 1
+        counts = counter._extract_corpus_statistics([predictions[i] for i in block], None)
+        rows[block, :-1] = np.array(counts, dtype=np.float64).reshape(len(block), -1)
+    rows[scored, -1] = 1
     aggregate = partial(_aggregate, beta=beta)
     return Statistics(rows, aggregate, aggregate(rows))
 

@@ -15,7 +15,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from ...metrics.statistics import LEVEL, resample
+from ...metrics.statistics import LEVEL, resampled_sums
 from .human import HumanAspect, human_means, human_sentences
 from .results import Column, DirectionResults, score_of, sentence_ids, sentence_scores
 
@@ -198,7 +198,7 @@ def of_sentences(x: np.ndarray, y: np.ndarray) -> Correlation:
     x = np.where(both, x - x[both].mean(), 0.0)
     y = np.where(both, y - y[both].mean(), 0.0)
     sums = np.stack([m.sum(axis=0) for m in (both * 1.0, x, y, x * x, y * y, x * y)], axis=1)
-    drawn = resample(len(sums)) @ sums
+    (drawn,) = resampled_sums([sums])
     count, sx, sy, sxx, syy, sxy = drawn.T
     with np.errstate(divide="ignore", invalid="ignore"):
         top = sxy - sx * sy / count

@@ -1,0 +1,247 @@
+"""What holds for single functions of metrics, whatever they are given; partly against others."""
+
+import re
+import warnings
+
+import numpy as np
+import pytest
+import sacrebleu
+from hypothesis import assume, example, given, settings
+from hypothesis import strategies as st
+from metric_kinds import STYLES, TEXTS, WORDS
+from nltk.tokenize import NLTKWordTokenizer
+from scipy.optimize import linprog
+
+from tstbench.metrics.functional.attribution import (
+    style_words,
+    without_words,
+    word_attributions,
+    word_spans,
+)
+from tstbench.metrics.functional.bleu import bleu_statistics, tokenized
+from tstbench.metrics.functional.chrf import chrf_statistics
+from tstbench.metrics.functional.joint import joint_score
+from tstbench.metrics.functional.meteor import meteor
+from tstbench.metrics.functional.nltk_tokens import _SPLIT, nltk_tokens
+from tstbench.metrics.functional.sentence_bleu import sentence_bleu
+from tstbench.metrics.functional.sti import (
+    earth_movers_distance,
+    ordinal_distances,
+    tempered,
+    uniform_distances,
+)
+from tstbench.metrics.functional.transport import transport_distances
+from tstbench.metrics.statistics import divide, mean_statistics, p_value, percentile_interval
+
+steady = settings(max_examples=100, deadline=None, derandomize=True)
+CORPORA = st.lists(
+    st.tuples(TEXTS, st.lists(TEXTS, min_size=1, max_size=3)), min_size=1, max_size=6
+)
+LONG = st.lists(st.lists(WORDS, min_size=4, max_size=9).map(" ".join), min_size=1, max_size=6)
+SENTENCES = st.lists(st.sampled_from("a b c d walks walked".split()), max_size=8)
+
+# Everything that NLTK's expressions name, and what it compares with: case, digits, other letters.
+MARKS = "ab15.,:;'\"`?!()[]{}<>@#$%&*-–—«»“”‘’„é…İſ"
+PIECES = (
+    "cannot gimme gımme gonna gotta lemme wanna d'ye more'n 'tis 'twas n't 's 'S 'm 'll 'LL N'T"
+    " '' `` ..."
+).split()
+TRAPS = st.lists(st.sampled_from([*MARKS, *PIECES, *[" "] * 4]), max_size=14).map("".join)
+ENDS = st.lists(st.sampled_from(" .])}>\"'»”’"), max_size=6).map("".join)  # of a last sentence
+
+
+@settings(steady, max_examples=400)
+@example("oh gımme it", " now")  # "i" without its dot is one for expressions that ignore case
+@example('"go on', " .")
+@example("''go on", "?")
+@example("'tis more'n good", ".")
+@example("they said it's good .", "\"' )")
+@example("they said so.", " ’")
+@example("they said so.", " ) ]")
+@example("they said so.", " }>")
+@example("they said so.", " »” '")
+@example("they said so.", ' )"')
+@example("they said it was well", "-")
+@example("they said so", ". x")
+@example("u.s. is cannot", " wanna")
+@example("one ,two, ,3", ",:")
+@given(TRAPS | st.text(max_size=20), ENDS)
+def test_words_alone_give_the_tokens_that_nltk_gives_the_line(text, end):
+    text = " ".join(f"{text}{end}".split())
+    assert nltk_tokens(text) == " ".join(NLTKWordTokenizer().tokenize(text))
+
+
+def test_no_other_word_of_letters_is_split_by_nltk():
+    """Should NLTK learn another contraction, it must be taken over."""
+    joined = [
+        "".join(re.findall(r"\(([\w']+)\)", one.pattern)) for one in NLTKWordTokenizer.CONTRACTIONS2
+    ]
+    assert {one for one in joined if one.isalnum()} == _SPLIT
+
+
+@steady
+@given(LONG)
+def test_s_bleu_of_a_copy_is_100(texts):
+    for protocol in ("tstbench", "13a", "multi-bleu"):
+        statistics = bleu_statistics(texts, [[text] for text in texts], protocol)
+        assert statistics.value == pytest.approx(100)
+        assert statistics.per_sentence == pytest.approx(np.full(len(texts), 100.0))
+    assert chrf_statistics(texts, [[text] for text in texts]).value == pytest.approx(100)
+
+
+@steady
+@given(LONG, st.data())
+def test_a_better_reference_never_lowers_a_sentences_bleu(texts, data):
+    made = [data.draw(TEXTS) for _ in texts]
+    before = bleu_statistics(made, [[text] for text in texts], "13a")
+    after = bleu_statistics(
+        made, [[text, own] for text, own in zip(texts, made, strict=True)], "13a"
+    )
+    assert (after.per_sentence >= before.per_sentence - 1e-9).all()
+
+
+@steady
+@given(CORPORA)
+def test_bleu_and_chrf_are_sacrebleus(corpus):
+    made = [text for text, _ in corpus]
+    against = [some for _, some in corpus]
+    streams = [[some[k] if k < len(some) else None for some in against] for k in range(3)]
+    streams = [stream for stream in streams if any(text is not None for text in stream)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        bleu = sacrebleu.metrics.BLEU(force=True).corpus_score(made, streams).score
+        chrf = sacrebleu.metrics.CHRF(word_order=2).corpus_score(made, streams).score
+    assert bleu_statistics(made, against, "13a").value == pytest.approx(bleu, abs=1e-9)
+    assert chrf_statistics(made, against, word_order=2).value == pytest.approx(chrf, abs=1e-9)
+
+
+@steady
+@given(TEXTS)
+def test_tokens_are_what_they_are_tokenised_into(text):
+    for how in ("nltk", "whitespace"):
+        tokens = tokenized(text, how, True)
+        assert tokens == " ".join(tokens.split())
+        assert bool(tokens) == bool(text.split())
+
+
+@steady
+@given(SENTENCES, SENTENCES)
+def test_sentence_scores_are_fractions_and_highest_for_a_copy(one, other):
+    assert 0 <= sentence_bleu(one, other) <= 1 + 1e-12
+    assert 0 <= meteor(one, other) <= 1
+    if len(one) >= 4:
+        assert sentence_bleu(one, one) == pytest.approx(1)
+    if one:
+        assert meteor(one, other) <= meteor(one, one) == pytest.approx(1 - 0.5 / len(one) ** 3)
+
+
+@steady
+@given(st.lists(STYLES, min_size=3, max_size=3))
+def test_earth_movers_distance_is_a_distance(three):
+    first, second, third = (one[None, :] for one in three)
+    skewed = np.array([[0, 1, 3], [1, 0, 2.5], [3, 2.5, 0]])
+    for distances in (uniform_distances(3), ordinal_distances(3), skewed):
+        between = earth_movers_distance(first, second, distances)
+        assert between == pytest.approx(earth_movers_distance(second, first, distances), abs=1e-9)
+        assert earth_movers_distance(first, first, distances) == pytest.approx(0, abs=1e-9)
+        detour = earth_movers_distance(first, third, distances) + earth_movers_distance(
+            third, second, distances
+        )
+        assert -1e-9 <= between <= detour + 1e-9
+
+
+@settings(steady, max_examples=30)
+@given(st.lists(st.integers(0, 4), min_size=1, max_size=5), st.lists(st.integers(0, 4), max_size=5))
+def test_transport_of_words_is_scipys_linear_program(one, other):
+    vectors = np.random.RandomState(0).randn(5, 3)
+    (found,) = transport_distances([one], [other], vectors)
+    if not other:
+        assert np.isnan(found)
+        return
+    costs = np.linalg.norm(vectors[one][:, None] - vectors[other], axis=-1)
+    leaves = np.kron(np.eye(len(one)), np.ones(len(other)))
+    arrives = np.tile(np.eye(len(other)), len(one))
+    mass = [*[1 / len(one)] * len(one), *[1 / len(other)] * len(other)]
+    theirs = linprog(costs.ravel(), A_eq=np.vstack([leaves, arrives]), b_eq=mass)
+    assert found == pytest.approx(theirs.fun, abs=1e-9)
+    assert transport_distances([other], [one], vectors)[0] == pytest.approx(found, abs=1e-9)
+
+
+@steady
+@given(STYLES, st.floats(0.2, 9))
+def test_a_temperature_keeps_the_order_of_styles(styles, temperature):
+    warm = tempered(styles[None, :], temperature)
+    assert warm.sum() == pytest.approx(1)
+    order = np.argsort(styles)
+    assert (np.diff(warm[0, order]) >= -1e-12).all()
+    assert tempered(styles[None, :], 1.0)[0] == pytest.approx(styles)
+
+
+@steady
+@given(st.floats(0, 100), st.floats(0, 100), st.floats(1, 1e9), st.floats(0, 1))
+def test_joint_rises_with_each_of_its_parts(acc, bleu, ppl, step):
+    score = float(joint_score(acc, bleu, ppl))
+    assert 0 <= score <= 1
+    assert joint_score(acc + step * (100 - acc), bleu, ppl) >= score - 1e-12
+    assert joint_score(acc, bleu + step * (100 - bleu), ppl) >= score - 1e-12
+    assert joint_score(acc, bleu, 1 + (ppl - 1) * step) >= score - 1e-12
+
+
+@steady
+@given(st.text(alphabet="ab '.,é-", max_size=20), st.data())
+def test_words_hold_what_their_pieces_hold(text, data):
+    words = word_spans(text)
+    assert [a < b for a, b in words] == [True] * len(words)
+    assert "".join(text[a:b] for a, b in words) == "".join(text.split())
+    shares = st.lists(st.floats(-5, 5), min_size=len(words), max_size=len(words))
+    values = np.array(data.draw(shares))
+    assert word_attributions(words, values, words) == pytest.approx(values)
+    threshold = data.draw(st.floats(0, 1))
+    chosen = style_words(values, threshold)
+    assume(values.any())
+    held = np.abs(values)[chosen].sum() / np.abs(values).sum()
+    assert held >= threshold - 1e-9
+    assert sorted(np.abs(values)[chosen], reverse=True) == list(np.abs(values)[chosen])
+    left = without_words(text, words, chosen, None)
+    kept = [text[a:b] for i, (a, b) in enumerate(words) if i not in chosen]
+    assert "".join(left.split()) == "".join(kept)
+
+
+@steady
+@given(st.lists(st.floats(-9, 9), min_size=1, max_size=30), st.floats(-9, 9))
+def test_p_values_are_shares_that_fall_with_the_difference(differences, observed):
+    drawn = np.array(differences)
+    p = p_value(observed, drawn)
+    assert 1 / (len(drawn) + 1) <= p <= 1
+    assert p_value(-observed, -drawn) == p
+    further = observed + np.sign(observed)  # as spread around a larger difference
+    assert p_value(further, drawn + np.sign(observed)) <= p
+
+
+@steady
+@given(st.lists(st.floats(-9, 9), min_size=1, max_size=30), st.floats(0.5, 0.99))
+def test_intervals_are_nested_and_order_does_not_matter(replicates, level):
+    drawn = np.array(replicates)
+    bounds, wider = percentile_interval(0.0, drawn, level), percentile_interval(0.0, drawn, 0.995)
+    assert wider.low <= bounds.low <= bounds.high <= wider.high
+    assert min(drawn) <= wider.low
+    assert wider.high <= max(drawn)
+    assert percentile_interval(0.0, drawn[::-1], level) == bounds
+
+
+@steady
+@given(st.lists(st.floats(-9, 9) | st.just(np.nan), min_size=1, max_size=9), st.floats(0.1, 100))
+def test_a_mean_leaves_out_what_is_undefined(values, scale):
+    statistics = mean_statistics(np.array(values), scale)
+    defined = [value for value in values if not np.isnan(value)]
+    expected = scale * np.mean(defined) if defined else np.nan
+    assert statistics.value == pytest.approx(expected, abs=1e-9, nan_ok=True)
+
+
+@steady
+@given(st.floats(-9, 9), st.floats(-9, 9))
+def test_a_quotient_is_undefined_only_over_0(top, bottom):
+    found = float(divide(np.array(top), np.array(bottom)))
+    with np.errstate(all="ignore"):
+        expected = np.float64(top) / np.float64(bottom) if bottom else np.nan
+    assert found == expected or (np.isnan(found) and np.isnan(expected))

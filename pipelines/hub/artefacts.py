@@ -15,7 +15,7 @@ from ...datasets_scripts.judgments.schema import read_judgments
 from ...datasets_scripts.known import DATASETS, dataset_facts
 from ...errors import InputError, MissingFileError
 from ...files import write_jsonl, write_text
-from ..results import Stored, read_direction
+from ..results import Stored, read_direction, system_folders
 from ..significance import write_significance
 from .build import Built, Files, Source, build, trained_scorers
 from .human_judgments import stage_judgments
@@ -179,7 +179,7 @@ def _check_results(results: Path) -> None:
 
 def _stored(results: Path) -> list[Stored]:
     """All complete results; the others are named and left out."""
-    folders = sorted({file.parent.parent for file in results.glob("*/*/*/report.json")})
+    folders = sorted(folder for folder in results.glob("*/*") if system_folders(folder))
     found = [stored for folder in folders for stored in read_direction(folder)]
     if not found:
         what = "complete results" if folders else "results"

@@ -1,0 +1,205 @@
+"""Altered and damaged results are named and left out wherever results are read."""
+
+import hashlib
+import json
+import os
+import shutil
+
+import pytest
+from leaderboard_results import THERE, real_results
+
+from tstbench.datasets_scripts.load import load_test_set
+from tstbench.pipelines.analysis.results import read_run
+from tstbench.pipelines.growth import read_results
+from tstbench.pipelines.hub.artefacts import build_all
+from tstbench.pipelines.hub.repositories import find_repository
+from tstbench.pipelines.read_standings import read_standings
+from tstbench.pipelines.report import predictions_sha256
+from tstbench.pipelines.results import read_direction
+from tstbench.pipelines.significance import write_significance
+from tstbench.spaces.leaderboard.data import Results
+from tstbench.spaces.leaderboard.query import VIEWS, Query
+from tstbench.spaces.leaderboard.ranks import RankCache
+from tstbench.spaces.leaderboard.views import render
+
+BAD = "delete-retrieve"
+WHOLE = {"copy", "random-target", "reference-1"}
+
+
+def edit(folder, change):
+    path = folder / "report.json"
+    content = json.loads(path.read_text())
+    change(content)
+    path.write_text(json.dumps(content))
+
+
+def edit_samples(folder, change, *, hashed=False):
+    """Change the sentences; ``hashed`` as one who knows that their hash is in the report."""
+    path = folder / "samples.jsonl"
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    change(rows)
+    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+    if hashed:
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        edit(folder, lambda report: report.update(samples_sha256=digest))
+
+
+def first_score(**fields):
+    return lambda folder: edit(folder, lambda report: report["scores"][0].update(fields))
+
+
+def flipped(folder):
+    path = folder / "replicates.parquet"
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+def another_prediction(rows):
+    rows[3]["prediction"] = "a much better answer"
+
+
+def of_other_predictions(folder):
+    """Sentences, their hash and the hash of the predictions, all changed together."""
+    edit_samples(folder, another_prediction, hashed=True)
+    rows = (folder / "samples.jsonl").read_text().splitlines()
+    outputs = predictions_sha256([json.loads(row)["prediction"] for row in rows])
+    edit(folder, lambda report: report.update(outputs_sha256=outputs))
+
+
+def better_interval(folder):
+    def change(report):
+        report["scores"][0]["interval"]["low"] += 1
+
+    edit(folder, change)
+
+
+def pipe(folder):
+    (folder / "report.json").unlink()
+    os.mkfifo(folder / "report.json")
+
+
+def loop(name):
+    def change(folder):
+        (folder / name).unlink()
+        (folder / name).symlink_to(folder / name)
+
+    return change
+
+
+def content(name, text):
+    return lambda folder: (folder / name).write_text(text)
+
+
+def twice(folder):
+    path = folder / "report.json"
+    text = path.read_text().replace('"tstbench":', '"direction": "x/a-to-b", "tstbench":', 1)
+    path.write_text(text)
+
+
+ALTERED = {
+    "a value": first_score(value=99.9),
+    "no value": first_score(value=None),
+    "an interval": better_interval,
+    "a signature": first_score(signature="s_bleu|v:1|x:1"),
+    "predictions": lambda f: edit_samples(f, another_prediction),
+    "predictions and their hash": lambda f: edit_samples(f, another_prediction, hashed=True),
+    "predictions and all their hashes": of_other_predictions,
+    "a missing line": lambda f: edit_samples(f, lambda rows: rows.pop(), hashed=True),
+    "a line twice": lambda f: edit_samples(f, lambda rows: rows.append(rows[0]), hashed=True),
+    "a score of nothing": lambda f: edit_samples(
+        f, lambda rows: rows[0]["scores"].update(acc=1.0), hashed=True
+    ),
+    "a flipped byte": flipped,
+    "another system's name": lambda f: edit(f, lambda r: r["system"].update(name="GPT-9")),
+    "a neighbour's name": lambda f: edit(f, lambda r: r["system"].update(name="copy")),
+    "no replicates": lambda f: (f / "replicates.parquet").unlink(),
+}
+DAMAGED = {
+    "empty replicates": content("replicates.parquet", ""),
+    "empty replicates without a hash": lambda f: (
+        content("replicates.parquet", "")(f),
+        edit(f, lambda report: report.update(replicates_sha256=None)),
+    ),
+    "an empty report": content("report.json", ""),
+    "a deep report": content("report.json", '{"a":' * 100_000),
+    "a report that is a list": content("report.json", "[]"),
+    "NaN": first_score(value=float("nan")),
+    "a key twice": twice,
+    "half a surrogate pair": lambda f: edit(f, lambda r: r["system"].update(name="\ud800")),
+    "a report that is a loop": loop("report.json"),
+    "samples that are a loop": loop("samples.jsonl"),
+    "replicates that are a loop": loop("replicates.parquet"),
+    "a pipe": pipe,
+    "empty samples": content("samples.jsonl", ""),
+    "nested samples": content("samples.jsonl", '{"id": ' * 100_000 + "\n"),
+    "samples that are lists": content("samples.jsonl", "[]\n"),
+    "scores that are a list": lambda f: edit_samples(
+        f, lambda rows: rows[0].update(scores=[]), hashed=True
+    ),
+    "scores in scores": lambda f: edit_samples(
+        f, lambda rows: rows[0].update(scores={"s_bleu": {"s_bleu": 1}}), hashed=True
+    ),
+    "an infinite score": lambda f: edit_samples(
+        f, lambda rows: rows[0]["scores"].update(s_bleu=float("inf")), hashed=True
+    ),
+}
+KINDS = {**ALTERED, **DAMAGED}
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    return real_results(tmp_path_factory.mktemp("whole"), directions=(THERE,), hostile=False)
+
+
+@pytest.fixture(params=KINDS)
+def harmed(request, whole, tmp_path):
+    root = tmp_path / "results"
+    shutil.copytree(whole, root)
+    KINDS[request.param](root / THERE / BAD)
+    return root
+
+
+def names(reports):
+    return {report.system.name for report in reports}
+
+
+def test_reports_and_rankings_leave_it_out_and_name_it(harmed, capsys):
+    folder = harmed / THERE
+    assert names(one.report for one in read_direction(folder)) == WHOLE
+    assert BAD in capsys.readouterr().err
+    (standings,) = read_standings(harmed)
+    assert names(standings.reports) == WHOLE
+    write_significance(folder)
+    record = json.loads((folder / "significance.json").read_text())
+    assert {name for one in record.values() for name in one["ranks"]} == set()
+
+
+def test_an_analysis_leaves_it_out(harmed):
+    (results,) = read_run(harmed)
+    assert names(results.reports) == WHOLE
+
+
+def test_the_leaderboard_names_it_and_shows_the_others(harmed):
+    board = Results(harmed).board()
+    assert names(entry.report for entry in board.entries) == WHOLE
+    assert any(BAD in problem for problem in board.problems)
+    for view in VIEWS:
+        render(board, Query.parse({"view": view, "direction": THERE}), RankCache())
+
+
+def test_evaluate_never_takes_its_scores_over(harmed):
+    assert read_results(harmed, load_test_set(THERE).direction, BAD, quiet=True) is None
+
+
+@pytest.mark.parametrize("kind", ["a value", "a neighbour's name", "nested samples", "a pipe"])
+def test_the_hub_gets_the_others(kind, whole, tmp_path):
+    root = tmp_path / "results"
+    shutil.copytree(whole, root)
+    KINDS[kind](root / THERE / BAD)
+    (built,) = build_all(tmp_path / "hub", datasets=(), results=root, only=("results",))
+    repository = find_repository(tmp_path / "hub", "dataset", built.repo_id)
+    published = repository.files(built.commit)
+    reports = {path.split("/")[2] for path in published if path.endswith("/report.json")}
+    assert reports == WHOLE
+    assert BAD.encode() not in repository.read(published["scores.jsonl"])

@@ -10,10 +10,10 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import stat
 from collections import Counter
 from collections.abc import Iterator
-from json.decoder import scanstring
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -49,13 +49,13 @@ def parse_json(text: str, where: str, *, max_depth: int = MAX_DEPTH) -> Any:
     """
     try:
         # Counted before it is parsed: how deep the parser itself can go depends on the thread.
-        if text.count("[") + text.count("{") > max_depth and _depth(text) > max_depth:
+        if text.count("[") + text.count("{") > max_depth and _is_deeper(text, max_depth):
             raise ValueError(f"it is nested more than {max_depth} levels deep")
         value = _DECODER.decode(text)
         if "\\u" in text:
             json.dumps(value, ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError as error:
-        raise InputError(f"{where}: half of a surrogate pair (\\ud800 ...) is no text") from error
+        raise InputError(f"{where}: half of a surrogate pair is not valid Unicode") from error
     except (ValueError, RecursionError) as error:
         raise InputError(f"{where}: not JSON that can be used: {error}") from error
     return value
@@ -128,21 +128,21 @@ def read_small(path: Path | str, *, max_bytes: int = MAX_BYTES) -> bytes:
     return content
 
 
-def _depth(text: str) -> int:
-    """How deep brackets are nested, those in strings aside."""
-    deepest = depth = position = 0
-    while position < len(text):
-        character = text[position]
-        if character == '"':
-            _, position = scanstring(text, position + 1, False)
-            continue
-        if character in "[{":
+_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[{\]}]', re.DOTALL)
+
+
+def _is_deeper(text: str, most: int) -> bool:
+    """Whether brackets are nested more deeply; those in strings do not count."""
+    depth = 0
+    for found in _BRACKETS.finditer(text):
+        bracket = found.group()
+        if bracket in "[{":
             depth += 1
-            deepest = max(deepest, depth)
-        elif character in "]}":
+            if depth > most:
+                return True
+        elif bracket in "]}":
             depth -= 1
-        position += 1
-    return deepest
+    return False
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ import io
 import os
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,13 +28,14 @@ from ..datasets_scripts.known import DATASETS
 from ..errors import InputError, TSTBenchError
 from ..files import file_state
 from ..metrics.result import finite
-from ..metrics.statistics import RESAMPLES
+from ..metrics.statistics import LEVEL, RESAMPLES
 from ..talk import say
 from ..untrusted import MAX_LINES_BYTES, read_small
 from .history import HISTORY_FILE
 from .ranking import Bootstrapped
-from .report import MAX_NAME, IntervalInfo, Report, Sample, predictions_sha256, score_recipe
+from .report import MAX_NAME, Report, Sample, Score, score_recipe
 from .report_files import parse_samples, read_report
+from .sample_outline import outline
 
 SAMPLES_FILE = "samples.jsonl"
 REPLICATES_FILE = "replicates.parquet"
@@ -155,17 +156,17 @@ class Stored:
             wanted = score_recipe(report.outputs_sha256, report.data.fingerprint, score.signature)
             if score.recipe != wanted:
                 raise self._changed(f"the recipe of {score.key} does not match its signature")
-            if not _fits(score.interval, found[score.key].replicates):
+        if found:
+            for score in _wrong_intervals(report.scores, found):
                 raise self._changed(f"the interval of {score.key} differs from {REPLICATES_FILE}")
 
     def _check_samples(self) -> None:
-        report, samples = self.report, self.samples()
-        if predictions_sha256([sample.prediction for sample in samples]) != report.outputs_sha256:
+        content = self._check_hash(SAMPLES_FILE, self.report.samples_sha256)
+        found = outline(content, self.folder / SAMPLES_FILE)
+        if found.outputs_sha256 != self.report.outputs_sha256:
             raise self._changed("its predictions are not those that the report was computed from")
-        keys = {score.key for score in report.scores}
-        for sample in samples:
-            if not sample.scores.keys() <= keys:
-                raise self._changed(f"{SAMPLES_FILE} has scores that are not in the report")
+        if not found.keys <= {score.key for score in self.report.scores}:
+            raise self._changed(f"{SAMPLES_FILE} has scores that are not in the report")
 
     def _check_hash(self, name: str, expected: str | None) -> bytes:
         """The content of a file, whose hash must be the one in the report."""
@@ -312,13 +313,19 @@ def read_direction(folder: Path, *, complete: bool = True) -> list[Stored]:
     return list(found.values())
 
 
-def _fits(told: IntervalInfo | None, replicates: np.ndarray) -> bool:
-    """Whether an interval is that of the replicates, as far as a report writes it."""
-    if told is None:
-        return True
-    replicates = replicates[np.isfinite(replicates)]
-    if not len(replicates) or not 0 < told.level < 1:
-        return False
-    tail = 100 * (1 - told.level) / 2
-    wanted = np.percentile(replicates, [tail, 100 - tail])
-    return np.allclose([told.low, told.high], wanted, rtol=1e-9, atol=2e-6)
+def _wrong_intervals(scores: Sequence[Score], found: Mapping[str, Bootstrapped]) -> Iterator[Score]:
+    """The scores whose interval is not that of their replicates, as far as a report writes it."""
+    told = [(score, score.interval) for score in scores if score.interval is not None]
+    if not told:
+        return
+    replicates = np.array([found[score.key].replicates for score, _ in told])
+    tails = [100 * (1 - LEVEL) / 2, 100 * (1 + LEVEL) / 2]
+    with np.errstate(invalid="ignore"):  # of infinite ones, which are done again below
+        bounds = np.percentile(replicates, tails, axis=1).T  # all at once: a tenth of the time
+    for (score, interval), draws, wanted in zip(told, replicates, bounds, strict=True):
+        if not np.isfinite(draws).all():
+            draws = draws[np.isfinite(draws)]
+            wanted = np.percentile(draws, tails) if len(draws) else np.full(2, np.nan)
+        off = np.abs(wanted - (interval.low, interval.high))
+        if interval.level != LEVEL or not (off <= 2e-6 + 1e-9 * np.abs(wanted)).all():
+            yield score

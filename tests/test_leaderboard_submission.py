@@ -275,6 +275,14 @@ class TestTwoSessions:
         assert kept == str(scored)
         assert "IndexError" in caplog.text
 
+    def test_a_submission_without_scores(self, results, tmp_path):
+        pytest.importorskip("gradio")
+        from tstbench.spaces.leaderboard.submit_view import preview
+
+        write_report(tmp_path / "empty", report("New", {}, left_out=[("acc", "no reason")]), [])
+        with pytest.raises(InputError, match=r"no metric could be computed.*no reason"):
+            preview(Results(results).board(), tmp_path / "empty")
+
 
 class TestToPullRequest:
     @pytest.fixture

@@ -6,16 +6,17 @@ import os
 import shutil
 
 import pytest
-from leaderboard_results import THERE, real_results
+from leaderboard_results import THERE, real_results, report, write
 
 from tstbench.datasets_scripts.load import load_test_set
+from tstbench.errors import InputError
 from tstbench.pipelines.analysis.results import read_run
 from tstbench.pipelines.growth import read_results
 from tstbench.pipelines.hub.artefacts import build_all
 from tstbench.pipelines.hub.repositories import find_repository
 from tstbench.pipelines.read_standings import read_standings
 from tstbench.pipelines.report import predictions_sha256
-from tstbench.pipelines.results import read_direction
+from tstbench.pipelines.results import read_direction, read_whole
 from tstbench.pipelines.significance import write_significance
 from tstbench.spaces.leaderboard.data import Results
 from tstbench.spaces.leaderboard.query import VIEWS, Query
@@ -203,3 +204,59 @@ def test_the_hub_gets_the_others(kind, whole, tmp_path):
     reports = {path.split("/")[2] for path in published if path.endswith("/report.json")}
     assert reports == WHOLE
     assert BAD.encode() not in repository.read(published["scores.jsonl"])
+
+
+def test_unchanged_files_are_checked_once_and_changed_ones_again(whole, tmp_path, monkeypatch):
+    root = tmp_path / "results"
+    shutil.copytree(whole, root)
+    folder = root / THERE / BAD
+    # Files that may still change within one tick of the clock are always read.
+    monkeypatch.setattr("tstbench.pipelines.results._SETTLED", -1e9)
+    first = read_whole(folder)
+    assert read_whole(folder) is first
+    flipped(folder)
+    with pytest.raises(InputError, match=r"replicates\.parquet is damaged"):
+        read_whole(folder)
+    monkeypatch.undo()
+    for other in ("copy", "random-target"):
+        assert read_whole(root / THERE / other) is not read_whole(root / THERE / other)
+
+
+def test_a_board_notices_what_changes_while_it_is_shown(whole, tmp_path):
+    root = tmp_path / "results"
+    shutil.copytree(whole, root)
+    results = Results(root)
+    assert len(results.board().entries) == 4
+    (root / THERE / BAD / "replicates.parquet").write_bytes(b"")
+    assert names(entry.report for entry in results.board().entries) == WHOLE
+
+
+def test_a_link_in_a_circle_or_a_file_among_the_folders_harms_nobody(whole, tmp_path):
+    root = tmp_path / "results"
+    shutil.copytree(whole, root)
+    for place in (root, root / "mini", root / THERE):
+        (place / "loop").symlink_to(place / "loop")
+        (place / "notes.txt").write_text("notes")
+    (root / THERE / "significance.json").unlink()
+    (root / THERE / "significance.json").write_text("[" * 100_000)
+    (root / "human.jsonl").write_text('{"a":' * 100_000)
+    board = Results(root).board()
+    assert len(board.entries) == 4
+    said = "\n".join(board.problems)
+    assert "significance.json" in said
+    assert "human.jsonl, line 1" in said
+    (standings,) = read_standings(root)
+    assert len(standings.reports) == 4
+
+
+def test_a_report_without_scores_is_named_by_every_view(tmp_path):
+    write(tmp_path, report("empty", {}), folder="empty")
+    nothing = Results(tmp_path).board()
+    write(tmp_path, report("one", {"s_bleu": 50.0}), folder="one")
+    board = Results(tmp_path).board()
+    assert [entry.label for entry in board.entries] == ["one"]
+    assert "empty/report.json has no scores" in board.problems[0]
+    for view in (*VIEWS, "system"):
+        for some in (nothing, board):
+            query = Query.parse({"view": view, "direction": THERE, "system": "empty"})
+            render(some, query, RankCache())

@@ -270,6 +270,8 @@ def _checked(path: Path, result: Report | str) -> Report:
         raise InputError(result)
     if result.direction.count("-to-") != 1:
         raise InputError(f"{path}: {result.direction!r} is not a direction: <source>-to-<target>")
+    if not result.scores:
+        raise InputError(f"{path} has no scores: there is nothing to show")
     return result
 
 

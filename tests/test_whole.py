@@ -198,11 +198,15 @@ def test_the_hub_gets_the_others(kind, whole, tmp_path):
     root = tmp_path / "results"
     shutil.copytree(whole, root)
     KINDS[kind](root / THERE / BAD)
+    (root / THERE / "copy" / "loop").symlink_to(root / THERE / "copy" / "loop")
+    (root / THERE / "copy" / "notes.txt").write_text("private")
+    (root / THERE / "copy" / "history.jsonl").write_text("not a history of ours\n")
     (built,) = build_all(tmp_path / "hub", datasets=(), results=root, only=("results",))
     repository = find_repository(tmp_path / "hub", "dataset", built.repo_id)
     published = repository.files(built.commit)
     reports = {path.split("/")[2] for path in published if path.endswith("/report.json")}
     assert reports == WHOLE
+    assert not any(path.endswith(("notes.txt", "loop", "history.jsonl")) for path in published)
     assert BAD.encode() not in repository.read(published["scores.jsonl"])
 
 

@@ -13,9 +13,11 @@ from ...datasets_scripts.build import BuildReport
 from ...datasets_scripts.build import build as build_dataset
 from ...datasets_scripts.judgments.schema import read_judgments
 from ...datasets_scripts.known import DATASETS, dataset_facts
-from ...errors import InputError, MissingFileError
+from ...errors import InputError, MissingFileError, TSTBenchError
 from ...files import write_jsonl, write_text
-from ..results import Stored, read_direction, system_folders
+from ...talk import say
+from ..history import HISTORY_FILE, read_history
+from ..results import RESULT_FILES, Stored, read_direction, system_folders
 from ..significance import write_significance
 from .build import Built, Files, Source, build, trained_scorers
 from .human_judgments import stage_judgments
@@ -192,7 +194,10 @@ def _stored(results: Path) -> list[Stored]:
 def _stage_results(results: Path, found: Sequence[Stored], staging: Path) -> Path:
     rows = []
     for stored in found:
-        shutil.copytree(stored.folder, staging / stored.folder.relative_to(results))
+        place = staging / stored.folder.relative_to(results)
+        place.mkdir(parents=True)
+        for name in _published_files(stored.folder):
+            shutil.copy(stored.folder / name, place)
         rows += list(_score_rows(stored))
     for direction in sorted(staging.glob("*/*")):  # of what is published, and of nothing else
         write_significance(direction)
@@ -203,6 +208,20 @@ def _stage_results(results: Path, found: Sequence[Stored], staging: Path) -> Pat
     write_jsonl(staging / "scores.jsonl", rows)
     write_text(staging / "README.md", RESULTS_CARD)
     return staging
+
+
+def _published_files(folder: Path) -> Iterator[str]:
+    """What :meth:`.results.Stored.check_whole` found whole, and the history; nothing else."""
+    for name in sorted(RESULT_FILES):
+        if not (folder / name).is_file():
+            continue
+        if name == HISTORY_FILE:
+            try:
+                read_history(folder)
+            except TSTBenchError as error:
+                say(f"left out: {error}")
+                continue
+        yield name
 
 
 def _score_rows(stored: Stored) -> Iterator[dict[str, Any]]:

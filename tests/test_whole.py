@@ -4,20 +4,25 @@ import hashlib
 import json
 import os
 import shutil
+from dataclasses import replace
 
 import pytest
-from leaderboard_results import THERE, real_results, report, write
+from leaderboard_results import BLEU, THERE, real_results, report, write
 
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError
 from tstbench.pipelines.analysis.results import read_run
-from tstbench.pipelines.growth import read_results
+from tstbench.pipelines.evaluate import evaluate
+from tstbench.pipelines.growth import keep, read_results
 from tstbench.pipelines.hub.artefacts import build_all
 from tstbench.pipelines.hub.repositories import find_repository
+from tstbench.pipelines.outputs import Outputs
 from tstbench.pipelines.read_standings import read_standings
 from tstbench.pipelines.report import predictions_sha256
 from tstbench.pipelines.results import read_direction, read_whole
+from tstbench.pipelines.scoring import scoring
 from tstbench.pipelines.significance import write_significance
+from tstbench.pipelines.transfer import predict
 from tstbench.spaces.leaderboard.data import Results
 from tstbench.spaces.leaderboard.query import VIEWS, Query
 from tstbench.spaces.leaderboard.ranks import RankCache
@@ -208,6 +213,18 @@ def test_the_hub_gets_the_others(kind, whole, tmp_path):
     assert reports == WHOLE
     assert not any(path.endswith(("notes.txt", "loop", "history.jsonl")) for path in published)
     assert BAD.encode() not in repository.read(published["scores.jsonl"])
+
+
+def test_results_without_any_score_are_whole(tmp_path):
+    """Every metric may be left out; the replicates then have no column."""
+    test_set = load_test_set(THERE)
+    outputs = Outputs("copy", tuple(predict("copy", test_set)))
+    evaluation = evaluate([outputs], test_set, scoring(BLEU))
+    (system,) = evaluation.systems
+    keep(tmp_path, replace(system.results, scored=(), on_disk=None))
+    stored = read_whole(tmp_path / THERE / "copy")
+    assert stored.report.scores == ()
+    assert len(stored.samples()) == len(test_set)
 
 
 def test_unchanged_files_are_checked_once_and_changed_ones_again(whole, tmp_path, monkeypatch):

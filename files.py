@@ -159,7 +159,15 @@ def read_text(path: Path | str) -> str:
     """
     path = Path(path)
     check_file(path)
-    content = path.read_bytes()
+    return decoded(path.read_bytes(), path)
+
+
+def decoded(content: bytes, path: Path) -> str:
+    """The text of a UTF-8 file's content.
+
+    Raises:
+        InputError: it is binary, or not UTF-8 (the message names the line).
+    """
     if b"\0" in content:
         raise InputError(f"{path} is a binary file (it contains NUL bytes), not UTF-8 text")
     try:
@@ -230,7 +238,12 @@ def read_lines(path: Path | str) -> list[str]:
     Only ``\n`` ends a line; other Unicode line separators stay inside a sentence, as every
     line-aligned corpus expects.
     """
-    lines = read_text(path).split("\n")
+    return split_lines(read_text(path))
+
+
+def split_lines(text: str) -> list[str]:
+    """The lines of a text; see :func:`read_lines`."""
+    lines = text.split("\n")
     if lines[-1] == "":
         lines.pop()
     return [line.removesuffix("\r") for line in lines]

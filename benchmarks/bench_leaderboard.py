@@ -61,7 +61,7 @@ def make_report(direction: str, number: int, sentences: int) -> Report:
     """One report of plausible, random numbers."""
     scores = []
     for facts in METRICS.values():
-        low, high = MIDDLE[facts.unit]
+        low, high = MIDDLE.get(facts.unit, (0.2, 0.9))
         value = random.uniform(low, high)
         half = 0.03 * value
         fields = f"protocol:tstbench|n:{sentences}|data:0123456789ab"

@@ -93,7 +93,7 @@ def _find(arguments: argparse.Namespace) -> tuple[Result, Result]:
     folders = chosen_directions(root, asked)
     found: dict[str, dict[str, Result]] = {}
     for direction, folder in folders.items():
-        stored = read_direction(folder, with_samples=False)
+        stored = read_direction(folder)
         # A run goes by its own name, and the mean of all by the name that they share.
         found[direction] = {one.report.system.name: one for one in (*stored, *pooled(stored))}
     for name in names:

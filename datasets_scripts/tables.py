@@ -96,7 +96,7 @@ def _json_rows(path: Path, name: str) -> list[tuple[int, dict[str, Any]]]:
             continue
         try:
             row = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise InputError(f"{name}, line {number}: not JSON: {error}") from error
         if not isinstance(row, dict):
             raise InputError(f"{name}, line {number}: each line must be a JSON object")

@@ -18,11 +18,12 @@ from typing import Any
 from ..chat.answers import answers_folder
 from ..datasets_scripts import unchanged
 from ..datasets_scripts.sources import pinned_places
-from ..errors import InputError
+from ..errors import InputError, TSTBenchError
 from ..files import home
 from ..metrics.scorers.artefacts import SCORERS
 from ..store import Store
 from ..trainers.system_card import SYSTEM_STORE
+from ..untrusted import MAX_LINE, read_json
 
 CURRENT = "current"
 _DAY = 86_400  # seconds; what is half-written for longer belongs to no running process
@@ -168,15 +169,15 @@ def _files(path: Path) -> list[Path]:
 def _first_row(file: Path) -> dict[str, Any]:
     try:
         with file.open("rb") as stream:
-            content = json.loads(stream.readline())
-    except (OSError, ValueError):
+            content = json.loads(stream.readline(MAX_LINE))
+    except (OSError, ValueError, RecursionError):
         return {}
     return content if isinstance(content, dict) else {}
 
 
 def _json(file: Path) -> dict[str, Any]:
     try:
-        content = json.loads(file.read_bytes())
-    except (OSError, ValueError):
+        content = read_json(file)
+    except TSTBenchError:
         return {}
     return content if isinstance(content, dict) else {}

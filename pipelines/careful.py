@@ -11,7 +11,7 @@ from ..talk import say
 from .outputs import Outputs
 from .report import SystemInfo, is_bound_name
 from .report_files import read_report
-from .results import direction_folder
+from .results import direction_folder, system_folders
 from .suspicion import find_suspicions, same_outputs
 
 
@@ -45,9 +45,9 @@ def warn(
 def _stored(folder: Path) -> dict[str, str]:
     """The hashes of the outputs in a direction's folder, by system."""
     found = {}
-    for file in sorted(folder.glob("*/report.json")):
+    for place in system_folders(folder):
         try:
-            report = read_report(file)
+            report = read_report(place / "report.json")
         except TSTBenchError:  # said where the results are read
             continue
         found[report.system.name] = report.outputs_sha256

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -44,7 +45,7 @@ from .results import (
     SAMPLES_FILE,
     Stored,
     is_result,
-    read_stored,
+    read_whole,
     system_folder,
 )
 
@@ -154,12 +155,10 @@ def read_results(
             only a later version can read. Neither is overwritten.
     """
     folder = system_folder(root, direction, system)
-    if not (folder / "report.json").is_file():
+    if not os.path.lexists(folder / "report.json"):
         return None
     try:
-        stored = read_stored(folder)
-        stored.check_whole()
-        return _loaded(stored, direction, system)
+        return _loaded(read_whole(folder), direction, system)
     except (NewerReportError, _OtherSystemError):
         raise
     except TSTBenchError as error:
@@ -177,7 +176,7 @@ def keep(root: Path, fresh: SystemResults) -> SystemResults:
     folder = system_folder(root, fresh.direction, fresh.system.name)
     with exclusive(folder):  # two processes that add to one system do not undo each other
         old = read_results(root, fresh.direction, fresh.system.name, quiet=True)
-        if old is None and (folder / "report.json").exists() and is_result(folder):
+        if old is None and os.path.lexists(folder / "report.json") and is_result(folder):
             _set_aside(root, folder)
         whole, changes = merged(old, fresh)
         why = _other_work(old, fresh) if old else None

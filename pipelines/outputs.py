@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import NoReturn
 
 from ..datasets_scripts.cleaning import is_blank
 from ..datasets_scripts.load import TestSet
@@ -23,6 +22,7 @@ from ..errors import InputError, MissingFileError
 from ..files import check_file, read_lines, read_text
 from ..metrics.inputs import prediction_fault
 from ..talk import printable
+from ..untrusted import parse_json
 from .report import NAME_PATTERN, predictions_sha256
 from .results import check_names
 from .suspicious_form import is_header
@@ -140,17 +140,13 @@ def _is_record(line: str) -> bool:
 
 
 def _read_jsonl(path: Path) -> list[_Row]:
-    def no_constant(token: str) -> NoReturn:
-        raise ValueError(f"{token} is not a prediction")
-
     rows = []
     for number, line in enumerate(read_lines(path), start=1):
         try:
-            record = json.loads(line, parse_constant=no_constant)
-        except (ValueError, RecursionError) as error:
+            record = parse_json(line, f"{path}, line {number}")
+        except InputError as error:
             raise InputError(
-                f"{path}, line {number}: not JSON ({error}). Each line must be an object like "
-                '{"id": "...", "prediction": "..."}'
+                f'{error}. Each line must be an object like {{"id": "...", "prediction": "..."}}'
             ) from error
         if isinstance(record, str):
             record = {"prediction": record}

@@ -22,11 +22,12 @@ from pydantic import Field, JsonValue, ValidationError
 
 from ..datasets_scripts.load import TestSet
 from ..errors import InputError, TSTBenchError
-from ..files import exclusive, read_text, write_json
+from ..files import exclusive, write_json
 from ..records import Strict
 from ..talk import say
 from ..trainers.postprocess import post_processed
 from ..trainers.system import Answer
+from ..untrusted import parse_json, read_json
 from .outputs import Outputs
 from .report import Sha256, SystemInfo, predictions_sha256
 
@@ -177,7 +178,7 @@ class Predictions:
         """How often each rule changed an answer, and the tokens of all of them."""
         counts: Counter[str] = Counter()
         for line in self.path.read_bytes().splitlines():
-            row = json.loads(line)
+            row = parse_json(line.decode("utf-8"), str(self.path))
             counts.update(row.get("rules", ()))
             counts.update(row.get("tokens", {}))
         return dict(sorted(counts.items()))
@@ -247,7 +248,7 @@ def read_card(path: Path) -> PredictionsCard:
     """
     file = card_path(path)
     try:
-        return PredictionsCard.model_validate_json(read_text(file))
+        return PredictionsCard.model_validate(read_json(file))
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
@@ -269,7 +270,7 @@ def _prediction(line: bytes, ids: Sequence[str], index: int) -> str | None:
     if not line.endswith(b"\n") or index >= len(ids):
         return None
     try:
-        row = json.loads(line)
+        row = parse_json(line.decode("utf-8"), "a prediction")
         text = row["prediction"] if row["id"] == ids[index] else None
     except (ValueError, KeyError, TypeError):
         return None

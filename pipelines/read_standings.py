@@ -10,7 +10,7 @@ from ..datasets_scripts.known import DIRECTIONS
 from ..errors import InputError, MissingFileError, unknown_name
 from ..metrics.registry import METRICS, expand, families
 from .ranked_table import Standings
-from .results import Stored, read_direction
+from .results import Stored, read_direction, system_folders
 from .results_folder import check_results_folder
 from .seeds import MeanOfRuns, pooled
 from .significance import rank_stored
@@ -53,7 +53,7 @@ def read_standings(
         InputError: nothing is left, or ``root`` is no results folder.
     """
     folders = chosen_directions(root, directions)
-    stored = [read_direction(folder, with_samples=False) for folder in folders.values()]
+    stored = [read_direction(folder) for folder in folders.values()]
     there = dict.fromkeys(
         name
         for some in stored
@@ -114,13 +114,16 @@ def chosen_directions(root: Path, names: Sequence[str] = ()) -> dict[str, Path]:
 def _direction_folders(root: Path) -> dict[str, Path]:
     """Every direction that has results, the benchmark's in its order and first."""
     check_results_folder(root)
-    files = [file for file in root.glob("*/*/*/report.json") if file.parent.name[0] != "."]
-    if not files:
+    found = {
+        f"{folder.parent.name}/{folder.name}": folder
+        for folder in root.glob("*/*")
+        if system_folders(folder)
+    }
+    if not found:
         raise InputError(
             f"{root} has no results yet: score outputs into it with 'tstbench evaluate ... "
             f"--out {root}'"
         )
-    found = {"/".join(file.parts[-4:-2]): file.parent.parent for file in files}
     order = {name: place for place, name in enumerate(DIRECTIONS)}
     return {n: found[n] for n in sorted(found, key=lambda n: (order.get(n, len(order)), n))}
 

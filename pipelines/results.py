@@ -12,8 +12,10 @@ from __future__ import annotations
 
 import hashlib
 import io
+import os
 import re
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,14 +27,16 @@ import pyarrow.parquet as pq
 from ..datasets_scripts.directions import Direction
 from ..datasets_scripts.known import DATASETS
 from ..errors import InputError, TSTBenchError
-from ..files import file_name
+from ..files import file_name, file_state
 from ..metrics.result import finite
-from ..metrics.statistics import RESAMPLES
+from ..metrics.statistics import LEVEL, RESAMPLES
 from ..talk import printable, say
+from ..untrusted import MAX_LINES_BYTES, read_small
 from .history import HISTORY_FILE
 from .ranking import Bootstrapped
-from .report import MAX_NAME, Report, Sample, predictions_sha256, score_recipe
-from .report_files import read_report, read_samples
+from .report import MAX_NAME, Report, Sample, Score, score_recipe
+from .report_files import parse_samples, read_report
+from .sample_outline import outline
 
 SAMPLES_FILE = "samples.jsonl"
 REPLICATES_FILE = "replicates.parquet"
@@ -49,7 +53,7 @@ class Stored:
     @property
     def has_samples(self) -> bool:
         """Whether the sentences are present; those of licensed corpora are never published."""
-        return (self.folder / SAMPLES_FILE).is_file()
+        return os.path.lexists(self.folder / SAMPLES_FILE)  # a broken link is a damaged file
 
     def samples(self) -> list[Sample]:
         """The sentences, with the report's scores.
@@ -57,8 +61,8 @@ class Stored:
         Raises:
             TSTBenchError: the file is missing or does not match the report.
         """
-        self._check_hash(SAMPLES_FILE, self.report.samples_sha256)
-        return read_samples(self.folder)
+        content = self._check_hash(SAMPLES_FILE, self.report.samples_sha256)
+        return parse_samples(content, self.folder / SAMPLES_FILE)
 
     def bootstrapped(self) -> dict[str, Bootstrapped]:
         """Value and replicates of each score by key, unrounded; empty if there is no file.
@@ -67,12 +71,16 @@ class Stored:
             InputError: the file is damaged or does not match the report.
         """
         path = self.folder / REPLICATES_FILE
-        if not path.is_file():
+        if not os.path.lexists(path):
             return {}
         content = self._check_hash(REPLICATES_FILE, self.report.replicates_sha256)
         try:
             # Neither pq.read_table nor to_numpy: they import pandas, which takes a second.
-            table = pq.ParquetFile(io.BytesIO(content)).read()
+            file = pq.ParquetFile(io.BytesIO(content))
+            rows = file.metadata.num_rows  # of a small file there can be billions
+            if self.report.scores and rows != 1 + RESAMPLES:
+                raise ValueError(f"it does not have one value and {RESAMPLES} replicates")
+            table = file.read([s.key for s in self.report.scores], use_threads=False)
             stored = {
                 s.key: np.from_dlpack(table[s.key].combine_chunks()) for s in self.report.scores
             }
@@ -83,25 +91,35 @@ class Stored:
             raise InputError(f"{path} is damaged: {error}. Evaluate the system again") from error
         return {name: Bootstrapped(float(a[0]), a[1:]) for name, a in stored.items()}
 
-    def check_whole(self, *, with_samples: bool = True) -> None:
-        """Check that report, samples and replicates are all present and belong together.
+    def check_whole(self, *, complete: bool = True) -> None:
+        """Check that report, samples and replicates belong together, and to this folder.
 
-        The sentences of a licensed corpus may be missing.
+        What a forger would have to change together: values and intervals are those of the
+        replicates, recipes those of predictions, data and signatures, the predictions those that
+        were scored, and the folder that of the system.
 
         Args:
-            with_samples: check the sentences too, which takes most of the time.
+            complete: refuse missing files. Without it, the sentences may be missing, and in a
+                report that names no replicates (of schema 1, which had none) those too. The
+                sentences of a licensed corpus may always be missing.
 
         Raises:
             TSTBenchError: a file is missing, damaged, or was changed after it was written.
         """
         self.check_direction()
-        if not (self.folder / REPLICATES_FILE).is_file():
-            raise InputError(f"{self.folder} has no {REPLICATES_FILE}. Evaluate the system again")
-        self.check_scores()
-        if not with_samples:
+        if not os.path.lexists(self.folder / REPLICATES_FILE):
+            if complete or self.report.replicates_sha256 is not None:
+                raise InputError(
+                    f"{self.folder} has no {REPLICATES_FILE}. Evaluate the system again"
+                )
+            if self.has_samples:
+                self.samples()
             return
+        self._check_name()
+        self.check_scores()
         dataset = DATASETS.get(self.report.direction.split("/")[0])
-        if self.has_samples or dataset is None or not dataset.licensed:
+        needed = complete and (dataset is None or not dataset.licensed)
+        if self.has_samples or needed:
             self._check_samples()
 
     def check_direction(self) -> None:
@@ -117,6 +135,17 @@ class Stored:
                 f"under {place}"
             )
 
+    def _check_name(self) -> None:
+        """Check that the folder is one of the system that the report names."""
+        name = self.report.system.name
+        known = (folder_name(name), earlier_folder_name(name), submission_folder(self.report))
+        if self.folder.name not in known:
+            raise InputError(
+                f"{self.folder / 'report.json'} names the system {name!r}, whose folder would be "
+                f"{folder_name(name)!r}: the report was changed, or the folder renamed. Give it "
+                "its name back, or evaluate the system again"
+            )
+
     def check_scores(self) -> None:
         """Check the report's scores against the replicates beside it, if there are any.
 
@@ -130,23 +159,22 @@ class Stored:
             wanted = score_recipe(report.outputs_sha256, report.data.fingerprint, score.signature)
             if score.recipe != wanted:
                 raise self._changed(f"the recipe of {score.key} does not match its signature")
+        if found:
+            for score in _wrong_intervals(report.scores, found):
+                raise self._changed(f"the interval of {score.key} differs from {REPLICATES_FILE}")
 
     def _check_samples(self) -> None:
-        report, samples = self.report, self.samples()
-        if predictions_sha256([sample.prediction for sample in samples]) != report.outputs_sha256:
+        content = self._check_hash(SAMPLES_FILE, self.report.samples_sha256)
+        found = outline(content, self.folder / SAMPLES_FILE)
+        if found.outputs_sha256 != self.report.outputs_sha256:
             raise self._changed("its predictions are not those that the report was computed from")
-        keys = {score.key for score in report.scores}
-        for sample in samples:
-            if not sample.scores.keys() <= keys:
-                raise self._changed(f"{SAMPLES_FILE} has scores that are not in the report")
+        if not found.keys <= {score.key for score in self.report.scores}:
+            raise self._changed(f"{SAMPLES_FILE} has scores that are not in the report")
 
     def _check_hash(self, name: str, expected: str | None) -> bytes:
         """The content of a file, whose hash must be the one in the report."""
         path = self.folder / name
-        try:
-            content = path.read_bytes()
-        except OSError as error:
-            raise InputError(f"{path} cannot be read: {error.strerror}") from error
+        content = read_small(path, max_bytes=MAX_LINES_BYTES)
         if expected is not None and hashlib.sha256(content).hexdigest() != expected:
             raise InputError(
                 f"{path} is damaged: it does not match the hash in its report. "
@@ -189,12 +217,21 @@ def system_folder(root: Path, direction: Direction, system: str) -> Path:
     Earlier versions named it by the ASCII letters of the system: such a folder is used again.
     """
     parent = direction_folder(root, direction)
-    earlier = parent / re.sub(r"[^A-Za-z0-9.+-]+", "_", system).strip("._")
+    earlier = parent / earlier_folder_name(system)
     if earlier != parent and not system.isascii():
         with suppress(TSTBenchError):
             if read_report(earlier / "report.json").system.name == system:
                 return earlier
     return parent / folder_name(system)
+
+
+def earlier_folder_name(system: str) -> str:
+    """The folder name that earlier versions gave a system; empty without ASCII letters or digits.
+
+    >>> earlier_folder_name("naïve"), earlier_folder_name("日本語")
+    ('na_ve', '')
+    """
+    return re.sub(r"[^A-Za-z0-9.+-]+", "_", system).strip("._")
 
 
 def check_names(systems: Sequence[str]) -> None:
@@ -222,6 +259,12 @@ def check_names(systems: Sequence[str]) -> None:
         owners[folder] = name
 
 
+def submission_folder(report: Report) -> str:
+    """The folder of a submission, from all that it is: nobody chooses a path by a name."""
+    identity = f"{report.system.name}\0{report.outputs_sha256}\0{report.profile}"
+    return f"submission-{hashlib.sha256(identity.encode()).hexdigest()[:16]}"
+
+
 def read_stored(folder: Path) -> Stored:
     """The results in a system's folder; the files beside the report are read when needed.
 
@@ -233,24 +276,90 @@ def read_stored(folder: Path) -> Stored:
     return stored
 
 
-def read_direction(folder: Path, *, with_samples: bool = True) -> list[Stored]:
-    """The complete results of a direction's systems, by folder; others are named and left out.
+def read_whole(folder: Path, *, complete: bool = True) -> Stored:
+    """The results in a system's folder, after :meth:`Stored.check_whole`.
+
+    Files that did not change since they were found whole are not read again.
+
+    Raises:
+        TSTBenchError: a file is missing, damaged, or was changed after it was written.
+    """
+    stamps = _stamps(folder)
+    key = (str(folder), complete)
+    known = _WHOLE.get(key)
+    if known is not None and known[0] == stamps:
+        return known[1]
+    stored = read_stored(folder)
+    stored.check_whole(complete=complete)
+    if stamps is not None:
+        if len(_WHOLE) >= _MOST_KNOWN:
+            _WHOLE.clear()
+        _WHOLE[key] = (stamps, stored)
+    return stored
+
+
+_WHOLE: dict[tuple[str, bool], tuple[str, Stored]] = {}
+_MOST_KNOWN = 4096
+_SETTLED = 2.0  # seconds: a change within one tick of a file system's clock has the same stamp
+
+
+def _stamps(folder: Path) -> str | None:
+    """What changes with any of the files; ``None`` if one is so new that it may change unseen."""
+    files = [folder / name for name in ("report.json", SAMPLES_FILE, REPLICATES_FILE)]
+    latest = time.time() - _SETTLED
+    for file in files:
+        try:
+            facts = file.stat()
+        except OSError:
+            continue
+        if max(facts.st_mtime, facts.st_ctime) > latest:
+            return None
+    return "\n".join(file_state(file) for file in files)
+
+
+def system_folders(folder: Path) -> list[Path]:
+    """The folders in a direction's that have a report, even one that cannot be read."""
+    try:
+        # A name that begins with a dot is one of something half-written.
+        inside = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+    except OSError:
+        return []
+    return [path for path in inside if os.path.lexists(path / "report.json")]
+
+
+def read_direction(folder: Path, *, complete: bool = True) -> list[Stored]:
+    """The whole results of a direction's systems, by folder; others are named and left out.
 
     Args:
         folder: has a folder for each system.
-        with_samples: check the sentences too; without, only the numbers.
+        complete: see :meth:`Stored.check_whole`.
     """
     found: dict[str, Stored] = {}
-    for file in sorted(folder.glob("*/report.json")):
-        if file.parent.name.startswith("."):  # half-written
-            continue
+    for place in system_folders(folder):
         try:
-            stored = read_stored(file.parent)
-            stored.check_whole(with_samples=with_samples)
+            stored = read_whole(place, complete=complete)
             name = stored.report.system.name
             if name in found:
-                raise InputError(f"{file.parent}: {name!r} is also in {found[name].folder}")
+                raise InputError(f"{place}: {name!r} is also in {found[name].folder}")
             found[name] = stored
         except TSTBenchError as error:
             say(f"left out: {error}")
     return list(found.values())
+
+
+def _wrong_intervals(scores: Sequence[Score], found: Mapping[str, Bootstrapped]) -> Iterator[Score]:
+    """The scores whose interval is not that of their replicates, as far as a report writes it."""
+    told = [(score, score.interval) for score in scores if score.interval is not None]
+    if not told:
+        return
+    replicates = np.array([found[score.key].replicates for score, _ in told])
+    tails = [100 * (1 - LEVEL) / 2, 100 * (1 + LEVEL) / 2]
+    with np.errstate(invalid="ignore"):  # of infinite ones, which are done again below
+        bounds = np.percentile(replicates, tails, axis=1).T  # all at once: a tenth of the time
+    for (score, interval), draws, wanted in zip(told, replicates, bounds, strict=True):
+        if not np.isfinite(draws).all():
+            draws = draws[np.isfinite(draws)]
+            wanted = np.percentile(draws, tails) if len(draws) else np.full(2, np.nan)
+        off = np.abs(wanted - (interval.low, interval.high))
+        if interval.level != LEVEL or not (off <= 2e-6 + 1e-9 * np.abs(wanted)).all():
+            yield score

@@ -450,7 +450,7 @@ def test_results_of_an_old_version_have_no_ranks(tmp_path):
 
     old = next(SCHEMA_1.rglob("report.json")).parent
     direction = json.loads((old / "report.json").read_text())["direction"]
-    shutil.copytree(old, tmp_path / direction / "old")
+    shutil.copytree(old, tmp_path / direction / old.name)
     (results,) = read_run(tmp_path)
     assert results.columns
     assert results.standings.ranks == {} or not any(results.standings.ranks.values())

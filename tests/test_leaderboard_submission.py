@@ -2,6 +2,8 @@
 
 import inspect
 import json
+import shutil
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -199,12 +201,102 @@ class TestToFolder:
         with pytest.raises(InputError, match="already submitted"):
             publish(scored)
 
+    def test_a_damaged_neighbour_does_not_fail_what_was_published(self, scored, tmp_path):
+        root = real_results(tmp_path / "results", directions=(THERE,), hostile=False)
+        (root / THERE / "delete-retrieve" / "replicates.parquet").write_bytes(b"")
+        receipt = ToFolder(root)(scored)
+        assert receipt.message.endswith(f"is on the leaderboard of {THERE}.")
+        record = json.loads((root / THERE / "significance.json").read_text())
+        assert record
+        assert all(set(one["ranks"]) == {"New system"} for one in record.values())
+
+    def test_what_was_published_stays_so_where_the_systems_cannot_be_compared(
+        self, scored, tmp_path
+    ):
+        (tmp_path / "results" / THERE / "significance.json").mkdir(parents=True)
+        receipt = ToFolder(tmp_path / "results")(scored)
+        assert "is on the leaderboard" in receipt.message
+        assert len(list((tmp_path / "results" / THERE).glob("submission-*/report.json"))) == 1
+
+    def test_a_folder_that_takes_nothing(self, scored, tmp_path):
+        (tmp_path / "results").write_text("a file, which nobody can write into, root included")
+        with pytest.raises(InputError, match="folder of results cannot be written") as caught:
+            ToFolder(tmp_path / "results")(scored)
+        assert str(tmp_path) not in str(caught.value)
+
     @pytest.mark.parametrize("name", ["..", "../../../etc/passwd", "a/b", "con", "-rf", " "])
     def test_no_path_comes_from_a_name(self, name):
         where = Path(place(report(name, {"acc": 1.0})))
         assert where.parent == Path(THERE)
         assert where.name.startswith("submission-")
         assert where.name.removeprefix("submission-").isalnum()
+
+
+class TestTwoSessions:
+    """Both checked their name before either of them published."""
+
+    @pytest.fixture
+    def sessions(self, results, tmp_path):
+        pytest.importorskip("gradio")
+        from tstbench.spaces.leaderboard.submit_desk import Desk
+
+        root = tmp_path / "results"
+        shutil.copytree(results, root)
+        desk = Desk(Results(root), score_by_bleu, ToFolder(root), (THERE,))
+
+        def scored(name, word):
+            path = tmp_path / f"{word}.txt"
+            lines = [source.replace("was", word) for source in load_test_set(THERE).sources]
+            path.write_text("".join(f"{line}\n" for line in lines))
+            form = (str(path), THERE, name, "unknown", "not stated", "", "")
+            *_, answer = desk.take(*form, True)
+            return answer.folder
+
+        return desk, root, scored
+
+    @pytest.mark.parametrize("second", ["new system", "New System", "New-System"])
+    def test_one_name_is_published_once(self, sessions, second):
+        desk, root, scored = sessions
+        one, other = scored("New System", "is"), scored(second, "will be")
+        said, _, _ = desk.add(one)
+        assert "New System is on the leaderboard" in str(said)
+        said, kept, _ = desk.add(other)
+        assert "New System is already on the leaderboard" in str(said)
+        assert kept == other
+        assert len(list((root / THERE).glob("submission-*"))) == 1
+
+    def test_at_the_same_moment(self, sessions):
+        desk, root, scored = sessions
+        folders = [scored("New System", "is"), scored("NEW SYSTEM", "will be")]
+        with ThreadPoolExecutor(2) as pool:
+            said = [str(html) for html, _, _ in pool.map(desk.add, folders)]
+        assert sum("is on the leaderboard" in one for one in said) == 1
+        assert sum("is already on the leaderboard" in one for one in said) == 1
+        assert len(list((root / THERE).glob("submission-*"))) == 1
+
+    def test_a_bug_is_said_and_nothing_is_lost(self, results, scored, caplog):
+        pytest.importorskip("gradio")
+        from tstbench.spaces.leaderboard.submit_desk import Desk
+
+        class Broken:
+            action = "Publish"
+
+            def __call__(self, folder):
+                raise IndexError(folder)
+
+        desk = Desk(Results(results), score_by_bleu, Broken(), (THERE,))
+        said, kept, _ = desk.add(str(scored))
+        assert "see the log" in str(said)
+        assert kept == str(scored)
+        assert "IndexError" in caplog.text
+
+    def test_a_submission_without_scores(self, results, tmp_path):
+        pytest.importorskip("gradio")
+        from tstbench.spaces.leaderboard.submit_view import preview
+
+        write_report(tmp_path / "empty", report("New", {}, left_out=[("acc", "no reason")]), [])
+        with pytest.raises(InputError, match=r"no metric could be computed.*no reason"):
+            preview(Results(results).board(), tmp_path / "empty")
 
 
 class TestToPullRequest:

@@ -17,7 +17,10 @@ from tstbench.pipelines.outputs import Outputs, read_outputs
 from tstbench.pipelines.report_files import read_report
 from tstbench.pipelines.results import Stored
 from tstbench.pipelines.scoring import scoring
-from tstbench.spaces.leaderboard.query import VIEWS
+from tstbench.spaces.leaderboard.data import Results
+from tstbench.spaces.leaderboard.query import VIEWS, Query
+from tstbench.spaces.leaderboard.ranks import RankCache
+from tstbench.spaces.leaderboard.views import render
 
 
 @pytest.fixture
@@ -192,8 +195,12 @@ class TestHeadToHead:
     def test_damaged_sentences_are_named(self, real, root):
         for name in ("a", "b"):
             folder = write(root, report(name, {"acc": 1.0}), [sample(0, "s", "p", acc=1.0)])
+        board = Results(root).board()
         (folder / "samples.jsonl").write_text("{}")
-        assert "samples.jsonl is damaged" in show(root, view="versus").html
+        query = Query.parse({"view": "versus"})
+        # In the moment after the board was read; then the whole system is left out, and named.
+        assert "samples.jsonl is damaged" in render(board, query, RankCache()).html
+        assert "samples.jsonl is damaged" in show(root, view="ranking").html
 
 
 class TestServed:

@@ -214,7 +214,11 @@ BAD = {
         b"\r".join([b"x"] * N),
         "line 1: .*contains a line break",
     ),
-    "NaN token": ("token.jsonl", replace_line('{"prediction": NaN}'), "line 5.*NaN is not a pred"),
+    "NaN token": (
+        "token.jsonl",
+        replace_line('{"prediction": NaN}'),
+        "line 5: .*NaN is not a n",
+    ),
     "null": ("null.jsonl", set_text(None), "line 5: the prediction None is not text"),
     "nan as text": (
         "nan.txt",

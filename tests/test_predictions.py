@@ -194,3 +194,11 @@ def test_a_prediction_of_several_lines_is_kept_as_one(capsys, tmp_path, monkeypa
     test_set = load_test_set(DIRECTION)
     assert read_outputs(out, test_set).predictions[0] == f"So good! {test_set.sources[0]}"
     assert read_card(out).question.post_processing == ("one-line-v1",)
+
+
+def test_a_line_nested_without_end_is_no_prediction():
+    from tstbench.pipelines.predictions import _prediction
+
+    assert _prediction(b'{"id": "a", "prediction": "x"}\n', ["a"], 0) == "x"
+    for line in (b"[" * 100_000, b'{"id": "a", "prediction": "x", "id": "a"}', b'{"id": "\xff"}'):
+        assert _prediction(line + b"\n", ["a"], 0) is None

@@ -7,7 +7,6 @@ computes agreement and one correlates metrics with people.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -18,8 +17,9 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, ValidationError, model_validator
 
 from ...errors import InputError
-from ...files import read_lines, write_jsonl
+from ...files import split_lines, write_jsonl
 from ...records import Strict
+from ...untrusted import MAX_LINES_BYTES, parse_json, read_small_text
 
 _SCALE = re.compile(r"^(nominal|ordinal|interval) (-?\d+(?:\.\d+)?)-(-?\d+(?:\.\d+)?)$")
 _Name = Annotated[str, Field(min_length=1, max_length=100)]
@@ -158,11 +158,14 @@ def read_judgments(path: Path | str) -> list[Judgment]:
     """
     judgments: list[Judgment] = []
     seen: dict[tuple[str, ...], int] = {}
-    for number, line in enumerate(read_lines(path), start=1):
+    text = read_small_text(path, max_bytes=MAX_LINES_BYTES)
+    for number, line in enumerate(split_lines(text), start=1):
         try:
-            judgment = Judgment.model_validate(json.loads(line))
-        except json.JSONDecodeError as error:
-            raise InputError(f"{path}, line {number}: not JSON: {error}. {_FORM}") from error
+            content = parse_json(line, f"{path}, line {number}")
+        except InputError as error:
+            raise InputError(f"{error}. {_FORM}") from error
+        try:
+            judgment = Judgment.model_validate(content)
         except ValidationError as error:
             raise InputError(f"{path}, line {number}: {first_problem(error)}") from error
         if judgment.key is not None:

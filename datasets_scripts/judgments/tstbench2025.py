@@ -68,7 +68,7 @@ def read_scores(path: Path, direction: str) -> list[Judgment]:
             system: {aspect: [float(text) for text in aspects[aspect]] for aspect in ASPECT_NAMES}
             for system, aspects in systems.items()
         }
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         example = '{"SYSTEM": {"strength": ["4", ...], "content": ..., "fluency": ..., "all": ...}}'
         raise InputError(f"{path} is not like {example}: {error}") from error
     if {len(scores) for aspects in given.values() for scores in aspects.values()} != {ITEMS}:

@@ -11,13 +11,12 @@ from pathlib import Path
 import numpy as np
 
 from ...datasets_scripts.known import DATASETS
-from ...errors import InputError, TSTBenchError, unknown_name
+from ...errors import InputError, unknown_name
 from ...metrics.registry import METRICS, caution, is_neutral
-from ...talk import say
 from ..ranked_table import ASPECTS, Standings
 from ..read_standings import chosen_directions
 from ..report import Report, Sample, Score
-from ..results import REPLICATES_FILE, Stored, read_stored
+from ..results import Stored, read_direction
 from ..seeds import pooled
 from ..significance import rank_stored
 
@@ -158,7 +157,9 @@ def read_run(
         UnknownNameError: a direction or system that is not there.
     """
     folders = chosen_directions(root, directions).values()
-    read = [[one for one in _read_folder(f) if one.report.scores] for f in folders]
+    read = [
+        [one for one in read_direction(f, complete=False) if one.report.scores] for f in folders
+    ]
     there = {name for some in read for one in some for name in _names(one.report)}
     if not there:
         raise InputError(f"{root} has no results that can be read: evaluate the systems again")
@@ -186,27 +187,6 @@ def _direction(stored: Sequence[Stored]) -> DirectionResults:
         columns=_columns(reports),
         samples=samples,
     )
-
-
-def _read_folder(folder: Path) -> list[Stored]:
-    """The systems of a direction; those of old versions have no replicates, and so no ranks."""
-    found: dict[str, Stored] = {}
-    for file in sorted(folder.glob("*/report.json")):
-        if file.parent.name.startswith("."):  # half-written
-            continue
-        try:
-            stored = read_stored(file.parent)
-            if (file.parent / REPLICATES_FILE).is_file():
-                stored.check_whole()
-            elif stored.has_samples:
-                stored.samples()
-            name = stored.report.system.name
-            if name in found:
-                raise InputError(f"{file.parent}: {name!r} is also in {found[name].folder}")
-            found[name] = stored
-        except TSTBenchError as error:
-            say(f"left out: {error}")
-    return list(found.values())
 
 
 def _columns(reports: Sequence[Report]) -> tuple[Column, ...]:

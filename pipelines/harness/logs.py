@@ -55,7 +55,7 @@ def _lm_eval(path: Path) -> Found:
             row = json.loads(line)
             item = row[row["metrics"][0]]
             found[item["direction"]][item["id"]] = item["prediction"]
-        except (ValueError, KeyError, TypeError, IndexError) as error:
+        except (ValueError, KeyError, TypeError, IndexError, RecursionError) as error:
             raise InputError(
                 f"{path}, line {number}: not a sample of tstbench's tasks in lm-eval"
             ) from error

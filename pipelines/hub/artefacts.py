@@ -14,10 +14,11 @@ from ...datasets_scripts.build import build as build_dataset
 from ...datasets_scripts.judgments.licensed import without_licensed_text
 from ...datasets_scripts.judgments.schema import read_judgments, write_judgments
 from ...datasets_scripts.known import DATASETS, dataset_facts
-from ...errors import InputError, MissingFileError
+from ...errors import InputError, MissingFileError, TSTBenchError
 from ...files import write_jsonl, write_text
 from ...talk import say
-from ..results import RESULT_FILES, SAMPLES_FILE, Stored, read_direction
+from ..history import HISTORY_FILE, read_history
+from ..results import RESULT_FILES, SAMPLES_FILE, Stored, read_direction, system_folders
 from ..significance import write_significance
 from .build import Built, Files, Source, build, trained_scorers
 from .human_judgments import stage_judgments
@@ -184,7 +185,7 @@ def _check_results(results: Path) -> None:
 
 def _stored(results: Path) -> list[Stored]:
     """All complete results; the others are named and left out."""
-    folders = sorted({file.parent.parent for file in results.glob("*/*/*/report.json")})
+    folders = sorted(folder for folder in results.glob("*/*") if system_folders(folder))
     found = [stored for folder in folders for stored in read_direction(folder)]
     if not found:
         what = "complete results" if folders else "results"
@@ -201,11 +202,10 @@ def _is_licensed(stored: Stored) -> bool:
 def _stage_results(results: Path, found: Sequence[Stored], staging: Path) -> Path:
     rows = []
     for stored in found:
-        names = RESULT_FILES
-        if _is_licensed(stored) and stored.has_samples:
-            names = RESULT_FILES - {SAMPLES_FILE}
-            say(f"{stored.folder}: its scores are published without {SAMPLES_FILE}: licensed text")
-        _copy(names, stored.folder, staging / stored.folder.relative_to(results))
+        place = staging / stored.folder.relative_to(results)
+        place.mkdir(parents=True)
+        for name in _published_files(stored):
+            shutil.copy(stored.folder / name, place)
         rows += list(_score_rows(stored))
     for direction in sorted(staging.glob("*/*")):  # of what is published, and of nothing else
         write_significance(direction)
@@ -218,11 +218,24 @@ def _stage_results(results: Path, found: Sequence[Stored], staging: Path) -> Pat
     return staging
 
 
-def _copy(names: Collection[str], source: Path, target: Path) -> None:
-    target.mkdir(parents=True)
-    for name in sorted(names):
-        if (source / name).is_file():
-            shutil.copy(source / name, target)
+def _published_files(stored: Stored) -> Iterator[str]:
+    """What :meth:`.results.Stored.check_whole` found whole, and the history; nothing else.
+
+    Of a licensed corpus its scores, without the sentences.
+    """
+    without_texts = _is_licensed(stored) and stored.has_samples
+    if without_texts:
+        say(f"{stored.folder}: its scores are published without {SAMPLES_FILE}: licensed text")
+    for name in sorted(RESULT_FILES):
+        if not (stored.folder / name).is_file() or (without_texts and name == SAMPLES_FILE):
+            continue
+        if name == HISTORY_FILE:
+            try:
+                read_history(stored.folder)
+            except TSTBenchError as error:
+                say(f"left out: {error}")
+                continue
+        yield name
 
 
 def _score_rows(stored: Stored) -> Iterator[dict[str, Any]]:

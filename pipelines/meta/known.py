@@ -18,8 +18,9 @@ from pydantic import ValidationError
 
 from ...datasets_scripts.judgments.schema import first_problem
 from ...errors import InputError
-from ...files import read_text, write_text
+from ...files import write_text
 from ...records import Strict
+from ...untrusted import read_json
 from .result import Level, MetaReport, MetaScore, whole_studies
 
 FILE = Path(__file__).with_name("agreement.json")
@@ -120,9 +121,7 @@ def read_agreement(path: Path) -> Agreement:
         InputError: not a file of this schema; the message says where it differs.
     """
     try:
-        return Agreement.model_validate(json.loads(read_text(path)), strict=False)
-    except json.JSONDecodeError as error:
-        raise InputError(f"{path}: not JSON: {error}") from error
+        return Agreement.model_validate(read_json(path), strict=False)
     except ValidationError as error:
         raise InputError(f"{path}: not measured agreement: {first_problem(error)}") from error
 

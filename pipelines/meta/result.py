@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal, get_args
@@ -11,8 +10,9 @@ from pydantic import ValidationError
 
 from ...datasets_scripts.judgments.schema import first_problem
 from ...errors import InputError
-from ...files import read_text, write_json
+from ...files import write_json
 from ...records import Strict
+from ...untrusted import read_json
 
 Level = Literal["sentence", "system"]
 LEVELS: tuple[Level, ...] = get_args(Level)
@@ -206,9 +206,7 @@ def read_report(path: Path) -> MetaReport:
         InputError: not a report of this schema.
     """
     try:
-        return MetaReport.model_validate(json.loads(read_text(path)), strict=False)
-    except json.JSONDecodeError as error:
-        raise InputError(f"{path}: not JSON: {error}") from error
+        return MetaReport.model_validate(read_json(path), strict=False)
     except ValidationError as error:
         raise InputError(f"{path}: not a meta-evaluation: {first_problem(error)}") from error
 

@@ -71,7 +71,7 @@ def opened(desk: Desk | None) -> Desk:
 def _read_fields(name: str, fields: tuple[str, ...], body: bytes) -> list[Any]:
     try:
         given = json.loads(body or b"{}")
-    except ValueError:
+    except (ValueError, RecursionError):
         raise InputError(f"{name}: the request is not JSON") from None
     if not isinstance(given, dict) or given.keys() != set(fields):
         wanted = f"the fields {', '.join(fields)}" if fields else "no fields"

@@ -10,12 +10,11 @@ from pathlib import Path
 
 from ...datasets_scripts.directions import Direction
 from ...datasets_scripts.known import parse_direction
-from ...errors import InputError, MissingFileError, unknown_name
+from ...errors import InputError, MissingFileError, TSTBenchError, unknown_name
 from ...files import atomic_folder
 from ...pipelines.human.raters import pseudonyms
 from ...pipelines.report import Sample
-from ...pipelines.report_files import read_report
-from ...pipelines.results import Stored
+from ...pipelines.results import Stored, read_whole, system_folders
 from ...talk import say
 from .remarks import remarks
 from .study import STUDY_FILE, TASKS, Item, MaskedPair, Private, RaterSecret, Study, write_study
@@ -135,7 +134,7 @@ def _find_systems(
 ) -> dict[str, Stored]:
     """The requested systems by name, sorted."""
     parent = root / direction.dataset / direction.config
-    folders = sorted(p.parent for p in parent.glob("*/report.json"))
+    folders = system_folders(parent)
     if not folders:
         raise MissingFileError(
             f"no reports of {direction} in {parent}: evaluate some outputs first, with "
@@ -143,12 +142,15 @@ def _find_systems(
         )
     named = {}
     for folder in folders:
-        report = read_report(folder)
-        if report.direction != direction.name:
-            raise InputError(f"{folder} has a report of {report.direction}, not {direction}")
+        try:
+            stored = read_whole(folder, complete=False)
+        except TSTBenchError as error:
+            say(f"left out: {error}")
+            continue
+        report = stored.report
         if report.system.name in named:
             raise InputError(f"two reports of {report.system.name!r} in {parent}")
-        named[report.system.name] = Stored(folder, report)
+        named[report.system.name] = stored
     by_folder = {stored.folder.name: name for name, stored in named.items()}
     wanted = []
     for system in systems if systems is not None else named:

@@ -7,10 +7,8 @@ direction an optional ``significance.json``, and an optional ``<root>/human.json
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import re
-import stat
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -23,19 +21,21 @@ from typing import Any
 from ...datasets_scripts.directions import Direction
 from ...datasets_scripts.known import DATASETS, DIRECTIONS
 from ...errors import InputError, MissingFileError, TSTBenchError
-from ...files import read_text
 from ...hub import misunderstood, why_not_downloaded
 from ...pipelines.ranking import ALPHA
 from ...pipelines.report import Report
-from ...pipelines.results import read_stored
+from ...pipelines.results import REPLICATES_FILE, SAMPLES_FILE, read_whole
+from ...untrusted import read_json
 from .human import HumanScore, read_human
 from .places import Place
 from .reported import FromHub
 
+_FILES = ("report.json", SAMPLES_FILE, REPLICATES_FILE)
 _READERS = 8  # threads: on a network file system the waiting overlaps
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 
-Stamp = tuple[int, int]  # modification time in ns, size
+Stamp = tuple[int, ...]  # times of writing and of the last change in ns, size, inode
+Stamps = tuple[Stamp | None, ...]  # of a report and the files beside it
 PlaceFile = Mapping[str, Mapping[str, Place]]  # signature -> system -> its place
 
 
@@ -133,7 +133,7 @@ class Results:
     def __init__(self, root: Path | str, reported: FromHub | None = None) -> None:
         self.root = Path(root)
         self._reported = reported or FromHub()
-        self._reports: dict[str, tuple[Stamp, Report | str]] = {}
+        self._reports: dict[str, tuple[Stamps, Report | str]] = {}
         self._board: Board | None = None
         self._lock = Lock()
 
@@ -148,10 +148,11 @@ class Results:
 
     def _read(self, files: Mapping[str, Stamp], revision: str) -> Board:
         reports = [path for path in files if path.endswith("/report.json")]
-        stale = [p for p in reports if self._reports.get(p, (None,))[0] != files[p]]
+        stamps = {path: _stamps_beside(path, files) for path in reports}
+        stale = [p for p in reports if self._reports.get(p, (None,))[0] != stamps[p]]
         with ThreadPoolExecutor(_READERS) as pool:
             for path, result in zip(stale, pool.map(_read_one, stale), strict=True):
-                self._reports[path] = (files[path], result)
+                self._reports[path] = (stamps[path], result)
         self._reports = {path: self._reports[path] for path in reports}
         problems, found = [], []
         for path, (_, result) in self._reports.items():
@@ -223,34 +224,46 @@ def _stamps(root: Path) -> dict[str, Stamp]:
             facts = os.stat(path)  # noqa: PTH116
         except FileNotFoundError:
             return
-        if stat.S_ISREG(facts.st_mode):
-            stamps[path] = (facts.st_mtime_ns, facts.st_size)
+        except OSError:  # a link in a circle: who reads it says so
+            stamps[path] = ()
+            return
+        stamps[path] = (facts.st_mtime_ns, facts.st_ctime_ns, facts.st_size, facts.st_ino)
 
     note(f"{root}/human.jsonl")
     for dataset in _folders(str(root)):
         for direction in _folders(dataset):
             note(f"{direction}/significance.json")
             for system in _folders(direction):
-                note(f"{system}/report.json")
-                note(f"{system}/samples.jsonl")
+                for name in _FILES:
+                    note(f"{system}/{name}")
     return stamps
+
+
+def _stamps_beside(path: str, files: Mapping[str, Stamp]) -> Stamps:
+    folder = path.rpartition("/")[0]
+    return tuple(files.get(f"{folder}/{name}") for name in _FILES)
 
 
 def _folders(parent: str) -> list[str]:
     """The folders in a folder; hidden ones are incomplete or unrelated."""
     try:
         with os.scandir(parent) as found:
-            return sorted(item.path for item in found if item.is_dir() and item.name[0] != ".")
-    except FileNotFoundError:
+            return sorted(item.path for item in found if item.name[0] != "." and _is_folder(item))
+    except OSError:  # moved away, or not to be read
         return []
+
+
+def _is_folder(item: os.DirEntry[str]) -> bool:
+    try:
+        return item.is_dir()
+    except OSError:  # a link in a circle
+        return False
 
 
 def _read_one(path: str) -> Report | str:
     """A report that matches the files beside it, or what is wrong with it."""
     try:
-        stored = read_stored(Path(path).parent)
-        stored.check_scores()
-        return stored.report
+        return read_whole(Path(path).parent, complete=False).report
     except (TSTBenchError, OSError) as error:
         return str(error)
 
@@ -261,6 +274,8 @@ def _checked(path: Path, result: Report | str) -> Report:
         raise InputError(result)
     if result.direction.count("-to-") != 1:
         raise InputError(f"{path}: {result.direction!r} is not a direction: <source>-to-<target>")
+    if not result.scores:
+        raise InputError(f"{path} has no scores: there is nothing to show")
     return result
 
 
@@ -288,7 +303,7 @@ def _direction(name: str) -> Direction:
 def _read_places(path: Path) -> PlaceFile:
     """Read ``{signature: {"ranks": {system: [first, last]}, "p_best": {system: p}}}``."""
     try:
-        content = json.loads(read_text(path))
+        content = read_json(path)
         return {
             str(signature): _places(facts)
             for signature, facts in content.items()

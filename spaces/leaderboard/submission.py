@@ -6,7 +6,6 @@ validates and scores one file exactly as the command line does. This module does
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 from collections.abc import Callable
@@ -19,13 +18,20 @@ from pydantic import ValidationError
 from ...datasets_scripts.known import DATASETS
 from ...datasets_scripts.load import load_test_set
 from ...errors import InputError, TSTBenchError
-from ...files import atomic_folder, in_names, read_text
+from ...files import atomic_folder, exclusive, in_names, read_text
 from ...pipelines.outputs import read_outputs
 from ...pipelines.report import MAX_NAME, Report, SystemInfo
 from ...pipelines.report_files import read_report
-from ...pipelines.results import REPLICATES_FILE, SAMPLES_FILE, is_result
+from ...pipelines.results import (
+    REPLICATES_FILE,
+    SAMPLES_FILE,
+    is_result,
+    submission_folder,
+    system_folders,
+)
 from ...pipelines.significance import write_significance
 from ...pipelines.suspicion import Suspicion, find_suspicions, same_outputs
+from ...talk import say
 from .data import Board
 from .human import fold
 
@@ -85,17 +91,62 @@ class ToFolder:
     action: str = "Add to the leaderboard"
 
     def __call__(self, folder: Path) -> Receipt:
-        """Copy the report under a generated folder name, and compare all systems again."""
+        """Copy the report under a generated folder name, and compare all systems again.
+
+        Raises:
+            InputError: it is there already, its name is taken, or nothing can be written.
+        """
         report = read_report(folder)
         target = self.root / place(report)
-        if target.exists():
-            raise InputError("this file was already submitted under this name")
-        with atomic_folder(target, ours=is_result) as scratch:
-            for name in _FILES:
-                if (folder / name).is_file():
-                    shutil.copyfile(folder / name, scratch / name)
-        write_significance(target.parent)
-        return Receipt(f"{report.system.name} is on the leaderboard of {report.direction}.")
+        direction = target.parent
+        try:
+            # Two sessions may have checked one name before either of them published it.
+            with exclusive(direction, "submission"):
+                _check_new(target, report)
+                with atomic_folder(target, ours=is_result) as scratch:
+                    for name in _FILES:
+                        if (folder / name).is_file():
+                            shutil.copyfile(folder / name, scratch / name)
+                compared = _compared_again(direction)
+        except OSError as error:
+            say(f"a submission could not be written to {direction}: {error}")
+            why = error.strerror or type(error).__name__
+            raise InputError(
+                f"the folder of results cannot be written ({why}). Tell who runs this "
+                "leaderboard; the scores are not lost: try again"
+            ) from error
+        there = f"{report.system.name} is on the leaderboard of {report.direction}"
+        return Receipt(f"{there}." if compared else f"{there}; its rank follows later.")
+
+
+def _check_new(target: Path, report: Report) -> None:
+    """Check that nobody published this file, or another one under this name, in the meantime."""
+    if target.exists():
+        raise InputError("this file was already submitted under this name")
+    for folder in system_folders(target.parent):
+        try:
+            name = read_report(folder / "report.json").system.name
+        except TSTBenchError:  # damaged: the page names it
+            continue
+        if fold(name) == fold(report.system.name):
+            raise _taken(name, report.direction, report.system.name)
+
+
+def _taken(name: str, direction: str, wanted: str) -> InputError:
+    return InputError(
+        f"{name} is already on the leaderboard of {direction}; choose another name, such as "
+        f"{wanted} v2"
+    )
+
+
+def _compared_again(direction: Path) -> bool:
+    """Whether the systems of a direction could be compared: what was published stays so."""
+    try:
+        write_significance(direction)
+    except (TSTBenchError, OSError) as error:  # the page compares the replicates itself
+        say(f"{direction}: the systems could not be compared: {error}")
+        return False
+    return True
 
 
 @dataclass(frozen=True)
@@ -147,8 +198,7 @@ class ToPullRequest:
 
 def place(report: Report) -> str:
     """A submission's path: ``<dataset>/<direction>/submission-<hash>``, never from its name."""
-    identity = f"{report.system.name}\0{report.outputs_sha256}\0{report.profile}"
-    return f"{report.direction}/submission-{hashlib.sha256(identity.encode()).hexdigest()[:16]}"
+    return f"{report.direction}/{submission_folder(report)}"
 
 
 def check_system(
@@ -176,10 +226,7 @@ def check_system(
         )
     taken = {fold(e.report.system.name): e.report.system.name for e in board.of(direction)}
     if fold(name) in taken:
-        raise InputError(
-            f"{taken[fold(name)]} is already on the leaderboard of {direction}; choose another "
-            f"name, such as {name} v2"
-        )
+        raise _taken(taken[fold(name)], direction, name)
     try:
         return SystemInfo(
             name=name,

@@ -32,6 +32,10 @@ _LOG = logging.getLogger(__name__)
 _OUR_FAULT = (
     "scoring failed because of a bug, not because of your file; see the log. Please try again"
 )
+_NOT_PUBLISHED = (
+    "publishing failed because of a bug, not because of your file; see the log. The scores are not "
+    "lost: try again"
+)
 
 
 class Answer(NamedTuple):
@@ -148,6 +152,9 @@ class Desk:
             receipt = self.publish(Path(folder))
         except TSTBenchError as error:
             return refused(str(error)), folder, gr.Button(interactive=True)
+        except Exception:
+            _LOG.exception("publishing a submission failed")
+            return refused(_NOT_PUBLISHED), folder, gr.Button(interactive=True)
         forget(folder)
         there = https_link(receipt.url, "Open it") or link(
             "See it there", view="ranking", direction=report.direction

@@ -9,6 +9,7 @@ from pathlib import Path
 from markupsafe import Markup
 
 from ...datasets_scripts.known import DATASETS, DIRECTIONS
+from ...errors import InputError
 from ...pipelines.report import Report
 from ...pipelines.report_files import read_report
 from ...pipelines.suspicion import Suspicion
@@ -93,8 +94,15 @@ def _sentence(text: str) -> str:
 
 
 def preview(board: Board, folder: Path) -> Markup:
-    """The scores of a submission, and its rank among comparable systems."""
+    """The scores of a submission, and its rank among comparable systems.
+
+    Raises:
+        InputError: it has no scores.
+    """
     report = read_report(folder)
+    if not report.scores:
+        reasons = "; ".join(f"{metric_title(one.metric)}: {one.why}" for one in report.left_out)
+        raise InputError(f"no metric could be computed, so there is nothing to add. {reasons}")
     entry = Entry(report.system.name, DIRECTIONS[report.direction], folder, report, True)
     setting = next(
         replace(setting, entries=together(setting.entries))

@@ -1,0 +1,171 @@
+"""JSON that others wrote: everything that is not plainly a value is refused, by name and line."""
+
+import json
+import os
+import random
+from contextlib import suppress
+
+import pytest
+
+from tstbench.errors import InputError, MissingFileError
+from tstbench.pipelines.report import Sample, predictions_sha256
+from tstbench.pipelines.report_files import parse_samples, samples_content
+from tstbench.pipelines.sample_outline import _quickly
+from tstbench.untrusted import (
+    MAX_DEPTH,
+    parse_json,
+    read_json,
+    read_json_lines,
+    read_small,
+)
+
+REFUSED = {
+    "a key twice": ('{"a": 1, "b": {"c": 1, "c": 1}}', "the key 'c' is there twice"),
+    "a key twice by an escape": ('{"a": 1, "\\u0061": 2}', "the key 'a' is there twice"),
+    "NaN": ("[NaN]", "NaN is not a number in JSON"),
+    "minus infinity": ('{"a": -Infinity}', "-Infinity is not a number in JSON"),
+    "a number beyond floats": ("[1e999]", "the number 1e999 is too large"),
+    "an endless integer": ("9" * 5000, "not JSON"),
+    "half a surrogate pair": ('["\\ud800"]', "half of a surrogate pair"),
+    "half a surrogate pair in a key": ('{"\\udc00": 1}', "half of a surrogate pair"),
+    "deep lists": ("[" * 100_000 + "]" * 100_000, "nested more than 32 levels"),
+    "deep objects": ('{"a":' * 100_000, "nested more than 32 levels"),
+    "nothing": ("", "not JSON"),
+    "two values": ("1 2", "not JSON"),
+    "half a string": ('["' + "[" * 40, "not JSON"),
+}
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+def test_what_is_refused(kind, tmp_path):
+    text, message = REFUSED[kind]
+    with pytest.raises(InputError, match=f"^here.json: .*{message}"):
+        parse_json(text, "here.json")
+    path = tmp_path / "lines.jsonl"
+    path.write_text(f"{{}}\n{text}\n")
+    with pytest.raises(InputError, match=rf"lines\.jsonl, line 2: .*{message}"):
+        list(read_json_lines(path))
+
+
+def test_broken_files_are_a_value_or_our_error():
+    draw = random.Random(11)
+    good = json.dumps({"a": [1, 2.5, '\u00e9 \U0001f600 "q" \\'], "b": {"c": None, "d": True}})
+    read = 0
+    for _ in range(3000):
+        broken = list(good)
+        for _ in range(draw.randint(1, 3)):
+            broken[draw.randrange(len(broken))] = draw.choice('[]{}",:\\ux0de1 N')
+        text = "".join(broken)
+        try:
+            wanted = json.loads(text)
+        except ValueError:
+            with pytest.raises(InputError, match=r"^x: "):
+                parse_json(text, "x")
+            continue
+        with suppress(InputError):  # a key twice or half a surrogate pair, which Python takes
+            assert parse_json(text, "x") == wanted
+            read += 1
+    assert read > 100
+
+
+def test_depth_counts_brackets_and_not_those_in_texts():
+    fits = "[" * MAX_DEPTH + '"' + "[{" * 99 + '\\""' + "]" * MAX_DEPTH
+    assert parse_json(fits, "x") == json.loads(fits)
+    with pytest.raises(InputError, match="nested"):
+        parse_json(f"[{fits}]", "x")
+    assert len(parse_json(json.dumps([{}] * 1000), "x")) == 1000
+
+
+class TestFiles:
+    def test_none(self, tmp_path):
+        with pytest.raises(MissingFileError, match="no such file"):
+            read_json(tmp_path / "none.json")
+
+    def test_too_large(self, tmp_path):
+        path = tmp_path / "large.json"
+        path.write_text('"' + "x" * 98 + '"')
+        assert read_json(path, max_bytes=100) == "x" * 98
+        with pytest.raises(InputError, match=r"large\.json is too large"):
+            read_json(path, max_bytes=99)
+
+    def test_no_file(self, tmp_path):
+        os.mkfifo(tmp_path / "pipe")
+        (tmp_path / "loop").symlink_to(tmp_path / "loop")
+        with pytest.raises(InputError, match="links lead in a circle"):
+            read_small(tmp_path / "loop")
+        for path in (tmp_path, tmp_path / "pipe", "/dev/zero"):
+            with pytest.raises(InputError, match=r"is not a file, but|cannot be read"):
+                read_small(path)
+        with pytest.raises(InputError, match="is not the name of a file"):
+            read_small("a\0b")
+
+
+SAMPLE = Sample(
+    id="s-1",
+    source='a "quoted": [text',
+    references=("é", "\u2028"),
+    prediction="p",
+    scores={"m": 1.5},
+)
+
+
+class TestSamples:
+    def test_round_trip(self, tmp_path):
+        two = [SAMPLE, SAMPLE.model_copy(update={"id": "s-2", "scores": {}})]
+        assert parse_samples(samples_content(two), tmp_path) == two
+
+    @pytest.mark.parametrize(
+        ("old", "new", "message"),
+        [
+            ('"prediction": "p"', '"prediction": "q", "prediction": "p"', "'prediction' is there"),
+            ('"prediction": "p"', '"prediction" : "q", "prediction": "p"', "'prediction' is there"),
+            ('"prediction": "p"', '"predictio\\u006e": "q", "prediction": "p"', "is there twice"),
+            ('{"m": 1.5}', '{"m": 1.5, "m": 2.5}', "the key 'm' is there twice"),
+            ('{"m": 1.5}', '{"m": NaN}', "NaN"),
+            ('{"m": 1.5}', '{"m": {"m": 1.5}}', "not a sample"),
+            ('{"m": 1.5}', "[]", "not a sample"),
+            ('"p"', '"\\ud800"', "half of a surrogate pair"),
+            ('"p"', '"p', "not JSON"),
+        ],
+    )
+    def test_refused(self, tmp_path, old, new, message):
+        line = samples_content([SAMPLE]).decode()
+        assert old in line
+        with pytest.raises(InputError, match=f"line 1: .*{message}"):
+            parse_samples(line.replace(old, new).encode(), tmp_path / "samples.jsonl")
+
+    def test_a_sentence_twice(self, tmp_path):
+        with pytest.raises(InputError, match="line 2: the sentence 's-1' is there twice"):
+            parse_samples(samples_content([SAMPLE, SAMPLE]), tmp_path)
+
+    def test_the_outline_is_that_of_the_full_reader(self, tmp_path):
+        """Whatever one changes in a file: the quick way says the same, or nothing."""
+        draw = random.Random(12)
+        texts = ('a "q" \\ b', "é \u2028 \U0001f600", "", "tab\there", "[{,}]: 1")
+        samples = [
+            Sample(
+                id=f"s-{n}",
+                source=text,
+                references=texts[:n],
+                prediction=text[::-1],
+                scores={"acc": 1.0, "ppl@0123abcd": None if n else -1.5e-7},
+            )
+            for n, text in enumerate(texts)
+        ]
+        good = samples_content(samples)
+        assert _quickly(good) is not None
+        pieces = [*(bytes([one]) for one in b'"\\{}1e.x\n\xff'), b", ", b": ", b"null"]
+        quick = 0
+        for turn in range(3000):
+            broken = bytearray(good)
+            for _ in range(draw.randint(1, 3) if turn else 0):
+                place = draw.randrange(len(broken))
+                broken[place : place + draw.randint(0, 2)] = draw.choice(pieces)
+            found = _quickly(bytes(broken))
+            if found is None:
+                continue
+            quick += 1
+            read = parse_samples(bytes(broken), tmp_path)
+            assert found.outputs_sha256 == predictions_sha256([s.prediction for s in read])
+            assert found.keys == {key for sample in read for key in sample.scores}
+        assert quick > 100

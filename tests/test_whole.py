@@ -1,0 +1,283 @@
+"""Altered and damaged results are named and left out wherever results are read."""
+
+import hashlib
+import json
+import os
+import shutil
+from dataclasses import replace
+
+import pytest
+from leaderboard_results import BLEU, THERE, real_results, report, write
+
+from tstbench.datasets_scripts.load import load_test_set
+from tstbench.errors import InputError
+from tstbench.pipelines.analysis.results import read_run
+from tstbench.pipelines.evaluate import evaluate
+from tstbench.pipelines.growth import keep, read_results
+from tstbench.pipelines.hub.artefacts import build_all
+from tstbench.pipelines.hub.repositories import find_repository
+from tstbench.pipelines.outputs import Outputs
+from tstbench.pipelines.read_standings import read_standings
+from tstbench.pipelines.report import predictions_sha256
+from tstbench.pipelines.results import read_direction, read_whole
+from tstbench.pipelines.scoring import scoring
+from tstbench.pipelines.significance import write_significance
+from tstbench.pipelines.transfer import predict
+from tstbench.spaces.leaderboard.data import Results
+from tstbench.spaces.leaderboard.query import VIEWS, Query
+from tstbench.spaces.leaderboard.ranks import RankCache
+from tstbench.spaces.leaderboard.views import render
+
+BAD = "delete-retrieve"
+WHOLE = {"copy", "random-target", "reference-1"}
+
+
+def edit(folder, change):
+    path = folder / "report.json"
+    content = json.loads(path.read_text())
+    change(content)
+    path.write_text(json.dumps(content))
+
+
+def edit_samples(folder, change, *, hashed=False):
+    """Change the sentences; ``hashed`` as one who knows that their hash is in the report."""
+    path = folder / "samples.jsonl"
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    change(rows)
+    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+    if hashed:
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        edit(folder, lambda report: report.update(samples_sha256=digest))
+
+
+def first_score(**fields):
+    return lambda folder: edit(folder, lambda report: report["scores"][0].update(fields))
+
+
+def flipped(folder):
+    path = folder / "replicates.parquet"
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+def another_prediction(rows):
+    rows[3]["prediction"] = "a much better answer"
+
+
+def of_other_predictions(folder):
+    """Sentences, their hash and the hash of the predictions, all changed together."""
+    edit_samples(folder, another_prediction, hashed=True)
+    rows = (folder / "samples.jsonl").read_text().splitlines()
+    outputs = predictions_sha256([json.loads(row)["prediction"] for row in rows])
+    edit(folder, lambda report: report.update(outputs_sha256=outputs))
+
+
+def better_interval(folder):
+    def change(report):
+        report["scores"][0]["interval"]["low"] += 1
+
+    edit(folder, change)
+
+
+def pipe(folder):
+    (folder / "report.json").unlink()
+    os.mkfifo(folder / "report.json")
+
+
+def loop(name):
+    def change(folder):
+        (folder / name).unlink()
+        (folder / name).symlink_to(folder / name)
+
+    return change
+
+
+def content(name, text):
+    return lambda folder: (folder / name).write_text(text)
+
+
+def twice(folder):
+    path = folder / "report.json"
+    text = path.read_text().replace('"tstbench":', '"direction": "x/a-to-b", "tstbench":', 1)
+    path.write_text(text)
+
+
+ALTERED = {
+    "a value": first_score(value=99.9),
+    "no value": first_score(value=None),
+    "an interval": better_interval,
+    "a signature": first_score(signature="s_bleu|v:1|x:1"),
+    "predictions": lambda f: edit_samples(f, another_prediction),
+    "predictions and their hash": lambda f: edit_samples(f, another_prediction, hashed=True),
+    "predictions and all their hashes": of_other_predictions,
+    "a missing line": lambda f: edit_samples(f, lambda rows: rows.pop(), hashed=True),
+    "a line twice": lambda f: edit_samples(f, lambda rows: rows.append(rows[0]), hashed=True),
+    "a score of nothing": lambda f: edit_samples(
+        f, lambda rows: rows[0]["scores"].update(acc=1.0), hashed=True
+    ),
+    "a flipped byte": flipped,
+    "another system's name": lambda f: edit(f, lambda r: r["system"].update(name="GPT-9")),
+    "a neighbour's name": lambda f: edit(f, lambda r: r["system"].update(name="copy")),
+    "no replicates": lambda f: (f / "replicates.parquet").unlink(),
+}
+DAMAGED = {
+    "empty replicates": content("replicates.parquet", ""),
+    "empty replicates without a hash": lambda f: (
+        content("replicates.parquet", "")(f),
+        edit(f, lambda report: report.update(replicates_sha256=None)),
+    ),
+    "an empty report": content("report.json", ""),
+    "a deep report": content("report.json", '{"a":' * 100_000),
+    "a report that is a list": content("report.json", "[]"),
+    "NaN": first_score(value=float("nan")),
+    "a key twice": twice,
+    "half a surrogate pair": lambda f: edit(f, lambda r: r["system"].update(name="\ud800")),
+    "a report that is a loop": loop("report.json"),
+    "samples that are a loop": loop("samples.jsonl"),
+    "replicates that are a loop": loop("replicates.parquet"),
+    "a pipe": pipe,
+    "empty samples": content("samples.jsonl", ""),
+    "nested samples": content("samples.jsonl", '{"id": ' * 100_000 + "\n"),
+    "samples that are lists": content("samples.jsonl", "[]\n"),
+    "scores that are a list": lambda f: edit_samples(
+        f, lambda rows: rows[0].update(scores=[]), hashed=True
+    ),
+    "scores in scores": lambda f: edit_samples(
+        f, lambda rows: rows[0].update(scores={"s_bleu": {"s_bleu": 1}}), hashed=True
+    ),
+    "an infinite score": lambda f: edit_samples(
+        f, lambda rows: rows[0]["scores"].update(s_bleu=float("inf")), hashed=True
+    ),
+}
+KINDS = {**ALTERED, **DAMAGED}
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    return real_results(tmp_path_factory.mktemp("whole"), directions=(THERE,), hostile=False)
+
+
+@pytest.fixture(params=KINDS)
+def harmed(request, whole, tmp_path):
+    root = tmp_path / "results"
+    shutil.copytree(whole, root)
+    KINDS[request.param](root / THERE / BAD)
+    return root
+
+
+def names(reports):
+    return {report.system.name for report in reports}
+
+
+def test_reports_and_rankings_leave_it_out_and_name_it(harmed, capsys):
+    folder = harmed / THERE
+    assert names(one.report for one in read_direction(folder)) == WHOLE
+    assert BAD in capsys.readouterr().err
+    (standings,) = read_standings(harmed)
+    assert names(standings.reports) == WHOLE
+    write_significance(folder)
+    record = json.loads((folder / "significance.json").read_text())
+    assert {name for one in record.values() for name in one["ranks"]} == set()
+
+
+def test_an_analysis_leaves_it_out(harmed):
+    (results,) = read_run(harmed)
+    assert names(results.reports) == WHOLE
+
+
+def test_the_leaderboard_names_it_and_shows_the_others(harmed):
+    board = Results(harmed).board()
+    assert names(entry.report for entry in board.entries) == WHOLE
+    assert any(BAD in problem for problem in board.problems)
+    for view in VIEWS:
+        render(board, Query.parse({"view": view, "direction": THERE}), RankCache())
+
+
+def test_evaluate_never_takes_its_scores_over(harmed):
+    assert read_results(harmed, load_test_set(THERE).direction, BAD, quiet=True) is None
+
+
+@pytest.mark.parametrize("kind", ["a value", "a neighbour's name", "nested samples", "a pipe"])
+def test_the_hub_gets_the_others(kind, whole, tmp_path):
+    root = tmp_path / "results"
+    shutil.copytree(whole, root)
+    KINDS[kind](root / THERE / BAD)
+    (root / THERE / "copy" / "loop").symlink_to(root / THERE / "copy" / "loop")
+    (root / THERE / "copy" / "notes.txt").write_text("private")
+    (root / THERE / "copy" / "history.jsonl").write_text("not a history of ours\n")
+    (built,) = build_all(tmp_path / "hub", datasets=(), results=root, only=("results",))
+    repository = find_repository(tmp_path / "hub", "dataset", built.repo_id)
+    published = repository.files(built.commit)
+    reports = {path.split("/")[2] for path in published if path.endswith("/report.json")}
+    assert reports == WHOLE
+    assert not any(path.endswith(("notes.txt", "loop", "history.jsonl")) for path in published)
+    assert BAD.encode() not in repository.read(published["scores.jsonl"])
+
+
+def test_results_without_any_score_are_whole(tmp_path):
+    """Every metric may be left out; the replicates then have no column."""
+    test_set = load_test_set(THERE)
+    outputs = Outputs("copy", tuple(predict("copy", test_set)))
+    evaluation = evaluate([outputs], test_set, scoring(BLEU))
+    (system,) = evaluation.systems
+    keep(tmp_path, replace(system.results, scored=(), on_disk=None))
+    stored = read_whole(tmp_path / THERE / "copy")
+    assert stored.report.scores == ()
+    assert len(stored.samples()) == len(test_set)
+
+
+def test_unchanged_files_are_checked_once_and_changed_ones_again(whole, tmp_path, monkeypatch):
+    root = tmp_path / "results"
+    shutil.copytree(whole, root)
+    folder = root / THERE / BAD
+    # Files that may still change within one tick of the clock are always read.
+    monkeypatch.setattr("tstbench.pipelines.results._SETTLED", -1e9)
+    first = read_whole(folder)
+    assert read_whole(folder) is first
+    flipped(folder)
+    with pytest.raises(InputError, match=r"replicates\.parquet is damaged"):
+        read_whole(folder)
+    monkeypatch.undo()
+    for other in ("copy", "random-target"):
+        assert read_whole(root / THERE / other) is not read_whole(root / THERE / other)
+
+
+def test_a_board_notices_what_changes_while_it_is_shown(whole, tmp_path):
+    root = tmp_path / "results"
+    shutil.copytree(whole, root)
+    results = Results(root)
+    assert len(results.board().entries) == 4
+    (root / THERE / BAD / "replicates.parquet").write_bytes(b"")
+    assert names(entry.report for entry in results.board().entries) == WHOLE
+
+
+def test_a_link_in_a_circle_or_a_file_among_the_folders_harms_nobody(whole, tmp_path):
+    root = tmp_path / "results"
+    shutil.copytree(whole, root)
+    for place in (root, root / "mini", root / THERE):
+        (place / "loop").symlink_to(place / "loop")
+        (place / "notes.txt").write_text("notes")
+    (root / THERE / "significance.json").unlink()
+    (root / THERE / "significance.json").write_text("[" * 100_000)
+    (root / "human.jsonl").write_text('{"a":' * 100_000)
+    board = Results(root).board()
+    assert len(board.entries) == 4
+    said = "\n".join(board.problems)
+    assert "significance.json" in said
+    assert "human.jsonl, line 1" in said
+    (standings,) = read_standings(root)
+    assert len(standings.reports) == 4
+
+
+def test_a_report_without_scores_is_named_by_every_view(tmp_path):
+    write(tmp_path, report("empty", {}), folder="empty")
+    nothing = Results(tmp_path).board()
+    write(tmp_path, report("one", {"s_bleu": 50.0}), folder="one")
+    board = Results(tmp_path).board()
+    assert [entry.label for entry in board.entries] == ["one"]
+    assert "empty/report.json has no scores" in board.problems[0]
+    for view in (*VIEWS, "system"):
+        for some in (nothing, board):
+            query = Query.parse({"view": view, "direction": THERE, "system": "empty"})
+            render(some, query, RankCache())

@@ -41,6 +41,13 @@ def sources() -> Path:
 
 
 @pytest.fixture(autouse=True)
+def _real_files(request):
+    """A test marked ``realdata`` is skipped without them, whether it asks for their folder or not."""
+    if request.node.get_closest_marker("realdata"):
+        request.getfixturevalue("sources")
+
+
+@pytest.fixture(autouse=True)
 def _no_width(monkeypatch):
     """Tables are as wide as they need to be, whatever started the tests."""
     monkeypatch.delenv("COLUMNS", raising=False)

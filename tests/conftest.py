@@ -42,7 +42,7 @@ def sources() -> Path:
 
 @pytest.fixture(autouse=True)
 def _real_files(request):
-    """A test marked ``realdata`` is skipped without them, whether it asks for their folder or not."""
+    """A test marked ``realdata`` is skipped without them, whether or not it asks for the folder."""
     if request.node.get_closest_marker("realdata"):
         request.getfixturevalue("sources")
 

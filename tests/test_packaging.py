@@ -64,6 +64,7 @@ def test_wheel_has_the_data_and_the_cards(wheel):
         "records",
         "store",
         "talk",
+        "untrusted",
         "version",
     )
     assert inside == rooms | {f"{name}.py" for name in (*ground, "__init__", "__main__")} | {

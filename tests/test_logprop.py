@@ -231,7 +231,7 @@ end = "."
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ('"{source} ->"', '"->"', r"plain needs the slot \{source\}, once"),
+        ('"{source} ->"', '"->"', r"plain has no slot \{source\}, but needs exactly one"),
         ('"{source} ->"', '"{source} {target_style}"', r"plain has the slot \{target_style\}"),
         ('"->"', '"-> "', "plain_alone ends in a blank"),
         ('end = "."', "", "end: Field required"),

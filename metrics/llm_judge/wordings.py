@@ -17,26 +17,31 @@ Source: Ostheimer et al. (2023) ask with eleven wordings for each aspect; the wo
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
+from ...chat.prompt_files import (
+    STYLES,
+    check_slots,
+    fill,
+    parse_prompt_file,
+    read_prompt_file,
+    style_values,
+)
 from ...datasets_scripts.directions import Direction
-from ...errors import InputError, UnknownNameError, unknown_name
-from ...files import parse_toml, read_text
+from ...errors import InputError
 from ...records import Strict
 from ...store import canonical
 from ..functional.llm_judge import Scale
 
 Aspect = Literal["style", "content", "fluency"]
 _FOLDER = Path(__file__).with_name("prompts")
-_SLOT = re.compile(r"\{([A-Za-z_]*)\}")
-_ABOUT_STYLE = frozenset({"source", "output", "source_style", "target_style"})
+_ABOUT_STYLE = STYLES | {"source", "output"}
 _ALLOWED: Mapping[str, frozenset[str]] = {
     "style": _ABOUT_STYLE,
     "content": _ABOUT_STYLE,
@@ -96,11 +101,10 @@ class Wordings:
         """
         values = {"output": output, "source": source}
         if direction is not None:
-            values["source_style"] = direction.source_style.replace("_", " ")
-            values["target_style"] = direction.target_style.replace("_", " ")
+            values |= style_values(direction.source_style, direction.target_style)
         ends = {"low": str(wording.scale.low), "high": str(wording.scale.high)}
-        question = _fill(wording.text.strip(), values)
-        content = f"{question}\n\n{_fill(self.ending, ends)}"
+        question = fill(wording.text.strip(), values)
+        content = f"{question}\n\n{fill(self.ending, ends)}"
         return [{"role": "user", "content": content}]
 
 
@@ -126,7 +130,10 @@ def wordings(
         MissingFileError: no such file.
         InputError: it is not a prompt file of this aspect, or has no wording that can be used.
     """
-    file = _load(*_located(name_or_path, aspect))
+    names = prompt_names(aspect)
+    file = _load(
+        *read_prompt_file(name_or_path, _FOLDER, names, what=f"prompts for {aspect}"),
+    )
     if file.aspect != aspect:
         raise InputError(
             f"prompt file {name_or_path!r} asks about {file.aspect}, but is given for {aspect}"
@@ -139,25 +146,9 @@ def wordings(
     return Wordings(file.name, file.explain if explain else file.answer, tuple(usable[:count]))
 
 
-def _located(name_or_path: str, aspect: str) -> tuple[Path, str]:
-    if name_or_path in prompt_names(aspect):
-        path = _FOLDER / f"{name_or_path}.toml"
-    elif not name_or_path.endswith(".toml"):
-        hint = unknown_name(f"prompts for {aspect}", name_or_path, prompt_names(aspect))
-        raise UnknownNameError(f"{hint} You can also give a file of your own (.toml).")
-    else:
-        path = Path(name_or_path).expanduser()
-    return path, read_text(path)
-
-
 @lru_cache(maxsize=32)
 def _load(path: Path, content: str) -> _File:
-    try:
-        file = _File.model_validate(parse_toml(content, path))
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise InputError(f"prompt file {path}: {where}: {first['msg']}") from error
+    file = parse_prompt_file(path, content, _File)
     seen: set[str] = set()
     for one in file.wording:
         where = f"prompt file {path}: wording {one.id!r}"
@@ -166,22 +157,7 @@ def _load(path: Path, content: str) -> _File:
         seen.add(one.id)
         if one.worst == one.best:
             raise InputError(f"{where}: worst and best are both {one.best}")
-        _check_slots(one.text, where, _ALLOWED[file.aspect], "output")
+        check_slots(one.text, where, allowed=_ALLOWED[file.aspect], needed={"output"})
     for name in ("answer", "explain"):
-        _check_slots(getattr(file, name), f"prompt file {path}: {name}", _ENDS)
+        check_slots(getattr(file, name), f"prompt file {path}: {name}", allowed=_ENDS)
     return file
-
-
-def _check_slots(text: str, where: str, allowed: frozenset[str], needed: str = "") -> None:
-    found = _SLOT.findall(text)
-    for slot in found:
-        if slot not in allowed:
-            known = ", ".join(f"{{{name}}}" for name in sorted(allowed))
-            raise InputError(f"{where} has the slot {{{slot}}}; known there: {known}")
-    if needed and found.count(needed) != 1:
-        raise InputError(f"{where} has {found.count(needed)} slots {{{needed}}}, but needs one")
-
-
-def _fill(template: str, values: Mapping[str, str]) -> str:
-    """Every slot, from left to right: what is filled in is not searched for slots."""
-    return _SLOT.sub(lambda slot: values[slot[1]], template)

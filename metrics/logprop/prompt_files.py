@@ -9,26 +9,30 @@ The rewrite follows after one blank. Slots: ``{source}`` (``styled`` and ``plain
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
+from ...chat.prompt_files import (
+    STYLES,
+    check_slots,
+    fill,
+    parse_prompt_file,
+    read_prompt_file,
+    style_values,
+)
 from ...datasets_scripts.directions import Direction
-from ...errors import InputError, UnknownNameError, unknown_name
-from ...files import parse_toml, read_text
+from ...errors import InputError
 from ...records import Strict
 
 _FOLDER = Path(__file__).with_name("prompts")
-_SLOT = re.compile(r"\{([A-Za-z_]*)\}")
-_STYLES = frozenset({"source_style", "target_style"})
 _ALLOWED = {
-    "styled": _STYLES | {"source"},
+    "styled": STYLES | {"source"},
     "plain": frozenset({"source"}),
-    "styled_alone": _STYLES,
+    "styled_alone": STYLES,
     "plain_alone": frozenset[str](),
 }
 
@@ -83,42 +87,24 @@ def load_prompts(name_or_path: str) -> Prompts:
         MissingFileError: no such file.
         InputError: it is not TOML, or a template lacks a slot or has one that does not exist.
     """
-    if name_or_path in prompt_names():
-        path = _FOLDER / f"{name_or_path}.toml"
-    elif not name_or_path.endswith(".toml"):
-        hint = unknown_name("prompts of logprop", name_or_path, prompt_names())
-        raise UnknownNameError(f"{hint} You can also give a file of your own (.toml).")
-    else:
-        path = Path(name_or_path).expanduser()
-    return _load(path, read_text(path))
+    return _load(
+        *read_prompt_file(name_or_path, _FOLDER, prompt_names(), what="prompts of logprop")
+    )
 
 
 @lru_cache(maxsize=16)
 def _load(path: Path, content: str) -> Prompts:
-    try:
-        file = _File.model_validate(parse_toml(content, path))
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise InputError(f"prompt file {path}: {where}: {first['msg']}") from error
+    file = parse_prompt_file(path, content, _File)
     for name, allowed in _ALLOWED.items():
-        text = getattr(file, name)
-        found = _SLOT.findall(text)
-        for slot in found:
-            if slot not in allowed:
-                raise InputError(
-                    f"prompt file {path}: {name} has the slot {{{slot}}}, unknown there"
-                )
-        if "source" in allowed and found.count("source") != 1:
-            raise InputError(f"prompt file {path}: {name} needs the slot {{source}}, once")
+        text, where = getattr(file, name), f"prompt file {path}: {name}"
+        check_slots(text, where, allowed=allowed, needed=allowed & {"source"})
         if text != text.rstrip():
-            raise InputError(f"prompt file {path}: {name} ends in a blank: one follows it anyway")
+            raise InputError(f"{where} ends in a blank: one follows it anyway")
     return Prompts(file.name, hashlib.sha256(content.encode()).hexdigest(), file)
 
 
 def _filled(template: str, source: str, direction: Direction | None) -> str:
     values = {"source": source.strip()}
     if direction is not None:
-        values["source_style"] = direction.source_style.replace("_", " ")
-        values["target_style"] = direction.target_style.replace("_", " ")
-    return _SLOT.sub(lambda slot: values[slot[1]], template)
+        values |= style_values(direction.source_style, direction.target_style)
+    return fill(template, values)

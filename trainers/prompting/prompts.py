@@ -19,33 +19,37 @@ negating prompts: Suzgun, Melas-Kyriazi and Jurafsky 2022, section 3.
 from __future__ import annotations
 
 import hashlib
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
+from ...chat.prompt_files import (
+    STYLES,
+    check_slots,
+    fill,
+    parse_prompt_file,
+    read_prompt_file,
+    style_values,
+)
 from ...datasets_scripts.directions import Direction
-from ...errors import InputError, UnknownNameError, unknown_name
-from ...files import parse_toml, read_text
+from ...errors import InputError
 from ...records import Strict
 
 __all__ = ["Example", "Prompts", "instruction", "load_prompts", "prompt_names"]
 
 USUAL = "tstbench-v1"
 _FOLDER = Path(__file__).with_name("prompts")
-_SLOT = re.compile(r"\{([A-Za-z_]*)\}")
-_STYLES = frozenset({"source_style", "target_style"})
 _NEEDED = {
     "zero_shot": frozenset({"sentence"}),
     "few_shot": frozenset({"sentence", "examples"}),
     "example": frozenset({"source", "target"}),
 }
 _ALLOWED = {
-    "zero_shot": _NEEDED["zero_shot"] | {"instruction"} | _STYLES,
-    "few_shot": _NEEDED["few_shot"] | {"instruction"} | _STYLES,
-    "example": _NEEDED["example"] | _STYLES,
+    "zero_shot": _NEEDED["zero_shot"] | {"instruction"} | STYLES,
+    "few_shot": _NEEDED["few_shot"] | {"instruction"} | STYLES,
+    "example": _NEEDED["example"] | STYLES,
 }
 
 
@@ -98,7 +102,7 @@ class Prompts:
                 f"prompt file {self.name!r} has no instruction for {direction}: add "
                 f'"{direction.name}" to its table [instructions], or a text called general'
             )
-        return _fill(self._file.general if own is None else own, _styles(direction))
+        return fill(self._file.general if own is None else own, _styles(direction))
 
     def message(self, direction: Direction, sentence: str, examples: Sequence[Example] = ()) -> str:
         """The user message that asks for one rewrite, after examples if there are any.
@@ -112,15 +116,15 @@ class Prompts:
             "sentence": sentence.strip(),
         }
         if not examples:
-            return _fill(self._file.zero_shot, values)
+            return fill(self._file.zero_shot, values)
         shown = [
-            _fill(
+            fill(
                 self._file.example,
                 {**_styles(direction), "source": e.source.strip(), "target": e.target.strip()},
             )
             for e in examples
         ]
-        return _fill(self._file.few_shot, {**values, "examples": "".join(shown)})
+        return fill(self._file.few_shot, {**values, "examples": "".join(shown)})
 
     def messages(
         self, direction: Direction, sentence: str, examples: Sequence[Example] = ()
@@ -152,20 +156,8 @@ def load_prompts(name_or_path: str | Path = USUAL) -> Prompts:
     'Put this sentence into the future tense:we eat .'
     """
     text = str(name_or_path)
-    if text in prompt_names():
-        path = _FOLDER / f"{text}.toml"
-    elif not text.endswith(".toml"):
-        hint = unknown_name("prompts", text, prompt_names())
-        raise UnknownNameError(f"{hint} You can also give a file of your own (.toml).")
-    else:
-        path = Path(text).expanduser()
-    content = read_text(path)
-    try:
-        file = _File.model_validate(parse_toml(content, path))
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise InputError(f"prompt file {path}: {where}: {first['msg']}") from error
+    path, content = read_prompt_file(text, _FOLDER, prompt_names(), what="prompts")
+    file = parse_prompt_file(path, content, _File)
     _check(file, path)
     return Prompts(file.name, hashlib.sha256(content.encode()).hexdigest(), file)
 
@@ -183,40 +175,15 @@ def instruction(direction: Direction, prompts: str | Path = USUAL) -> str:
 
 
 def _styles(direction: Direction) -> dict[str, str]:
-    return {
-        "source_style": direction.source_style.replace("_", " "),
-        "target_style": direction.target_style.replace("_", " "),
-    }
-
-
-def _fill(template: str, values: Mapping[str, str]) -> str:
-    """Every slot once, from left to right: what is filled in is not searched for slots."""
-    return _SLOT.sub(lambda slot: values[slot[1]], template)
+    return style_values(direction.source_style, direction.target_style)
 
 
 def _check(file: _File, path: Path) -> None:
-    for name in _NEEDED:
-        _check_slots(getattr(file, name), name, _NEEDED[name], _ALLOWED[name], path)
+    where = f"prompt file {path}"
+    for name, allowed in _ALLOWED.items():
+        text = getattr(file, name)
+        check_slots(text, f"{where}: {name}", allowed=allowed, needed=_NEEDED[name])
     if file.general:
-        _check_slots(file.general, "general", frozenset(), _STYLES, path)
+        check_slots(file.general, f"{where}: general", allowed=STYLES)
     for direction, text in file.instructions.items():
-        _check_slots(text, f"instruction of {direction}", frozenset(), _STYLES, path)
-
-
-def _check_slots(
-    text: str, where: str, needed: frozenset[str], allowed: frozenset[str], path: Path
-) -> None:
-    found = _SLOT.findall(text)
-    for slot in sorted(needed):
-        if found.count(slot) != 1:
-            times = "no slot" if slot not in found else f"{found.count(slot)} slots"
-            raise InputError(
-                f"prompt file {path}: {where} has {times} {{{slot}}}, but needs exactly one"
-            )
-    for slot in found:
-        if slot not in allowed:
-            known = ", ".join(f"{{{name}}}" for name in sorted(allowed))
-            raise InputError(
-                f"prompt file {path}: {where} has the slot {{{slot}}}, which is not known there. "
-                f"Known: {known}"
-            )
+        check_slots(text, f"{where}: instruction of {direction}", allowed=STYLES)

@@ -5,19 +5,30 @@ PY ?= python3
 VENV ?= .venv
 PIP_TORCH ?=
 PIP := $(VENV)/bin/python -m pip --disable-pip-version-check
+PINNED := $(PIP) install -q --no-build-isolation --no-deps --require-hashes
 RUN := $(VENV)/bin
 # Processes that share the tests.
 WORKERS ?= 2
+LOCK ?=
 
-.PHONY: install demo test lint docs golden benchmarks clean
+.PHONY: install lock demo test lint docs golden benchmarks clean
 
+# Every file is checked against its hash, what builds packages (setuptools) first. The line with
+# torch then adds nothing on a CPU; on a GPU, the libraries of CUDA, which have no hashes here.
 install: $(VENV)/.stamp
 $(VENV)/.stamp: pyproject.toml setup.py constraints.txt
 	$(PY) -m venv $(VENV)
-	$(PIP) install -q -U pip
-	$(PIP) install -q $(PIP_TORCH) -c constraints.txt torch==2.13.0
-	$(PIP) install -q -c constraints.txt -e '.[dev]'
+	sed -n '/^setuptools==/,/[^\\]$$/p' constraints.txt > $(VENV)/build.txt
+	$(PINNED) -r $(VENV)/build.txt
+	$(PINNED) $(PIP_TORCH) -r constraints.txt
+	$(PIP) install -q $(PIP_TORCH) "$$(grep -o '^torch==[^ ]*' constraints.txt)"
+	$(PIP) install -q --no-build-isolation --no-deps -e .
+	$(PIP) check
 	touch $@
+
+# The versions of constraints.txt anew, with their hashes; LOCK=--upgrade takes the newest.
+lock: install
+	$(RUN)/python tests/lock.py $(LOCK)
 
 demo: install
 	$(RUN)/tstbench run examples/demo.toml

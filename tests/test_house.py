@@ -76,7 +76,7 @@ def test_one_ruff_for_all():
     """What checks a commit is what checks the whole: the same version."""
     hooks = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text("utf-8"))
     (ruff,) = (repo["rev"] for repo in hooks["repos"] if "ruff" in repo["repo"])
-    assert f"ruff=={ruff.removeprefix('v')}" in (ROOT / "constraints.txt").read_text().splitlines()
+    assert f"\nruff=={ruff.removeprefix('v')} " in (ROOT / "constraints.txt").read_text()
 
 
 def test_the_workflow_runs_the_script_and_nothing_else():

@@ -17,6 +17,7 @@ from typing import ClassVar, Protocol
 
 from ..errors import IntegrityError, MissingFileError, unknown_name
 from ..files import file_state, git_blob_id, home, read_lines
+from .licensed_copies import remember
 
 MIRROR_VARIABLE = "TSTBENCH_SOURCES"
 BASE_URL = "https://raw.githubusercontent.com"
@@ -160,7 +161,8 @@ class UserFile(TextFile):
     def locate(self, data_dir: Path | str | None = None) -> Path:
         """Where the file is, below ``data_dir`` or the environment variable's folder.
 
-        The folder may be that of the corpus or its parent.
+        The folder may be that of the corpus or its parent. It is remembered: what is published
+        later is checked for sentences of it (:mod:`.licensed_copies`).
 
         Raises:
             MissingFileError: no folder given, or no such file in it.
@@ -172,9 +174,10 @@ class UserFile(TextFile):
                 f"{self.variable} to your copy. {self.howto}"
             )
         folder = Path(given).expanduser()
-        for place in (folder / self.path, folder / self.corpus / self.path):
-            if place.exists():
-                return place
+        for root in (folder, folder / self.corpus):
+            if (root / self.path).exists():
+                remember(self.variable, root)
+                return root / self.path
         raise MissingFileError(
             f"{self.path} is not in {folder}: data_dir (or {self.variable}) must be the folder "
             f"{self.corpus} as its licensor ships it. {self.howto}"

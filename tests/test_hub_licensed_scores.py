@@ -4,7 +4,6 @@ The corpus is made up, in the layout of GYAFC; every sentence is our own.
 """
 
 import json
-from pathlib import Path
 
 import huggingface_hub.constants
 import pytest
@@ -110,10 +109,3 @@ def test_what_is_published_is_read_as_results_again(results, tmp_path, capsys):
     (copy,) = read_direction(published / DIRECTION)
     assert not copy.has_samples
     assert copy.bootstrapped()["s_bleu"].value == pytest.approx(100)
-
-
-def test_evaluating_with_a_copy_changes_no_later_build(corpus, results, tmp_path, capsys):
-    corpus.rename(tmp_path / "elsewhere")
-    out, _ = build(capsys, tmp_path, results, "--only", "mini")
-    assert out.startswith("datasets/tstbench/mini\t")
-    assert Path(tmp_path / "hub/datasets/tstbench/mini/README.md").is_file()

@@ -11,8 +11,8 @@ does not know the corpus; it refuses by construction:
    (``report.json`` beside ``samples.jsonl``), by its path, or by styles that only licensed
    datasets have (a renamed dataset still says informal and formal).
 3. Models trained on licensed text are not published: n-gram models and vocabularies quote it.
-4. If the user's own copy is available (``TSTBENCH_GYAFC``), no text file may quote one of its
-   sentences, whatever its fields say.
+4. If the user's own copy is available (``TSTBENCH_GYAFC``, or any copy that was read before with
+   this ``$TSTBENCH_HOME``), no text file may quote one of its sentences, whatever its fields say.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from ...datasets_scripts.licensed_copies import copies
 from ...datasets_scripts.publication import MARKER
 from ...errors import InputError
 from .documents import LICENSED_NAME, LICENSED_STYLES, RECORDS, TEXT, documents
@@ -61,12 +62,14 @@ def check_publishable(
         kind: dataset, model or space.
         repo_id: ``namespace/name``.
         files: contents, or the files that have them, by path in the repository.
-        licensed_copy: the user's own GYAFC folder; default ``$TSTBENCH_GYAFC``.
+        licensed_copy: the user's own GYAFC folder; default ``$TSTBENCH_GYAFC``, or else the copies
+            that were read before.
 
     Raises:
         LicensedTextError: licensed text was found; the message names the file, the place in it
             and the reason, but does not quote the sentence, because messages end up in logs.
         InputError: a file is none of ours, or of a kind that cannot be checked, or is broken.
+        MissingFileError: the licensed copy is not where it was.
     """
     _check_kinds_of_file(kind, repo_id, files)
     if kind == "dataset" and LICENSED_NAME.search(repo_id):
@@ -88,9 +91,9 @@ def check_publishable(
             raise LicensedTextError(f"{repo_id}: {path} is text of a licensed dataset")
         for where, document in documents(path, content, suspected=inherited):
             _check_record(document, f"{repo_id}: {path}{where}", inherited)
-    copy = licensed_copy or os.environ.get(VARIABLE)
-    if copy:
-        _check_quotes(repo_id, files, QuotedSentences.of_folder(Path(copy).expanduser()))
+    given = licensed_copy or os.environ.get(VARIABLE)
+    for copy in [Path(given).expanduser()] if given else copies(VARIABLE):
+        _check_quotes(repo_id, files, copy)
     check_known(kind, repo_id, files)
 
 
@@ -202,9 +205,8 @@ def _names_licensed(value: Any, field: str = "") -> bool:
     return _says_licensed(field, value)
 
 
-def _check_quotes(
-    repo_id: str, files: Mapping[str, Path | bytes], sentences: QuotedSentences
-) -> None:
+def _check_quotes(repo_id: str, files: Mapping[str, Path | bytes], copy: Path) -> None:
+    sentences = QuotedSentences.of_folder(copy)
     for path, content in files.items():
         suffix = PurePosixPath(path).suffix.lower()
         texts: Iterable[str] = ()
@@ -214,6 +216,5 @@ def _check_quotes(
             texts = [content_of(content).decode("utf-8")]
         if any(sentences.quoted_in(text) for text in texts):
             raise LicensedTextError(
-                f"{repo_id}: {path} quotes a sentence of your copy of the licensed corpus "
-                f"(${VARIABLE})"
+                f"{repo_id}: {path} quotes a sentence of your copy of the licensed corpus ({copy})"
             )

@@ -21,7 +21,7 @@ REWRITES = [
 SCORED = ("evaluate", "--baseline", "copy", "--metrics", "s_bleu")
 COMMANDS = {
     "evaluate": (*SCORED, "--direction", "gyafc_em/informal-to-formal", "--out", "results"),
-    "build": ("build", "gyafc_em", "built", "--accept-licence", "gyafc-research-only"),
+    "build": ("build", "gyafc_em", "--out", "built", "--accept-licence", "gyafc-research-only"),
     "transfer": (
         "transfer",
         "copy",

@@ -23,9 +23,10 @@ from ...errors import InputError
 from ...files import folder_digest
 from ...metrics.scorers.encoder_files import EMBEDDED_ENCODER, encoder_folder
 from ...metrics.scorers.transformer import TransformerModel, longest_input
-from ...metrics.scorers.weights import read_model, read_tokenizer
+from ...metrics.scorers.weights import read_tokenizer
 from .config import ClassifierConfig
 from .data import LabelledSentences
+from .head import with_new_head
 
 LIBRARIES = ("torch", "transformers")
 _SORTED_TOGETHER = 50  # batches whose sentences are sorted by length together
@@ -117,15 +118,7 @@ def _pretrained(folder: Path, styles: Sequence[str]) -> tuple[Any, Any]:
     verbosity = logging.get_verbosity()
     logging.set_verbosity_error()  # that the head is new is no news
     try:
-        model = read_model(
-            folder,
-            "AutoModelForSequenceClassification",
-            num_labels=len(styles),
-            id2label=dict(enumerate(styles)),
-            label2id={style: i for i, style in enumerate(styles)},
-            dtype=torch.float32,
-            ignore_mismatched_sizes=True,  # the base may have the head of another task
-        )
+        model = with_new_head(folder, styles)
         # A path in the configuration would make equal trainings differ.
         model.config._name_or_path = ""
         tokenizer = read_tokenizer(folder)

@@ -15,9 +15,10 @@ from pydantic import JsonValue
 from ...files import folder_digest, home
 from ...metrics.scorers.artefacts import data_fingerprint
 from ...metrics.scorers.transformer import TransformerModel, longest_input
-from ...metrics.scorers.weights import fetch, read_model, read_tokenizer
+from ...metrics.scorers.weights import fetch, read_tokenizer
 from .config import ClassifierConfig
 from .data import LabelledSentences
+from .head import with_new_head
 
 LIBRARIES = ("torch", "transformers")
 
@@ -76,15 +77,7 @@ def fit(
     folder = fetch(config.base, config.revision)
     set_seed(config.seed)  # the new head is initialised before the trainer sets its own seed
     tokenizer = read_tokenizer(folder)
-    model = read_model(
-        folder,
-        "AutoModelForSequenceClassification",
-        num_labels=len(styles),
-        id2label=dict(enumerate(styles)),
-        label2id={style: i for i, style in enumerate(styles)},
-        dtype=torch.float32,
-        ignore_mismatched_sizes=True,  # the base may have the head of another task
-    )
+    model = with_new_head(folder, styles)
     longest = min(config.max_tokens, longest_input(model, tokenizer))
     encoded = tokenizer(list(data.sentences), truncation=True, max_length=longest)
     examples = [

@@ -6,6 +6,7 @@ VENV ?= .venv
 PIP_TORCH ?=
 PIP := $(VENV)/bin/python -m pip --disable-pip-version-check
 PINNED := $(PIP) install -q --no-build-isolation --no-deps --require-hashes
+TORCH = "$$(grep -o '^torch==[^ ]*' constraints.txt)"
 RUN := $(VENV)/bin
 # Processes that share the tests.
 WORKERS ?= 2
@@ -13,15 +14,20 @@ LOCK ?=
 
 .PHONY: install lock demo test lint docs golden benchmarks clean
 
-# Every file is checked against its hash, what builds packages (setuptools) first. The line with
-# torch then adds nothing on a CPU; on a GPU, the libraries of CUDA, which have no hashes here.
+# Every file is checked against its hash: what builds packages (setuptools), then torch, of which
+# pip may choose a build for the CPU, then all. The third line from the end adds nothing on a CPU;
+# on a GPU, the libraries of CUDA, which have no hashes here.
 install: $(VENV)/.stamp
 $(VENV)/.stamp: pyproject.toml setup.py constraints.txt
 	$(PY) -m venv $(VENV)
 	sed -n '/^setuptools==/,/[^\\]$$/p' constraints.txt > $(VENV)/build.txt
+	sed -n '/^torch==/,/[^\\]$$/p' constraints.txt > $(VENV)/torch.txt
 	$(PINNED) -r $(VENV)/build.txt
-	$(PINNED) $(PIP_TORCH) -r constraints.txt
-	$(PIP) install -q $(PIP_TORCH) "$$(grep -o '^torch==[^ ]*' constraints.txt)"
+	$(PIP) download -q --no-deps $(PIP_TORCH) -d $(VENV)/torch $(TORCH)
+	$(PINNED) --no-index --find-links $(VENV)/torch -r $(VENV)/torch.txt
+	rm -r $(VENV)/torch
+	$(PINNED) -r constraints.txt
+	$(PIP) install -q $(PIP_TORCH) $(TORCH)
 	$(PIP) install -q --no-build-isolation --no-deps -e .
 	$(PIP) check
 	touch $@

@@ -202,6 +202,7 @@ def surrounded(tmp_path_factory):
     (repository / "draft.txt").write_text("secret")  # in the folder, in no commit
     shutil.copytree(repository, root / "outside", symlinks=True)  # of no kind
     shutil.copytree(repository, root / "datasets/outside", symlinks=True)  # without a namespace
+    shutil.copytree(repository, root / "datasets/tstbench/far/in", symlinks=True)
     with make_server(root) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()
@@ -223,6 +224,7 @@ def surrounded(tmp_path_factory):
         ("/api/datasets/..%2foutside/.", "datasets/../outside/./.git"),
         ("/api/datasets/./outside", "datasets/./outside/.git"),
         ("/api/datasets/outside/.", "datasets/outside/./.git"),
+        ("/api/datasets/tstbench%2ffar/in", "datasets/tstbench/far/in/.git"),
         ("/api/datasets/tstbench%2fmini/.", "datasets/tstbench/mini/./.git"),
     ],
 )

@@ -15,7 +15,7 @@ from chat_server import KEY, serving
 from own_data import write_lines
 from prepared import command_line, refusal
 
-from tstbench.chat.answers import Answers, Reply
+from tstbench.chat.answers import Answers, Reply, answers_folder
 from tstbench.chat.refusals import reply_of
 from tstbench.chat.settings import Handling
 from tstbench.datasets_scripts.load import load_test_set
@@ -463,6 +463,11 @@ def test_the_address_is_the_one_that_is_asked_and_keeps_its_answers(monkeypatch)
         assert values[0] < values[1]
         assert values[2] == values[0]
         assert len(low.bodies) == len(high.bodies) == 6
+        kept = [path.read_text().splitlines() for path in answers_folder().glob("*.jsonl")]
+        about = {json.loads(lines[0])["server"] for lines in kept}
+        assert (len(kept), about) == (2, {low.url, high.url})
+        keys = [json.loads(line)["key"] for lines in kept for line in lines[1:]]
+        assert len(keys) == len({*keys}) == 12
 
 
 # -- the command line -----------------------------------------------------------------------------

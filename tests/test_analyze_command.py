@@ -130,7 +130,9 @@ def test_the_page_runs_nothing_and_asks_for_nothing(made):
 def test_a_picture_in_the_page_has_a_dark_twin_for_each_colour(made):
     _, out, _ = made
     page = (out / "index.html").read_text(encoding="utf-8")
-    for data in re.findall(r"data:image/svg\+xml;base64,([^\"]+)", page):
+    pictures = re.findall(r"data:image/svg\+xml;base64,([^\"]+)", page)
+    assert pictures
+    for data in pictures:
         drawing = base64.b64decode(data).decode()
         ET.fromstring(drawing)
         assert "@media (prefers-color-scheme:dark)" in drawing

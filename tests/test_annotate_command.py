@@ -51,3 +51,14 @@ def test_a_study_is_made_opened_again_and_exported(tmp_path, monkeypatch, capsys
     status, said = annotate("nothing", "--export", "x")
     assert status == 2
     assert "tstbench annotate nothing --results" in said
+
+
+def test_a_study_of_no_outputs_is_refused_and_leaves_nothing(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    write_reports(tmp_path / "results", {"Oracle9": SYSTEMS["Oracle9"]})
+    new = ["study", "--results", "results", "--direction", DIRECTION, "--raters", "ann"]
+    assert main(["annotate", *new, "--per-system", "0"]) == 2
+    said = capsys.readouterr().err.splitlines()
+    assert said[-1].startswith("tstbench: 0 outputs per system were requested: at least 1")
+    assert not any("Traceback" in line for line in said)
+    assert [path.name for path in tmp_path.iterdir()] == ["results"]

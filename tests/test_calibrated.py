@@ -258,8 +258,8 @@ class TestFiles:
             choices({"joint": {"weights": text}})
 
     def test_weights_by_number_still_work_everywhere(self, capsys):
-        assert choices({"joint": {"weights": "2,1,1"}}).of("joint").weights == (2.0, 1.0, 1.0)
-        assert choices({"joint": {"weights": [2, 1, 1]}}).of("joint").weights == (2.0, 1.0, 1.0)
+        assert choices({"joint": {"weights": "3,1,2"}}).of("joint").weights == (3.0, 1.0, 2.0)
+        assert choices({"joint": {"weights": [3, 1, 2]}}).of("joint").weights == (3.0, 1.0, 2.0)
         assert (
             main(
                 [

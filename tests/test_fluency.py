@@ -40,7 +40,9 @@ NEW = ("repeat_phrase", "stop_early", "continue_differently", "replace_phrase", 
 
 def made(name, words=WORDS, seeds=60):
     found = [KNOWN[name](list(words), random.Random(seed)) for seed in range(seeds)]
-    return [words for words in found if words is not None]
+    results = [words for words in found if words is not None]
+    assert results, "a loop over nothing would check nothing"
+    return results
 
 
 @pytest.mark.parametrize("name", KNOWN)

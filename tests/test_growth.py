@@ -323,7 +323,7 @@ def test_a_report_of_schema_1_stays_where_nothing_is_new_and_grows_in_place(
 
 def test_a_report_takes_part_in_each_setting_with_the_scores_that_fit(outputs, test_set, tmp_path):
     evaluate(outputs[:3], test_set, scoring(CHEAP), root=tmp_path)
-    some = (BLEU_13A, {**BLEU_13A, "joint": {"weights": (2, 1, 1)}})
+    some = (BLEU_13A, {**BLEU_13A, "joint": {"weights": (3, 1, 2)}})
     for options, systems in zip(some, (outputs[:2], outputs[:1]), strict=True):
         how = scoring((*CHEAP, "joint"), settings=options)
         write_evaluation(evaluate(systems, test_set, how), tmp_path)

@@ -50,6 +50,7 @@ def imported_rooms(file: Path):
 
 @pytest.mark.parametrize("room", ORDER)
 def test_a_lower_room_never_imports_a_higher_one(room):
+    assert modules(room), "it is not where it was"
     for file in modules(room):
         for imported in imported_rooms(file):
             assert ORDER.index(imported) <= ORDER.index(room), f"{file} imports {imported}"
@@ -118,9 +119,13 @@ def test_the_security_page_is_linked_and_its_options_exist():
     for part in ("## What is promised", "## What is not", "## To report a hole"):
         assert part in page
     commands = "".join(f.read_text("utf-8") for f in modules("commands"))
-    for option in set(re.findall(r"`(--[a-z-]+)", page)) - {"--version"}:
+    options = set(re.findall(r"`(--[a-z-]+)", page)) - {"--version"}
+    links = re.findall(r"\]\(((?!http)[^)]+)\)", page)
+    assert options
+    assert links
+    for option in options:
         assert f'"{option}"' in commands
-    for file in re.findall(r"\]\(((?!http)[^)]+)\)", page):
+    for file in links:
         assert (ROOT / file).is_file()
 
 

@@ -4,6 +4,7 @@ import hashlib
 import http.client
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -185,6 +186,60 @@ def test_byte_ranges(endpoint, root):
 )
 def test_no_address_leads_out_of_the_repositories(endpoint, path):
     assert ask(endpoint, "GET", path)[0].status == 404
+
+
+@pytest.fixture(scope="module")
+def surrounded(tmp_path_factory):
+    """A server whose repositories have something to find all round them."""
+    outside = tmp_path_factory.mktemp("outside")
+    root = outside / "root"
+    folder = dataset_folder(outside)
+    nothing = outside / "none"
+    build(root, datasets={"mini": folder}, metrics_folder=nothing, spaces_folder=nothing)
+    (outside / "secret.txt").write_text("secret")
+    (root / "datasets/tstbench/secret.txt").write_text("secret")
+    repository = root / "datasets/tstbench/mini"
+    (repository / "draft.txt").write_text("secret")  # in the folder, in no commit
+    shutil.copytree(repository, root / "outside", symlinks=True)  # of no kind
+    shutil.copytree(repository, root / "datasets/outside", symlinks=True)  # without a namespace
+    shutil.copytree(repository, root / "datasets/tstbench/far/in", symlinks=True)
+    with make_server(root) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+        thread.start()
+        yield root, server.url
+        server.shutdown()
+        thread.join()
+
+
+@pytest.mark.parametrize(
+    ("path", "there"),
+    [
+        ("/datasets/tstbench/mini/resolve/main/../secret.txt", "datasets/tstbench/secret.txt"),
+        ("/datasets/tstbench/mini/resolve/main/..%2fsecret.txt", "datasets/tstbench/secret.txt"),
+        ("/datasets/tstbench/mini/resolve/main/../../../../secret.txt", "../secret.txt"),
+        ("/datasets/tstbench/mini/resolve/main/draft.txt", "datasets/tstbench/mini/draft.txt"),
+        ("/datasets/tstbench/mini/resolve/main/.git/config", "datasets/tstbench/mini/.git/config"),
+        ("/datasets/../outside/resolve/main/README.md", "datasets/../outside/README.md"),
+        ("/api/datasets/../outside", "datasets/../outside/.git"),
+        ("/api/datasets/..%2foutside/.", "datasets/../outside/./.git"),
+        ("/api/datasets/./outside", "datasets/./outside/.git"),
+        ("/api/datasets/outside/.", "datasets/outside/./.git"),
+        ("/api/datasets/tstbench%2ffar/in", "datasets/tstbench/far/in/.git"),
+        ("/api/datasets/tstbench%2fmini/.", "datasets/tstbench/mini/./.git"),
+    ],
+)
+def test_what_lies_beside_the_repositories_is_not_served(surrounded, path, there):
+    root, url = surrounded
+    assert (root / there).exists(), "there is something to find"
+    assert ask(url, "GET", path)[0].status == 404
+
+
+@pytest.mark.parametrize("revision", ["main%5e0", "main~0", "HEAD@%7B0%7D", ":%2fPublish", "@"])
+def test_a_revision_is_a_name_and_no_expression_of_git(surrounded, revision):
+    _, url = surrounded
+    at = "/datasets/tstbench/mini/resolve/{}/README.md"
+    assert ask(url, "GET", at.format("main"))[0].status == 200
+    assert ask(url, "GET", at.format(revision))[0].status == 404
 
 
 def test_nothing_can_be_written(endpoint):

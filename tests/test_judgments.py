@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import krippendorff
 import numpy as np
 import pytest
 
@@ -206,6 +207,24 @@ class TestAgreement:
             return got.alpha.interval.high - got.alpha.interval.low
 
         assert width(400) < width(25)
+
+    def test_the_interval_is_that_of_the_packages_alpha_on_resampled_items(self):
+        random = np.random.RandomState(1)
+        true = random.randint(1, 6, size=30)
+        raters = [np.clip(true + random.randint(-1, 2, size=30), 1, 5) for _ in range(3)]
+        (got,) = agreement(
+            table_rows([some.tolist() for some in raters], "ordinal 1-5"), resamples=200
+        )
+        table = np.array(raters)
+        drawn = np.random.RandomState(12345).randint(0, 30, size=(200, 30))
+        alphas = [
+            krippendorff.alpha(
+                table[:, items], value_domain=[1, 2, 3, 4, 5], level_of_measurement="ordinal"
+            )
+            for items in drawn
+        ]
+        low, high = np.percentile(alphas, [2.5, 97.5])
+        assert (got.alpha.interval.low, got.alpha.interval.high) == pytest.approx((low, high))
 
     def test_directions_apart_or_pooled(self):
         here = table_rows([[1, 2, 5], [1, 2, 5]], "ordinal 1-5")

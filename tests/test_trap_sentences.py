@@ -50,6 +50,7 @@ READS = {
     "copy_rate": {"sources"},
     "naturalness_lm": {"sources"},
     "logprop": {"sources"},
+    **{name: set() for name in ("acc", "cola", "ppl", "fluency", "target_style")},
 }
 
 
@@ -125,11 +126,18 @@ def values(given, scorers, metrics=CLEANED):
     other = tuple(f"{text}-zorp" for text in column("source", "clean"))
     cohort = Cohort.of({"mine": given.predictions, "other": other})
     found = measure(metrics, given, scorers, choices(SETTINGS), cohort)
-    # A sentence's own probability: how many of them are above a half says too little.
-    return {
-        name: one.statistics.per_sentence.sum() if name.startswith("naturalness") else one.value
-        for name, one in found.items()
-    }
+    shown = {name: one.value for name, one in found.items()}
+    # How many sentences are above a half says too little: their own probabilities say more.
+    for name in ("naturalness_unigram", "naturalness_neural", "naturalness_lm"):
+        shown[name] = found[name].statistics.per_sentence.sum()
+    for name in ("acc", "cola"):
+        (need,) = needs([name], given, scorers)
+        wanted = {"acc": MINI.target_style, "cola": "acceptable"}[name]
+        scorer = scorers.load(need.role)
+        of_wanted = scorer.distribution(need.texts)[:, scorer.styles.index(wanted)]
+        assert found[name].value == pytest.approx(100 * (of_wanted > 0.5)[~given.failed].sum() / 26)
+        shown[name] = of_wanted.sum()
+    return shown
 
 
 CLEAN = dict.fromkeys(("sources", "predictions", "references"), "clean")
@@ -140,13 +148,16 @@ def test_every_metric_cleans_what_it_reads(scorers):
         usual = values(inputs(**CLEAN), scorers)
         raw = {one: values(inputs(**{**CLEAN, one: "raw"}), scorers) for one in CLEAN}
     assert values(inputs(), scorers) == pytest.approx(usual, rel=1e-5)
-    for name in CLEANED:
-        begins = next((begin for begin in READS if name.startswith(begin)), "")
-        moved = {
-            one for one in CLEAN if abs(raw[one][name] - usual[name]) > 1e-4 * abs(usual[name])
-        }
-        # What is not cleaned shows, in every column that the metric reads.
-        assert moved == {"predictions", *READS.get(begins, ())}, name
+    # What is not cleaned shows, in every column that the metric reads.
+    shows = {
+        name: {one for one in CLEAN if abs(raw[one][name] - usual[name]) > 1e-4 * abs(usual[name])}
+        for name in CLEANED
+    }
+    assert shows == {name: {"predictions", *reads(name)} for name in CLEANED}
+
+
+def reads(name):
+    return READS[next(begin for begin in READS if name.startswith(begin))]
 
 
 def test_what_a_judge_is_asked_is_clean(scorers):

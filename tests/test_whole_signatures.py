@@ -1,12 +1,13 @@
 """One whole signature for every metric; and nothing moves a number that no signature states.
 
-What is listed here is compared with what there is: a field that somebody adds to an options class, a
-scorer, a placement or a card fails a test until somebody says whether it can move a number.
+What is listed here is compared with what there is: a field that somebody adds to an options class,
+a scorer, a placement or a card fails a test until somebody says whether it can move a number.
 """
 
 import dataclasses
 import inspect
 from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 from signature_world import cohort, given, make_world
@@ -160,7 +161,6 @@ def test_what_computed_each_number(world):
 
 ALL = "all"
 # Family, option, another value: the metrics whose signature says it.
-VIEWS = "s r multi"
 OPTIONS = {
     ("bleu", "protocol", "13a"): "s_bleu r_bleu multi_bleu joint",
     ("bertscore", "reduce", "mean"): ALL,
@@ -178,7 +178,7 @@ OPTIONS = {
     ("llm_judge", "extra", '{"top_k": 1}'): ALL,
     ("logprop", "prompts", "OWN"): ALL,
     ("logprop", "subtract", "source"): ALL,
-    ("sti", "ground", "ordinal"): "sti",
+    ("sti", "ground", "FAR"): "sti",
     ("sti", "temperature", 2.0): ALL,
     ("sim", "reduce", "mean"): ALL,
     ("chrf", "beta", 1.0): ALL,
@@ -186,7 +186,7 @@ OPTIONS = {
     ("chrf", "word_order", 2): ALL,
     ("chrf", "lowercase", True): ALL,
     ("chrf", "clean", False): ALL,
-    ("surface", "equal", "clean"): "copy_rate",
+    ("surface", "equal", "raw"): "copy_rate",
     ("wmd", "mask", "removed"): ALL,
     ("wmd", "tokens", "whitespace"): ALL,
     ("meaning", "combine", "cosine"): ALL,
@@ -194,8 +194,8 @@ OPTIONS = {
     ("cps", "mask", "removed"): ALL,
     ("cps", "threshold", 0.9): ALL,
     ("cps", "placeholder", "food"): ALL,
-    ("cps", "steps", 3): ALL,
-    ("cps", "baseline", "zero"): ALL,
+    ("cps", "steps", 1): ALL,
+    ("cps", "baseline", "mask"): ALL,
     ("cps", "output", "logit"): ALL,
     ("naturalness", "human", "sources"): "naturalness_unigram naturalness_neural",
     ("naturalness", "folds", 5): "naturalness_unigram naturalness_neural",
@@ -204,6 +204,8 @@ OPTIONS = {
     ("naturalness", "seed", 1): "naturalness_unigram naturalness_neural",
 }
 ELSEWHERE = {("wmd", "synonyms")}  # needs data that may not be here: tests/test_wmd.py
+# Of two styles, ordinal distances are uniform ones.
+FAR = '{"styles": ["negative", "positive"], "distances": [[0, 3], [3, 0]]}'
 USUAL = {"cps": {"mask": "masked"}}  # what must be chosen for an option to matter
 
 
@@ -218,12 +220,13 @@ def test_no_option_is_without_a_case():
 
 def own_prompts(family, option, folder):
     """A copy of the prompt file with another name for a thing."""
-    source = registry.__file__.rsplit("/", 1)[0]
     name = "v1" if family == "logprop" else f"{option.removesuffix('_prompts')}-v1"
-    with open(f"{source}/{family}/prompts/{name}.toml", encoding="utf-8") as file:
-        text = file.read()
+    source = Path(registry.__file__).parent / family / "prompts" / f"{name}.toml"
+    text = source.read_text(encoding="utf-8")
     path = folder / f"{name}.toml"  # of the same name: the content must tell them apart
-    path.write_text(text.replace("text", "passage").replace("sentence", "line"), encoding="utf-8")
+    path.write_text(
+        text.replace(" text", " passage").replace(" sentence", " line"), encoding="utf-8"
+    )
     return str(path)
 
 
@@ -232,6 +235,9 @@ def test_an_option_that_moves_a_number_is_in_the_signature(world, case, tmp_path
     family, option, value = case
     if value == "OWN":
         value = own_prompts(family, option, tmp_path)
+    if value == "FAR":
+        value = str(tmp_path / "far.json")
+        Path(value).write_text(FAR)
     scorers = world.scorers()
     usual = {} if option == "mask" else USUAL.get(family, {})
     settings = [{family: usual}, {family: {**usual, option: value}}]

@@ -147,10 +147,10 @@ def test_every_metric_cleans_what_it_reads(scorers):
     with no_cleaning():
         usual = values(inputs(**CLEAN), scorers)
         raw = {one: values(inputs(**{**CLEAN, one: "raw"}), scorers) for one in CLEAN}
-    assert values(inputs(), scorers) == pytest.approx(usual, rel=1e-5)
+    assert values(inputs(), scorers) == pytest.approx(usual, rel=1e-6)
     # What is not cleaned shows, in every column that the metric reads.
     shows = {
-        name: {one for one in CLEAN if abs(raw[one][name] - usual[name]) > 1e-4 * abs(usual[name])}
+        name: {one for one in CLEAN if abs(raw[one][name] - usual[name]) > 1e-6 * abs(usual[name])}
         for name in CLEANED
     }
     assert shows == {name: {"predictions", *reads(name)} for name in CLEANED}

@@ -60,8 +60,10 @@ class Cohort:
     """All systems of a direction, for metrics that compare systems with each other.
 
     Attributes:
-        predictions: by system: N texts each, aligned with the test set.
-        hash: SHA-256 hex of the predictions; part of the identity of such a metric's scores.
+        predictions: by system: N texts each, aligned with the test set; in the order of the texts.
+        hash: SHA-256 hex of the predictions; part of the identity of such a metric's scores. What
+            the systems are called does not matter: a module and the command line name them
+            differently.
     """
 
     predictions: Mapping[str, Sequence[str]]
@@ -69,9 +71,15 @@ class Cohort:
 
     @classmethod
     def of(cls, predictions: Mapping[str, Sequence[str]]) -> Cohort:
-        """A cohort; its hash does not depend on the order of the systems."""
-        ordered = {name: tuple(predictions[name]) for name in sorted(predictions)}
-        content = json.dumps(ordered, ensure_ascii=True).encode()
+        """A cohort; its hash depends on the outputs only, not on the systems' names or order.
+
+        >>> one = Cohort.of({"mine": ["a", "b"], "copy": ["c", "d"]})
+        >>> one.hash == Cohort.of({"copy": ["c", "d"], "predictions": ["a", "b"]}).hash
+        True
+        """
+        texts = {name: tuple(some) for name, some in predictions.items()}
+        ordered = {name: texts[name] for name in sorted(texts, key=lambda name: texts[name])}
+        content = json.dumps([*ordered.values()], ensure_ascii=True).encode()
         return cls(ordered, hashlib.sha256(content).hexdigest())
 
 

@@ -167,7 +167,10 @@ def _cohort(predictions: Sequence[str], systems: Mapping[str, Sequence[str]]) ->
                 "predictions. Write '' for a failed output, never drop it"
             )
         check_inputs(outputs)
-    return Cohort.of({**systems, "predictions": predictions})
+    own = "predictions"
+    while own in systems:  # somebody's system may be called so, and is another one
+        own += "'"
+    return Cohort.of({**systems, own: predictions})
 
 
 def _given(values: Mapping[str, object]) -> dict[str, object]:

@@ -9,8 +9,9 @@ from prepared import DIRECTION
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError, UnknownNameError
 from tstbench.metrics import registry
-from tstbench.metrics.contract import Family, Options
+from tstbench.metrics.contract import Cohort, Family, Options
 from tstbench.metrics.facts import MetricFacts
+from tstbench.metrics.module import compute
 from tstbench.metrics.registry import FAMILIES, FURTHER_FAMILIES
 from tstbench.metrics.statistics import mean_statistics
 from tstbench.pipelines.evaluate import evaluate
@@ -74,6 +75,60 @@ def test_a_metric_gets_its_cohort_and_signs_it(rarity, tmp_path, capsys):
     assert [s.computed for s in again.systems] == [0, 0, 0]
     alone = evaluate([copy], test_set, how, root=tmp_path)  # the others lie in the folder
     assert alone.systems[0].computed == 0
+
+
+def test_a_module_and_the_command_line_sign_the_same_cohort(rarity):
+    """They call the systems by other names, in another order: only the outputs matter."""
+    test_set = load_test_set(DIRECTION)
+    texts = {
+        "zeta": tuple(f"{text} indeed" for text in test_set.sources),
+        "alpha": test_set.sources,
+        "predictions": tuple(f"well {text}" for text in test_set.sources),
+    }
+    evaluation = evaluate([Outputs(n, t) for n, t in texts.items()], test_set, scoring(["rarity"]))
+    for system in evaluation.systems:
+        score = system.report.score("rarity")
+        name = system.info.name
+        found = compute(
+            ["rarity"],
+            predictions=list(texts[name]),
+            sources=list(test_set.sources),
+            references=[list(some) for some in test_set.references],
+            direction=DIRECTION,
+            systems={f"x{len(n)}": list(texts[n]) for n in reversed(texts) if n != name},
+        )
+        assert found["details"]["rarity"]["signature"] == score.signature
+        assert found["rarity"] == score.value == 100
+
+
+def test_a_system_called_predictions_is_not_lost(rarity):
+    texts = ["a", "b"]
+    found = compute(
+        ["rarity"], predictions=texts, systems={"predictions": texts, "other": ["a", "c"]}
+    )
+    assert found["rarity"] == 25  # of two others, one says "b" too and both say "a"
+
+
+def test_a_cohort_is_what_all_systems_say():
+    """Its hash: for each thing that makes another cohort, and for what does not."""
+    usual = {"one": ["a", "b"], "two": ["c", "d"]}
+    said = Cohort.of(usual).hash
+    assert Cohort.of({"b": ["c", "d"], "a": ["a", "b"]}).hash == said
+    assert Cohort.of({"b": ["a", "b"], "a": ["c", "d"]}).hash == said
+    others = (
+        {"one": ["a", "b"]},
+        {**usual, "three": ["a", "b"]},  # said twice weighs more
+        {"one": ["a", "d"], "two": ["c", "b"]},
+        {"one": ["b", "a"], "two": ["d", "c"]},
+        {"one": ["a", "b", "c", "d"]},
+        {"one": ["a", "b"], "two": ["c", "d "]},
+    )
+    assert len({said, *(Cohort.of(other).hash for other in others)}) == 7
+    texts = [
+        list(Cohort.of(some).predictions.values())
+        for some in (usual, {"z": ["a", "b"], "y": ["c", "d"]})
+    ]
+    assert texts[0] == texts[1] == [("a", "b"), ("c", "d")]  # a classifier reads them in this order
 
 
 def test_a_family_that_claims_a_name_of_ours_is_left_out(monkeypatch, capsys):

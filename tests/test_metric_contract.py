@@ -258,16 +258,40 @@ HANDLED = {
     "judge_style": {"empty": "worst", "unread": "skip"},
     "judge_content": {"empty": "worst", "unread": "skip"},
     "judge_fluency": {"empty": "worst", "unread": "skip"},
+    "judge_unread": {"empty": "skip", "unread": "counted"},  # it is the share of those
     "logprop": {"empty": "uniform", "norm": "tokens"},
     "logprop_plain": {"empty": "uniform", "norm": "tokens"},
     "sti": {"empty": "0-or-less"},
     "target_style": {"empty": "0"},
-    "naturalness_lm": {"norm": "words+1", "mixture": "styles"},
-    "s_wmd": {"unknown": "skip", "norm": "unit"},
-    "r_greedy_matching": {"unknown": "skip", "norm": "raw"},
-    "r_sentence_bleu": {"zero": "0.01"},
-    "s_sim": {"pool": "mean"},
+    "naturalness_unigram": {"empty": "miss"},
+    "naturalness_neural": {"empty": "miss"},
+    "naturalness_lm": {"norm": "words+1", "mixture": "styles", "empty": "miss"},
+    "s_wmd": {"unknown": "skip", "norm": "unit", "empty": "farthest"},
+    "r_greedy_matching": {"unknown": "skip", "norm": "raw", "empty": "zero"},
+    "r_sentence_bleu": {"zero": "0.01", "empty": "zero"},
+    "s_meteor": {"empty": "zero"},
+    "s_sim": {"pool": "mean", "empty": "zero"},
+    "r_meaning": {"empty": "zero"},
+    "cps": {"empty": "zero"},
+    "length_ratio": {"empty": "no-words"},
 }
+# These have no rule of their own: an empty text is one without words, and BERTScore's rule is the
+# bert-score package's.
+NO_RULE = {
+    *("s_bleu", "r_bleu", "multi_bleu", "s_chrf", "r_chrf", "multi_chrf", "copy_rate", "ppl"),
+    *("s_bert", "r_bert", "multi_bert", "joint"),
+}
+
+
+def test_every_metric_says_how_empty_outputs_count_or_has_no_rule():
+    inputs = check_inputs(["a"], ["b"], [["c", "d"]], parse_direction(DIRECTION))
+    silent = {
+        facts.name
+        for family in families().values()
+        for facts in family.metrics
+        if "empty" not in family.fields(facts.name, inputs, family.options())
+    }
+    assert silent == NO_RULE
 
 
 @pytest.mark.parametrize("metric", HANDLED)

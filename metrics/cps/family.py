@@ -100,9 +100,9 @@ class Cps(Family[CpsOptions]):
         )
 
     def fields(self, metric: str, inputs: Inputs, options: CpsOptions) -> dict[str, object]:
-        """How the texts are prepared; how style words are found and what becomes of them."""
+        """How texts are prepared and empty outputs count; how style words are found and treated."""
         text = preparation(inputs.language)
-        found: dict[str, object] = {"mask": options.mask, "text": text.clean_name}
+        found: dict[str, object] = {"mask": options.mask, "text": text.clean_name, "empty": "zero"}
         if options.mask != "none":
             found |= {
                 "threshold": options.threshold,

@@ -169,8 +169,9 @@ class LlmJudge(Family[LlmJudgeOptions]):
             "max_tokens": sent.get("max_tokens", "unset"),
             "parameters": hashlib.sha256(canonical(more)).hexdigest()[:12] if more else None,
             "parsing": PARSING,
-            "unread": "skip",
-            "empty": "worst",
+            # An output that is empty is not asked about; what cannot be read has no score.
+            "unread": "counted" if metric == UNREAD else "skip",
+            "empty": "skip" if metric == UNREAD else "worst",
             "text": preparation(inputs.language).clean_name,
         }
 

@@ -66,12 +66,13 @@ class Meaning(Family[MeaningOptions]):
         return (Need("meaning", prepare),)
 
     def fields(self, metric: str, inputs: Inputs, options: MeaningOptions) -> dict[str, object]:
-        """How the parts and several references are combined, and how texts are prepared."""
+        """How parts and references are combined, how texts are prepared and empty ones count."""
         return {
             "combine": options.combine,
             "reduce": options.reduce,
             "text": preparation(inputs.language).clean_name,
             "refs": reference_count(metric, inputs),
+            "empty": "zero",
         }
 
     def measure(

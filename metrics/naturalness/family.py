@@ -126,10 +126,15 @@ class Naturalness(Family[NaturalnessOptions]):
         return (Need("encoder", partial(prepare.for_classifier, both)),)
 
     def fields(self, metric: str, inputs: Inputs, options: NaturalnessOptions) -> dict[str, object]:
-        """What is human text, how classifiers are trained, and how texts are prepared."""
+        """What is human text, how classifiers are trained, how texts are prepared, ties, failures."""
         text = preparation(inputs.language)
         if metric == "naturalness_lm":
-            return {"mixture": "styles", "norm": "words+1", "text": text.language_model_name}
+            return {
+                "mixture": "styles",
+                "norm": "words+1",
+                "text": text.language_model_name,
+                "empty": "miss",
+            }
         kind = metric.removeprefix("naturalness_")
         return {
             "human": _human(inputs, options),
@@ -137,6 +142,7 @@ class Naturalness(Family[NaturalnessOptions]):
             "C": _penalty(kind, options),
             "seed": options.seed,
             "text": text.classifier_name,
+            "empty": "miss",
         }
 
     def measure(

@@ -59,12 +59,13 @@ class Sim(Family[SimOptions]):
         return (Need("encoder", prepare),)
 
     def fields(self, metric: str, inputs: Inputs, options: SimOptions) -> dict[str, object]:
-        """Pooling, how several references are combined, and how texts are prepared."""
+        """Pooling, how references are combined, how texts are prepared and empty ones count."""
         return {
             "pool": "mean",
             "reduce": options.reduce,
             "text": preparation(inputs.language).clean_name,
             "refs": reference_count(metric, inputs),
+            "empty": "zero",
         }
 
     def measure(

@@ -68,10 +68,10 @@ class Surface(Family[SurfaceOptions]):
     )
 
     def fields(self, metric: str, inputs: Inputs, options: SurfaceOptions) -> dict[str, object]:
-        """How words are separated, or when two texts are equal."""
+        """How words are separated and empty outputs count, or when two texts are equal."""
         text = preparation(inputs.language)
         if metric == "length_ratio":
-            return {"text": text.language_model_name}
+            return {"text": text.language_model_name, "empty": "no-words"}
         return {
             "equal": options.equal,
             "text": "raw" if options.equal == "raw" else text.clean_name,

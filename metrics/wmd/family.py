@@ -104,7 +104,7 @@ class Wmd(Family[WmdOptions]):
         return tuple(Need(role, prepare) for role in roles)
 
     def fields(self, metric: str, inputs: Inputs, options: WmdOptions) -> dict[str, object]:
-        """Style words, tokens, and what is particular to the measure."""
+        """Style words, tokens, empty outputs, and what is particular to the measure."""
         from ..scorers.tokens import tokens_name
 
         measure = _measure_of(metric)
@@ -112,6 +112,7 @@ class Wmd(Family[WmdOptions]):
             "mask": options.mask,
             "text": tokens_name(inputs.language, options.tokens),
             "refs": reference_count(metric, inputs),
+            "empty": "farthest" if measure == "wmd" else "zero",
         }
         if measure == "meteor":
             return {**found, "stages": "exact+stem" + "+wordnet" * _with_wordnet(options)}

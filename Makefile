@@ -9,7 +9,7 @@ RUN := $(VENV)/bin
 # Processes that share the tests.
 WORKERS ?= 2
 
-.PHONY: install demo test lint docs golden benchmarks clean
+.PHONY: install demo test mutation lint docs golden benchmarks clean
 
 install: $(VENV)/.stamp
 $(VENV)/.stamp: pyproject.toml setup.py constraints.txt
@@ -24,6 +24,10 @@ demo: install
 
 test: install
 	$(RUN)/python -m pytest -q -n $(WORKERS) --dist loadfile
+
+mutation: install
+	$(PIP) install -q -c constraints.txt -e '.[mutation]'
+	$(RUN)/python tests/mutation/run.py --children $(WORKERS)
 
 lint: install
 	$(RUN)/ruff check .
@@ -40,4 +44,4 @@ benchmarks: install
 	for script in benchmarks/bench_*.py; do $(RUN)/python $$script || exit 1; done
 
 clean:
-	rm -rf $(VENV) demo build dist site *.egg-info
+	rm -rf $(VENV) .mutation demo build dist site *.egg-info

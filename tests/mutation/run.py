@@ -186,7 +186,8 @@ def mutate(group: Group, children: int) -> None:
         SystemExit: its tests fail without a mutant, or mutmut failed.
     """
     there = group.folder / "mutants"
-    paths = [there, there / "tstbench" / "tests" / "mutation"]
+    there.mkdir(exist_ok=True)  # Python remembers that a folder of its path was not there
+    paths = [there, HERE]
     environment = {
         **os.environ,
         "PYTHONPATH": os.pathsep.join(map(str, paths)),

@@ -8,7 +8,7 @@ group works on a copy, ``.mutation/<group>/tstbench``. In that copy, decorators 
 ``classmethod`` and ``staticmethod`` become calls below their function: mutmut leaves decorated
 functions alone, and would not try a property or a function with a cache otherwise.
 
-Not mutated: constants of modules and classes, default arguments, decorators and f-strings.
+Not mutated: constants of modules and classes, decorators and f-strings.
 """
 
 from __future__ import annotations

@@ -28,17 +28,22 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 STAGE = ROOT / ".mutation"
+PLUGINS = ("-p", "fresh", "-p", "no:cacheprovider", "-p", "no:xdist")
 # A test that never ends, or that ends the process, has noticed too.
 NOTICED = {"killed", "timeout", "segfault"}
 
 
 @dataclass(frozen=True)
 class Group:
-    """Files that are mutated together, by pattern, and the test files that should notice."""
+    """Files that are mutated together, by pattern, and the test files that should notice.
+
+    Tests whose names contain one of the words of ``without`` are too slow to run for each mutant.
+    """
 
     name: str
     files: tuple[str, ...]
     tests: tuple[str, ...]
+    without: str = ""
 
     @property
     def folder(self) -> Path:
@@ -99,7 +104,7 @@ def read_groups(wanted: list[str]) -> list[Group]:
     """The groups of groups.toml, or those that are wanted."""
     text = (HERE / "groups.toml").read_text("utf-8")
     groups = [
-        Group(each["name"], tuple(each["files"]), tuple(each["tests"]))
+        Group(each["name"], tuple(each["files"]), tuple(each["tests"]), each.get("without", ""))
         for each in tomllib.loads(text)["group"]
     ]
     if unknown := set(wanted) - {group.name for group in groups}:
@@ -130,10 +135,11 @@ def stage(group: Group) -> None:
             copy.write_text(undecorated(source.read_text("utf-8")), "utf-8")
     with (ROOT / "pyproject.toml").open("rb") as file:
         ours = tomllib.load(file)["tool"]["pytest"]["ini_options"]
+    left_out = " and ".join(f"not {word}" for word in group.without.split())
     settings = {
         "source_paths": ["tstbench"],
         "only_mutate": [f"tstbench/{name}" for name in mutated],
-        "pytest_add_cli_args": ["-p", "fresh", "-p", "no:cacheprovider", "-p", "no:xdist"],
+        "pytest_add_cli_args": [*PLUGINS, *(["-k", left_out] if left_out else [])],
         "pytest_add_cli_args_test_selection": [f"tstbench/tests/{test}" for test in group.tests],
         "timeout_multiplier": 4.0,
         "timeout_constant": 4.0,

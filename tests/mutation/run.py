@@ -135,12 +135,17 @@ def stage(group: Group) -> None:
             copy.write_text(undecorated(source.read_text("utf-8")), "utf-8")
     with (ROOT / "pyproject.toml").open("rb") as file:
         ours = tomllib.load(file)["tool"]["pytest"]["ini_options"]
+    tests = [f"tstbench/tests/{test}" for test in group.tests]
+    for name in mutated:
+        if ">>> " in (ROOT / name).read_text("utf-8"):
+            module = f"tstbench/{name}".removesuffix(".py").replace("/", ".")
+            tests.append(f"tstbench/tests/test_doctests.py::test_examples[{module}]")
     left_out = " and ".join(f"not {word}" for word in group.without.split())
     settings = {
         "source_paths": ["tstbench"],
         "only_mutate": [f"tstbench/{name}" for name in mutated],
         "pytest_add_cli_args": [*PLUGINS, *(["-k", left_out] if left_out else [])],
-        "pytest_add_cli_args_test_selection": [f"tstbench/tests/{test}" for test in group.tests],
+        "pytest_add_cli_args_test_selection": tests,
         "timeout_multiplier": 4.0,
         "timeout_constant": 4.0,
         "track_dependencies": False,

@@ -184,6 +184,8 @@ def test_a_p_value_by_hand():
     assert p_value(-2.0, np.array([0.0, -1, -2, -5])) == (2 + 1) / (4 + 1)
     assert np.isnan(p_value(np.nan, np.zeros(4)))
     assert np.isnan(p_value(1.0, np.array([0.0, np.inf])))
+    # The smallest that counts is the observed size less what rounding may take: 1 - 1e-12.
+    assert p_value(1.0, np.array([2 - 1e-9, 9.0])) == (1 + 1) / (2 + 1)
     # Rounding does not decide: 0.1 + 0.2 is not 0.3 to the last digit.
     assert p_value(0.3, np.array([0.6 - 1e-15, 0.3])) == (1 + 1) / (2 + 1)
 
@@ -232,11 +234,14 @@ def test_a_mean_leaves_out_what_is_undefined():
     assert statistics.rows.tolist() == [[1, 1], [0, 0], [4, 1]]
     assert statistics.per_sentence == pytest.approx([10, np.nan, 40], nan_ok=True)
     assert mean_statistics(np.array([1.0, 4.0])).value == 2.5
+    assert mean_statistics(np.array([1, 4])).per_sentence.dtype == np.float64
     assert np.isnan(mean_statistics(np.array([np.nan])).value)
 
 
 def test_nothing_divided_by_nothing_is_undefined_and_silent(recwarn):
     found = divide(np.array([[3.0], [5.0]]), np.array([2.0, 0.0, 1.0]))
+    assert divide(6.0, np.array([2.0, 3.0])).tolist() == [3, 2]
+    assert divide(np.array([2.0, 3.0]), 2.0).tolist() == [1, 1.5]
     assert found == pytest.approx(np.array([[1.5, np.nan, 3], [2.5, np.nan, 5]]), nan_ok=True)
     assert not recwarn.list
 

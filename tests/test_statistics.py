@@ -217,6 +217,12 @@ def test_an_interval_says_how_it_was_drawn_and_was_drawn_so():
     assert not resample(5, 40, 3).flags.writeable  # every system shares them
 
 
+def test_one_sentence_is_always_drawn_and_none_never():
+    assert resample(1, 3).tolist() == [[1], [1], [1]]
+    with pytest.raises(InputError, match="^nothing to resample: 0 sentences$"):
+        resample(0)
+
+
 def test_a_paired_p_value_is_that_of_its_own_draws():
     first, second = np.array([3.0, 1, 2, 9, 4]), np.array([1.0, 1, 4, 2, 2])
     found = paired_p_value(mean_statistics(first), mean_statistics(second), resamples=40, seed=3)

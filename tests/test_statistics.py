@@ -5,6 +5,7 @@ import pytest
 from scipy import stats as scipy_stats
 
 from tstbench.errors import InputError
+from tstbench.metrics import statistics as statistics_module
 from tstbench.metrics.functional.bleu import bleu_statistics
 from tstbench.metrics.functional.joint import JointWeights, joint_score, joint_statistics
 from tstbench.metrics.functional.ppl import ppl_statistics
@@ -219,7 +220,7 @@ def test_an_interval_says_how_it_was_drawn_and_was_drawn_so():
 
 def test_one_sentence_is_always_drawn_and_none_never():
     assert resample(1, 3).tolist() == [[1], [1], [1]]
-    with pytest.raises(InputError, match="^nothing to resample: 0 sentences$"):
+    with pytest.raises(InputError, match=r"^nothing to resample: 0 sentences$"):
         resample(0)
 
 
@@ -258,3 +259,12 @@ def test_rows_side_by_side_have_their_columns():
     assert np.array_equal(rows[:, first], one.rows)
     assert np.array_equal(rows[:, second], two.rows)
     assert (first.start, first.stop, second.start, second.stop) == (0, 2, 2, rows.shape[1])
+
+
+def test_draws_that_do_not_fit_are_made_in_blocks(monkeypatch):
+    """33 draws of 5 sentences, 40 counts at once: four blocks of 8 and the rest, the same draws."""
+    whole = resample(5, 33, 3)
+    monkeypatch.setattr(statistics_module, "_TOGETHER", 40)
+    blocks = list(statistics_module._blocks(5, 33, 3))
+    assert [len(block) for block in blocks] == [8, 8, 8, 8, 1]
+    assert np.array_equal(np.concatenate(blocks), whole)

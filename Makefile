@@ -12,7 +12,7 @@ RUN := $(VENV)/bin
 WORKERS ?= 2
 LOCK ?=
 
-.PHONY: install lock demo test lint docs golden benchmarks clean
+.PHONY: install lock demo test mutation lint docs golden benchmarks clean
 
 # Every file is checked against its hash: what builds packages (setuptools), then torch, of which
 # pip may choose a build for the CPU, then all. The third line from the end adds nothing on a CPU;
@@ -42,6 +42,10 @@ demo: install
 test: install
 	$(RUN)/python -m pytest -q -n $(WORKERS) --dist loadfile
 
+mutation: install
+	$(PIP) install -q -c constraints.txt -e '.[mutation]'
+	$(RUN)/python tests/mutation/run.py --children $(WORKERS)
+
 lint: install
 	$(RUN)/ruff check .
 	$(RUN)/ruff format --check .
@@ -57,4 +61,4 @@ benchmarks: install
 	for script in benchmarks/bench_*.py; do $(RUN)/python $$script || exit 1; done
 
 clean:
-	rm -rf $(VENV) demo build dist site *.egg-info
+	rm -rf $(VENV) .mutation demo build dist site *.egg-info

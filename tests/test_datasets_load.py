@@ -218,3 +218,56 @@ def test_pinned_table_is_plain_json():
     for entry in table.values():
         assert len(entry["commit"]) == 40
         assert all(len(blob) == 40 for blob, _ in entry["files"].values())
+
+
+def test_a_whole_test_set(tiny):
+    """Every field, against the files above: two sentences one way, one the other."""
+    got = load_test_set("tiny/negative-to-positive", data_dir=tiny)
+    assert str(got.direction) == "tiny/negative-to-positive"
+    assert (got.part, got.cleaning, len(got)) == ("test", "paper-v1", 2)
+    assert got.ids == ("tiny-test-0-00000", "tiny-test-0-00001")
+    assert got.sources == ("awful tea.", "rude cook.")
+    assert got.references == (("great tea.",), ("kind cook.",))
+    assert got.fingerprint == fingerprint(got.sources, got.references)
+    back = load_test_set("tiny/positive-to-negative", cleaning="raw", data_dir=tiny)
+    assert (back.cleaning, back.sources, back.references, len(back)) == (
+        *("raw", ("lovely tea .",), (("nasty tea .",),), 1),
+    )
+
+
+def test_whole_labelled_sentences(tiny):
+    data = load_styles("tiny", cleaning="raw", data_dir=tiny)
+    assert (data.dataset, data.styles, data.cleaning) == (
+        *("tiny", ("negative", "positive"), "raw"),
+    )
+    assert list(data.splits) == ["train", "validation", "test"]
+    assert data.missing == {}
+    train = data.splits["train"]
+    assert (train.name, len(train), train.excluded) == ("train", 3, 2)
+    assert train.texts == ("bad soup .", "nice soup .", "good jam .")
+    assert train.fingerprint == style_fingerprint(train.texts, train.labels)
+    assert train.of(0) == ("bad soup .",)
+    test = data.splits["test"]
+    assert (test.name, test.labels, test.excluded) == ("test", (0, 0, 1), 0)
+    assert training_split("tiny", cleaning="raw", data_dir=tiny) == train
+
+
+def test_a_split_of_which_nothing_is_left_is_named(tiny):
+    for name in ("train.0", "train.1"):
+        (tiny / name).write_text("awful tea .\n")
+    with pytest.raises(InputError, match="tiny, train: no sentence is left"):
+        load_styles("tiny", data_dir=tiny)
+
+
+def test_every_missing_split_is_told(tiny):
+    for name in ("train.1", "dev.0"):
+        (tiny / name).unlink()
+    data = load_styles("tiny", data_dir=tiny)
+    assert list(data.missing) == ["train", "validation"]
+    why = f"tiny has no sentences to train on: {data.missing['train']} {data.missing['validation']}"
+    with pytest.raises(MissingFileError) as error:
+        _ = data.training
+    assert str(error.value) == why
+    nowhere = replace(data, missing={})
+    with pytest.raises(MissingFileError, match=r"its data file has none for \('negative', 'pos"):
+        _ = nowhere.training

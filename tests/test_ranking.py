@@ -3,8 +3,13 @@
 import math
 
 import numpy as np
+import pytest
 
-from tstbench.pipelines.ranking import Bootstrapped, rank
+from tstbench.metrics.registry import metric_facts
+from tstbench.metrics.result import Measurement
+from tstbench.metrics.signature import Signature
+from tstbench.metrics.statistics import mean_statistics
+from tstbench.pipelines.ranking import Bootstrapped, rank, rank_values
 
 
 def bootstrapped(observed, noise):
@@ -74,3 +79,44 @@ def test_undefined_values_have_no_place():
     }
     assert [(r.system, r.low, r.high) for r in rank("ppl", systems)] == [("good", 1, 1)]
     assert rank("ppl", {}) == []
+
+
+def test_a_p_value_by_hand():
+    """3 against 1: differences 2, 2, 2, 5, centred 0, 0, 0, 3, of which one is as large as 2."""
+    systems = {
+        "one": Bootstrapped(1, np.zeros(4)),
+        "three": Bootstrapped(3, np.array([2, 2, 2, 5])),
+    }
+    best, other = rank_values(systems, higher_is_better=True)
+    assert (best.system, best.value, best.p_best) == ("three", 3, 1)
+    assert (other.system, other.value, other.p_best) == ("one", 1, (1 + 1) / (4 + 1))
+
+
+def test_a_p_value_of_exactly_alpha_shows_nothing():
+    """Of 19 replicates none is as extreme: p is 1/20, and p >= 0.05 is a tie, as the tables say."""
+    noise = NOISE[:19] / 10
+    for higher_is_better in (True, False):
+        systems = {"a": bootstrapped(50, noise), "b": bootstrapped(80, noise[::-1])}
+        ranks = rank_values(systems, higher_is_better=higher_is_better)
+        assert [(r.low, r.high, r.ties_best) for r in ranks] == [(1, 2, True), (1, 2, True)]
+        assert ranks[1].p_best == pytest.approx(0.05)
+
+
+def test_a_clear_order_of_three():
+    """Every difference is significant, so there is one rank for each; also if less is better."""
+    systems = {name: bootstrapped(v, NOISE) for name, v in (("b", 70), ("c", 30), ("a", 90))}
+    up = rank_values(systems, higher_is_better=True)
+    assert [(r.system, r.value, r.low, r.high) for r in up] == [
+        ("a", 90, 1, 1), ("b", 70, 2, 2), ("c", 30, 3, 3),
+    ]  # fmt: skip
+    down = rank_values(systems, higher_is_better=False)
+    assert [(r.system, r.low, r.high) for r in down] == [("c", 1, 1), ("b", 2, 2), ("a", 3, 3)]
+
+
+def test_a_measurement_has_its_value_and_its_replicates():
+    """2 of 3 sentences; a replicate of three draws can only be 0, 1, 2 or 3 thirds."""
+    statistics = mean_statistics(np.array([1.0, 0.0, 1.0]), scale=100)
+    one = Bootstrapped.of(Measurement(metric_facts("acc"), statistics, Signature.of("acc", v=1)))
+    assert one.value == pytest.approx(200 / 3)
+    assert one.replicates.shape == (1000,)
+    assert set(np.round(one.replicates * 3 / 100, 9)) == {0, 1, 2, 3}

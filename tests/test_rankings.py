@@ -10,9 +10,18 @@ from dataclasses import replace
 import pytest
 from pydantic import ValidationError
 
+from tstbench.errors import InputError
+from tstbench.pipelines.formats.values import HEADER
 from tstbench.pipelines.ranked_table import Standings, direction_table, metric_tables
 from tstbench.pipelines.ranking import Rank
-from tstbench.pipelines.rankings import paper_table, print_ranking, standings_text
+from tstbench.pipelines.rankings import (
+    FORMS,
+    paper_table,
+    print_ranking,
+    print_standings,
+    standings_text,
+    write_standings,
+)
 from tstbench.pipelines.report import DataInfo, Report, Score, SystemInfo
 from tstbench.pipelines.terminal_table import plain_table
 
@@ -213,3 +222,90 @@ def test_one_table_per_metric():
     assert ppl.name == "ppl"
     text = standings_text(standings, "latex", layout="metrics")
     assert r"system & \shortstack[r]{mini\\negative\\to positive} & \shortstack" in text
+
+
+def two_directions():
+    back = [r.model_copy(update={"direction": "mini/positive-to-negative"}) for r in REPORTS[:2]]
+    return [Standings(tuple(REPORTS), RANKS), Standings(tuple(back), TIES)]
+
+
+def with_intervals():
+    """The same systems, and an interval from 87.5 to 92.25 beside the best accuracy."""
+    acc, ppl = REPORTS[1].scores
+    bounds = {"low": 87.5, "high": 92.25, "level": 0.95, "resamples": 1000, "seed": 12345}
+    data = {**acc.model_dump(), "interval": bounds}
+    best = REPORTS[1].model_copy(update={"scores": (Score.model_validate(data), ppl)})
+    return [REPORTS[0], best, REPORTS[2]]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("layout", ["directions", "metrics"])
+def test_what_is_printed_is_what_is_written(form, layout, capsys):
+    text = standings_text(two_directions(), form, layout=layout)
+    print_standings(two_directions(), form, layout=layout)
+    printed = capsys.readouterr().out
+    assert printed == text + {"markdown": "\n", "table": "\n"}.get(form, "")
+    if form == "markdown":
+        first = "acc" if layout == "metrics" else "mini/negative-to-positive"
+        assert text.lower().startswith(first)
+        assert text.count("| system |") == 2
+        assert "\n\n" in text
+        assert "XX" not in text
+
+
+def test_the_layout_is_by_direction_unless_asked(capsys):
+    for form in FORMS:
+        usual = standings_text(two_directions(), form)
+        assert usual == standings_text(two_directions(), form, layout="directions")
+        print_standings(two_directions(), form)
+        assert capsys.readouterr().out.rstrip("\n") == usual.rstrip("\n")
+
+
+@pytest.mark.parametrize("form", ["table", "markdown", "latex", "html"])
+def test_intervals_are_shown_only_if_asked_for(form, capsys):
+    reports = with_intervals()
+    standings = [Standings(tuple(reports), RANKS)]
+    # A page always has it where the pointer rests, and says so where it is in sight.
+    mark = "value is its 95% interval" if form == "html" else "87.5"
+    assert mark not in paper_table(reports, RANKS, form)
+    assert mark in paper_table(reports, RANKS, form, intervals=True)
+    assert mark not in standings_text(standings, form)
+    print_ranking(reports, RANKS, form)
+    assert mark not in capsys.readouterr().out
+    print_ranking(reports, RANKS, form, intervals=True)
+    assert mark in capsys.readouterr().out
+    print_standings(standings, form)
+    assert mark not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_file_of_ours_is_replaced_and_no_other(form, tmp_path):
+    path, text = tmp_path / "out", standings_text(two_directions(), form)
+    write_standings(path, text, form)
+    first = path.read_text("utf-8")
+    assert first.endswith(text)
+    assert len(first) > len(text) or form in ("html", "csv")
+    path.write_bytes(first.replace("\n", "\r\n").encode())  # an editor's line ends
+    write_standings(path, text, form)
+    assert path.read_text("utf-8") == first
+    path.write_bytes(b"\xff my own words\n" + first.splitlines()[0].encode()[:9])
+    with pytest.raises(InputError, match=r"it is left unchanged\. Write to another file, or move"):
+        write_standings(path, text, form)
+    path.write_bytes(b"")
+    write_standings(path, text, form)
+    assert path.read_text("utf-8") == first
+    with pytest.raises(InputError, match=f"{tmp_path.name} is a folder, but must be a file"):
+        write_standings(tmp_path, text, form)
+
+
+def test_a_csv_from_before_a_column_was_added_is_ours(tmp_path):
+    """The first one had 19 columns; 18 of them, or another order, are somebody else's table."""
+    path = tmp_path / "out.csv"
+    for columns in (HEADER[:19], HEADER):
+        path.write_text(",".join(columns) + "\n1,2\n")
+        write_standings(path, "new", "csv")
+        assert path.read_text() == "new"
+    for columns in (HEADER[:18], HEADER[1:20], (*HEADER, "mine"), ("a", "b")):
+        path.write_text(",".join(columns) + "\n1,2\n")
+        with pytest.raises(InputError, match="left unchanged"):
+            write_standings(path, "new", "csv")

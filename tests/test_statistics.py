@@ -5,15 +5,21 @@ import pytest
 from scipy import stats as scipy_stats
 
 from tstbench.errors import InputError
+from tstbench.metrics import statistics as statistics_module
 from tstbench.metrics.functional.bleu import bleu_statistics
 from tstbench.metrics.functional.joint import JointWeights, joint_score, joint_statistics
 from tstbench.metrics.functional.ppl import ppl_statistics
 from tstbench.metrics.functional.share import share_statistics
 from tstbench.metrics.signature import Signature
 from tstbench.metrics.statistics import (
+    bootstrap,
+    concatenate,
+    divide,
     interval,
     mean_statistics,
+    p_value,
     paired_p_value,
+    percentile_interval,
     resample,
 )
 
@@ -156,3 +162,124 @@ def test_signatures_read_back_and_refuse_what_would_break_them():
         Signature.of("acc", text="two words")
     with pytest.raises(InputError):
         Signature.parse("acc|nonsense")
+
+
+def test_signatures_carry_where_they_were_made():
+    """Identity and provenance apart, each read back whole, also a version with a colon."""
+    versions = {"torch": "2.2:cpu", "nltk": "3.9"}
+    signature = Signature.of("acc", versions, v=2, protocol="own", data=None)
+    assert str(signature) == "acc|v:2|protocol:own"
+    assert signature.made_with == "torch:2.2:cpu|nltk:3.9"
+    again = Signature.parse(str(signature), signature.made_with)
+    assert again.provenance == (("torch", "2.2:cpu"), ("nltk", "3.9"))
+    assert again.as_dict() == {"v": "2", "protocol": "own"}
+    assert list(again) == [("v", "2"), ("protocol", "own")]
+    assert Signature.parse("acc|v:2|protocol:own").provenance == ()
+    assert Signature.parse("acc|data:a:b").fields == (("data", "a:b"),)
+    for identity, made_with in (("acc|nonsense", ""), ("|v:1", ""), ("acc|v:1", "nonsense")):
+        with pytest.raises(InputError, match="not a signature: "):
+            Signature.parse(identity, made_with)
+    for value in ("two words", "a|b"):
+        with pytest.raises(InputError, match=r"text=.*may not contain"):
+            Signature.of("acc", text=value)
+        with pytest.raises(InputError, match=r"nltk=.*may not contain"):
+            Signature.of("acc", {"nltk": value})
+
+
+def test_a_signature_of_schema_1_loses_versions_and_bertscores_protocol():
+    old = "r_bert|protocol:x|tstbench:0.1.0|layer:9|nltk:3|sacrebleu:2"
+    signature = Signature.parse_schema_1(old)
+    assert str(signature) == "r_bert|v:1|layer:9"
+    assert signature.made_with == "tstbench:0.1.0|nltk:3|sacrebleu:2"
+    assert str(Signature.parse_schema_1("acc|protocol:x|n:nltk")) == "acc|v:1|protocol:x|n:nltk"
+
+
+def test_a_p_value_by_hand():
+    """Differences centred on 2 are -2, -1, 0, 3, of which two are as large as 2 either way."""
+    assert p_value(2.0, np.array([0.0, 1, 2, 5])) == (2 + 1) / (4 + 1)
+    assert p_value(-2.0, np.array([0.0, -1, -2, -5])) == (2 + 1) / (4 + 1)
+    assert np.isnan(p_value(np.nan, np.zeros(4)))
+    assert np.isnan(p_value(1.0, np.array([0.0, np.inf])))
+    # The smallest that counts is the observed size less what rounding may take: 1 - 1e-12.
+    assert p_value(1.0, np.array([2 - 1e-9, 9.0])) == (1 + 1) / (2 + 1)
+    # Rounding does not decide: 0.1 + 0.2 is not 0.3 to the last digit.
+    assert p_value(0.3, np.array([0.6 - 1e-15, 0.3])) == (1 + 1) / (2 + 1)
+
+
+def test_percentiles_are_numpys_of_what_is_defined():
+    """Of 0 to 100, the middle 80 % are 10 to 90; all replicates count as drawn."""
+    replicates = np.array([*range(101), np.nan, np.inf], dtype=float)
+    found = percentile_interval(33.0, replicates, 0.8, 7)
+    assert (found.low, found.high) == (pytest.approx(10), pytest.approx(90))
+    assert (found.level, found.resamples, found.seed) == (0.8, 103, 7)
+    assert str(found) == "bootstrap-percentile|level:0.8|resamples:103|seed:7"
+    assert percentile_interval(np.nan, replicates) is None
+    assert percentile_interval(1.0, np.array([np.nan])) is None
+    usual = percentile_interval(33.0, np.arange(101.0))
+    assert (usual.low, usual.high) == (pytest.approx(2.5), pytest.approx(97.5))
+    assert (usual.level, usual.seed) == (0.95, 12345)
+
+
+def test_an_interval_says_how_it_was_drawn_and_was_drawn_so():
+    statistics = mean_statistics(np.array([3.0, 1, 2, 9, 4]))
+    found = interval(statistics, resamples=40, level=0.6, seed=3)
+    stream = np.random.RandomState(3)
+    means = [np.array([3.0, 1, 2, 9, 4])[stream.randint(0, 5, size=5)].mean() for _ in range(40)]
+    assert (found.low, found.high) == pytest.approx(tuple(np.percentile(means, [20, 80])))
+    assert (found.level, found.resamples, found.seed) == (0.6, 40, 3)
+    (drawn,) = bootstrap(statistics, resamples=40, seed=3)
+    assert drawn == pytest.approx(np.array(means))
+    assert resample(5, 40, 3).shape == (40, 5)
+    assert not resample(5, 40, 3).flags.writeable  # every system shares them
+
+
+def test_one_sentence_is_always_drawn_and_none_never():
+    assert resample(1, 3).tolist() == [[1], [1], [1]]
+    with pytest.raises(InputError, match=r"^nothing to resample: 0 sentences$"):
+        resample(0)
+
+
+def test_a_paired_p_value_is_that_of_its_own_draws():
+    first, second = np.array([3.0, 1, 2, 9, 4]), np.array([1.0, 1, 4, 2, 2])
+    found = paired_p_value(mean_statistics(first), mean_statistics(second), resamples=40, seed=3)
+    stream = np.random.RandomState(3)
+    means = [(first - second)[stream.randint(0, 5, size=5)].mean() for _ in range(40)]
+    observed = (first - second).mean()
+    extreme = sum(abs(mean - observed) >= abs(observed) - 1e-9 for mean in means)
+    assert 0 < extreme < 40
+    assert found == (extreme + 1) / 41
+
+
+def test_a_mean_leaves_out_what_is_undefined():
+    statistics = mean_statistics([1.0, np.nan, 4.0], scale=10)
+    assert statistics.value == 25
+    assert statistics.rows.tolist() == [[1, 1], [0, 0], [4, 1]]
+    assert statistics.per_sentence == pytest.approx([10, np.nan, 40], nan_ok=True)
+    assert mean_statistics(np.array([1.0, 4.0])).value == 2.5
+    assert mean_statistics(np.array([1, 4])).per_sentence.dtype == np.float64
+    assert np.isnan(mean_statistics(np.array([np.nan])).value)
+
+
+def test_nothing_divided_by_nothing_is_undefined_and_silent(recwarn):
+    found = divide(np.array([[3.0], [5.0]]), np.array([2.0, 0.0, 1.0]))
+    assert divide(6.0, np.array([2.0, 3.0])).tolist() == [3, 2]
+    assert divide(np.array([2.0, 3.0]), 2.0).tolist() == [1, 1.5]
+    assert found == pytest.approx(np.array([[1.5, np.nan, 3], [2.5, np.nan, 5]]), nan_ok=True)
+    assert not recwarn.list
+
+
+def test_rows_side_by_side_have_their_columns():
+    one, two = mean_statistics(np.array([1.0, 2.0])), bleu_statistics(["a", "b"], [["a"], ["c"]])
+    rows, (first, second) = concatenate([one, two])
+    assert np.array_equal(rows[:, first], one.rows)
+    assert np.array_equal(rows[:, second], two.rows)
+    assert (first.start, first.stop, second.start, second.stop) == (0, 2, 2, rows.shape[1])
+
+
+def test_draws_that_do_not_fit_are_made_in_blocks(monkeypatch):
+    """33 draws of 5 sentences, 40 counts at once: four blocks of 8 and the rest, the same draws."""
+    whole = resample(5, 33, 3)
+    monkeypatch.setattr(statistics_module, "_TOGETHER", 40)
+    blocks = list(statistics_module._blocks(5, 33, 3))
+    assert [len(block) for block in blocks] == [8, 8, 8, 8, 1]
+    assert np.array_equal(np.concatenate(blocks), whole)

@@ -1,0 +1,88 @@
+"""One command under fire again and again: what the tests share."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from .commands import Command
+from .compare import Tree, differences, tree_of
+from .kill import Ended, Fault, Place, run
+
+ROUNDS = int(os.environ.get("TSTBENCH_FAULTS", "2"))
+SEED = int(os.environ.get("TSTBENCH_FAULTS_SEED", "11"))
+
+
+@dataclass(frozen=True)
+class Undisturbed:
+    """A command that was left in peace: what the disturbed ones are compared with.
+
+    Attributes:
+        command: the command.
+        place: where it ran, and where the others run.
+        template: the place as it was before.
+        tree: the place as it was afterwards.
+        ended: how it ended.
+        more: further environment variables.
+    """
+
+    command: Command
+    place: Place
+    template: Path
+    tree: Tree
+    ended: Ended
+    more: Mapping[str, str]
+
+    def again(self) -> None:
+        """Lay the place out as it was before."""
+        self.place.clear(self.template)
+
+    def run(self, fault: Fault | None = None) -> Ended:
+        """Run the command in the place as it is."""
+        return run(self.command.argv, self.place, fault or Fault(), self.more)
+
+    def differences(self) -> list[str]:
+        """What is otherwise than after the undisturbed run."""
+        return differences(tree_of(self.place.root), self.tree)
+
+
+def undisturbed(command: Command, root: Path, more: Mapping[str, str] | None = None) -> Undisturbed:
+    """Lay a place out and run the command in it, in peace."""
+    place, template = Place(root / "place"), root / "template"
+    place.clear()
+    command.lay_out(place)
+    for argv in command.before:
+        done = run(argv, place, more=more)
+        assert done.code == 0, done.err
+    shutil.copytree(place.root, template, symlinks=True)
+    ended = run(command.argv, place, more=more)
+    assert ended.code == 0, ended.err
+    return Undisturbed(command, place, template, tree_of(place.root), ended, more or {})
+
+
+def kills(peace: Undisturbed, rounds: int, sign: int = signal.SIGKILL) -> list[Fault]:
+    """Random faults over the whole of a run: by event and by time in turn."""
+    draw = random.Random(f"{SEED} {peace.command.name} {sign}")  # noqa: S311 - not a secret
+    events = len(peace.ended.events)
+    faults = []
+    for number in range(rounds):
+        if number % 2 == 0:
+            fault = Fault(at=draw.randint(1, events), sign=sign, lose=draw.random())
+        else:
+            fault = Fault(after=draw.uniform(0.3, 1) * peace.ended.seconds, sign=sign)
+        faults.append(fault)
+    return faults
+
+
+def describe(peace: Undisturbed, fault: Fault, hit: Ended) -> str:
+    """Where a fault came, for a failure's message."""
+    where = f"event {fault.at} of {len(peace.ended.events)}: {hit.last}"
+    when = (
+        where if fault.at else f"after {fault.after:.2f} of {peace.ended.seconds:.2f} s: {hit.last}"
+    )
+    return f"{peace.command.name}, seed {SEED}, {when}"

@@ -1,1 +1,1 @@
-"""What becomes of work that is killed, finds no room, or is interrupted; ``make faults`` in full."""
+"""What becomes of work that is killed, finds no room or is interrupted; ``make faults``."""

@@ -1,4 +1,4 @@
-"""The commands that are put under fire: their smallest real work, and how its folder is laid out."""
+"""The commands that are put under fire: their smallest real work, and what it needs."""
 
 from __future__ import annotations
 

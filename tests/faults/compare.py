@@ -78,12 +78,30 @@ def _git_says(git_dir: Path) -> str:
 
 
 def differences(found: Tree, expected: Tree) -> list[str]:
-    """What a disturbed run left that an undisturbed one did not, one line each; empty if nothing."""
-    lines = [f"left behind: {name}" for name in found.keys() - expected.keys()]
-    lines += [f"missing: {name}" for name in expected.keys() - found.keys()]
+    """What a disturbed run left otherwise than an undisturbed one, a line each; empty if nothing.
+
+    Of a folder that was left behind, only the folder is named.
+    """
+    extra = {name for name in found.keys() - expected.keys() if not _is_lock(name)}
+    tops = (name for name in extra if name.rpartition("/")[0] not in extra)
+    lines = [f"left behind: {name}" for name in tops if not name.startswith("tmp/")]
+    gone = {name for name in expected.keys() - found.keys() if not _is_lock(name)}
+    lines += [f"missing: {name}" for name in gone]
     for name in found.keys() & expected.keys():
         if found[name].content != expected[name].content:
             lines.append(f"differs: {name}")
         elif found[name].mode != expected[name].mode:
             lines.append(f"mode {found[name].mode:o}, not {expected[name].mode:o}: {name}")
-    return sorted(lines)
+    return sorted(lines + litter(found))
+
+
+def litter(tree: Tree) -> list[str]:
+    """What nobody asked for, whatever an undisturbed run leaves too: lock files, temporary files."""
+    temporary = [n for n in tree if n.startswith("tmp/") and n.count("/") == 1 and not _is_lock(n)]
+    lines = [f"left in the temporary folder: {name}" for name in temporary]
+    locks = [name for name in tree if _is_lock(name)]
+    return lines + ([f"{len(locks)} lock files, as {locks[0]}"] if locks else [])
+
+
+def _is_lock(name: str) -> bool:
+    return name.endswith(".lock") and "/.git/" not in name

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .commands import Command
-from .compare import Tree, differences, tree_of
+from .compare import Tree, differences, litter, tree_of
 from .kill import Ended, Fault, Place, run
 
 ROUNDS = int(os.environ.get("TSTBENCH_FAULTS", "2"))
@@ -46,6 +46,10 @@ class Undisturbed:
         """Run the command in the place as it is."""
         return run(self.command.argv, self.place, fault or Fault(), self.more)
 
+    def litter(self) -> list[str]:
+        """What even the undisturbed run should not have left."""
+        return [f"{self.command.name}, undisturbed: {line}" for line in litter(self.tree)]
+
     def differences(self) -> list[str]:
         """What is otherwise than after the undisturbed run."""
         return differences(tree_of(self.place.root), self.tree)
@@ -67,7 +71,7 @@ def undisturbed(command: Command, root: Path, more: Mapping[str, str] | None = N
 
 def kills(peace: Undisturbed, rounds: int, sign: int = signal.SIGKILL) -> list[Fault]:
     """Random faults over the whole of a run: by event and by time in turn."""
-    draw = random.Random(f"{SEED} {peace.command.name} {sign}")  # noqa: S311 - not a secret
+    draw = random.Random(f"{SEED} {peace.command.name} {sign}")
     events = len(peace.ended.events)
     faults = []
     for number in range(rounds):
@@ -79,10 +83,22 @@ def kills(peace: Undisturbed, rounds: int, sign: int = signal.SIGKILL) -> list[F
     return faults
 
 
+def failures(peace: Undisturbed, fault: Fault, hit: Ended) -> list[str]:
+    """Restart a command that a fault met; what is not as if nothing had happened, in one text."""
+    again = peace.run()
+    lines = peace.differences()
+    if again.code:
+        lines.insert(0, f"the restart: exit {again.code}: {again.err.strip()}")
+    if not lines:
+        return []
+    return ["\n  ".join((describe(peace, fault, hit), *lines))]
+
+
 def describe(peace: Undisturbed, fault: Fault, hit: Ended) -> str:
     """Where a fault came, for a failure's message."""
-    where = f"event {fault.at} of {len(peace.ended.events)}: {hit.last}"
-    when = (
-        where if fault.at else f"after {fault.after:.2f} of {peace.ended.seconds:.2f} s: {hit.last}"
-    )
-    return f"{peace.command.name}, seed {SEED}, {when}"
+    last = hit.last.replace(str(peace.place.root), "")
+    if fault.at:
+        when = f"event {fault.at} of {len(peace.ended.events)}"
+    else:
+        when = f"after {fault.after:.2f} of {peace.ended.seconds:.2f} s"
+    return f"{peace.command.name}, seed {SEED}, {when}: {last}"

@@ -6,12 +6,12 @@ is set by environment variables, which it removes: processes that this one start
 
 - ``FAULT_LOG``: a file that gets one line an event.
 - ``FAULT_AT``: the number of the event, from 1, before which the fault comes; 0 for none.
-- ``FAULT_SIGNAL``: the signal's number. SIGKILL goes to this process alone, as from a system without
-  memory; any other to its whole group, as a terminal sends it.
+- ``FAULT_SIGNAL``: the signal's number. SIGKILL goes to this process alone, as from a system
+  without memory; any other to its whole group, as a terminal sends it.
 - ``FAULT_LOSE``: from 0 to 1, how much of what was written to a file but not yet synced is lost if
   the fault comes at a sync: a machine without power forgets it.
-- ``FAULT_CLOCK``: ``NUMBER:SECONDS``: from that call on, ``time.time`` and ``time.time_ns`` are that
-  much later (or earlier). The times that the kernel writes into files are not shifted, nor is
+- ``FAULT_CLOCK``: ``NUMBER:SECONDS``: from that call on, ``time.time`` and ``time.time_ns`` are
+  that much later (or earlier). The times that the kernel writes into files are not shifted, nor is
   ``datetime``, which is written in C.
 - ``FAULT_FILE_SIZE``: the largest size of a file in bytes; writing more fails.
 

@@ -96,7 +96,7 @@ def differences(found: Tree, expected: Tree) -> list[str]:
 
 
 def litter(tree: Tree) -> list[str]:
-    """What nobody asked for, whatever an undisturbed run leaves too: lock files, temporary files."""
+    """What nobody asked for, even of an undisturbed run: lock files, temporary files."""
     temporary = [n for n in tree if n.startswith("tmp/") and n.count("/") == 1 and not _is_lock(n)]
     lines = [f"left in the temporary folder: {name}" for name in temporary]
     locks = [name for name in tree if _is_lock(name)]

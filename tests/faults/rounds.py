@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import shutil
 import signal
 from collections.abc import Mapping
@@ -15,6 +16,8 @@ from .compare import Tree, differences, litter, tree_of
 from .kill import Ended, Fault, Place, run
 
 ROUNDS = int(os.environ.get("TSTBENCH_FAULTS", "2"))
+# As files.py and store.py name what is not yet whole.
+TEMPORARY = re.compile(r"(^|/)\.[^/]+\.[a-z0-9_]{8}$|(^|/)\.new-[^/]+$")
 SEED = int(os.environ.get("TSTBENCH_FAULTS_SEED", "11"))
 
 
@@ -49,6 +52,11 @@ class Undisturbed:
     def litter(self) -> list[str]:
         """What even the undisturbed run should not have left."""
         return [f"{self.command.name}, undisturbed: {line}" for line in litter(self.tree)]
+
+    def scraps(self) -> list[str]:
+        """Files that are there under a temporary name."""
+        names = tree_of(self.place.root).keys() - self.tree.keys()
+        return sorted(n for n in names if TEMPORARY.search(n) and "/.git/" not in n)
 
     def differences(self) -> list[str]:
         """What is otherwise than after the undisturbed run."""

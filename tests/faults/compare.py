@@ -16,6 +16,10 @@ _OF_OTHERS = re.compile(r"tmp/torchinductor_[^/]*(/.*)?")
 _TRIAL = re.compile(r"tmp/[a-z0-9_]{8}")
 # How an unchanged file is recognised: inodes and times, which no two runs share.
 _NAME_ONLY = re.compile(r"home/fingerprints/[^/]+\.json")
+# How long a training took and on which machine, which is no part of a model; see store.py.
+_CARD = re.compile(r".*/(system|scorer)\.json")
+_TOOK = re.compile(rb"Trained in [0-9 mins]*s\b")
+_ANSWERS = re.compile(r".*/answers/[^/]+\.jsonl")
 # What git may pack and order differently; what it says is compared instead.
 _OF_GIT = re.compile(r"(.*/)?\.git/(objects|logs|index$|COMMIT_EDITMSG$|ORIG_HEAD$).*")
 _TORN_IN_GIT = re.compile(r".*(\.lock|/tmp_[^/]*|/incoming-[^/]*|\.keep)$")
@@ -63,7 +67,26 @@ def _content(path: Path, name: str) -> str:
     if _NAME_ONLY.fullmatch(name):
         json.loads(path.read_text("utf-8"))  # whole, at least
         return "file"
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    content = path.read_bytes()
+    if _CARD.fullmatch(name):
+        card = json.loads(content)
+        card.pop("made", None)
+        content = json.dumps(card).encode()
+    elif _ANSWERS.fullmatch(name):
+        content = json.dumps(sorted(answers(path).items())).encode()
+    elif path.name == "README.md":
+        content = _TOOK.sub(b"", content)
+    return hashlib.sha256(content).hexdigest()
+
+
+def answers(path: Path) -> dict[str, str]:
+    """A rater's answers by item, the latest of each, without the time; every line must be whole."""
+    found = {}
+    for line in path.read_text("utf-8").splitlines():
+        row = json.loads(line)
+        row.pop("at")
+        found[f"{row['task']} {row['item']}"] = json.dumps(row)
+    return found
 
 
 def _git_says(git_dir: Path) -> str:

@@ -31,7 +31,7 @@ def test_two_at_once_end_well_or_one_says_why(command, tmp_path):
         pytest.fail("\n".join(failed), pytrace=False)
 
 
-@pytest.mark.parametrize("command", (RUN, TRANSFER, BUILD, HUB_BUILD), ids=lambda c: c.name)
+@pytest.mark.parametrize("command", [RUN, TRANSFER, BUILD, HUB_BUILD], ids=lambda c: c.name)
 @pytest.mark.parametrize("seconds", [-DAY, YEAR])
 def test_a_clock_that_jumps_changes_nothing(command, seconds, tmp_path):
     """In the middle of a run; then files from another time are found by the next run."""

@@ -40,7 +40,7 @@ directions = ["{DIRECTION}"]
 baseline = "delete-retrieve"
 directions = ["{DIRECTION}"]
 [[system]]
-info = {{ name = "ours", family = "llm" }}
+info = {{ name = "ours", family = "prompted" }}
 outputs = {{ "{DIRECTION}" = "ours.txt" }}
 """
 

@@ -1,4 +1,4 @@
-"""The annotation server is killed while raters answer: no confirmed answer is lost, none is torn."""
+"""The annotation server is killed while raters answer: no confirmed answer is lost or torn."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ RUN := $(VENV)/bin
 # Processes that share the tests.
 WORKERS ?= 2
 
-.PHONY: install demo test lint docs golden benchmarks clean
+.PHONY: install demo test faults lint docs golden benchmarks clean
 
 install: $(VENV)/.stamp
 $(VENV)/.stamp: pyproject.toml setup.py constraints.txt
@@ -24,6 +24,9 @@ demo: install
 
 test: install
 	$(RUN)/python -m pytest -q -n $(WORKERS) --dist loadfile
+
+faults: install
+	TSTBENCH_FAULTS=20 $(RUN)/python -m pytest -q tests/faults
 
 lint: install
 	$(RUN)/ruff check .

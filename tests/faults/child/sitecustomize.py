@@ -18,6 +18,7 @@ is set by environment variables, which it removes: processes that this one start
 Not seen are files that libraries in C++ or Rust write themselves; kills by time meet them.
 """
 
+import contextlib
 import os
 import signal
 import sys
@@ -50,7 +51,8 @@ class _Faults:
 
     def happen(self, what: str, stream: int | None = None) -> None:
         self.count += 1
-        os.write(self.log, what.replace("\n", " ").encode("utf-8", "replace") + b"\n")
+        with contextlib.suppress(OSError):  # the limit on files is one on the log too
+            os.write(self.log, what.replace("\n", " ").encode("utf-8", "replace") + b"\n")
         if self.count != self.at:
             return
         if self.signal != signal.SIGKILL:

@@ -12,7 +12,7 @@ RUN := $(VENV)/bin
 WORKERS ?= 2
 LOCK ?=
 
-.PHONY: install lock demo test mutation lint docs golden benchmarks clean
+.PHONY: install lock demo test faults mutation lint docs golden benchmarks clean
 
 # Every file is checked against its hash: what builds packages (setuptools), then torch, of which
 # pip may choose a build for the CPU, then all. The third line from the end adds nothing on a CPU;
@@ -42,8 +42,10 @@ demo: install
 test: install
 	$(RUN)/python -m pytest -q -n $(WORKERS) --dist loadfile
 
+faults: install
+	TSTBENCH_FAULTS=20 $(RUN)/python -m pytest -q tests/faults
+
 mutation: install
-	$(PIP) install -q -c constraints.txt -e '.[mutation]'
 	$(RUN)/python tests/mutation/run.py --children $(WORKERS)
 
 lint: install

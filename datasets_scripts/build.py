@@ -17,7 +17,7 @@ from datasets.info import DatasetInfosDict
 from huggingface_hub import DatasetCardData
 
 from ..errors import InputError
-from ..files import atomic_folder, write_json, write_text
+from ..files import atomic_folder, write_bytes, write_json, write_text
 from .builder import direction_features, style_features
 from .card import Provenance, write_card
 from .cleaning import parse_cleaning
@@ -204,8 +204,9 @@ def _write_split(
         rows = list(style_rows(_of_styles(corpus, sides, split.part)))
     # The schema carries the features (class names), so that no script is needed to read them.
     table = pa.Table.from_pylist(rows, schema=features.arrow_schema)
-    path.parent.mkdir(exist_ok=True)
-    pq.write_table(table, path, compression="zstd")
+    content = pa.BufferOutputStream()
+    pq.write_table(table, content, compression="zstd")
+    write_bytes(path, content.getvalue().to_pybytes())
     return table
 
 

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from safetensors.numpy import load_file, save_file
+from safetensors.numpy import load_file, save
 
-from ...files import read_text, write_json
+from ...files import read_text, write_bytes, write_json
 from .device import HERE, Placement
 from .words import words
 
@@ -115,7 +115,7 @@ class LinearModel:
             "coefficients": self._coefficients,
             "intercepts": self._intercepts,
         }
-        save_file(arrays, folder / "weights.safetensors")
+        write_bytes(folder / "weights.safetensors", save(arrays))
 
     @classmethod
     def load(cls, folder: Path, _placement: Placement = HERE) -> LinearModel:

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 import torch
 import torch.nn.functional as F
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file, save
 from torch import Tensor
 
 from ...errors import InputError, IntegrityError
-from ...files import read_text, write_json
+from ...files import read_text, write_bytes, write_json
 from .batching import length_sorted_batches
 from .device import HERE, Placement
 from .encoder import TransformerEncoder, load_encoder
@@ -163,7 +163,7 @@ class MeaningModel:
         }
         write_json(folder / MODEL_FILE, settings)
         weights = {k: v.detach().half().contiguous() for k, v in self.network.state_dict().items()}
-        save_file(weights, folder / WEIGHTS_FILE)
+        write_bytes(folder / WEIGHTS_FILE, save(weights))
 
     @classmethod
     def load(cls, folder: Path, placement: Placement = HERE) -> MeaningModel:

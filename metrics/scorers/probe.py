@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from safetensors.numpy import load_file, save_file
+from safetensors.numpy import load_file, save
 
 from ...errors import IntegrityError
-from ...files import read_text, write_json
+from ...files import read_text, write_bytes, write_json
 from .device import HERE, Placement
 from .encoder import TransformerEncoder, load_encoder
 from .linear import softmax
@@ -70,7 +70,7 @@ class ProbeModel:
         }
         write_json(folder / "model.json", settings)
         arrays = {"coefficients": self._coefficients, "intercepts": self._intercepts}
-        save_file(arrays, folder / "weights.safetensors")
+        write_bytes(folder / "weights.safetensors", save(arrays))
 
     @classmethod
     def load(cls, folder: Path, placement: Placement = HERE) -> ProbeModel:

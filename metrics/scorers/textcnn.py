@@ -14,10 +14,10 @@ from pathlib import Path
 import numpy as np
 import torch
 import torch.nn.functional as F
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file, save
 from torch import Tensor, nn
 
-from ...files import read_text, write_json
+from ...files import read_text, write_bytes, write_json
 from .batching import length_sorted_batches
 from .device import HERE, Placement
 from .linear import softmax
@@ -102,7 +102,7 @@ class TextCnnModel:
         write_json(folder / "model.json", {"styles": self.styles, "shape": shape})
         write_json(folder / "vocabulary.json", list(self._ids))
         state = {name: tensor.contiguous() for name, tensor in self._network.state_dict().items()}
-        save_file(state, folder / "weights.safetensors")
+        write_bytes(folder / "weights.safetensors", save(state))
 
     @classmethod
     def load(cls, folder: Path, _placement: Placement = HERE) -> TextCnnModel:

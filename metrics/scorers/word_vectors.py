@@ -9,10 +9,10 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-from safetensors.numpy import load_file, save_file
+from safetensors.numpy import load_file, save
 
 from ...errors import InputError
-from ...files import read_text, write_json
+from ...files import read_text, write_bytes, write_json
 from ...talk import say
 from .lexicon import MASK
 
@@ -119,7 +119,7 @@ class WordVectors:
     def save(self, folder: Path) -> None:
         """Write ``words.json`` and ``vectors.safetensors``."""
         write_json(folder / WORDS_FILE, list(self.rows))
-        save_file({"vectors": self.vectors}, folder / VECTORS_FILE)
+        write_bytes(folder / VECTORS_FILE, save({"vectors": self.vectors}))
 
     @classmethod
     def load(cls, folder: Path, name: str, digest: str) -> WordVectors:

@@ -9,7 +9,7 @@ from ...datasets_scripts.judgments.licensed import without_licensed_text
 from ...datasets_scripts.judgments.schema import Judgment, read_judgments
 from ...datasets_scripts.judgments.studies import STUDIES, parse_study
 from ...errors import InputError, MissingFileError
-from ...files import write_text
+from ...files import write_bytes, write_text
 
 COLUMNS: Mapping[str, str] = {
     "study": "name of the study",
@@ -69,8 +69,9 @@ def _write_parquet(path: Path, rows: Iterable[Judgment]) -> None:
     kinds = {"score": pa.float64(), "certain": pa.bool_()}
     schema = pa.schema([(name, kinds.get(name, pa.string())) for name in COLUMNS])
     table = pa.Table.from_pylist([row.model_dump(mode="json") for row in rows], schema=schema)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    parquet.write_table(table, path)
+    content = pa.BufferOutputStream()
+    parquet.write_table(table, content)
+    write_bytes(path, content.getvalue().to_pybytes())
 
 
 def card(found: Mapping[str, Sequence[Judgment]]) -> str:

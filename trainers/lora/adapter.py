@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import InputError
-from ...files import write_json
+from ...files import write_bytes, write_json
 from .base import Identity, quiet
 
 
@@ -46,7 +46,7 @@ class Adapter:
 
     def write(self, folder: Path, base: Identity) -> None:
         """Write the files of PEFT; the base is named by its Hub id, never by a path."""
-        from safetensors.torch import save_file
+        from safetensors.torch import save
 
         folder.mkdir(parents=True)
         self.config.base_model_name_or_path = base.name
@@ -58,7 +58,8 @@ class Adapter:
         if isinstance(content["target_modules"], list):  # a set in PEFT, in an order of its own
             content["target_modules"].sort()
         write_json(file, content)
-        save_file(dict(self.weights), folder / "adapter_model.safetensors", {"format": "pt"})
+        content = save(dict(self.weights), {"format": "pt"})
+        write_bytes(folder / "adapter_model.safetensors", content)
 
     def on(self, model: Any) -> Any:
         """The model with the adapter, as PEFT's model.

@@ -1,0 +1,1 @@
+"""What becomes of work that is killed, finds no room or is interrupted; ``make faults``."""

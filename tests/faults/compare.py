@@ -1,0 +1,130 @@
+"""What lies in a place: whether two runs left the same, byte for byte and name for name."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+# torch makes an empty folder when it is imported, whoever imports it.
+_OF_OTHERS = re.compile(r"tmp/torchinductor_[^/]*(/.*)?")
+# Python's tempfile tries its folder with such a file, and a kill between two lines of it leaves it.
+_TRIAL = re.compile(r"tmp/[a-z0-9_]{8}")
+# How an unchanged file is recognised: inodes and times, which no two runs share.
+_NAME_ONLY = re.compile(r"home/fingerprints/[^/]+\.json")
+# How long a training took and on which machine, which is no part of a model; see store.py.
+_CARD = re.compile(r".*/(system|scorer)\.json")
+_TOOK = re.compile(rb"Trained in [0-9 mins]*s\b")
+_ANSWERS = re.compile(r".*/answers/[^/]+\.jsonl")
+# What git may pack and order differently; what it says is compared instead.
+_OF_GIT = re.compile(r"(.*/)?\.git/(objects|logs|index$|COMMIT_EDITMSG$|ORIG_HEAD$).*")
+_TORN_IN_GIT = re.compile(r".*(\.lock|/tmp_[^/]*|/incoming-[^/]*|\.keep)$")
+
+
+@dataclass(frozen=True)
+class Found:
+    """One entry of a place: its permissions and what it contains."""
+
+    mode: int
+    content: str
+
+
+Tree = dict[str, Found]
+
+
+def tree_of(root: Path) -> Tree:
+    """Everything below a folder by path; see :func:`differences`."""
+    return dict(_entries(root))
+
+
+def _entries(root: Path) -> Iterator[tuple[str, Found]]:
+    for path in sorted(root.rglob("*")):
+        name = path.relative_to(root).as_posix()
+        if _OF_OTHERS.fullmatch(name) or _is_trial(path, name):
+            continue
+        if _OF_GIT.fullmatch(name):
+            if _TORN_IN_GIT.fullmatch(name):
+                yield name, Found(0, "left by git")
+            continue
+        yield name, Found(path.lstat().st_mode & 0o7777, _content(path, name))
+        if path.name == ".git":
+            yield f"{name} as git sees it", Found(0, _git_says(path))
+
+
+def _is_trial(path: Path, name: str) -> bool:
+    return bool(_TRIAL.fullmatch(name)) and path.is_file() and path.read_bytes() in (b"", b"blat")
+
+
+def _content(path: Path, name: str) -> str:
+    if path.is_symlink():
+        return f"link to {path.readlink()}"
+    if path.is_dir():
+        return "folder"
+    if _NAME_ONLY.fullmatch(name):
+        json.loads(path.read_text("utf-8"))  # whole, at least
+        return "file"
+    content = path.read_bytes()
+    if _CARD.fullmatch(name):
+        card = json.loads(content)
+        card.pop("made", None)
+        content = json.dumps(card).encode()
+    elif _ANSWERS.fullmatch(name):
+        content = json.dumps(sorted(answers(path).items())).encode()
+    elif path.name == "README.md":
+        content = _TOOK.sub(b"", content)
+    return hashlib.sha256(content).hexdigest()
+
+
+def answers(path: Path) -> dict[str, str]:
+    """A rater's answers by item, the latest of each, without the time; every line must be whole."""
+    found = {}
+    for line in path.read_text("utf-8").splitlines():
+        row = json.loads(line)
+        row.pop("at")
+        found[f"{row['task']} {row['item']}"] = json.dumps(row)
+    return found
+
+
+def _git_says(git_dir: Path) -> str:
+    def ask(*command: str) -> str:
+        done = subprocess.run(
+            ("git", "--git-dir", str(git_dir), *command), capture_output=True, text=True
+        )
+        return f"{done.returncode} {done.stdout}{done.stderr}"
+
+    refs = ask("for-each-ref", "--format=%(refname) %(objectname)")
+    return "\n".join((refs, ask("ls-files", "-s"), ask("fsck", "--strict", "--no-dangling")))
+
+
+def differences(found: Tree, expected: Tree) -> list[str]:
+    """What a disturbed run left otherwise than an undisturbed one, a line each; empty if nothing.
+
+    Of a folder that was left behind, only the folder is named.
+    """
+    extra = {name for name in found.keys() - expected.keys() if not _is_lock(name)}
+    tops = (name for name in extra if name.rpartition("/")[0] not in extra)
+    lines = [f"left behind: {name}" for name in tops if not name.startswith("tmp/")]
+    gone = {name for name in expected.keys() - found.keys() if not _is_lock(name)}
+    lines += [f"missing: {name}" for name in gone]
+    for name in found.keys() & expected.keys():
+        if found[name].content != expected[name].content:
+            lines.append(f"differs: {name}")
+        elif found[name].mode != expected[name].mode:
+            lines.append(f"mode {found[name].mode:o}, not {expected[name].mode:o}: {name}")
+    return sorted(lines + litter(found))
+
+
+def litter(tree: Tree) -> list[str]:
+    """What nobody asked for, even of an undisturbed run: lock files, temporary files."""
+    temporary = [n for n in tree if n.startswith("tmp/") and n.count("/") == 1 and not _is_lock(n)]
+    lines = [f"left in the temporary folder: {name}" for name in temporary]
+    locks = [name for name in tree if _is_lock(name)]
+    return lines + ([f"{len(locks)} lock files, as {locks[0]}"] if locks else [])
+
+
+def _is_lock(name: str) -> bool:
+    return name.endswith(".lock") and "/.git/" not in name

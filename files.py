@@ -120,6 +120,17 @@ def atomic_folder(
             put_in_place(scratch, path)
 
 
+def check_free(path: Path, ours: Callable[[Path], bool] | None) -> None:
+    """:func:`check_replaceable` before anything is computed, while nobody else swaps the folder.
+
+    Raises:
+        InputError: as there; or the folder around it takes no file.
+    """
+    if os.path.lexists(path):
+        with exclusive(path, "swap"):
+            check_replaceable(path, ours)
+
+
 def check_replaceable(path: Path, ours: Callable[[Path], bool] | None) -> None:
     """Check that a folder may be written as a whole; see :func:`atomic_folder`.
 
@@ -153,13 +164,13 @@ def make_folder(path: Path) -> None:
         raise InputError(f"you may not write to the folder {path}: choose another one")
 
 
-def exclusive(path: Path, purpose: str = "change") -> Exclusive:
+def exclusive(path: Path, purpose: str = "change", *, inside: bool = False) -> Exclusive:
     """One process at a time, in a ``with`` block, whoever its user is; see :class:`Exclusive`.
 
     Raises:
         UnwritableError: the path's folder takes no file, when the block is entered.
     """
-    return Exclusive(path, purpose)
+    return Exclusive(path, purpose, inside=inside)
 
 
 def read_text(path: Path | str) -> str:

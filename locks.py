@@ -29,15 +29,20 @@ _PAUSES = (0.001, 0.1)  # seconds between two attempts: the first, and the longe
 class Exclusive:
     """A lock on a path, for a ``with`` block; of threads that share it, each waits for its turn."""
 
-    def __init__(self, path: Path, purpose: str = "change") -> None:
+    def __init__(self, path: Path, purpose: str = "change", *, inside: bool = False) -> None:
         """Nothing is locked yet.
 
         Args:
             path: of what is protected; it need not exist.
             purpose: in lower-case letters; locks for different purposes do not wait for each other.
+            inside: the lock is in ``path``, a folder, and not beside it: its users need not be able
+                to write beside it.
         """
         self.path = path.resolve()
-        self.file = self.path.with_name(f"{hidden_name(self.path.name)}lock-{purpose}")
+        if inside:
+            self.file = self.path / f".tstbench-lock-{purpose}"
+        else:
+            self.file = self.path.with_name(f"{hidden_name(self.path.name)}lock-{purpose}")
         self._held = _Held()
 
     def acquire(self, *, wait: bool = True) -> bool:

@@ -30,7 +30,7 @@ from typing import BinaryIO, cast
 
 _OURS = re.compile(r"(?:\..+\.)?tstbench-(?P<machine>[0-9a-f]{4})[0-9a-f]{8}", re.DOTALL)
 # One that waits for it looks whether it still has its name, so a lock is taken away like a scratch.
-_LOCK = re.compile(r"\..+\.tstbench-lock-[a-z]+", re.DOTALL)
+_LOCK = re.compile(r"(?:\..+)?\.tstbench-lock-[a-z]+", re.DOTALL)
 _LONGEST = 200  # bytes of a file's name that are repeated in that of its scratch
 _DAY = 86_400  # seconds
 _SHARE = 0.01  # of a writer's time is spent on looking for what others left
@@ -65,6 +65,11 @@ def has_name(handle: int, path: Path) -> bool:
         return os.path.samestat(os.fstat(handle), path.lstat())
     except FileNotFoundError:
         return False
+
+
+def is_scratch(path: Path) -> bool:
+    """Whether a file or folder has a name that only scratch and locks of ours have."""
+    return bool(_OURS.fullmatch(path.name) or _LOCK.fullmatch(path.name))
 
 
 def hidden_name(name: str) -> str:

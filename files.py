@@ -14,7 +14,7 @@ import stat
 import tomllib
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -171,6 +171,12 @@ def exclusive(path: Path, purpose: str = "change", *, inside: bool = False) -> E
         UnwritableError: the path's folder takes no file, when the block is entered.
     """
     return Exclusive(path, purpose, inside=inside)
+
+
+def exclusive_if_writable(path: Path) -> AbstractContextManager[object]:
+    """:func:`exclusive`, or no lock where this user can write nothing and so undo nothing."""
+    there = path.parent.is_dir() and not os.access(path.parent, os.W_OK)
+    return nullcontext() if there else exclusive(path)
 
 
 def read_text(path: Path | str) -> str:

@@ -14,7 +14,7 @@ import pytest
 
 from tstbench import scratch, swaps
 from tstbench.errors import InputError
-from tstbench.files import atomic_file, atomic_folder, exclusive, write_text
+from tstbench.files import atomic_file, atomic_folder, exclusive, exclusive_if_writable, write_text
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such locks")
 FORK = multiprocessing.get_context("fork") if sys.platform != "win32" else None
@@ -256,6 +256,18 @@ def test_a_folder_that_takes_nothing_is_an_error_that_says_so(shared):
             lock_briefly(shared / "system")
 
     assert as_nobody(work) == 0
+
+
+def test_where_nothing_can_be_written_nothing_is_locked(shared):
+    shared.chmod(0o755)
+
+    def work():
+        with exclusive_if_writable(shared / "system"):
+            assert names(shared) == []
+
+    assert as_nobody(work) == 0
+    with exclusive_if_writable(shared / "system"):  # root may write
+        assert names(shared) == [".system.tstbench-lock-change"]
 
 
 def leave_temporary(ready):

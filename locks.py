@@ -15,10 +15,10 @@ from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
-from filelock import FileLock, Timeout
+from filelock import BaseFileLock, FileLock, Timeout
 
 from .errors import UnwritableError
-from .scratch import has_name, hidden_name, take
+from .scratch import give_back, has_name, hidden_name, take
 from .talk import say
 
 PATIENCE = 2.0  # seconds of silent waiting
@@ -80,11 +80,13 @@ class Exclusive:
         """Unlock, and remove the file; nothing happens if it is not locked."""
         if (held := self._held.pop()) is None:
             return
-        if isinstance(held, FileLock):
+        if not isinstance(held, int):
             held.release()
             return
         with suppress(OSError):  # somebody else's file in a folder like /tmp stays, and is free
             self.file.unlink()
+        with suppress(OSError):
+            give_back(held)
         os.close(held)
 
     def __enter__(self) -> Exclusive:
@@ -116,7 +118,10 @@ class Exclusive:
 
     def _without_flock(self) -> bool:
         """On Windows, and where a disk has no such locks, as well as filelock can."""
-        lock = FileLock(self.file, mode=0o666)
+        with suppress(OSError):
+            self.file.unlink()  # it locks nothing here
+        # A name of its own: where filelock has no locks either, that the file is there is the lock.
+        lock = FileLock(f"{self.file}-file", mode=0o666)
         try:
             lock.acquire(timeout=0)
         except Timeout:
@@ -129,12 +134,12 @@ class _Held(threading.local):
     """What this thread has locked: an open file, or a lock of filelock."""
 
     def __init__(self) -> None:
-        self._locks: list[int | FileLock] = []
+        self._locks: list[int | BaseFileLock] = []
 
-    def append(self, lock: int | FileLock) -> None:
+    def append(self, lock: int | BaseFileLock) -> None:
         self._locks.append(lock)
 
-    def pop(self) -> int | FileLock | None:
+    def pop(self) -> int | BaseFileLock | None:
         return self._locks.pop() if self._locks else None
 
 

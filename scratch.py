@@ -41,6 +41,9 @@ if sys.platform == "win32":
         """Locks of this kind do not exist."""
         return None
 
+    def give_back(_handle: int) -> None:
+        """Nothing was locked."""
+
 else:
     import fcntl
 
@@ -57,6 +60,10 @@ else:
         except OSError:
             return None
         return True
+
+    def give_back(handle: int) -> None:
+        """Unlock at once: a forked process that still has it open does not keep it locked."""
+        fcntl.flock(handle, fcntl.LOCK_UN)
 
 
 def has_name(handle: int, path: Path) -> bool:

@@ -1,5 +1,6 @@
 """A process that is killed leaves the old content or the new, and the next one nothing else."""
 
+import errno
 import multiprocessing
 import os
 import shutil
@@ -12,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from tstbench import scratch, swaps
+from tstbench import locks, scratch, swaps
 from tstbench.errors import InputError
 from tstbench.files import atomic_file, atomic_folder, exclusive, exclusive_if_writable, write_text
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such locks")
-FORK = multiprocessing.get_context("fork") if sys.platform != "win32" else None
+fcntl = pytest.importorskip("fcntl", reason="Windows has no such locks")
+FORK = multiprocessing.get_context("fork")
 NOBODY = 65534
 SEEN = ("open", "os.", "shutil.", "fcntl.", "ctypes.")  # events that touch a disk
 
@@ -146,6 +147,39 @@ def test_a_lock_leaves_nothing_and_a_killed_one_is_free(tmp_path):
     with exclusive(path):
         pass
     assert names(tmp_path) == [".answers.tstbench-lock-other"]  # held by this test
+
+
+@pytest.mark.parametrize("errno_", [None, errno.ENOSYS], ids=["filelock", "soft lock"])
+@pytest.mark.filterwarnings("ignore:flock not supported")
+def test_a_disk_without_flock_has_locks_as_well(tmp_path, monkeypatch, errno_):
+    monkeypatch.setattr(locks, "take", lambda _: None)
+    if errno_ is not None:
+
+        def absent(*_):
+            raise OSError(errno_, "no flock on this disk")
+
+        monkeypatch.setattr(fcntl, "flock", absent)
+    path = tmp_path / "answers"
+    for _ in range(2):
+        with exclusive(path):
+            assert not exclusive(path).acquire(wait=False)
+            assert exclusive(path, "other").acquire(wait=False)
+    write_text(path, "x")
+    assert path.read_text() == "x"
+
+
+def test_a_forked_process_that_lives_on_keeps_no_lock(shared):
+    """Where the lock's file cannot be removed, it is free all the same."""
+    shared.chmod(0o1777)
+    (shared / ".a.tstbench-lock-change").touch()
+    (shared / ".a.tstbench-lock-change").chmod(0o666)
+
+    def work():
+        with exclusive(shared / "a"):
+            FORK.Process(target=time.sleep, args=(3,), daemon=True).start()
+        assert exclusive(shared / "a").acquire(wait=False)
+
+    assert as_nobody(work) == 0
 
 
 def test_a_sweep_takes_a_dead_lock_and_spares_a_living_one(tmp_path):

@@ -9,13 +9,15 @@ import stat
 import sys
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from tstbench import locks, scratch, swaps
-from tstbench.errors import InputError
+from tstbench.errors import InputError, MissingScorerError
 from tstbench.files import atomic_file, atomic_folder, exclusive, exclusive_if_writable, write_text
+from tstbench.store import Store
 
 fcntl = pytest.importorskip("fcntl", reason="Windows has no such locks")
 FORK = multiprocessing.get_context("fork")
@@ -50,9 +52,9 @@ def killed_at(number, work, *given):
     return in_child(run)
 
 
-def kills(work, *given):
-    """Kill it at each of its steps in turn, until it is quick enough to end."""
-    for number in range(1, 500):
+def kills(work, *given, every=1):
+    """Kill it at each of its steps, or every third, in turn, until it is quick enough to end."""
+    for number in range(1, 500, every):
         ended = killed_at(number, work, *given)
         assert ended in (0, -signal.SIGKILL)
         if ended == 0:
@@ -117,6 +119,43 @@ def test_a_killed_writer_of_a_folder_leaves_old_or_new(tmp_path, monkeypatch, ex
     assert was == {"old", "new"}
 
 
+@dataclass(frozen=True)
+class Toy:
+    """A card of the smallest store."""
+
+    name: str
+    recipe: str = "0" * 64
+
+
+TOYS = Store(
+    what="toy",
+    folder="toys",
+    card_file="toy.json",
+    card_type=Toy,
+    key=lambda card: ("toys", card.name),
+    describe=lambda _: {"README.md": "a toy"},
+    command=lambda _: "make it",
+    missing=MissingScorerError,
+)
+
+
+def keep_toy():
+    TOYS.keep(Toy("bear"), lambda folder: write_text(folder / "weights", "1 2 3"))
+
+
+def test_a_model_that_is_stored_is_there_whole_or_not_and_nothing_else(tmp_path, monkeypatch):
+    monkeypatch.setenv("TSTBENCH_HOME", str(tmp_path))
+    for number in kills(keep_toy, every=3):
+        if TOYS.index_file(("toys", "bear")).exists():
+            TOYS.find(("toys", "bear"))
+        scratch._swept.clear()
+        keep_toy()
+        model = TOYS.find(("toys", "bear"))
+        assert names(tmp_path / "toys" / "objects") == [model.hash], number
+        assert names(tmp_path / "toys" / "index" / "toys") == ["bear.json"], number
+        shutil.rmtree(tmp_path / "toys")
+
+
 def hold(path, ready):
     with exclusive(path, "change"):
         ready.set()
@@ -163,7 +202,8 @@ def test_a_disk_without_flock_has_locks_as_well(tmp_path, monkeypatch, errno_):
     for _ in range(2):
         with exclusive(path):
             assert not exclusive(path).acquire(wait=False)
-            assert exclusive(path, "other").acquire(wait=False)
+            with exclusive(path, "other"):
+                pass
     write_text(path, "x")
     assert path.read_text() == "x"
 

@@ -22,6 +22,18 @@ class InputError(TSTBenchError, ValueError):
     """The given data is wrong: misaligned, empty, of the wrong kind."""
 
 
+class UnwritableError(InputError, PermissionError):
+    """A folder takes no file: it is somebody else's, read-only or full."""
+
+    def __init__(self, folder: object, error: OSError) -> None:
+        """Keep what the system said as ``strerror``."""
+        super().__init__(
+            f"{folder} cannot be written to: {error.strerror}. Choose a folder that you may write "
+            "to, or ask its owner"
+        )
+        self.strerror = error.strerror
+
+
 class UnknownNameError(TSTBenchError, LookupError):
     """There is no direction, metric, dataset, profile... with that name."""
 

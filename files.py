@@ -10,18 +10,18 @@ import hashlib
 import json
 import os
 import re
-import shutil
-import tempfile
+import stat
 import tomllib
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import Any
-
-from filelock import FileLock
+from typing import Any, BinaryIO
 
 from .errors import InputError, MissingFileError
+from .locks import Exclusive
+from .scratch import scratch_file, scratch_folder
+from .swaps import put_in_place, restore, sync
 
 _DEEPEST = 50  # levels of tables and lists in a TOML file; ours have five
 
@@ -33,20 +33,37 @@ def home() -> Path:
 
 
 def write_bytes(path: Path | str, content: bytes) -> None:
-    """Write a whole file atomically, creating its folder."""
+    """Write a whole file atomically, creating its folder; it is on the disk afterwards."""
+    with atomic_file(path) as stream:
+        stream.write(content)
+
+
+@contextmanager
+def atomic_file(path: Path | str) -> Iterator[BinaryIO]:
+    """A file, open to be written, that takes the name ``path`` when the block succeeds.
+
+    Its folder is created. Afterwards the file is on the disk, under its name.
+    """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        Path(name).chmod(0o644)  # mkstemp makes private files; results are for sharing
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    with scratch_file(path) as stream:
+        yield stream
+        stream.flush()
+        os.fsync(stream.fileno())
+        Path(stream.name).chmod(0o644 | _shared_by(path.parent))  # results are for sharing
+        if os.name == "nt":
+            stream.close()  # Windows renames no open file
+        Path(stream.name).replace(path)
+    sync(path.parent)
+
+
+def _shared_by(parent: Path) -> int:
+    """The right to write that a folder gives to other users, for what is made in it.
+
+    Colleagues who share a folder of results replace and remove what another one made.
+    """
+    mode = parent.stat().st_mode
+    return 0 if mode & stat.S_ISVTX else mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
 def write_text(path: Path | str, content: str) -> None:
@@ -87,28 +104,31 @@ def atomic_folder(
         InputError: ``path`` is a file, or a folder that we did not write.
     """
     path = Path(path)
-    with exclusive(path, "swap"):  # another writer's folder is away for a moment in its swap
-        check_replaceable(path, ours)
+    if path.is_symlink():
+        path = path.resolve()  # to another disk, say: the folder is written, the link stays
     path.parent.mkdir(parents=True, exist_ok=True)
-    scratch = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
-    old = scratch.with_name(scratch.name + ".old")
-    try:
+    with exclusive(path, "swap"):  # another writer's folder may be away for a moment in its swap
+        restore(path)
+        check_replaceable(path, ours)
+    with scratch_folder(path) as scratch:
         yield scratch
-        scratch.chmod(0o755)
+        own = stat.S_IMODE(scratch.stat().st_mode) & stat.S_ISGID
+        scratch.chmod(0o755 | own | _shared_by(path.parent))
+        with exclusive(path, "swap"):
+            restore(path)
+            check_replaceable(path, ours)
+            put_in_place(scratch, path)
+
+
+def check_free(path: Path, ours: Callable[[Path], bool] | None) -> None:
+    """:func:`check_replaceable` before anything is computed, while nobody else swaps the folder.
+
+    Raises:
+        InputError: as there; or the folder around it takes no file.
+    """
+    if os.path.lexists(path):
         with exclusive(path, "swap"):
             check_replaceable(path, ours)
-            try:
-                if path.exists():
-                    path.replace(old)
-                scratch.replace(path)
-            except BaseException:  # Ctrl-C between the two moves
-                if old.exists() and not path.exists():
-                    old.replace(path)
-                raise
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
-        if path.exists():
-            shutil.rmtree(old, ignore_errors=True)
 
 
 def check_replaceable(path: Path, ours: Callable[[Path], bool] | None) -> None:
@@ -144,10 +164,19 @@ def make_folder(path: Path) -> None:
         raise InputError(f"you may not write to the folder {path}: choose another one")
 
 
-def exclusive(path: Path, purpose: str = "change") -> FileLock:
-    """One process at a time, in a ``with`` block; the lock file is in the temp folder."""
-    name = hashlib.sha256(f"{path.resolve()}\0{purpose}".encode()).hexdigest()[:32]
-    return FileLock(Path(tempfile.gettempdir()) / f"tstbench-{name}.lock")
+def exclusive(path: Path, purpose: str = "change", *, inside: bool = False) -> Exclusive:
+    """One process at a time, in a ``with`` block, whoever its user is; see :class:`Exclusive`.
+
+    Raises:
+        UnwritableError: the path's folder takes no file, when the block is entered.
+    """
+    return Exclusive(path, purpose, inside=inside)
+
+
+def exclusive_if_writable(path: Path) -> AbstractContextManager[object]:
+    """:func:`exclusive`, or no lock where this user can write nothing and so undo nothing."""
+    there = path.parent.is_dir() and not os.access(path.parent, os.W_OK)
+    return nullcontext() if there else exclusive(path)
 
 
 def read_text(path: Path | str) -> str:

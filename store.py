@@ -19,7 +19,6 @@ import hashlib
 import json
 import re
 import shutil
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -30,6 +29,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from .errors import InputError, IntegrityError, TSTBenchError
 from .files import atomic_folder, folder_digest, home, read_text, write_json, write_text
+from .scratch import scratch_folder
+from .swaps import sync, sync_tree
 
 _UNHASHED_FIELDS = ("hash", "versions", "made")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -117,16 +118,18 @@ class Store(Generic[C]):
         content = self._content(card)
         objects = self.root / "objects"
         objects.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=objects, prefix=".new-") as scratch:
-            folder = Path(scratch) / "object"
+        with scratch_folder(objects / "new") as scratch:
+            folder = scratch / "object"
             folder.mkdir(mode=0o755)
             digest = self._fill(folder, card, content, write)
             final = objects / digest
+            sync_tree(folder)
             try:
                 folder.replace(final)
             except OSError:  # the same content exists, perhaps just written by another process
                 if not final.is_dir():
                     raise
+            sync(objects)  # before an index names it
         write_json(index, {"artefact": digest, "recipe": card.recipe})
         return self.open(final, expected=digest)
 
@@ -147,8 +150,8 @@ class Store(Generic[C]):
 
     def hash_of(self, card: C) -> str:
         """The hash of a model that consists only of its card."""
-        with tempfile.TemporaryDirectory() as empty:
-            return self._digest(Path(empty), self._content(card))
+        with scratch_folder() as empty:
+            return self._digest(empty, self._content(card))
 
     def is_model(self, folder: Path) -> bool:
         """Whether a folder claims to contain a model of this kind."""

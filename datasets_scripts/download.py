@@ -9,11 +9,11 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlsplit
 from urllib.request import Request, urlopen
 
-from filelock import FileLock
 from tqdm.auto import tqdm
 
 from ..errors import IntegrityError, MissingFileError
-from ..files import git_blob_id
+from ..files import exclusive, git_blob_id
+from ..swaps import sync
 
 ATTEMPTS = 4
 PAUSE = 0.1  # seconds before the second attempt, four times as long before each further one
@@ -43,7 +43,7 @@ def download(url: str, path: Path, *, blob: str, label: str) -> None:
     url = parts._replace(path=quote(parts.path)).geturl()
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(path.name + ".part")
-    with FileLock(path.with_name(path.name + ".lock")):
+    with exclusive(path, "download"):
         if path.exists():  # another process was faster and has verified it
             return
         resumed = part.exists()
@@ -59,8 +59,9 @@ def download(url: str, path: Path, *, blob: str, label: str) -> None:
                 f"{url} is not the pinned version of {label}: git blob id {got}, expected {blob}. "
                 f"Nothing was kept. A proxy or captive portal may have answered instead"
             )
+        sync(part)
         part.replace(path)
-    path.with_name(path.name + ".lock").unlink(missing_ok=True)
+        sync(path.parent)
 
 
 def _transfer(url: str, part: Path, label: str) -> None:

@@ -21,6 +21,7 @@ from ..datasets_scripts.sources import pinned_places
 from ..errors import InputError, TSTBenchError
 from ..files import home
 from ..metrics.scorers.artefacts import SCORERS
+from ..scratch import is_scratch
 from ..store import Store
 from ..trainers.system_card import SYSTEM_STORE
 from ..untrusted import MAX_LINE, read_json
@@ -139,7 +140,7 @@ def _downloads() -> Iterator[Entry]:
     pinned = pinned_places()
     for file in _files(home() / "downloads"):
         name = file.relative_to(home() / "downloads").as_posix()
-        left = file.suffix in (".part", ".lock")
+        left = file.suffix in (".part", ".lock") or is_scratch(file)
         state = "unfinished" if left else CURRENT if file in pinned else "no longer used"
         yield Entry("download", name, file, state)
 

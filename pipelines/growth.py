@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 
 from ..datasets_scripts.directions import Direction
 from ..errors import InputError, TSTBenchError
-from ..files import atomic_folder, exclusive, write_bytes, write_text
+from ..files import atomic_folder, exclusive_if_writable, write_bytes, write_text
 from ..metrics.registry import METRICS
 from ..metrics.signature import Signature
 from ..talk import say
@@ -174,7 +174,8 @@ def keep(root: Path, fresh: SystemResults) -> SystemResults:
         What the folder has now. The folder is not touched if there is nothing new.
     """
     folder = system_folder(root, fresh.direction, fresh.system.name)
-    with exclusive(folder):  # two processes that add to one system do not undo each other
+    # Two processes that add to one system do not undo each other.
+    with exclusive_if_writable(folder):
         old = read_results(root, fresh.direction, fresh.system.name, quiet=True)
         if old is None and os.path.lexists(folder / "report.json") and is_result(folder):
             _set_aside(root, folder)

@@ -131,6 +131,8 @@ class Predictions:
         Raises:
             InputError: a file of that name exists that TSTBench did not write.
         """
+        if (there := self.finished()) is not None:  # also in a folder that takes nothing
+            return there
         with exclusive(self.path):
             if (there := self.finished()) is not None:
                 return there

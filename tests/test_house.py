@@ -136,3 +136,17 @@ def test_no_module_reads_pickles():
             if file.name != "arrays.py":  # its reader knows arrays only
                 assert "import pickle" not in text, file
             assert "allow_pickle=True" not in text, file
+
+
+def test_scratch_and_locks_are_only_those_that_a_dead_process_leaves_to_the_next():
+    """See scratch.py and locks.py."""
+    found = [
+        f"{path.relative_to(ROOT)}: {line.strip()}"
+        for room in ORDER
+        for path in modules(room)
+        if path.name not in ("scratch.py", "locks.py")
+        for line in path.read_text().splitlines()
+        if re.search(r"\b(TemporaryDirectory|mkdtemp|mkstemp|NamedTemporaryFile|FileLock)\(", line)
+        and "dir=process_folder()" not in line
+    ]
+    assert found == []

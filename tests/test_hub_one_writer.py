@@ -10,7 +10,7 @@ import pytest
 
 from tstbench.errors import InputError, IntegrityError
 from tstbench.pipelines.hub.lfs import object_path, parse_pointer
-from tstbench.pipelines.hub.one_writer import LOCK, hub_lock
+from tstbench.pipelines.hub.one_writer import hub_lock
 from tstbench.pipelines.hub.repositories import find_repository
 from tstbench.pipelines.hub.writing import write_repository
 
@@ -140,11 +140,11 @@ def test_a_second_writer_says_that_it_waits(tmp_path):
         other = subprocess.Popen(
             [sys.executable, "-c", program, str(tmp_path)], stderr=subprocess.PIPE, text=True
         )
-        assert f"another tstbench writes to {tmp_path}: waiting" in other.stderr.readline()
+        assert f"another tstbench is at work on {tmp_path}: waiting" in other.stderr.readline()
         assert find_repository(tmp_path, "model", NAME) is None
     assert other.wait(60) == 0
     other.stderr.close()
-    assert (tmp_path / LOCK).stat().st_mode & 0o444
+    assert [path.name for path in tmp_path.iterdir()] == ["models"]
 
 
 def test_a_git_program_of_somebody_else_is_left_alone(tmp_path):

@@ -156,6 +156,16 @@ def test_a_finished_file_that_was_changed_is_made_anew(capsys, tmp_path, asked):
     assert len(asked) == 80
 
 
+def test_a_finished_file_is_given_back_without_writing_beside_it(capsys, tmp_path, asked):
+    """It may lie in a folder that takes nothing."""
+    out = tmp_path / "out.jsonl"
+    transfer(capsys, out)
+    state = tmp_path.stat().st_mtime_ns
+    transfer(capsys, out)
+    assert tmp_path.stat().st_mtime_ns == state
+    assert len(asked) == 40
+
+
 def test_a_line_in_the_middle_that_is_not_ours_is_asked_for_again(capsys, tmp_path, asked):
     out = tmp_path / "out.jsonl"
     transfer(capsys, out)

@@ -7,7 +7,6 @@ corpus is not available, from sentences of a dataset and corruptions of them.
 
 from __future__ import annotations
 
-import tempfile
 import zipfile
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from ..errors import InputError
 from ..files import read_lines
 from ..metrics.scorers.artefacts import Artefact
 from ..metrics.scorers.classifiers import ACCEPTABILITY_STYLES, StyleModel
+from ..scratch import scratch_folder
 from .classifiers.config import ClassifierConfig
 from .classifiers.data import LabelledSentences, labelled, split_held_out, without
 from .classifiers.train import train_classifier
@@ -86,8 +86,8 @@ def cola_corpus(path: Path | str | None = None) -> AcceptabilityCorpus:
     """
     place = Path(path) if path is not None else upstream_file(COLA, COLA_ARCHIVE).locate()
     if place.is_file():
-        with tempfile.TemporaryDirectory() as folder:
-            _unpack(place, Path(folder))
+        with scratch_folder() as folder:
+            _unpack(place, folder)
             return cola_corpus(folder)
     parts = {part: read_cola(place / name) for part, name in COLA_FILES.items()}
     train = parts.pop("train")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
 from ..errors import InputError, MissingFileError, TSTBenchError
+from ..scratch import scratch_folder
+from ..swaps import sync
 from .kneser_ney import check_order, training_words
 
 
@@ -43,8 +44,8 @@ def run_lmplz(
         )
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
-        text, arpa = Path(folder, "text"), Path(folder, "arpa")
+    with scratch_folder(path) as folder:
+        text, arpa = folder / "text", folder / "arpa"
         with text.open("wb") as stream:
             stream.writelines(b" ".join(words) + b"\n" for words in training_words(sentences))
         if text.stat().st_size == 0:
@@ -56,4 +57,6 @@ def run_lmplz(
             last_words = done.stderr.decode("utf-8", "replace").strip()[-500:]
             raise TSTBenchError(f"lmplz failed with exit code {done.returncode}: {last_words}")
         arpa.chmod(0o644)  # as tstbench.files does for everything it writes
+        sync(arpa)
         arpa.replace(path)
+    sync(path.parent)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -16,6 +15,7 @@ from ...datasets_scripts.judgments.schema import read_judgments, write_judgments
 from ...datasets_scripts.known import DATASETS, dataset_facts
 from ...errors import InputError, MissingFileError, TSTBenchError
 from ...files import write_jsonl, write_text
+from ...scratch import scratch_folder
 from ...talk import say
 from ..history import HISTORY_FILE, read_history
 from ..results import RESULT_FILES, SAMPLES_FILE, Stored, read_direction, system_folders
@@ -129,8 +129,7 @@ def build_all(
             )
     if results is not None:
         _check_results(results)
-    with tempfile.TemporaryDirectory(prefix="tstbench-hub-") as scratch:
-        staging = Path(scratch)
+    with scratch_folder() as staging:
         folders: dict[str, Source] = {
             name: partial(_dataset_files, _build_dataset(name, staging, allow_missing))
             for name in datasets

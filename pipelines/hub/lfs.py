@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import hashlib
 import io
-import os
 import re
 import shutil
-import tempfile
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import BinaryIO
 
 from ...errors import InputError
-from ...files import file_state
+from ...files import atomic_file, file_state
 
 SUFFIXES = (".arpa", ".arrow", ".bin", ".npy", ".npz", ".onnx", ".parquet", ".safetensors")
 REGULAR_LIMIT = 10 * 2**20  # bytes; the Hub refuses larger files outside LFS
@@ -128,14 +126,5 @@ def open_source(source: Path | bytes) -> BinaryIO:
 
 def copy_atomically(source: Path | bytes, target: Path) -> None:
     """Copy content of any size to ``target``, atomically."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=".copy-")
-    try:
-        with open_source(source) as reader, os.fdopen(handle, "wb") as writer:
-            shutil.copyfileobj(reader, writer, 2**20)
-            writer.flush()
-            os.fsync(writer.fileno())
-        Path(name).chmod(0o644)  # mkstemp makes private files; these are for sharing
-        Path(name).replace(target)
-    finally:
-        Path(name).unlink(missing_ok=True)
+    with open_source(source) as reader, atomic_file(target) as writer:
+        shutil.copyfileobj(reader, writer, 2**20)

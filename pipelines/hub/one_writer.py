@@ -11,15 +11,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
 from ...errors import InputError
-from ...files import write_text
-from ...talk import say
+from ...files import exclusive, write_text
 from .git import git
 from .repositories import Repository
 
-LOCK = ".tstbench.lock"  # in the hub folder
 MARK = "tstbench-writing"  # in a .git folder, while it is written to
 _HEAD = "ref: refs/heads/main\n"
 _LEFT_BY_GIT = ("*.lock", "tmp_pack_*", "tmp_idx_*", "tmp_obj_*", "fast_import_crash_*")
@@ -32,20 +28,8 @@ def hub_lock(root: Path) -> Iterator[None]:
     Raises:
         InputError: the folder cannot be written to.
     """
-    try:
-        root.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(root / LOCK, mode=0o666)
-        try:
-            lock.acquire(timeout=0)
-        except Timeout:
-            say(f"another tstbench writes to {root}: waiting until it is done")
-            lock.acquire()
-    except OSError as error:
-        raise InputError(f"the hub folder {root} cannot be written to: {error.strerror}") from error
-    try:
+    with exclusive(root, "hub", inside=True):
         yield
-    finally:
-        lock.release()
 
 
 @contextmanager
@@ -80,6 +64,6 @@ def writing_to(repository: Repository) -> Iterator[None]:
 
 def _sweep(repository: Repository) -> None:
     left = [p for pattern in _LEFT_BY_GIT for p in repository.git_dir.rglob(pattern)]
-    left += repository.path.rglob(".copy-*")
+    left += repository.path.rglob(".*.tstbench-*")  # the scratch of atomic_file
     for path in left:
         path.unlink(missing_ok=True)

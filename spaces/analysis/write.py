@@ -13,8 +13,7 @@ from ...datasets_scripts.judgments.schema import Judgment
 from ...errors import InputError, require_installed
 from ...files import (
     atomic_folder,
-    check_replaceable,
-    exclusive,
+    check_free,
     write_bytes,
     write_json,
     write_text,
@@ -133,8 +132,7 @@ def _check_out(root: Path, out: Path) -> None:
         raise InputError(
             f"--out {out}: the analysis needs a folder of its own, such as {root}/analysis"
         )
-    with exclusive(out, "swap"):
-        check_replaceable(out, is_analysis)
+    check_free(out, is_analysis)
 
 
 def _judgments(

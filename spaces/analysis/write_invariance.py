@@ -10,8 +10,7 @@ from pathlib import Path
 from ...errors import require_installed
 from ...files import (
     atomic_folder,
-    check_replaceable,
-    exclusive,
+    check_free,
     write_bytes,
     write_json,
     write_text,
@@ -36,8 +35,7 @@ def check_out(out: Path) -> None:
     """
     require_installed("matplotlib", "analysis")
     require_installed("sklearn", "embedded")
-    with exclusive(out, "swap"):
-        check_replaceable(out, _ours)
+    check_free(out, _ours)
 
 
 def write_invariance(

@@ -9,11 +9,10 @@ from pathlib import Path
 from threading import RLock
 from typing import Any
 
-from filelock import FileLock, Timeout
-
 from ...datasets_scripts.judgments.aspects import RATED
 from ...datasets_scripts.judgments.schema import Judgment, judgment_record
 from ...errors import InputError, TSTBenchError
+from ...files import exclusive
 from ...pipelines.human.agreement import agreement, system_means
 from .answers import Answer, AnswerLog, Answers
 from .export import judgments, open_logs
@@ -51,12 +50,10 @@ class Desk:
         private = load_private(self.folder)
         if set(private.raters) != set(self.study.raters):
             raise InputError(f"{self.folder}: study.json and private.json name different raters")
-        self._file_lock = FileLock(self.folder / ".lock")
-        try:
-            self._file_lock.acquire(timeout=0)
-        except Timeout:
+        self._file_lock = exclusive(self.folder, "serving", inside=True)
+        if not self._file_lock.acquire(wait=False):
             message = f"{self.folder} is already served by another process"
-            raise InputError(f"{message}: stop that process first") from None
+            raise InputError(f"{message}: stop that process first")
         try:
             self._logs: dict[str, AnswerLog] = open_logs(self.folder, self.study)
         except BaseException:

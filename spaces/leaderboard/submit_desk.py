@@ -21,6 +21,7 @@ from ...datasets_scripts.load import load_test_set
 from ...errors import TSTBenchError
 from ...files import write_text
 from ...pipelines.report_files import read_report
+from ...scratch import process_folder
 from .controls import link, notice
 from .data import Results
 from .markup import el, https_link
@@ -107,7 +108,7 @@ class Desk:
 
     def _answer(self, form: _Form, say: Callable[[str], None]) -> Answer:
         """The scores, or why there are none; every failure becomes words."""
-        scratch = Path(tempfile.mkdtemp(prefix="tstbench-submission-"))
+        scratch = Path(tempfile.mkdtemp(prefix="tstbench-submission-", dir=process_folder()))
         try:
             return self._scored(form, scratch, say)
         except TSTBenchError as error:
@@ -182,6 +183,7 @@ def sources_file(direction: str) -> str | None:
         sources = load_test_set(direction).sources
     except TSTBenchError:  # its upstream files are not here
         return None
-    path = Path(tempfile.mkdtemp(prefix="tstbench-sources-"), f"{direction.replace('/', '.')}.txt")
+    folder = tempfile.mkdtemp(prefix="tstbench-sources-", dir=process_folder())
+    path = Path(folder, f"{direction.replace('/', '.')}.txt")
     write_text(path, "".join(f"{source}\n" for source in sources))
     return str(path)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import random
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from ...errors import require
 from ...files import write_text
 from ...metrics.scorers.fasttext import LABEL, FastTextModel, training_line
+from ...scratch import scratch_folder
 from .config import ClassifierConfig
 from .data import LabelledSentences
 
@@ -43,8 +42,8 @@ def fit(data: LabelledSentences, styles: Sequence[str], config: FastTextConfig) 
     lines = [f"{LABEL}{label} {training_line(sentence)}\n" for label, sentence in pairs]
     # It reads the file in order: with one style after the other, it would forget the first.
     random.Random(config.seed).shuffle(lines)
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "train.txt"
+    with scratch_folder() as folder:
+        file = folder / "train.txt"
         write_text(file, "".join(lines))
         model = floret.train_supervised(
             str(file),

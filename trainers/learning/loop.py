@@ -23,6 +23,7 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from ...errors import InputError
+from ...swaps import sync
 from ...talk import say
 from .checkpoints import (
     Progress,
@@ -228,6 +229,7 @@ class _Best:
         if self._path is not None and write:
             scratch = self._path.with_suffix(".new")
             save_weights(self._network, scratch)
+            sync(scratch)
             scratch.replace(self._path)
 
     def restore(self) -> None:

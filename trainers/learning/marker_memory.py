@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,6 +12,7 @@ import numpy as np
 
 from ...errors import InputError
 from ...files import read_text, write_json
+from ...scratch import scratch_folder
 from .content_index import ContentIndex, highest
 from .markers import Deletion, Ngram, delete_markers
 
@@ -131,7 +131,7 @@ class MarkerMemory:
         from ...metrics.scorers.language_model import NgramLanguageModel
         from ..language_model import train_language_model
 
-        with tempfile.TemporaryDirectory() as folder:
+        with scratch_folder() as folder:
             return NgramLanguageModel(train_language_model(self.sentences, folder))
 
 

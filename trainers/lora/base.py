@@ -30,6 +30,7 @@ from ...metrics.scorers.weights import (
     read_tokenizer,
     weights_digest,
 )
+from ...scratch import process_folder
 from ..nets.backbones import BackboneShape, byte_level_tokenizer, random_model
 from .quantization import (
     Quantization,
@@ -106,7 +107,7 @@ class Base:
         """A small random Llama, with a byte-level tokenizer of these texts; it knows nothing."""
         import torch
 
-        held = TemporaryDirectory()
+        held = TemporaryDirectory(dir=process_folder())
         tokenizer = byte_level_tokenizer(texts, "llama", 400, _SCRATCH_SHAPE.positions)
         torch.manual_seed(seed)
         model = random_model("llama", _SCRATCH_SHAPE, tokenizer)

@@ -16,11 +16,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from ...errors import InputError, require
 from ...files import make_folder
+from ...scratch import scratch_folder
 from ..learning.curve import Curve
 from ..learning.loop import interruptible, stopped
 from ..learning.order import Order
@@ -310,5 +310,5 @@ def _folder_of(run: Run) -> Iterator[Path]:
         make_folder(run.folder)
         yield run.folder
         return
-    with TemporaryDirectory() as folder:
-        yield Path(folder)
+    with scratch_folder() as folder:
+        yield folder

@@ -9,7 +9,6 @@ of another kind, an encoder's cosine in place of BLEU, a small n-gram model of b
 from __future__ import annotations
 
 import math
-import tempfile
 from collections import Counter
 from collections.abc import Sequence
 
@@ -17,6 +16,7 @@ import numpy as np
 
 from ...datasets_scripts.cleaning import match_key
 from ...datasets_scripts.training import TrainingData
+from ...scratch import scratch_folder
 
 _ORDER = 3  # of the n-gram model
 _SENTENCES = 50_000  # of each style that the judge learns from
@@ -46,7 +46,7 @@ class Judge:
         )
         self._classifier = selection(Sides(source, target), Sides((), ()), seed).classifier
         self._encoder = load_encoder(EMBEDDED_ENCODER)
-        with tempfile.TemporaryDirectory() as folder:
+        with scratch_folder() as folder:
             path = train_language_model([*source, *target], folder, _ORDER)
             self._fluency = NgramLanguageModel(path)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import socket
 import threading
 from collections.abc import Callable, Collection
@@ -15,8 +14,6 @@ from ..hosts import STATUS, Hosts
 
 if TYPE_CHECKING:
     import gradio
-
-os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # Gradio reads it when imported
 
 
 @dataclass(frozen=True)

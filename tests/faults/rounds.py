@@ -4,21 +4,31 @@ from __future__ import annotations
 
 import os
 import random
-import re
 import shutil
 import signal
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+import pytest
+
+from tstbench.scratch import is_scratch
 
 from .commands import Command
 from .compare import Tree, differences, litter, tree_of
 from .kill import Ended, Fault, Place, run
 
 ROUNDS = int(os.environ.get("TSTBENCH_FAULTS", "2"))
-# As files.py and store.py name what is not yet whole.
-TEMPORARY = re.compile(r"(^|/)\.[^/]+\.[a-z0-9_]{8}$|(^|/)\.new-[^/]+$")
 SEED = int(os.environ.get("TSTBENCH_FAULTS_SEED", "11"))
+
+
+def each(commands: Iterable[Command], *, usual: Iterable[Command]) -> pytest.MarkDecorator:
+    """Parametrizes a test with commands; those that are not usual are left to `make faults`."""
+    quick = tuple(usual)
+    left = pytest.mark.skipif("TSTBENCH_FAULTS" not in os.environ, reason="slow: `make faults`")
+    return pytest.mark.parametrize(
+        "command", [pytest.param(c, id=c.name, marks=[left] * (c not in quick)) for c in commands]
+    )
 
 
 @dataclass(frozen=True)
@@ -56,7 +66,7 @@ class Undisturbed:
     def scraps(self) -> list[str]:
         """Files that are there under a temporary name."""
         names = tree_of(self.place.root).keys() - self.tree.keys()
-        return sorted(n for n in names if TEMPORARY.search(n) and "/.git/" not in n)
+        return sorted(n for n in names if is_scratch(Path(n)))
 
     def differences(self) -> list[str]:
         """What is otherwise than after the undisturbed run."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import signal
 import socket
 import subprocess
 import time
@@ -64,7 +65,7 @@ class Session:
         began = time.monotonic()
         argv = ("annotate", "study", "--port", str(self.port))
         server = launch(argv, self.place, fault, {})
-        after = Fault(after=0)  # then it has had its time, and is killed
+        after = Fault(after=0, sign=signal.SIGINT)  # all is answered: Ctrl-C
         key = keys(self.study)
         confirmed = 0
         try:

@@ -4,13 +4,13 @@ import signal
 
 import pytest
 
-from .commands import COMMANDS
-from .rounds import ROUNDS, describe, failures, kills, undisturbed
+from .commands import COMMANDS, HUB_BUILD
+from .rounds import ROUNDS, describe, each, failures, kills
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
-def test_an_interrupt_is_one_line_and_nothing_is_lost(command, tmp_path):
-    peace = undisturbed(command, tmp_path)
+@each(COMMANDS, usual=[HUB_BUILD])
+def test_an_interrupt_is_one_line_and_nothing_is_lost(command, peace_of):
+    peace = peace_of(command)
     failed = peace.litter()
     # By event only: before the first lines of the command line, Python itself speaks.
     for fault in kills(peace, max(2, ROUNDS // 2), signal.SIGINT)[::2]:

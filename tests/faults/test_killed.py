@@ -2,13 +2,13 @@
 
 import pytest
 
-from .commands import COMMANDS
-from .rounds import ROUNDS, failures, kills, undisturbed
+from .commands import BUILD, COMMANDS, HUB_BUILD, TRANSFER
+from .rounds import ROUNDS, each, failures, kills
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
-def test_the_same_command_again_ends_as_if_nothing_had_happened(command, tmp_path):
-    peace = undisturbed(command, tmp_path)
+@each(COMMANDS, usual=(TRANSFER, BUILD, HUB_BUILD))
+def test_the_same_command_again_ends_as_if_nothing_had_happened(command, peace_of):
+    peace = peace_of(command)
     failed = peace.litter()
     for fault in kills(peace, ROUNDS):
         peace.again()

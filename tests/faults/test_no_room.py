@@ -8,7 +8,7 @@ import pytest
 from .commands import BUILD, HUB_BUILD, PREPARE, RUN, TRANSFER
 from .disks import close_for_writing, resize, small_disk
 from .kill import Ended, Fault, Place, run
-from .rounds import ROUNDS, SEED, failures, undisturbed
+from .rounds import ROUNDS, SEED, each, failures, undisturbed
 
 CHEAP = (RUN, TRANSFER, BUILD, HUB_BUILD)
 ROOM = 1 << 30
@@ -29,7 +29,7 @@ def complaint(hit: Ended, place: str, *words: str) -> list[str]:
     return [f"{', '.join(wrong)}: {hit.err[-900:]}"] if wrong else []
 
 
-@pytest.mark.parametrize("command", CHEAP, ids=lambda command: command.name)
+@each(CHEAP, usual=[BUILD])
 def test_a_full_disk_is_told_and_the_work_completed_when_there_is_room(command, tmp_path):
     with small_disk(tmp_path / "place"):
         peace = undisturbed(command, tmp_path)
@@ -49,19 +49,20 @@ def test_a_full_disk_is_told_and_the_work_completed_when_there_is_room(command, 
         pytest.fail("\n".join(failed), pytrace=False)
 
 
-def test_scorers_without_room_end_without_a_traceback(tmp_path):
+@each([PREPARE], usual=[])
+def test_scorers_without_room_end_without_a_traceback(command, tmp_path):
     """The library that writes their weights has an error of its own, which is no OSError."""
     place = Place(tmp_path / "place")
     place.clear()
-    hit = run(PREPARE.argv, place, Fault(file_size=3000))
+    hit = run(command.argv, place, Fault(file_size=3000))
     assert hit.code == 2, hit.err
     assert "Traceback" not in hit.err
     assert "File too large" in hit.err
 
 
-@pytest.mark.parametrize("command", CHEAP, ids=lambda command: command.name)
-def test_a_limit_on_the_size_of_files_is_told(command, tmp_path):
-    peace = undisturbed(command, tmp_path)
+@each(CHEAP, usual=[BUILD])
+def test_a_limit_on_the_size_of_files_is_told(command, peace_of):
+    peace = peace_of(command)
     failed = []
     draw = random.Random(f"{SEED} {command.name} limit")
     for _ in range(TIMES):
@@ -70,14 +71,16 @@ def test_a_limit_on_the_size_of_files_is_told(command, tmp_path):
         hit = peace.run(fault)
         failed += [
             f"{command.name}, files of {fault.file_size} bytes: {one}"
-            for one in complaint(hit, str(tmp_path), "too large", "No space left", "larger than")
+            for one in complaint(
+                hit, str(peace.place.root), "too large", "No space left", "larger than"
+            )
         ]
         failed += failures(peace, fault, hit)
     if failed:
         pytest.fail("\n".join(failed), pytrace=False)
 
 
-@pytest.mark.parametrize("command", CHEAP, ids=lambda command: command.name)
+@each(CHEAP, usual=[BUILD])
 def test_a_disk_that_nobody_may_write_to_is_told(command, tmp_path):
     with small_disk(tmp_path / "place"):
         peace = undisturbed(command, tmp_path)

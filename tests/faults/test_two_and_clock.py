@@ -7,15 +7,14 @@ import pytest
 
 from .commands import BUILD, COMMANDS, HUB_BUILD, RUN, TRANSFER
 from .kill import Ended, Fault
-from .rounds import failures, undisturbed
+from .rounds import each, failures
 
 DAY, YEAR = 86_400, 365 * 86_400
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
-def test_two_at_once_end_well_or_one_says_why(command, tmp_path):
-    peace = undisturbed(command, tmp_path)
-    peace.again()
+@each(COMMANDS, usual=[HUB_BUILD])
+def test_two_at_once_end_well_or_one_says_why(command, peace_of):
+    peace = peace_of(command)
     ended: list[Ended] = []
     both = [threading.Thread(target=lambda: ended.append(peace.run())) for _ in range(2)]
     for thread in both:
@@ -31,12 +30,11 @@ def test_two_at_once_end_well_or_one_says_why(command, tmp_path):
         pytest.fail("\n".join(failed), pytrace=False)
 
 
-@pytest.mark.parametrize("command", [RUN, TRANSFER, BUILD, HUB_BUILD], ids=lambda c: c.name)
+@each((RUN, TRANSFER, BUILD, HUB_BUILD), usual=[TRANSFER])
 @pytest.mark.parametrize("seconds", [-DAY, YEAR])
-def test_a_clock_that_jumps_changes_nothing(command, seconds, tmp_path):
+def test_a_clock_that_jumps_changes_nothing(command, seconds, peace_of):
     """In the middle of a run; then files from another time are found by the next run."""
-    peace = undisturbed(command, tmp_path)
-    peace.again()
+    peace = peace_of(command)
     fault = Fault(clock=f"20:{seconds}", after=120)
     hit = peace.run(fault)
     assert hit.code == 0, hit.err

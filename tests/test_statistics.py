@@ -91,6 +91,19 @@ def test_paired_comparison_needs_the_same_sentences():
         paired_p_value(mean_statistics(np.ones(3)), mean_statistics(np.ones(4)))
 
 
+@pytest.mark.parametrize("wanted", [-1, 3])
+def test_a_share_of_a_class_that_is_not_there(wanted):
+    with pytest.raises(InputError, match=rf"no class {wanted} in a distribution of shape \(2, 3\)"):
+        share_statistics(np.full((2, 3), 1 / 3), wanted)
+
+
+def test_a_share_of_three_classes_in_any_order():
+    """Most probable by hand: 2, 0, 2, 1; the last sentence of class 2 has failed."""
+    rows = np.array([[0.1, 0.3, 0.6], [0.5, 0.2, 0.3], [0.2, 0.3, 0.5], [0.1, 0.8, 0.1]])
+    assert [share_statistics(rows, wanted).value for wanted in (2, 0, 1)] == [50, 25, 25]
+    assert share_statistics(rows, 2, np.array([False, False, True, False])).value == 25
+
+
 def test_accuracy_counts_the_most_probable_class():
     stats = share_statistics(np.array([[0.6, 0.4], [0.1, 0.9], [0.5, 0.5]]), wanted=1)
     assert stats.value == pytest.approx(100 / 3)

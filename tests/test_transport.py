@@ -105,3 +105,30 @@ def test_vectors_that_are_not_finite():
     vectors[3, 0] = np.nan
     with pytest.raises(InputError, match="not finite"):
         transport_distances([[0]], [[1]], vectors)
+
+
+def test_vectors_of_any_length_equal_the_whole_problem():
+    """Vectors of lengths 1 to 9, and texts of unequal lengths either way round."""
+    vectors = np.random.RandomState(12).randn(9, 3) * np.arange(1, 10)[:, None]
+    first = [[0, 1, 1, 2, 3, 4, 4], [5, 6, 7], [8], [0, 0, 1]]
+    second = [[5, 6, 7], [0, 1, 1, 2, 3, 4, 4], [1, 2, 3, 5], [2, 2, 3]]
+    expected = [whole_problem(a, b, vectors) for a, b in zip(first, second, strict=True)]
+    np.testing.assert_allclose(transport_distances(first, second, vectors), expected, atol=1e-9)
+
+
+def test_vectors_that_are_not_a_table():
+    with pytest.raises(InputError, match=r"shape \(3,\): a row per word"):
+        transport_distances([[0]], [[1]], np.array([1.0, 2.0, 3.0]))
+
+
+def test_a_row_past_the_last_is_refused_in_the_second_texts_too():
+    with pytest.raises(InputError, match="rows 59 to 60 of 60"):
+        transport_distances([[59]], [[60]], points())
+    assert transport_distances([[59]], [[59]], points()) == 0
+
+
+def test_infinite_vectors():
+    vectors = points()
+    vectors[-1, -1] = -np.inf
+    with pytest.raises(InputError, match="not finite"):
+        transport_distances([[0]], [[1]], vectors)

@@ -224,6 +224,10 @@ def test_sentences_that_are_not_those_of_the_report(tmp_path):
     more = SAMPLES[0].model_copy(update={"scores": {"acc": 1.0, "s_bleu": 2.0}})
     folder = make(tmp_path, "more", samples=(more, *SAMPLES[1:]))
     assert "samples.jsonl has scores that are not in the report" in refused(folder)
+    (folder / "samples.jsonl").write_text("[]\n")
+    edit(folder, samples_sha256=sha(folder / "samples.jsonl"))
+    with pytest.raises(InputError, match=re.escape(str(folder / "samples.jsonl"))):
+        read_stored(folder).samples()
 
 
 def test_a_folder_belongs_to_one_system_and_direction(tmp_path):

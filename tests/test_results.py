@@ -347,3 +347,12 @@ def test_a_file_of_this_moment_may_still_change(tmp_path, monkeypatch):
     assert read_whole(folder) is not read_whole(folder)
     monkeypatch.setattr(results.time, "time", lambda: latest + 2.5)
     assert read_whole(folder) is read_whole(folder)
+
+
+def test_a_source_that_was_changed_and_sentences_with_every_score(tmp_path):
+    every = [one.model_copy(update={"scores": {"s_bleu": 1.0, "r_bleu": 2.0}}) for one in SAMPLES]
+    folder = make(tmp_path, samples=tuple(every))
+    read_stored(folder).check_whole()
+    path = folder / "samples.jsonl"
+    path.write_text(path.read_text().replace("weak tea", "bad tea"))  # no prediction
+    assert refused(folder).startswith(f"{path} is damaged: it does not match the hash")

@@ -9,7 +9,7 @@ import pytest
 from tstbench.datasets_scripts import added
 from tstbench.datasets_scripts import load as load_module
 from tstbench.datasets_scripts.cleaning import PAPER_V1, match_key
-from tstbench.datasets_scripts.corpora import CORPORA
+from tstbench.datasets_scripts.corpora import CORPORA, parse_dataset
 from tstbench.datasets_scripts.corpus import Corpus, Part, read_side
 from tstbench.datasets_scripts.fingerprint import fingerprint, style_fingerprint
 from tstbench.datasets_scripts.known import DATASETS
@@ -271,3 +271,29 @@ def test_every_missing_split_is_told(tiny):
     nowhere = replace(data, missing={})
     with pytest.raises(MissingFileError, match=r"its data file has none for \('negative', 'pos"):
         _ = nowhere.training
+
+
+def test_a_part_of_no_direction_is_skipped_and_those_after_it_are_read(tiny):
+    whole = parse_dataset("tiny")
+    train, validation, test = whole.parts
+    mined = Part("mined", ((), ()))
+    added.register(
+        replace(
+            whole, facts=replace(whole.facts, name="tinier"), parts=(train, mined, validation, test)
+        )
+    )
+    assert list(load_styles("tinier", data_dir=tiny).splits) == ["train", "validation", "test"]
+
+
+def test_a_dataset_of_training_sentences_alone_has_no_test_sentences_to_leave_out(tiny):
+    whole = parse_dataset("tiny")
+    added.register(replace(whole, facts=replace(whole.facts, name="tinier"), parts=whole.parts[:1]))
+    (train,) = load_styles("tinier", data_dir=tiny).splits.values()
+    assert (len(train), train.excluded) == (5, 0)
+
+
+def test_a_dataset_of_test_sentences_alone_is_read(tiny):
+    whole = parse_dataset("tiny")
+    added.register(replace(whole, facts=replace(whole.facts, name="tinier"), parts=whole.parts[2:]))
+    (test,) = load_styles("tinier", data_dir=tiny).splits.values()
+    assert (len(test), test.excluded) == (3, 0)

@@ -1,0 +1,358 @@
+"""The results folder, on a folder written here by hand: what is read, what is refused and why."""
+
+import hashlib
+import json
+import re
+import shutil
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from leaderboard_results import THERE, report, sample, write
+
+from tstbench.datasets_scripts.load import load_test_set
+from tstbench.errors import InputError, TSTBenchError
+from tstbench.pipelines import results
+from tstbench.pipelines.report import IntervalInfo, predictions_sha256, score_recipe
+from tstbench.pipelines.results import (
+    check_names,
+    direction_folder,
+    earlier_folder_name,
+    folder_name,
+    is_result,
+    read_direction,
+    read_stored,
+    read_whole,
+    submission_folder,
+    system_folder,
+    system_folders,
+)
+
+# Replicates 0, 0.1, ... 99.9 in any order. Percentile q of n sorted values is the one at
+# (n - 1) * q / 100, between its neighbours: 24.975 and 974.025, so 2.4975 and 97.4025.
+EVEN = np.random.RandomState(4).permutation(1000) / 10
+LOW, HIGH = 2.4975, 97.4025
+SAMPLES = (
+    sample(1, "weak tea .", "strong tea .", ("good tea .", "nice tea ."), s_bleu=31.5),
+    sample(2, "caf\u00e9 bad", "", (), s_bleu=None),
+    sample(3, "so sad", "so glad", ("so glad",), s_bleu=100.0),
+)
+
+
+def columns(**more):
+    return {"s_bleu": np.r_[40.5, EVEN], "r_bleu": np.r_[7.25, EVEN[::-1] * 2], **more}
+
+
+def table(folder, arrays):
+    pq.write_table(pa.table(arrays), folder / "replicates.parquet")
+
+
+def sha(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def make(root, name="ours", *, folder=None, arrays=None, samples=SAMPLES, direction=THERE, **said):
+    """A whole result; ``said`` replaces fields of the report."""
+    one = report(name, {"s_bleu": 40.5, "r_bleu": 7.25}, direction)
+    outputs = predictions_sha256([each.prediction for each in SAMPLES])
+    scores = tuple(
+        score.model_copy(
+            update={
+                "recipe": score_recipe(outputs, one.data.fingerprint, score.signature),
+                "interval": IntervalInfo(
+                    low=LOW * scale, high=HIGH * scale, level=0.95, resamples=1000, seed=12345
+                ),
+            }
+        )
+        for score, scale in zip(one.scores, (1, 2), strict=True)
+    )
+    one = one.model_copy(update={"scores": scores, "outputs_sha256": outputs})
+    target = write(root, one, samples, folder=folder or name)
+    table(target, columns() if arrays is None else arrays)
+    digests = {"replicates_sha256": sha(target / "replicates.parquet")}
+    if samples:
+        digests["samples_sha256"] = sha(target / "samples.jsonl")
+    edit(target, **{**digests, **said})
+    return target
+
+
+def edit(folder, **fields):
+    path = folder / "report.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **fields}))
+
+
+def edit_score(folder, number, **fields):
+    scores = json.loads((folder / "report.json").read_text())["scores"]
+    scores[number].update(fields)
+    edit(folder, scores=scores)
+
+
+def refused(folder, **how):
+    with pytest.raises(InputError) as error:
+        read_stored(folder).check_whole(**how)
+    return str(error.value)
+
+
+def test_a_whole_result_and_its_parts(tmp_path):
+    stored = read_whole(make(tmp_path))
+    assert stored.has_samples
+    assert [(one.id, one.prediction) for one in stored.samples()] == [
+        ("s-1", "strong tea ."),
+        ("s-2", ""),
+        ("s-3", "so glad"),
+    ]
+    found = stored.bootstrapped()
+    assert list(found) == ["s_bleu", "r_bleu"]
+    assert (found["s_bleu"].value, found["r_bleu"].value) == (40.5, 7.25)
+    assert (found["r_bleu"].replicates == EVEN[::-1] * 2).all()
+
+
+@pytest.mark.parametrize("number", [0, 1])
+@pytest.mark.parametrize(
+    ("bound", "by", "wrong"),
+    # Reports round to six digits after the point: 2e-6 and a billionth of the bound are let pass.
+    [("low", 1e-6, False), ("low", 1e-5, True), ("high", -1e-6, False), ("high", -1e-5, True)],
+)
+def test_an_interval_is_that_of_the_replicates(tmp_path, number, bound, by, wrong):
+    folder = make(tmp_path)
+    interval = json.loads((folder / "report.json").read_text())["scores"][number]["interval"]
+    edit_score(folder, number, interval={**interval, bound: interval[bound] + by})
+    if wrong:
+        key = ("s_bleu", "r_bleu")[number]
+        assert refused(folder) == (
+            f"{folder} was changed after it was written: the interval of {key} differs from "
+            "replicates.parquet"
+        )
+    else:
+        read_stored(folder).check_whole()
+
+
+def test_an_interval_of_another_level_or_none(tmp_path):
+    folder = make(tmp_path)
+    level = {"low": LOW, "high": HIGH, "level": 0.9, "resamples": 1000, "seed": 12345}
+    edit_score(folder, 0, interval=None)
+    read_stored(folder).check_whole()
+    edit_score(folder, 0, interval=level)
+    assert "the interval of s_bleu differs" in refused(folder)
+
+
+def test_replicates_that_are_infinite_or_not_a_number_do_not_count(tmp_path):
+    some = EVEN.copy()
+    some[[3, 500, 999]] = np.nan, np.inf, -np.inf
+    kept = np.sort(some[np.isfinite(some)])
+
+    def at(share):  # the rule above, over the 997 that are left
+        place = 996 * share
+        below = int(place)
+        return kept[below] + (place - below) * (kept[below + 1] - kept[below])
+
+    folder = make(tmp_path, arrays=columns(s_bleu=np.r_[40.5, some]))
+    assert "the interval of s_bleu differs" in refused(folder)
+    bounds = {"level": 0.95, "resamples": 1000, "seed": 12345}
+    edit_score(folder, 0, interval={"low": at(0.025), "high": at(0.975), **bounds})
+    read_stored(folder).check_whole()
+    table(folder, columns(s_bleu=np.r_[40.5, np.full(1000, np.nan)]))
+    edit(folder, replicates_sha256=sha(folder / "replicates.parquet"))
+    assert "the interval of s_bleu differs" in refused(folder)
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_values_and_recipes(tmp_path, number):
+    folder = make(tmp_path)
+    key = ("s_bleu", "r_bleu")[number]
+    edit_score(folder, number, recipe="1" * 64)
+    assert f"the recipe of {key} does not match its signature" in refused(folder)
+    edit_score(folder, number, value=40.25)
+    assert f"the value of {key} differs from replicates.parquet" in refused(folder)
+
+
+@pytest.mark.parametrize(
+    ("arrays", "why"),
+    [
+        ({k: v[:-1] for k, v in columns().items()}, "one value and 1000 replicates"),
+        ({k: np.r_[v, 0.0] for k, v in columns().items()}, "one value and 1000 replicates"),
+        (columns(r_bleu=np.arange(1001)), "r_bleu does not have one value and 1000"),
+        (columns(r_bleu=np.zeros(1001, np.float32)), "r_bleu does not have one value"),
+        (columns(r_bleu=pa.array(["x"] * 1001)), ""),
+        (columns(r_bleu=pa.array([None] + [1.0] * 1000)), ""),
+        ({"s_bleu": columns()["s_bleu"]}, ""),
+    ],
+    ids=["short", "long", "whole numbers", "float32", "words", "null", "no column"],
+)
+def test_replicates_of_another_form_are_damaged(tmp_path, arrays, why):
+    folder = make(tmp_path, arrays=arrays)
+    with pytest.raises(InputError) as error:
+        read_stored(folder).bootstrapped()
+    told = str(error.value)
+    assert told.startswith(f"{folder / 'replicates.parquet'} is damaged: ")
+    assert told.endswith(". Evaluate the system again")
+    assert why in told
+
+
+def test_missing_files(tmp_path):
+    folder = make(tmp_path)
+    (folder / "samples.jsonl").rename(tmp_path / "kept")
+    with pytest.raises(TSTBenchError, match=r"samples\.jsonl"):
+        read_whole(folder)
+    assert not read_whole(folder, complete=False).has_samples
+    shutil.copy(tmp_path / "kept", folder / "samples.jsonl")
+    (folder / "replicates.parquet").unlink()
+    told = f"{folder} has no replicates.parquet. Evaluate the system again"
+    assert refused(folder) == refused(folder, complete=False) == told
+    edit(folder, replicates_sha256=None)  # a report of schema 1
+    assert refused(folder) == told
+    read_stored(folder).check_whole(complete=False)
+    assert read_stored(folder).bootstrapped() == {}
+    (folder / "samples.jsonl").write_text("")
+    assert "samples.jsonl is damaged: it does not match" in refused(folder, complete=False)
+
+
+def test_sentences_of_a_licensed_corpus_may_be_missing(tmp_path):
+    licensed = "gyafc_em/informal-to-formal"
+    folder = make(tmp_path, direction=licensed, samples=())
+    read_whole(folder)
+    other = make(tmp_path, direction="mine/a-to-b", samples=())
+    with pytest.raises(TSTBenchError, match=r"samples\.jsonl"):
+        read_whole(other)
+
+
+def test_sentences_that_are_not_those_of_the_report(tmp_path):
+    folder = make(tmp_path, samples=SAMPLES[::-1])
+    told = "its predictions are not those that the report was computed from"
+    assert refused(folder) == f"{folder} was changed after it was written: {told}"
+    more = SAMPLES[0].model_copy(update={"scores": {"acc": 1.0, "s_bleu": 2.0}})
+    folder = make(tmp_path, "more", samples=(more, *SAMPLES[1:]))
+    assert "samples.jsonl has scores that are not in the report" in refused(folder)
+    (folder / "samples.jsonl").write_text("[]\n")
+    edit(folder, samples_sha256=sha(folder / "samples.jsonl"))
+    with pytest.raises(InputError, match=re.escape(str(folder / "samples.jsonl"))):
+        read_stored(folder).samples()
+
+
+def test_a_folder_belongs_to_one_system_and_direction(tmp_path):
+    folder = make(tmp_path, "GPT 4")
+    assert "whose folder would be 'GPT_4'" in refused(folder)
+    make(tmp_path, "GPT 4", folder="GPT_4")
+    read_whole(tmp_path / THERE / "GPT_4")
+    earlier = make(tmp_path, "na\u00efve Bayes", folder="na_ve_Bayes")
+    read_whole(earlier)
+    one = read_stored(earlier).report
+    # SHA-256 of name, predictions and profile with zero bytes between, sixteen digits of it.
+    whole = f"na\u00efve Bayes\0{one.outputs_sha256}\0{one.profile}".encode()
+    assert submission_folder(one) == "submission-" + hashlib.sha256(whole).hexdigest()[:16]
+    read_whole(earlier.rename(earlier.with_name(submission_folder(one))))
+    edit(folder, direction="mini/positive-to-negative")
+    with pytest.raises(InputError) as error:
+        read_stored(folder)
+    assert str(error.value) == (
+        f"{folder / 'report.json'} is a report of mini/positive-to-negative, but is under {THERE}"
+    )
+
+
+def test_the_folder_of_a_system(tmp_path):
+    direction = load_test_set(THERE).direction
+    assert direction_folder(tmp_path, direction) == tmp_path / THERE
+    assert system_folder(tmp_path, direction, "GPT 4") == tmp_path / THERE / "GPT_4"
+    name = "na\u00efve"
+    there = tmp_path / THERE
+    assert system_folder(tmp_path, direction, name) == there / name
+    make(tmp_path, "na_ve")  # another system's, whose name is like the earlier folder
+    assert system_folder(tmp_path, direction, name) == there / name
+    shutil.rmtree(there / "na_ve")
+    make(tmp_path, name, folder="na_ve")
+    assert system_folder(tmp_path, direction, name) == there / "na_ve"
+    assert earlier_folder_name("..a  \u00e9b+1.2-c_") == "a_b+1.2-c"
+    assert system_folder(tmp_path, direction, "\u65e5\u672c") == there / "\u65e5\u672c"
+    with pytest.raises(InputError, match=re.escape("'!?' needs at least one letter or digit")):
+        folder_name("!?")
+
+
+def test_names(tmp_path):
+    check_names(["a" * 100, "b", "c"])
+    with pytest.raises(InputError, match=r"^'a{30}'\.\.\. is 101 characters long; the limit is 1"):
+        check_names(["b", "a" * 101])
+    with pytest.raises(InputError, match=r"^two systems are named 'x': give each its own name"):
+        check_names(["x", "y", "x"])
+    with pytest.raises(InputError, match=r"^'A b' and 'a_B' would share a folder: give each"):
+        check_names(["y", "A b", "z", "a_B"])
+    with pytest.raises(InputError, match="has an invisible character"):
+        check_names(["y", "x\u200by"])
+
+
+def test_what_is_in_a_folder(tmp_path):
+    folder = make(tmp_path, "b")
+    assert is_result(folder)
+    (folder / "history.jsonl").write_text("")
+    (folder / ".hidden").write_text("")
+    assert is_result(folder)
+    (folder / "notes.txt").write_text("")
+    assert not is_result(folder)
+    make(tmp_path, "c")
+    make(tmp_path, "a")
+    (tmp_path / THERE / "a" / "report.json").write_text("")  # even one that cannot be read
+    (tmp_path / THERE / "0-nothing").mkdir()
+    shutil.copytree(folder, tmp_path / THERE / ".b.new")
+    broken = tmp_path / THERE / "d"
+    broken.mkdir()
+    (broken / "report.json").symlink_to(tmp_path / "nowhere")
+    names = [path.name for path in system_folders(tmp_path / THERE)]
+    assert names == ["a", "b", "c", "d"]
+    assert system_folders(tmp_path / "nowhere") == []
+
+
+def test_a_direction_names_what_it_leaves_out(tmp_path, capsys):
+    make(tmp_path, "a", folder="a", samples=())
+    make(tmp_path, "GPT 4", folder="GPT_4")
+    make(tmp_path, "b", folder="b")
+    twin = read_stored(tmp_path / THERE / "b").report
+    make(tmp_path, "b", folder=submission_folder(twin))
+    found = read_direction(tmp_path / THERE)
+    assert [one.folder.name for one in found] == ["GPT_4", "b"]
+    told = capsys.readouterr().err
+    assert "left out: " in told
+    assert "a/samples.jsonl" in told
+    assert f"'b' is also in {tmp_path / THERE / 'b'}" in " ".join(told.split())
+    every = read_direction(tmp_path / THERE, complete=False)
+    assert [one.folder.name for one in every] == ["GPT_4", "a", "b"]
+
+
+def test_what_was_whole_is_read_again_only_when_it_changes(tmp_path, monkeypatch):
+    monkeypatch.setattr(results, "_WHOLE", {})
+    monkeypatch.setattr(results, "_SETTLED", -1e9)
+    monkeypatch.setattr(results, "_MOST_KNOWN", 2)
+    folders = [make(tmp_path, name) for name in "abc"]
+    first = [read_whole(folder) for folder in folders[:2]]
+    assert [read_whole(folder) for folder in folders[:2]] == first
+    assert read_whole(folders[0]) is first[0]
+    assert read_whole(folders[0], complete=False) is not first[0]  # full: all were forgotten
+    assert read_whole(folders[0]) is not first[0]
+    for name, kept in (
+        ("samples.jsonl", b"[]\n"),
+        ("replicates.parquet", b""),
+        ("report.json", b""),
+    ):
+        folder = make(tmp_path, f"x-{name[:3]}")
+        read_whole(folder)
+        (folder / name).write_bytes(kept)
+        with pytest.raises(InputError):
+            read_whole(folder)
+
+
+def test_a_file_of_this_moment_may_still_change(tmp_path, monkeypatch):
+    folder = make(tmp_path)
+    latest = max(path.stat().st_ctime for path in folder.iterdir())
+    monkeypatch.setattr(results, "_WHOLE", {})
+    monkeypatch.setattr(results.time, "time", lambda: latest + 1.5)
+    assert read_whole(folder) is not read_whole(folder)
+    monkeypatch.setattr(results.time, "time", lambda: latest + 2.5)
+    assert read_whole(folder) is read_whole(folder)
+
+
+def test_a_source_that_was_changed_and_sentences_with_every_score(tmp_path):
+    every = [one.model_copy(update={"scores": {"s_bleu": 1.0, "r_bleu": 2.0}}) for one in SAMPLES]
+    folder = make(tmp_path, samples=tuple(every))
+    read_stored(folder).check_whole()
+    path = folder / "samples.jsonl"
+    path.write_text(path.read_text().replace("weak tea", "bad tea"))  # no prediction
+    assert refused(folder).startswith(f"{path} is damaged: it does not match the hash")

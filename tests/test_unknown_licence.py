@@ -7,7 +7,6 @@ from hub_artefacts import dataset_folder
 from prepared import command_line, refusal
 
 from tstbench.datasets_scripts import added
-from tstbench.datasets_scripts.publication import MARKER
 from tstbench.errors import InputError
 from tstbench.pipelines.hub.guard import check_publishable
 from tstbench.pipelines.hub.writing import write_repository
@@ -77,12 +76,11 @@ def test_a_built_dataset_is_published_only_with_its_data_file(tmp_path, capsys, 
         check_publishable("dataset", "tstbench/manners", files)
 
 
-def test_data_without_a_licence_are_not_published_though_registered(tmp_path, capsys, manners):
+def test_data_without_a_licence_are_not_published_though_registered(manners):
     manners.write_text(manners.read_text().replace('licence = "cc0-1.0"\n', ""))
-    files = built_manners(tmp_path, capsys, manners)
-    del files[MARKER]  # a folder from which it was taken out
+    added.load_data(manners)
     with pytest.raises(InputError, match="manners, which has no licence"):
-        check_publishable("dataset", "tstbench/manners", files)
+        check_publishable("dataset", "tstbench/outputs", {**CARD, "outputs.jsonl": line(OUTPUT)})
 
 
 def test_judgments_of_a_published_study_are_under_its_own_terms():

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from hub_artefacts import dataset_folder
 from own_data import MANNERS, TRAIN, replaced, write_lines, write_manners
-from prepared import DIRECTION, command_line, refusal
+from prepared import BACK, DIRECTION, command_line, refusal
 
 from tstbench.errors import InputError, IntegrityError
 from tstbench.metrics.scorers.encoder import load_encoder
@@ -21,6 +21,7 @@ from tstbench.pipelines.hub.guard import check_publishable
 from tstbench.pipelines.hub.human_judgments import COLUMNS
 from tstbench.pipelines.hub.known_records import LicensedTextError
 from tstbench.pipelines.meta.difference import perm_both, perm_both_systems
+from tstbench.pipelines.results import read_direction
 
 CARD = {"README.md": b"# Card\n"}
 
@@ -135,6 +136,15 @@ def test_replicates_are_those_of_their_report(tmp_path, capsys):
     report["replicates_sha256"] = hashlib.sha256(other).hexdigest()
     files[f"{at}/report.json"] = json.dumps(report).encode()
     check_publishable("dataset", "tstbench/results", {**CARD, **files})  # it was the hash alone
+
+
+def test_results_in_the_folder_of_another_direction_are_left_out(tmp_path, capsys):
+    asked = ("evaluate", "--direction", DIRECTION, "--baseline", "copy", "--metrics", "s_bleu")
+    assert command_line(capsys, *asked, "--out", tmp_path)[0] == 0
+    shutil.copytree(tmp_path / DIRECTION / "copy", tmp_path / BACK / "copy")
+    assert [one.report.system.name for one in read_direction(tmp_path / DIRECTION)] == ["copy"]
+    assert list(read_direction(tmp_path / BACK)) == []
+    assert f"is a report of {DIRECTION}, but is under {BACK}" in capsys.readouterr().err
 
 
 # -- what is asked ---------------------------------------------------------------------------------

@@ -2,6 +2,8 @@
 
 import json
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hub_artefacts import dataset_folder
 from prepared import command_line, refusal
@@ -9,6 +11,7 @@ from prepared import command_line, refusal
 from tstbench.datasets_scripts import added
 from tstbench.errors import InputError
 from tstbench.pipelines.hub.guard import check_publishable
+from tstbench.pipelines.hub.human_judgments import COLUMNS
 from tstbench.pipelines.hub.writing import write_repository
 
 CARD = {"README.md": b"# Card\n"}
@@ -74,6 +77,16 @@ def test_a_built_dataset_is_published_only_with_its_data_file(tmp_path, capsys, 
     added.REGISTERED.clear()
     with pytest.raises(InputError, match="sentences of manners, whose licence is not known"):
         check_publishable("dataset", "tstbench/manners", files)
+
+
+def test_a_table_of_judgments_of_data_that_nobody_registered(tmp_path):
+    kinds = {"score": pa.float64(), "certain": pa.bool_()}
+    row = {**dict.fromkeys(COLUMNS), **JUDGMENT, "certain": True}
+    columns = {name: pa.array([row[name]], kinds.get(name, pa.string())) for name in COLUMNS}
+    pq.write_table(pa.table(columns), tmp_path / "judgments.parquet")
+    files = {**CARD, "data/judgments.parquet": tmp_path / "judgments.parquet"}
+    with pytest.raises(InputError, match="row 0 has sentences of manners, whose licence is not"):
+        check_publishable("dataset", "tstbench/human_judgments", files)
 
 
 def test_data_without_a_licence_are_not_published_though_registered(manners):

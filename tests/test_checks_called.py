@@ -196,6 +196,14 @@ values = { 0 = "rude", 1 = "politer" }
     assert "unknown style 'politer'" in said
 
 
+@pytest.mark.parametrize("values", ['values = { 0 = "rude", 1 = "polite" }', ""])
+def test_a_table_that_does_not_exist(values, tmp_path, capsys):
+    table = f'[train]\nfile = "none.tsv"\ntext = "text"\nstyle = "style"\n{values}\n'
+    path = write_manners(tmp_path, replaced((TRAIN, table)))
+    for asked in (("data", "check", path), ("build", "manners", "--data", path, "--out", tmp_path)):
+        assert f"no such file: {tmp_path / 'none.tsv'}" in refusal(capsys, *asked)
+
+
 # -- numbers ---------------------------------------------------------------------------------------
 
 

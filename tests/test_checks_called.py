@@ -13,6 +13,7 @@ from hub_artefacts import dataset_folder
 from own_data import MANNERS, TRAIN, replaced, write_lines, write_manners
 from prepared import BACK, DIRECTION, command_line, refusal
 
+from tstbench.chat.answers import Answers, Call, Reply
 from tstbench.errors import InputError, IntegrityError
 from tstbench.metrics.scorers.encoder import load_encoder
 from tstbench.metrics.scorers.encoder_files import EMBEDDED_ENCODER, describe_encoder
@@ -20,6 +21,8 @@ from tstbench.metrics.statistics import bootstrap, mean_statistics, resample
 from tstbench.pipelines.hub.guard import check_publishable
 from tstbench.pipelines.hub.human_judgments import COLUMNS
 from tstbench.pipelines.hub.known_records import LicensedTextError
+from tstbench.pipelines.hub.repositories import find_repository
+from tstbench.pipelines.hub.writing import write_repository
 from tstbench.pipelines.meta.difference import perm_both, perm_both_systems
 from tstbench.pipelines.results import read_direction
 
@@ -145,6 +148,58 @@ def test_results_in_the_folder_of_another_direction_are_left_out(tmp_path, capsy
     assert [one.report.system.name for one in read_direction(tmp_path / DIRECTION)] == ["copy"]
     assert list(read_direction(tmp_path / BACK)) == []
     assert f"is a report of {DIRECTION}, but is under {BACK}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["results", "tstbench/results/deeper", "tstbench/", "a b/c"])
+def test_a_repository_has_a_namespace_and_a_name(name, tmp_path):
+    with pytest.raises(InputError, match="is not a repository id: use namespace/name"):
+        write_repository(tmp_path, "dataset", name, CARD)
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "datasets" / name / ".git").mkdir(parents=True)
+    assert find_repository(tmp_path, "dataset", name) is None
+
+
+# -- answers of a chat server ----------------------------------------------------------------------
+
+BODY = {"model": "m", "messages": [{"role": "user", "content": "Hello?"}]}
+URL = "http://127.0.0.1:9/v1"
+
+
+def test_the_key_of_an_answer_covers_everything_that_can_change_it():
+    calls = [
+        Call(BODY, URL),
+        Call(BODY, "http://127.0.0.1:8/v1"),
+        Call({**BODY, "model": "n"}, URL),
+        Call({**BODY, "temperature": 1.0}, URL),
+        Call({**BODY, "messages": []}, URL),
+        Call(BODY, URL, sample=1),
+    ]
+    assert len({call.key for call in calls}) == len(calls)
+    assert Call(dict(reversed(BODY.items())), URL).key == calls[0].key
+
+
+def test_answers_are_kept_by_server_and_model(tmp_path, monkeypatch):
+    monkeypatch.setenv("TSTBENCH_HOME", str(tmp_path))
+    kept = [Answers(URL, "m"), Answers(URL, "n"), Answers("http://127.0.0.1:8/v1", "m")]
+    assert len({one.path for one in kept}) == len(kept)
+    kept[0].put("key", Reply("Hello!"))
+    assert [one.get("key") for one in kept] == [Reply("Hello!"), None, None]
+
+
+def test_a_kept_answer_that_is_none_is_asked_for_again(tmp_path, monkeypatch):
+    monkeypatch.setenv("TSTBENCH_HOME", str(tmp_path))
+    kept = Answers(URL, "m")
+    kept.put("first", Reply("Hello!"))
+    with kept.path.open("a") as stream:
+        for row in ({"key": "none", "text": 5}, {"key": ["list"], "text": "x"}):
+            stream.write(json.dumps(row) + "\n")
+    kept.put("last", Reply("Bye!"))
+    again = Answers(URL, "m")
+    assert [again.get(key) for key in ("first", "none", "last")] == [
+        Reply("Hello!"),
+        None,
+        Reply("Bye!"),
+    ]
 
 
 # -- what is asked ---------------------------------------------------------------------------------

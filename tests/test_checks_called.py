@@ -14,9 +14,12 @@ from own_data import MANNERS, TRAIN, replaced, write_lines, write_manners
 from prepared import BACK, DIRECTION, command_line, refusal
 
 from tstbench.chat.answers import Answers, Call, Reply
+from tstbench.datasets_scripts.known import parse_direction
 from tstbench.errors import InputError, IntegrityError
+from tstbench.metrics.scorers.artefacts import ScorerCard, store
 from tstbench.metrics.scorers.encoder import load_encoder
 from tstbench.metrics.scorers.encoder_files import EMBEDDED_ENCODER, describe_encoder
+from tstbench.metrics.scorers.profile import PROFILES, Scorers
 from tstbench.metrics.statistics import bootstrap, mean_statistics, resample
 from tstbench.pipelines.hub.guard import check_publishable
 from tstbench.pipelines.hub.human_judgments import COLUMNS
@@ -217,6 +220,20 @@ def test_a_kept_answer_that_is_none_is_asked_for_again(tmp_path, monkeypatch):
 def test_a_scorer_that_cannot_do_it(options, said, capsys, tstbench_home):
     asked = ("evaluate", "--direction", DIRECTION, "--baseline", "copy", *options)
     assert said in refusal(capsys, *asked)
+
+
+def test_no_gradients_are_looked_for_in_a_classifier_that_has_none(tmp_path, monkeypatch):
+    """Neither by its kind nor in its folder, though it is there and whole."""
+    monkeypatch.setenv("TSTBENCH_HOME", str(tmp_path))
+    card = ScorerCard(
+        role="classifier", dataset="mini", name="linear", kind="linear",
+        styles=("negative", "positive"), trained_on="nothing", data_fingerprint="0", n_sentences=0,
+    )  # fmt: skip
+    stored = store(card, lambda folder: (folder / "weights.npz").write_bytes(b"0"))
+    for spec in ("linear", stored.folder):
+        profile = PROFILES["embedded"].with_scorers([f"attribution={spec}"])
+        with pytest.raises(InputError, match="not a classifier of kind linear"):
+            Scorers(profile, parse_direction(DIRECTION)).find("attribution")
 
 
 def test_a_name_that_is_none_is_refused_before_logs_are_read(tmp_path, capsys):

@@ -144,7 +144,6 @@ def bootstrap(
 
 def _blocks(n: int, resamples: int, seed: int) -> Iterator[np.ndarray]:
     """The rows of :func:`resample`, from the first to the last, as many at once as fit."""
-    _check_size(n)
     if n * resamples <= _TOGETHER:
         yield resample(n, resamples, seed)
         return

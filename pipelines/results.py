@@ -269,11 +269,9 @@ def read_stored(folder: Path) -> Stored:
     """The results in a system's folder; the files beside the report are read when needed.
 
     Raises:
-        InputError: there is no readable report, or it is of another direction.
+        InputError: there is no readable report.
     """
-    stored = Stored(folder, read_report(folder / "report.json"))
-    stored.check_direction()
-    return stored
+    return Stored(folder, read_report(folder / "report.json"))
 
 
 def read_whole(folder: Path, *, complete: bool = True) -> Stored:

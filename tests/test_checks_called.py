@@ -11,16 +11,23 @@ import pyarrow.parquet as pq
 import pytest
 from hub_artefacts import dataset_folder
 from own_data import MANNERS, TRAIN, replaced, write_lines, write_manners
-from prepared import DIRECTION, command_line, refusal
+from prepared import BACK, DIRECTION, command_line, refusal
 
+from tstbench.chat.answers import Answers, Call, Reply
+from tstbench.datasets_scripts.known import parse_direction
 from tstbench.errors import InputError, IntegrityError
+from tstbench.metrics.scorers.artefacts import ScorerCard, store
 from tstbench.metrics.scorers.encoder import load_encoder
 from tstbench.metrics.scorers.encoder_files import EMBEDDED_ENCODER, describe_encoder
+from tstbench.metrics.scorers.profile import PROFILES, Scorers
 from tstbench.metrics.statistics import bootstrap, mean_statistics, resample
 from tstbench.pipelines.hub.guard import check_publishable
 from tstbench.pipelines.hub.human_judgments import COLUMNS
 from tstbench.pipelines.hub.known_records import LicensedTextError
+from tstbench.pipelines.hub.repositories import find_repository
+from tstbench.pipelines.hub.writing import write_repository
 from tstbench.pipelines.meta.difference import perm_both, perm_both_systems
+from tstbench.pipelines.results import read_direction
 
 CARD = {"README.md": b"# Card\n"}
 
@@ -137,6 +144,67 @@ def test_replicates_are_those_of_their_report(tmp_path, capsys):
     check_publishable("dataset", "tstbench/results", {**CARD, **files})  # it was the hash alone
 
 
+def test_results_in_the_folder_of_another_direction_are_left_out(tmp_path, capsys):
+    asked = ("evaluate", "--direction", DIRECTION, "--baseline", "copy", "--metrics", "s_bleu")
+    assert command_line(capsys, *asked, "--out", tmp_path)[0] == 0
+    shutil.copytree(tmp_path / DIRECTION / "copy", tmp_path / BACK / "copy")
+    assert [one.report.system.name for one in read_direction(tmp_path / DIRECTION)] == ["copy"]
+    assert list(read_direction(tmp_path / BACK)) == []
+    assert f"is a report of {DIRECTION}, but is under {BACK}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["results", "tstbench/results/deeper", "tstbench/", "a b/c"])
+def test_a_repository_has_a_namespace_and_a_name(name, tmp_path):
+    with pytest.raises(InputError, match="is not a repository id: use namespace/name"):
+        write_repository(tmp_path, "dataset", name, CARD)
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "datasets" / name / ".git").mkdir(parents=True)
+    assert find_repository(tmp_path, "dataset", name) is None
+
+
+# -- answers of a chat server ----------------------------------------------------------------------
+
+BODY = {"model": "m", "messages": [{"role": "user", "content": "Hello?"}]}
+URL = "http://127.0.0.1:9/v1"
+
+
+def test_the_key_of_an_answer_covers_everything_that_can_change_it():
+    calls = [
+        Call(BODY, URL),
+        Call(BODY, "http://127.0.0.1:8/v1"),
+        Call({**BODY, "model": "n"}, URL),
+        Call({**BODY, "temperature": 1.0}, URL),
+        Call({**BODY, "messages": []}, URL),
+        Call(BODY, URL, sample=1),
+    ]
+    assert len({call.key for call in calls}) == len(calls)
+    assert Call(dict(reversed(BODY.items())), URL).key == calls[0].key
+
+
+def test_answers_are_kept_by_server_and_model(tmp_path, monkeypatch):
+    monkeypatch.setenv("TSTBENCH_HOME", str(tmp_path))
+    kept = [Answers(URL, "m"), Answers(URL, "n"), Answers("http://127.0.0.1:8/v1", "m")]
+    assert len({one.path for one in kept}) == len(kept)
+    kept[0].put("key", Reply("Hello!"))
+    assert [one.get("key") for one in kept] == [Reply("Hello!"), None, None]
+
+
+def test_a_kept_answer_that_is_none_is_asked_for_again(tmp_path, monkeypatch):
+    monkeypatch.setenv("TSTBENCH_HOME", str(tmp_path))
+    kept = Answers(URL, "m")
+    kept.put("first", Reply("Hello!"))
+    with kept.path.open("a") as stream:
+        for row in ({"key": "none", "text": 5}, {"key": ["list"], "text": "x"}):
+            stream.write(json.dumps(row) + "\n")
+    kept.put("last", Reply("Bye!"))
+    again = Answers(URL, "m")
+    assert [again.get(key) for key in ("first", "none", "last")] == [
+        Reply("Hello!"),
+        None,
+        Reply("Bye!"),
+    ]
+
+
 # -- what is asked ---------------------------------------------------------------------------------
 
 
@@ -152,6 +220,20 @@ def test_replicates_are_those_of_their_report(tmp_path, capsys):
 def test_a_scorer_that_cannot_do_it(options, said, capsys, tstbench_home):
     asked = ("evaluate", "--direction", DIRECTION, "--baseline", "copy", *options)
     assert said in refusal(capsys, *asked)
+
+
+def test_no_gradients_are_looked_for_in_a_classifier_that_has_none(tmp_path, monkeypatch):
+    """Neither by its kind nor in its folder, though it is there and whole."""
+    monkeypatch.setenv("TSTBENCH_HOME", str(tmp_path))
+    card = ScorerCard(
+        role="classifier", dataset="mini", name="linear", kind="linear",
+        styles=("negative", "positive"), trained_on="nothing", data_fingerprint="0", n_sentences=0,
+    )  # fmt: skip
+    stored = store(card, lambda folder: (folder / "weights.npz").write_bytes(b"0"))
+    for spec in ("linear", stored.folder):
+        profile = PROFILES["embedded"].with_scorers([f"attribution={spec}"])
+        with pytest.raises(InputError, match="not a classifier of kind linear"):
+            Scorers(profile, parse_direction(DIRECTION)).find("attribution")
 
 
 def test_a_name_that_is_none_is_refused_before_logs_are_read(tmp_path, capsys):
@@ -184,6 +266,14 @@ values = { 0 = "rude", 1 = "politer" }
     write_lines(path.parent / "all.tsv", ["text\tstyle", "Move.\t0", "Would you?\t1"])
     said = refusal(capsys, "build", "manners", "--data", path, "--out", tmp_path / "out")
     assert "unknown style 'politer'" in said
+
+
+@pytest.mark.parametrize("values", ['values = { 0 = "rude", 1 = "polite" }', ""])
+def test_a_table_that_does_not_exist(values, tmp_path, capsys):
+    table = f'[train]\nfile = "none.tsv"\ntext = "text"\nstyle = "style"\n{values}\n'
+    path = write_manners(tmp_path, replaced((TRAIN, table)))
+    for asked in (("data", "check", path), ("build", "manners", "--data", path, "--out", tmp_path)):
+        assert f"no such file: {tmp_path / 'none.tsv'}" in refusal(capsys, *asked)
 
 
 # -- numbers ---------------------------------------------------------------------------------------

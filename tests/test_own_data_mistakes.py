@@ -9,8 +9,11 @@ from tstbench.datasets_scripts.added import load_data
 from tstbench.datasets_scripts.known import (
     DATASETS,
 )
+from tstbench.datasets_scripts.own import read_data
+from tstbench.datasets_scripts.views import available_parts
 from tstbench.errors import (
     InputError,
+    MissingFileError,
     TSTBenchError,
     UnknownNameError,
 )
@@ -139,3 +142,18 @@ def test_a_table_never_loses_a_quotation_mark_or_a_row(line, tmp_path):
     )
     with pytest.raises(InputError, match=r"train\.tsv, line \d+: not valid CSV"):
         load_data(tmp_path / "mine.toml")
+
+
+def test_a_split_whose_table_is_missing_is_left_out_by_name(tmp_path):
+    """Also in a corpus of another package, whose files nobody looked at when it was registered."""
+    table = (
+        '[train]\nfile = "none.tsv"\ntext = "text"\nstyle = "style"\n'
+        'values = { 0 = "rude", 1 = "polite" }\n'
+    )
+    corpus = read_data(write_manners(tmp_path, replaced((TRAIN, table))))
+    with pytest.raises(MissingFileError, match=r"no such file: .*none\.tsv"):
+        available_parts(corpus)
+    parts, missing = available_parts(corpus, allow_missing=True)
+    assert [part.name for part in parts] == ["test"]
+    assert list(missing) == ["train"]
+    assert "none.tsv" in missing["train"]

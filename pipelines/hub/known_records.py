@@ -16,6 +16,7 @@ from pydantic import ValidationError
 from ...datasets_scripts.directions import OUR_DATASETS
 from ...datasets_scripts.judgments.licensed import without_licensed_text
 from ...datasets_scripts.judgments.schema import Judgment
+from ...datasets_scripts.judgments.studies import STUDIES
 from ...datasets_scripts.known import DATASETS
 from ...errors import InputError, TSTBenchError
 from ...records import Strict
@@ -91,11 +92,16 @@ def check_dataset(name: str, where: str) -> None:
 
     Raises:
         LicensedTextError: it is licensed.
-        InputError: it has no licence.
+        InputError: it has no licence, or nobody registered it, so that its licence is not known.
     """
     if name in LICENSED:
         raise LicensedTextError(f"{where} has text of a licensed dataset, {name}. {_WAY_OUT}")
-    if name in DATASETS and not DATASETS[name].publishable:
+    if name not in DATASETS:
+        raise InputError(
+            f"{where} has sentences of {name}, whose licence is not known. Give its data file "
+            "(--data FILE), or leave them out"
+        )
+    if not DATASETS[name].publishable:
         raise InputError(f"{where} has sentences of {name}, which has no licence: leave them out")
 
 
@@ -204,7 +210,8 @@ def _check_judgment(row: Judgment, where: str) -> None:
             raise LicensedTextError(
                 f"{where}: field {name!r} has text of a licensed dataset, {row.dataset}. {_WAY_OUT}"
             )
-    if row.source is not None or row.output is not None:
+    published = row.dataset in STUDIES  # sentences of its own; its card states their terms
+    if (row.source is not None or row.output is not None) and not published:
         check_dataset(row.dataset, where)
 
 

@@ -110,9 +110,15 @@ def _new_file(path: Path) -> BinaryIO:
             stream = cast("BinaryIO", open(name, "xb", opener=_private))  # noqa: SIM115
         except FileExistsError:
             continue
-        if take(stream.fileno()) is None or has_name(stream.fileno(), name):
+        if _kept(stream.fileno(), name):
             return stream
-        stream.close()  # swept away in the moment before it was locked
+        stream.close()
+
+
+def _kept(handle: int, path: Path) -> bool:
+    """Lock what was just made; false if somebody swept, or is sweeping, it away before."""
+    free = take(handle)
+    return free is None or (free and has_name(handle, path))
 
 
 def _private(name: str, flags: int) -> int:
@@ -136,9 +142,7 @@ class ScratchFolder:
             except FileExistsError:
                 continue
             self._handle = _opened(self.path)
-            if self._handle is None or take(self._handle) is None:
-                return
-            if has_name(self._handle, self.path):
+            if self._handle is None or _kept(self._handle, self.path):
                 return
             os.close(self._handle)
 

@@ -455,3 +455,26 @@ def test_everything_is_on_the_disk_before_and_after_it_gets_its_name(tmp_path, m
     events.clear()
     write_text(tmp_path / "file", "x")
     assert [Path(path).parent for path in events] == [tmp_path, tmp_path.parent]
+
+
+def sweep_for_ever(folder):
+    while True:
+        scratch._swept.clear()
+        scratch.sweep(folder)
+
+
+def test_what_is_being_made_is_swept_before_it_is_used_or_never(tmp_path):
+    """Sweepers meet scratch between its making and its locking: its maker then makes another."""
+    sweepers = [FORK.Process(target=sweep_for_ever, args=(tmp_path,)) for _ in range(2)]
+    for sweeper in sweepers:
+        sweeper.start()
+    try:
+        for number in range(300):
+            with scratch.scratch_folder(beside=tmp_path / "model") as folder:
+                write_text(folder / "made.json", str(number))
+            write_text(tmp_path / "report.json", str(number))
+    finally:
+        for sweeper in sweepers:
+            sweeper.kill()
+            sweeper.join()
+    assert (tmp_path / "report.json").read_text() == "299"

@@ -242,9 +242,10 @@ def test_a_folder_belongs_to_one_system_and_direction(tmp_path):
     whole = f"na\u00efve Bayes\0{one.outputs_sha256}\0{one.profile}".encode()
     assert submission_folder(one) == "submission-" + hashlib.sha256(whole).hexdigest()[:16]
     read_whole(earlier.rename(earlier.with_name(submission_folder(one))))
+    folder = folder.with_name("GPT_4")
     edit(folder, direction="mini/positive-to-negative")
     with pytest.raises(InputError) as error:
-        read_stored(folder)
+        read_whole(folder)
     assert str(error.value) == (
         f"{folder / 'report.json'} is a report of mini/positive-to-negative, but is under {THERE}"
     )

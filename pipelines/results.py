@@ -27,7 +27,7 @@ import pyarrow.parquet as pq
 from ..datasets_scripts.directions import Direction
 from ..datasets_scripts.known import DATASETS
 from ..errors import InputError, TSTBenchError
-from ..files import file_name, file_state
+from ..files import check_inside, file_name, file_state
 from ..metrics.result import finite
 from ..metrics.statistics import LEVEL, RESAMPLES
 from ..talk import printable, say
@@ -104,9 +104,12 @@ class Stored:
                 sentences of a licensed corpus may always be missing.
 
         Raises:
-            TSTBenchError: a file is missing, damaged, or was changed after it was written.
+            TSTBenchError: a file is missing, damaged, or was changed after it was written, or is a
+                link that leads out of the results folder.
         """
         self.check_direction()
+        for name in RESULT_FILES:
+            check_inside(self.folder / name, self.folder.parents[2])
         if not os.path.lexists(self.folder / REPLICATES_FILE):
             if complete or self.report.replicates_sha256 is not None:
                 raise InputError(

@@ -133,6 +133,15 @@ ALTERED = {
     "sentences elsewhere": lambda f: outside(f, "samples.jsonl"),
     "replicates elsewhere": lambda f: outside(f, "replicates.parquet"),
     "no replicates": lambda f: (f / "replicates.parquet").unlink(),
+    "no replicates and no hash of them": lambda f: (
+        (f / "replicates.parquet").unlink(),
+        edit(f, lambda report: report.update(replicates_sha256=None)),
+    ),
+    "nothing but a report that names nothing": lambda f: (
+        (f / "replicates.parquet").unlink(),
+        (f / "samples.jsonl").unlink(),
+        edit(f, lambda report: report.update(replicates_sha256=None, samples_sha256=None)),
+    ),
 }
 DAMAGED = {
     "empty replicates": content("replicates.parquet", ""),

@@ -4,10 +4,12 @@ import asyncio
 import gzip
 import ssl
 import threading
+import time
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from prepared import command_line
 
 pytest.importorskip("openai")
 
@@ -95,3 +97,35 @@ def test_a_redirect_takes_no_sentence_along(place):
             assert post(url).status_code == 307
     assert len(seen) == 1
     assert stolen == []
+
+
+def test_an_answer_that_trickles_ends_and_is_told(capsys, tmp_path, monkeypatch):
+    monkeypatch.setenv("TSTBENCH_HOME", str(tmp_path / "home"))
+
+    def answer(handler):
+        head(handler)
+        while True:
+            handler.wfile.write(b" ")
+            handler.wfile.flush()
+            time.sleep(0.1)
+
+    with serving(answer) as (url, _):
+        said = transfer(capsys, tmp_path, url, "--timeout", "0.4", "--retries", "0")
+    assert "did not end its answer within 0.8 seconds" in said
+
+
+def test_a_redirect_is_told(capsys, tmp_path, monkeypatch):
+    monkeypatch.setenv("TSTBENCH_HOME", str(tmp_path / "home"))
+    with serving(lambda handler: head(handler, 307, location="http://127.0.0.1:1/")) as (url, _):
+        said = transfer(capsys, tmp_path, url)
+    assert "another address (307), which are not followed" in said
+    assert "--base-url" in said
+
+
+def transfer(capsys, tmp_path, url, *more):
+    """What the command says that ends with exit code 2."""
+    where = ("--direction", "mini/negative-to-positive", "--out", str(tmp_path / "out.jsonl"))
+    arguments = ("transfer", "chat", "--model", "x", "--base-url", url, *where, *more)
+    code, _, err = command_line(capsys, *arguments)
+    assert code == 2
+    return " ".join(err.split())

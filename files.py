@@ -216,6 +216,33 @@ def decoded(content: bytes, path: Path) -> str:
     return text
 
 
+def check_inside(path: Path, root: Path) -> None:
+    """Check that a path below a folder does not lead out of it by a link.
+
+    What the Hub's client downloads are links to its ``blobs``, beside the ``snapshots``: those are
+    no way out.
+
+    Args:
+        path: of a file or folder, whether it exists or not.
+        root: a folder that is above it by name, and may be a link itself.
+
+    Raises:
+        InputError: the path, or a folder on the way to it, is a link to somewhere else.
+    """
+    way = [path, *path.parents]
+    if not any(step.is_symlink() for step in way[: len(path.relative_to(root).parts)]):
+        return
+    target, top = Path(os.path.realpath(path)), Path(os.path.realpath(root))
+    inside = [top]
+    if top.parent.name == "snapshots":
+        inside.append(top.parent.parent / "blobs")
+    if not any(target.is_relative_to(one) for one in inside):
+        raise InputError(
+            f"{path} is a link that leads out of {root}, which is neither shown nor published: "
+            "put a copy in its place"
+        )
+
+
 def check_file(path: Path) -> None:
     """Check that a path is a file that ends: a pipe or ``/dev/zero`` can be read for ever.
 

@@ -29,10 +29,12 @@ class Hosts:
     Attributes:
         served: the address that the server listens on, or its name.
         allowed: further names, such as that of a proxy; ``*`` for every name.
+        how: what allows a further name, for the message of a refusal.
     """
 
     served: str
     allowed: Collection[str] = ()
+    how: str = "start the server with --allow-host"
 
     def refusal(self, header: str | None) -> str | None:
         """Why a request is refused, in words; ``None`` if it is not.
@@ -57,7 +59,7 @@ start the server with --allow-host evil.example
         name = printable(name[:_SHOWN])
         return (
             f"this server does not answer to the name {name!r}. If it is yours, as behind a proxy, "
-            f"start the server with --allow-host {name}"
+            f"{self.how} {name}"
         )
 
     @property

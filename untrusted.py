@@ -1,8 +1,9 @@
-"""JSON that others wrote: read with limits, so that one bad file is an error with a name.
+"""JSON and YAML that others wrote: read with limits, so that one bad file is an error with a name.
 
 Results, predictions and judgments are exchanged between people. Their files are data: a file that
 is no file, too large, nested without end, or ambiguous is refused before anything is made of it.
 Each refusal is an :class:`~.errors.InputError` that names the file, and for JSON Lines the line.
+YAML is what the Hub's cards and results are written in: of it only what JSON could say is read.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import re
 import stat
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -24,6 +26,8 @@ MAX_BYTES = 1 << 26  # of one JSON document: 64 MiB
 MAX_LINES_BYTES = 1 << 31  # of one file of JSON Lines: 2 GiB, a million sentences with references
 MAX_LINE = 1 << 24  # characters of one line
 MAX_DEPTH = 32  # ours need 5
+MAX_YAML_BYTES = 1 << 18  # of one YAML document: 256 KiB; without libyaml that takes two seconds
+_MAX_DIGITS = 400  # of a YAML number: parts to base 60 take a time that grows with their square
 # Not waiting for a pipe that nobody writes to; on Windows, without changing line ends.
 _HOW = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
@@ -69,6 +73,47 @@ def read_json(path: Path | str, *, max_bytes: int = MAX_BYTES) -> Any:
         InputError: it cannot be read, is too large, or is not such JSON.
     """
     return parse_json(read_small_text(path, max_bytes=max_bytes), str(path))
+
+
+def parse_yaml(content: bytes, where: str) -> Any:
+    r"""Parse one YAML document of plain values: what JSON could say, and dates.
+
+    Args:
+        content: the YAML, as UTF-8 or with a byte-order mark.
+        where: the file, as an error names it.
+
+    Raises:
+        InputError: it is not YAML, larger than :data:`MAX_YAML_BYTES`, nested too deeply, has a key
+            twice in one mapping, half of a surrogate pair, or an alias: a few lines of aliases can
+            stand for billions of values.
+
+    >>> parse_yaml(b"a: [1, 2.5, null]", "a.yaml")
+    {'a': [1, 2.5, None]}
+    >>> parse_yaml(b"a: &x [1]\nb: *x", "a.yaml")
+    Traceback (most recent call last):
+        ...
+    tstbench.errors.InputError: a.yaml, line 2: has an alias (*x): write its value out
+    """
+    import yaml
+
+    if len(content) > MAX_YAML_BYTES:
+        size = f"{len(content) / 2**10:.0f} KiB, the limit is {MAX_YAML_BYTES / 2**10:.0f} KiB"
+        raise InputError(f"{where} is too large: {size}")
+    loader = _yaml_loader()
+    try:
+        _check_events(yaml.parse(content, Loader=loader), where)
+        return yaml.load(content, Loader=loader)  # noqa: S506 (a safe loader, made stricter)
+    except InputError:
+        raise
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        place = f" (line {mark.line + 1})" if mark else ""
+        why = str(getattr(error, "problem", None) or error).split("\n")[0]
+        raise InputError(f"{where} is not YAML{place}: {why}") from error
+    except (ValueError, ArithmeticError, LookupError, AttributeError, TypeError) as error:
+        # PyYAML's own errors for a value that is not what its tag says, such as !!timestamp x
+        why = str(error).split("\n")[0]
+        raise InputError(f"{where} is not YAML that can be used: {why}") from error
 
 
 def read_json_lines(
@@ -126,6 +171,46 @@ def read_small(path: Path | str, *, max_bytes: int = MAX_BYTES) -> bytes:
             f"{path} is too large: {size / 2**20:.0f} MiB, the limit is {max_bytes / 2**20:.0f} MiB"
         )
     return content
+
+
+def _check_events(events: Any, where: str) -> None:
+    """Check what nothing was made of yet: aliases, depth, long numbers, Unicode."""
+    import yaml
+
+    depth = 0
+    for event in events:
+        line = f"{where}, line {event.start_mark.line + 1}"
+        if isinstance(event, yaml.AliasEvent):
+            raise InputError(f"{line}: has an alias (*{event.anchor}): write its value out")
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        elif isinstance(event, yaml.ScalarEvent):
+            text = event.value
+            if len(text) > _MAX_DIGITS and event.style in (None, "") and text[0] in "+-.0123456789":
+                raise InputError(f"{line}: a number of {len(text)} characters")
+            try:
+                text.encode()
+            except UnicodeEncodeError:
+                raise InputError(f"{line}: half of a surrogate pair is not valid Unicode") from None
+        if depth > MAX_DEPTH:
+            raise InputError(f"{line}: is nested too deeply: more than {MAX_DEPTH} levels")
+
+
+@cache
+def _yaml_loader() -> Any:
+    """PyYAML's safe loader, which takes no key twice; made when needed, since few commands do."""
+    import yaml
+
+    class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+        def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+            found = super().construct_mapping(node, deep=deep)
+            if len(found) < len(node.value):
+                raise ValueError(f"line {node.start_mark.line + 1}: a key is there twice")
+            return found
+
+    return Loader
 
 
 _BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[{\]}]', re.DOTALL)

@@ -49,12 +49,29 @@ def make_results(root: Path, systems: int, sentences: int, *, ranks: bool = True
             with_texts = direction == "yelp/negative-to-positive"
             samples = make_samples(sentences) if with_texts else []
             write_report(folder, report, samples)
+            write_json(folder / "report.json", as_schema_1(report))
             if not with_texts:
                 (folder / "samples.jsonl").unlink()
         if ranks:
             spans = {n: [max(1, i - 3), min(len(names), i + 5)] for i, n in enumerate(names, 1)}
             significance = {score.signature: {"ranks": spans} for score in report.scores}
             write_json(root / direction / "significance.json", significance)
+
+
+def as_schema_1(report: Report) -> dict[str, object]:
+    """The report as a file of schema 1, which had no replicates: nobody drew any for it."""
+    content = report.model_dump(
+        mode="json", exclude={"samples_sha256", "replicates_sha256", "scores"}
+    )
+    new = {"key", "made_with", "recipe", "profile"}
+    scores = [
+        {
+            **score.model_dump(mode="json", exclude=new),
+            "signature": score.signature.replace("|v:1", "", 1),
+        }
+        for score in report.scores
+    ]
+    return {**content, "schema_version": 1, "profile": "embedded", "scores": scores}
 
 
 def make_report(direction: str, number: int, sentences: int) -> Report:

@@ -19,6 +19,7 @@ from typing import Any
 
 from ..errors import InputError, ServerError, require
 from .answers import Reply
+from .bounded import TooMuchError, bounded_client
 from .budget import Budget
 from .cost import Counter
 from .refusals import NO_KEY, Passing, fatal, reply_of
@@ -26,6 +27,7 @@ from .settings import OPENAI_URL, ServerSettings
 
 _FIRST_WAIT, _LONGEST_WAIT = 0.5, 60.0  # seconds
 _LONGEST_ASKED = 900.0  # seconds that a server may ask us to wait
+_TOTAL = 2  # timeouts that an answer may take from the first byte to the last
 _SHARE = 4  # requests at a time that share a pool of connections
 _HELLOS = 2  # retries until a server has answered once: that it is none should be said soon
 
@@ -89,7 +91,7 @@ class ChatClient:
                 base_url=settings.url,
                 timeout=settings.timeout,
                 max_retries=0,  # retries are counted here
-                http_client=openai.DefaultAsyncHttpxClient(verify=certificates),
+                http_client=bounded_client(certificates),
             )
             for _ in range(-(-settings.concurrency // _SHARE))
         ]
@@ -167,8 +169,21 @@ class ChatClient:
         import openai
 
         try:  # as the JSON it is: the client's own objects take as long to make as all the rest
-            found = await client.post("/chat/completions", body=dict(body), cast_to=object)
-        except (openai.OpenAIError, ValueError) as error:  # ValueError: a body that is not JSON
+            # The client's own limit is for each part of an answer: one that trickles never ends.
+            found = await asyncio.wait_for(
+                client.post("/chat/completions", body=dict(body), cast_to=object),
+                _TOTAL * self._settings.timeout,
+            )
+        except asyncio.TimeoutError as error:  # noqa: UP041 (before 3.11 not the built-in one)
+            url, most = self._settings.url, self._settings.timeout
+            raise Passing(
+                f"{url} did not end its answer within {_TOTAL * most:g} seconds"
+            ) from error
+        except (
+            openai.OpenAIError,
+            ValueError,
+            TooMuchError,
+        ) as error:  # ValueError: a body that is not JSON
             failure = fatal(error, self._settings, of, self._key)
             if isinstance(failure, Reply):
                 return failure

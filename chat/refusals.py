@@ -9,6 +9,7 @@ from typing import Any
 
 from ..errors import ServerError
 from .answers import Reply, Token, read_tokens
+from .bounded import TooMuchError
 from .settings import ServerSettings
 
 # Published models that OpenAI no longer serves.
@@ -93,6 +94,8 @@ def fatal(
     if isinstance(error, openai.APITimeoutError):
         text = f"{url} did not answer within {settings.timeout:g} seconds (--timeout)"
         return Passing(text, is_free=_unconnected(error))
+    if isinstance(error, TooMuchError):
+        return RefusedError(f"{url} sent {error}: that is no chat server's")
     if isinstance(error, openai.APIConnectionError):
         text = f"{url} cannot be reached: is a server running there?"
         return Passing(text, is_free=_unconnected(error))
@@ -101,6 +104,11 @@ def fatal(
     status, code, said = error.status_code, _code(error), _said(error, key)
     if status == 429 and code in ("insufficient_quota", "billing_hard_limit_reached"):
         return RefusedError(f"the account of the key in {settings.key_name} has no credit left")
+    if 300 <= status < 400:
+        return RefusedError(
+            f"{url} sends requests on to another address ({status}), which are not followed: give "
+            f"the address that answers with {settings.flag('base_url')}"
+        )
     if status in _NEVER:
         return RefusedError(f"{_NO_SERVER.format(url)} ({status}: {said})")
     if status >= 500 and _is_page(error):  # such as a gateway's, in front of a server that rests

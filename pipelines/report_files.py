@@ -41,6 +41,15 @@ def read_report(path: Path) -> Report:
         InputError: not a report of a schema we know; the message names the field.
         NewerReportError: a later version of TSTBench wrote it.
     """
+    return read_versioned(path)[0]
+
+
+def read_versioned(path: Path) -> tuple[Report, int]:
+    """A report as :func:`read_report` has it, and the schema that its file has.
+
+    Raises:
+        InputError: see :func:`read_report`.
+    """
     path = path / "report.json" if path.is_dir() else path
     content = read_json(path)
     version = _schema_version(content)
@@ -51,8 +60,8 @@ def read_report(path: Path) -> Report:
         )
     try:
         if version == 1:
-            return ReportSchema1.model_validate(content).upgraded()
-        return Report.model_validate(content)
+            return ReportSchema1.model_validate(content).upgraded(), 1
+        return Report.model_validate(content), SCHEMA_VERSION
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"]) or "report"

@@ -27,15 +27,15 @@ import pyarrow.parquet as pq
 from ..datasets_scripts.directions import Direction
 from ..datasets_scripts.known import DATASETS
 from ..errors import InputError, TSTBenchError
-from ..files import file_name, file_state
+from ..files import check_inside, file_name, file_state
 from ..metrics.result import finite
 from ..metrics.statistics import LEVEL, RESAMPLES
 from ..talk import printable, say
 from ..untrusted import MAX_LINES_BYTES, read_small
 from .history import HISTORY_FILE
 from .ranking import Bootstrapped
-from .report import MAX_NAME, Report, Sample, Score, score_recipe
-from .report_files import parse_samples, read_report
+from .report import MAX_NAME, SCHEMA_VERSION, Report, Sample, Score, score_recipe
+from .report_files import parse_samples, read_report, read_versioned
 from .sample_outline import outline
 
 SAMPLES_FILE = "samples.jsonl"
@@ -45,10 +45,17 @@ RESULT_FILES = {"report.json", SAMPLES_FILE, REPLICATES_FILE, HISTORY_FILE}
 
 @dataclass(frozen=True)
 class Stored:
-    """One system's results on disk, or those of the scores in a reduced report."""
+    """One system's results on disk, or those of the scores in a reduced report.
+
+    Attributes:
+        folder: of the report.
+        report: in today's schema.
+        schema: of the file that it was read from.
+    """
 
     folder: Path
     report: Report
+    schema: int = SCHEMA_VERSION
 
     @property
     def has_samples(self) -> bool:
@@ -99,16 +106,20 @@ class Stored:
         were scored, and the folder that of the system.
 
         Args:
-            complete: refuse missing files. Without it, the sentences may be missing, and in a
-                report that names no replicates (of schema 1, which had none) those too. The
-                sentences of a licensed corpus may always be missing.
+            complete: refuse missing files. Without it, the sentences may be missing, and so may the
+                replicates of a report of schema 1, which had none, or without scores. The sentences
+                of a licensed corpus may always be missing.
 
         Raises:
-            TSTBenchError: a file is missing, damaged, or was changed after it was written.
+            TSTBenchError: a file is missing, damaged, or was changed after it was written, or is a
+                link that leads out of the results folder.
         """
         self.check_direction()
+        for name in RESULT_FILES:
+            check_inside(self.folder / name, self.folder.parents[2])
         if not os.path.lexists(self.folder / REPLICATES_FILE):
-            if complete or self.report.replicates_sha256 is not None:
+            named = self.report.replicates_sha256 is not None
+            if complete or named or (self.schema > 1 and self.report.scores):
                 raise InputError(
                     f"{self.folder} has no {REPLICATES_FILE}. Evaluate the system again"
                 )
@@ -271,7 +282,7 @@ def read_stored(folder: Path) -> Stored:
     Raises:
         InputError: there is no readable report.
     """
-    return Stored(folder, read_report(folder / "report.json"))
+    return Stored(folder, *read_versioned(folder / "report.json"))
 
 
 def read_whole(folder: Path, *, complete: bool = True) -> Stored:

@@ -11,15 +11,18 @@ os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # before gradio is i
 
 import evaluate
 import gradio as gr
+from starlette.middleware import Middleware
 
 from ..datasets_scripts.known import DIRECTIONS
 from ..datasets_scripts.load import load_test_set
 from ..errors import TSTBenchError
+from ..hosts import ANY, Hosts
 from ..metrics.registry import METRICS
 from ..metrics.units import between, number, unit
 from ..pipelines.meta.in_words import in_full
 from .design.stylesheet import stylesheet
 from .design.theme import theme
+from .serving import KnownHosts
 
 EXAMPLE_DIRECTION = "mini/negative-to-positive"
 # To the first sentences of the test set: two rewrites, one left half-way, one copied.
@@ -35,6 +38,7 @@ MAX_SENTENCES = 2000
 NEEDS_DIRECTION = (
     "acc", "ppl", "cola", "joint", "fluency", "llm_judge", "logprop", "naturalness", "sti", "wmd",
 )  # fmt: skip
+_ALLOW = "TSTBENCH_ALLOW_HOST"
 OWN_STYLE = Path(__file__).with_name("metric_page.css")
 
 
@@ -76,9 +80,34 @@ def page(folder: Path | str) -> gr.Blocks:
     return demo
 
 
-def launch(folder: Path | str, **kwargs: Any) -> None:
-    """Serve the page; in a Space, host and port come from the environment."""
-    page(folder).launch(**looks(), **kwargs)
+def launch(folder: Path | str, **kwargs: Any) -> gr.Blocks:
+    """Serve the page; in a Space, host and port come from the environment.
+
+    Outside of one it answers only to the names of this machine, see :mod:`tstbench.hosts`, and to
+    those in ``TSTBENCH_ALLOW_HOST``, separated by commas. A Space is public, and is reached under
+    the names of the Hub.
+
+    Args:
+        folder: see :func:`page`.
+        kwargs: further arguments of ``Blocks.launch``.
+
+    Returns:
+        The served page.
+    """
+    served = kwargs.get("server_name") or os.environ.get("GRADIO_SERVER_NAME") or "127.0.0.1"
+    named = os.environ.get(_ALLOW, "").split(",")
+    allowed = (
+        (ANY,)
+        if os.environ.get("SPACE_ID")
+        else tuple(name for name in map(str.strip, named) if name)
+    )
+    hosts = Hosts(
+        served, allowed, how=f"start the page with the environment variable {_ALLOW} set to"
+    )
+    demo = page(folder)
+    middleware = [Middleware(KnownHosts, hosts=hosts)]
+    demo.launch(**looks(), app_kwargs={"middleware": middleware}, **kwargs)
+    return demo
 
 
 def looks() -> dict[str, Any]:

@@ -20,6 +20,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 TOKEN = "hf_" + "w" * 34  # the one that may write
 LARGE = (".parquet", ".safetensors", ".bin", ".arpa", ".npz")
+PAGE = 2  # pull requests on one page
 CREATED = "2026-01-01T00:00:00.000Z"
 
 
@@ -36,6 +37,8 @@ class Repo:
     commits: dict[str, dict[str, bytes]] = field(default_factory=dict)
     messages: list[str] = field(default_factory=list)
     proposed: list[dict[str, bytes]] = field(default_factory=list)  # by pull request
+    titles: list[str] = field(default_factory=list)  # of the pull requests
+    closed: set[int] = field(default_factory=set)  # their numbers, from 1
     tags: dict[str, str] = field(default_factory=dict)
     head: str = ""
 
@@ -144,6 +147,7 @@ class Handler(BaseHTTPRequestHandler):
             (r"/api/(dataset|model|space)s/([^/]+/[^/]+)/tree/([^/]+)(?:/(.*))?", self.tree),
             (r"/api/(dataset|model|space)s/([^/]+/[^/]+)/paths-info/([^/]+)", self.paths),
             (r"/api/(dataset|model|space)s/([^/]+/[^/]+)/refs", self.refs),
+            (r"/api/(dataset|model|space)s/([^/]+/[^/]+)/discussions", self.discussions),
             (r"/api/(dataset|model|space)s/([^/]+/[^/]+)/preupload/([^/]+)", self.preupload),
             (r"/api/(dataset|model|space)s/([^/]+/[^/]+)/commit/([^/]+)", self.commit),
             (r"/api/(dataset|model|space)s/([^/]+/[^/]+)/tag/([^/]+)", self.tag),
@@ -253,6 +257,24 @@ class Handler(BaseHTTPRequestHandler):
         main = {"name": "main", "ref": "refs/heads/main", "targetCommit": repo.head}
         return ok({"branches": [main], "tags": tags, "converts": []})
 
+    def discussions(self, kind, repo_id):
+        repo = self.repo(kind, repo_id)
+        first = PAGE * int(self.query.get("p", 0))
+        found = [
+            {
+                "num": number,
+                "title": title,
+                "author": {"name": "somebody"},
+                "createdAt": CREATED,
+                "status": "closed" if number in repo.closed else "open",
+                "isPullRequest": True,
+                "repo": {"name": repo_id, "type": kind},
+            }
+            for number, title in reversed(list(enumerate(repo.titles, 1)))
+        ]
+        page = found[first : first + PAGE]
+        return ok({"discussions": page, "count": len(found), "start": first})
+
     def tag(self, kind, repo_id, name):
         repo = self.repo(kind, repo_id, writing=True)
         if self.command == "DELETE":
@@ -312,6 +334,7 @@ class Handler(BaseHTTPRequestHandler):
                 raise RefusedError(400, f"not understood: {line['key']}")
         if self.query.get("create_pr"):
             repo.proposed.append(files)
+            repo.titles.append(header["summary"])
             number = len(repo.proposed)
             address, commit = self.address(kind, repo_id), "0" * 40
             proposal = {"pullRequestUrl": f"{address}/discussions/{number}"}

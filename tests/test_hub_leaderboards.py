@@ -1,8 +1,10 @@
 """The Hub's own leaderboards: tasks of datasets, what models report, and how it is sent."""
 
+import json
 import threading
 from dataclasses import replace
 from types import SimpleNamespace
+from urllib.request import urlopen
 
 import huggingface_hub.constants
 import pytest
@@ -79,6 +81,17 @@ def made(tmp_path_factory):
             ".eval_results/mini.yaml": yaml.safe_dump(other).encode(),
             ".eval_results/broken.yaml": b"- value: high\n",
         },
+    )
+    # Each further line stands for nine times as many values, as soon as they are written out.
+    bomb = "".join(
+        f"a{n}: &a{n} [{', '.join([f'*a{n - 1}' if n else 'x'] * 9)}]\n" for n in range(5)
+    )
+    card = f"---\nlicense: mit\n{bomb}---\n".encode()
+    write_repository(
+        folder / "hub",
+        "model",
+        "somebody/bomb",
+        {"README.md": card},
     )
     server = make_server(folder / "hub")
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
@@ -283,6 +296,7 @@ def test_help_explains_every_argument(capsys):
         (b"- dataset: {id: a/b, task_id: c}\n  value: .nan", "not a number"),
         (b"- dataset: {id: a/b, task_id: c}\n  value: " + b"9" * 400, "not a number"),
         (b"[" * 5000, "nested too deeply"),
+        (b"- &a {notes: x}\n- *a", "alias"),
         (b"- dataset: {id: ../x, task_id: c}\n  value: 1", "dataset.id"),
         (b"- dataset: {id: a/b, task_id: c}\n  value: 1\n  source: {name: x}", "source.url"),
         (b"\xff", "is not YAML"),
@@ -292,3 +306,8 @@ def test_a_file_of_another_form_is_refused(content, why):
     with pytest.raises(Exception, match=r"here\.yaml") as caught:
         parse_results(content, "here.yaml")
     assert why in str(caught.value)
+
+
+def test_a_card_of_aliases_without_end_is_no_card(made):
+    with urlopen(f"{made.url}/api/models/somebody/bomb") as answer:
+        assert json.load(answer)["cardData"] == {}

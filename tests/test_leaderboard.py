@@ -26,7 +26,7 @@ from tstbench.spaces.leaderboard.overview import build_overview
 from tstbench.spaces.leaderboard.query import VIEWS, Query
 from tstbench.spaces.leaderboard.ranking import build_ranking
 from tstbench.spaces.leaderboard.ranks import RankCache
-from tstbench.spaces.leaderboard.significance import computed_places
+from tstbench.spaces.leaderboard.significance import computed_places, stored_places
 
 
 @pytest.fixture
@@ -118,6 +118,17 @@ class TestSettings:
         assert all(label.startswith("same #") for label in labels)
 
 
+def places_of(root):
+    """The places on the page, when all of them are computed."""
+    board, cache = Results(root).board(), RankCache()
+    setting = settings(board.of(THERE))[0]
+    while True:
+        computed, pending = cache.get(board, setting)
+        if not pending:
+            ranking = build_ranking(board, setting, computed)
+            return {row.entry.label: [cell.ranks for cell in row.cells] for row in ranking.rows}
+
+
 class TestRanking:
     def test_best_first_missing_last_and_why(self, root):
         write(root, report("low", {"joint": 0.2, "ppl": 300.0}))
@@ -189,6 +200,20 @@ class TestRanking:
         }
         assert sorted(best["copy_rate"]) == [False, True]
         assert best["length_ratio"] == [False, False]
+
+    def test_an_edited_file_is_not_believed_where_there_are_replicates(self, tmp_path):
+        root = real_results(tmp_path, directions=(THERE,), hostile=False)
+        file = root / THERE / "significance.json"
+        record = json.loads(file.read_text())
+        for one in record.values():
+            names = sorted(one["ranks"], key=lambda name: -one["ranks"][name][0])
+            one["ranks"] = {name: [n, n] for n, name in enumerate(names, 1)}  # the worst is first
+            one["p_best"] = {name: float(name == names[0]) for name in names}
+        honest = places_of(root)
+        write_json(file, record)
+        assert places_of(root) == honest
+        first = settings(Results(root).board().of(THERE))[0]
+        assert stored_places(Results(root).board(), first.entries, "r_bleu") is None
 
     def test_the_cache_computes_when_the_file_is_gone(self, tmp_path):
         root = real_results(tmp_path, directions=(THERE,), hostile=False)

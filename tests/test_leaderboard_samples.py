@@ -209,7 +209,8 @@ class TestSamples:
         assert test_set.sources[0] not in second.text
 
     def test_a_damaged_file_is_named(self, root):
-        folder = write(root, report("a", {"acc": 1.0}), [sample(0, "s", "p", acc=1.0)])
+        one = [sample(0, "s", "p", acc=1.0)]
+        folder = write(root, report("a", {"acc": 1.0}), one, whole=True)
         (folder / "samples.jsonl").write_text('{"id": 3}\n')
         assert "samples.jsonl is damaged: it does not match" in show(root, view="samples").html
 

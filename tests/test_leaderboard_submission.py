@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from faults.disks import close_for_writing, small_disk
 from hub_double import TOKEN, running
 from leaderboard_results import BACK, THERE, real_results, report, score_by_bleu
 
@@ -224,6 +225,15 @@ class TestToFolder:
             ToFolder(tmp_path / "results")(scored)
         assert str(tmp_path) not in str(caught.value)
 
+    def test_a_disk_that_is_read_only(self, scored, tmp_path):
+        with small_disk(tmp_path / "disk"):
+            root = tmp_path / "disk" / "results"
+            (root / THERE).mkdir(parents=True)
+            close_for_writing(tmp_path / "disk")
+            with pytest.raises(InputError, match=r"cannot be written \(Read-only") as caught:
+                ToFolder(root)(scored)
+        assert "\n" not in str(caught.value)
+
     @pytest.mark.parametrize("name", ["..", "../../../etc/passwd", "a/b", "con", "-rf", " "])
     def test_no_path_comes_from_a_name(self, name):
         where = Path(place(report(name, {"acc": 1.0})))
@@ -345,3 +355,42 @@ class TestToPullRequest:
         with pytest.raises(TSTBenchError, match=rf"HTTP {status}.*HF_TOKEN") as caught:
             ToPullRequest("tstbench/results", endpoint=hub.url)(scored)
         assert TOKEN not in str(caught.value)
+
+    @staticmethod
+    def named(scored, tmp_path, name, direction=THERE):
+        """A submission with the same outputs, by another name."""
+        one = read_report(scored)
+        one = one.model_copy(update={"system": SystemInfo(name=name), "direction": direction})
+        folder = tmp_path / f"{len(list(tmp_path.iterdir()))}"
+        write_report(folder, one, read_samples(scored))
+        return folder
+
+    def test_one_name_is_proposed_once(self, hub, scored, tmp_path):
+        publish = ToPullRequest("tstbench/results", endpoint=hub.url)
+        publish(scored)
+        for other in ("Another", "A third", "Add x on y"):  # so that there are several pages
+            publish(self.named(scored, tmp_path, other))
+        for same in ("NEW SYSTEM", "new-system", "New system"):
+            with pytest.raises(InputError, match=r"New system was already .*pull request 1\)"):
+                publish(self.named(scored, tmp_path, same))
+        publish(self.named(scored, tmp_path, "New system", BACK))
+        repo = hub.repos["dataset", "tstbench/results"]
+        assert len(repo.proposed) == 5
+        repo.closed.add(1)  # a person said no: the name is free again
+        publish(self.named(scored, tmp_path, "NEW SYSTEM"))
+        assert repo.titles[-1] == f"Add NEW SYSTEM on {THERE}"
+
+    def test_of_two_sessions_one_opens_a_pull_request(self, hub, scored, tmp_path):
+        folders = [self.named(scored, tmp_path, name) for name in ("Twin", "TWIN", "twin", "t-win")]
+
+        def send(folder):
+            try:
+                return ToPullRequest("tstbench/results", endpoint=hub.url)(folder).message
+            except InputError as error:
+                return str(error)
+
+        with ThreadPoolExecutor(4) as pool:
+            said = list(pool.map(send, folders))
+        assert sum("is open on" in one for one in said) == 1
+        assert sum("was already submitted" in one for one in said) == 3
+        assert len(hub.repos["dataset", "tstbench/results"].proposed) == 1

@@ -194,7 +194,8 @@ class TestHeadToHead:
 
     def test_damaged_sentences_are_named(self, real, root):
         for name in ("a", "b"):
-            folder = write(root, report(name, {"acc": 1.0}), [sample(0, "s", "p", acc=1.0)])
+            one = [sample(0, "s", "p", acc=1.0)]
+            folder = write(root, report(name, {"acc": 1.0}), one, whole=True)
         board = Results(root).board()
         (folder / "samples.jsonl").write_text("{}")
         query = Query.parse({"view": "versus"})

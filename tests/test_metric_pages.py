@@ -1,5 +1,6 @@
 """The metrics' own pages: every one computes its example; one is driven in a real browser."""
 
+import http.client
 import os
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from prepared import prepared_home
 from tstbench.metrics.module import compute
 from tstbench.metrics.registry import METRICS, families
 from tstbench.metrics.units import number, unit
-from tstbench.spaces.metric_page import EXAMPLE_DIRECTION, SEPARATOR, _example, looks, page
+from tstbench.spaces.metric_page import EXAMPLE_DIRECTION, SEPARATOR, _example, launch, looks, page
 
 ROOT = Path(__file__).resolve().parent.parent
 SCORES = {
@@ -110,6 +111,34 @@ def test_the_example_tells_metrics_apart(home):
     assert 0 < scores["acc"] < 100
     assert 20 < scores["r_bleu"] < scores["multi_bleu"] < 100
     assert 20 < scores["s_bleu"] < 100
+
+
+def asked_by_name(name, path="/config"):
+    """The status of an answer to a request that names the server so."""
+    demo = launch(ROOT / "metrics" / "surface", prevent_thread_lock=True, quiet=True)
+    try:
+        connection = http.client.HTTPConnection("127.0.0.1", demo.server_port, timeout=20)
+        connection.request("GET", path, headers={"Host": name})
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode()
+    finally:
+        demo.close()
+
+
+def test_a_page_on_this_machine_answers_to_no_other_name(monkeypatch):
+    for variable in ("SPACE_ID", "TSTBENCH_ALLOW_HOST"):
+        monkeypatch.delenv(variable, raising=False)
+    status, said = asked_by_name("evil.example")
+    assert status == 421
+    assert "TSTBENCH_ALLOW_HOST set to evil.example" in said
+    assert asked_by_name("localhost:7860")[0] == 200
+    monkeypatch.setenv("TSTBENCH_ALLOW_HOST", "other.example, evil.example")
+    assert asked_by_name("evil.example")[0] == 200
+
+
+def test_a_space_answers_to_the_names_of_the_hub(monkeypatch):
+    monkeypatch.setenv("SPACE_ID", "tstbench/surface")  # as in every Space
+    assert asked_by_name("tstbench-surface.hf.space")[0] == 200
 
 
 @in_browser

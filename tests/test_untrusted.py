@@ -3,9 +3,11 @@
 import json
 import os
 import random
+import time
 from contextlib import suppress
 
 import pytest
+import yaml
 
 from tstbench.errors import InputError, MissingFileError
 from tstbench.pipelines.report import Sample, predictions_sha256
@@ -13,7 +15,9 @@ from tstbench.pipelines.report_files import parse_samples, samples_content
 from tstbench.pipelines.sample_outline import _quickly
 from tstbench.untrusted import (
     MAX_DEPTH,
+    MAX_YAML_BYTES,
     parse_json,
+    parse_yaml,
     read_json,
     read_json_lines,
     read_small,
@@ -169,3 +173,50 @@ class TestSamples:
             assert found.outputs_sha256 == predictions_sha256([s.prediction for s in read])
             assert found.keys == {key for sample in read for key in sample.scores}
         assert quick > 100
+
+
+BOMB = "\n".join(
+    [f"a0: &a0 [{', '.join('xxxxxxxxx')}]"]
+    + [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 9)]
+).encode()
+YAML_REFUSED = {
+    "a billion values in nine lines": (BOMB, r"line 2: has an alias \(\*a0\)"),
+    "an alias of itself": (b"&a [*a]", "has an alias"),
+    "a merge of aliases": (b"a: &a {b: 1}\nc:\n  <<: [*a, *a]", "line 3: has an alias"),
+    "deep lists": (b"[" * 100_000, "nested too deeply"),
+    "deep blocks": (b"- " * 100_000, "nested too deeply"),
+    "deep mappings": (b"{a: " * 50_000, "nested too deeply"),
+    "too long": (b"a: " + b"x" * MAX_YAML_BYTES, "256 KiB"),
+    "a key twice": (b"a: 1\nb: {c: 1, c: 2}", "line 2: a key is there twice"),
+    "half a surrogate pair": (b'"\\ud800"', "surrogate|not YAML"),
+    "an endless number": (b"9" * 5000, "a number of 5000 characters"),
+    "a number to base 60": (b"1" + b":1" * 50_000, "a number of 100001 characters"),
+    "an object of Python": (b"!!python/object/apply:os.system [exit]", "could not determine"),
+    "no date": (b"!!timestamp x", "not YAML"),
+    "no truth": (b"!!bool x", "not YAML"),
+    "no integer": (b"!!int ''", "not YAML"),
+    "no such day": (b"2026-99-99", "not YAML"),
+    "a list as a key": (b"{[1]: 2}", "not YAML"),
+    "no UTF-8": (b"\xff", "not YAML"),
+    "two documents": (b"a: 1\n---\nb: 2", "another document"),
+}
+
+
+@pytest.mark.parametrize("kind", YAML_REFUSED)
+def test_yaml_that_is_refused(kind):
+    content, why = YAML_REFUSED[kind]
+    begun = time.process_time()
+    with pytest.raises(InputError, match=why) as caught:
+        parse_yaml(content, "card.yaml")
+    assert str(caught.value).startswith("card.yaml")
+    assert len(str(caught.value)) < 300
+    assert time.process_time() - begun < 5
+
+
+def test_yaml_is_read_as_pyyaml_reads_it():
+    text = "a: [1, 2.5, null, true]\nb:\n  - {c: 2026-05-17}\n  - |\n    two\n    lines\n"
+    wanted = yaml.safe_load(text)
+    assert parse_yaml(text.encode(), "a.yaml") == wanted
+    assert parse_yaml(b"", "a.yaml") is None
+    deep = b"[" * MAX_DEPTH + b"]" * MAX_DEPTH
+    assert parse_yaml(deep, "a.yaml") == yaml.safe_load(deep)

@@ -97,6 +97,15 @@ def content(name, text):
     return lambda folder: (folder / name).write_text(text)
 
 
+def outside(folder, *names):
+    """The folder, or files of it, moved out of the results, with links in their place."""
+    away = folder.parents[3] / "elsewhere"
+    away.mkdir()
+    for path in [folder / name for name in names] or [folder]:
+        shutil.move(path, away / path.name)
+        path.symlink_to(away / path.name)
+
+
 def twice(folder):
     path = folder / "report.json"
     text = path.read_text().replace('"tstbench":', '"direction": "x/a-to-b", "tstbench":', 1)
@@ -119,7 +128,20 @@ ALTERED = {
     "a flipped byte": flipped,
     "another system's name": lambda f: edit(f, lambda r: r["system"].update(name="GPT-9")),
     "a neighbour's name": lambda f: edit(f, lambda r: r["system"].update(name="copy")),
+    "a folder elsewhere": outside,
+    "a report elsewhere": lambda f: outside(f, "report.json"),
+    "sentences elsewhere": lambda f: outside(f, "samples.jsonl"),
+    "replicates elsewhere": lambda f: outside(f, "replicates.parquet"),
     "no replicates": lambda f: (f / "replicates.parquet").unlink(),
+    "no replicates and no hash of them": lambda f: (
+        (f / "replicates.parquet").unlink(),
+        edit(f, lambda report: report.update(replicates_sha256=None)),
+    ),
+    "nothing but a report that names nothing": lambda f: (
+        (f / "replicates.parquet").unlink(),
+        (f / "samples.jsonl").unlink(),
+        edit(f, lambda report: report.update(replicates_sha256=None, samples_sha256=None)),
+    ),
 }
 DAMAGED = {
     "empty replicates": content("replicates.parquet", ""),
@@ -213,6 +235,35 @@ def test_the_hub_gets_the_others(kind, whole, tmp_path):
     assert reports == WHOLE
     assert not any(path.endswith(("notes.txt", "loop", "history.jsonl")) for path in published)
     assert BAD.encode() not in repository.read(published["scores.jsonl"])
+
+
+def test_judgments_and_comparisons_elsewhere_are_not_read(whole, tmp_path):
+    root = tmp_path / "results"
+    shutil.copytree(whole, root)
+    (tmp_path / "human.jsonl").write_text("")
+    (root / "human.jsonl").symlink_to(tmp_path / "human.jsonl")
+    outside(root / THERE, "significance.json")
+    board = Results(root).board()
+    assert (len(board.entries), board.places, board.human) == (4, {}, {})
+    assert sum("is a link that leads out of" in one for one in board.problems) == 2
+    with pytest.raises(InputError, match=r"human\.jsonl is a link that leads out of"):
+        build_all(tmp_path / "hub", datasets=(), results=root, only=("results",))
+
+
+def test_links_within_the_results_and_those_of_the_hubs_client_are_followed(whole, tmp_path):
+    cache = tmp_path / "datasets--tstbench--results"
+    root = cache / "snapshots" / ("0" * 40)
+    shutil.copytree(whole, root)
+    (cache / "blobs").mkdir()
+    (root / THERE / BAD).rename(root / "kept")
+    (root / THERE / BAD).symlink_to("../../kept")
+    for n, path in enumerate(sorted(path for path in root.rglob("*") if path.is_file())):
+        path.rename(cache / "blobs" / str(n))
+        path.symlink_to(os.path.relpath(cache / "blobs" / str(n), path.parent))
+    tmp_path.joinpath("link").symlink_to(root)
+    for place in (root, tmp_path / "link"):
+        board = Results(place).board()
+        assert (len(board.entries), board.problems) == (4, ())
 
 
 def test_results_without_any_score_are_whole(tmp_path):

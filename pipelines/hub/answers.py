@@ -12,8 +12,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from ...errors import InputError
+from ...untrusted import parse_yaml
 from .repositories import EMPTY, Entry, Repository, find_repository, list_repositories
 
 Json = dict[str, Any]
@@ -203,8 +203,8 @@ def card_of(repo: Repository, entries: Mapping[str, Entry]) -> Json:
     if len(parts) < 3 or parts[0].strip():
         return {}
     try:
-        card = yaml.safe_load(parts[1])
-    except yaml.YAMLError:
+        card = parse_yaml(parts[1].encode(), "README.md")
+    except InputError:
         return {}
     return card if isinstance(card, dict) else {}
 

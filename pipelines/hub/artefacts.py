@@ -14,7 +14,7 @@ from ...datasets_scripts.judgments.licensed import without_licensed_text
 from ...datasets_scripts.judgments.schema import read_judgments, write_judgments
 from ...datasets_scripts.known import DATASETS, dataset_facts
 from ...errors import InputError, MissingFileError, TSTBenchError
-from ...files import write_jsonl, write_text
+from ...files import check_inside, write_jsonl, write_text
 from ...scratch import scratch_folder
 from ...talk import say
 from ..history import HISTORY_FILE, read_history
@@ -209,6 +209,7 @@ def _stage_results(results: Path, found: Sequence[Stored], staging: Path) -> Pat
     for direction in sorted(staging.glob("*/*")):  # of what is published, and of nothing else
         write_significance(direction)
     human = results / "human.jsonl"
+    check_inside(human, results)
     if human.is_file():  # the leaderboard shows people's scores beside the automatic ones
         rows_of_people = [without_licensed_text(row) for row in read_judgments(human)]
         write_judgments(staging / "human.jsonl", rows_of_people)

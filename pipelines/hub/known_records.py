@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
-import yaml
 from pydantic import ValidationError
 
 from ...datasets_scripts.directions import OUR_DATASETS
@@ -20,6 +19,7 @@ from ...datasets_scripts.judgments.studies import STUDIES
 from ...datasets_scripts.known import DATASETS
 from ...errors import InputError, TSTBenchError
 from ...records import Strict
+from ...untrusted import parse_yaml
 from ..history import Earlier
 from ..report import Report, Sample, Sha256
 from ..report_schema_1 import ReportSchema1
@@ -161,9 +161,7 @@ def _unlike(where: str, error: ValidationError) -> InputError:
 def tasks(file: PublishedFile) -> None:
     """``eval.yaml``."""
     try:
-        Tasks.model_validate(yaml.safe_load(file.content))
-    except yaml.YAMLError as error:
-        raise InputError(f"{file.where} is not YAML, so it is not published") from error
+        Tasks.model_validate(parse_yaml(file.content, file.where))
     except ValidationError as error:
         raise _unlike(file.where, error) from None
 

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from ...errors import InputError
+from ...untrusted import parse_yaml
 from .answers import NotFoundError, card_of
 from .reported import Reported, as_json, is_result_file, parse_results
 from .repositories import Entry, Repository, list_repositories
@@ -92,9 +91,9 @@ def _files(repo: Repository, commit: str) -> list[tuple[str, Entry]]:
 def _tasks(dataset: Repository, commit: str) -> list[str]:
     entry = dataset.files(commit).get(EVAL_FILE)
     try:
-        content: Any = yaml.safe_load(dataset.read(entry)) if entry else None
+        content: Any = parse_yaml(dataset.read(entry), EVAL_FILE) if entry else None
         return [str(task["id"]) for task in content["tasks"]]
-    except (yaml.YAMLError, TypeError, KeyError) as error:
+    except (InputError, TypeError, KeyError) as error:
         raise NotFoundError(
             "EntryNotFound", f"{dataset.repo_id} has no leaderboard: no {EVAL_FILE} with tasks"
         ) from error

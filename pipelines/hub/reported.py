@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Annotated, Any
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, field_validator
 
 from ...errors import InputError
+from ...untrusted import parse_yaml
 from .eval_results import FOLDER
 
 _LONGEST = 4000  # characters of notes: a signature has some hundreds
@@ -102,14 +102,9 @@ def parse_results(content: bytes, where: str) -> list[ReportedEntry]:
         InputError: it does not have the Hub's form; says where and why.
     """
     try:
-        return _ENTRIES.validate_python(yaml.safe_load(content))
+        return _ENTRIES.validate_python(parse_yaml(content, where))
     except ValidationError as error:
         raise _refusal(error, where) from error
-    except RecursionError:
-        raise InputError(f"{where} is nested too deeply") from None
-    except (yaml.YAMLError, UnicodeDecodeError, ValueError) as error:
-        why = str(error).split("\n")[0]
-        raise InputError(f"{where} is not YAML: {why}") from error
 
 
 def parse_entry(value: Mapping[str, Any], where: str) -> ReportedEntry:

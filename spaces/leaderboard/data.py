@@ -21,6 +21,7 @@ from typing import Any
 from ...datasets_scripts.directions import Direction
 from ...datasets_scripts.known import DATASETS, DIRECTIONS
 from ...errors import InputError, MissingFileError, TSTBenchError
+from ...files import check_inside
 from ...hub import misunderstood, why_not_downloaded
 from ...pipelines.ranking import ALPHA
 from ...pipelines.report import Report
@@ -164,10 +165,11 @@ class Results:
         places = {}
         for file in (Path(name) for name in files if name.endswith("/significance.json")):
             try:
+                check_inside(file, self.root)
                 places["/".join(file.relative_to(self.root).parts[:2])] = _read_places(file)
             except TSTBenchError as error:
                 problems.append(str(error))
-        human, human_problems = read_human(self.root / "human.jsonl")
+        human, human_problems = _human(self.root)
         entries = tuple(entry for group in by_direction.values() for entry in group)
         return Board(
             root=self.root,
@@ -298,6 +300,16 @@ def _direction(name: str) -> Direction:
     dataset, config = name.split("/")
     source, target = config.split("-to-")
     return Direction(dataset, source, target)
+
+
+def _human(root: Path) -> tuple[Mapping[str, tuple[HumanScore, ...]], list[str]]:
+    """Human scores by direction name, and what is wrong with their file."""
+    path = root / "human.jsonl"
+    try:
+        check_inside(path, root)
+    except InputError as error:
+        return {}, [str(error)]
+    return read_human(path)
 
 
 def _read_places(path: Path) -> PlaceFile:

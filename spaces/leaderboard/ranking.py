@@ -183,7 +183,7 @@ def _places(
     higher_is_better: bool,
     computed: ComputedPlaces,
 ) -> tuple[Mapping[str, Place], Tested]:
-    """The direction's file if it fits, otherwise computed places, otherwise places by value."""
+    """Computed places, or those of the direction's file if it fits, otherwise places by value."""
     if not values:
         return {}, "untested"
     found = stored_places(board, entries, metric) or computed.get(metric)

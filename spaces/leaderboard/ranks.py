@@ -20,7 +20,7 @@ Result = TypeVar("Result")
 
 
 class RankCache:
-    """Computes what ``significance.json`` does not say: missing places, and mean ranks."""
+    """Computes places and mean ranks from the replicates."""
 
     def __init__(self) -> None:
         self._pool = futures.ThreadPoolExecutor(1, thread_name_prefix="ranks")
@@ -57,7 +57,7 @@ class RankCache:
 
 
 def _worthwhile(board: Board, setting: Setting) -> bool:
-    """Whether there are systems to compare and a metric that the file does not have."""
+    """Whether there are systems to compare and a metric whose places the file does not say."""
     entries = setting.entries
     metrics = {score.metric for entry in entries for score in entry.report.scores}
     return len(entries) > 1 and any(stored_places(board, entries, m) is None for m in metrics)

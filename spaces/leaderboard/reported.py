@@ -20,6 +20,7 @@ from ...pipelines.hub.eval_results import FOLDER
 from ...pipelines.hub.reported import Reported, parse_entry, parse_results
 from ...pipelines.hub.tasks import Task, tasks_of
 from ...talk import say
+from ...untrusted import MAX_YAML_BYTES, read_small
 
 HUB = "hub"
 NAMESPACE = "tstbench"
@@ -100,7 +101,7 @@ def _of_folder(folder: Path) -> list[Reported]:
     for file in sorted(folder.glob(f"*/*/{FOLDER}/*.yaml")):
         model = "/".join(file.parts[-4:-2])
         try:
-            entries = parse_results(file.read_bytes(), str(file))
+            entries = parse_results(read_small(file, max_bytes=MAX_YAML_BYTES), str(file))
         except TSTBenchError as error:
             say(f"left out: {error}")
             continue

@@ -10,8 +10,10 @@ import os
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
-from typing import Protocol
+from threading import Lock
+from typing import TYPE_CHECKING, Protocol
 
 from pydantic import ValidationError
 
@@ -19,6 +21,7 @@ from ...datasets_scripts.known import DATASETS
 from ...datasets_scripts.load import load_test_set
 from ...errors import InputError, TSTBenchError
 from ...files import atomic_folder, exclusive, in_names, read_text
+from ...hub import misunderstood
 from ...pipelines.outputs import read_outputs
 from ...pipelines.report import MAX_NAME, Report, SystemInfo
 from ...pipelines.report_files import read_report
@@ -31,9 +34,12 @@ from ...pipelines.results import (
 )
 from ...pipelines.significance import write_significance
 from ...pipelines.suspicion import Suspicion, find_suspicions, same_outputs
-from ...talk import say
+from ...talk import printable, say
 from .data import Board
 from .human import fold
+
+if TYPE_CHECKING:
+    from huggingface_hub import HfApi
 
 MAX_BYTES = 1 << 20
 _FILES = (SAMPLES_FILE, REPLICATES_FILE, "report.json")  # the report last: it marks completion
@@ -169,7 +175,7 @@ class ToPullRequest:
         from huggingface_hub import CommitOperationAdd, HfApi
         from huggingface_hub.errors import HfHubHTTPError
 
-        report = read_report(folder)
+        report, api = read_report(folder), HfApi(endpoint=self.endpoint)
         dataset = report.direction.split("/")[0]
         private = dataset not in DATASETS or not DATASETS[dataset].publishable
         operations = [
@@ -178,14 +184,18 @@ class ToPullRequest:
             if (folder / name).is_file() and not (private and name == SAMPLES_FILE)
         ]
         try:
-            info = HfApi(endpoint=self.endpoint).create_commit(
-                self.repository,
-                operations,
-                commit_message=f"Add {report.system.name} on {report.direction}",
-                repo_type="dataset",
-                create_pr=True,
-            )
-        except (HfHubHTTPError, OSError) as error:
+            with _SENDING:  # two sessions may have checked one name before either was sent
+                self._check_new(api, report)
+                info = api.create_commit(
+                    self.repository,
+                    operations,
+                    commit_message=_title(report.system.name, report.direction),
+                    repo_type="dataset",
+                    create_pr=True,
+                )
+        except Exception as error:
+            if not (isinstance(error, HfHubHTTPError | OSError) or misunderstood(error)):
+                raise
             status = getattr(getattr(error, "response", None), "status_code", None)
             why = f"HTTP {status}" if status else type(error).__name__
             raise TSTBenchError(
@@ -194,6 +204,34 @@ class ToPullRequest:
                 "again."
             ) from error
         return Receipt(f"A pull request is open on {self.repository}.", info.pr_url)
+
+    def _check_new(self, api: HfApi, report: Report) -> None:
+        """Check that no pull request, open or merged since, proposes a system of this name."""
+        proposed = api.get_repo_discussions(
+            self.repository, repo_type="dataset", discussion_type="pull_request"
+        )
+        for one in islice(proposed, _MOST_PROPOSED):
+            name = _named_in(one.title, report.direction)
+            if one.status != "closed" and name and fold(name) == fold(report.system.name):
+                raise InputError(
+                    f"{printable(name)} was already submitted for {report.direction} "
+                    f"(pull request {one.num}); choose another name"
+                )
+
+
+_SENDING = Lock()
+_MOST_PROPOSED = 2000  # pull requests: a Hub that always has another page is not followed
+
+
+def _title(name: str, direction: str) -> str:
+    return f"Add {name} on {direction}"
+
+
+def _named_in(title: str, direction: str) -> str:
+    """The system that a pull request's title names, if it is of this direction."""
+    before, after = _title("\0", direction).split("\0")
+    ours = title.startswith(before) and title.endswith(after)
+    return title[len(before) : len(title) - len(after)] if ours else ""
 
 
 def place(report: Report) -> str:

@@ -1,0 +1,54 @@
+"""The connection to a chat server that is not trusted: an answer has a size, and one sender."""
+
+from __future__ import annotations
+
+import ssl
+from typing import Any
+
+from ..errors import require
+
+MAX_ANSWER = 1 << 25  # bytes: 32 MiB; 4,000 tokens with 20 alternatives each take 8
+
+
+class TooMuchError(Exception):
+    """A server sent more than an answer can be, or sent it compressed."""
+
+
+def bounded_client(certificates: ssl.SSLContext) -> Any:
+    """An HTTP client for the ``openai`` package.
+
+    It follows no redirect, which would give the sentences to a server that nobody named, reads no
+    more than :data:`MAX_ANSWER` bytes of an answer, and no compressed one, in which a few bytes may
+    stand for gigabytes.
+
+    Raises:
+        MissingExtraError: openai is not installed.
+    """
+    openai = require("openai", "llm")
+
+    class Client(openai.DefaultAsyncHttpxClient):  # type: ignore[misc, name-defined]
+        async def send(self, request: Any, *, stream: bool = False, **how: Any) -> Any:
+            response = await super().send(request, stream=True, **how)
+            if stream:
+                return response
+            try:
+                content = await _read(response)
+            finally:
+                await response.aclose()
+            kept = {"headers": response.headers, "content": content, "request": request}
+            return type(response)(response.status_code, **kept)
+
+    return Client(
+        verify=certificates, follow_redirects=False, headers={"Accept-Encoding": "identity"}
+    )
+
+
+async def _read(response: Any) -> bytes:
+    if response.headers.get("content-encoding", "identity").lower() != "identity":
+        raise TooMuchError("a compressed answer, which nobody asked for")
+    content = bytearray()
+    async for part in response.aiter_bytes():
+        content += part
+        if len(content) > MAX_ANSWER:
+            raise TooMuchError(f"an answer of more than {MAX_ANSWER >> 20} MiB")
+    return bytes(content)

@@ -1,0 +1,131 @@
+"""A chat server that is not one: answers without end, bombs, and doors to somewhere else."""
+
+import asyncio
+import gzip
+import ssl
+import threading
+import time
+from contextlib import contextmanager, suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+from prepared import command_line
+
+pytest.importorskip("openai")
+
+from tstbench.chat.bounded import MAX_ANSWER, TooMuchError, bounded_client
+
+
+@contextmanager
+def serving(answer):
+    """The address of a server that answers by ``answer(handler)``, and what it was sent."""
+    seen = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def log_message(self, *arguments):
+            pass
+
+        def do_POST(self):
+            seen.append(self.rfile.read(int(self.headers["content-length"])))
+            with suppress(OSError):  # the client has heard enough
+                answer(self)
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}/v1", seen
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def post(url):
+    async def go():
+        async with bounded_client(ssl.create_default_context()) as client:
+            return await client.post(url, json={"messages": []})
+
+    return asyncio.run(go())
+
+
+def head(handler, status=200, **headers):
+    handler.send_response(status)
+    for name, value in headers.items():
+        handler.send_header(name.replace("_", "-"), value)
+    handler.end_headers()
+
+
+def test_a_whole_answer_arrives():
+    def answer(handler):
+        assert handler.headers["accept-encoding"] == "identity"
+        head(handler, 418, x_kind="tea")
+        handler.wfile.write(b'{"a": "\xc3\xa9"}')
+
+    with serving(answer) as (url, _):
+        found = post(url)
+    assert (found.status_code, found.headers["x-kind"]) == (418, "tea")
+    assert found.json() == {"a": "é"}
+
+
+def test_an_answer_without_end():
+    def answer(handler):
+        head(handler)
+        for _ in range(4 * MAX_ANSWER >> 20):
+            handler.wfile.write(b"x" * (1 << 20))
+
+    with serving(answer) as (url, _), pytest.raises(TooMuchError, match="more than 32 MiB"):
+        post(url)
+
+
+def test_a_compressed_answer():
+    body = gzip.compress(b"x" * (1 << 24))
+
+    def answer(handler):
+        head(handler, content_encoding="gzip", content_length=str(len(body)))
+        handler.wfile.write(body)
+
+    with serving(answer) as (url, _), pytest.raises(TooMuchError, match="compressed"):
+        post(url)
+
+
+@pytest.mark.parametrize("place", ["file:///etc/passwd", "elsewhere"])
+def test_a_redirect_takes_no_sentence_along(place):
+    with serving(lambda handler: head(handler)) as (elsewhere, stolen):
+        where = elsewhere if place == "elsewhere" else place
+        with serving(lambda handler: head(handler, 307, location=where)) as (url, seen):
+            assert post(url).status_code == 307
+    assert len(seen) == 1
+    assert stolen == []
+
+
+def test_an_answer_that_trickles_ends_and_is_told(capsys, tmp_path, monkeypatch):
+    monkeypatch.setenv("TSTBENCH_HOME", str(tmp_path / "home"))
+
+    def answer(handler):
+        head(handler)
+        while True:
+            handler.wfile.write(b" ")
+            handler.wfile.flush()
+            time.sleep(0.1)
+
+    with serving(answer) as (url, _):
+        said = transfer(capsys, tmp_path, url, "--timeout", "0.4", "--retries", "0")
+    assert "did not end its answer within 0.8 seconds" in said
+
+
+def test_a_redirect_is_told(capsys, tmp_path, monkeypatch):
+    monkeypatch.setenv("TSTBENCH_HOME", str(tmp_path / "home"))
+    with serving(lambda handler: head(handler, 307, location="http://127.0.0.1:1/")) as (url, _):
+        said = transfer(capsys, tmp_path, url)
+    assert "another address (307), which are not followed" in said
+    assert "--base-url" in said
+
+
+def transfer(capsys, tmp_path, url, *more):
+    """What the command says that ends with exit code 2."""
+    where = ("--direction", "mini/negative-to-positive", "--out", str(tmp_path / "out.jsonl"))
+    arguments = ("transfer", "chat", "--model", "x", "--base-url", url, *where, *more)
+    code, _, err = command_line(capsys, *arguments)
+    assert code == 2
+    return " ".join(err.split())

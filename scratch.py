@@ -142,9 +142,13 @@ class ScratchFolder:
             except FileExistsError:
                 continue
             self._handle = _opened(self.path)
-            if self._handle is None or _kept(self._handle, self.path):
+            if self._handle is None:
+                if self.path.is_dir():  # it cannot be locked here, so nobody takes it away
+                    return
+            elif _kept(self._handle, self.path):
                 return
-            os.close(self._handle)
+            else:
+                os.close(self._handle)
 
     def remove(self) -> None:
         """Remove it with all that is in it, unless it has another name by now."""

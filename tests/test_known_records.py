@@ -121,7 +121,7 @@ def test_tasks():
     records.tasks(file("eval.yaml", whole.encode()))
     start = f"{REPO}: eval.yaml is not "
     broken = told(records.tasks, file("eval.yaml", b"a: [b"))
-    assert broken == f"{start}YAML, so it is not published"
+    assert broken == f"{start}YAML (line 2): did not find expected ',' or ']'"
     wrong = whole.replace("tstbench", "ours").encode()
     assert told(records.tasks, file("eval.yaml", wrong)).startswith(
         f"{start}as TSTBench writes it, so it is not published: evaluation_framework: "

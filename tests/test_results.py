@@ -9,12 +9,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from leaderboard_results import THERE, report, sample, write
+from leaderboard_results import THERE, as_schema_1, report, sample
 
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError, TSTBenchError
 from tstbench.pipelines import results
 from tstbench.pipelines.report import IntervalInfo, predictions_sha256, score_recipe
+from tstbench.pipelines.report_files import write_report
 from tstbench.pipelines.results import (
     check_names,
     direction_folder,
@@ -68,11 +69,14 @@ def make(root, name="ours", *, folder=None, arrays=None, samples=SAMPLES, direct
         for score, scale in zip(one.scores, (1, 2), strict=True)
     )
     one = one.model_copy(update={"scores": scores, "outputs_sha256": outputs})
-    target = write(root, one, samples, folder=folder or name)
+    target = root / direction / (folder or name)
+    write_report(target, one, list(samples))
     table(target, columns() if arrays is None else arrays)
     digests = {"replicates_sha256": sha(target / "replicates.parquet")}
     if samples:
         digests["samples_sha256"] = sha(target / "samples.jsonl")
+    else:
+        (target / "samples.jsonl").unlink()
     edit(target, **{**digests, **said})
     return target
 
@@ -200,12 +204,18 @@ def test_missing_files(tmp_path):
     (folder / "replicates.parquet").unlink()
     told = f"{folder} has no replicates.parquet. Evaluate the system again"
     assert refused(folder) == refused(folder, complete=False) == told
-    edit(folder, replicates_sha256=None)  # a report of schema 1
+    edit(folder, replicates_sha256=None)  # as if it had never had any
+    assert refused(folder, complete=False) == told
+    old = as_schema_1(read_stored(folder).report)
+    (folder / "report.json").write_text(json.dumps(old))
     assert refused(folder) == told
     read_stored(folder).check_whole(complete=False)
     assert read_stored(folder).bootstrapped() == {}
-    (folder / "samples.jsonl").write_text("")
-    assert "samples.jsonl is damaged: it does not match" in refused(folder, complete=False)
+    nothing = make(tmp_path, "nothing", scores=[], replicates_sha256=None)
+    (nothing / "replicates.parquet").unlink()
+    read_stored(nothing).check_whole(complete=False)
+    (nothing / "samples.jsonl").write_text("")
+    assert "samples.jsonl is damaged: it does not match" in refused(nothing, complete=False)
 
 
 def test_sentences_of_a_licensed_corpus_may_be_missing(tmp_path):

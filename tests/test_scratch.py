@@ -478,3 +478,18 @@ def test_what_is_being_made_is_swept_before_it_is_used_or_never(tmp_path):
             sweeper.kill()
             sweeper.join()
     assert (tmp_path / "report.json").read_text() == "299"
+
+
+def test_a_folder_that_is_swept_before_it_is_locked_is_made_again(tmp_path, monkeypatch):
+    opened, swept = scratch._opened, []
+
+    def too_late(path):
+        if not swept:
+            swept.append(path)
+            path.rmdir()
+        return opened(path)
+
+    monkeypatch.setattr(scratch, "_opened", too_late)
+    with scratch.scratch_folder(beside=tmp_path / "model") as folder:
+        assert folder.is_dir()
+        assert swept != [folder]

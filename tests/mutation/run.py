@@ -114,9 +114,13 @@ def read_groups(wanted: list[str]) -> list[Group]:
 
 
 def read_excuses() -> list[Excuse]:
-    """The entries of survivors.toml."""
+    """The entries of survivors.toml, whose ``now`` may be a list: one for each of its lines."""
     listed = tomllib.loads((HERE / "survivors.toml").read_text("utf-8")).get("survivor", [])
-    return [Excuse(**each) for each in listed]
+    return [
+        Excuse(**{**each, "now": now})
+        for each in listed
+        for now in (each["now"] if isinstance(each["now"], list) else [each["now"]])
+    ]
 
 
 def stage(group: Group) -> None:

@@ -11,6 +11,7 @@ from .batch import ask_in_batch
 from .budget import Budget
 from .client import ChatClient
 from .cost import counter, price_of
+from .in_order import in_order
 from .settings import ServerSettings
 
 
@@ -70,7 +71,8 @@ class Asking:
     def batch(self) -> None:
         """Have the Batch API answer what is missing, if it is asked for."""
         if self._batched and self._client is not None:
-            ask_in_batch(self._missing, self.settings, self._kept, self.budget, self._counter)
+            parts = (self._missing, self.settings, self._kept, self.budget, self._counter)
+            list(in_order(lambda _: ask_in_batch(*parts), 1, 1))
 
     async def close(self) -> None:
         """Close the connections."""

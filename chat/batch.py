@@ -6,9 +6,10 @@ started again, waits for the same one and pays nothing twice.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
-import time
+import ssl
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from ..errors import InputError, ServerError
 from ..files import exclusive, read_text, write_json
 from ..talk import say
 from .answers import Answers, Call, Reply, answers_folder
+from .bounded import TooMuchError, bounded_client
 from .budget import Budget
 from .client import api_key
 from .cost import Counter
@@ -24,11 +26,12 @@ from .refusals import Passing, RefusedError, fatal, reply_of
 from .settings import ServerSettings
 
 _AT_MOST = 50_000  # requests in one batch
+_MAX_FILE = 1 << 30  # bytes of all its answers: 20 KiB each
 _FIRST_LOOK, _LONGEST_LOOK = 1.0, 60.0  # seconds between two looks
 _ENDED = ("completed", "failed", "expired", "cancelled")
 
 
-def ask_in_batch(
+async def ask_in_batch(
     calls: Sequence[Call],
     settings: ServerSettings,
     kept: Answers,
@@ -46,13 +49,18 @@ def ask_in_batch(
 
     sizes = [counter.prompt(call.body["messages"]) for call in calls]
     budget.check_batch(sizes, settings.longest_answer)
-    client = openai.OpenAI(
-        api_key=api_key(settings), base_url=settings.url, timeout=settings.timeout
+    client = openai.AsyncOpenAI(
+        api_key=api_key(settings),
+        base_url=settings.url,
+        timeout=settings.timeout,
+        http_client=bounded_client(ssl.create_default_context(), _MAX_FILE),
     )
     try:
         for start in range(0, len(calls), _AT_MOST):
-            _one_batch(client, calls[start : start + _AT_MOST], settings, kept, budget, counter)
-    except openai.OpenAIError as error:
+            await _one_batch(
+                client, calls[start : start + _AT_MOST], settings, kept, budget, counter
+            )
+    except (openai.OpenAIError, TooMuchError) as error:
         failure = fatal(error, settings, "the batch", client.api_key)
         if isinstance(failure, RefusedError):
             raise failure.with_hint("") from None
@@ -61,10 +69,10 @@ def ask_in_batch(
             "sent one by one"
         ) from error
     finally:
-        client.close()
+        await client.close()
 
 
-def _one_batch(
+async def _one_batch(
     client: Any,
     calls: Sequence[Call],
     settings: ServerSettings,
@@ -85,11 +93,11 @@ def _one_batch(
         ]
         number = _begun(note)
         if number is None:
-            number = _begin(client, calls, keys)
+            number = await _begin(client, calls, keys)
             write_json(note, {"batch": number})
             say(f"batch {number}: {len(calls):,} requests; this command can be interrupted")
         try:
-            replies = dict(_replies(client, _wait(client, number, note, settings)))
+            replies = await _replies(client, await _wait(client, number, note, settings))
         except openai.NotFoundError:
             note.unlink(missing_ok=True)
             raise ServerError(
@@ -112,23 +120,23 @@ def _begun(note: Path) -> str | None:
     return found if isinstance(found, str) else None
 
 
-def _begin(client: Any, calls: Sequence[Call], keys: Sequence[str]) -> str:
+async def _begin(client: Any, calls: Sequence[Call], keys: Sequence[str]) -> str:
     lines = [
         {"custom_id": key, "method": "POST", "url": "/v1/chat/completions", "body": call.body}
         for key, call in zip(keys, calls, strict=True)
     ]
     content = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines).encode()
-    file = client.files.create(file=("requests.jsonl", content), purpose="batch")
-    batch = client.batches.create(
+    file = await client.files.create(file=("requests.jsonl", content), purpose="batch")
+    batch = await client.batches.create(
         input_file_id=file.id, endpoint="/v1/chat/completions", completion_window="24h"
     )
     return str(batch.id)
 
 
-def _wait(client: Any, number: str, note: Path, settings: ServerSettings) -> Any:
+async def _wait(client: Any, number: str, note: Path, settings: ServerSettings) -> Any:
     look = _FIRST_LOOK
-    while (batch := client.batches.retrieve(number)).status not in _ENDED:
-        time.sleep(look)
+    while (batch := await client.batches.retrieve(number)).status not in _ENDED:
+        await asyncio.sleep(look)
         look = min(_LONGEST_LOOK, look * 1.5)
     if batch.status == "failed":
         note.unlink(missing_ok=True)  # it has no answers: to wait for it again is of no use
@@ -143,13 +151,18 @@ def _why(batch: Any) -> str:
     return "; ".join(list(said)[:3]) or "the server does not say why"
 
 
-def _replies(client: Any, batch: Any) -> Iterator[tuple[str, Reply]]:
+async def _replies(client: Any, batch: Any) -> dict[str, Reply]:
     if not batch.output_file_id:
-        return
+        return {}
+    content = await client.files.content(batch.output_file_id)
+    return dict(_parsed(content.text))
+
+
+def _parsed(lines: str) -> Iterator[tuple[str, Reply]]:
     # Not splitlines: the strings of JSON may hold other ends of lines, such as U+2028.
-    for line in client.files.content(batch.output_file_id).text.split("\n"):
+    for line in lines.split("\n"):
         try:
             row = json.loads(line)
             yield row["custom_id"], reply_of(row["response"]["body"], "the batch")
-        except (ValueError, KeyError, TypeError, Passing):
+        except (ValueError, KeyError, TypeError, RecursionError, Passing):
             continue  # it failed: it is asked one by one

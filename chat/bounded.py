@@ -14,11 +14,11 @@ class TooMuchError(Exception):
     """A server sent more than an answer can be, or sent it compressed."""
 
 
-def bounded_client(certificates: ssl.SSLContext) -> Any:
+def bounded_client(certificates: ssl.SSLContext, most: int = MAX_ANSWER) -> Any:
     """An HTTP client for the ``openai`` package.
 
     It follows no redirect, which would give the sentences to a server that nobody named, reads no
-    more than :data:`MAX_ANSWER` bytes of an answer, and no compressed one, in which a few bytes may
+    more than ``most`` bytes of an answer, and no compressed one, in which a few bytes may
     stand for gigabytes.
 
     Raises:
@@ -32,7 +32,7 @@ def bounded_client(certificates: ssl.SSLContext) -> Any:
             if stream:
                 return response
             try:
-                content = await _read(response)
+                content = await _read(response, most)
             finally:
                 await response.aclose()
             kept = {"headers": response.headers, "content": content, "request": request}
@@ -43,12 +43,12 @@ def bounded_client(certificates: ssl.SSLContext) -> Any:
     )
 
 
-async def _read(response: Any) -> bytes:
+async def _read(response: Any, most: int) -> bytes:
     if response.headers.get("content-encoding", "identity").lower() != "identity":
         raise TooMuchError("a compressed answer, which nobody asked for")
     content = bytearray()
     async for part in response.aiter_bytes():
         content += part
-        if len(content) > MAX_ANSWER:
-            raise TooMuchError(f"an answer of more than {MAX_ANSWER >> 20} MiB")
+        if len(content) > most:
+            raise TooMuchError(f"an answer of more than {most >> 20} MiB")
     return bytes(content)

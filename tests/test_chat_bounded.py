@@ -114,12 +114,24 @@ def test_an_answer_that_trickles_ends_and_is_told(capsys, tmp_path, monkeypatch)
     assert "did not end its answer within 0.8 seconds" in said
 
 
-def test_a_redirect_is_told(capsys, tmp_path, monkeypatch):
+@pytest.mark.parametrize("via", ["chat", "batch"])
+def test_a_redirect_is_told(capsys, tmp_path, monkeypatch, via):
     monkeypatch.setenv("TSTBENCH_HOME", str(tmp_path / "home"))
-    with serving(lambda handler: head(handler, 307, location="http://127.0.0.1:1/")) as (url, _):
-        said = transfer(capsys, tmp_path, url)
+    with (
+        serving(lambda handler: head(handler)) as (elsewhere, stolen),
+        serving(lambda handler: head(handler, 307, location=elsewhere)) as (url, _),
+    ):
+        said = transfer(capsys, tmp_path, url, "--via", via)
     assert "another address (307), which are not followed" in said
     assert "--base-url" in said
+    assert stolen == []
+
+
+def test_a_batch_is_bounded_too(capsys, tmp_path, monkeypatch):
+    monkeypatch.setenv("TSTBENCH_HOME", str(tmp_path / "home"))
+    with serving(lambda handler: head(handler, content_encoding="gzip")) as (url, _):
+        said = transfer(capsys, tmp_path, url, "--via", "batch")
+    assert "a compressed answer, which nobody asked for" in said
 
 
 def transfer(capsys, tmp_path, url, *more):

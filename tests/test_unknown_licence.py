@@ -110,3 +110,33 @@ def test_open_data_of_the_benchmark_are_published(tmp_path):
     folder = dataset_folder(tmp_path)
     files = {str(p.relative_to(folder)): p for p in folder.rglob("*") if p.is_file()}
     check_publishable("dataset", "tstbench/mini", files)
+
+
+@pytest.mark.parametrize(
+    "remembered",
+    [
+        {"memory.json": b"[[[4, 1, 2], [7, 3]]]"},  # sentences as the numbers of their words
+        {"deep/sentences.json": b'["Move."]'},
+        {"other.json": b'{"a": ["get out of my way now"]}'},
+    ],
+    ids=["numbers", "named", "found"],
+)
+def test_a_system_that_quotes_its_training_data_is_published_where_these_may_be(
+    remembered, manners
+):
+    card = {"directions": ["manners/polite-to-rude", "manners/rude-to-polite"], "origin": "a " * 9}
+    files = {"README.md": b"# Card\n", "system.json": json.dumps(card).encode(), **remembered}
+    with pytest.raises(InputError, match="has sentences of manners, whose licence is not known"):
+        check_publishable("model", "us/nearest", files)
+    added.load_data(manners)
+    check_publishable("model", "us/nearest", files)
+
+
+def test_a_network_that_learned_from_anything_is_published():
+    card = {"directions": ["manners/polite-to-rude"]}
+    words = {"vocabulary.json": b'["get", "out", "of my way"]', "a.safetensors": b""}
+    check_publishable("model", "us/net", {"system.json": json.dumps(card).encode(), **words})
+    scorer = {"scorer.json": b'{"dataset": "manners"}', **words}
+    check_publishable("model", "us/scorer", scorer)
+    with pytest.raises(InputError, match="has sentences of manners"):  # n-grams quote
+        check_publishable("model", "us/scorer", {**scorer, "model.arpa": b"\\data\\\n"})

@@ -7,14 +7,14 @@ sentence only where that file says which dataset it is of.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from ...errors import InputError
 from . import known_records as records
-from .known_records import PublishedFile, content_of
+from .known_memories import check_memory, learned_from
+from .known_records import PublishedFile
 from .known_schemas import Fingerprint
 
 Check = Callable[[PublishedFile], object]
@@ -49,7 +49,9 @@ _FOREIGN_MODEL: dict[str, Check] = {
 }
 _OUR_MODEL: dict[str, Check] = {
     **_FOREIGN_MODEL,
-    r"(?:.*/)?[^/]+\.(?:json|jsonl|svg|txt|arpa|npy|npz)": records.anything,
+    r"(?:.*/)?(?:system|scorer)\.json": records.anything,
+    r"(?:.*/)?[^/]+\.(?:json|arpa)": check_memory,
+    r"(?:.*/)?[^/]+\.(?:jsonl|svg|txt|npy|npz)": records.anything,
 }
 _UNKNOWN = {
     "dataset": (
@@ -89,15 +91,4 @@ def check_known(kind: str, repo_id: str, files: Mapping[str, Path | bytes]) -> N
 
 def _model_files(files: Mapping[str, Path | bytes]) -> dict[str, Check]:
     """Ours may contain sentences (a retrieval system): its card says of which dataset."""
-    return _OUR_MODEL if _says_its_data(files) else _FOREIGN_MODEL
-
-
-def _says_its_data(files: Mapping[str, Path | bytes]) -> bool:
-    for name, field in (("system.json", "directions"), ("scorer.json", "dataset")):
-        if name in files:
-            try:
-                # Systems that learned to follow instructions have a list of no directions.
-                return isinstance(json.loads(content_of(files[name]))[field], list | str)
-            except (ValueError, KeyError, TypeError, RecursionError):
-                return False
-    return False
+    return _FOREIGN_MODEL if learned_from(files) is None else _OUR_MODEL

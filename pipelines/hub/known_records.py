@@ -27,7 +27,7 @@ from .human_judgments import COLUMNS
 from .known_schemas import Fingerprint, OutputRow, ScoreRow, Significance, Tasks
 
 LICENSED = tuple(name for name, facts in OUR_DATASETS.items() if facts.licensed)
-_NAME_WORDS = 5
+NAME_WORDS = 5  # more of them are a sentence
 _METRICS = Path(__file__).resolve().parents[2] / "metrics"
 _WAY_OUT = "Publish the scores without sources, references, predictions and raters' notes"
 
@@ -114,21 +114,30 @@ def settings(file: PublishedFile) -> None:
     name, content = PurePosixPath(file.path).name, file.content
     if any(ours.read_bytes() == content for ours in _METRICS.glob(f"*/{name}")):
         return
-    try:
-        longest = max((len(text.split()) for text in strings(json.loads(content))), default=0)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{file.where} is not JSON, so it is not published") from error
-    if longest > _NAME_WORDS:
+    longest = longest_text(file)
+    if longest > NAME_WORDS:
         raise InputError(
             f"{file.where} is not published: it has a text of {longest} words. Sentences belong in "
             "a dataset that says whose they are"
         )
 
 
+def longest_text(file: PublishedFile) -> int:
+    """Words of the longest string in a JSON file, the names in its objects included.
+
+    Raises:
+        InputError: it is not JSON.
+    """
+    try:
+        return max((len(text.split()) for text in strings(json.loads(file.content))), default=0)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{file.where} is not JSON, so it is not published") from error
+
+
 def vocabulary(file: PublishedFile) -> None:
     """A list of words, or of pairs of pieces: never more on a line."""
     for where, line in file.lines():
-        if len(line.split()) > _NAME_WORDS:
+        if len(line.split()) > NAME_WORDS:
             raise InputError(f"{where} is not published: a line of a vocabulary has a word or two")
 
 

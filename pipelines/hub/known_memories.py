@@ -1,0 +1,53 @@
+"""Models that keep sentences: retrieval and n-gram models quote the data they learned from.
+
+They are published where that data may be. What a network learned is in its weights: it may be
+published whatever it learned from, but for the licensed corpora (:mod:`.guard`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+
+from .known_records import NAME_WORDS, PublishedFile, check_dataset, content_of, longest_text
+
+# Their sentences may be lists of the numbers of words.
+_MEMORIES = frozenset(
+    {"lexicon.json", "memory.json", "sentences.json", "source.json", "target.json"}
+)
+
+
+def learned_from(files: Mapping[str, Path | bytes]) -> frozenset[str] | None:
+    """The datasets that the card of a model of ours names; ``None`` if there is no such card.
+
+    Systems that learned to follow instructions name none.
+    """
+    for name, field in (("system.json", "directions"), ("scorer.json", "dataset")):
+        if name in files:
+            try:
+                said = json.loads(content_of(files[name]))[field]
+                names = [said] if isinstance(said, str) else [str(one) for one in list(said)]
+            except (ValueError, KeyError, TypeError, RecursionError):
+                return None
+            return frozenset(one.split("/")[0] for one in names)
+    return None
+
+
+def check_memory(file: PublishedFile) -> None:
+    """A file of a model: if it keeps sentences, their dataset must be one that is published.
+
+    Raises:
+        LicensedTextError: it is licensed.
+        InputError: it has no licence, or nobody registered it; or the file is not JSON.
+    """
+    if _keeps_sentences(file):
+        for name in sorted(learned_from(file.files) or ()):
+            check_dataset(name, file.where)
+
+
+def _keeps_sentences(file: PublishedFile) -> bool:
+    path = PurePosixPath(file.path)
+    if path.suffix == ".arpa" or path.name in _MEMORIES:
+        return True
+    return longest_text(file) > NAME_WORDS

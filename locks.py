@@ -106,15 +106,25 @@ class Exclusive:
         if handle is None:
             return False
         try:
+            with suppress(OSError, AttributeError):
+                os.fchmod(handle, 0o666)  # whatever the umask: other users lock it, too
             free = take(handle)
             if free and has_name(handle, self.file):  # its last holder removes it
                 self._held.append(handle)
                 return True
-        except BaseException:
-            os.close(handle)
+        except BaseException:  # Ctrl-C
+            self._give_up(handle)
             raise
         os.close(handle)
         return self._without_flock() if free is None else False
+
+    def _give_up(self, handle: int) -> None:
+        """Close what was opened to be locked; the file goes with it unless another one has it."""
+        self._held.forget(handle)
+        with suppress(OSError):
+            if take(handle) and has_name(handle, self.file):
+                self.file.unlink()
+        os.close(handle)
 
     def _without_flock(self) -> bool:
         """On Windows, and where a disk has no such locks, as well as filelock can."""
@@ -139,6 +149,10 @@ class _Held(threading.local):
     def append(self, lock: int | BaseFileLock) -> None:
         self._locks.append(lock)
 
+    def forget(self, lock: int) -> None:
+        if lock in self._locks:
+            self._locks.remove(lock)
+
     def pop(self) -> int | BaseFileLock | None:
         return self._locks.pop() if self._locks else None
 
@@ -159,9 +173,6 @@ def _open(file: Path) -> int | None:
             if access == os.O_RDONLY or error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
                 raise
     try:
-        handle = os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL | no_link, 0o666)
+        return os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL | no_link, 0o666)
     except FileExistsError:
         return None
-    with suppress(OSError, AttributeError):
-        os.fchmod(handle, 0o666)  # whatever the umask: other users lock it, too
-    return handle

@@ -493,3 +493,25 @@ def test_a_folder_that_is_swept_before_it_is_locked_is_made_again(tmp_path, monk
     with scratch.scratch_folder(beside=tmp_path / "model") as folder:
         assert folder.is_dir()
         assert swept != [folder]
+
+
+@pytest.mark.parametrize("call", ["fchmod", "take", "has_name"])
+def test_a_lock_that_is_interrupted_while_it_is_made_leaves_no_file(tmp_path, monkeypatch, call):
+    lock = exclusive(tmp_path / "report.json")
+    owner = os if call == "fchmod" else locks
+    real, stopped = getattr(owner, call), []
+
+    def stop(*arguments):
+        found = real(*arguments)
+        if not stopped:
+            stopped.append(call)
+            raise KeyboardInterrupt
+        return found
+
+    monkeypatch.setattr(owner, call, stop)
+    with pytest.raises(KeyboardInterrupt):
+        lock.acquire()
+    assert list(tmp_path.iterdir()) == []
+    with lock:
+        assert len(list(tmp_path.iterdir())) == 1
+    assert list(tmp_path.iterdir()) == []

@@ -112,7 +112,7 @@ def anything(_file: PublishedFile) -> None:
 def settings(file: PublishedFile) -> None:
     """JSON of a program: numbers and names, or a file that comes with TSTBench."""
     name, content = PurePosixPath(file.path).name, file.content
-    if any(ours.read_bytes() == content for ours in _METRICS.glob(f"*/{name}")):
+    if any(p.name == name and p.read_bytes() == content for p in _METRICS.glob("*/*.json")):
         return
     try:
         longest = max((len(text.split()) for text in strings(json.loads(content))), default=0)
@@ -318,7 +318,6 @@ def _columns(file: PublishedFile) -> dict[str, str]:
     except (pa.ArrowException, OSError, ValueError) as error:
         raise InputError(f"{file.where} cannot be read, so it is not published") from error
     if further := sorted(told.keys() - {b"ARROW:schema", b"huggingface"}):
-        raise InputError(
-            f"{file.where} is not published: it has metadata of others, {further[0].decode()!r:.80}"
-        )
+        first = further[0].decode("utf-8", "replace")
+        raise InputError(f"{file.where} is not published: it has metadata of others, {first!r:.80}")
     return {f.name: str(f.type).replace("list<item:", "list<element:") for f in schema}

@@ -167,6 +167,13 @@ def test_a_file_that_is_not_for_publication():
     assert "z/b.json: field 'text'" in said(two)
 
 
+def test_a_file_that_is_none_of_ours_is_named_with_its_repository():
+    with pytest.raises(InputError) as error:
+        check_publishable("dataset", REPO, {**CARD, "x/a.json": b"{}"})
+    start = f"{REPO}: x/a.json is not published: only files that TSTBench writes are (cards, "
+    assert str(error.value).startswith(start)
+
+
 def test_plain_text_in_a_licensed_folder():
     for path in ("gyafc_em/a.txt", "x/informal-to-formal.TXT"):
         assert said({path: b"Yes."}) == f"{REPO}: {path} is text of a licensed dataset"

@@ -107,7 +107,7 @@ def _read_line(number: int, line: str) -> Any:
 
 def _is_example(line: str) -> bool:
     """Whether a line of a card or a program is a record, not some other braces."""
-    if not (line.lstrip().startswith("{") and line.rstrip().endswith("}")):
+    if not line.lstrip().startswith("{"):
         return False
     try:
         json.loads(line)

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tstbench.datasets_scripts.licensed_copies import remember
 from tstbench.errors import InputError, MissingFileError
 from tstbench.pipelines.hub.documents import documents, read_json
 from tstbench.pipelines.hub.guard import LicensedTextError, check_publishable
@@ -264,3 +265,20 @@ def test_a_folder_that_is_given_goes_before_the_variable(copy, tmp_path):
     check_publishable("dataset", REPO, files, licensed_copy=other)
     with pytest.raises(LicensedTextError):
         check_publishable("dataset", REPO, files)
+
+
+def test_each_copy_that_was_read_is_searched(tmp_path, monkeypatch):
+    monkeypatch.delenv("TSTBENCH_GYAFC", raising=False)
+    sentences = {"em": SENTENCE, "fr": "my sister and her dog will not go there again"}
+    for name, sentence in sentences.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "formal").write_text(sentence)
+        assert quotes(sentence) == ""  # not known yet
+        remember("TSTBENCH_GYAFC", tmp_path / name)
+    for name, sentence in sentences.items():
+        assert quotes(sentence).endswith(f"of your copy of the licensed corpus ({tmp_path / name})")
+    # A folder that is named takes their place, and may be named from one's home.
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("TSTBENCH_GYAFC", "~/fr")
+    assert quotes(sentences["em"]) == ""
+    assert quotes(sentences["fr"]).endswith(f"({tmp_path / 'fr'})")

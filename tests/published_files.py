@@ -102,9 +102,9 @@ TASKS = {
 }
 
 
-def parquet(columns, **options):
+def parquet(columns, metadata=None, **options):
     stream = io.BytesIO()
-    pq.write_table(pa.table(columns).replace_schema_metadata(None), stream, **options)
+    pq.write_table(pa.table(columns).replace_schema_metadata(metadata), stream, **options)
     return stream.getvalue()
 
 

@@ -246,6 +246,15 @@ def test_sentences_have_the_columns_of_a_dataset():
             assert "which are not those of a dataset or of judgments" in said
     for changed in ({"text": ["a"]}, {"text": ["a"], "style": ["b"]}, {"text": [1], "style": [1]}):
         assert "which are not those" in refusal({"a-to-b/test.parquet": parquet(changed)})
+    for metadata, said in (
+        ({b"\xff": b"x"}, "'\ufffd'"),
+        ({"z": "x", "caf\u00e9": "a b c", "huggingface": "{}"}, "'caf\u00e9'"),
+        ({"k" * 90: "x"}, "'" + "k" * 79),
+    ):
+        content = parquet({"text": ["a"], "style": [1]}, metadata)
+        assert refusal({**WHOLE, "a-to-b/test.parquet": content}) == (
+            f"{REPO}: a-to-b/test.parquet is not published: it has metadata of others, {said}"
+        )
     # What is said of them has an end.
     many = parquet({f"column{n}": [1] for n in range(90)})
     said = refusal({"a-to-b/test.parquet": many})

@@ -4,6 +4,7 @@ import io
 import json
 import locale
 import random
+from dataclasses import FrozenInstanceError
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -172,6 +173,12 @@ def test_windows_cover_a_sentence_of_any_length():
     for start in range(18):  # each run of 23 words
         assert corpus.quoted_in(" ".join(words[start : start + 23]))
     assert not corpus.quoted_in(" ".join(words[1:23]))
+
+
+def test_an_index_that_many_checks_share_cannot_be_changed():
+    corpus = QuotedSentences.of([SENTENCE])
+    with pytest.raises(FrozenInstanceError):
+        corpus.by_beginning = {}
 
 
 def test_eleven_letters_are_anybodys():

@@ -27,6 +27,7 @@ from published_files import (
     whole,
 )
 
+from tstbench.errors import TSTBenchError
 from tstbench.pipelines.hub import known_records as records
 from tstbench.pipelines.hub.known_files import check_known
 from tstbench.pipelines.hub.known_records import LicensedTextError, PublishedFile
@@ -137,6 +138,13 @@ def test_judgments_line_by_line():
             f"{at} has sentences of unheard, whose licence is not known. Give its data file "
             "(--data FILE), or leave them out"
         )
+
+
+def test_licensed_text_is_a_wrong_value_and_a_mistake_of_its_own():
+    licensed = {**OUTPUT_ROW, "direction": "gyafc_em/informal-to-formal"}
+    for kind in (ValueError, TSTBenchError):
+        with pytest.raises(kind, match="line 1 has text of a licensed dataset, gyafc_em"):
+            check_known("dataset", REPO, {"outputs.jsonl": lines(licensed)})
 
 
 def test_data_without_a_licence():

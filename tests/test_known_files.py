@@ -1,5 +1,7 @@
 """The paths of the files that are published, and which check each of them meets."""
 
+from pathlib import Path
+
 import pytest
 from published_files import REPO, WHOLE, refusal
 
@@ -89,7 +91,7 @@ def test_files_of_a_model():
 
 
 def test_a_setting_is_a_file_of_ours_only_under_its_own_name():
-    ours = next(p for p in sorted(records._METRICS.glob("*/*.json")) if p.stat().st_size < 1e6)
+    ours = Path(__file__).resolve().parents[1] / "metrics/joint/calibrated-v1.json"
     content = ours.read_bytes()
     check_known("space", REPO, {f"x/{ours.name}": content})
     for name in ("other.json", "*.json", "**.json", "[.json", "?.json"):

@@ -6,7 +6,9 @@ library versions inside the signatures.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator
 
 from ..metrics.signature import Signature
 from .report import (
@@ -23,6 +25,11 @@ from .report import (
 )
 
 
+def _signature(text: str) -> str:
+    Signature.parse_schema_1(text)  # whoever reads the file says where it is, if it is none
+    return text
+
+
 class ScoreSchema1(Strict):
     """One metric's corpus value, as schema 1 had it."""
 
@@ -31,7 +38,7 @@ class ScoreSchema1(Strict):
     unit: str
     higher_is_better: bool
     interval: IntervalInfo | None
-    signature: str
+    signature: Annotated[str, AfterValidator(_signature)]
 
 
 class OmissionSchema1(Strict):

@@ -17,6 +17,7 @@ from .known_records import LICENSED, content_of, strings
 TEXT = frozenset(
     {".css", ".html", ".js", ".md", ".py", ".svg", ".toml", ".txt", ".yaml", ".yml", ""}
 )
+DEEPEST = 100  # lists and objects in one another: ours need 5, a tokenizer's 12
 RECORDS = frozenset({".csv", ".json", ".jsonl", ".parquet", ".tsv"})
 
 _OPEN_STYLES = {s for facts in OUR_DATASETS.values() if not facts.licensed for s in facts.styles}
@@ -25,6 +26,11 @@ _STYLE = "(?:" + "|".join(sorted(LICENSED_STYLES)) + ")"
 LICENSED_NAME = re.compile(
     "|".join((*LICENSED, "gyafc", f"{_STYLE}[-_]to[-_]{_STYLE}")), re.IGNORECASE
 )
+
+
+def names_licensed(value: str) -> bool:
+    """Whether a word, or a key of an object, names a licensed dataset, direction or style."""
+    return LICENSED_NAME.match(value) is not None or value.lower() in LICENSED_STYLES
 
 
 def documents(
@@ -47,15 +53,15 @@ def documents(
         elif suffix == ".jsonl":
             for number, line in enumerate(data.decode("utf-8").split("\n"), start=1):
                 if line.strip():
-                    yield f", line {number}", read_json(line)
+                    yield f", line {number}", _read_line(number, line)
         elif suffix in {".csv", ".tsv"}:
             delimiter = "," if suffix == ".csv" else "\t"
             rows = csv.DictReader(io.StringIO(data.decode("utf-8-sig")), delimiter=delimiter)
             yield from ((f", line {rows.line_num}", row) for row in rows)
         else:
             for number, line in enumerate(data.decode("utf-8").split("\n"), start=1):
-                if line.lstrip().startswith("{") and line.rstrip().endswith("}"):
-                    yield from _example(number, line)
+                if _is_example(line):
+                    yield f", line {number}", _read_line(number, line)
     except (ValueError, csv.Error) as error:  # JSON, UTF-8 and Parquet errors are ValueErrors
         if isinstance(error, TSTBenchError):
             raise
@@ -66,12 +72,18 @@ def read_json(text: str | bytes) -> Any:
     """JSON in which nothing hides: a name that occurs twice would be read as one.
 
     Raises:
-        ValueError: not JSON, nested too deeply, or with a name twice.
+        ValueError: not JSON, nested more than :data:`DEEPEST` levels deep, or with a name twice.
     """
     try:
-        return json.loads(text, object_pairs_hook=_distinct)
+        value = json.loads(text, object_pairs_hook=_distinct)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
+    level = _containers([value])
+    for _ in range(DEEPEST):  # what reads it calls itself at each level
+        level = [inner for one in level for inner in _containers(one)]
+    if level:
+        raise ValueError("it is nested too deeply")
+    return value
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -80,22 +92,45 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return dict(pairs)
 
 
-def _example(number: int, line: str) -> Iterator[tuple[str, Any]]:
-    """A record given as an example on one line of a card or a program."""
+def _containers(value: Any) -> list[Any]:
+    """The lists and objects right inside one."""
+    items = value.values() if isinstance(value, dict) else value
+    return [item for item in items if isinstance(item, dict | list)]
+
+
+def _read_line(number: int, line: str) -> Any:
     try:
-        yield f", line {number}", json.loads(line)
+        return read_json(line)
+    except ValueError as error:
+        raise ValueError(f"line {number}: {getattr(error, 'msg', error)}") from error
+
+
+def _is_example(line: str) -> bool:
+    """Whether a line of a card or a program is a record, not some other braces."""
+    if not line.lstrip().startswith("{"):
+        return False
+    try:
+        json.loads(line)
+    except RecursionError:
+        return True  # as far as it could be read
     except ValueError:
-        return  # some other braces
+        return False
+    return True
 
 
 def _parquet_records(data: bytes, suspected: bool) -> Iterator[tuple[str, Any]]:
-    import pyarrow.parquet as pq  # only here: the rest of this module starts at once
+    import pyarrow as pa  # only here: the rest of this module starts at once
+    import pyarrow.parquet as pq
 
-    table = pq.read_table(io.BytesIO(data))
-    described = json.loads((table.schema.metadata or {}).get(b"huggingface", b"{}"))
+    try:
+        table = pq.read_table(io.BytesIO(data))
+    except (pa.ArrowException, OSError) as error:  # of which not all are ValueErrors
+        raise ValueError(str(error)) from error
+    described = read_json((table.schema.metadata or {}).get(b"huggingface", b"{}"))
     # A ClassLabel column holds numbers; the names of its classes are in the schema.
     styles = sorted({name for name in strings(described) if name in LICENSED_STYLES})
-    if not (suspected or styles or any(_column_names_licensed(c) for c in table.columns)):
+    named = any(map(names_licensed, table.column_names))
+    if not (suspected or styles or named or any(map(_column_names_licensed, table.columns))):
         return
     for number, row in enumerate(map(_plain, table.to_pylist())):
         yield f", row {number}", {**row, "class_names": styles[0]} if styles else row
@@ -109,15 +144,15 @@ def _column_names_licensed(column: Any) -> bool:
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     kind = column.type
-    if pa.types.is_list(kind) or pa.types.is_primitive(kind) or pa.types.is_null(kind):
+    if pa.types.is_list(kind):
+        kind = kind.value_type
+        if pa.types.is_string(kind):  # references, which name nothing
+            return False
+    if pa.types.is_primitive(kind) or pa.types.is_null(kind):
         return False
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
         return True  # nested, binary...: its rows are read
-    return any(
-        LICENSED_NAME.match(value) or value.lower() in LICENSED_STYLES
-        for value in pc.unique(column).to_pylist()
-        if value
-    )
+    return any(names_licensed(value) for value in pc.unique(column).to_pylist() if value)
 
 
 def _plain(value: Any) -> Any:

@@ -26,7 +26,14 @@ from typing import Any
 from ...datasets_scripts.licensed_copies import copies
 from ...datasets_scripts.publication import MARKER
 from ...errors import InputError
-from .documents import LICENSED_NAME, LICENSED_STYLES, RECORDS, TEXT, documents
+from .documents import (
+    LICENSED_NAME,
+    LICENSED_STYLES,
+    RECORDS,
+    TEXT,
+    documents,
+    names_licensed,
+)
 from .known_files import check_known
 from .known_records import LicensedTextError, content_of, strings
 from .quotes import QuotedSentences
@@ -136,7 +143,7 @@ def _check_record(value: Any, where: str, licensed: bool, field: str = "") -> No
     if isinstance(value, Mapping):
         licensed = licensed or _is_licensed(value)
         for key, item in value.items():
-            inside = licensed or _names_one(str(key))
+            inside = licensed or names_licensed(str(key))
             if inside and _is_sentence(str(key)):
                 raise _licensed_text(where, "a key")
             _check_record(item, where, inside, str(key).lower())
@@ -157,11 +164,6 @@ def _licensed_text(where: str, place: str) -> LicensedTextError:
 def _is_sentence(key: str) -> bool:
     """Whether a key of an object is a sentence: signatures are keys too."""
     return "|" not in key and len(key.split()) >= _MANY_WORDS
-
-
-def _names_one(value: str) -> bool:
-    """Whether a key of an object names a licensed dataset, direction or style."""
-    return LICENSED_NAME.match(value) is not None or value.lower() in LICENSED_STYLES
 
 
 def _reads_like_text(field: str, value: str) -> bool:

@@ -89,10 +89,11 @@ def test_what_counts_as_an_order_and_as_a_sentence_by_hand():
         swapped = aggregate_chrf(np.array([0, 4, 0, 8, 4, 2]), 2.0)
         assert swapped == pytest.approx(expected)
         assert aggregate_chrf(np.array([[3, 2, 0, 0, 0, 0], [0] * 6]), 2.0).tolist() == [0, 0]
+    odd = np.array([7, 11, 3, 6, 9, 1])
     for kind in (np.float32, np.int8):
-        found = aggregate_chrf(sums.astype(kind), 2.0)
+        found = aggregate_chrf(odd.astype(kind), 2.0)
         assert found.dtype == np.float64
-        assert found == aggregate_chrf(sums, 2.0)
+        assert found == aggregate_chrf(odd.astype(float), 2.0)
     # An empty reference is one: 0, as sacreBLEU says, and not undefined.
     found = chrf_statistics(["ab", "c", "d"], [[""], ["", "c"], []], char_order=2)
     assert found.per_sentence.tolist()[:2] == [0, 100]

@@ -312,6 +312,8 @@ def test_punkt_splits_sentences_before_words(nltk_data):
     assert tokenized(text, "nltk-punkt") == "dr. no left . nobody came ."
     assert tokenized(text) == "dr. no left. nobody came ."  # the line as it is
     assert tokenized(text, "whitespace", False) == "Dr. No LEFT. Nobody came."
+    split = bleu_statistics([text], [["dr. no left . nobody came ."]], "tstbench-punkt")
+    assert split.value == pytest.approx(100)  # and sacreBLEU only counts
 
 
 def test_punkt_that_is_not_there_is_told(nltk_data):

@@ -94,6 +94,9 @@ def test_no_other_word_of_letters_is_split_by_nltk():
         "".join(re.findall(r"\(([\w']+)\)", one.pattern)) for one in NLTKWordTokenizer.CONTRACTIONS2
     ]
     assert {one for one in joined if one.isalnum()} == _SPLIT
+    for word in "cannot gimme gonna gotta lemme wanna Cannot LEMME".split():
+        two = f"{word[:3]} {word[3:]}"
+        assert nltk_tokens(f"we {word} go, we {word}!") == f"we {two} go , we {two} !"
 
 
 @steady

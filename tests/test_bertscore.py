@@ -98,6 +98,22 @@ def test_by_hand():
     np.testing.assert_allclose(match(vectors, np.array([[0, 1]])), [want], atol=1e-6)
 
 
+def test_no_padding_is_averaged_over_and_sums_are_in_float64():
+    """Sentences of content only, of 7, 1 and 2 tokens: what fills a batch is no token of theirs.
+
+    By hand: 0.6 as float32, seven times, has the mean 0.6 as float32 in float64 only.
+    """
+    tokens = [[0.6, 0.8]] * 7 + [[1, 0]] + [[0, 1], [1, 0]]
+    vectors = TokenVectors(
+        np.array(tokens, np.float32), np.ones(10, bool), np.array([0, 7, 8, 10])
+    )  # fmt: skip
+    a, b = float(np.float32(0.6)), float(np.float32(0.8))
+    found = match(vectors, np.array([[0, 1], [2, 0], [1, 2]]))
+    assert found[0].tolist() == [a, a, a]
+    np.testing.assert_allclose(found[1, :2], [(a + b) / 2, b], atol=1e-9)
+    np.testing.assert_allclose(found[2, :2], [1, 0.5], atol=1e-9)
+
+
 @pytest.fixture(scope="module")
 def encoder(tmp_path_factory):
     return TransformerEncoder(make_bert(tmp_path_factory.mktemp("models") / "bert"), 2)
@@ -120,6 +136,37 @@ def test_ragged_references_and_none(encoder):
     assert bertscore([], [], encoder).f1.shape == (0,)
 
 
+def test_the_mean_of_ragged_references(encoder):
+    """Of one, three and two; a sentence without any stands between them."""
+    predictions = ["good", "the food was cold", "slow", "bad staff"]
+    references = [["bad"], ["the staff was kind", "cold food", "slow"], [], ["staff", "kind"]]
+    found = columns(bertscore(predictions, references, encoder, reduce="mean"))
+    for row, prediction, some in zip(found, predictions, references, strict=True):
+        each = [columns(bertscore([prediction], [[one]], encoder))[0] for one in some]
+        np.testing.assert_allclose(row, np.mean(each, axis=0) if some else [np.nan] * 3, atol=1e-6)
+
+
+def test_an_empty_sentence_scores_0_beside_others(encoder):
+    """Both ways round, in one batch with a pair that has no empty side."""
+    predictions, references = ["we came", "", "good", ""], [[""], ["we came"], ["bad"], [""]]
+    found = columns(bertscore(predictions, references, encoder))
+    assert (found[[0, 1, 3]] == 0).all()
+    assert (found[2] > 0).all()
+
+
+def test_each_sentence_is_encoded_once(encoder, monkeypatch):
+    asked = []
+
+    def token_vectors(sentences, encode=encoder.token_vectors):
+        asked.append(list(sentences))
+        return encode(sentences)
+
+    monkeypatch.setattr(encoder, "token_vectors", token_vectors)
+    references = [["bad", "slow"], ["good"], ["bad", "good"], ["slow", "bad"]]
+    bertscore(["good", "bad", "good", "good"], references, encoder)
+    assert asked == [["good", "bad", "slow"]]
+
+
 def test_swapping_the_sides_swaps_precision_and_recall(encoder):
     a, b = ["the food was cold", "slow"], ["the staff was slow and the food was bad", "slow"]
     there = bertscore(a, [[x] for x in b], encoder)
@@ -138,9 +185,13 @@ def test_the_batch_does_not_move_a_score(encoder, monkeypatch):
 
 
 def test_wrong_arguments(encoder):
-    with pytest.raises(InputError, match="2 predictions but 1 lists"):
+    with pytest.raises(InputError) as caught:
         bertscore(["good", "bad"], [["good"]], encoder)
-    with pytest.raises(InputError, match="not strings"):
+    assert str(caught.value) == (
+        "2 predictions but 1 lists of references: they must be aligned, with an empty list for a "
+        "sentence without references"
+    )
+    with pytest.raises(InputError, match=r"^references must be one list each, .* not strings$"):
         bertscore(["good"], ["good"], encoder)
     with pytest.raises(InputError, match="'median'"):
         bertscore(["good"], [["good"]], encoder, reduce="median")

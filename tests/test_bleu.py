@@ -1,17 +1,22 @@
 """BLEU equals nltk, multi-bleu.perl's definition and sacreBLEU, whatever the corpus."""
 
+import logging
 import math
 import random
+import sys
 import warnings
 
+import nltk
 import numpy as np
 import pytest
 import sacrebleu
 from nltk.tokenize import NLTKWordTokenizer
 from nltk.translate.bleu_score import corpus_bleu
 
-from tstbench.errors import InputError, UnknownNameError
+from tstbench.errors import InputError, MissingExtraError, MissingFileError, UnknownNameError
+from tstbench.metrics.functional import bleu as module
 from tstbench.metrics.functional.bleu import aggregate_bleu, bleu_statistics, tokenized
+from tstbench.metrics.functional.bleu_protocols import PROTOCOLS, BleuProtocol, bleu_protocol
 
 WORDS = "the a food was good bad , . isn't it's place we love hate (really) U.S. 9.50 not".split()
 
@@ -132,18 +137,191 @@ def test_sentences_without_references_are_left_out():
 
 
 def test_unequal_lengths_are_an_error_not_a_zip():
-    with pytest.raises(InputError, match="2 predictions but 1 lists"):
+    with pytest.raises(InputError, match="2 predictions but 1 lists") as caught:
         bleu_statistics(["a", "b"], [["a"]])
+    assert str(caught.value).endswith("give one list per prediction, [] if there is none")
 
 
 def test_unknown_protocol_names_the_near_miss():
-    with pytest.raises(UnknownNameError, match="Did you mean 'multi-bleu'"):
+    said = r"unknown BLEU protocol 'multibleu'\. Did you mean 'multi-bleu'"
+    with pytest.raises(UnknownNameError, match=said):
         bleu_statistics(["a"], [["a"]], "multibleu")
 
 
 def test_tokens_need_no_nltk_data():
     assert (
         tokenized('She said:  "It isn\'t (so) bad."') == "she said : `` it is n't ( so ) bad . ''"
+    )
+
+
+def test_a_corpus_without_a_match_is_smoothed_as_sacrebleu_does():
+    """Pairs match, longer n-grams do not: 13a halves the count each time, multi-bleu says 0."""
+    predictions, refs = ["a b x c d", "q"], [["a b y c d e", "z"], ["r"]]
+    streams = [["a b y c d e", "r"], ["z", None]]
+    theirs = sacrebleu.BLEU(force=True).corpus_score(predictions, streams).score
+    assert theirs > 0
+    found = bleu_statistics(predictions, refs, "13a")
+    assert found.value == pytest.approx(theirs, abs=1e-12)
+    assert found.replicates(np.array([[3.0, 0.0]])) == pytest.approx(
+        [sacrebleu.BLEU(force=True).corpus_score(["a b x c d"] * 3, [["a b y c d e"] * 3]).score]
+    )
+    assert bleu_statistics(predictions, refs, "multi-bleu").value == 0.0
+
+
+def test_rows_hold_what_is_counted():
+    """By hand: lengths, matches and totals of 1 to 4 words, and whether the sentence counts."""
+    predictions, refs = ["a b c d e", "q r", "s"], [["a b c x e f", "a b"], ["r q z"], []]
+    rows = bleu_statistics(predictions, refs, "multi-bleu").rows
+    assert rows.tolist() == [
+        [5, 6, 4, 2, 1, 0, 5, 4, 3, 2, 1],
+        [2, 3, 2, 0, 0, 0, 2, 1, 0, 0, 1],
+        [0] * 11,
+    ]
+    rows = bleu_statistics(predictions, refs).rows  # nltk counts one n-gram of a short sentence
+    assert rows[1].tolist() == [2, 3, 2, 0, 0, 0, 2, 1, 1, 1, 1]
+
+
+# Lengths, matches, totals: two words, each a sentence of its own; no n-gram; no match at all.
+SHORT = np.array(
+    [
+        [2, 3, 1, 0, 0, 0, 2, 0, 0, 0],
+        [3, 3, 2, 1, 0, 0, 3, 1, 0, 0],
+        [0, 4, 0, 0, 0, 0, 0, 0, 0, 0],
+        [0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+        [5, 2, 0, 0, 0, 0, 5, 4, 3, 2],
+        [5, 9, 4, 2, 0, 0, 5, 4, 3, 2],
+    ]
+)
+
+
+@pytest.mark.parametrize("settings", [{}, {"effective_order": True}, {"smooth": "exp"}])
+def test_aggregation_of_short_corpora_is_sacrebleus(settings):
+    theirs = [
+        sacrebleu.BLEU.compute_bleu(
+            list(row[2:6]), list(row[6:]), row[0], row[1], **{"smooth_method": "none", **{
+                {"smooth": "smooth_method"}.get(key, key): value for key, value in settings.items()
+            }},
+        ).score
+        for row in SHORT
+    ]  # fmt: skip
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # nothing is divided by 0 where one can see it
+        for shape in ((6, 10), (2, 3, 10), (3, 2, 1, 10)):
+            found = aggregate_bleu(SHORT.reshape(shape), **settings)
+            assert found.shape == shape[:-1]
+            assert found.ravel() == pytest.approx(theirs, abs=1e-9)
+        assert [float(aggregate_bleu(row, **settings)) for row in SHORT] == pytest.approx(theirs)
+    assert theirs[0] == pytest.approx(50 * math.exp(-0.5) if "effective_order" in settings else 0)
+
+
+def test_sums_are_aggregated_in_float64_whatever_they_come_as():
+    sums = SHORT[[5, 0]]
+    for kind in (np.float32, np.float16, np.int8):
+        found = aggregate_bleu(sums.astype(kind), "exp", True)
+        assert found.dtype == np.float64
+        assert found.tolist() == aggregate_bleu(sums.astype(float), "exp", True).tolist()
+
+
+def test_references_are_counted_once_for_all_systems_of_a_short_corpus(monkeypatch):
+    """Of a corpus longer than a block, nothing is kept."""
+    monkeypatch.setattr(module, "BLOCK", 2)
+    refs = [["kept in a test", "once"], ["or not at all"], ["a third reference"]]
+    module._counter.cache_clear()
+    for some, kept in ((refs, 0), (refs[:2], 1), ([*refs[:2], []], 1)):
+        first = bleu_statistics(["once"] * len(some), some, "13a")
+        assert module._counter.cache_info().currsize == kept
+        assert first.value == bleu_statistics(["once"] * len(some), some, "13a").value
+    assert (module._counter.cache_info().misses, module._counter.cache_info().hits) == (1, 3)
+
+
+def test_tokenised_text_is_no_reason_to_warn(caplog):
+    with caplog.at_level(logging.WARNING, logger="sacrebleu"):
+        bleu_statistics([f"sentence {i} ." for i in range(120)], [["a sentence ."]] * 120, "13a")
+    assert not caplog.records
+
+
+def test_protocols_are_what_their_names_say():
+    """Which of them are for English, and what multi-bleu.perl, nltk and sacreBLEU do."""
+    found = {
+        (one.name, one.tokenize, one.lowercase, one.short_totals, one.smooth, one.english)
+        for one in PROTOCOLS.values()
+    }
+    theirs = ("13a", "intl", "char", "zh", "ja-mecab", "ko-mecab")
+    assert found == {
+        ("tstbench", "nltk", True, "one", "none", True),
+        ("tstbench-punkt", "nltk-punkt", True, "one", "none", True),
+        ("multi-bleu", "whitespace", False, "zero", "none", False),
+        *((name, name, False, "zero", "exp", False) for name in theirs),
+    }
+    assert all(bleu_protocol(name).name == name for name in PROTOCOLS)
+    assert not BleuProtocol("own", "13a", True, "zero", "none").english
+
+
+@pytest.mark.parametrize("name", ["13a", "intl", "char", "zh"])
+def test_sacrebleus_tokenisers_are_its_own(name):
+    predictions = ["Das kostet 9,50 €, naja.", "我们 喜欢 café!", "U.S.-based (really)"]
+    refs = [["das kostet 9,50 €; naja!", "es kostet 9.50 €"], ["我们喜欢 cafés !"], ["US-based"]]
+    streams = [[some[0] for some in refs], [refs[0][1], None, None]]
+    theirs = sacrebleu.BLEU(tokenize=name, force=True).corpus_score(predictions, streams).score
+    assert theirs > 0
+    assert bleu_statistics(predictions, refs, name).value == pytest.approx(theirs, abs=1e-9)
+
+
+def test_case_counts_as_the_protocol_says():
+    texts, refs = ["Good FOOD Here Now"], [["good food here now"]]
+    for how, lowercase, expected in (("13a", False, 0), ("13a", True, 100), ("nltk", False, 0)):
+        own = BleuProtocol("own", how, lowercase, "zero", "none")
+        assert bleu_statistics(texts, refs, own).value == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("name", "package"), [("ja-mecab", "MeCab"), ("ko-mecab", "mecab_ko")])
+def test_a_tokeniser_that_is_not_installed_is_told(name, package, monkeypatch):
+    for one in [one for one in sys.modules if one.startswith("sacrebleu.tokenizers.tokenizer_")]:
+        monkeypatch.delitem(sys.modules, one)  # sacreBLEU remembers what it could import
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(MissingExtraError) as caught:
+        bleu_statistics(["a"], [["b"]], name)
+    assert str(caught.value) == (
+        f"BLEU protocol {name} needs a tokenizer that is not installed: "
+        f"pip install 'sacrebleu[{name[:2]}]'"
+    )
+
+
+@pytest.fixture
+def nltk_data(tmp_path, monkeypatch):
+    """A folder in which NLTK looks for its data, and in no other."""
+    from nltk.tokenize import _get_punkt_tokenizer
+
+    monkeypatch.setattr(nltk.data, "path", [str(tmp_path)])
+    for cached in (tokenized, _get_punkt_tokenizer):
+        cached.cache_clear()
+    yield tmp_path
+    for cached in (tokenized, _get_punkt_tokenizer):
+        cached.cache_clear()
+
+
+def test_punkt_splits_sentences_before_words(nltk_data):
+    """NLTK's own reader of a small model, which knows one abbreviation."""
+    folder = nltk_data / "tokenizers" / "punkt_tab" / "english"
+    folder.mkdir(parents=True)
+    (folder / "abbrev_types.txt").write_text("dr\n")
+    for name in ("collocations.tab", "sent_starters.txt", "ortho_context.tab"):
+        (folder / name).write_text("")
+    text = "Dr. No LEFT.  Nobody came."
+    assert tokenized(text, "nltk-punkt", False) == "Dr. No LEFT . Nobody came ."
+    assert tokenized(text, "nltk-punkt") == "dr. no left . nobody came ."
+    assert tokenized(text) == "dr. no left. nobody came ."  # the line as it is
+    assert tokenized(text, "whitespace", False) == "Dr. No LEFT. Nobody came."
+    split = bleu_statistics([text], [["dr. no left . nobody came ."]], "tstbench-punkt")
+    assert split.value == pytest.approx(100)  # and sacreBLEU only counts
+
+
+def test_punkt_that_is_not_there_is_told(nltk_data):
+    with pytest.raises(MissingFileError) as caught:
+        bleu_statistics(["a text"], [["a text"]], "tstbench-punkt")
+    assert str(caught.value) == (
+        "protocol tstbench-punkt needs nltk's Punkt data: python -m nltk.downloader punkt_tab. "
+        "The protocol tstbench does not need it."
     )
 
 

@@ -1,11 +1,14 @@
 """chrF against sacreBLEU: corpus, sentence, one and several references, and its options."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sacrebleu.metrics.chrf import CHRF
 
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError
+from tstbench.metrics.functional import chrf as module
 from tstbench.metrics.functional.chrf import aggregate_chrf, chrf_statistics
 from tstbench.metrics.inputs import check_inputs
 from tstbench.metrics.measure import measure, plan
@@ -74,6 +77,46 @@ def test_edges_by_hand():
     assert chrf_statistics(["abc"], [["abd"]]).value == pytest.approx(100 * (2 / 3 + 1 / 2 + 0) / 3)
     # One order, precision 1/2, recall 1/4: F2 is 5 x 1/8 / (4 x 1/2 + 1/4).
     assert aggregate_chrf(np.array([4, 8, 2]), 2.0) == pytest.approx(100 * (5 / 8) / (9 / 4))
+
+
+def test_what_counts_as_an_order_and_as_a_sentence_by_hand():
+    # The first order has no n-gram of the references, the second F2 of 2/8 and 2/4.
+    sums = np.array([4, 0, 0, 8, 4, 2])
+    expected = 100 * 5 * (1 / 4 * 1 / 2) / (4 * 1 / 4 + 1 / 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # nothing is divided by 0 where one can see it
+        assert aggregate_chrf(sums, 2.0) == pytest.approx(expected)
+        swapped = aggregate_chrf(np.array([0, 4, 0, 8, 4, 2]), 2.0)
+        assert swapped == pytest.approx(expected)
+        assert aggregate_chrf(np.array([[3, 2, 0, 0, 0, 0], [0] * 6]), 2.0).tolist() == [0, 0]
+    odd = np.array([7, 11, 3, 6, 9, 1])
+    for kind in (np.float32, np.int8):
+        found = aggregate_chrf(odd.astype(kind), 2.0)
+        assert found.dtype == np.float64
+        assert found == aggregate_chrf(odd.astype(float), 2.0)
+    # An empty reference is one: 0, as sacreBLEU says, and not undefined.
+    found = chrf_statistics(["ab", "c", "d"], [[""], ["", "c"], []], char_order=2)
+    assert found.per_sentence.tolist()[:2] == [0, 100]
+    assert np.isnan(found.per_sentence[2])
+    assert found.rows[:, -1].tolist() == [1, 1, 0]
+    assert chrf_statistics(["ab"], [[""]]).value == 0
+
+
+def test_case_counts_unless_it_is_ignored():
+    assert chrf_statistics(["AB"], [["ab"]]).value == 0
+    assert chrf_statistics(["AB"], [["ab"]], lowercase=True).value == pytest.approx(100)
+
+
+def test_references_are_counted_once_for_all_systems_of_a_short_corpus(monkeypatch):
+    """Of a corpus longer than a block, nothing is kept."""
+    monkeypatch.setattr(module, "BLOCK", 2)
+    refs = [["kept in a test", "once"], ["or not at all"], ["a third reference"]]
+    module._counter.cache_clear()
+    for some, kept in ((refs, 0), (refs[:2], 1), ([*refs[:2], []], 1)):
+        first = chrf_statistics(["once"] * len(some), some)
+        assert module._counter.cache_info().currsize == kept
+        assert first.value == chrf_statistics(["once"] * len(some), some).value
+    assert (module._counter.cache_info().misses, module._counter.cache_info().hits) == (1, 3)
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from tstbench.metrics.functional.bleu import bleu_statistics, tokenized
 from tstbench.metrics.functional.chrf import chrf_statistics
 from tstbench.metrics.functional.joint import joint_score
 from tstbench.metrics.functional.meteor import meteor
-from tstbench.metrics.functional.nltk_tokens import _SPLIT, nltk_tokens
+from tstbench.metrics.functional.nltk_tokens import _SPLIT, _first, _inside, _last, nltk_tokens
 from tstbench.metrics.functional.sentence_bleu import sentence_bleu
 from tstbench.metrics.functional.sti import (
     earth_movers_distance,
@@ -65,10 +65,27 @@ ENDS = st.lists(st.sampled_from(" .])}>\"'»”’"), max_size=6).map("".join)  
 @example("they said so", ". x")
 @example("u.s. is cannot", " wanna")
 @example("one ,two, ,3", ",:")
+@example("so.", " )")  # two words, of which one closes
+@example("this is it's", ".")  # the last word splits, or ends in a sign, or in a letter like one
+@example("no, we cannot", "!")
+@example("all it costs is 5$", "?")
+@example("he said so'", ".")
+@example("by teleFAX", "")
 @given(TRAPS | st.text(max_size=20), ENDS)
 def test_words_alone_give_the_tokens_that_nltk_gives_the_line(text, end):
     text = " ".join(f"{text}{end}".split())
     assert nltk_tokens(text) == " ".join(NLTKWordTokenizer().tokenize(text))
+
+
+def test_words_are_tokenised_once_each():
+    """Only what could be several tokens, and never a line of several words as a whole."""
+    for cached in (_inside, _first, _last):
+        cached.cache_clear()
+    lines = ["he can't say it's good.", "he says it's so, it's bad.", "one isn't, it's good."]
+    found = [nltk_tokens(line) for line in lines]
+    assert found == [" ".join(NLTKWordTokenizer().tokenize(line)) for line in lines]
+    # can't, it's and so, and isn't, inside; he and one first; good. and bad. last.
+    assert [one.cache_info().currsize for one in (_inside, _first, _last)] == [4, 2, 2]
 
 
 def test_no_other_word_of_letters_is_split_by_nltk():
@@ -77,6 +94,9 @@ def test_no_other_word_of_letters_is_split_by_nltk():
         "".join(re.findall(r"\(([\w']+)\)", one.pattern)) for one in NLTKWordTokenizer.CONTRACTIONS2
     ]
     assert {one for one in joined if one.isalnum()} == _SPLIT
+    for word in "cannot gimme gonna gotta lemme wanna Cannot LEMME".split():
+        two = f"{word[:3]} {word[3:]}"
+        assert nltk_tokens(f"we {word} go, we {word}!") == f"we {two} go , we {two} !"
 
 
 @steady

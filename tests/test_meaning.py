@@ -65,6 +65,24 @@ def test_the_score_is_the_mean_of_both_parts():
     np.testing.assert_allclose(combined(scores, "cosine"), [1.0, 0.9, 0.0])
 
 
+def test_a_cosine_is_at_most_1_and_scores_are_float64():
+    scores = np.array([[0, 1.25], [1, -2]])
+    assert combined(scores).tolist() == [0.5, 0.5]
+    assert combined(scores, "cosine").tolist() == [1, 0]
+    for kind in (np.float32, np.int8):
+        for part in ("mean", "kept", "cosine"):
+            assert combined(scores.astype(kind), part).dtype == np.float64
+
+
+def test_each_prediction_has_its_own_references():
+    """By hand, of two, one, none, three and one."""
+    against = [["none", "half"], ["same"], [], ["half", "none", "half"], ["none"]]
+    best = meaning_kept(list("abcde"), against, Table())
+    np.testing.assert_allclose(best, [0.7, 1, np.nan, 0.7, 0])
+    mean = meaning_kept(list("abcde"), against, Table(), combine="kept", reduce="mean")
+    np.testing.assert_allclose(mean, [0.25, 1, np.nan, 1 / 3, 0])
+
+
 def test_several_references_are_combined_as_asked():
     against = [["half", "same"], [], ["none"]]
     best = meaning_kept(["a", "b", "c"], against, Table())
@@ -74,17 +92,25 @@ def test_several_references_are_combined_as_asked():
 
 
 @pytest.mark.parametrize(
-    "call",
+    ("call", "message"),
     [
-        lambda: meaning_kept(["a"], [], Table()),
-        lambda: meaning_kept(["a"], [["same"]], Table(), reduce="best"),
-        lambda: combined(np.zeros((2, 2)), "product"),
-        lambda: combined(np.zeros(2)),
+        (lambda: meaning_kept(["a"], [], Table()), "1 predictions but 0 lists: not aligned"),
+        (
+            lambda: meaning_kept(["a"], [["same"]], Table(), reduce="best"),
+            "unknown reduction 'best' of several references: use max or mean",
+        ),
+        (
+            lambda: combined(np.zeros((2, 2)), "product"),
+            "unknown combination 'product': use mean, kept, cosine",
+        ),
+        (lambda: combined(np.zeros(2)), "scores of shape (2,): two columns are needed"),
+        (lambda: combined(np.zeros((2, 3))), "scores of shape (2, 3): two columns are needed"),
     ],
 )
-def test_bad_input_is_told(call):
-    with pytest.raises(InputError):
+def test_bad_input_is_told(call, message):
+    with pytest.raises(InputError) as caught:
         call()
+    assert str(caught.value) == message
 
 
 def test_sentence_cosines_are_those_of_the_encoder(shipped):

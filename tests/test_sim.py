@@ -1,5 +1,7 @@
 """Sentence similarity against sentence-transformers."""
 
+from types import MappingProxyType
+
 import numpy as np
 import pytest
 
@@ -55,6 +57,33 @@ def test_edges(test_set):
     np.testing.assert_allclose(found.per_sentence, [1, 0, 1, np.nan], atol=1e-6)
     assert (found.per_sentence[[0, 2]] <= 1).all()
     assert np.isnan(similarity(["a"], [[]], encoder).value)
+
+
+class Plane:
+    """Sentences as points; like those of a network in float32, not quite of unit length."""
+
+    points = MappingProxyType(
+        {"": (1, 0), "east": (1, 0), "west": (-1.00001, 0), "up": (0, 1), "between": (0.6, 0.8)}
+    )
+
+    def sentence_vectors(self, sentences):
+        return np.array([self.points[one.strip()] for one in sentences], np.float32)
+
+
+def test_similarity_by_hand():
+    """Two, none, three, one: each prediction has its own references, and no cosine leaves -1..1."""
+    predictions = ["east", "up", "between", "west"]
+    against = [["up", "between"], [], ["east", "up", "west"], ["east"]]
+    best = similarity(predictions, against, Plane())
+    np.testing.assert_allclose(best.per_sentence, [0.6, np.nan, 0.8, -1], atol=1e-7)
+    assert best.per_sentence[3] == -1
+    assert best.value == pytest.approx(0.4 / 3)
+    assert best.rows.dtype == np.float64
+    mean = similarity(predictions, against, Plane(), "mean").per_sentence
+    np.testing.assert_allclose(mean, [0.3, np.nan, (1.4 - 0.600006) / 3, -1], atol=1e-6)
+    assert similarity(["west"], [["west"]], Plane()).value == 1
+    blank = similarity(["east", " "], [[" ", "up"], ["east", "east"]], Plane())
+    assert blank.per_sentence.tolist() == [0, 0]
 
 
 def test_views_of_the_family(test_set):

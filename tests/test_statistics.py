@@ -117,6 +117,7 @@ def test_a_failed_prediction_is_a_miss_whatever_the_classifier_says():
     assert stats.per_sentence.tolist() == [100, 0, 0, 0]
     assert stats.value == 25
     assert share_statistics(distribution, 1, np.zeros(4, bool)).value == 50
+    assert share_statistics(distribution.tolist(), 1, [0, 1, 0, 1]).value == 25  # as JSON has it
     with pytest.raises(InputError, match="shape"):
         share_statistics(distribution, 1, failed[:3])
 
@@ -124,6 +125,8 @@ def test_a_failed_prediction_is_a_miss_whatever_the_classifier_says():
 def test_a_classifier_that_returns_nan_is_named():
     with pytest.raises(InputError, match="NaN for sentence 1"):
         share_statistics(np.array([[0.5, 0.5], [np.nan, 1]]), wanted=0)
+    with pytest.raises(InputError, match="NaN for sentence 2"):  # null in JSON
+        share_statistics([[0.5, 0.5], [0, 1], [1, None]], wanted=0)
 
 
 def test_perplexity_by_hand():

@@ -44,6 +44,8 @@ def test_what_is_a_copy(equal, copies):
     assert found["copy_rate"].statistics.per_sentence.tolist() == [100.0 * c for c in copies]
     assert f"|equal:{equal}|" in str(found["copy_rate"].signature)
     assert copy_rate(["a"], ["a"]).value == 100
+    with pytest.raises(ValueError, match="zip"):
+        copy_rate(["a", "b"], ["a"])
 
 
 def test_the_bounds_on_mini():

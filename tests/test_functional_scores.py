@@ -273,11 +273,11 @@ def test_a_likelihood_per_token_less_that_without_the_source():
 
 
 def test_words_are_letters_with_their_apostrophes_or_one_mark():
-    text = "Café's 9,50\u20ac: don\u2019t_x ''ok'' naïve!?"
+    text = "Café's 9,50\u20ac: don\u2019t_x ''ok'' rock'n'roll!?"
     words = [text[a:b] for a, b in word_spans(text)]
     assert words == [
         *("Café's", "9", ",", "50", "\u20ac", ":", "don\u2019t_x"),
-        *("'", "'", "ok", "'", "'", "naïve", "!", "?"),
+        *("'", "'", "ok", "'", "'", "rock'n'roll", "!", "?"),
     ]
     assert word_spans(" \n\t") == []
 
@@ -313,10 +313,10 @@ def test_style_words_of_equal_shares_are_the_first():
 
 
 def test_single_precision_adds_no_word():
-    """Three of ten equal shares hold 0.3; in single precision their sum falls short of it."""
-    values = np.full(10, 0.1, dtype=np.float32)
-    assert style_words(values, 0.3) == [0, 1, 2]
-    assert style_words(values.tolist(), 0.7) == [0, 1, 2, 3, 4, 5, 6]
+    """Three of seven equal shares hold 3/7; in single precision their sum falls short of it."""
+    values = np.full(7, 0.1, dtype=np.float32)
+    assert style_words(values, 3 / 7) == [0, 1, 2]
+    assert style_words(values.tolist(), 5 / 7) == [0, 1, 2, 3, 4]
 
 
 def test_how_much_is_asked_and_taken():
@@ -462,19 +462,27 @@ def objective(values, labels, penalty):
     return loss
 
 
-@pytest.mark.parametrize("penalty", [0.3, 40.0])
-def test_each_fold_is_fitted_to_the_minimum(penalty, recwarn):
+@pytest.mark.parametrize(
+    ("sentences", "sizes", "penalty"),
+    [
+        (24, [1.0, 30.0, 0.02, 4.0], 0.3),
+        (24, [1.0, 30.0, 0.02, 4.0], 40.0),
+        (60, np.logspace(-1, 1, 40), 40.0),  # hundreds of steps
+    ],
+)
+def test_each_fold_is_fitted_to_the_minimum(sentences, sizes, penalty, recwarn):
     """Columns of very different sizes take many steps; scipy's minimum of the written loss."""
-    texts, values, row = toy(24, [1.0, 30.0, 0.02, 4.0])
+    texts, values, row = toy(sentences, sizes)
     fitted = cross_fit(texts, values, row, penalty=penalty, standardize=False, folds=3, seed=5)
     assert fitted.fold.tolist() == folds_of(texts.sources, 3, 5).tolist()
     for number in range(3):
         kept = np.flatnonzero(fitted.fold != number)
         rows = np.sort([*(2 * kept), *(2 * kept + 1)])
         loss = objective(values[rows], 1 - rows % 2, penalty)
-        want = minimize(loss, np.zeros(5), jac=True, method="BFGS", options={"gtol": 1e-9}).x
-        np.testing.assert_allclose(fitted.coefficients[number], want[:-1], rtol=0, atol=2e-5)
-        assert fitted.intercepts[number] == pytest.approx(want[-1], abs=2e-5)
+        start = np.zeros(len(sizes) + 1)
+        want = minimize(loss, start, jac=True, method="BFGS", options={"gtol": 1e-9}).x
+        np.testing.assert_allclose(fitted.coefficients[number], want[:-1], rtol=0, atol=1e-4)
+        assert fitted.intercepts[number] == pytest.approx(want[-1], abs=1e-4)
     assert not recwarn.list
 
 

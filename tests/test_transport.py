@@ -252,3 +252,29 @@ def test_single_precision_is_computed_in_double():
 def test_what_cannot_be_transported(first, second, vectors, said):
     with pytest.raises(InputError, match=f"^{re.escape(said)}$"):
         transport_distances(first, second, vectors)
+
+
+def test_a_batch_is_of_16_megabytes_at_most(monkeypatch):
+    """Two million numbers of 8 bytes: of 905 each, for 1 against 2 words of 301 dimensions."""
+    sizes = []
+    ground = transport._ground
+
+    def noted(one, two, points, squares):
+        sizes.append(len(one))
+        return ground(one, two, points, squares)
+
+    monkeypatch.setattr(transport, "_ground", noted)
+    vectors = points(3, 301)
+    found = transport_distances([[0]] * 2500, [[1, 2]] * 2500, vectors)
+    assert sizes == [2**21 // 905, 2500 - 2**21 // 905]
+    np.testing.assert_allclose(found, whole_problem([0], [1, 2], vectors), atol=1e-12)
+
+
+def test_texts_of_many_words_are_solved_to_the_end():
+    """Scipy's assignment: every word has one of the other text. Ten thousand steps are too few."""
+    from scipy.optimize import linear_sum_assignment
+
+    vectors = np.random.RandomState(18).randn(2000, 5)
+    ground = np.linalg.norm(vectors[:1000, None] - vectors[None, 1000:], axis=2)
+    (found,) = transport_distances([range(1000)], [range(1000, 2000)], vectors)
+    assert found == pytest.approx(ground[linear_sum_assignment(ground)].mean(), abs=1e-12)

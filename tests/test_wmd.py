@@ -271,6 +271,17 @@ def test_each_pair_has_its_own_value_where_pairs_are_said_again():
     np.testing.assert_allclose(compare("meteor", pairs), [words[o] for o in order])
 
 
+def test_sentence_bleu_of_many_pairs_by_hand():
+    """4 of 5 words and 3 of 4 pairs, 2 of 3 and 1 of 2 longer; empty texts; a copy."""
+    pairs = [("a b c d e", "a b c d f"), ("", ""), ("a b c d", "a b c d"), ("a b c", "")]
+    found = compare("sentence_bleu", [(one.split(), two.split()) for one, two in pairs])
+    want = (4 / 5 * 3 / 4 * 2 / 3 * 1 / 2) ** 0.25
+    assert found == pytest.approx([want, 1, 1, 0])
+    turned = compare("meteor", [(one.split(), two.split()) for one, two in pairs])
+    # Four matches of five in one chunk: F 4/5, less half of (1/4) cubed.
+    assert turned[0] == pytest.approx(0.8 * (1 - 0.5 / 64))
+
+
 def test_a_mask_with_a_vector_of_its_own_keeps_it():
     vectors = WordVectors(["good", "<customstyle>"], np.array([[1.0, 0], [0, 1]]))
     pair = [(["<customstyle>"], ["good"])]

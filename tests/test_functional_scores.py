@@ -4,6 +4,7 @@ Fast, so that mutation tests can run it for every changed line. No case is symme
 differ, styles are out of order, and texts are of unequal lengths.
 """
 
+import dataclasses
 import re
 
 import numpy as np
@@ -104,6 +105,22 @@ def test_weights_of_joint_are_written_as_they_are_given():
     assert str(JointWeights(3, 0.5, 2.25)) == "3,0.5,2.25"
     assert str(JointWeights(0, 1, 0)) == "0,1,0"
     assert JointWeights(0, 0, 0.25).ppl == 0.25  # any one above 0 will do
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        EQUAL,
+        CalibratedPart("acc", "style", 1.0, 2.0, 0.5),
+        Texts(["a"], [()], {}),
+        CrossFitted(np.zeros(1, dtype=int), np.zeros((1, 2)), np.zeros(1)),
+    ],
+    ids=lambda made: type(made).__name__,
+)
+def test_what_many_scores_share_cannot_be_changed(made):
+    for field in dataclasses.fields(made):
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            setattr(made, field.name, None)
 
 
 # -- the calibrated Joint ------------------------------------------------------------------------
@@ -524,6 +541,9 @@ def test_a_word_is_there_or_not_however_often():
     assert unigram_features(["", ""]).shape == (2, 1)
     assert unigram_features(["", ""]).toarray().tolist() == [[0], [0]]
     assert unigram_features(["a"]).shape == (1, 1)
+    # Split-off marks and capitals make no other word.
+    written = unigram_features(["I don't go.", "i do n't go ."]).toarray()
+    assert written.tolist() == [[1] * 5] * 2
 
 
 def test_a_mixture_of_three_language_models_by_hand():

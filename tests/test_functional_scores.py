@@ -71,6 +71,9 @@ def test_each_of_many_joints_is_its_own(recwarn):
     assert found == pytest.approx(want, abs=1e-12, nan_ok=True)
     assert joint_score(acc[:3], 80.0, np.inf).tolist() == [0, 0, 0]
     assert np.isnan(joint_score(1.0, 1.0, np.nan))
+    assert np.isnan(joint_score(np.array([np.nan, 9]), 1, 1, JointWeights(0, 1, 2))).tolist() == [
+        *(True, False)
+    ]
     assert not recwarn.list
 
 
@@ -134,6 +137,7 @@ def test_a_rating_is_scipys_logistic_curve_and_of_full_precision():
     want = [1 / (1 + np.exp(-(-1.3 + 0.7 * 2.5))), 0.2, 1 / (1 + np.exp(-(-1.3 - 0.7 * 4)))]
     assert found == pytest.approx(want, abs=1e-15)
     assert CalibratedPart("a", "style", 1.0, 0.7, -1.3).rating([np.nan]).tolist() == [0]
+    assert part.rating(np.array([np.inf, -np.inf])).tolist() == [1, 0]  # values, not missing ones
 
 
 def test_calibrated_weights_are_relative_and_may_be_0_but_for_one():

@@ -271,6 +271,28 @@ def test_each_pair_has_its_own_value_where_pairs_are_said_again():
     np.testing.assert_allclose(compare("meteor", pairs), [words[o] for o in order])
 
 
+def test_each_measure_is_the_one_of_its_name():
+    """The two words against the one of ``test_embeddings_by_hand``, where all three differ."""
+    vectors = WordVectors(["a", "b", "c"], np.array([[3.0, 1], [-1, -4], [0, 2]]))
+    pair = [(["a", "b"], ["c"])]
+    a, b = 1 / np.sqrt(10), -4 / np.sqrt(17)
+    hand = {
+        "embedding_average": -3 / np.sqrt(13),
+        "vector_extrema": -0.8,
+        "greedy_matching": (a + (a + b) / 2) / 2,
+        "wmd": (np.sqrt(2 - 2 * a) + np.sqrt(2 - 2 * b)) / 2,
+    }
+    for measure, want in hand.items():
+        assert compare(measure, pair, vectors) == pytest.approx(want), measure
+
+
+def test_the_same_words_in_other_numbers_are_another_text():
+    vectors = WordVectors(["a", "b"], np.eye(2))
+    pair = [(["a", "a", "b"], ["a", "b", "b"])]
+    assert compare("wmd", pair, vectors) == pytest.approx(np.sqrt(2) / 3)
+    assert compare("embedding_average", pair, vectors) == pytest.approx(4 / 5)
+
+
 def test_sentence_bleu_of_many_pairs_by_hand():
     """4 of 5 words and 3 of 4 pairs, 2 of 3 and 1 of 2 longer; empty texts; a copy."""
     pairs = [("a b c d e", "a b c d f"), ("", ""), ("a b c d", "a b c d"), ("a b c", "")]

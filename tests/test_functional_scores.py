@@ -13,6 +13,7 @@ from scipy.optimize import minimize
 from scipy.spatial.distance import cosine
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from tstbench.errors import InputError
 from tstbench.metrics.functional.attribution import (
@@ -536,6 +537,24 @@ def test_a_fold_without_machine_text_is_left_out_alone():
     assert fitted.intercepts[0] == 0
     assert (fitted.coefficients[1:] != 0).all()
     assert (fitted.intercepts[1:] != 0).all()
+
+
+class Watched(np.ndarray):
+    """Features that note with how many threads sums are made when they are read."""
+
+    def __getitem__(self, rows):
+        self.threads.update(one["num_threads"] for one in threadpool_info())
+        return np.asarray(self)[rows]
+
+
+def test_classifiers_are_trained_on_one_thread_however_many_there_are():
+    """Sums of many threads differ in their last digits from machine to machine."""
+    texts, values, row = toy(6, [1.0, 2.0])
+    watched = values.view(Watched)
+    watched.threads = set()
+    with threadpool_limits(2, user_api="blas"):
+        cross_fit(texts, watched, row, penalty=1.0, standardize=False, folds=2, seed=0)
+    assert watched.threads == {1}
 
 
 def test_a_word_is_there_or_not_however_often():

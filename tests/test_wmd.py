@@ -282,8 +282,8 @@ def test_each_measure_is_the_one_of_its_name():
         "greedy_matching": (a + (a + b) / 2) / 2,
         "wmd": (np.sqrt(2 - 2 * a) + np.sqrt(2 - 2 * b)) / 2,
     }
-    for measure, want in hand.items():
-        assert compare(measure, pair, vectors) == pytest.approx(want), measure
+    for name, want in hand.items():
+        assert compare(name, pair, vectors) == pytest.approx(want), name
 
 
 def test_the_same_words_in_other_numbers_are_another_text():

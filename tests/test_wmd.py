@@ -206,6 +206,149 @@ def test_wrong_measures():
         compare("greedy_matching", [(["a"], ["b"])])
 
 
+def test_an_unknown_measure_is_said_with_what_there_is():
+    with pytest.raises(UnknownNameError, match=r"^unknown measure of two sentences 'bleurt'.*wmd"):
+        compare("bleurt", [(["a"], ["b"])])
+
+
+def test_greedy_matching_of_three_words_with_two_by_hand():
+    """Cosines (1, 0), (0.6, 0.8), (0, 1): the best of rows 1, .8, 1, of columns 1, 1; not all 1."""
+    one = np.array([[2.0, 0], [0.3, 0.4], [0, 5]])
+    two = np.array([[0.1, 0.0], [0.0, 9.0]])
+    assert greedy_matching(one, two) == pytest.approx((2.8 / 3 + 1) / 2)
+    assert greedy_matching(two, one) == pytest.approx((2.8 / 3 + 1) / 2)
+    # Now 0.8 in both columns: (0.6, 0.8) and (0.8, 0.6) against (1, 0) and (0, 0.2).
+    one, two = np.array([[0.6, 0.8]]), np.array([[0.5, 0.0], [0.0, 0.2]])
+    assert greedy_matching(one, two) == pytest.approx(((0.6 + 0.8) / 2 + 0.8) / 2)
+
+
+def test_a_vector_of_zeros_is_near_nothing(recwarn):
+    zero, one = np.zeros((1, 2)), np.array([[0.3, -0.4], [0.0, 0.0]])
+    for similarity in (embedding_average, greedy_matching, vector_extrema):
+        assert similarity(zero, one) == similarity(one, zero) == 0
+    assert embedding_average(one, np.array([[0.06, -0.08]])) == pytest.approx(1)
+    assert not recwarn.list
+
+
+def test_lengths_of_vectors_do_not_count_in_wmd_but_in_the_mean_of_a_sentence():
+    """Lengths 0.1 and 20; a word whose vector is 0 lies at the centre, 1 from every other."""
+    vectors = WordVectors(["a", "b", "z"], np.array([[0.1, 0], [12.0, 16.0], [0, 0]]))
+    pairs = [(["a"], ["b"]), (["z"], ["b"]), (["a", "b"], ["b"])]
+    apart = np.sqrt(2 - 2 * 0.6)
+    np.testing.assert_allclose(compare("wmd", pairs, vectors), [apart, 1, apart / 2], atol=1e-7)
+    mean = np.array([12.1, 16.0])
+    want = mean @ [0.6, 0.8] / np.linalg.norm(mean)
+    assert compare("embedding_average", pairs, vectors)[2] == pytest.approx(want, abs=1e-7)
+    assert compare("embedding_average", pairs, vectors)[1] == 0
+
+
+def test_measures_are_computed_in_double_precision():
+    """Of the single precision of the vectors; scipy's cosine of the same numbers."""
+    from scipy.spatial.distance import cosine
+
+    vectors = WordVectors(["a", "b", "c"], np.random.RandomState(3).randn(3, 9))
+    a, b, c = vectors.vectors.astype(np.float64)
+    (found,) = compare("embedding_average", [(["a", "c", "a"], ["b"])], vectors)
+    assert found == pytest.approx(1 - cosine(a + c + a, b), abs=1e-14)
+    (found,) = compare("wmd", [(["c"], ["b"])], vectors)
+    assert found == pytest.approx(np.sqrt(2 * cosine(c, b)), abs=1e-14)
+
+
+def test_each_pair_has_its_own_value_where_pairs_are_said_again():
+    vectors = WordVectors(["a", "b", "c"], np.array([[1.0, 0], [0, 1], [-1, 0]]))
+    texts = {"ab": ("a", "b"), "ac": ("a", "c"), "bb": ("b", "b"), "xa": ("x", "a")}
+    order = ["ac", "ab", "xa", "ac", "bb", "ab", "ac"]
+    apart = {"ab": np.sqrt(2), "ac": 2.0, "bb": 0.0, "xa": 2.0}
+    # Tuples and lists of the same words are the same text.
+    pairs = [
+        ([texts[o][0]], (texts[o][1],) if n % 2 else [texts[o][1]]) for n, o in enumerate(order)
+    ]
+    np.testing.assert_allclose(compare("wmd", pairs, vectors), [apart[o] for o in order])
+    likeness = {"ab": 0.0, "ac": -1.0, "bb": 1.0, "xa": 0.0}
+    found = compare("vector_extrema", pairs, vectors)
+    np.testing.assert_allclose(found, [likeness[o] for o in order])
+    words = {"ab": 0.0, "ac": 0.0, "bb": 0.5, "xa": 0.0}  # one match in one chunk: 1 - 0.5
+    np.testing.assert_allclose(compare("meteor", pairs), [words[o] for o in order])
+
+
+def test_each_measure_is_the_one_of_its_name():
+    """The two words against the one of ``test_embeddings_by_hand``, where all three differ."""
+    vectors = WordVectors(["a", "b", "c"], np.array([[3.0, 1], [-1, -4], [0, 2]]))
+    pair = [(["a", "b"], ["c"])]
+    a, b = 1 / np.sqrt(10), -4 / np.sqrt(17)
+    hand = {
+        "embedding_average": -3 / np.sqrt(13),
+        "vector_extrema": -0.8,
+        "greedy_matching": (a + (a + b) / 2) / 2,
+        "wmd": (np.sqrt(2 - 2 * a) + np.sqrt(2 - 2 * b)) / 2,
+    }
+    for name, want in hand.items():
+        assert compare(name, pair, vectors) == pytest.approx(want), name
+
+
+def test_the_same_words_in_other_numbers_are_another_text():
+    vectors = WordVectors(["a", "b"], np.eye(2))
+    pair = [(["a", "a", "b"], ["a", "b", "b"])]
+    assert compare("wmd", pair, vectors) == pytest.approx(np.sqrt(2) / 3)
+    assert compare("embedding_average", pair, vectors) == pytest.approx(4 / 5)
+
+
+def test_sentence_bleu_of_many_pairs_by_hand():
+    """4 of 5 words and 3 of 4 pairs, 2 of 3 and 1 of 2 longer; empty texts; a copy."""
+    pairs = [("a b c d e", "a b c d f"), ("", ""), ("a b c d", "a b c d"), ("a b c", "")]
+    found = compare("sentence_bleu", [(one.split(), two.split()) for one, two in pairs])
+    want = (4 / 5 * 3 / 4 * 2 / 3 * 1 / 2) ** 0.25
+    assert found == pytest.approx([want, 1, 1, 0])
+    turned = compare("meteor", [(one.split(), two.split()) for one, two in pairs])
+    # Four matches of five in one chunk: F 4/5, less half of (1/4) cubed.
+    assert turned[0] == pytest.approx(0.8 * (1 - 0.5 / 64))
+
+
+def test_a_mask_with_a_vector_of_its_own_keeps_it():
+    vectors = WordVectors(["good", "<customstyle>"], np.array([[1.0, 0], [0, 1]]))
+    pair = [(["<customstyle>"], ["good"])]
+    assert compare("wmd", pair, vectors, ["good"]) == pytest.approx(np.sqrt(2))
+
+
+def test_a_mask_beside_other_words_by_hand():
+    """The mask stands for "good" at (1, 0); "soup" is at (0, 1), and "x" is unknown.
+
+    One pair of three differs in a word only: 1/2 from the mask to "soup", the rest stays.
+    """
+    vectors = WordVectors(["soup", "good"], np.array([[0.0, 3], [2, 0]]))
+    mask = "<customstyle>"
+    pairs = [
+        (["x", "soup", mask], ["soup", "x"]),
+        ([mask, mask, "soup"], ["good"]),
+        ([mask], ["x"]),
+        ([mask, "x"], [mask]),
+    ]
+    found = compare("wmd", pairs, vectors, ["good"])
+    root = np.sqrt(2)
+    np.testing.assert_allclose(found, [root / 2, root / 3, 2, 0], atol=1e-7)
+    unmasked = compare("wmd", pairs, vectors)
+    np.testing.assert_allclose(unmasked, [0, root, 2, 2], atol=1e-7)
+
+
+def test_synonyms_are_asked_for_by_name(monkeypatch):
+    import nltk.corpus
+
+    monkeypatch.setattr(nltk.corpus, "wordnet", SmallWordNet())
+    meteor_module._synonyms.cache_clear()
+    pairs = [(["soup"], ["broth"])]
+    assert compare("meteor", pairs).tolist() == [0]
+    assert compare("meteor", pairs, synonyms=True).tolist() == [0.5]
+    meteor_module._synonyms.cache_clear()
+
+
+@pytest.mark.parametrize(
+    "measure", ["wmd", "embedding_average", "greedy_matching", "vector_extrema"]
+)
+def test_vectors_are_needed(measure):
+    with pytest.raises(InputError, match=f"^{measure} needs word vectors$"):
+        compare(measure, [(["a"], ["b"])])
+
+
 # -- the family -----------------------------------------------------------------------------------
 
 

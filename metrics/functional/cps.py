@@ -34,5 +34,5 @@ def cps_statistics(
     lengths = np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1)
     cosines = np.divide((a * b).sum(axis=1), lengths, out=np.zeros(len(a)), where=lengths > 0)
     if failed is not None:
-        cosines = np.where(np.asarray(failed, dtype=bool), 0.0, cosines)
+        cosines = np.where(failed, 0.0, cosines)
     return mean_statistics(np.clip(cosines, -1.0, 1.0))

@@ -34,7 +34,7 @@ def graded_statistics(distribution: np.ndarray, wanted: int, failed: np.ndarray)
     if wrong.any():
         row = int(wrong.argmax())
         raise InputError(f"the classifier gave sentence {row} the probability {values[row]}")
-    failed = np.asarray(failed, dtype=bool)
+    failed = np.asarray(failed)
     if failed.shape != values.shape:
         raise InputError(f"failed has shape {failed.shape}, but must have {values.shape}")
     return mean_statistics(np.where(failed, 0.0, values))

@@ -56,8 +56,7 @@ def joint_score(
     >>> round(float(joint_score(50.0, 26.2, 60.0)), 4)  # (.5 * .262 / ln 60) ** (1/3)
     0.3175
     """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        fluency = 1 / np.log(np.maximum(ppl, np.e))
+    fluency = 1 / np.log(np.maximum(ppl, np.e))
     parts = np.array(np.broadcast_arrays(np.asarray(acc) / 100, np.asarray(bleu) / 100, fluency))
     exponents = np.array([weights.acc, weights.bleu, weights.ppl])
     exponents = exponents / exponents.sum()

@@ -39,7 +39,7 @@ def naturalness_statistics(differences: np.ndarray, failed: np.ndarray) -> Stati
     (50.0, [88.1, 50.0, 26.9])
     """
     differences = np.asarray(differences, dtype=np.float64)
-    failed = np.asarray(failed, dtype=bool)
+    failed = np.asarray(failed)
     if differences.shape != failed.shape or differences.ndim != 1:
         raise InputError(f"{differences.shape} differences of naturalness, {failed.shape} outputs")
     if np.isnan(differences).any():

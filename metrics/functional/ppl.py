@@ -32,7 +32,7 @@ def ppl_statistics(
     if normalisation not in ("words", "words+1"):
         raise InputError(f"normalisation must be 'words' or 'words+1', not {normalisation!r}")
     counted = np.asarray(words, dtype=np.float64) + (normalisation == "words+1")
-    rows = np.stack([np.asarray(log10_probability, dtype=np.float64), counted], axis=1)
+    rows = np.stack([log10_probability, counted], axis=1)  # float64, as the counts are
     return Statistics(rows, _perplexity, _perplexity(rows))
 
 

@@ -107,8 +107,8 @@ def _uncommon(words: np.ndarray, sizes: np.ndarray, n_words: int) -> tuple[_Side
         n_words: V, the number of different words.
     """
     pairs = sizes.shape[1]
-    whole = sizes.prod(axis=0) > 0
-    # In units of 1 / lcm of both lengths a word of either text has an integer mass.
+    # In units of 1 / lcm of both lengths a word of either text has an integer mass; beside an empty
+    # text it has none, because the lcm is 0.
     units = np.lcm(*sizes) // np.maximum(sizes, 1)
     balance = np.repeat((units * [[1], [-1]]).ravel(), sizes.ravel())
     pair = np.repeat(np.tile(np.arange(pairs), 2), sizes.ravel())
@@ -116,10 +116,8 @@ def _uncommon(words: np.ndarray, sizes: np.ndarray, n_words: int) -> tuple[_Side
     order = np.argsort(keys, kind="stable")
     keys, balance = keys[order], balance[order]
     starts = np.flatnonzero(np.diff(keys, prepend=-1))
-    balance = np.add.reduceat(balance, starts) if len(starts) else balance
+    balance = np.add.reduceat(balance, starts)
     pair, word = np.divmod(keys[starts], n_words)
-    rest = (balance != 0) & whole[pair]
-    pair, word, balance = pair[rest], word[rest], balance[rest]
     more = np.bincount(pair[balance > 0], minlength=pairs)
     less = np.bincount(pair[balance < 0], minlength=pairs)
     balance = np.where(more[pair] > less[pair], -balance, balance)

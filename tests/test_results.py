@@ -116,7 +116,12 @@ def test_a_whole_result_and_its_parts(tmp_path):
 @pytest.mark.parametrize(
     ("bound", "by", "wrong"),
     # Reports round to six digits after the point: 2e-6 and a billionth of the bound are let pass.
-    [("low", 1e-6, False), ("low", 1e-5, True), ("high", -1e-6, False), ("high", -1e-5, True)],
+    [
+        ("low", 1.9e-6, False),
+        ("low", 2.3e-6, True),
+        ("high", -2e-6, False),
+        ("high", -2.4e-6, True),
+    ],
 )
 def test_an_interval_is_that_of_the_replicates(tmp_path, number, bound, by, wrong):
     folder = make(tmp_path)
@@ -130,6 +135,22 @@ def test_an_interval_is_that_of_the_replicates(tmp_path, number, bound, by, wron
         )
     else:
         read_stored(folder).check_whole()
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_the_bounds_of_great_numbers_may_differ_by_a_billionth(tmp_path, sign):
+    """Of the percentiles 24,975 and 974,025 that is 2.5e-5 and 9.7e-4, and 2e-6 more."""
+    folder = make(tmp_path, arrays=columns(s_bleu=np.r_[40.5, sign * 1e4 * EVEN]))
+    low, high = sorted((sign * 24_975.0, sign * 974_025.0))
+    near, far = (2.6e-5, 9.7e-4)[::sign], (2.9e-5, 9.9e-4)[::sign]
+    bounds = {"level": 0.95, "resamples": 1000, "seed": 12345}
+    for by in (1, -1):
+        interval = {"low": low + by * near[0], "high": high - by * near[1], **bounds}
+        edit_score(folder, 0, interval=interval)
+        read_stored(folder).check_whole()
+        for change in ({"low": low + by * far[0]}, {"high": high + by * far[1]}):
+            edit_score(folder, 0, interval={**interval, **change})
+            assert "the interval of s_bleu differs" in refused(folder)
 
 
 def test_an_interval_of_another_level_or_none(tmp_path):
@@ -238,6 +259,7 @@ def test_sentences_that_are_not_those_of_the_report(tmp_path):
     edit(folder, samples_sha256=sha(folder / "samples.jsonl"))
     with pytest.raises(InputError, match=re.escape(str(folder / "samples.jsonl"))):
         read_stored(folder).samples()
+    assert refused(folder).startswith(f"{folder / 'samples.jsonl'}, line 1: ")
 
 
 def test_a_folder_belongs_to_one_system_and_direction(tmp_path):
@@ -358,6 +380,18 @@ def test_a_file_of_this_moment_may_still_change(tmp_path, monkeypatch):
     assert read_whole(folder) is not read_whole(folder)
     monkeypatch.setattr(results.time, "time", lambda: latest + 2.5)
     assert read_whole(folder) is read_whole(folder)
+
+
+def test_each_file_of_this_moment_counts_even_where_another_is_missing(tmp_path, monkeypatch):
+    monkeypatch.setattr(results, "_WHOLE", {})
+    folder = make(tmp_path, samples=())
+    report = (folder / "report.json").stat().st_ctime
+    replicates = folder / "replicates.parquet"
+    while replicates.stat().st_ctime < report + 0.01:
+        replicates.touch()
+    monkeypatch.setattr(results.time, "time", lambda: report + 2.005)  # it alone has settled
+    again = (read_whole(folder, complete=False) for _ in range(2))
+    assert next(again) is not next(again)
 
 
 def test_a_source_that_was_changed_and_sentences_with_every_score(tmp_path):

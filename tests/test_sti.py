@@ -97,6 +97,26 @@ def test_float32_rows_are_distributions_too():
     assert np.isfinite(earth_movers_distance(first, second, a_metric(3))).all()
 
 
+def test_rows_that_are_rounded_are_brought_to_one():
+    """Sums of 1 +- 9e-7 pass; POT, which wants equal masses, gets the same rows divided by them."""
+    ot = pytest.importorskip("ot")
+    distances = np.array([[0, 1, 5, 2], [1, 0, 3, 7], [5, 3, 0, 4], [2, 7, 4, 0]]) * 1e4
+    first, second = some_distributions(7, 4)
+    rounded = first * (1 + 9e-7), second * (1 - 9e-7)
+    expected = [ot.emd2(a, b, distances) for a, b in zip(first, second, strict=True)]
+    found = earth_movers_distance(*rounded, distances)
+    np.testing.assert_allclose(found, expected, rtol=1e-8)
+
+
+def test_distances_that_the_solver_takes_for_infinite():
+    """HiGHS counts costs from 1e20 as no bound at all."""
+    first, second = np.array([[0.5, 0.5, 0.0]]), np.array([[0.0, 0.5, 0.5]])
+    costs = np.array([[0, 1, 5], [1, 0, 2], [5, 2, 0]])
+    assert earth_movers_distance(first, second, costs * 1e15)[0] == pytest.approx(1.5e15)
+    with pytest.raises(InputError, match=r"^no earth mover's distance for these .*: \S"):
+        earth_movers_distance(first, second, costs * 1e30)
+
+
 # -- the sign --------------------------------------------------------------------------------------
 
 
@@ -178,6 +198,12 @@ def test_what_is_no_distribution(row, message):
         style_transfer_intensity(good, bad, 0, uniform_distances(2))
     with pytest.raises(InputError, match=message):
         target_probability(bad, 0)
+
+
+def test_distances_by_name():
+    assert ordinal_distances(3).tolist() == [[0, 1, 2], [1, 0, 1], [2, 1, 0]]
+    assert uniform_distances(3).tolist() == [[0, 1, 1], [1, 0, 1], [1, 1, 0]]
+    assert {ordinal_distances(3).dtype, uniform_distances(3).dtype} == {np.dtype("float64")}
 
 
 def test_shapes_and_columns_are_checked():

@@ -135,6 +135,7 @@ def test_the_expected_score_of_a_case_by_hand():
         *(f"{word}: 4" for word in ("Score", "Rating", "Grade", "Point", "Points", "Answer")),
         *(f"my final {word} is 4." for word in ("mark", "number", "SCORE", "points")),
         "score 4",
+        "Final  score 4",
         "Score = 4",
         "score is 4;",
         "4 points",
@@ -222,6 +223,17 @@ def test_every_form_of_a_number_that_counts(text):
 )
 def test_every_form_that_does_not_count(text):
     assert read(text, "stop", FIVE) == Reading(why="unparsable")
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["3/5", "3 /5", "3/ 5", "3 out of 5", "3out of5", "3/10", "a score: 3/5.", "3/123456789"],
+)
+def test_a_second_line_with_another_number_is_heard_with_its_length(line):
+    assert read(f"4\n{line}", "stop", FIVE) == Reading(why="unparsable")
+    assert read(f"fluent\n{line.replace('3', '4')}", "stop", FIVE).score == (
+        None if "/1" in line else 4
+    )
 
 
 def test_the_ends_of_a_scale_are_on_it_and_what_lies_beyond_is_not():

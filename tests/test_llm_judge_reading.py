@@ -136,6 +136,14 @@ def test_the_expected_score_of_a_case_by_hand():
         *(f"my final {word} is 4." for word in ("mark", "number", "SCORE", "points")),
         "score 4",
         "Final  score 4",
+        "(score 4)",
+        "(score): 4",
+        "(score) = 4",
+        "(score) is (4)",
+        "4;",
+        "4 point",
+        "(my score: 4) as it is fluent",
+        "(my score: 4]",
         "Score = 4",
         "score is 4;",
         "4 points",
@@ -153,6 +161,12 @@ def test_the_expected_score_of_a_case_by_hand():
         "4 OUT OF 5",
         "4out of5",
         "My score: 4, since it is fluent",
+        "My score: 4 , since it is fluent",
+        "My score = 4, since it is fluent",
+        "It is 4 Out Of 5 to me",
+        *(f"My score: 4{mark} they say" for mark in "\"'*_`"),
+        *(f"My score{mark}: 4, they say" for mark in "\"'*_`"),
+        "My score: 4\nas it is fluent",
         "My score: 4; it is fluent",
         "My score: 4. It is fluent",
         'My "score": 4}',
@@ -185,13 +199,20 @@ def test_every_form_of_a_number_that_counts(text):
         "My score 4",
         "My scores: 4",
         "My score isn 4",
+        "My score is4, I think",
         "My score: 4 of them",
+        "My score: 4(nearly)",
+        "My score: 4 -ish",
+        "My score: 4- fluent",
+        "My score: 4! Fluent",
         "My score: 4:1",
         "My score: 4.5.1",
         "My score: 4,5",
         "My score: 4 -5",
         "My score: 4 - 5",
         "My score:\n4, I think",
+        "(score) is4",
+        "# 4",
         "4 marks",
         "4 pointss",
         "4..",
@@ -245,6 +266,13 @@ def test_the_ends_of_a_scale_are_on_it_and_what_lies_beyond_is_not():
         assert read("\u22124", "stop", scale) == Reading(why="out of range")
         assert [scale.normalised(x) for x in (scale.worst, 2, scale.best)] == [0, 0.5, 1]
         assert math.copysign(1, scale.normalised(scale.worst)) == 1  # not -0.0
+
+
+def test_a_length_of_more_than_nine_digits_is_not_read_in_part():
+    scale = Scale(0, 123_456_789)
+    assert read("about 4/123456789", "stop", scale).score == 4
+    for text in ("about 4/1234567890", "4/1234567890", "My score: 4/1234567890"):
+        assert read(text, "stop", scale) == Reading(why="unparsable")
 
 
 def test_the_place_of_a_number_and_what_was_cut():

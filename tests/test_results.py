@@ -162,6 +162,7 @@ def test_an_interval_of_another_level_or_none(tmp_path):
     assert "the interval of s_bleu differs" in refused(folder)
 
 
+@pytest.mark.filterwarnings("error::RuntimeWarning")
 def test_replicates_that_are_infinite_or_not_a_number_do_not_count(tmp_path):
     some = EVEN.copy()
     some[[3, 500, 999]] = np.nan, np.inf, -np.inf
@@ -264,7 +265,11 @@ def test_sentences_that_are_not_those_of_the_report(tmp_path):
 
 def test_a_folder_belongs_to_one_system_and_direction(tmp_path):
     folder = make(tmp_path, "GPT 4")
-    assert "whose folder would be 'GPT_4'" in refused(folder)
+    assert refused(folder) == (
+        f"{folder / 'report.json'} names the system 'GPT 4', whose folder would be 'GPT_4': the "
+        "report was changed, or the folder renamed. Give it its name back, or evaluate the system "
+        "again"
+    )
     make(tmp_path, "GPT 4", folder="GPT_4")
     read_whole(tmp_path / THERE / "GPT_4")
     earlier = make(tmp_path, "na\u00efve Bayes", folder="na_ve_Bayes")
@@ -296,6 +301,7 @@ def test_the_folder_of_a_system(tmp_path):
     make(tmp_path, name, folder="na_ve")
     assert system_folder(tmp_path, direction, name) == there / "na_ve"
     assert earlier_folder_name("..a  \u00e9b+1.2-c_") == "a_b+1.2-c"
+    assert earlier_folder_name("X\u00e9LX") == "X_LX"
     assert system_folder(tmp_path, direction, "\u65e5\u672c") == there / "\u65e5\u672c"
     with pytest.raises(InputError, match=re.escape("'!?' needs at least one letter or digit")):
         folder_name("!?")
@@ -400,4 +406,49 @@ def test_a_source_that_was_changed_and_sentences_with_every_score(tmp_path):
     read_stored(folder).check_whole()
     path = folder / "samples.jsonl"
     path.write_text(path.read_text().replace("weak tea", "bad tea"))  # no prediction
-    assert refused(folder).startswith(f"{path} is damaged: it does not match the hash")
+    assert refused(folder) == (
+        f"{path} is damaged: it does not match the hash in its report. Evaluate the system again"
+    )
+
+
+def test_replicates_that_were_changed_are_refused_before_they_are_read(tmp_path):
+    folder = make(tmp_path)
+    table(folder, columns(s_bleu=np.r_[40.5, EVEN[::-1]]))  # the same interval
+    with pytest.raises(
+        InputError, match=r"replicates\.parquet is damaged: it does not match the h"
+    ):
+        read_stored(folder).bootstrapped()
+
+
+@pytest.mark.parametrize("name", ["samples.jsonl", "replicates.parquet"])
+def test_a_file_too_large_is_not_read(tmp_path, name):
+    folder = make(tmp_path)
+    with (folder / name).open("ab") as file:
+        file.truncate(2**31 + 1)  # a hole, which needs no disk
+    # Sentences may have 2 GiB, not the 64 MiB of other files.
+    assert refused(folder) == f"{folder / name} is too large: 2048 MiB, the limit is 2048 MiB"
+
+
+def test_a_link_that_leads_out_of_the_results(tmp_path):
+    root = tmp_path / "results"
+    folder = make(root)
+    for name in ("samples.jsonl", "replicates.parquet", "report.json"):
+        (folder / name).rename(tmp_path / name)
+        (folder / name).symlink_to(tmp_path / name)
+        assert refused(folder).startswith(
+            f"{folder / name} is a link that leads out of {root}, which"
+        )
+        (folder / name).unlink()
+        (tmp_path / name).rename(root / name)
+        (folder / name).symlink_to(root / name)  # somewhere else in the results
+        read_stored(folder).check_whole()
+
+
+def test_without_replicates_there_is_nothing_to_compare(tmp_path):
+    folder = make(tmp_path, "none", replicates_sha256=None)
+    (folder / "replicates.parquet").unlink()
+    read_stored(folder).check_scores()
+    bare = make(tmp_path, "bare", scores=[])
+    (bare / "replicates.parquet").unlink()  # whose hash the report without scores has
+    told = f"{bare} has no replicates.parquet. Evaluate the system again"
+    assert refused(bare, complete=False) == told

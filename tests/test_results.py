@@ -309,13 +309,15 @@ def test_the_folder_of_a_system(tmp_path):
 
 def test_names(tmp_path):
     check_names(["a" * 100, "b", "c"])
-    with pytest.raises(InputError, match=r"^'a{30}'\.\.\. is 101 characters long; the limit is 1"):
+    with pytest.raises(
+        InputError, match=r"^'a{30}'\.\.\. is 101 characters long; the limit is 100$"
+    ):
         check_names(["b", "a" * 101])
     with pytest.raises(InputError, match=r"^two systems are named 'x': give each its own name"):
         check_names(["x", "y", "x"])
     with pytest.raises(InputError, match=r"^'A b' and 'a_B' would share a folder: give each"):
         check_names(["y", "A b", "z", "a_B"])
-    with pytest.raises(InputError, match="has an invisible character"):
+    with pytest.raises(InputError, match=r"^the system's name 'x\\u200by' has an invisible char"):
         check_names(["y", "x\u200by"])
 
 
@@ -351,7 +353,9 @@ def test_a_direction_names_what_it_leaves_out(tmp_path, capsys):
     told = capsys.readouterr().err
     assert "left out: " in told
     assert "a/samples.jsonl" in told
-    assert f"'b' is also in {tmp_path / THERE / 'b'}" in " ".join(told.split())
+    assert f"{submission_folder(twin)}: 'b' is also in {tmp_path / THERE / 'b'}" in " ".join(
+        told.split()
+    )
     every = read_direction(tmp_path / THERE, complete=False)
     assert [one.folder.name for one in every] == ["GPT_4", "a", "b"]
 

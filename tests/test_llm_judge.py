@@ -15,13 +15,12 @@ from chat_server import KEY, serving
 from own_data import write_lines
 from prepared import command_line, refusal
 
-from tstbench.chat.answers import Answers, Reply, answers_folder
+from tstbench.chat.answers import Answers, answers_folder
 from tstbench.chat.refusals import reply_of
 from tstbench.chat.settings import Handling
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError, LimitError, ServerError, UnknownNameError
 from tstbench.files import home
-from tstbench.metrics.functional.llm_judge import Reading, Scale, ensemble, expected, read
 from tstbench.metrics.inputs import check_inputs
 from tstbench.metrics.llm_judge.wordings import prompt_names, wordings
 from tstbench.metrics.measure import measure, needs, plan
@@ -33,7 +32,6 @@ from tstbench.metrics.scorers.profile import PROFILES, Scorers
 DIRECTION = "mini/negative-to-positive"
 ASPECTS = ("style", "content", "fluency")
 JUDGED = ("judge_style", "judge_content", "judge_fluency")
-FIVE = Scale(1, 5)
 
 
 @pytest.fixture(autouse=True)
@@ -71,114 +69,6 @@ def middle(asked):
 
 
 # -- answers --------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("text", "score"),
-    [
-        ("4", 4),
-        (" **4.** ", 4),
-        ("Score: 4", 4),
-        ("Final score: 4/5", 4),
-        ("4 out of 5", 4),
-        ("I would give it 4 out of 5 for that", 4),
-        ("4\n\nThe rewrite is cheerful.", 4),
-        ('{"score": 4}', 4),
-        ("Two words were changed, 1 was added.\nScore: 4", 4),
-        ("The score is 4.", 4),
-        ("Score: 4 (nearly all of it)", 4),
-        ("Score: 4 - one word is missing", 4),
-        ("4.5", 4.5),
-        ("4\n4", 4),
-        ("<think>\nScore: 2\n</think>\n4", 4),
-    ],
-)
-def test_an_answer_that_says_one_number(text, score):
-    reading = read(text, "stop", FIVE)
-    assert (reading.score, reading.why) == (score, None)
-    assert float(text[reading.start : reading.end]) == score
-
-
-@pytest.mark.parametrize(
-    ("text", "finish", "why"),
-    [
-        ("", "stop", "unparsable"),
-        ("four", "stop", "unparsable"),
-        ("3-4", "stop", "unparsable"),
-        ("3 or 4", "stop", "unparsable"),
-        ("3\n4", "stop", "unparsable"),
-        ("Score: 3\nScore: 4", "stop", "unparsable"),
-        ("3,5", "stop", "unparsable"),
-        ("Score: 3-4", "stop", "unparsable"),
-        ("Score: 1 means not at all", "stop", "unparsable"),
-        ("The 2 sentences differ", "stop", "unparsable"),
-        ("4/10", "stop", "unparsable"),
-        ("on 4/5/2020", "stop", "unparsable"),
-        ("80%", "stop", "unparsable"),
-        ("\u0664", "stop", "unparsable"),  # a digit of another script
-        ("0", "stop", "out of range"),
-        ("5.1", "stop", "out of range"),
-        ("-3", "stop", "out of range"),
-        ("Score: 80", "stop", "out of range"),
-        ("4", "length", "cut off"),  # it may have gone on: 42
-        ("Two words were", "length", "cut off"),
-        ("I cannot rate this: 1", "refusal", "refused"),
-        ("", "content_filter", "refused"),
-    ],
-)
-def test_what_is_no_score_is_never_guessed(text, finish, why):
-    assert read(text, finish, FIVE) == Reading(why=why)
-
-
-def test_a_number_before_the_end_was_not_cut():
-    assert read("4\nbecause", "length", FIVE).score == 4
-
-
-def test_long_answers_are_read_quickly():
-    started = time.monotonic()
-    for text in (" " * 200_000 + "4", "score: " + " " * 200_000, "score:" * 40_000, "4 " * 90_000):
-        assert read(text, "stop", FIVE).score is None
-    assert time.monotonic() - started < 5
-
-
-def test_the_length_of_a_scale_is_its_greater_end_whichever_is_best():
-    for scale in (Scale(1, 5), Scale(5, 1)):
-        assert read("2/5", "stop", scale).score == 2
-        assert read("Score: 2 out of 5", "stop", scale).score == 2
-        assert read("Score: 2/1", "stop", scale).why == "unparsable"
-
-
-def test_only_what_follows_the_last_thought_is_an_answer():
-    text = "<think>2</think>\n3\n<think>no, more</think>\n4"
-    assert read(text, "stop", Scale(1, 5)).score == 4
-    assert read("<think>\n3\n</think>", "stop", Scale(1, 5)).why == "unparsable"
-
-
-def test_scales_come_to_one_range_and_wordings_count_equally():
-    scales = [Scale(1, 5), Scale(6, 1), Scale(0, 100)]
-    assert [s.normalised(x) for s, x in zip(scales, (1, 6, 0), strict=True)] == [0, 0, 0]
-    assert [s.normalised(x) for s, x in zip(scales, (5, 1, 100), strict=True)] == [1, 1, 1]
-    none = Reading(why="unparsable")
-    rows = [
-        [Reading(2), Reading(1), Reading(50)],  # 1/4, 1, 1/2
-        [Reading(2), none, Reading(50)],
-        [none, none, none],
-    ]
-    assert ensemble(rows, scales)[:2] == pytest.approx([7 / 12, 3 / 8])
-    assert math.isnan(ensemble(rows, scales)[2])
-
-
-def test_the_expected_score_of_a_case_by_hand():
-    others = (("3", math.log(0.5)), (" 4", math.log(0.25)), ("no", math.log(0.2)), ("9", -5.0))
-    reply = Reply("Score: 3", tokens=(("Sc", ()), ("ore:", (("1", 0.0),)), (" 3", others)))
-    reading = read(reply.text, "stop", FIVE)
-    assert expected(reply, reading, FIVE).score == pytest.approx((3 * 0.5 + 4 * 0.25) / 0.75)
-    other = Reply("Score: 3", tokens=(("Score", others), (": 3", others)))  # not a token by itself
-    assert expected(other, reading, FIVE).why == "without probabilities"
-    assert expected(Reply("Score: 3"), reading, FIVE).why == "without probabilities"
-    assert expected(reply, Reading(why="refused"), FIVE).why == "refused"
-    nothing = Reply("3", tokens=(("3", (("no", -0.1), ("6", -1.0))),))
-    assert expected(nothing, read("3", "stop", FIVE), FIVE).why == "without probabilities"
 
 
 def test_probabilities_in_a_servers_json_are_kept_or_nothing_is():

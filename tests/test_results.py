@@ -116,7 +116,12 @@ def test_a_whole_result_and_its_parts(tmp_path):
 @pytest.mark.parametrize(
     ("bound", "by", "wrong"),
     # Reports round to six digits after the point: 2e-6 and a billionth of the bound are let pass.
-    [("low", 1e-6, False), ("low", 1e-5, True), ("high", -1e-6, False), ("high", -1e-5, True)],
+    [
+        ("low", 1.9e-6, False),
+        ("low", 2.3e-6, True),
+        ("high", -2e-6, False),
+        ("high", -2.4e-6, True),
+    ],
 )
 def test_an_interval_is_that_of_the_replicates(tmp_path, number, bound, by, wrong):
     folder = make(tmp_path)
@@ -132,6 +137,22 @@ def test_an_interval_is_that_of_the_replicates(tmp_path, number, bound, by, wron
         read_stored(folder).check_whole()
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+def test_the_bounds_of_great_numbers_may_differ_by_a_billionth(tmp_path, sign):
+    """Of the percentiles 24,975 and 974,025 that is 2.5e-5 and 9.7e-4, and 2e-6 more."""
+    folder = make(tmp_path, arrays=columns(s_bleu=np.r_[40.5, sign * 1e4 * EVEN]))
+    low, high = sorted((sign * 24_975.0, sign * 974_025.0))
+    near, far = (2.6e-5, 9.7e-4)[::sign], (2.9e-5, 9.9e-4)[::sign]
+    bounds = {"level": 0.95, "resamples": 1000, "seed": 12345}
+    for by in (1, -1):
+        interval = {"low": low + by * near[0], "high": high - by * near[1], **bounds}
+        edit_score(folder, 0, interval=interval)
+        read_stored(folder).check_whole()
+        for change in ({"low": low + by * far[0]}, {"high": high + by * far[1]}):
+            edit_score(folder, 0, interval={**interval, **change})
+            assert "the interval of s_bleu differs" in refused(folder)
+
+
 def test_an_interval_of_another_level_or_none(tmp_path):
     folder = make(tmp_path)
     level = {"low": LOW, "high": HIGH, "level": 0.9, "resamples": 1000, "seed": 12345}
@@ -141,6 +162,7 @@ def test_an_interval_of_another_level_or_none(tmp_path):
     assert "the interval of s_bleu differs" in refused(folder)
 
 
+@pytest.mark.filterwarnings("error::RuntimeWarning")
 def test_replicates_that_are_infinite_or_not_a_number_do_not_count(tmp_path):
     some = EVEN.copy()
     some[[3, 500, 999]] = np.nan, np.inf, -np.inf
@@ -238,11 +260,16 @@ def test_sentences_that_are_not_those_of_the_report(tmp_path):
     edit(folder, samples_sha256=sha(folder / "samples.jsonl"))
     with pytest.raises(InputError, match=re.escape(str(folder / "samples.jsonl"))):
         read_stored(folder).samples()
+    assert refused(folder).startswith(f"{folder / 'samples.jsonl'}, line 1: ")
 
 
 def test_a_folder_belongs_to_one_system_and_direction(tmp_path):
     folder = make(tmp_path, "GPT 4")
-    assert "whose folder would be 'GPT_4'" in refused(folder)
+    assert refused(folder) == (
+        f"{folder / 'report.json'} names the system 'GPT 4', whose folder would be 'GPT_4': the "
+        "report was changed, or the folder renamed. Give it its name back, or evaluate the system "
+        "again"
+    )
     make(tmp_path, "GPT 4", folder="GPT_4")
     read_whole(tmp_path / THERE / "GPT_4")
     earlier = make(tmp_path, "na\u00efve Bayes", folder="na_ve_Bayes")
@@ -274,6 +301,7 @@ def test_the_folder_of_a_system(tmp_path):
     make(tmp_path, name, folder="na_ve")
     assert system_folder(tmp_path, direction, name) == there / "na_ve"
     assert earlier_folder_name("..a  \u00e9b+1.2-c_") == "a_b+1.2-c"
+    assert earlier_folder_name("X\u00e9LX") == "X_LX"
     assert system_folder(tmp_path, direction, "\u65e5\u672c") == there / "\u65e5\u672c"
     with pytest.raises(InputError, match=re.escape("'!?' needs at least one letter or digit")):
         folder_name("!?")
@@ -281,13 +309,15 @@ def test_the_folder_of_a_system(tmp_path):
 
 def test_names(tmp_path):
     check_names(["a" * 100, "b", "c"])
-    with pytest.raises(InputError, match=r"^'a{30}'\.\.\. is 101 characters long; the limit is 1"):
+    with pytest.raises(
+        InputError, match=r"^'a{30}'\.\.\. is 101 characters long; the limit is 100$"
+    ):
         check_names(["b", "a" * 101])
     with pytest.raises(InputError, match=r"^two systems are named 'x': give each its own name"):
         check_names(["x", "y", "x"])
     with pytest.raises(InputError, match=r"^'A b' and 'a_B' would share a folder: give each"):
         check_names(["y", "A b", "z", "a_B"])
-    with pytest.raises(InputError, match="has an invisible character"):
+    with pytest.raises(InputError, match=r"^the system's name 'x\\u200by' has an invisible char"):
         check_names(["y", "x\u200by"])
 
 
@@ -323,7 +353,9 @@ def test_a_direction_names_what_it_leaves_out(tmp_path, capsys):
     told = capsys.readouterr().err
     assert "left out: " in told
     assert "a/samples.jsonl" in told
-    assert f"'b' is also in {tmp_path / THERE / 'b'}" in " ".join(told.split())
+    assert f"{submission_folder(twin)}: 'b' is also in {tmp_path / THERE / 'b'}" in " ".join(
+        told.split()
+    )
     every = read_direction(tmp_path / THERE, complete=False)
     assert [one.folder.name for one in every] == ["GPT_4", "a", "b"]
 
@@ -360,10 +392,67 @@ def test_a_file_of_this_moment_may_still_change(tmp_path, monkeypatch):
     assert read_whole(folder) is read_whole(folder)
 
 
+def test_each_file_of_this_moment_counts_even_where_another_is_missing(tmp_path, monkeypatch):
+    monkeypatch.setattr(results, "_WHOLE", {})
+    folder = make(tmp_path, samples=())
+    report = (folder / "report.json").stat().st_ctime
+    replicates = folder / "replicates.parquet"
+    while replicates.stat().st_ctime < report + 0.01:
+        replicates.touch()
+    monkeypatch.setattr(results.time, "time", lambda: report + 2.005)  # it alone has settled
+    again = (read_whole(folder, complete=False) for _ in range(2))
+    assert next(again) is not next(again)
+
+
 def test_a_source_that_was_changed_and_sentences_with_every_score(tmp_path):
     every = [one.model_copy(update={"scores": {"s_bleu": 1.0, "r_bleu": 2.0}}) for one in SAMPLES]
     folder = make(tmp_path, samples=tuple(every))
     read_stored(folder).check_whole()
     path = folder / "samples.jsonl"
     path.write_text(path.read_text().replace("weak tea", "bad tea"))  # no prediction
-    assert refused(folder).startswith(f"{path} is damaged: it does not match the hash")
+    assert refused(folder) == (
+        f"{path} is damaged: it does not match the hash in its report. Evaluate the system again"
+    )
+
+
+def test_replicates_that_were_changed_are_refused_before_they_are_read(tmp_path):
+    folder = make(tmp_path)
+    table(folder, columns(s_bleu=np.r_[40.5, EVEN[::-1]]))  # the same interval
+    with pytest.raises(
+        InputError, match=r"replicates\.parquet is damaged: it does not match the h"
+    ):
+        read_stored(folder).bootstrapped()
+
+
+@pytest.mark.parametrize("name", ["samples.jsonl", "replicates.parquet"])
+def test_a_file_too_large_is_not_read(tmp_path, name):
+    folder = make(tmp_path)
+    with (folder / name).open("ab") as file:
+        file.truncate(2**31 + 1)  # a hole, which needs no disk
+    # Sentences may have 2 GiB, not the 64 MiB of other files.
+    assert refused(folder) == f"{folder / name} is too large: 2048 MiB, the limit is 2048 MiB"
+
+
+def test_a_link_that_leads_out_of_the_results(tmp_path):
+    root = tmp_path / "results"
+    folder = make(root)
+    for name in ("samples.jsonl", "replicates.parquet", "report.json"):
+        (folder / name).rename(tmp_path / name)
+        (folder / name).symlink_to(tmp_path / name)
+        assert refused(folder).startswith(
+            f"{folder / name} is a link that leads out of {root}, which"
+        )
+        (folder / name).unlink()
+        (tmp_path / name).rename(root / name)
+        (folder / name).symlink_to(root / name)  # somewhere else in the results
+        read_stored(folder).check_whole()
+
+
+def test_without_replicates_there_is_nothing_to_compare(tmp_path):
+    folder = make(tmp_path, "none", replicates_sha256=None)
+    (folder / "replicates.parquet").unlink()
+    read_stored(folder).check_scores()
+    bare = make(tmp_path, "bare", scores=[])
+    (bare / "replicates.parquet").unlink()  # whose hash the report without scores has
+    told = f"{bare} has no replicates.parquet. Evaluate the system again"
+    assert refused(bare, complete=False) == told

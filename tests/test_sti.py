@@ -11,6 +11,7 @@ from prepared import BACK, DIRECTION, prepared_home
 from tstbench.datasets_scripts.known import parse_direction
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError, MissingFileError
+from tstbench.metrics.functional import sti
 from tstbench.metrics.functional.sti import (
     check_distances,
     earth_movers_distance,
@@ -97,6 +98,26 @@ def test_float32_rows_are_distributions_too():
     assert np.isfinite(earth_movers_distance(first, second, a_metric(3))).all()
 
 
+def test_rows_that_are_rounded_are_brought_to_one():
+    """Sums of 1 +- 9e-7 pass; POT, which wants equal masses, gets the same rows divided by them."""
+    ot = pytest.importorskip("ot")
+    distances = np.array([[0, 1, 5, 2], [1, 0, 3, 7], [5, 3, 0, 4], [2, 7, 4, 0]]) * 1e4
+    first, second = some_distributions(7, 4)
+    rounded = first * (1 + 9e-7), second * (1 - 9e-7)
+    expected = [ot.emd2(a, b, distances) for a, b in zip(first, second, strict=True)]
+    found = earth_movers_distance(*rounded, distances)
+    np.testing.assert_allclose(found, expected, rtol=1e-8)
+
+
+def test_distances_that_the_solver_takes_for_infinite():
+    """HiGHS counts costs from 1e20 as no bound at all."""
+    first, second = np.array([[0.5, 0.5, 0.0]]), np.array([[0.0, 0.5, 0.5]])
+    costs = np.array([[0, 1, 5], [1, 0, 2], [5, 2, 0]])
+    assert earth_movers_distance(first, second, costs * 1e15)[0] == pytest.approx(1.5e15)
+    with pytest.raises(InputError, match=r"^no earth mover's distance for these .*: \S"):
+        earth_movers_distance(first, second, costs * 1e30)
+
+
 # -- the sign --------------------------------------------------------------------------------------
 
 
@@ -128,6 +149,58 @@ def test_an_empty_output_gains_nothing():
     assert probable.per_sentence.tolist() == [0.0, 0.0]
 
 
+def test_only_the_empty_outputs_gain_nothing():
+    """Of three sentences the second is empty; it moved towards the target by 0.6."""
+    before, after = np.array([[0.9, 0.1]] * 3), np.array([[0.3, 0.7]] * 2 + [[0.5, 0.5]])
+    failed = np.array([False, True, False])
+    found = style_transfer_intensity(before, after, 1, uniform_distances(2), failed)
+    np.testing.assert_allclose(found.per_sentence, [0.6, 0.0, 0.4], atol=1e-12)
+    assert found.value == pytest.approx(1 / 3)
+    probable = target_probability(after, 0, failed)
+    np.testing.assert_allclose(probable.per_sentence, [0.3, 0.0, 0.5])
+    np.testing.assert_allclose(target_probability(after, 0).per_sentence, [0.3, 0.3, 0.5])
+    np.testing.assert_allclose(target_probability(after, 1).per_sentence, [0.7, 0.7, 0.5])
+    with pytest.raises(InputError, match="no style 2 in a distribution of shape"):
+        target_probability(after, 2)
+
+
+def test_lists_and_single_precision_are_measured_in_double_precision():
+    """Thirds of single precision: their differences have 7 digits, their products 16."""
+    first = np.array([[1, 2], [2, 1]], dtype=np.float32) / np.float32(3)
+    second = first[::-1] * np.float32(1)
+    exact = [part.astype(np.float64) for part in (first, second)]
+    distances = np.array([[0, 0.1], [0.1, 0]], dtype=np.float32)
+    there = distances.astype(np.float64)
+    wide = earth_movers_distance(*exact, there)
+    found = earth_movers_distance(first, second, distances)
+    assert (found.dtype, check_distances(distances, 2).dtype) == (np.float64, np.float64)
+    np.testing.assert_allclose(found, wide, rtol=1e-15)
+    np.testing.assert_allclose(
+        earth_movers_distance(first.tolist(), second.tolist(), there.tolist()), wide, rtol=1e-15
+    )
+    rows = [part.tolist() for part in (first, second)]
+    one = style_transfer_intensity(*rows, 1, there)
+    np.testing.assert_allclose(one.per_sentence, [-wide[0], wide[1]], rtol=1e-15)
+    assert target_probability(rows[0], 1).per_sentence.tolist() == [row[1] for row in rows[0]]
+    for temperature in (1.0, 2.5):
+        given = tempered(first, temperature)
+        assert given.dtype == np.float64
+        np.testing.assert_allclose(given, tempered(exact[0], temperature), rtol=1e-15)
+        np.testing.assert_allclose(given, tempered(rows[0], temperature), rtol=1e-15)
+
+
+def test_uniform_distances_need_no_program(monkeypatch):
+    """Half of the sum of differences, to the last digit; the solver is not asked."""
+    monkeypatch.setattr(sti, "_transport", None)
+    first, second = some_distributions(9, 4)
+    for distances, share in (
+        (uniform_distances(4), np.abs(second - first).sum(axis=1) / 2),
+        (ordinal_distances(4), np.abs(np.cumsum(second - first, axis=1)).sum(axis=1)),
+    ):
+        found = earth_movers_distance(first, second, distances)
+        np.testing.assert_allclose(found, share, atol=1e-15)
+
+
 def test_an_interval_comes_with_it():
     first, second = some_distributions(50, 2)
     statistics = style_transfer_intensity(first, second, 0, uniform_distances(2))
@@ -149,6 +222,18 @@ def test_a_temperature_divides_the_log_odds():
     assert certain.sum() == pytest.approx(1)
 
 
+def test_a_row_with_a_temperature_does_not_depend_on_the_others():
+    """scipy's softmax of each row's log-probabilities by itself, from near certain to even."""
+    from scipy.special import log_softmax, softmax
+
+    logits = np.array([[0.0, 900.0, -3.0], [1.0, 1.0, 1.5], [700.0, 0.0, 699.0]])
+    rows = softmax(logits, axis=1)
+    with np.errstate(divide="ignore"):
+        logs = np.maximum(log_softmax(logits, axis=1), np.log(np.finfo(np.float64).tiny))
+    np.testing.assert_allclose(tempered(rows, 3.0), softmax(logs / 3, axis=1), rtol=1e-9)
+    np.testing.assert_allclose(tempered(rows, 0.02), softmax(logs / 0.02, axis=1), rtol=1e-9)
+
+
 # -- refused ---------------------------------------------------------------------------------------
 
 
@@ -156,10 +241,19 @@ def test_a_temperature_divides_the_log_odds():
     ("distances", "message"),
     [
         ([[0, 1], [1, 0]], r"shape \(2, 2\) for 3 styles"),
-        ([[0, 1, 1], [1, 0, np.nan], [1, 1, 0]], "finite and not negative"),
-        ([[0, -1, 1], [-1, 0, 1], [1, 1, 0]], "finite and not negative"),
-        ([[1, 1, 1], [1, 0, 1], [1, 1, 0]], "to itself must be 0"),
-        ([[0, 1, 1], [2, 0, 1], [1, 1, 0]], "the same in both directions"),
+        (
+            [[0, 1, 1], [1, 0, np.nan], [1, 1, 0]],
+            "^ground distances must be finite and not negative$",
+        ),
+        ([[0, -1, 1], [-1, 0, 1], [1, 1, 0]], "^ground distances must be finite and not negative$"),
+        (
+            [[1, 1, 1], [1, 0, 1], [1, 1, 0]],
+            "^the ground distance from a style to itself must be 0$",
+        ),
+        (
+            [[0, 1, 1], [2, 0, 1], [1, 1, 0]],
+            "^ground distances must be the same in both directions$",
+        ),
     ],
 )
 def test_what_is_no_ground_distance(distances, message):
@@ -178,6 +272,25 @@ def test_what_is_no_distribution(row, message):
         style_transfer_intensity(good, bad, 0, uniform_distances(2))
     with pytest.raises(InputError, match=message):
         target_probability(bad, 0)
+
+
+def test_distances_by_name():
+    assert ordinal_distances(3).tolist() == [[0, 1, 2], [1, 0, 1], [2, 1, 0]]
+    assert uniform_distances(3).tolist() == [[0, 1, 1], [1, 0, 1], [1, 1, 0]]
+    assert {ordinal_distances(3).dtype, uniform_distances(3).dtype} == {np.dtype("float64")}
+
+
+def test_the_row_that_is_no_distribution_is_named():
+    good, bad = np.array([[0.5, 0.5]] * 2), np.array([[0.5, 0.5], [0.25, 0.5]])
+    for pair, name in (((bad, good), "source"), ((good, bad), "output")):
+        told = f"the classifier's distribution for {name} 1 is [0.25, 0.5]: not probabilities that "
+        with pytest.raises(InputError) as error:
+            earth_movers_distance(*pair, uniform_distances(2))
+        assert str(error.value) == told + "sum to 1"
+    with pytest.raises(
+        InputError, match=r"^the output distributions have shape \(2,\), not \(N, st"
+    ):
+        target_probability(np.array([0.5, 0.5]), 0)
 
 
 def test_shapes_and_columns_are_checked():

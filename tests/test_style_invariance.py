@@ -13,6 +13,7 @@ from tstbench.metrics.functional.style_invariance import (
     most_similar,
     self_similar,
     style_invariance,
+    unit_vectors,
 )
 
 PUBLISHED = json.loads((Path(__file__).parent / "golden" / "fitzpatrick.json").read_text())
@@ -76,6 +77,7 @@ class TestSimilarities:
                     pairs = pairs[~np.eye(len(pairs), dtype=bool)]
                 assert found.similarities[one, other] == pytest.approx(pairs.mean(), abs=1e-12)
 
+    @pytest.mark.filterwarnings("error")
     def test_gap_of_styles_of_different_sizes_by_hand(self):
         """Styles of 2, 3 and 2 sentences in the plane; each pair of styles counts once."""
         angles = np.deg2rad([0, 60, 90, 90, 90, 180, 240])
@@ -98,6 +100,14 @@ class TestSimilarities:
         assert found.most_similar == ((0,), (1,), (2,))
         assert np.isnan([found.expected, found.p_value, found.gap_p_value]).all()
 
+    def test_unit_vectors_are_of_double_precision(self):
+        """3, 4 and 5 with a third of each in single precision, which has seven digits."""
+        vectors = np.array([[3, 4], [-5, 0]], dtype=np.float32) / np.float32(3)
+        found = unit_vectors(vectors)
+        assert found.dtype == np.float64
+        length = np.sqrt((vectors.astype(np.float64) ** 2).sum(axis=1))
+        np.testing.assert_allclose(found, vectors / length[:, None], rtol=1e-15)
+
     def test_scale_does_not_matter(self):
         vectors, labels = clusters(0.5)
         scaled = vectors * np.random.default_rng(2).uniform(0.1, 9, size=(len(vectors), 1))
@@ -108,7 +118,8 @@ class TestSimilarities:
     @pytest.mark.parametrize(
         ("vectors", "labels", "said"),
         [
-            (np.eye(2), [0, 0], "two styles"),
+            (np.eye(2), [0, 0], "^at least two styles"),
+            (np.zeros((0, 2)), [], "^at least two styles"),
             (np.eye(3), [0, 0, 1], "two sentences each"),
             (np.eye(4), [0, 0, 2, 2], "two styles"),
             (np.zeros((4, 2)), [0, 0, 1, 1], "4 sentences have a vector of zeros"),
@@ -116,7 +127,7 @@ class TestSimilarities:
     )
     def test_what_cannot_be_compared(self, vectors, labels, said):
         with pytest.raises(InputError, match=said):
-            style_invariance(vectors, np.array(labels))
+            style_invariance(vectors, np.array(labels, dtype=int))
 
 
 class TestChance:

@@ -13,12 +13,14 @@ from tstbench.datasets_scripts.directions import DatasetFacts
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.datasets_scripts.own_card import own_card
 
+# Equal up to the 64th word, where the usual cleaning cuts: raw, they are two sentences.
+LONG = " ".join(f"word{i}" for i in range(70))
 # Repeats: the second "Go ." and its copy; in other splits: one of validation, two of test.
 TEXTS = {
     "mined-0": ["Go .", "stop it now", "go.", "Sit !", "wait", "GO .", "be quiet"],
-    "mined-1": ["please go", "do stop", "Please  go"],
+    "mined-1": ["please go", "do stop", "Please  go", f"{LONG} please"],
     "validation-0": ["Sit!", ""],
-    "validation-1": ["do sit", "May  I go", "DO sit", "sit !"],
+    "validation-1": ["do sit", "May  I go", "DO sit", "sit !", LONG],
     "test-0": ["wait", "Be quiet", "leave us"],
     "test-1": ["may I go"],
     "first": ["Wait .", "be quiet", "please leave us"],
@@ -59,9 +61,9 @@ def test_every_count_of_a_build_is_the_one_by_hand(report):
     }
     assert counts == {
         ("mined", "rude"): (2, 5, 0, 0, 0, 0, 0),
-        ("mined", "polite"): (2, 1, 0, 0, 0, 0, 0),
+        ("mined", "polite"): (3, 1, 0, 0, 0, 0, 0),
         ("validation", "rude"): (2, 0, 1, 0, 1, 0, 0),
-        ("validation", "polite"): (4, 0, 0, 1, 1, 1, 0),
+        ("validation", "polite"): (5, 0, 0, 1, 1, 1, 0),
         ("test", "rude"): (3, 0, 0, 0, 0, 0, 2),
         ("test", "polite"): (1, 0, 0, 0, 0, 0, 0),
     }

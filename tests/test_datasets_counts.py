@@ -15,10 +15,10 @@ from tstbench.datasets_scripts.own_card import own_card
 
 # Equal up to the 64th word, where the usual cleaning cuts: raw, they are two sentences.
 LONG = " ".join(f"word{i}" for i in range(70))
-# Repeats: the second "Go ." and its copy; in other splits: one of validation, two of test.
+# Of the mined ones five repeat another, and two of validation and two of test are among them.
 TEXTS = {
-    "mined-0": ["Go .", "stop it now", "go.", "Sit !", "wait", "GO .", "be quiet"],
-    "mined-1": ["please go", "do stop", "Please  go", f"{LONG} please"],
+    "mined-0": ["Go .", "stop it now", "go.", "Sit !", "wait", "GO .", "be quiet", "STOP it now"],
+    "mined-1": ["please go", "do stop", "Please  go", f"{LONG} please", "Do stop", LONG],
     "validation-0": ["Sit!", ""],
     "validation-1": ["do sit", "May  I go", "DO sit", "sit !", LONG],
     "test-0": ["wait", "Be quiet", "leave us"],
@@ -60,8 +60,8 @@ def test_every_count_of_a_build_is_the_one_by_hand(report):
         for key, q in found.items()
     }
     assert counts == {
-        ("mined", "rude"): (2, 5, 0, 0, 0, 0, 0),
-        ("mined", "polite"): (3, 1, 0, 0, 0, 0, 0),
+        ("mined", "rude"): (2, 6, 0, 0, 0, 0, 0),
+        ("mined", "polite"): (3, 3, 0, 0, 0, 0, 0),
         ("validation", "rude"): (2, 0, 1, 0, 1, 0, 0),
         ("validation", "polite"): (5, 0, 0, 1, 1, 1, 0),
         ("test", "rude"): (3, 0, 0, 0, 0, 0, 2),
@@ -78,8 +78,8 @@ def test_every_count_of_a_build_is_the_one_by_hand(report):
 def test_a_step_says_what_it_removed_and_which_repeated(report):
     card = (report.folder / "README.md").read_text()
     assert (
-        "`amazon-mined-v1` on mined: 3 sentences removed because they occur in other splits, and "
-        "3 repetitions." in card
+        "`amazon-mined-v1` on mined: 4 sentences removed because they occur in other splits, and "
+        "5 repetitions." in card
     )
     facts = json.loads((report.folder / "fingerprint.json").read_text())
     assert facts["decontamination"] == {"mined": "amazon-mined-v1"}

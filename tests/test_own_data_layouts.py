@@ -233,6 +233,15 @@ def test_a_table_with_a_cell_too_few_is_told(manners):
         load_data(manners)
 
 
+def test_a_blank_line_among_the_test_sentences_of_a_style_is_told(tones):
+    write_lines(tones.parent / "ta.txt", ["Weg da !", " ", "Gib her ."])
+    with pytest.raises(InputError, match=r"test sentences of rude: ta\.txt, line 2 is blank"):
+        load_data(tones)
+    write_lines(tones.parent / "ta.txt", ["Weg da !", "Gib her ."])
+    write_lines(tones.parent / "a.txt", ["Hau ab !", " "])  # to learn from, it does no harm
+    load_data(tones)
+
+
 def test_an_error_of_a_later_read_names_the_data_file(manners):
     load_data(manners)
     write_lines(manners.parent / "ben.txt", ["only one"])

@@ -101,6 +101,22 @@ def test_mirror_wins_over_download(server, tmp_path, monkeypatch):
     assert server.requests == []
 
 
+def test_a_mirror_is_looked_at_first_and_never_written_to(server, tmp_path, monkeypatch):
+    mirror = tmp_path / "mirror"
+    mirror.mkdir()
+    monkeypatch.setenv("TSTBENCH_SOURCES", str(mirror))
+    downloaded = fetch(FILE)  # the mirror has it not
+    assert not list(mirror.iterdir())
+    there = mirror / FILE.repository / FILE.path
+    there.parent.mkdir(parents=True)
+    there.write_bytes(CONTENT)
+    assert fetch(FILE) == there
+    assert FILE.state().startswith(f"{there} ")
+    there.unlink()
+    assert fetch(FILE) == downloaded
+    assert len(server.requests) == 1
+
+
 def test_wrong_mirror_content_is_refused_and_left_alone(server, tmp_path, monkeypatch):
     place = tmp_path / "owner/repository/data/a file.0"
     place.parent.mkdir(parents=True)

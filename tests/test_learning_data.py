@@ -60,12 +60,14 @@ def test_a_validation_split_chooses_where_there_is_one():
 
 
 def test_a_selection_counts_style_and_content_of_each_way():
-    judge = selection(Sides(BAD * 20, GOOD * 20), Sides(BAD[:3], GOOD[:2]), seed=0)
+    shouted = tuple(text.upper() for text in GOOD[:2])
+    judge = selection(Sides(BAD * 20, GOOD * 20), Sides(BAD[:3], shouted), seed=0)
 
     def rewrite(sentences, side):
         if side == 0:  # two of three get the other style
             return [GOOD[0], GOOD[1], sentences[2].upper()]
-        return list(sentences)
+        assert tuple(sentences) == shouted
+        return list(GOOD[:2])
 
     found = judge.scores(rewrite)
     assert found["acc_forward"] == pytest.approx(2 / 3)

@@ -1,6 +1,7 @@
 """Finding a system by name: one trained before is taken only if nothing it read has changed."""
 
 import json
+import shutil
 from dataclasses import replace
 
 import pytest
@@ -116,6 +117,19 @@ def test_a_transfer_takes_an_id_for_each_sentence_and_a_batch_that_can_be():
             drawn(batch_size=size)
     with pytest.raises(InputError, match="9 sources but 8 ids"):
         drawn(names=ids[1:])
+
+
+def test_what_a_download_brings_along_is_no_part_of_an_adopted_system(tmp_path):
+    trained = train_system("random-target", load_training(THERE))
+    load_system(trained.folder).save_pretrained(tmp_path / "copy")
+    for name in (".gitattributes", ".cache/huggingface/x.metadata"):
+        (tmp_path / "copy" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "copy" / name).write_text("x")
+    shutil.rmtree(trained.folder)
+    adopted = SYSTEM_STORE.adopt(SYSTEM_STORE.open(tmp_path / "copy"))
+    assert (adopted.hash, adopted.folder) == (trained.hash, trained.folder)
+    names = {path.relative_to(adopted.folder).as_posix() for path in adopted.folder.rglob("*")}
+    assert names == {"sentences.json", "system.json", "README.md", "config.json"}
 
 
 def test_a_card_that_says_another_kind_is_refused(tmp_path):

@@ -1,14 +1,18 @@
 """GYAFC from a user's own copy: a small tree of our own sentences in its layout."""
 
 import json
+import shutil
+from dataclasses import replace
 
 import datasets
 import pytest
 
 from tstbench.datasets_scripts.build import build
 from tstbench.datasets_scripts.gyafc_em.gyafc_em import GyafcEm
+from tstbench.datasets_scripts.licensed_copies import copies
 from tstbench.datasets_scripts.load import load_styles, load_test_set
 from tstbench.datasets_scripts.publication import MARKER, require_publishable
+from tstbench.datasets_scripts.training import load_training
 from tstbench.errors import InputError, MissingFileError
 
 I2F, F2I = "gyafc_em/informal-to-formal", "gyafc_em/formal-to-informal"
@@ -144,3 +148,88 @@ def test_builder_notices_edited_raw_files(corpus, tmp_path):
     assert sources() == ["ur right", "its on tv 2nite"]
     write(corpus / "Entertainment_Music/test/informal", ["u r right", "its on tv 2nite"])
     assert sources() == ["u r right", "its on tv 2nite"]
+
+
+def built_rows(corpus, cache, view="formal-to-informal", split="test", **options):
+    builder = GyafcEm(config_name=view, data_dir=str(corpus), cache_dir=str(cache), **options)
+    builder.download_and_prepare()
+    return builder.as_dataset(split=split)
+
+
+def test_the_builder_cleans_as_it_is_told_also_in_a_used_cache(corpus, tmp_path):
+    for options, cleaning in (({}, "paper-v1"), ({"cleaning": "raw"}, "raw")):
+        found = built_rows(corpus, tmp_path / "c", **options)
+        want = load_test_set(F2I, data_dir=corpus, cleaning=cleaning)
+        assert tuple(found["source"][:]) == want.sources
+        assert tuple(map(tuple, found["references"][:])) == want.references
+    assert want.sources[1] == "Please listen to it ."  # which the usual cleaning changes
+
+
+def test_the_builder_leaves_a_part_out_if_it_may(corpus, tmp_path):
+    (corpus / "Entertainment_Music/tune/formal.ref3").unlink()
+    with pytest.raises(MissingFileError, match=r"tune/formal\.ref3"):
+        built_rows(corpus, tmp_path / "c")
+    builder = GyafcEm(
+        config_name="informal-to-formal",
+        data_dir=str(corpus),
+        cache_dir=str(tmp_path / "c"),
+        allow_missing=True,
+    )
+    builder.download_and_prepare()
+    assert set(builder.as_dataset()) == {"train", "test"}
+
+
+def test_the_copy_that_is_given_counts_more_than_the_variable(corpus, tmp_path, monkeypatch):
+    other = tmp_path / "other" / "GYAFC_Corpus"
+    shutil.copytree(corpus, other)
+    write(other / "Entertainment_Music/test/informal", ["u r right", "its on tv 2nite"])
+    monkeypatch.setenv("TSTBENCH_GYAFC", str(other))
+    assert load_test_set(I2F).sources[0] == "u r right"
+    assert load_test_set(I2F, data_dir=corpus).sources[0] == "ur right"
+
+
+def test_every_copy_that_was_read_is_remembered(corpus, tmp_path):
+    others = [tmp_path / name / "GYAFC_Corpus" for name in ("one", "two")]
+    for other in others:
+        shutil.copytree(corpus, other)
+        load_test_set(I2F, data_dir=other.parent)
+    assert copies("TSTBENCH_GYAFC") == sorted(others)
+    shutil.rmtree(others[0])
+    assert copies("TSTBENCH_GYAFC") == others[1:]
+    shutil.rmtree(others[1])
+    with pytest.raises(MissingFileError, match="set TSTBENCH_GYAFC to where it is now"):
+        copies("TSTBENCH_GYAFC")
+
+
+def test_training_data_hold_all_pairs_and_are_told_apart_by_them(corpus):
+    data = load_training(I2F, data_dir=corpus)
+    assert data.train.pairs == (
+        ("luv that song", "I love that song."),
+        ("who cares?", "It is not important."),
+        ("dunno", "I do not know."),
+    )
+    assert len(data.validation.pairs) == 4
+    fewer = replace(data.train, pairs=data.train.pairs[1:])
+    turned = replace(data.train, pairs=data.train.pairs[::-1])
+    others = [replace(data, train=part) for part in (fewer, turned)]
+    assert len({one.fingerprint for one in (data, *others)}) == 3
+    raw = load_training(I2F, data_dir=corpus, cleaning="raw")
+    assert raw.cleaning == "raw"
+    assert raw.train.pairs[1] == ("who cares ?", "It is not important .")
+    assert raw.train.target[1] == "It is not important ."
+
+
+def test_a_pair_with_a_test_sentence_on_either_side_is_not_learned_and_counted(corpus):
+    # A test source of this direction, a test source of the other, and a rewrite of a test sentence.
+    folder = corpus / "Entertainment_Music"
+    write(folder / "train/informal", ["Ur  right", "who cares ?", "its fine", "yep"])
+    formal = ["You are right.", "it begins at nine .", "ITS ON TV 2nite , formal 3", "Yes."]
+    write(folder / "train/formal", formal)
+    write(folder / "tune/informal", ["ur right"])
+    data = load_training(I2F, data_dir=corpus)
+    assert data.train.pairs == (("yep", "Yes."),)
+    assert data.train.source == ("who cares?", "its fine", "yep")
+    assert data.train.target == ("You are right.", "Yes.")
+    assert (data.train.removed_pairs, data.train.removed_sentences) == (3, 3)
+    assert (data.validation.removed_pairs, data.validation.removed_sentences) == (4, 1)
+    assert data.n_removed == 11

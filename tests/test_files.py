@@ -1,13 +1,15 @@
 """Folders appear whole or not at all, and nobody else's is ever replaced."""
 
+import hashlib
 import multiprocessing
+import os
 import threading
 
 import pytest
 
 from tstbench import swaps
 from tstbench.errors import InputError
-from tstbench.files import atomic_folder, exclusive
+from tstbench.files import atomic_folder, exclusive, file_state, folder_digest, write_text
 
 OURS = "made.json"
 
@@ -114,3 +116,30 @@ def test_writers_in_several_processes_take_turns(tmp_path):
         writer.join()
     assert [writer.exitcode for writer in writers] == [0, 0, 0]
     assert (tmp_path / "system" / OURS).read_text() in {"a", "b", "c"}
+
+
+def test_a_folders_digest_is_that_of_its_names_and_contents_in_order(tmp_path):
+    names = [f"{number * 7 % 13:02d}/{letter}" for number in range(13) for letter in "zBa"]
+    for name in names:
+        write_text(tmp_path / name, f"content of {name}, é\n")
+    digest = hashlib.sha256()
+    for name in sorted(names, key=lambda name: tuple(name.split("/"))):
+        content = f"content of {name}, é\n".encode()
+        digest.update(f"{name}\0{len(content)}\0".encode() + content)
+    assert folder_digest(tmp_path) == digest.hexdigest()
+    write_text(tmp_path / "more", "")
+    assert folder_digest(tmp_path) != digest.hexdigest()
+    assert folder_digest(tmp_path, skip=["more"]) == digest.hexdigest()
+
+
+def test_another_file_of_the_same_size_and_time_has_another_state(tmp_path):
+    first, other = tmp_path / "a.txt", tmp_path / "b.txt"
+    for path, text in ((first, "one"), (other, "two")):
+        path.write_text(text)
+        os.utime(path, ns=(10**18, 10**18))
+    before = file_state(first)
+    assert file_state(first) == before
+    other.replace(first)
+    assert file_state(first) != before
+    first.unlink()
+    assert file_state(first) == f"{first} absent"

@@ -20,7 +20,8 @@ from tstbench.errors import InputError, MissingExtraError
         ("ja", "unspaced-v1", "ja-mecab"),
         ("zh", "unspaced-v1", "zh"),
         ("zh-Hant-TW", "unspaced-v1", "zh"),
-        ("th", "unspaced-v1", "char"),
+        *((code, "unspaced-v1", "zh") for code in ("cmn", "yue", "wuu", "nan", "hak")),
+        *((code, "unspaced-v1", "char") for code in ("th", "lo", "km", "my", "bo", "dz")),
     ],
 )
 def test_what_a_language_gets(code, cleaning, tokenizer):
@@ -39,7 +40,8 @@ def test_a_malformed_code_is_refused(code):
 def test_turkish_is_not_lower_cased():
     assert "I".lower() == "i"  # in Turkish it would be a dotless one
     assert not language("tr").lowercases
-    assert language("de").lowercases
+    assert not language("az-Latn-AZ").lowercases
+    assert all(language(code).lowercases for code in ("de", "en", "ko", "ja", "zh", "th"))
 
 
 def test_other_languages_keep_what_english_rules_would_change():

@@ -6,10 +6,12 @@ import shutil
 from dataclasses import replace
 
 import pytest
+import yaml
 from huggingface_hub import ModelCard
 from prepared import DIRECTION
 from trained_tiny import trained_tiny
 
+from tstbench.datasets_scripts.model_card import model_front_matter
 from tstbench.datasets_scripts.training import load_training
 from tstbench.errors import IntegrityError
 from tstbench.trainers.learning.clock import Clock
@@ -147,3 +149,30 @@ def test_the_time_is_written_for_people(folder):
     made = {"seconds": 754.2, "device": "cpu, x86_64", "threads": 2, "processes": 2}
     text = SYSTEM_STORE.describe(replace(stored, card=replace(stored.card, made=made)))["README.md"]
     assert "Trained in 12 min 34 s, on cpu, x86_64, 2 processes, 2 threads." in text
+
+
+@pytest.mark.parametrize(
+    ("datasets", "licence", "published"),
+    [
+        (["mini"], {"license": "apache-2.0"}, ["tstbench/mini"]),
+        (["mini", "styptb_tfu"], {"license": "unknown"}, ["tstbench/mini", "tstbench/styptb_tfu"]),
+        (["styptb_tfu", "styptb_arr"], {"license": "cc-by-4.0"}, None),
+        (
+            ["gyafc_em", "gyafc_fr"],
+            {"license": "other", "license_name": "gyafc-research-only"},
+            [],
+        ),
+        (["mini", "gyafc_em", "wnc"], {"license": "unknown"}, ["tstbench/mini"]),
+        (["nobody knows"], {"license": "unknown"}, []),
+    ],
+)
+def test_a_model_has_the_licence_of_all_it_learned_from_or_none(datasets, licence, published):
+    written = model_front_matter(datasets, ["kind"], model_name="m")
+    front = yaml.safe_load(written.strip().strip("-"))
+    assert {name: front[name] for name in front if name.startswith("license")} == licence
+    if published is not None:
+        assert front.get("datasets", []) == published
+    assert front["tags"] == ["text-style-transfer", "kind"]
+    assert (front["language"], front["model_name"]) == (["en"], "m")
+    elsewhere = yaml.safe_load(model_front_matter(["mini"], [], namespace="me").strip().strip("-"))
+    assert elsewhere["datasets"] == ["me/mini"]

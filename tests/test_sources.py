@@ -27,6 +27,7 @@ class Server:
 
     def __init__(self):
         self.content, self.breaks, self.ranges, self.requests = CONTENT, [], True, []
+        self.errors = []  # the statuses of the first requests
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -45,6 +46,9 @@ class Server:
         self.requests.append((request.path, asked))
         if request.path != f"/owner/repository/{'c' * 40}/data/a%20file.0":
             request.send_error(404)
+            return
+        if self.errors:
+            request.send_error(self.errors.pop(0))
             return
         start = int(asked.removeprefix("bytes=").rstrip("-")) if asked and self.ranges else 0
         if start >= len(self.content):
@@ -95,6 +99,22 @@ def test_mirror_wins_over_download(server, tmp_path, monkeypatch):
     monkeypatch.setenv("TSTBENCH_SOURCES", str(mirror))
     assert fetch(FILE) == place
     assert server.requests == []
+
+
+def test_a_mirror_is_looked_at_first_and_never_written_to(server, tmp_path, monkeypatch):
+    mirror = tmp_path / "mirror"
+    mirror.mkdir()
+    monkeypatch.setenv("TSTBENCH_SOURCES", str(mirror))
+    downloaded = fetch(FILE)  # the mirror has it not
+    assert not list(mirror.iterdir())
+    there = mirror / FILE.repository / FILE.path
+    there.parent.mkdir(parents=True)
+    there.write_bytes(CONTENT)
+    assert fetch(FILE) == there
+    assert FILE.state().startswith(f"{there} ")
+    there.unlink()
+    assert fetch(FILE) == downloaded
+    assert len(server.requests) == 1
 
 
 def test_wrong_mirror_content_is_refused_and_left_alone(server, tmp_path, monkeypatch):
@@ -156,6 +176,23 @@ def test_404_names_file_upstream_and_variable(server):
     for part in ("data/none.0", "owner/repository", "TSTBENCH_SOURCES", "404"):
         assert part in str(error.value)
     assert len(server.requests) == 1  # asking again would not help
+
+
+def test_what_may_pass_is_tried_again_and_what_may_not_is_not(server, tstbench_home):
+    server.errors = [429, 500, 503]
+    assert fetch(FILE).read_bytes() == CONTENT
+    assert len(server.requests) == 4
+    fetch(FILE).unlink()
+    for status in (401, 403, 410):
+        server.errors, server.requests = [status] * 9, []
+        with pytest.raises(MissingFileError, match=f"HTTP {status}"):
+            fetch(FILE)
+        assert len(server.requests) == 1
+    server.errors, server.requests = [429] * 9, []
+    with pytest.raises(MissingFileError, match="4 attempts; 0 bytes are kept"):
+        fetch(FILE)
+    assert len(server.requests) == 4
+    assert kept(tstbench_home) == []
 
 
 def test_no_network(server, monkeypatch):

@@ -15,6 +15,7 @@ from tstbench.pipelines.report_files import parse_samples, samples_content
 from tstbench.pipelines.sample_outline import _quickly
 from tstbench.untrusted import (
     MAX_DEPTH,
+    MAX_LINE,
     MAX_YAML_BYTES,
     parse_json,
     parse_yaml,
@@ -220,3 +221,12 @@ def test_yaml_is_read_as_pyyaml_reads_it():
     assert parse_yaml(b"", "a.yaml") is None
     deep = b"[" * MAX_DEPTH + b"]" * MAX_DEPTH
     assert parse_yaml(deep, "a.yaml") == yaml.safe_load(deep)
+
+
+def test_a_line_without_end_is_refused_by_its_number(tmp_path):
+    path = tmp_path / "lines.jsonl"
+    path.write_text('{"a": 1}\n"' + "x" * MAX_LINE + '"\n')
+    lines = read_json_lines(path)
+    assert next(lines) == (f"{path}, line 1", {"a": 1})
+    with pytest.raises(InputError, match=f"line 2: {MAX_LINE + 2} characters; the limit is"):
+        next(lines)

@@ -63,6 +63,7 @@ class Bsrr(System):
     BOTH_WAYS: ClassVar[bool] = True
     ORIGIN: ClassVar[str] = "Liu and Chen (2022), BSRR; TSTBench's implementation"
     LIBRARIES: ClassVar[tuple[str, ...]] = ("torch", "transformers")
+    LOCAL: ClassVar[tuple[str, ...]] = ("base", "classifier")
     Config: ClassVar[type[SystemConfig]] = BsrrConfig
     Settings: ClassVar[type] = BsrrSettings
 
@@ -144,7 +145,7 @@ class Bsrr(System):
             raise InputError(no_pairs(data, cls.KIND))
         return replace(
             card,
-            settings=portable(card.settings, ("base", "classifier")),
+            settings=portable(card.settings, cls.LOCAL),
             needs_parallel=choice != "mined" and bool(data.train.pairs),
         )
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from ..datasets_scripts.columns import OwnText
 from ..datasets_scripts.directions import Direction
 from ..datasets_scripts.training import TrainingData, load_training
 from ..datasets_scripts.unchanged import Remembered, about_dataset
@@ -15,7 +16,7 @@ from ..errors import InputError, UnknownNameError, unknown_name
 from ..hub import is_repo_id
 from .registry import system_class, system_names
 from .settings import as_json
-from .system import System, check_direction, open_system
+from .system import System, SystemConfig, check_direction, open_system
 from .system_card import SYSTEM_STORE, StoredSystem, SystemCard
 from .train import planned_system, system_config, train_system
 
@@ -130,6 +131,9 @@ def find_system(
         if called != name_or_path:
             question["called"] = called
         about = about_dataset(direction.dataset, question, cleaning=cleaning, data_dir=data_dir)
+        about = replace(
+            about, files=(*about.files, *_local_files(system_class(name_or_path), config))
+        )
         if (there := _trained_before(name_or_path, called, learned, about)) is not None:
             return FoundSystem(there.card, there.card.recipe, lambda: there)
         before = about.state()
@@ -146,6 +150,15 @@ def find_system(
     found = find_stored(name_or_path, revision=revision)
     check_direction(found.card, direction)
     return found
+
+
+def _local_files(kind: type[System], config: SystemConfig) -> Iterator[OwnText]:
+    """The files besides the dataset's that training reads: those that its settings name."""
+    for setting in kind.LOCAL:
+        if value := getattr(config, setting):
+            place = Path(value).expanduser()
+            inside = sorted(path for path in place.rglob("*") if path.is_file())
+            yield from (OwnText(file, setting) for file in inside or [place])
 
 
 def _of_direction(folder: Path, direction: Direction) -> Path:

@@ -70,6 +70,7 @@ class Strap(System):
     FAMILY: ClassVar[Family] = "fpft"
     ORIGIN: ClassVar[str] = "Krishna et al. (2020), STRAP; TSTBench's implementation"
     LIBRARIES: ClassVar[tuple[str, ...]] = ("torch", "transformers")
+    LOCAL: ClassVar[tuple[str, ...]] = ("base", "paraphraser", "paraphrases")
     Config: ClassVar[type[SystemConfig]] = StrapConfig
     Settings: ClassVar[type] = StrapSettings
 
@@ -84,7 +85,7 @@ class Strap(System):
         card = super().planned(data, config)
         return replace(
             card,
-            settings=portable(card.settings, ("base", "paraphraser", "paraphrases")),
+            settings=portable(card.settings, cls.LOCAL),
             needs_parallel=strap.paraphraser == "pairs",
             trained_on=f"{card.trained_on}; paraphraser: {_origin(strap)}",
         )

@@ -142,6 +142,7 @@ class System(ABC):
     ANY_DIRECTION: ClassVar[bool] = False  # whether it learns from no direction, and can do all
     RECIPE_VERSION: ClassVar[int] = 1  # raised when the same settings give a different system
     LIBRARIES: ClassVar[tuple[str, ...]] = ()  # libraries whose versions its card states
+    LOCAL: ClassVar[tuple[str, ...]] = ()  # settings that may name a file or folder to learn from
     BATCH_SIZE: ClassVar[int] = 64
     Config: ClassVar[type[SystemConfig] | None] = None  # None: it is not trained
     Settings: ClassVar[type] = NoSettings  # dataclass of the valid Generation.settings

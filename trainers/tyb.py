@@ -167,6 +167,7 @@ class Tyb(System):
     NEEDS_PARALLEL: ClassVar[bool] = True
     ORIGIN: ClassVar[str] = "Lai et al. (2021), Thank you BART; TSTBench's implementation"
     LIBRARIES: ClassVar[tuple[str, ...]] = ("torch", "transformers")
+    LOCAL: ClassVar[tuple[str, ...]] = ("base",)
     Config: ClassVar[type[SystemConfig]] = TybConfig
     Settings: ClassVar[type] = TybSettings
 
@@ -222,7 +223,7 @@ class Tyb(System):
         card = super().planned(data, config)
         return replace(
             card,
-            settings=portable(card.settings, ("base",)),
+            settings=portable(card.settings, cls.LOCAL),
             needs_parallel=card.settings["pairs"] != "mined" and bool(data.train.pairs),
         )
 

@@ -69,6 +69,7 @@ class _Adapted(System):
 
     FAMILY: ClassVar[Family] = "peft"
     LIBRARIES: ClassVar[tuple[str, ...]] = ("torch", "transformers", "peft", "trl")
+    LOCAL: ClassVar[tuple[str, ...]] = ("base",)
     BATCH_SIZE: ClassVar[int] = 16
 
     card: SystemCard
@@ -160,9 +161,9 @@ class _Adapted(System):
         return cls(card, Adapter.read(folder / _ADAPTER), None, folder, device)
 
     @classmethod
-    def _planned(cls, card: SystemCard, names: Sequence[str]) -> SystemCard:
+    def _planned(cls, card: SystemCard) -> SystemCard:
         """The card without paths: local files and folders are named by their content."""
-        return replace(card, settings=portable(card.settings, names))
+        return replace(card, settings=portable(card.settings, cls.LOCAL))
 
 
 def _base_of(config: AdapterConfig, records: Sequence[Record]) -> Base:
@@ -229,7 +230,7 @@ class LlamaLora(_Adapted):
     @classmethod
     def planned(cls, data: TrainingData, config: SystemConfig) -> SystemCard:
         """As :meth:`System.planned`; a folder given as ``base`` is named by its content."""
-        card = cls._planned(super().planned(data, config), ["base"])
+        card = cls._planned(super().planned(data, config))
         real = card.settings["pairs"] != "mined" and bool(data.train.pairs)
         return replace(card, needs_parallel=real)
 
@@ -240,6 +241,7 @@ class LlamaLoraInst(_Adapted):
 
     KIND: ClassVar[str] = "llama-lora-inst"
     ANY_DIRECTION: ClassVar[bool] = True
+    LOCAL: ClassVar[tuple[str, ...]] = ("base", "instructions")
     ORIGIN: ClassVar[str] = LlamaLora.ORIGIN
     Config: ClassVar[type[SystemConfig]] = LlamaLoraInstConfig
     Settings: ClassVar[type] = InstructedSettings
@@ -270,7 +272,7 @@ class LlamaLoraInst(_Adapted):
     @classmethod
     def planned(cls, data: TrainingData, config: SystemConfig) -> SystemCard:
         """The card: what was learned from are the instructions, not the direction's sentences."""
-        card = cls._planned(super().planned(data, config), ["base", "instructions"])
+        card = cls._planned(super().planned(data, config))
         own = cast(LlamaLoraInstConfig, config)
         found = load_instructions(own.instructions, own.instructions_revision)
         return replace(

@@ -1,0 +1,307 @@
+"""What asking a chat server costs, how long it waits, and what it gives away."""
+
+import json
+import random
+import re
+import time
+
+import httpx
+import openai
+import pytest
+from chat_server import KEY, error, serving
+
+from tstbench.chat.answers import Answers, Call, Reply
+from tstbench.chat.budget import Budget
+from tstbench.chat.cost import price_of
+from tstbench.chat.estimate import estimate
+from tstbench.chat.refusals import Passing, fatal
+from tstbench.chat.settings import ServerSettings
+from tstbench.datasets_scripts.known import parse_direction
+from tstbench.errors import InputError, LimitError, ServerError
+from tstbench.trainers.load import load_system
+from tstbench.trainers.prompting.plan import Plan
+from tstbench.trainers.prompting.settings import ChatSettings
+from tstbench.trainers.system import Generation
+
+DIRECTION = "mini/negative-to-positive"
+SENTENCES = [f"guest {i} was never told why" for i in range(12)]
+EXPECTED = [text.replace("never", "always") for text in SENTENCES]
+PRICED = "gpt-4-0125-preview"  # 10 and 30 dollars a million, half of it in a batch
+
+
+@pytest.fixture(autouse=True)
+def no_key(monkeypatch):
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def ask(server, sources=SENTENCES, **settings):
+    given = {"model": "m", "base_url": server.url, **settings}
+    generation = Generation(settings=given)
+    return list(load_system("chat").transfer(sources, DIRECTION, generation=generation))
+
+
+def cost_of(said):
+    """Prompt tokens, answer tokens and dollars of the last report."""
+    found = re.findall(r"([\d,]+) requests, ([\d,]+) \+ ([\d,]+) tokens, \$([\d.]+)", said)[-1]
+    return tuple(float(part.replace(",", "")) for part in found)
+
+
+# -- dollars ---------------------------------------------------------------------------------------
+
+
+def test_the_report_says_what_was_paid(capsys):
+    with serving(faults=0.3, fault="500") as server:
+        assert ask(server, prices="1000,3000") == EXPECTED
+    requests, prompts, answers, dollars = cost_of(capsys.readouterr().err)
+    assert requests == len(server.bodies) > 12
+    assert dollars == pytest.approx(prompts * 1e-3 + answers * 3e-3)
+
+
+def test_a_batch_costs_half_and_what_failed_in_it_nothing(capsys):
+    with serving() as server:
+        assert ask(server, via="batch", model=PRICED) == EXPECTED
+    requests, prompts, answers, dollars = cost_of(capsys.readouterr().err)
+    assert requests == 13  # one of the batch was asked again
+    assert dollars == pytest.approx((prompts * 5 + answers * 15) / 1e6, abs=5e-5)
+    # With long answers what was set aside would be seen: it is given back.
+    with serving() as server:
+        ask(server, ["a", "b"], via="batch", prices="0,1000", max_tokens=1000)
+    _, _, answers, dollars = cost_of(capsys.readouterr().err)
+    assert dollars == pytest.approx(answers * 1e-3)
+
+
+def test_a_limit_knows_that_a_batch_costs_half():
+    longest = 12 * 100 * 30 / 1e6  # dollars of the longest answers, one by one
+    limit = {"model": PRICED, "max_cost": 0.75 * longest}
+    with serving(latency=0.5) as server:  # all are set aside before the first answer
+        with pytest.raises(LimitError, match="one more could exceed --max-cost"):
+            ask(server, concurrency=12, timeout=30.0, retries=0, **limit)
+        sent = len(server.bodies)
+    assert sent < 12
+    with serving() as server:
+        assert ask(server, via="batch", **limit) == EXPECTED
+
+
+def test_an_estimate_counts_equal_requests_once_and_those_of_a_batch_at_half_price():
+    settings = ServerSettings(model=PRICED, base_url="http://h/v1", max_tokens=50)
+    calls = [
+        Call({"model": PRICED, "messages": [{"role": "user", "content": text}]}, settings.url)
+        for text in ("one two", "three", "one two", "four")
+    ]
+    Answers(settings.url, PRICED).put(calls[3].key, Reply("known"))
+    alone = estimate(calls, settings, "4 sentences")
+    assert [one.answered for one in alone.planned] == [False, False, False, True]
+    tokens = alone.planned[0].prompt_tokens + alone.planned[1].prompt_tokens
+    assert alone.summary.startswith("2 requests to http://h/v1 for 4 sentences, 2 more answered")
+    assert f"{tokens} tokens of prompts" in alone.summary
+    assert "at most 100 of answers" in alone.summary
+    for batched, share in ((False, 1.0), (True, 0.5)):
+        said = estimate(calls, settings, "4 sentences", batched=batched).summary
+        least, most = tokens * 10e-6 * share, (tokens * 10 + 100 * 30) * 1e-6 * share
+        assert f"${least:.4f} to ${most:.4f}" in said
+
+
+def test_a_price_that_is_given_counts_for_prompt_and_answer_apart():
+    given = price_of(PRICED, "2,7")
+    assert (given.prompt, given.answer, given.source) == (2, 7, "as given")
+    known = price_of(PRICED)
+    half = price_of(PRICED, batch=True)
+    assert (half.prompt, half.answer) == (known.prompt / 2, known.answer / 2) == (5, 15)
+    for wrong in ("1,2,3", "1,-2", "nan,1", "1,inf", "a,b"):
+        with pytest.raises(InputError, match="give two numbers"):
+            price_of("m", wrong)
+
+
+def test_an_answer_whose_tokens_nobody_counted_costs_what_was_set_aside():
+    budget = Budget("m", price_of("m", "0,1000"))
+    budget.settle(budget.reserve(5, 20), Reply("x", prompt_tokens=0, completion_tokens=0))
+    assert budget.spent == pytest.approx(0.02)
+    budget.settle(budget.reserve(5, 20), Reply("x", prompt_tokens=4, completion_tokens=3))
+    assert budget.spent == pytest.approx(0.023)
+    assert (budget.prompt_tokens, budget.answer_tokens, budget.requests) == (4, 3, 2)
+
+
+def test_what_a_batch_may_still_ask_is_what_is_left():
+    budget = Budget("m", price_of("m", "0,1000"), max_requests=3, max_cost=0.05)
+    budget.reserve(1, 10)
+    budget.check_batch([1, 1], 20)
+    with pytest.raises(LimitError, match="needs 3 requests, and --max-requests allows 3"):
+        budget.check_batch([1, 1, 1], 1)
+    with pytest.raises(LimitError, match=r"could cost \$0\.0420: more than --max-cost 0\.05"):
+        budget.check_batch([1, 1], 21)
+
+
+# -- waiting ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"retry-after-ms": "1500"}, 1.5),
+        ({"retry-after-ms": "250", "retry-after": "7"}, 0.25),
+        ({"retry-after": "7"}, 7.0),
+        ({"retry-after": "-7"}, 0.0),
+        # A date is compared with the server's own clock.
+        (
+            {
+                "retry-after": "Wed, 21 Oct 2015 07:28:30 GMT",
+                "date": "Wed, 21 Oct 2015 07:28:00 GMT",
+            },
+            30.0,
+        ),
+        ({"retry-after": "Wed, 21 Oct 2015 07:28:30 GMT"}, 0.0),  # long ago
+        ({"retry-after": "soon"}, None),
+        ({}, None),
+    ],
+)
+@pytest.mark.parametrize("status", [408, 409, 429, 500, 503])
+def test_how_long_a_server_wants_us_to_wait(headers, seconds, status):
+    response = httpx.Response(status, headers=headers, request=httpx.Request("POST", "http://h"))
+    failure = openai.APIStatusError("slow", response=response, body=None)
+    found = fatal(failure, ServerSettings(model="m", base_url="http://h/v1"), "a", "key")
+    assert isinstance(found, Passing)
+    assert found.retry_after == seconds
+    assert (found.is_limit, found.is_free) == (status == 429, True)
+
+
+def test_a_wait_of_an_hour_is_told_and_not_waited():
+    slow = (429, error("slow down", "rate_limit_exceeded"), {"Retry-After": "3600"})
+    with serving(error=slow) as server:
+        began = time.monotonic()
+        with pytest.raises(ServerError, match="asks to wait 3600 seconds: try again then"):
+            ask(server, ["x"], concurrency=1)
+        assert time.monotonic() - began < 60
+        assert len(server.bodies) == 1
+
+
+def test_nobody_asks_while_the_server_wants_everybody_to_wait():
+    with serving(fault="429") as server:
+        server.faults = 0.0
+        answered = []
+        server.fault = lambda text: (
+            "429" if "guest 0 " in text and server.times[text] == 1 else None
+        )
+        fail = server.fail
+
+        async def failed(*given):
+            answered.append(("limit", time.monotonic()))
+            return await fail(*given)
+
+        def answer(asked):
+            answered.append((asked["messages"][-1]["content"], time.monotonic()))
+            return "x"
+
+        server.fail, server.answer = failed, answer
+        ask(server, SENTENCES[:3], concurrency=1, clean="none")
+    (first, began), *others = answered
+    assert first == "limit"
+    assert len(others) == 3
+    assert min(at for _, at in others) - began >= 0.1  # Retry-After, also for who was not refused
+
+
+# -- what is given away ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        error(f"the key {KEY} may not do that", "x"),
+        {"detail": f"{KEY}?"},
+        f"no: {KEY}",
+        {"error": {"nested": {"key": KEY}}},
+    ],
+    ids=["message", "detail", "text", "nested"],
+)
+@pytest.mark.parametrize("via", ["chat", "batch"])
+def test_a_key_that_the_server_repeats_is_not_shown(body, via, monkeypatch, tstbench_home):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with serving(key=KEY, error=(400, body)) as server:
+        if via == "batch":
+            server.batch_api = lambda writer, *_: server.chat(
+                writer, {"messages": [{"content": "x"}]}
+            )
+        with pytest.raises(ServerError) as told:
+            ask(server, ["x"], via=via)
+    assert KEY not in str(told.value)
+    assert "..." in str(told.value)
+    assert not [f for f in tstbench_home.rglob("*") if f.is_file() and KEY in f.read_text()]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        *(({"extra": json.dumps({name: 1})}, f"'{name}' cannot be given there")
+          for name in ("model", "messages", "seed", "stream", "n")),
+        ({"base_url": "http://h/v1?key=secret"}, "a password or a query"),
+        ({"base_url": "http://me@h/v1"}, "a password or a query"),
+        ({"base_url": "ftp://h/v1"}, "is not the address of a server"),
+        ({"base_url": "http:///v1"}, "is not the address of a server"),
+    ],
+)  # fmt: skip
+def test_what_may_not_be_sent_or_written_into_cards_is_refused(settings, message):
+    with pytest.raises(InputError, match=message) as told:
+        Plan.of(ChatSettings(model="m", **settings), parse_direction(DIRECTION))
+    assert "secret" not in str(told.value)
+
+
+def test_parameters_are_those_that_were_asked_for():
+    usual = ServerSettings(model="m", temperature=0.5, top_p=0.25, max_tokens=7)
+    assert usual.parameters == {"model": "m", "temperature": 0.5, "top_p": 0.25, "max_tokens": 7}
+    assert usual.longest_answer == 7
+    assert usual.sends_seed
+    given = ServerSettings(
+        model="m", omit="max_tokens, seed", extra='{"max_completion_tokens": 300, "a": [1]}',
+        temperature=1.0,
+    )  # fmt: skip
+    assert given.parameters == {
+        "model": "m", "temperature": 1.0, "top_p": 1.0, "max_completion_tokens": 300, "a": [1],
+    }  # fmt: skip
+    assert given.longest_answer == 300  # what a budget sets aside
+    assert not given.sends_seed
+    assert not ServerSettings(model="m", temperature=0.0).sends_seed
+
+
+def test_everything_that_can_change_an_answer_identifies_it(tmp_path):
+    def identity(**settings):
+        asked = ChatSettings(**{"model": "m", "base_url": "http://h/v1", **settings})
+        return Plan.of(asked, parse_direction(DIRECTION)).identity
+
+    hot = {"temperature": 0.5, "candidates": 2}
+    prompts, examples = tmp_path / "own.toml", tmp_path / "examples.jsonl"
+    rows = [{"source": f"bad {i}", "target": f"good {i}"} for i in range(3)]
+    prompts.write_text('name = "own"\ngeneral = "Do it:"\n')
+    examples.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    own = {"prompts": str(prompts), "examples": 2, "examples_file": str(examples)}
+    before = [
+        identity(),
+        identity(top_p=0.5),
+        identity(temperature=0.5),
+        identity(**hot),
+        identity(**hot, choose="majority"),
+        identity(examples=2),
+        identity(examples=2, examples_by="bm25"),
+        identity(**own),
+    ]
+    assert len({json.dumps(one, sort_keys=True) for one in before}) == len(before)
+    assert identity(choose="majority") == before[0]  # there is nothing to choose from
+    assert identity(examples_by="bm25") == before[0]
+    examples.write_text("".join(json.dumps(row) + "\n" for row in reversed(rows)))
+    assert identity(**own) != before[-1]
+    examples.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert identity(**own) == before[-1]
+    prompts.write_text('name = "own"\ngeneral = "Do this:"\n')  # the same name
+    assert identity(**own) != before[-1]
+
+
+def test_answers_of_models_and_servers_are_files_of_their_own():
+    pairs = [("http://h/v1", "m"), ("http://h/v1", "n"), ("http://i/v1", "m")]
+    kept = [Answers(*pair) for pair in pairs]
+    assert len({one.path for one in kept}) == 3
+    draw = random.Random(0)
+    for one in kept:
+        one.put("key", Reply(f"{draw.random()}"))
+    assert len({Answers(*pair).get("key").text for pair in pairs}) == 3
+    for pair, one in zip(pairs, kept, strict=True):
+        first = json.loads(one.path.read_text().splitlines()[0])
+        assert (first["server"], first["model"]) == pair

@@ -1,0 +1,253 @@
+"""What a data file can say: each key has its effect, and what cannot be is told."""
+
+import json
+
+import datasets
+import pytest
+from own_data import ANNA, FILES, POLITE, RUDE, TEST, TRAIN, replaced, write_lines, write_tables
+
+from tstbench.datasets_scripts.added import load_data
+from tstbench.datasets_scripts.build import build
+from tstbench.datasets_scripts.card import read_card
+from tstbench.datasets_scripts.corpora import parse_dataset
+from tstbench.datasets_scripts.load import load_styles, load_test_set
+from tstbench.datasets_scripts.training import load_training
+from tstbench.errors import InputError
+
+NAME = "manners/rude-to-polite"
+COLUMNS = 'test = { file = "test.jsonl", source = "r", references = "p", id = "key" }'
+
+
+def hub_folder(path, **splits):
+    """A folder that ``load_dataset`` reads: labelled sentences, of which one has no label."""
+    path.mkdir()
+    features = datasets.Features(
+        {"text": datasets.Value("string"), "label": datasets.ClassLabel(names=["polite", "rude"])}
+    )
+    for split, rows in splits.items():
+        texts, labels = zip(*rows, strict=True)
+        columns = {"text": list(texts), "label": list(labels)}
+        found = datasets.Dataset.from_dict(columns, features=features)
+        found.to_parquet(path / f"{split}.parquet")
+
+
+# -- where sentences are ---------------------------------------------------------------------------
+
+
+def test_labels_that_are_numbers_in_json_are_those_of_the_data_file(manners):
+    rows = [{"text": text, "kind": kind} for text, kind in (("One.", 10), ("Two, please.", 3))]
+    rows += [{"text": "Neither.", "kind": 7}, {"text": "Three.", "kind": 10}]
+    (manners.parent / "train.JSONL").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    table = (
+        '[train]\nfile = "train.JSONL"\nstyle = "kind"\nvalues = { 10 = "rude", 3 = "polite" }\n'
+    )
+    manners.write_text(replaced((TRAIN, table)))
+    load_data(manners)
+    training = load_styles("manners").training
+    assert (training.of(0), training.of(1)) == (("One.", "Three."), ("Two, please.",))
+
+
+@pytest.mark.parametrize(("name", "mark"), [("train.TSV", "\t"), ("train.Csv", ",")])
+def test_the_ending_of_a_table_may_be_in_capitals(manners, name, mark):
+    lines = [f"text{mark}style", f"Go.{mark}rude", f"Please go.{mark}polite"]
+    write_lines(manners.parent / name, lines)
+    manners.write_text(replaced((TRAIN, f'[train]\nfile = "{name}"\n')))
+    load_data(manners)
+    training = load_styles("manners").training
+    assert (training.of(0), training.of(1)) == (("Go.",), ("Please go.",))
+
+
+def test_rows_of_a_hub_dataset_are_counted_from_one_and_may_lack_a_label(manners):
+    rows = [("Zero.", 1), ("One.", 1), ("Two, please.", 0), ("Nobody knows.", None), ("Four.", 1)]
+    hub_folder(manners.parent / "hub", train=rows)
+    table = '[train]\nhub = "hub"\nsplit = "train"\nstyle = "label"\nlines = "2-5"\n'
+    values = 'values = { rude = "rude", polite = "polite" }\n'
+    manners.write_text(replaced((TRAIN, table + values)))
+    load_data(manners)
+    training = load_styles("manners").training
+    assert (training.of(0), training.of(1)) == (("One.", "Four."), ("Two, please.",))
+    manners.write_text(replaced((TRAIN, table.replace("2-5", "2-6") + values)))
+    with pytest.raises(InputError, match=r"hub, train has 5 lines: lines 2-6 do not exist"):
+        load_data(manners)
+
+
+def test_a_value_of_a_hub_dataset_that_is_no_text_is_told_with_its_row(manners):
+    folder = manners.parent / "hub"
+    folder.mkdir()
+    found = datasets.Dataset.from_dict({"text": ["a", "b", "c", None], "number": [1, 2, 3, 4]})
+    found.to_parquet(folder / "test.parquet")
+    for lines, row in (("", 4), (', lines = "3-4"', 4)):
+        table = f'test = {{ hub = "hub", split = "test", source = "text"{lines} }}'
+        manners.write_text(replaced((FILES, table)))
+        with pytest.raises(InputError, match=rf"hub, test, row {row}: 'text' is None"):
+            load_data(manners)
+
+
+def test_validation_sentences_are_a_split_of_their_own(manners):
+    for name, lines in (("vr.txt", ("Off you go.",)), ("vp.txt", ("Do go.", "Pray go."))):
+        write_lines(manners.parent / name, lines)
+    validation = '[validation]\nrude = "vr.txt"\npolite = "vp.txt"\n\n'
+    manners.write_text(replaced(("[[direction]]", f"{validation}[[direction]]")))
+    load_data(manners)
+    found = load_styles("manners")
+    assert found.splits["validation"].of(0) == ("Off you go.",)
+    assert found.splits["validation"].of(1) == ("Do go.", "Pray go.")
+    assert found.training.name == "train"
+    data = load_training(NAME)
+    assert (data.validation.source, data.validation.target) == (
+        ("Off you go.",),
+        ("Do go.", "Pray go."),
+    )
+
+
+def test_the_rewrites_of_the_test_split_are_no_test_sentences_of_their_style(manners):
+    load_data(manners)
+    test = load_styles("manners", exclude_test=False, cleaning="raw").splits["test"]
+    assert (test.of(0), test.of(1)) == (TEST, ())
+
+
+def test_how_many_rewrites_there_are_is_counted_in_the_test_split(manners):
+    write_lines(manners.parent / "more.txt", POLITE)
+    write_lines(manners.parent / "rude4.txt", RUDE[:4])
+    pairs = 'train = { sources = "rude4.txt", references = ["more.txt"] }'
+    manners.write_text(replaced((FILES, f"{FILES}\n{pairs}")))
+    assert load_data(manners).facts.references == 2
+
+
+def test_one_direction_with_training_pairs_makes_a_dataset_parallel(tones):
+    assert not load_data(tones).facts.parallel
+    pairs = 'train = { sources = "a.txt", references = "b.txt" }\n'
+    tones.write_text(tones.read_text().replace('to = "poetic"\n', f'to = "poetic"\n{pairs}', 1))
+    assert load_data(tones).facts.parallel
+
+
+# -- what describes them ---------------------------------------------------------------------------
+
+
+def test_what_it_says_of_itself_is_in_the_built_folder(manners, tmp_path, monkeypatch):
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
+    said = (
+        'title = "Good manners"\ntask = "politeness"\nversion = "2.10.3"\n'
+        'citation = "@misc{manners2026}"\ncard = "Heard in a **restaurant**."\n'
+    )
+    manners.write_text(replaced(('licence = "cc0-1.0"\n', f'licence = "Our own terms"\n{said}')))
+    load_data(manners)
+    report = build("manners", tmp_path / "out")
+    facts = json.loads((report.folder / "fingerprint.json").read_text())
+    assert (facts["version"], facts["dataset"]) == ("2.10.3", "manners")
+    card = (report.folder / "README.md").read_text()
+    for part in (
+        "pretty_name: Good manners",
+        "license: other",
+        "license_name: our-own-terms",
+        "- politeness",
+        "Heard in a **restaurant**.",
+        "Our own terms.",
+        "tstbench build manners --data FILE",
+        "path/to/manners",  # it is in no repository of ours
+    ):
+        assert part in card
+    assert read_card(parse_dataset("manners")).citation == "@misc{manners2026}"
+
+
+@pytest.mark.parametrize("place", ["absolute", "above"])
+def test_a_file_elsewhere_is_called_by_its_name_alone(manners, tmp_path, monkeypatch, place):
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
+    (tmp_path / "secret").mkdir()
+    write_lines(tmp_path / "secret" / "rude.txt", RUDE)
+    given = {"absolute": str(tmp_path / "secret" / "rude.txt"), "above": "../secret/rude.txt"}
+    manners.write_text(replaced(('"rude.txt"', f'"{given[place]}"')))
+    load_data(manners)
+    report = build("manners", tmp_path / "out")
+    names = [
+        f["name"] for f in json.loads((report.folder / "fingerprint.json").read_text())["files"]
+    ]
+    assert names == ["rude.txt", "polite.txt", "test.txt", "anna.txt", "ben.txt"]
+    assert "secret" not in (report.folder / "README.md").read_text()
+
+
+def test_another_layout_of_the_same_files_is_other_data(manners, tmp_path, monkeypatch):
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
+    digests = []
+    turned = '[train]\nrude = "polite.txt"\npolite = "rude.txt"\n'
+    back = ('from = "rude"\nto = "polite"', 'from = "rude"\nto = "civil"')
+    civil = ('styles = ["rude", "polite"]', 'styles = ["rude", "civil"]')
+    for pieces in ([], [(TRAIN, turned)], [back, civil, ("polite = ", "civil = ")]):
+        manners.write_text(replaced(*pieces))
+        load_data(manners)
+        report = build("manners", tmp_path / "out")
+        digests.append(json.loads((report.folder / "fingerprint.json").read_text())["rows_digest"])
+    manners.write_text(replaced((TRAIN, TRAIN), ("cc0-1.0", "cc-by-4.0")))
+    load_data(manners)
+    report = build("manners", tmp_path / "out")
+    digests.append(json.loads((report.folder / "fingerprint.json").read_text())["rows_digest"])
+    assert len(set(digests[:3])) == 3
+    assert digests[0] == digests[3]  # the licence changes no row
+
+
+# -- what cannot be --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"rude.txt"', '{ file = "rude.txt", lines = "0-3" }', "'0-3' is not a range of lines"),
+        ('"rude.txt"', '{ file = "rude.txt", lines = "4-2" }', "'4-2' is not a range of lines"),
+        ('"rude.txt"', '{ file = "rude.txt", split = "a" }', "go with hub, not with file"),
+        ('"rude.txt"', '{ file = "rude.txt", config = "a" }', "go with hub, not with file"),
+        ('"rude.txt"', '{ file = "rude.txt", revision = "a" }', "go with hub, not with file"),
+        ('["rude", "polite"]', '["rude", "polite", "file"]', "is a key of this format"),
+        ('["rude", "polite"]', '["rude", "polite", "hub"]', "is a key of this format"),
+        ("licence", 'version = "2.1"\nlicence', "version: String should match pattern"),
+        (FILES, 'test = { file = "test.txt" }', "test.txt has no columns"),
+        (FILES, 'test = ["test.txt"]', "a list is not allowed here"),
+    ],
+)
+def test_a_key_that_cannot_be_is_told(old, new, message, manners):
+    manners.write_text(replaced((old, new)))
+    with pytest.raises(InputError) as error:
+        load_data(manners)
+    assert str(error.value).startswith(str(manners))
+    assert message in str(error.value)
+
+
+def test_a_value_with_an_undeclared_style_is_told_with_its_line(manners):
+    write_tables(manners.parent)
+    table = '[train]\nfile = "train.csv"\ntext = "sentence"\nstyle = "label"\n'
+    values = '[train.values]\n0 = "rude"\n1 = "polit"\n'
+    manners.write_text(replaced((TRAIN, table + values)))
+    with pytest.raises(InputError, match=r"line 11: unknown style 'polit'. Did you mean 'polite'"):
+        load_data(manners)
+
+
+def test_a_row_without_an_id_is_told(manners):
+    rows = [{"key": key, "r": text, "p": []} for key, text in (("a", "One."), (" ", "Two."))]
+    rows[0]["p"] = list(ANNA[:1])
+    (manners.parent / "test.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    manners.write_text(replaced((FILES, COLUMNS)))
+    with pytest.raises(InputError, match=r"test\.jsonl: key, row 2 has no id"):
+        load_data(manners)
+
+
+def test_a_table_with_a_cell_too_few_is_told(manners):
+    (manners.parent / "train.csv").write_text("text,style\nGo.,rude\nPlease go.\n")
+    manners.write_text(replaced((TRAIN, '[train]\nfile = "train.csv"\n')))
+    with pytest.raises(InputError, match=r"train\.csv, line 3: not as many cells"):
+        load_data(manners)
+
+
+def test_a_blank_line_among_the_test_sentences_of_a_style_is_told(tones):
+    write_lines(tones.parent / "ta.txt", ["Weg da !", " ", "Gib her ."])
+    with pytest.raises(InputError, match=r"test sentences of rude: ta\.txt, line 2 is blank"):
+        load_data(tones)
+    write_lines(tones.parent / "ta.txt", ["Weg da !", "Gib her ."])
+    write_lines(tones.parent / "a.txt", ["Hau ab !", " "])  # to learn from, it does no harm
+    load_data(tones)
+
+
+def test_an_error_of_a_later_read_names_the_data_file(manners):
+    load_data(manners)
+    write_lines(manners.parent / "ben.txt", ["only one"])
+    with pytest.raises(InputError) as error:
+        load_test_set(NAME)
+    assert str(error.value).startswith(f"{manners}: test.txt has 2 lines and ben.txt has 1")

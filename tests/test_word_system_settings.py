@@ -1,0 +1,57 @@
+"""The settings that all word-level systems share reach what they learn from and what they write."""
+
+from dataclasses import replace
+
+import pytest
+
+from tstbench.datasets_scripts.cleaning import paper_v1
+from tstbench.datasets_scripts.directions import Direction
+from tstbench.datasets_scripts.training import TrainingData, TrainingPart
+from tstbench.errors import InputError
+from tstbench.trainers.learning.run import Run
+from tstbench.trainers.registry import system_class
+
+DIRECTION = Direction("mini", "negative", "positive")
+THINGS = ("soup", "room", "bill", "waiter", "pool", "lamp", "tea", "door", "bed", "view")
+BAD = tuple(
+    f"the {thing} wo n't do , it 's {word} ." for thing in THINGS for word in ("bad", "ill")
+)
+GOOD = tuple(f"the {thing} is good , it 's {word} !" for thing in THINGS for word in ("fine", "ok"))
+
+
+def learned(name="stytrans", source=BAD, **settings):
+    data = TrainingData(DIRECTION, "paper-v1", TrainingPart("train", source, GOOD))
+    kind = system_class(name)
+    config = replace(kind.Config.tiny(DIRECTION), **{"hold_out": 2, **settings})
+    return kind.train(data, config, Run(device="cpu"))
+
+
+def test_words_that_are_too_rare_or_too_many_are_not_learned():
+    source = (*BAD, "seldom the soup .", "seldom the room .", "seldom the bill .")
+    usual = learned(source=source, min_count=1, rounds=1)
+    assert "seldom" in usual.vocabulary.words
+    assert "seldom" not in learned(source=source, min_count=4, rounds=1).vocabulary.words
+
+
+def test_as_many_sentences_are_held_out_as_asked():
+    with pytest.raises(InputError, match="20 negative sentences to learn from; 11 are held out"):
+        learned(hold_out=11)
+
+
+def test_what_is_written_is_clean_and_the_same_in_every_company():
+    system = learned()
+    answers = list(system.transfer(BAD, DIRECTION.name))
+    # Its words are split off as in training; what it writes is attached again.
+    assert answers == [paper_v1(answer) for answer in answers]
+    assert any(mark in answer for answer in answers for mark in (".", ",", "!", "'s", "n't"))
+    assert list(system.transfer(BAD[::-1], DIRECTION.name, batch_size=3)) == answers[::-1]
+    back = list(system.transfer(BAD, DIRECTION.reverse.name))
+    assert len(back) == len(answers)
+
+
+def test_the_seed_of_the_settings_is_that_of_the_weights():
+    one, again, other = (learned(seed=seed, rounds=1) for seed in (0, 0, 1))
+    states = [system.network.state_dict() for system in (one, again, other)]
+    same = [all(bool((state[k] == states[0][k]).all()) for k in state) for state in states]
+    assert same == [True, True, False]
+    assert one.card.recipe == again.card.recipe != other.card.recipe

@@ -1,0 +1,236 @@
+"""What the layers between a command and a metric pass on: settings, folders, who made the texts."""
+
+import json
+import re
+
+import pytest
+from prepared import DIRECTION, command_line, prepared_home, refusal
+
+import tstbench
+from tstbench.datasets_scripts.load import load_test_set
+from tstbench.metrics.module import compute
+from tstbench.metrics.scorers.device import Placement
+from tstbench.pipelines.predictions import read_card
+from tstbench.pipelines.report_files import read_report
+from tstbench.pipelines.results import read_direction
+from tstbench.pipelines.suite_file import read_suite
+
+LICENSED = "gyafc_em/informal-to-formal"
+INFORMAL = ("ur friends r great", "gotta go 2 that show", "dunno what 2 say", "luv this band")
+FORMAL = ("Your friends are kind.", "I must attend it.", "I cannot say.", "I enjoy this band.")
+
+
+@pytest.fixture
+def prepared(tmp_path_factory, monkeypatch):
+    home = prepared_home(tmp_path_factory)
+    monkeypatch.setenv("TSTBENCH_HOME", str(home))
+    return home
+
+
+# -- who made the predictions ----------------------------------------------------------------------
+
+
+@pytest.fixture
+def rewritten(tmp_path, capsys):
+    """What a trained system wrote, with its card beside it."""
+    file = tmp_path / "mine.jsonl"
+    asked = ("transfer", "delete-retrieve", "--direction", DIRECTION, "--out", file)
+    code, _, err = command_line(capsys, *asked)
+    assert code == 0, err
+    return file
+
+
+def scored(file, out, how, capsys):
+    """The report on a file, by ``import tstbench`` or by the command line."""
+    if how == "import":
+        tstbench.evaluate({"mine": file}, DIRECTION, metrics=["s_bleu"], out=out)
+    else:
+        asked = ("--direction", DIRECTION, "--metrics", "s_bleu", "--out", out)
+        code, _, err = command_line(capsys, "evaluate", f"mine={file}", *asked)
+        assert code == 0, err
+    return read_report(out / DIRECTION / "mine").system
+
+
+@pytest.mark.parametrize("how", ["import", "command"])
+def test_the_card_says_who_made_a_file_and_nothing_of_a_changed_one(
+    rewritten, tmp_path, capsys, how
+):
+    card = read_card(rewritten)
+    found = scored(rewritten, tmp_path / "out", how, capsys)
+    assert (found.name, found.family) == ("mine", card.about.family)
+    assert found.family != "unknown"
+    assert found.system_hash == card.system_hash
+    first, *rest = rewritten.read_text().splitlines(keepends=True)
+    other = json.dumps(json.loads(first) | {"prediction": "written by hand"}) + "\n"
+    rewritten.write_text(other + "".join(rest))
+    found = scored(rewritten, tmp_path / "changed", how, capsys)
+    assert (found.family, found.system_hash) == ("unknown", None)
+
+
+def test_what_is_known_of_a_system_stays_and_can_be_changed_without_scoring(tmp_path):
+    """Who says nothing of a system keeps what the results say; who says something replaces it."""
+    from tstbench.pipelines.evaluate import evaluate
+    from tstbench.pipelines.outputs import Outputs
+    from tstbench.pipelines.report import SystemInfo
+    from tstbench.pipelines.scoring import scoring
+
+    test_set = load_test_set(DIRECTION)
+    outputs = [Outputs("mine", tuple(text.upper() for text in test_set.sources))]
+
+    def again(metrics, **about):
+        infos = {"mine": SystemInfo(name="mine", **about)} if about else None
+        (done,) = evaluate(outputs, test_set, scoring(metrics), infos, tmp_path).systems
+        stored = read_report(tmp_path / DIRECTION / "mine").system
+        return done.computed, stored.family, stored.date
+
+    assert again(["s_bleu"], family="rule", date="2019") == (1, "rule", "2019")
+    assert again(["r_bleu"]) == (1, "rule", "2019")
+    assert again(["s_bleu"], family="prompted", date="2020-02") == (0, "prompted", "2020-02")
+
+
+# -- how a score is computed -----------------------------------------------------------------------
+
+SUITE = """
+metrics = ["s_bleu"]
+device = "cpu"
+dtype = "bfloat16"
+batch_size = 3
+[[system]]
+system = "copy"
+directions = ["mini/negative-to-positive"]
+"""
+
+
+def test_a_suites_device_number_type_and_batches_are_those_of_its_scorers(tmp_path, capsys):
+    path = tmp_path / "suite.toml"
+    path.write_text(SUITE)
+    assert read_suite(path).scoring().placement == Placement("cpu", "bfloat16", 3)
+    for old, new, message in (
+        ('"cpu"', '"gpu"', "unknown device 'gpu'"),
+        ('"bfloat16"', '"int8"', "unknown number type 'int8'"),
+    ):
+        path.write_text(SUITE.replace(old, new))
+        assert message in refusal(capsys, "run", path)
+    path.write_text(SUITE)
+    assert "batch size must be at least 1" in refusal(capsys, "run", path, "--batch-size", "0")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"dtype": "int8"}, "unknown number type 'int8'"),
+        ({"batch_size": 0}, "batch size must be at least 1"),
+    ],
+)
+def test_the_face_passes_on_number_type_and_batches(given, message):
+    with pytest.raises(tstbench.TSTBenchError, match=message):
+        tstbench.evaluate(["x"] * 40, DIRECTION, metrics=["s_bleu"], **given)
+    if "batch_size" in given:  # the only one of them that a module takes
+        with pytest.raises(tstbench.TSTBenchError, match=message):
+            compute(["s_bleu"], predictions=["x"], sources=["y"], **given)
+
+
+def test_an_option_that_is_given_beats_the_profiles(monkeypatch, tmp_path_factory):
+    """The paper's profile takes the mean over references; who asks for the best one gets it."""
+    encoder = "encoder=sentence-transformers/all-MiniLM-L6-v2@6"
+    texts = {
+        "predictions": ["the soup was hot.", "we left early."],
+        "sources": ["the soup was cold.", "we stayed."],
+        "references": [["the soup was warm.", "the stew was hot."], ["we left.", "off we went."]],
+    }
+
+    def reduced(**options):
+        found = compute(["multi_bert"], profile="paper", scorers=[encoder], **texts, **options)
+        return re.search(r"\|reduce:(\w+)\|", found["details"]["multi_bert"]["signature"])[1]
+
+    assert reduced() == "mean"
+    assert reduced(bertscore={"reduce": "max"}) == "max"
+    from tstbench.pipelines.scoring import scoring
+
+    settings = {"bertscore": {"reduce": "max"}}
+    assert scoring(profile="paper").choices.of("bertscore").reduce == "mean"
+    assert scoring(profile="paper", settings=settings).choices.of("bertscore").reduce == "max"
+
+
+# -- the user's copy of a licensed corpus ----------------------------------------------------------
+
+
+@pytest.fixture
+def corpus(tmp_path, monkeypatch):
+    """Our own sentences in the layout of GYAFC, at a place that no variable names."""
+    monkeypatch.delenv("TSTBENCH_GYAFC", raising=False)
+    root = tmp_path / "GYAFC_Corpus"
+    for part in ("train", "tune", "test"):
+        folder = root / "Entertainment_Music" / part
+        folder.mkdir(parents=True)
+        for name, lines in (("informal", INFORMAL), ("formal", FORMAL)):
+            for file in (name, *(f"{name}.ref{k}" for k in range(4 if part != "train" else 0))):
+                content = "".join(f"{line} {part}\n" for line in lines)
+                (folder / file).write_text(content)
+    return root
+
+
+def test_the_folder_of_a_corpus_reaches_scorers_and_baselines(corpus):
+    scores = tstbench.evaluate(
+        [text.upper() for text in FORMAL],
+        LICENSED,
+        metrics=["acc", "s_bleu"],
+        baselines=["random-target"],
+        data_dir=corpus,
+    )
+    drawn = scores.evaluation.systems[1].outputs.predictions
+    assert {text.rstrip(".") for text in drawn} <= {f"{text} train" for text in FORMAL}
+    assert all(report.score("acc").value is not None for report in scores.reports)
+
+
+def test_the_fitting_direction_is_looked_for_in_the_folder_too(corpus, tmp_path, capsys):
+    file = tmp_path / "mine.txt"
+    file.write_text("".join(f"{text} test\n" for text in INFORMAL))
+    asked = ("evaluate", file, "--data-dir", corpus)
+    assert LICENSED in refusal(capsys, *asked)
+
+
+# -- which systems a metric compares ---------------------------------------------------------------
+
+
+def test_a_module_compares_with_systems_of_any_name_and_checks_them(prepared):
+    sources = [f"the {word} was cold." for word in ("soup", "stew", "pie", "tea", "bread", "rice")]
+    given = {
+        "sources": sources,
+        "predictions": [text.replace("cold", "hot") for text in sources],
+        "references": [[text.replace("cold", "warm")] for text in sources],
+        "naturalness": {"folds": 2},
+    }
+    other = [text.replace("cold", "lukewarm and odd") for text in sources]
+
+    def signed(**systems):
+        found = compute(["naturalness_unigram"], systems=systems, **given)
+        return found["details"]["naturalness_unigram"]["signature"]
+
+    assert signed(predictions=other) == signed(theirs=other)  # a name is no reason to be left out
+    assert signed(theirs=other) != signed()
+    with pytest.raises(tstbench.TSTBenchError, match="prediction 1 is 5"):
+        signed(theirs=[other[0], 5, *other[2:]])
+
+
+def test_only_systems_of_the_same_test_set_are_compared(tmp_path, prepared):
+    """Results on an older copy of a test set say nothing of systems on this one."""
+    from dataclasses import replace
+
+    from tstbench.datasets_scripts.fingerprint import fingerprint
+    from tstbench.pipelines.evaluate import cohort, evaluate
+    from tstbench.pipelines.outputs import Outputs
+    from tstbench.pipelines.scoring import scoring
+
+    now = load_test_set(DIRECTION)
+    sources = (*now.sources[:-1], "the lamp was dim.")
+    before = replace(now, sources=sources, fingerprint=fingerprint(sources, now.references))
+    evaluate([Outputs("old", before.sources)], before, scoring(["s_bleu"]), root=tmp_path)
+    evaluate([Outputs("new", now.sources)], now, scoring(["s_bleu"]), root=tmp_path)
+    mine = Outputs("mine", tuple(text.upper() for text in now.sources))
+    how = scoring(["naturalness_unigram"])
+    assert len(read_direction(tmp_path / DIRECTION)) == 2
+    assert set(cohort([mine], now, how, tmp_path).predictions) == {"new", "mine"}
+    again = Outputs("new", tuple(text.lower() for text in now.references[0][:1] * len(now)))
+    found = cohort([again], now, how, tmp_path).predictions  # what is given replaces what is there
+    assert dict(found) == {"new": again.predictions}

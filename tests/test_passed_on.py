@@ -10,9 +10,14 @@ import tstbench
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.metrics.module import compute
 from tstbench.metrics.scorers.device import Placement
+from tstbench.pipelines.harness.questions import DirectionTask
+from tstbench.pipelines.harness.settings import HarnessSettings
+from tstbench.pipelines.meta.columns import computed_columns
+from tstbench.pipelines.meta.rated import RatedOutput
 from tstbench.pipelines.predictions import read_card
 from tstbench.pipelines.report_files import read_report
 from tstbench.pipelines.results import read_direction
+from tstbench.pipelines.scoring import scoring
 from tstbench.pipelines.suite_file import read_suite
 
 LICENSED = "gyafc_em/informal-to-formal"
@@ -72,7 +77,6 @@ def test_what_is_known_of_a_system_stays_and_can_be_changed_without_scoring(tmp_
     from tstbench.pipelines.evaluate import evaluate
     from tstbench.pipelines.outputs import Outputs
     from tstbench.pipelines.report import SystemInfo
-    from tstbench.pipelines.scoring import scoring
 
     test_set = load_test_set(DIRECTION)
     outputs = [Outputs("mine", tuple(text.upper() for text in test_set.sources))]
@@ -145,7 +149,6 @@ def test_an_option_that_is_given_beats_the_profiles(monkeypatch, tmp_path_factor
 
     assert reduced() == "mean"
     assert reduced(bertscore={"reduce": "max"}) == "max"
-    from tstbench.pipelines.scoring import scoring
 
     settings = {"bertscore": {"reduce": "max"}}
     assert scoring(profile="paper").choices.of("bertscore").reduce == "mean"
@@ -190,6 +193,29 @@ def test_the_fitting_direction_is_looked_for_in_the_folder_too(corpus, tmp_path,
     assert LICENSED in refusal(capsys, *asked)
 
 
+def test_a_harness_draws_and_scores_from_the_folder(corpus):
+    task = DirectionTask(
+        LICENSED, HarnessSettings(metrics=("acc",), examples=2, seed=3, data_dir=str(corpus))
+    )
+    shown = task.questions[0].text
+    assert sum(f"{text} train" in shown for text in INFORMAL) == 2
+    values = task.values({q.id: q.references[0] for q in task.questions})
+    assert 0 <= values["acc"] <= 100
+
+
+def test_agreement_with_people_trains_from_the_folder_what_it_can(corpus):
+    """One scorer that is not there does not keep the others from the user's copy."""
+    outputs = [
+        RatedOutput("ours", LICENSED, system, None, str(n), text, text.upper(), {"style": score})
+        for system, score in (("a", 1.0), ("b", 4.0))
+        for n, text in enumerate(INFORMAL)
+    ]
+    how = scoring(["acc", "ppl"], scorers=["language_model=/none/there.arpa"])
+    columns, left = computed_columns(outputs, how, corpus)
+    assert [column.name for column in columns] == ["acc"]
+    assert [one.metric for one in left] == ["ppl"]
+
+
 # -- which systems a metric compares ---------------------------------------------------------------
 
 
@@ -220,7 +246,6 @@ def test_only_systems_of_the_same_test_set_are_compared(tmp_path, prepared):
     from tstbench.datasets_scripts.fingerprint import fingerprint
     from tstbench.pipelines.evaluate import cohort, evaluate
     from tstbench.pipelines.outputs import Outputs
-    from tstbench.pipelines.scoring import scoring
 
     now = load_test_set(DIRECTION)
     sources = (*now.sources[:-1], "the lamp was dim.")

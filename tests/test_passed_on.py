@@ -10,16 +10,23 @@ import tstbench
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.metrics.module import compute
 from tstbench.metrics.scorers.device import Placement
+from tstbench.pipelines.careful import warn
 from tstbench.pipelines.harness.questions import DirectionTask
 from tstbench.pipelines.harness.settings import HarnessSettings
 from tstbench.pipelines.meta.columns import computed_columns
 from tstbench.pipelines.meta.rated import RatedOutput
-from tstbench.pipelines.predictions import read_card
-from tstbench.pipelines.report_files import read_report
+from tstbench.pipelines.outputs import Outputs
+from tstbench.pipelines.predictions import one_line, read_card
+from tstbench.pipelines.report import SystemInfo
+from tstbench.pipelines.report_files import read_report, read_samples
 from tstbench.pipelines.results import read_direction
 from tstbench.pipelines.scoring import scoring
+from tstbench.pipelines.submission import score_submission
 from tstbench.pipelines.suite_file import read_suite
+from tstbench.pipelines.transfer import baseline_info, predict
+from tstbench.trainers.postprocess import post_processed
 
+STEPS_ASKED = ("truncate-v1", "drop-repeats-v1")
 LICENSED = "gyafc_em/informal-to-formal"
 INFORMAL = ("ur friends r great", "gotta go 2 that show", "dunno what 2 say", "luv this band")
 FORMAL = ("Your friends are kind.", "I must attend it.", "I cannot say.", "I enjoy this band.")
@@ -75,8 +82,6 @@ def test_the_card_says_who_made_a_file_and_nothing_of_a_changed_one(
 def test_what_is_known_of_a_system_stays_and_can_be_changed_without_scoring(tmp_path):
     """Who says nothing of a system keeps what the results say; who says something replaces it."""
     from tstbench.pipelines.evaluate import evaluate
-    from tstbench.pipelines.outputs import Outputs
-    from tstbench.pipelines.report import SystemInfo
 
     test_set = load_test_set(DIRECTION)
     outputs = [Outputs("mine", tuple(text.upper() for text in test_set.sources))]
@@ -245,7 +250,6 @@ def test_only_systems_of_the_same_test_set_are_compared(tmp_path, prepared):
 
     from tstbench.datasets_scripts.fingerprint import fingerprint
     from tstbench.pipelines.evaluate import cohort, evaluate
-    from tstbench.pipelines.outputs import Outputs
 
     now = load_test_set(DIRECTION)
     sources = (*now.sources[:-1], "the lamp was dim.")
@@ -259,3 +263,97 @@ def test_only_systems_of_the_same_test_set_are_compared(tmp_path, prepared):
     again = Outputs("new", tuple(text.lower() for text in now.references[0][:1] * len(now)))
     found = cohort([again], now, how, tmp_path).predictions  # what is given replaces what is there
     assert dict(found) == {"new": again.predictions}
+
+
+# -- what a suite and a submission say of a system -------------------------------------------------
+
+
+def test_a_suites_table_changes_only_what_it_says_of_a_system(tmp_path, capsys):
+    """A name of one's own, the family of the card; a bound with facts of its own keeps them."""
+    path = tmp_path / "suite.toml"
+    path.write_text(
+        'metrics = ["s_bleu"]\n'
+        f'[[system]]\nsystem = "delete-retrieve"\ndirections = ["{DIRECTION}"]\n'
+        'info = { name = "ours", date = "2026-03" }\n'
+        f'[[system]]\nsystem = "reference-2"\ndirections = ["{DIRECTION}"]\n'
+        'info = { name = "people", family = "human", date = "2025" }\n'
+    )
+    code, _, err = command_line(capsys, "run", path)
+    assert code == 0, err
+    ours, people = (
+        read_report(tmp_path / "results" / DIRECTION / name).system for name in ("ours", "people")
+    )
+    plain = baseline_info("delete-retrieve")
+    assert (ours.family, ours.date) == (plain.family, "2026-03")
+    assert plain.family != "unknown"
+    assert ours.needs_parallel is plain.needs_parallel is not None
+    assert (people.family, people.date, people.origin) == ("human", "2025", None)
+    texts = read_samples(tmp_path / "results" / DIRECTION / "people")
+    assert [one.prediction for one in texts] == [one.references[1] for one in texts]
+
+
+@pytest.mark.parametrize("system", ["copy", "delete-retrieve"])
+def test_a_suite_does_to_answers_what_it_was_asked_to_and_says_so(tmp_path, capsys, system):
+    path = tmp_path / "suite.toml"
+    path.write_text(
+        f'metrics = ["s_bleu"]\n[[system]]\nsystem = "{system}"\n'
+        f'directions = ["{DIRECTION}"]\npostprocess = ["truncate", "drop-repeats"]\n'
+    )
+    code, _, err = command_line(capsys, "run", path)
+    assert code == 0, err
+    test_set = load_test_set(DIRECTION)
+    raw = predict(system, test_set)
+    folder = tmp_path / "results" / DIRECTION / system
+    written = [one.prediction for one in read_samples(folder)]
+    assert written == [one_line(post_processed(text, STEPS_ASKED)) for text in raw]
+    assert written != raw
+    assert read_report(folder).system.post_processing == STEPS_ASKED
+
+
+def test_a_submission_is_scored_as_the_command_line_scores_it(prepared, tmp_path, capsys):
+    texts = [text.upper() for text in load_test_set(DIRECTION).sources]
+    file = tmp_path / "uploaded.txt"
+    file.write_text("\n".join(texts) + "\n")
+    system = SystemInfo(name="Mine", family="prompted", date="2026-02")
+    told = []
+    folder = score_submission(file, DIRECTION, system, tmp_path / "in", lambda *at: told.append(at))
+    assert folder == tmp_path / "in" / DIRECTION / "Mine"
+    submitted = read_report(folder)
+    assert submitted.system == system
+    asked = ("evaluate", f"Mine={file}", "--direction", DIRECTION, "--out", tmp_path / "out")
+    code, _, err = command_line(capsys, *asked)
+    assert code == 0, err
+    same = read_report(tmp_path / "out" / DIRECTION / "Mine")
+    assert submitted.scores == same.scores
+    assert len(submitted.scores) == 10
+    assert (folder.parent / "significance.json").is_file()
+    shares = [share for share, _ in told]
+    assert shares == sorted(shares)
+
+
+# -- what is said of outputs before they are scored ------------------------------------------------
+
+
+def test_the_face_warns_of_outputs_that_are_stored_already_but_of_no_bound(tmp_path, capsys):
+    """Another name for what is there is said; the same name again, or people's rewrites, is not."""
+    test_set = load_test_set(DIRECTION)
+    texts = [text or "nothing" for text in predict("delete-retrieve", test_set)]
+
+    def careful(name, given=texts, **more):
+        capsys.readouterr()
+        call = {"metrics": ["s_bleu"], "out": tmp_path, **more}
+        tstbench.evaluate({name: list(given)}, DIRECTION, **call)
+        said = [line for line in capsys.readouterr().err.splitlines() if "careful: " in line]
+        return [line for line in said if "every output is that of" in line]
+
+    assert careful("first") == []
+    assert careful("first") == []
+    (said,) = careful("second")
+    assert "second: every output is that of first" in said
+    assert careful("third", baselines=["reference-1"])  # the others are still looked at
+    first = [some[0] for some in test_set.references]
+    info = {"people": SystemInfo(name="people", family="human")}
+    for infos, expected in (({}, 1), (info, 0)):
+        capsys.readouterr()
+        warn([Outputs("people", tuple(first))], test_set, infos)
+        assert capsys.readouterr().err.count("are a human reference, word for word") == expected

@@ -160,6 +160,17 @@ def test_too_few_points_and_constants_say_nothing():
     assert exact.high <= 1.0
 
 
+def test_few_sentences_have_a_correlation_but_no_interval():
+    """However many systems there are, sentences are what is drawn."""
+    rng = np.random.default_rng(0)
+    for sentences, shown in ((3, False), (4, True)):
+        x = rng.normal(size=(9, sentences))
+        found = correlation.of_sentences(x, x + rng.normal(size=x.shape))
+        assert found.points == 9 * sentences
+        assert found.value is not None
+        assert (found.low is not None, found.high is not None) == (shown, shown)
+
+
 def test_a_direction_without_any_score_stops_nothing(results):
     bare = replace(results, columns=())
     matrix = correlation.over_directions([results, bare], [(), ()])

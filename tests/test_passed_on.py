@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 from own_data import write_tones
@@ -12,6 +13,7 @@ from tstbench.datasets_scripts.load import load_test_set
 from tstbench.metrics.module import compute
 from tstbench.metrics.scorers.artefacts import find
 from tstbench.metrics.scorers.device import Placement
+from tstbench.pipelines.bounds import bound_predictions
 from tstbench.pipelines.careful import warn
 from tstbench.pipelines.harness.questions import DirectionTask
 from tstbench.pipelines.harness.settings import HarnessSettings
@@ -19,7 +21,8 @@ from tstbench.pipelines.meta.columns import computed_columns
 from tstbench.pipelines.meta.rated import RatedOutput
 from tstbench.pipelines.outputs import Outputs
 from tstbench.pipelines.predictions import one_line, read_card
-from tstbench.pipelines.report import SystemInfo
+from tstbench.pipelines.read_standings import read_standings
+from tstbench.pipelines.report import SystemInfo, further_key
 from tstbench.pipelines.report_files import read_report, read_samples
 from tstbench.pipelines.results import read_direction
 from tstbench.pipelines.scoring import scoring
@@ -292,8 +295,6 @@ def test_only_a_transformer_explains_words_from_a_folder_too(prepared):
 
 def test_only_systems_of_the_same_test_set_are_compared(tmp_path, prepared):
     """Results on an older copy of a test set say nothing of systems on this one."""
-    from dataclasses import replace
-
     from tstbench.datasets_scripts.fingerprint import fingerprint
     from tstbench.pipelines.evaluate import cohort, evaluate
 
@@ -403,3 +404,43 @@ def test_the_face_warns_of_outputs_that_are_stored_already_but_of_no_bound(tmp_p
         capsys.readouterr()
         warn([Outputs("people", tuple(first))], test_set, infos)
         assert capsys.readouterr().err.count("are a human reference, word for word") == expected
+
+
+# -- what is read back -----------------------------------------------------------------------------
+
+
+def test_a_report_says_each_thing_once_and_under_its_own_name(tmp_path):
+    texts = load_test_set(DIRECTION).sources
+    tstbench.evaluate({"mine": list(texts)}, DIRECTION, metrics=["s_bleu"], out=tmp_path)
+    file = tmp_path / DIRECTION / "mine" / "report.json"
+    told = json.loads(file.read_text())
+    (score,) = told["scores"]
+    again = further_key("s_bleu", score["signature"])
+    for scores, message in (
+        ([score | {"key": "s_bleu@00000000"}], "is not the key of"),
+        ([score, score | {"key": again}], "two scores have the same signature"),
+        ([score, score], "two scores have the same key"),
+    ):
+        file.write_text(json.dumps(told | {"scores": scores}))
+        with pytest.raises(tstbench.TSTBenchError, match=message):
+            read_report(file)
+
+
+def test_a_system_without_the_chosen_metric_has_no_row(tmp_path):
+    texts = list(load_test_set(DIRECTION).sources)
+    tstbench.evaluate({"one": texts}, DIRECTION, metrics=["s_bleu", "r_bleu"], out=tmp_path)
+    others = [text.upper() for text in texts]
+    tstbench.evaluate({"two": others}, DIRECTION, metrics=["r_bleu"], out=tmp_path)
+    names = [
+        {one.system.name for one in read_standings(tmp_path, metrics=metrics)[0].reports}
+        for metrics in ((), ("s_bleu",), ("r_bleu",))
+    ]
+    assert names == [{"one", "two"}, {"one"}, {"one", "two"}]
+
+
+def test_a_person_who_wrote_nothing_for_a_sentence_is_no_other_person():
+    whole = load_test_set(DIRECTION)
+    ragged = tuple(some[: 1 + n % 3] for n, some in enumerate(whole.references))
+    third = bound_predictions("reference-3", replace(whole, references=ragged))
+    assert third == tuple(some[2] if len(some) > 2 else "" for some in ragged)
+    assert "" in third

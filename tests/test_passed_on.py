@@ -273,8 +273,9 @@ def test_a_given_language_beats_the_directions():
             assert "|language:de|" in found["details"][metric]["signature"]
 
 
-def test_a_scorer_that_a_language_has_no_use_for_is_not_made(tmp_path):
+def test_a_scorer_that_a_language_has_no_use_for_is_not_made(tmp_path, monkeypatch):
     """CoLA judges English: for German texts nobody has to have its sentences."""
+    monkeypatch.delenv("TSTBENCH_SOURCES", raising=False)
     data = tstbench.load_data(write_tones(tmp_path))
     for direction in data.directions:
         assert scoring(["cola", "fluency"]).prepare(direction) == []

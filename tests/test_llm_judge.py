@@ -360,7 +360,7 @@ def test_a_server_without_probabilities_is_found_out_after_filtered_answers_too(
         return "" if place < 4 else middle(body)
 
     with serving(answer=answer) as server, pytest.raises(InputError, match="no probabilities of"):
-        judged(server, expected=True)
+        judged(server, ("judge_style",), expected=True)
 
 
 def test_an_explanation_before_the_score():

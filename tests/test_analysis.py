@@ -160,6 +160,17 @@ def test_too_few_points_and_constants_say_nothing():
     assert exact.high <= 1.0
 
 
+def test_few_sentences_have_a_correlation_but_no_interval():
+    """However many systems there are, sentences are what is drawn."""
+    rng = np.random.default_rng(0)
+    for sentences, shown in ((3, False), (4, True)):
+        x = rng.normal(size=(9, sentences))
+        found = correlation.of_sentences(x, x + rng.normal(size=x.shape))
+        assert found.points == 9 * sentences
+        assert found.value is not None
+        assert (found.low is not None, found.high is not None) == (shown, shown)
+
+
 def test_a_direction_without_any_score_stops_nothing(results):
     bare = replace(results, columns=())
     matrix = correlation.over_directions([results, bare], [(), ()])
@@ -186,6 +197,33 @@ def test_human_scores_are_joined_by_name_and_text(results):
     assert by_name["alpha"] == pytest.approx(np.mean([1, 2, 3, 4, 5, 1, 2, 3, 5]))
     assert by_name["beta"] == 2.0
     assert np.isnan(by_name["gamma"])
+
+
+def test_judgments_of_another_direction_are_not_of_this_one(results):
+    """The same system and the same number of a sentence, but other sentences."""
+    other = judgment("alpha", 3, 5.0).model_copy(update={"direction": BACK})
+    (aspect,) = human_aspects([judgment("alpha", 1, 2.0), other], results)
+    assert aspect.means == {"alpha": 2.0}
+    assert list(aspect.sentences) == [("alpha", "s-1")]
+    assert human_aspects([other], results) == ()
+
+
+def test_a_judgment_without_an_id_is_joined_only_to_a_source_that_is_there_once(results):
+    twice = "source 4 is here"
+    samples = tuple(
+        s.model_copy(update={"source": twice}) if s.id == "s-5" else s
+        for s in results.samples["alpha"]
+    )
+    given = [
+        judgment("alpha", 0, score).model_copy(update={"sample_id": source, "source": source})
+        for source, score in (("source 3 is here", 2.0), (twice, 5.0))
+    ]
+    some = replace(results, samples={**results.samples, "alpha": samples})
+    (aspect,) = human_aspects(given, some)
+    assert dict(aspect.sentences) == {("alpha", "s-3"): 2.0}
+    assert aspect.means == {"alpha": 3.5}
+    (usual,) = human_aspects(given, results)
+    assert dict(usual.sentences) == {("alpha", "s-3"): 2.0, ("alpha", "s-4"): 5.0}
 
 
 def test_an_impossible_score_is_in_no_mean(results):

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from leaderboard_results import THERE, real_results
+from leaderboard_results import THERE, real_results, report, sample, write_whole
 from prepared import command_line, refusal
 from statsmodels.stats.multitest import multipletests
 
@@ -104,6 +104,40 @@ def test_other_signatures_are_listed_with_what_differs(pair):
     assert [(one.metric, one.why) for one in found.not_compared] == [
         ("s_bleu", "protocol: tstbench, 13a")
     ]
+
+
+def test_what_differs_is_that_of_the_nearest_two(pair):
+    """Of several ways of computing a metric, those are named that have most in common."""
+    first = pair[1].report.scores[0]
+    ways = {
+        "s_bleu": first.signature.replace("protocol:tstbench", "protocol:13a").replace(
+            "case:", "case:un"
+        ),
+        "r_bleu": first.signature.replace("protocol:tstbench", "protocol:intl"),
+    }
+    scores = tuple(
+        first.model_copy(update={"key": key, "signature": way}) for key, way in ways.items()
+    )
+    report = pair[1].report.model_copy(update={"scores": scores})
+    (found,) = compare(pair[0], replace(pair[1], report=report), ["s_bleu"]).not_compared
+    assert (found.metric, found.why) == ("s_bleu", "protocol: tstbench, intl")
+
+
+def test_a_difference_that_no_draw_changes_has_no_size(tmp_path):
+    """Its replicates have no spread to divide it by; that of no difference is 0."""
+    one, other = (
+        read_stored(
+            write_whole(
+                tmp_path, report(name, {"acc": value}), [sample(0, "a", name, ("b",), acc=value)]
+            )
+        )
+        for name, value in (("alpha", 60.0), ("beta", 50.0))
+    )
+    found = compare(one, other).metric("acc")
+    assert found.difference != 0
+    assert found.low == pytest.approx(found.high)
+    assert found.effect is None
+    assert compare(one, one).metric("acc").effect == 0
 
 
 def test_other_test_sets_are_refused(pair):

@@ -52,7 +52,9 @@ def test_an_answer_becomes_a_prediction_as_in_a_prompted_system():
     assert task.prediction(answer, source).text == "The food was good."
     assert task.prediction(answer, source).rules == ("preface-v1", "quotes-v1")
     assert task.prediction("Half an", source, filtered=True).text == ""
-    assert bleu_task(clean=("none",)).prediction("a\n\nb", source).text == "a b"
+    raw = bleu_task(clean=("none",))
+    assert raw.prediction("a\n\nb", source).text == "a b"
+    assert raw.prediction("Half an", source, filtered=True).text == "Half an"
 
 
 def test_scores_of_a_part_are_those_of_its_sentences_and_say_so():
@@ -92,6 +94,9 @@ def test_by_default_nothing_is_trained(capsys, tmp_path_factory, monkeypatch):
         ({"prompts": "tstbench"}, "unknown prompts 'tstbench'"),
         ({"clean": "quotes"}, "unknown cleaning rule 'quotes'"),
         ({"metrics": "s_bleu", "examples_file": "x.jsonl"}, "say how many to show"),
+        ({"metrics": "s_bleu", "profile": "papr"}, "unknown profile 'papr'"),
+        ({"metrics": "s_bleu", "scorers": "classifer=linear"}, "'classifer'"),
+        ({"metrics": "s_bleu", "device": "gpu"}, "unknown device 'gpu'"),
     ],
 )
 def test_a_wrong_setting_is_told(given, message):
@@ -121,6 +126,32 @@ def test_the_command_tells_where_the_task_files_are(capsys, tmp_path):
     assert "line 1: not a sample" in refusal(capsys, "harness", tmp_path / "other.jsonl", *out)
     assert "no such file" in refusal(capsys, "harness", tmp_path / "none.jsonl", *out)
     assert "Give a folder with --out" in refusal(capsys, "harness", tmp_path / "other.jsonl")
+
+
+def test_lm_eval_is_given_the_scores_of_the_answers_that_it_has_now():
+    """One process scores many models: values of the model before are not those of the next."""
+    from tstbench.pipelines.harness import lm_eval_tasks as tasks
+
+    docs = tasks.documents(DIRECTION, {"metrics": ["s_bleu", "r_bleu"]})[tasks.SPLIT]
+
+    def scored(answers):
+        items = [
+            tasks.process_results(doc, [text]) for doc, text in zip(docs, answers, strict=True)
+        ]
+        assert all(list(item) == ["s_bleu", "r_bleu"] for item in items)
+        return {
+            name: tasks.aggregation(name)([item[name] for item in items])
+            for name in ("s_bleu", "r_bleu")
+        }
+
+    copies = scored(docs["source"])
+    rewrites = scored([some[0] for some in docs["references"]])
+    assert copies["s_bleu"] == rewrites["r_bleu"] == 100
+    assert max(copies["r_bleu"], rewrites["s_bleu"]) < 100
+    assert math.isnan(tasks.aggregation("acc")([tasks.process_results(docs[0], ["x"])["s_bleu"]]))
+    tasks.documents(DIRECTION, {"metrics": ["s_bleu"], "clean": "none"})
+    kept = tasks.process_results(docs[0], ['"quoted"'])["s_bleu"]["prediction"]
+    assert kept == '"quoted"'  # the settings of now, not of before
 
 
 # -- the harnesses themselves ----------------------------------------------------------------------
@@ -220,8 +251,41 @@ def test_inspect_takes_settings_as_its_command_line_gives_them():
     assert first.input[0].text == expected.text
     assert list(first.target) == list(expected.references)
     assert task.config.temperature == 0
-    with pytest.raises(InputError, match="setting examples"):
-        TASKS["mini"](examples=-1)
+    drawn = TASKS["mini"](metrics=["s_bleu"], examples=2, seed=5).dataset[0].input[0].text
+    assert drawn == bleu_task(examples=2, seed=5).questions[0].text != expected.text
+    for wrong, said in (
+        ({"examples": -1}, "setting examples"),
+        ({"metrics": "sbleu"}, "'sbleu'"),
+        ({"profile": "papr"}, "unknown profile 'papr'"),
+        ({"scorers": "classifer=linear"}, "'classifer'"),
+        ({"prompts": "none-such"}, "unknown prompts 'none-such'"),
+        ({"examples_by": "chance"}, "setting examples_by"),
+        ({"examples_file": "x.jsonl"}, "say how many to show"),
+        ({"clean": "quotes"}, "unknown cleaning rule 'quotes'"),
+        ({"device": "gpu"}, "unknown device 'gpu'"),
+    ):
+        with pytest.raises(TSTBenchError) as told:
+            TASKS["mini"](**{"metrics": "s_bleu", **wrong})
+        assert said in str(told.value)
+
+
+@needs("inspect_ai")
+def test_a_log_of_several_epochs_is_no_file_of_predictions(tmp_path, capsys):
+    import inspect_ai
+
+    from tstbench.pipelines.harness.inspect_tasks import TASKS
+
+    (log,) = inspect_ai.eval(
+        TASKS["mini"](direction="negative-to-positive", metrics="s_bleu"),
+        model="mockllm/model",
+        display="none",
+        log_dir=str(tmp_path / "logs"),
+        epochs=2,
+        limit=3,
+    )
+    message = refusal(capsys, "harness", log.location, "--out", tmp_path / "P")
+    assert "has 2 epochs: one is needed" in message
+    assert not (tmp_path / "P").exists()
 
 
 @needs("inspect_ai")

@@ -146,6 +146,13 @@ class TestProtocol:
         (overall,) = overall_judgments(copied)
         assert (overall.score, overall.aspect) == (pytest.approx(2.2), "overall")
 
+    @pytest.mark.parametrize("field", ["source", "output", "sample_id"])
+    def test_no_overall_score_where_nobody_knows_what_was_copied(self, field):
+        three = [row(aspect=a, score=3) for a in ("style", "content", "fluency")]
+        kept = [judgment.model_copy(update={"sample_id": "2"}) for judgment in three]
+        hidden = [judgment.model_copy(update={field: None}) for judgment in three]
+        assert [j.sample_id for j in overall_judgments([*hidden, *kept])] == ["2"]
+
 
 class TestAgreement:
     @pytest.mark.parametrize("level", ["nominal", "ordinal", "interval"])

@@ -241,6 +241,18 @@ def test_expected_scores_through_a_server():
     assert 0 < len(silent.bodies) <= 4  # not all of them, which may cost money
 
 
+def test_a_server_without_probabilities_is_found_out_after_filtered_answers_too():
+    """The first answers say nothing of it: a filter left no text in them."""
+    first: dict[str, int] = {}
+
+    def answer(body):
+        place = first.setdefault(json.dumps(body, sort_keys=True), len(first))
+        return "" if place < 4 else middle(body)
+
+    with serving(answer=answer) as server, pytest.raises(InputError, match="no probabilities of"):
+        judged(server, ("judge_style",), expected=True)
+
+
 def test_an_explanation_before_the_score():
     with serving(answer=lambda asked: f"It is good.\nScore: {middle(asked)}") as server:
         found = judged(server, ["judge_content"], explain=True)

@@ -185,6 +185,31 @@ def test_flagged_scores_and_rated_sources_are_no_pairs():
     assert len(rated_outputs(others)) == 0
 
 
+def test_a_flagged_score_is_no_part_of_an_overall_score():
+    judgments = list(rows(systems=2, aspects=("style", "content", "fluency"), raters=1))
+    first = judgments[0]
+    wrong = Judgment.model_validate(first.model_dump() | {"score": 9.0, "flag": "impossible"})
+    rated = rated_outputs([wrong, *judgments[1:]])
+    lacking = [one for one in rated if "overall" not in one.scores]
+    assert [(one.system, one.sentence) for one in lacking] == [(first.system, first.sample_id)]
+    assert set(lacking[0].scores) == {"content", "fluency"}
+
+
+def test_the_seed_moves_intervals_and_no_value():
+    noise = np.random.RandomState(3).randn(48)
+
+    def found(seed):
+        settings = Settings(resamples=100, seed=seed, differences=False)
+        report = meta_evaluate(rows(), with_scores(lambda h: h + noise), settings)
+        score = one(report, level="sentence", coefficient="pearson")
+        return score.value, (score.low, score.high)
+
+    (value, bounds), (same, again), (third, other) = found(1), found(1), found(2)
+    assert (value, bounds) == (same, again)
+    assert value == third
+    assert bounds != other
+
+
 def test_metrics_are_compared_on_the_same_outputs():
     def score(outputs):
         human = np.array([o.scores["content"] for o in outputs])

@@ -263,6 +263,7 @@ def test_without_references_only_sources_are_human_and_the_caution_says_so(score
     ("metric", "setting"),
     [
         ("naturalness_unigram", {"human": "sources"}),
+        ("naturalness_unigram", {"human": "references"}),
         ("naturalness_unigram", {"folds": 5}),
         ("naturalness_unigram", {"unigram_penalty": 0.1}),
         ("naturalness_neural", {"neural_penalty": 0.1}),
@@ -276,6 +277,37 @@ def test_every_option_moves_number_and_signature(scorers, test_set, metric, sett
     other = measure([metric], given, scorers, choices({"naturalness": setting}), cohort)[metric]
     assert str(usual.signature) != str(other.signature)
     assert not np.array_equal(usual.statistics.per_sentence, other.statistics.per_sentence)
+
+
+def test_what_was_learned_is_not_taken_for_another_lesson(scorers, test_set):
+    """Of one cohort, but with other references or another layer, the classifiers learn anew."""
+    cohort = Cohort.of(systems_of(test_set))
+    given = inputs_of(test_set, cohort.predictions["human"])
+    fewer = [[some[-1]] if n % 2 else list(some) for n, some in enumerate(test_set.references)]
+    other = inputs_of(test_set, cohort.predictions["human"], fewer)
+    values = [
+        measure([LEARNED[0]], one, scorers, cohort=cohort)[LEARNED[0]].statistics.per_sentence
+        for one in (given, other, given)
+    ]
+    assert not np.array_equal(values[0], values[1])
+    assert np.array_equal(values[0], values[2])
+    shallow = scorers.profile.with_scorers(["encoder=sentence-transformers/all-MiniLM-L6-v2@2"])
+    layers = [
+        measure(["naturalness_neural"], given, some, cohort=cohort)["naturalness_neural"]
+        for some in (scorers, Scorers(shallow, test_set.direction))
+    ]
+    first, second = (one.statistics.per_sentence for one in layers)
+    assert not np.array_equal(first, second)
+
+
+def test_as_many_folds_as_there_are_sources_leave_one_out(scorers):
+    sources = ["the soup was cold", "nobody came", "we left"]
+    given = check_inputs([text + " indeed" for text in sources], sources, [["so what"]] * 3)
+    cohort = Cohort.of({"only": given.predictions})
+    for folds, measured in ((3, True), (4, False)):
+        chosen = choices({"naturalness": {"folds": folds}})
+        found = plan([LEARNED[0]], given, scorers, chosen, cohort)[LEARNED[0]]
+        assert isinstance(found, Signature) is measured
 
 
 def test_mistakes_are_said(scorers, test_set):

@@ -5,11 +5,14 @@ import re
 import shutil
 
 import pytest
+from own_data import write_lines, write_manners
 from prepared import BACK, DIRECTION, command_line, prepared_home, refusal
 
+from tstbench.datasets_scripts.added import load_data
 from tstbench.datasets_scripts.cleaning import match_key
 from tstbench.datasets_scripts.known import DATASETS, parse_direction
 from tstbench.datasets_scripts.load import load_styles, load_test_set
+from tstbench.errors import TSTBenchError
 from tstbench.metrics.registry import benchmark_metrics
 from tstbench.metrics.scorers.artefacts import find
 from tstbench.metrics.scorers.profile import PROFILES
@@ -17,6 +20,7 @@ from tstbench.metrics.text import preparation
 from tstbench.pipelines import prepare as prepare_module
 from tstbench.pipelines.prepare import (
     prepare,
+    prepare_dataset,
     train_corpus_acceptability,
     train_style_classifier,
     train_style_language_model,
@@ -133,6 +137,61 @@ def test_only_what_the_metrics_need_is_made_and_said(tstbench_home, capsys):
     made = prepare(parse_direction(BACK), EMBEDDED, ["ppl"])
     assert "training a 5-gram language model, mini/negative" in capsys.readouterr().err
     assert [(a.card.role, a.card.name) for a in made] == [("language_model", "kn5-negative")]
+
+
+@pytest.mark.parametrize(
+    ("metrics", "scorers", "said"),
+    [
+        (("ppl", "acc"), ["classifier=linaer"], "'linaer'"),
+        (("ppl", "cola"), [], "The metrics cola and fluency need it"),
+    ],
+)
+def test_what_cannot_be_made_is_told_before_anything_is_trained(
+    tmp_path, tstbench_home, monkeypatch, metrics, scorers, said
+):
+    monkeypatch.delenv("TSTBENCH_SOURCES", raising=False)
+    (direction,) = load_data(write_manners(tmp_path)).directions
+    with pytest.raises(TSTBenchError) as told:
+        prepare(direction, EMBEDDED.with_scorers(scorers), metrics)
+    assert said in str(told.value)
+    assert not list((tstbench_home / "scorers").rglob("*.json"))
+
+
+ONE_WAY = """\
+name = "tones"
+styles = ["rude", "polite", "poetic"]
+language = "de"
+
+[train]
+rude = "a.txt"
+polite = "b.txt"
+poetic = "c.txt"
+
+[[direction]]
+from = "rude"
+to = "polite"
+test = "test.txt"
+
+[[direction]]
+from = "rude"
+to = "poetic"
+test = "test.txt"
+"""
+
+
+def test_a_datasets_scorers_are_those_of_every_style_that_is_written(tmp_path):
+    """Each target style has its language model; a style that nothing is rewritten into has none."""
+    for name, word in (("a", "her"), ("b", "bitte"), ("c", "sanft")):
+        lines = [f"{word} mit dem {thing}" for thing in ("Salz", "Brot", "Buch", "Licht", "Tee")]
+        write_lines(tmp_path / f"{name}.txt", lines)
+    write_lines(tmp_path / "test.txt", ["Bring die Karte"])
+    (tmp_path / "tones.toml").write_text(ONE_WAY)
+    load_data(tmp_path / "tones.toml")
+    made = prepare_dataset("tones", EMBEDDED)
+    assert sorted(one.card.name for one in made if one.card.role == "language_model") == [
+        "kn5-poetic",
+        "kn5-polite",
+    ]
 
 
 # -- nothing twice ---------------------------------------------------------------------------------

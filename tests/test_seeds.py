@@ -138,6 +138,13 @@ def test_what_is_no_run_of_the_same_system_stays_apart(results, test_set):
     twice = [named(one, run_of("x", 0)), named(one, same), named(other, run_of("x", 1))]
     [mean] = pooled(twice)
     assert mean.seeds == (0, 1), "the same seed and outputs under two names count once"
+    [mean] = pooled([named(one, run_of("x", 0)), named(other, run_of("x", 1))])
+    assert (mean.report.samples_sha256, mean.report.replicates_sha256) == (None, None)
+    assert mean.report.outputs_sha256 not in {s.report.outputs_sha256 for s in stored}
+    data = other.report.data.model_copy(update={"fingerprint": "d" * 64})
+    elsewhere = replace(other, report=other.report.model_copy(update={"data": data}))
+    there = [named(one, run_of("x", 0)), named(elsewhere, run_of("x", 1))]
+    assert len(pooled(there)) == 2, "runs on another test set are no runs to take the mean with"
     taken = [*apart, named(one, SystemInfo(name="x")), named(other, run_of("x", 2), "c" * 64)]
     assert [r.report.system.name for r in pooled(taken)] == ["x #aaaaaa", "x-seed1", "x"]
 

@@ -1,0 +1,447 @@
+"""What the layers between a command and a metric pass on: settings, folders, who made the texts."""
+
+import json
+import re
+from dataclasses import replace
+
+import pytest
+from own_data import write_tones
+from prepared import DIRECTION, command_line, prepared_home, refusal
+
+import tstbench
+from tstbench.datasets_scripts.load import load_test_set
+from tstbench.metrics.module import compute
+from tstbench.metrics.scorers.artefacts import find
+from tstbench.metrics.scorers.device import Placement
+from tstbench.pipelines.bounds import bound_predictions
+from tstbench.pipelines.careful import warn
+from tstbench.pipelines.harness.questions import DirectionTask
+from tstbench.pipelines.harness.settings import HarnessSettings
+from tstbench.pipelines.meta.columns import computed_columns
+from tstbench.pipelines.meta.rated import RatedOutput
+from tstbench.pipelines.outputs import Outputs
+from tstbench.pipelines.predictions import one_line, read_card
+from tstbench.pipelines.read_standings import read_standings
+from tstbench.pipelines.report import SystemInfo, further_key
+from tstbench.pipelines.report_files import read_report, read_samples
+from tstbench.pipelines.results import read_direction
+from tstbench.pipelines.scoring import scoring
+from tstbench.pipelines.submission import score_submission
+from tstbench.pipelines.suite_file import read_suite
+from tstbench.pipelines.transfer import baseline_info, predict
+from tstbench.trainers.postprocess import post_processed
+
+STEPS_ASKED = ("truncate-v1", "drop-repeats-v1")
+LICENSED = "gyafc_em/informal-to-formal"
+INFORMAL = ("ur friends r great", "gotta go 2 that show", "dunno what 2 say", "luv this band")
+FORMAL = ("Your friends are kind.", "I must attend it.", "I cannot say.", "I enjoy this band.")
+
+
+@pytest.fixture
+def prepared(tmp_path_factory, monkeypatch):
+    home = prepared_home(tmp_path_factory)
+    monkeypatch.setenv("TSTBENCH_HOME", str(home))
+    return home
+
+
+# -- who made the predictions ----------------------------------------------------------------------
+
+
+@pytest.fixture
+def rewritten(tmp_path, capsys):
+    """What a trained system wrote, with its card beside it."""
+    file = tmp_path / "mine.jsonl"
+    asked = ("transfer", "delete-retrieve", "--direction", DIRECTION, "--out", file)
+    code, _, err = command_line(capsys, *asked)
+    assert code == 0, err
+    return file
+
+
+def scored(file, out, how, capsys):
+    """The report on a file, by ``import tstbench`` or by the command line."""
+    if how == "import":
+        tstbench.evaluate({"mine": file}, DIRECTION, metrics=["s_bleu"], out=out)
+    else:
+        asked = ("--direction", DIRECTION, "--metrics", "s_bleu", "--out", out)
+        code, _, err = command_line(capsys, "evaluate", f"mine={file}", *asked)
+        assert code == 0, err
+    return read_report(out / DIRECTION / "mine").system
+
+
+@pytest.mark.parametrize("how", ["import", "command"])
+def test_the_card_says_who_made_a_file_and_nothing_of_a_changed_one(
+    rewritten, tmp_path, capsys, how
+):
+    card = read_card(rewritten)
+    found = scored(rewritten, tmp_path / "out", how, capsys)
+    assert (found.name, found.family) == ("mine", card.about.family)
+    assert found.family != "unknown"
+    assert found.system_hash == card.system_hash
+    first, *rest = rewritten.read_text().splitlines(keepends=True)
+    other = json.dumps(json.loads(first) | {"prediction": "written by hand"}) + "\n"
+    rewritten.write_text(other + "".join(rest))
+    found = scored(rewritten, tmp_path / "changed", how, capsys)
+    assert (found.family, found.system_hash) == ("unknown", None)
+
+
+def test_what_is_known_of_a_system_stays_and_can_be_changed_without_scoring(tmp_path):
+    """Who says nothing of a system keeps what the results say; who says something replaces it."""
+    from tstbench.pipelines.evaluate import evaluate
+
+    test_set = load_test_set(DIRECTION)
+    outputs = [Outputs("mine", tuple(text.upper() for text in test_set.sources))]
+
+    def again(metrics, **about):
+        infos = {"mine": SystemInfo(name="mine", **about)} if about else None
+        (done,) = evaluate(outputs, test_set, scoring(metrics), infos, tmp_path).systems
+        stored = read_report(tmp_path / DIRECTION / "mine").system
+        return done.computed, stored.family, stored.date
+
+    assert again(["s_bleu"], family="rule", date="2019") == (1, "rule", "2019")
+    assert again(["r_bleu"]) == (1, "rule", "2019")
+    assert again(["s_bleu"], family="prompted", date="2020-02") == (0, "prompted", "2020-02")
+
+
+# -- how a score is computed -----------------------------------------------------------------------
+
+SUITE = """
+metrics = ["s_bleu"]
+device = "cpu"
+dtype = "bfloat16"
+batch_size = 3
+[[system]]
+system = "copy"
+directions = ["mini/negative-to-positive"]
+"""
+
+
+def test_a_suites_device_number_type_and_batches_are_those_of_its_scorers(tmp_path, capsys):
+    path = tmp_path / "suite.toml"
+    path.write_text(SUITE)
+    assert read_suite(path).scoring().placement == Placement("cpu", "bfloat16", 3)
+    for old, new, message in (
+        ('"cpu"', '"gpu"', "unknown device 'gpu'"),
+        ('"bfloat16"', '"int8"', "unknown number type 'int8'"),
+    ):
+        path.write_text(SUITE.replace(old, new))
+        assert message in refusal(capsys, "run", path)
+    path.write_text(SUITE)
+    assert "batch size must be at least 1" in refusal(capsys, "run", path, "--batch-size", "0")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"dtype": "int8"}, "unknown number type 'int8'"),
+        ({"batch_size": 0}, "batch size must be at least 1"),
+    ],
+)
+def test_the_face_passes_on_number_type_and_batches(given, message):
+    with pytest.raises(tstbench.TSTBenchError, match=message):
+        tstbench.evaluate(["x"] * 40, DIRECTION, metrics=["s_bleu"], **given)
+    if "batch_size" in given:  # the only one of them that a module takes
+        with pytest.raises(tstbench.TSTBenchError, match=message):
+            compute(["s_bleu"], predictions=["x"], sources=["y"], **given)
+
+
+def test_an_option_that_is_given_beats_the_profiles(monkeypatch, tmp_path_factory):
+    """The paper's profile takes the mean over references; who asks for the best one gets it."""
+    encoder = "encoder=sentence-transformers/all-MiniLM-L6-v2@6"
+    texts = {
+        "predictions": ["the soup was hot.", "we left early."],
+        "sources": ["the soup was cold.", "we stayed."],
+        "references": [["the soup was warm.", "the stew was hot."], ["we left.", "off we went."]],
+    }
+
+    def reduced(**options):
+        found = compute(["multi_bert"], profile="paper", scorers=[encoder], **texts, **options)
+        return re.search(r"\|reduce:(\w+)\|", found["details"]["multi_bert"]["signature"])[1]
+
+    assert reduced() == "mean"
+    assert reduced(bertscore={"reduce": "max"}) == "max"
+
+    settings = {"bertscore": {"reduce": "max"}}
+    assert scoring(profile="paper").choices.of("bertscore").reduce == "mean"
+    assert scoring(profile="paper", settings=settings).choices.of("bertscore").reduce == "max"
+
+
+# -- the user's copy of a licensed corpus ----------------------------------------------------------
+
+
+@pytest.fixture
+def corpus(tmp_path, monkeypatch):
+    """Our own sentences in the layout of GYAFC, at a place that no variable names."""
+    monkeypatch.delenv("TSTBENCH_GYAFC", raising=False)
+    root = tmp_path / "GYAFC_Corpus"
+    for part in ("train", "tune", "test"):
+        folder = root / "Entertainment_Music" / part
+        folder.mkdir(parents=True)
+        for name, lines in (("informal", INFORMAL), ("formal", FORMAL)):
+            for file in (name, *(f"{name}.ref{k}" for k in range(4 if part != "train" else 0))):
+                content = "".join(f"{line} {part}\n" for line in lines)
+                (folder / file).write_text(content)
+    return root
+
+
+def test_the_folder_of_a_corpus_reaches_scorers_and_baselines(corpus):
+    scores = tstbench.evaluate(
+        [text.upper() for text in FORMAL],
+        LICENSED,
+        metrics=["acc", "s_bleu"],
+        baselines=["random-target"],
+        data_dir=corpus,
+    )
+    drawn = scores.evaluation.systems[1].outputs.predictions
+    assert {text.rstrip(".") for text in drawn} <= {f"{text} train" for text in FORMAL}
+    assert all(report.score("acc").value is not None for report in scores.reports)
+
+
+def test_the_fitting_direction_is_looked_for_in_the_folder_too(corpus, tmp_path, capsys):
+    file = tmp_path / "mine.txt"
+    file.write_text("".join(f"{text} test\n" for text in INFORMAL))
+    asked = ("evaluate", file, "--data-dir", corpus)
+    assert LICENSED in refusal(capsys, *asked)
+
+
+def test_a_harness_draws_and_scores_from_the_folder(corpus):
+    task = DirectionTask(
+        LICENSED, HarnessSettings(metrics=("acc",), examples=2, seed=3, data_dir=str(corpus))
+    )
+    shown = task.questions[0].text
+    assert sum(f"{text} train" in shown for text in INFORMAL) == 2
+    values = task.values({q.id: q.references[0] for q in task.questions})
+    assert 0 <= values["acc"] <= 100
+
+
+def test_agreement_with_people_trains_from_the_folder_what_it_can(corpus):
+    """One scorer that is not there does not keep the others from the user's copy."""
+    outputs = [
+        RatedOutput("ours", LICENSED, system, None, str(n), text, text.upper(), {"style": score})
+        for system, score in (("a", 1.0), ("b", 4.0))
+        for n, text in enumerate(INFORMAL)
+    ]
+    how = scoring(["acc", "ppl"], scorers=["language_model=/none/there.arpa"])
+    columns, left = computed_columns(outputs, how, corpus)
+    assert [column.name for column in columns] == ["acc"]
+    assert [one.metric for one in left] == ["ppl"]
+
+
+# -- which systems a metric compares ---------------------------------------------------------------
+
+
+def test_a_module_compares_with_systems_of_any_name_and_checks_them(prepared):
+    sources = [f"the {word} was cold." for word in ("soup", "stew", "pie", "tea", "bread", "rice")]
+    given = {
+        "sources": sources,
+        "predictions": [text.replace("cold", "hot") for text in sources],
+        "references": [[text.replace("cold", "warm")] for text in sources],
+        "naturalness": {"folds": 2},
+    }
+    other = [text.replace("cold", "lukewarm and odd") for text in sources]
+
+    def signed(**systems):
+        found = compute(["naturalness_unigram"], systems=systems, **given)
+        return found["details"]["naturalness_unigram"]["signature"]
+
+    assert signed(predictions=other) == signed(theirs=other)  # a name is no reason to be left out
+    assert signed(theirs=other) != signed()
+    with pytest.raises(tstbench.TSTBenchError, match="prediction 1 is 5"):
+        signed(theirs=[other[0], 5, *other[2:]])
+
+
+def test_a_module_that_trains_first_still_compares_with_the_other_systems():
+    sources = [f"the {word} was cold." for word in ("soup", "stew", "pie", "tea")]
+    given = {
+        "sources": sources,
+        "predictions": [text.replace("cold", "hot") for text in sources],
+        "systems": {"other": [text.upper() + " indeed" for text in sources]},
+        "direction": DIRECTION,
+        "naturalness": {"folds": 2},
+    }
+    both = compute(["naturalness_unigram", "acc"], **given)  # nothing is trained yet
+    alone = compute(["naturalness_unigram"], **given)
+    name = "naturalness_unigram"
+    assert both["details"][name]["signature"] == alone["details"][name]["signature"]
+    assert both["acc"] is not None
+
+
+def test_a_given_language_beats_the_directions():
+    texts = {"predictions": ["Das ist gut."], "sources": ["Das ist schlecht."]}
+    for direction in (None, "mine/rude-to-polite"):
+        found = compute(["s_bleu", "length_ratio"], direction=direction, language="de", **texts)
+        for metric in ("s_bleu", "length_ratio"):
+            assert "|language:de|" in found["details"][metric]["signature"]
+
+
+def test_a_scorer_that_a_language_has_no_use_for_is_not_made(tmp_path, monkeypatch):
+    """CoLA judges English: for German texts nobody has to have its sentences."""
+    monkeypatch.delenv("TSTBENCH_SOURCES", raising=False)
+    data = tstbench.load_data(write_tones(tmp_path))
+    for direction in data.directions:
+        assert scoring(["cola", "fluency"]).prepare(direction) == []
+
+
+def test_only_a_transformer_explains_words_from_a_folder_too(prepared):
+    folder = find("classifier", "mini", "linear").folder
+    with pytest.raises(tstbench.TSTBenchError, match="not a classifier of kind linear"):
+        compute(
+            ["cps"],
+            predictions=["so nice"],
+            sources=["so bad"],
+            direction=DIRECTION,
+            scorers=[f"attribution={folder}"],
+            cps={"mask": "masked"},
+        )
+
+
+def test_only_systems_of_the_same_test_set_are_compared(tmp_path, prepared):
+    """Results on an older copy of a test set say nothing of systems on this one."""
+    from tstbench.datasets_scripts.fingerprint import fingerprint
+    from tstbench.pipelines.evaluate import cohort, evaluate
+
+    now = load_test_set(DIRECTION)
+    sources = (*now.sources[:-1], "the lamp was dim.")
+    before = replace(now, sources=sources, fingerprint=fingerprint(sources, now.references))
+    evaluate([Outputs("old", before.sources)], before, scoring(["s_bleu"]), root=tmp_path)
+    evaluate([Outputs("new", now.sources)], now, scoring(["s_bleu"]), root=tmp_path)
+    mine = Outputs("mine", tuple(text.upper() for text in now.sources))
+    how = scoring(["naturalness_unigram"])
+    assert len(read_direction(tmp_path / DIRECTION)) == 2
+    assert set(cohort([mine], now, how, tmp_path).predictions) == {"new", "mine"}
+    again = Outputs("new", tuple(text.lower() for text in now.references[0][:1] * len(now)))
+    found = cohort([again], now, how, tmp_path).predictions  # what is given replaces what is there
+    assert dict(found) == {"new": again.predictions}
+
+
+# -- what a suite and a submission say of a system -------------------------------------------------
+
+
+def test_a_suites_table_changes_only_what_it_says_of_a_system(tmp_path, capsys):
+    """A name of one's own, the family of the card; a bound with facts of its own keeps them."""
+    path = tmp_path / "suite.toml"
+    path.write_text(
+        'metrics = ["s_bleu"]\n'
+        f'[[system]]\nsystem = "delete-retrieve"\ndirections = ["{DIRECTION}"]\n'
+        'info = { name = "ours", date = "2026-03" }\n'
+        f'[[system]]\nsystem = "reference-2"\ndirections = ["{DIRECTION}"]\n'
+        'info = { name = "people", family = "human", date = "2025" }\n'
+    )
+    code, _, err = command_line(capsys, "run", path)
+    assert code == 0, err
+    ours, people = (
+        read_report(tmp_path / "results" / DIRECTION / name).system for name in ("ours", "people")
+    )
+    plain = baseline_info("delete-retrieve")
+    assert (ours.family, ours.date) == (plain.family, "2026-03")
+    assert plain.family != "unknown"
+    assert ours.needs_parallel is plain.needs_parallel is not None
+    assert (people.family, people.date, people.origin) == ("human", "2025", None)
+    texts = read_samples(tmp_path / "results" / DIRECTION / "people")
+    assert [one.prediction for one in texts] == [one.references[1] for one in texts]
+
+
+def test_a_suite_does_to_answers_what_it_was_asked_to_and_says_so(tmp_path, capsys):
+    system = "delete-retrieve"
+    path = tmp_path / "suite.toml"
+    path.write_text(
+        f'metrics = ["s_bleu"]\n[[system]]\nsystem = "{system}"\n'
+        f'directions = ["{DIRECTION}"]\npostprocess = ["truncate", "drop-repeats"]\n'
+    )
+    code, _, err = command_line(capsys, "run", path)
+    assert code == 0, err
+    test_set = load_test_set(DIRECTION)
+    raw = predict(system, test_set)
+    folder = tmp_path / "results" / DIRECTION / system
+    written = [one.prediction for one in read_samples(folder)]
+    assert written == [one_line(post_processed(text, STEPS_ASKED)) for text in raw]
+    assert written != raw
+    assert read_report(folder).system.post_processing == STEPS_ASKED
+
+
+def test_a_submission_is_scored_as_the_command_line_scores_it(prepared, tmp_path, capsys):
+    texts = [text.upper() for text in load_test_set(DIRECTION).sources]
+    file = tmp_path / "uploaded.txt"
+    file.write_text("\n".join(texts) + "\n")
+    system = SystemInfo(name="Mine", family="prompted", date="2026-02")
+    told = []
+    folder = score_submission(file, DIRECTION, system, tmp_path / "in", lambda *at: told.append(at))
+    assert folder == tmp_path / "in" / DIRECTION / "Mine"
+    submitted = read_report(folder)
+    assert submitted.system == system
+    asked = ("evaluate", f"Mine={file}", "--direction", DIRECTION, "--out", tmp_path / "out")
+    code, _, err = command_line(capsys, *asked)
+    assert code == 0, err
+    same = read_report(tmp_path / "out" / DIRECTION / "Mine")
+    assert submitted.scores == same.scores
+    assert len(submitted.scores) == 10
+    assert (folder.parent / "significance.json").is_file()
+    shares = [share for share, _ in told]
+    assert shares == sorted(shares)
+
+
+# -- what is said of outputs before they are scored ------------------------------------------------
+
+
+def test_the_face_warns_of_outputs_that_are_stored_already_but_of_no_bound(tmp_path, capsys):
+    """Another name for what is there is said; the same name again, or people's rewrites, is not."""
+    test_set = load_test_set(DIRECTION)
+    texts = [text or "nothing" for text in predict("delete-retrieve", test_set)]
+
+    def careful(name, given=texts, **more):
+        capsys.readouterr()
+        call = {"metrics": ["s_bleu"], "out": tmp_path, **more}
+        tstbench.evaluate({name: list(given)}, DIRECTION, **call)
+        said = [line for line in capsys.readouterr().err.splitlines() if "careful: " in line]
+        return [line for line in said if "every output is that of" in line]
+
+    assert careful("first") == []
+    assert careful("first") == []
+    (said,) = careful("second")
+    assert "second: every output is that of first" in said
+    assert careful("third", baselines=["reference-1"])  # the others are still looked at
+    first = [some[0] for some in test_set.references]
+    info = {"people": SystemInfo(name="people", family="human")}
+    for infos, expected in (({}, 1), (info, 0)):
+        capsys.readouterr()
+        warn([Outputs("people", tuple(first))], test_set, infos)
+        assert capsys.readouterr().err.count("are a human reference, word for word") == expected
+
+
+# -- what is read back -----------------------------------------------------------------------------
+
+
+def test_a_report_says_each_thing_once_and_under_its_own_name(tmp_path):
+    texts = load_test_set(DIRECTION).sources
+    tstbench.evaluate({"mine": list(texts)}, DIRECTION, metrics=["s_bleu"], out=tmp_path)
+    file = tmp_path / DIRECTION / "mine" / "report.json"
+    told = json.loads(file.read_text())
+    (score,) = told["scores"]
+    again = further_key("s_bleu", score["signature"])
+    for scores, message in (
+        ([score | {"key": "s_bleu@00000000"}], "is not the key of"),
+        ([score, score | {"key": again}], "two scores have the same signature"),
+        ([score, score], "two scores have the same key"),
+    ):
+        file.write_text(json.dumps(told | {"scores": scores}))
+        with pytest.raises(tstbench.TSTBenchError, match=message):
+            read_report(file)
+
+
+def test_a_system_without_the_chosen_metric_has_no_row(tmp_path):
+    texts = list(load_test_set(DIRECTION).sources)
+    tstbench.evaluate({"one": texts}, DIRECTION, metrics=["s_bleu", "r_bleu"], out=tmp_path)
+    others = [text.upper() for text in texts]
+    tstbench.evaluate({"two": others}, DIRECTION, metrics=["r_bleu"], out=tmp_path)
+    names = [
+        {one.system.name for one in read_standings(tmp_path, metrics=metrics)[0].reports}
+        for metrics in ((), ("s_bleu",), ("r_bleu",))
+    ]
+    assert names == [{"one", "two"}, {"one"}, {"one", "two"}]
+
+
+def test_a_person_who_wrote_nothing_for_a_sentence_is_no_other_person():
+    whole = load_test_set(DIRECTION)
+    ragged = tuple(some[: 1 + n % 3] for n, some in enumerate(whole.references))
+    third = bound_predictions("reference-3", replace(whole, references=ragged))
+    assert third == tuple(some[2] if len(some) > 2 else "" for some in ragged)
+    assert "" in third

@@ -150,3 +150,56 @@ def test_scratch_and_locks_are_only_those_that_a_dead_process_leaves_to_the_next
         and "dir=process_folder()" not in line
     ]
     assert found == []
+
+
+# What these add to a parser, and how a command then reads it.
+ADDED = {
+    "add_address": {"host", "port", "allow_host"},
+    "add_scoring_arguments": {"read_scoring"},
+    "add_layout_arguments": {"read_layout"},
+    "add_batch_size": {"batch_size"},
+    "add_resume": {"resume"},
+    "add_without": {"without"},
+    "add_flags": {"given"},
+}
+
+
+def option(call: ast.Call) -> str:
+    """Under which name argparse stores what a call of ``add_argument`` adds."""
+    named = next((k.value for k in call.keywords if k.arg == "dest"), None)
+    if isinstance(named, ast.Constant):
+        return str(named.value)
+    names = [one.value for one in call.args if isinstance(one, ast.Constant)]
+    long = next((name for name in names if name.startswith("--")), names[0])
+    return long.lstrip("-").replace("-", "_")
+
+
+@pytest.mark.parametrize("file", modules("commands"), ids=lambda file: file.stem)
+def test_every_option_is_read_by_its_command(file):
+    """An option that is taken and then not passed on would be a default without a word."""
+    added, read = set(), set()
+    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            if node.value.id in ("arguments", "given", "parsed"):
+                read.add(node.attr)
+        elif isinstance(node, ast.Constant):  # of those that are read in a loop
+            read.add(node.value)
+        if not isinstance(node, ast.Call):
+            continue
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else None
+        if name == "add_argument" and isinstance(node.args[0], ast.Constant):
+            added.add(option(node))
+        elif isinstance(node.func, ast.Name):
+            added |= ADDED.get(node.func.id, set())
+            read.add(node.func.id)
+    if file.stem == "cli":
+        added.remove("data")  # for the help: _take_data reads it, wherever it stands
+    if file.stem in (
+        "parser",
+        "flags",
+        "scoring",
+        "without",
+        "judgments",
+    ):  # read where it is added
+        added -= {"host", "port", "allow_host", "resume"}
+    assert added - read == set()

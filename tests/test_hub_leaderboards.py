@@ -237,6 +237,24 @@ def test_scores_are_proposed_for_the_model_of_somebody_else(hub, made):
     assert TOKEN not in str(caught.value)
 
 
+def test_the_command_proposes_what_names_the_datasets_of_their_owner(
+    hub, made, capsys, monkeypatch
+):
+    hub.repos["dataset", "they/mini"] = hub.repos.pop(("dataset", "tstbench/mini"))
+    monkeypatch.setattr(huggingface_hub.constants, "ENDPOINT", hub.url)
+    monkeypatch.setenv("HF_TOKEN", TOKEN)
+    options = ("--system", SYSTEM, "--namespace", "they", "--pull-request")
+    code, out, err = command_line(
+        capsys, "hub", "results", made.results, "--model", MODEL, *options
+    )
+    assert (code, out) == (0, f"{hub.url}/{MODEL}/discussions/1\n"), err
+    model = hub.repos["model", MODEL]
+    (proposed,) = model.proposed
+    assert len(model.messages) == 1  # main is as it was
+    (path,) = proposed.keys() - model.files.keys()
+    assert {e.dataset.id for e in parse_results(proposed[path], path)} == {"they/mini"}
+
+
 def test_scores_of_other_sentences_are_refused(hub, made):
     dataset = hub.repos["dataset", "tstbench/mini"]
     other = dataset.files["fingerprint.json"].replace(b'/test": "', b'/test": "0')

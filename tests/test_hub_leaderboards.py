@@ -62,6 +62,7 @@ def made(tmp_path_factory):
         outputs = [
             Outputs(SYSTEM, tuple(predict(SYSTEM, test_set))),
             Outputs("copy", test_set.sources),
+            Outputs("zeta", tuple(some[1] for some in test_set.references)),
         ]
         evaluation = evaluate(outputs, test_set, scoring(["s_bleu", "r_bleu"]), {SYSTEM: info})
         write_evaluation(evaluation, folder / "results")
@@ -242,6 +243,8 @@ def test_the_command_proposes_what_names_the_datasets_of_their_owner(
 ):
     hub.repos["dataset", "they/mini"] = hub.repos.pop(("dataset", "tstbench/mini"))
     monkeypatch.setattr(huggingface_hub.constants, "ENDPOINT", hub.url)
+    resolve = f"{hub.url}/{{repo_id}}/resolve/{{revision}}/{{filename}}"
+    monkeypatch.setattr(huggingface_hub.constants, "HUGGINGFACE_CO_URL_TEMPLATE", resolve)
     monkeypatch.setenv("HF_TOKEN", TOKEN)
     options = ("--system", SYSTEM, "--namespace", "they", "--pull-request")
     code, out, err = command_line(
@@ -283,6 +286,7 @@ def test_a_dry_run_needs_no_hub(made, capsys, monkeypatch):
         (("--model", MODEL, "--system", "delet"), "unknown system 'delet'"),
         (("--model", MODEL, "--source", "javascript:x"), "is not an https address"),
         (("--model", MODEL), "no Hub token: set HF_TOKEN"),
+        (("--model", "you/it"), "you/it? Add --system NAME; here are: delete-retrieve, zeta"),
     ],
 )
 def test_a_mistake_is_told_in_one_line(made, capsys, options, expected):

@@ -10,6 +10,7 @@ from prepared import command_line, refusal
 
 from tstbench.datasets_scripts.judgments.schema import read_judgments
 from tstbench.datasets_scripts.load import load_test_set
+from tstbench.metrics.scorers.find_words import LEXICON
 
 HEADER = "source,output,system,direction,style\n"
 INFORMAL = ("hey what is your favorite song", "i think he is so cool", "dunno ask him")
@@ -45,6 +46,17 @@ class TestCompare:
         assert len(record["worst"]) == metric["sentences"]["lost"] > 0
         assert metric["sentences"]["tied"] > 0
         assert "--worst -1: it must be 1 or more" in refusal(capsys, *asked, "--worst", "-1")
+
+    def test_without_a_word_sentences_are_sorted_by_the_last_metric_of_content(
+        self, results, capsys
+    ):
+        asked = ("compare", "copy", "delete-retrieve", results, "--direction", THERE, "--json")
+        _, out, _ = command_line(capsys, *asked, "--worst", "3")
+        by = {
+            metric: command_line(capsys, *asked, "--worst", "3", "--by", metric)[1]
+            for metric in ("s_bleu", "multi_bleu")
+        }
+        assert out == by["multi_bleu"] != by["s_bleu"]
 
 
 class TestJudgments:
@@ -172,11 +184,32 @@ class TestTransfer:
         (("cola", "--name", "mine"), "takes no dataset and no --compare, --without or --name"),
         (("classifier",), "the dataset is missing, for instance: tstbench train classifier yelp"),
         (("classifier", "mini", "--model", "x"), "--model is for transformers, not for linear"),
+        (("classifier", "mini", "--name", "mine"), "--without and --name belong together"),
+        (("lexicon", "mini", "--name", "mine"), "--without and --name belong together"),
+        (
+            ("classifier", "mini", "--without", "li2018", "--name", "linear"),
+            "--name linear is the scorer that metrics use",
+        ),
+        (
+            ("lexicon", "mini", "--without", "li2018", "--name", LEXICON),
+            f"--name {LEXICON} is the scorer that metrics use",
+        ),
     ],
 )
 def test_what_cannot_be_trained_is_told_and_nothing_is(arguments, said, capsys, tstbench_home):
     assert said in refusal(capsys, "train", *arguments)
     assert not (tstbench_home / "scorers").exists()
+
+
+def test_a_folder_of_somebody_else_is_told_of_before_anything_is_done(
+    tmp_path, capsys, tstbench_home
+):
+    (tmp_path / "notes.txt").write_text("mine")
+    asked = ("train", "delete-retrieve", "--direction", THERE, "--out", tmp_path)
+    assert "did not write" in refusal(capsys, *asked)
+    assert not (tstbench_home / "systems").exists()
+    assert "did not write" in refusal(capsys, "style-invariance", "unheard", "--out", tmp_path)
+    assert (tmp_path / "notes.txt").read_text() == "mine"
 
 
 def test_a_dataset_is_built_with_the_cleaning_that_was_asked_for(tmp_path, capsys):

@@ -2,26 +2,13 @@
 
 import huggingface_hub.constants
 import pytest
+from hub_artefacts import JUDGED
 from hub_double import TOKEN, running
-from prepared import DIRECTION, command_line, refusal
+from prepared import command_line, refusal
 
-from tstbench.datasets_scripts.judgments.schema import Judgment, write_judgments
+from tstbench.datasets_scripts.judgments.schema import write_judgments
 from tstbench.pipelines.hub.repositories import find_repository
 from tstbench.pipelines.hub.writing import write_repository
-
-JUDGED = Judgment(
-    study="ours",
-    dataset="mini",
-    direction=DIRECTION,
-    system="copy",
-    sample_id="1",
-    source="the soup was cold .",
-    output="the soup was warm .",
-    aspect="style",
-    scale="ordinal 1-5",
-    rater="rater-1",
-    score=1,
-)
 
 # The client's own HTTP library warns about how the client calls it.
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:httpx2")

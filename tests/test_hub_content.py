@@ -5,10 +5,9 @@ import os
 
 import pyarrow.parquet as pq
 import pytest
-from hub_artefacts import metrics_folder
+from hub_artefacts import JUDGED, metrics_folder
 from own_data import write_manners
 from prepared import DIRECTION, refusal
-from test_hub_command import JUDGED
 
 from tstbench.datasets_scripts.added import load_data
 from tstbench.datasets_scripts.judgments.schema import write_judgments

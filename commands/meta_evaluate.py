@@ -121,10 +121,16 @@ def _command(arguments: argparse.Namespace) -> str:
     words += (word for file in arguments.study for word in ("--study", file))
     if arguments.scores:
         words += ["--scores", str(arguments.scores)]
+    lower = arguments.lower_is_better
+    words += ["--lower-is-better", *lower] if lower else []
+    words += (word for one in arguments.column for word in ("--column", one))
+    words += ["--direction", arguments.direction] if arguments.direction else []
+    words += ["--scale", arguments.scale] if arguments.scale else []
     words += ["--metrics", *arguments.metrics] if arguments.metrics else []
     words += ["--profile", arguments.profile] if arguments.profile != "embedded" else []
     words += (word for one in arguments.scorer for word in ("--scorer", one))
     words += (word for one in arguments.settings for word in ("--set", one))
+    words += ["--dtype", arguments.dtype] if arguments.dtype != "float32" else []
     words += ["--all-aspects"] if arguments.all_aspects else []
     words += ["--resamples", str(arguments.resamples)]
     here = str(home())

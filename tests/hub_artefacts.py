@@ -13,6 +13,21 @@ import pyarrow.parquet as pq
 from huggingface_hub import DatasetCard
 
 from tstbench.datasets_scripts.build import build as build_dataset
+from tstbench.datasets_scripts.judgments.schema import Judgment
+
+JUDGED = Judgment(
+    study="ours",
+    dataset="mini",
+    direction="mini/negative-to-positive",
+    system="copy",
+    sample_id="1",
+    source="the soup was cold .",
+    output="the soup was warm .",
+    aspect="style",
+    scale="ordinal 1-5",
+    rater="rater-1",
+    score=1,
+)
 
 
 def dataset_folder(parent: Path) -> Path:

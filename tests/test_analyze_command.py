@@ -18,6 +18,7 @@ from prepared import command_line, refusal
 from tstbench.datasets_scripts.judgments.schema import write_judgments
 from tstbench.files import folder_digest
 from tstbench.pipelines.analysis.correlation import over_systems
+from tstbench.pipelines.analysis.disagreement import metric_cases, system_cases
 from tstbench.pipelines.analysis.results import read_run
 from tstbench.spaces.analysis.palette import heat, on_heat, twins
 from tstbench.spaces.analysis.write import AnalysisOptions, is_analysis, write_analysis
@@ -62,6 +63,7 @@ def test_every_item_in_every_form(made):
         assert base.with_name(f"{item}.md").read_text().count("| ---") >= 1
         latex = base.with_name(f"{item}.tex").read_text()
         assert latex.count(r"\begin{") == latex.count(r"\end{")
+        assert (f"{item}.png" in latex) == (item != "scores")  # whose table is the whole of it
     manifest = json.loads((out / "analysis.json").read_text())
     assert (
         manifest["files"]["index.html"]
@@ -82,6 +84,13 @@ def test_the_data_are_the_numbers(made):
             assert row[name] == ("" if value is None else f"{value:.9g}") or float(
                 row[name]
             ) == pytest.approx(value, rel=1e-8)
+    told = (
+        (out / THERE / "correlation-systems.md").read_text("utf-8").replace("\N{MINUS SIGN}", "-")
+    )
+    ends = re.findall(r"([+-][\d.]+), ([+-][\d.]+)", told)
+    shown = [(float(low), float(high)) for low, high in ends]
+    assert shown
+    assert all(low < high for low, high in shown)
     points = list(csv.DictReader((out / THERE / "trade-off-content.csv").open(encoding="utf-8")))
     curve = [row["system"] for row in points if row["curve"] == "cae"]
     assert sorted(curve) == ["cae@1", "cae@10", "cae@5"]
@@ -91,6 +100,39 @@ def test_the_data_are_the_numbers(made):
         score = reports[row["system"]].score("joint")
         assert float(row["value"]) == score.value
         assert float(row["low"]) == pytest.approx(score.interval.low)
+
+
+def test_the_sentences_to_read_are_those_that_disagree_with_what_was_said_of_them(made):
+    _, out, written = made
+    (results,), (aspects,) = written.directions, written.aspects
+    found = system_cases(results)
+    rows = csv.DictReader((out / THERE / "disagreement-systems.csv").open(encoding="utf-8"))
+    names = ("case", "id", "system", "place", "source", "output")
+    assert [tuple(row[name] for name in names) for row in rows] == [
+        (str(n), case.id, one.system, f"{one.place:.9g}", case.source,
+         one.text)
+        for n, case in enumerate(found, 1)
+        for one in case.rewrites
+    ]  # fmt: skip
+    places = [[one.place for one in case.rewrites] for case in found]
+    assert places == [sorted(some, reverse=True) for some in places]
+    lines = (out / THERE / "disagreement-systems.md").read_text("utf-8").splitlines()
+    for n, case in enumerate(found, 1):
+        (line,) = (line for line in lines if line.startswith(f"| {n}. "))
+        best, worst = (case.rewrites[i].system for i in (0, -1))
+        assert [cell.split(":")[0].strip() for cell in line.split(" | ")[2:]] == [best, worst]
+    metrics = metric_cases(results, aspects)
+    rows = csv.DictReader((out / THERE / "disagreement-metrics.csv").open(encoding="utf-8"))
+    numbers = ("high_score", "high_place", "low_score", "low_place")
+    for row, case in zip(rows, metrics, strict=True):
+        assert (row["id"], row["high"], row["low"]) == (case.id, case.high, case.low)
+        assert [float(row[name]) for name in numbers] == pytest.approx(
+            [getattr(case, name) for name in numbers], rel=1e-8
+        )
+        assert case.high_place > case.low_place
+    table = (out / THERE / "disagreement-metrics.md").read_text("utf-8")
+    first = metrics[0]
+    assert f"{first.high} {first.high_score:.4g} | {first.low} {first.low_score:.4g}" in table
 
 
 class Tags(HTMLParser):

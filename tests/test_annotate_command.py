@@ -7,6 +7,7 @@ import pytest
 from annotate_study import DIRECTION, SYSTEMS, write_reports
 
 from tstbench.commands.cli import main
+from tstbench.spaces.annotate import create_study, lexicon_mask, load_study
 
 pytest.importorskip("gradio")
 
@@ -62,3 +63,29 @@ def test_a_study_of_no_outputs_is_refused_and_leaves_nothing(tmp_path, monkeypat
     assert said[-1].startswith("tstbench: 0 outputs per system were requested: at least 1")
     assert not any("Traceback" in line for line in said)
     assert [path.name for path in tmp_path.iterdir()] == ["results"]
+
+
+def test_every_choice_for_a_new_study_is_followed(tmp_path, monkeypatch, busy_port):
+    monkeypatch.chdir(tmp_path)
+    write_reports(tmp_path / "results", SYSTEMS)
+    (tmp_path / "words.txt").write_text("slow\ndull\n", "utf-8")
+    new = ["study", "--results", "results", "--direction", DIRECTION, "--raters", "ann"]
+    new += ["--systems", "Thesaurus", "Silent", "--per-system", "3", "--seed", "77"]
+    new += ["--tasks", "rating", "content_masked", "--lexicon", "words.txt"]
+    assert main(["annotate", *new, "--port", str(busy_port)]) == 2  # after the study is there
+    made = load_study(tmp_path / "study")
+    again = create_study(
+        tmp_path / "results",
+        [DIRECTION],
+        ["Silent", "Thesaurus"],
+        ["ann"],
+        tmp_path / "again",
+        name="study",
+        per_system=3,
+        seed=77,
+        tasks=["content_masked", "rating"],
+        masks={DIRECTION: lexicon_mask(["slow", "dull"])},
+    )
+    assert made == again
+    assert made.tasks == ("content_masked", "rating")
+    assert all("slow" not in item.masked.source for item in made.items)

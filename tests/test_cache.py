@@ -64,6 +64,21 @@ def test_pruning_asks_and_leaves_what_is_current(used, capsys, tmp_path):
     assert "nothing to remove" in command_line(capsys, "cache", "prune", "--systems")[2]
 
 
+def test_a_person_is_asked_and_only_a_yes_removes(used, capsys, monkeypatch):
+    current = find("classifier", "manners", "linear")
+    for said, is_kept in (("", True), ("n", True), ("nay", True), ("Yes ", False)):
+        person, terminal = os.openpty()
+        os.write(person, f"{said}\n".encode())
+        with os.fdopen(terminal, encoding="utf-8") as stream, monkeypatch.context() as patch:
+            patch.setattr("sys.stdin", stream)
+            code, _, err = command_line(capsys, "cache", "prune")
+        os.close(person)
+        assert (code, "? [y/N] " in err) == (0, True)
+        assert ("nothing was removed" in err) == is_kept
+        kept = {folder.name for folder in (used / "scorers" / "objects").iterdir()}
+        assert (len(kept) == 2, current.hash in kept) == (is_kept, True)
+
+
 def test_pruning_follows_no_link(used, capsys, tmp_path):
     precious = tmp_path / "precious"
     precious.mkdir()

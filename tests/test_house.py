@@ -150,3 +150,59 @@ def test_scratch_and_locks_are_only_those_that_a_dead_process_leaves_to_the_next
         and "dir=process_folder()" not in line
     ]
     assert found == []
+
+
+# What these add to a parser, and how a command then reads it.
+ADDED = {
+    "add_address": {"host", "port", "allow_host"},
+    "add_scoring_arguments": {"read_scoring"},
+    "add_layout_arguments": {"read_layout"},
+    "add_batch_size": {"batch_size"},
+    "add_resume": {"resume"},
+    "add_without": {"without"},
+    "add_flags": {"given"},
+}
+
+READ_ELSEWHERE = {
+    "cli": {"data"},  # for the help: _take_data reads it, wherever it stands
+    "data": {"action"},  # it has one only
+    "parser": {"host", "port", "allow_host"},  # by the commands that serve
+    "flags": {"resume"},  # by those that train
+    "transfer": {"given"},  # by its own _flags: which exist depends on the system
+}
+
+
+def is_adding(call: ast.Call) -> bool:
+    """Whether a call adds an option that is known before it runs."""
+    is_named = isinstance(call.func, ast.Attribute) and call.func.attr == "add_argument"
+    return is_named and isinstance(call.args[0], ast.Constant)
+
+
+def option(call: ast.Call) -> str:
+    """Under which name argparse stores what a call of ``add_argument`` adds."""
+    named = next((k.value for k in call.keywords if k.arg == "dest"), None)
+    if isinstance(named, ast.Constant):
+        return str(named.value)
+    names = [one.value for one in call.args if isinstance(one, ast.Constant)]
+    long = next((name for name in names if name.startswith("--")), names[0])
+    return long.lstrip("-").replace("-", "_")
+
+
+@pytest.mark.parametrize("file", modules("commands"), ids=lambda file: file.stem)
+def test_every_option_is_read_by_its_command(file):
+    """An option that is taken and then not passed on would be a default without a word."""
+    added, read = set(), set()
+    tree = ast.parse(file.read_text("utf-8"))
+    adding = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and is_adding(node)]
+    names = {id(inner) for call in adding for inner in ast.walk(call)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            if node.value.id in ("arguments", "given", "parsed"):
+                read.add(node.attr)
+        elif isinstance(node, ast.Constant) and id(node) not in names:  # of those read in a loop
+            read.add(node.value)
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            added |= ADDED.get(node.func.id, set())
+            read.add(node.func.id)
+    added |= {option(call) for call in adding}
+    assert added - read - READ_ELSEWHERE.get(file.stem, set()) == set()

@@ -62,6 +62,7 @@ def made(tmp_path_factory):
         outputs = [
             Outputs(SYSTEM, tuple(predict(SYSTEM, test_set))),
             Outputs("copy", test_set.sources),
+            Outputs("zeta", tuple(some[1] for some in test_set.references)),
         ]
         evaluation = evaluate(outputs, test_set, scoring(["s_bleu", "r_bleu"]), {SYSTEM: info})
         write_evaluation(evaluation, folder / "results")
@@ -237,6 +238,26 @@ def test_scores_are_proposed_for_the_model_of_somebody_else(hub, made):
     assert TOKEN not in str(caught.value)
 
 
+def test_the_command_proposes_what_names_the_datasets_of_their_owner(
+    hub, made, capsys, monkeypatch
+):
+    hub.repos["dataset", "they/mini"] = hub.repos.pop(("dataset", "tstbench/mini"))
+    monkeypatch.setattr(huggingface_hub.constants, "ENDPOINT", hub.url)
+    resolve = f"{hub.url}/{{repo_id}}/resolve/{{revision}}/{{filename}}"
+    monkeypatch.setattr(huggingface_hub.constants, "HUGGINGFACE_CO_URL_TEMPLATE", resolve)
+    monkeypatch.setenv("HF_TOKEN", TOKEN)
+    options = ("--system", SYSTEM, "--namespace", "they", "--pull-request")
+    code, out, err = command_line(
+        capsys, "hub", "results", made.results, "--model", MODEL, *options
+    )
+    assert (code, out) == (0, f"{hub.url}/{MODEL}/discussions/1\n"), err
+    model = hub.repos["model", MODEL]
+    (proposed,) = model.proposed
+    assert len(model.messages) == 1  # main is as it was
+    (path,) = proposed.keys() - model.files.keys()
+    assert {e.dataset.id for e in parse_results(proposed[path], path)} == {"they/mini"}
+
+
 def test_scores_of_other_sentences_are_refused(hub, made):
     dataset = hub.repos["dataset", "tstbench/mini"]
     other = dataset.files["fingerprint.json"].replace(b'/test": "', b'/test": "0')
@@ -265,6 +286,7 @@ def test_a_dry_run_needs_no_hub(made, capsys, monkeypatch):
         (("--model", MODEL, "--system", "delet"), "unknown system 'delet'"),
         (("--model", MODEL, "--source", "javascript:x"), "is not an https address"),
         (("--model", MODEL), "no Hub token: set HF_TOKEN"),
+        (("--model", "you/it"), "you/it? Add --system NAME; here are: delete-retrieve, zeta"),
     ],
 )
 def test_a_mistake_is_told_in_one_line(made, capsys, options, expected):

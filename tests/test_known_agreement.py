@@ -142,9 +142,30 @@ class TestFile:
         call = ["meta-evaluate", str(study), "--metrics", "s_chrf", "--resamples", "100"]
         assert main([*call, "--summary", str(summary), "--direction", THERE]) == 0
         run = read_agreement(summary).runs[0]
-        assert run.command == f"tstbench meta-evaluate {study} --metrics s_chrf --resamples 100"
+        said = f"tstbench meta-evaluate {study} --direction {THERE} --metrics s_chrf"
+        assert run.command == f"{said} --resamples 100"
         assert run.resamples == 100
         assert {score.metric for score in run.scores} == {"s_chrf"}
+
+    def test_every_option_that_moves_a_number_is_in_the_command(
+        self, tmp_path, monkeypatch, tstbench_home
+    ):
+        study, summary = tstbench_home / "my study.csv", tmp_path / "agreement.json"
+        study.parent.mkdir()
+        rows = [
+            f"a b c d {i},a b c d {i if j else ''},s{j},{1 + j}" for i in range(4) for j in (0, 1)
+        ]
+        study.write_text("source,output,system,Meaning\n" + "\n".join(rows) + "\n")
+        options = ["--column", "content=Meaning", "--direction", THERE, "--scale", "1-7"]
+        options += ["--metrics", "s_bleu", "--profile", "paper", "--scorer", "classifier=textcnn"]
+        options += ["--set", "bleu.protocol=13a", "--dtype", "bfloat16", "--all-aspects"]
+        options += ["--resamples", "100"]
+        call = ["meta-evaluate", "--study", str(study), *options]
+        assert main([*call, "--summary", str(summary)]) == 0
+        (run,) = read_agreement(summary).runs
+        assert run.command == " ".join(
+            ["tstbench meta-evaluate --study '$TSTBENCH_HOME/my study.csv'", *options]
+        )
 
     def test_another_file_is_told_of_before_anything_is_scored(self, tmp_path, capsys):
         summary = tmp_path / "meta.json"

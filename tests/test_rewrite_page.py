@@ -9,7 +9,7 @@ import urllib.request
 
 import pytest
 from prepared import DIRECTION, command_line, refusal
-from rewrite_systems import BOTH, Gate, better, bug, offer, refuse, unloadable
+from rewrite_systems import BOTH, Gate, Small, better, bug, offer, refuse, unloadable
 from trained_tiny import trained_tiny
 
 from tstbench.errors import InputError, UnknownNameError
@@ -143,6 +143,35 @@ def test_the_same_sentence_is_not_computed_twice(desk_of):
     assert (again["open"], again["answers"][0]["text"]) == (0, SENTENCE.upper())
     answered(desk, ask(desk, SENTENCE, "positive", "negative"))  # another direction, another answer
     assert gate.heard == [SENTENCE, SENTENCE]
+
+
+def test_answers_of_long_ago_are_forgotten(desk_of):
+    gate = Gate()
+    gate.open.set()
+    desk = desk_of(offer("loud", gate))
+    answered(desk, ask(desk))  # from here on it is remembered, and nothing is computed
+    first, *_, last = (ask(desk)["ticket"] for _ in range(2001))
+    with pytest.raises(NoTicketError, match="ask again"):
+        desk.look(first)
+    assert desk.look(last)["open"] == 0
+
+
+def test_a_system_is_read_and_asked_on_the_device_that_was_named(desk_of, monkeypatch):
+    told = []
+
+    def read(cls, folder, card, device):
+        told.append(device)
+        return cls(card)
+
+    def rewrite(self, batch, task):
+        told.append(task.device)
+        return [request.source for request in batch]
+
+    monkeypatch.setattr(Small, "read", classmethod(read))
+    monkeypatch.setattr(Small, "rewrite", rewrite)
+    desk = desk_of(offer("here", str))
+    answered(desk, ask(desk))
+    assert told == ["cpu", "cpu"]
 
 
 def test_only_systems_with_the_styles_are_asked(desk_of):

@@ -1,5 +1,6 @@
 """A page is served also where the machine is too busy to answer at once."""
 
+import asyncio
 import http.client
 import socket
 import time
@@ -8,7 +9,8 @@ import urllib.request
 import pytest
 
 from tstbench.errors import InputError
-from tstbench.spaces.serving import start
+from tstbench.hosts import Hosts
+from tstbench.spaces.serving import KnownHosts, start
 
 SLOW = 3.5  # seconds; Gradio's own question waits for 3
 
@@ -50,3 +52,28 @@ def test_a_page_that_answers_slowly_is_served():
         start(gradio.Server(), "127.0.0.1", port)
     running.close()
     assert closed == [True]
+
+
+@pytest.mark.parametrize(
+    ("names", "reached"),
+    [
+        ([b"127.0.0.1:80"], True),
+        ([b"evil.example"], False),
+        ([], False),
+        ([b"127.0.0.1", b"evil.example"], False),
+    ],
+)
+def test_a_websocket_is_opened_by_its_own_name_only(names, reached):
+    """A page of somebody else's name would read what ours says, as over HTTP."""
+    calls, sent = [], []
+
+    async def app(scope, receive, send):
+        calls.append(scope["type"])
+
+    async def send(message):
+        sent.append(message)
+
+    scope = {"type": "websocket", "headers": [(b"host", name) for name in names]}
+    asyncio.run(KnownHosts(app, Hosts("127.0.0.1"))(scope, None, send))
+    assert calls == ["websocket"] * reached
+    assert sent == ([] if reached else [{"type": "websocket.close", "code": 1008}])

@@ -63,7 +63,7 @@ def explained(error: Exception, what: str, token: str | None) -> PushError | Non
         said = getattr(error, "server_message", None) or str(error).split("\n")[0]
         remedy = _REMEDIES.get(status, "run again; if it persists, see the Hub's message")
         text = f"{what}: the Hub answered {status} ({said}): {remedy}"
-    elif isinstance(error, FileNotFoundError):
+    elif isinstance(error, FileNotFoundError) and error.filename:  # not the client's, without one
         text = f"{what}: {error.filename} is missing: run `tstbench hub build` again"
     elif isinstance(error, errors.HTTPError | OSError):  # whichever HTTP library the client has
         text = f"{what}: the Hub cannot be reached ({error}). Completed work is kept: run again"

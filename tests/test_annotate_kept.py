@@ -1,0 +1,146 @@
+"""A study is what its owner asked for, and what the owner is told of it is current."""
+
+import json
+import random
+import resource
+import shutil
+from itertools import pairwise
+
+import pytest
+from annotate_study import DIRECTION, GOOD, RATERS, SENTENCES, SYSTEMS, keys, make, write_reports
+
+from tstbench.errors import InputError
+from tstbench.spaces.annotate import create_study, export
+from tstbench.spaces.annotate.answers import Answer, AnswerLog
+from tstbench.spaces.annotate.desk import Desk
+from tstbench.spaces.annotate.order import questions
+
+BACK = "mini/positive-to-negative"
+REVERSED = [(references[0], (source,)) for source, references in SENTENCES]
+
+
+@pytest.fixture
+def results(tmp_path):
+    return write_reports(tmp_path / "results", SYSTEMS)
+
+
+@pytest.fixture
+def both(results):
+    return write_reports(results, SYSTEMS, BACK, REVERSED)
+
+
+@pytest.fixture
+def folder(results, tmp_path):
+    make(results, tmp_path / "study", per_system=2)
+    return tmp_path / "study"
+
+
+@pytest.fixture
+def desk(folder):
+    desk = Desk(folder)
+    yield desk
+    desk.close()
+
+
+def rate_all(desk, key, style):
+    for position in range(desk.enter(key)["total"]):
+        desk.save(key, position, {"scores": {"style": style, "content": 4, "fluency": 5}})
+
+
+class TestTheDraw:
+    def test_is_of_sorted_sentences_so_that_it_is_the_same_in_every_process(
+        self, results, tmp_path
+    ):
+        study = make(results, tmp_path / "s", per_system=3, seed=5)
+        every = [f"s{number}" for number in range(len(SENTENCES))]
+        drawn = random.Random(f"5|sample|{DIRECTION}").sample(every, 3)
+        assert list(dict.fromkeys(item.sample_id for item in study.items)) == drawn
+
+    def test_does_not_depend_on_the_order_in_which_things_are_named(self, both, tmp_path):
+        def items(out, directions, systems):
+            return create_study(both, directions, systems, ["ann"], out, per_system=3).items
+
+        one = items(tmp_path / "a", [DIRECTION, BACK], ["Silent", "Parrot"])
+        assert items(tmp_path / "b", [BACK, DIRECTION], ["Parrot", "Silent"]) == one
+
+    def test_two_reports_of_one_system_are_refused(self, results, tmp_path):
+        shutil.copytree(results / DIRECTION / "parrot", results / DIRECTION / "parrot-again")
+        with pytest.raises(InputError, match="two reports of 'Parrot'"):
+            make(results, tmp_path / "s")
+        assert not (tmp_path / "s").exists()
+
+
+class TestTheScreens:
+    def test_raters_do_not_all_begin_with_the_same_direction(self, both, tmp_path):
+        folder = tmp_path / "s"
+        study = create_study(both, [DIRECTION, BACK], None, RATERS, folder, per_system=2, seed=1)
+        of = [[q.item.direction for q in questions(study, rater)] for rater in study.raters]
+        assert {directions[0] for directions in of} == {DIRECTION, BACK}
+        assert all(sum(a != b for a, b in pairwise(some)) == 1 for some in of)
+
+    def test_only_a_copy_costs_part_of_the_overall_score(self, desk, folder):
+        ann = keys(folder)["Ann Archer"]
+        screens = [desk.screen(ann, i) for i in range(desk.enter(ann)["total"])]
+        factors = {}
+        for screen in screens:
+            texts = {text.role: text.text for text in screen.texts}
+            factors.setdefault(texts["source"] == texts["output"], set()).add(screen.overall_factor)
+        assert factors == {True: {0.6}, False: {1.0}}
+
+
+class TestTheOwner:
+    def test_numbers_follow_the_next_answer(self, desk, folder):
+        known = keys(folder)
+
+        def mean():
+            rows = desk.statistics(known[""])["means"]
+            (found,) = (r for r in rows if (r["system"], r["aspect"]) == ("Silent", "style"))
+            return found["mean"]
+
+        rate_all(desk, known["Ann Archer"], 2)
+        assert mean() == 2
+        rate_all(desk, known["Ann Archer"], 5)
+        assert mean() == 5
+
+    def test_reads_what_raters_skipped_and_what_they_flagged(self, desk, folder):
+        known = keys(folder)
+        desk.save(known["Ann Archer"], 0, {"skipped": True, "comment": "two languages"})
+        desk.save(known["Ben Baker"], 1, GOOD | {"flagged": True, "comment": "odd"})
+        desk.save(known["Ben Baker"], 2, GOOD | {"comment": "fine"})
+        remarks = desk.overview(known[""])["remarks"]
+        told = {(one["kind"], one["comment"]) for one in remarks}
+        assert told == {("skipped", "two languages"), ("flagged", "odd")}
+
+
+class TestTheFolder:
+    def test_raters_without_their_secret_are_not_served(self, folder):
+        private = json.loads((folder / "private.json").read_text())
+        del private["raters"]["rater-2"]
+        (folder / "private.json").write_text(json.dumps(private))
+        with pytest.raises(InputError, match="name different raters"):
+            Desk(folder)
+
+    def test_an_answer_to_a_task_that_was_not_asked_is_refused(self, desk, folder, tmp_path):
+        desk.save(keys(folder)["Ann Archer"], 0, GOOD)
+        path = next((folder / "answers").iterdir())
+        said = {"task": "naturalness", "scores": {"naturalness_relative": 1}}
+        path.write_text(json.dumps({**json.loads(path.read_text()), **said}) + "\n")
+        with pytest.raises(InputError, match=r"naturalness of item-\d+, which is not part of this"):
+            export(folder, tmp_path / "out.jsonl")
+
+    def test_of_an_answer_that_does_not_fit_on_the_disk_nothing_is_kept(self, tmp_path):
+        log = AnswerLog(tmp_path / "rater-1.jsonl")
+        answer = Answer(
+            task="rating", item="item-1", scores={"style": 3}, at="2026-01-01T00:00:00Z"
+        )
+        log.append(answer)
+        before = log.path.read_bytes()
+        room, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 10, most))
+        try:
+            with pytest.raises(OSError, match="only 10 of"):
+                log.append(answer.model_copy(update={"item": "item-2"}))
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (room, most))
+        assert log.path.read_bytes() == before
+        assert list(log.latest) == [("rating", "item-1")]

@@ -1,0 +1,171 @@
+"""The Hub's endpoints, field by field, where a client would not notice a wrong one."""
+
+import http.client
+import json
+import signal
+import threading
+from urllib.parse import urlsplit
+
+import pytest
+
+from tstbench.pipelines.hub.repositories import find_repository
+from tstbench.pipelines.hub.serve import make_server, serve
+from tstbench.pipelines.hub.writing import FIRST_COMMIT, write_repository
+
+CARD = b"---\nsdk: docker\ntags: [first, second]\n---\n# A card\n"
+LARGE = b"x" * 1000
+MODEL = {"README.md": CARD, "model.safetensors": LARGE, "data/a/vocab.txt": b"a\n"}
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    """A model of two commits, a Space, and the Space of somebody whose name begins alike."""
+    root = tmp_path_factory.mktemp("answers")
+    write_repository(root, "model", "we/toy", {"README.md": b"text\n---\nsdk: x\n---\n"})
+    write_repository(root, "model", "we/toy", MODEL)
+    write_repository(root, "space", "we/page", {"README.md": CARD})
+    write_repository(root, "space", "we-too/page", {"README.md": CARD})
+    return root
+
+
+@pytest.fixture(scope="module")
+def url(root):
+    server = make_server(root, allowed_hosts=["hub.example.org"])
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    yield server.url
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def ask(url, path, method="GET", body=None, **headers):
+    """Status, headers and content of an answer."""
+    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=20)
+    connection.request(method, path, body, {k.replace("_", "-"): v for k, v in headers.items()})
+    answer = connection.getresponse()
+    content = answer.read()
+    connection.close()
+    return answer.status, answer.headers, content
+
+
+def facts(url, path):
+    status, _, content = ask(url, path)
+    assert status == 200, content
+    return json.loads(content)
+
+
+def test_a_repository_is_as_old_as_its_first_commit_and_as_new_as_its_last(url):
+    assert FIRST_COMMIT == 1735689600  # 2025-01-01, midnight UTC; then a minute for each commit
+    found = facts(url, "/api/models/we/toy")
+    assert (found["createdAt"], found["lastModified"]) == (
+        "2025-01-01T00:00:00.000Z",
+        "2025-01-01T00:01:00.000Z",
+    )
+    assert found["tags"] == ["first", "second"]
+    dates = [one["date"] for one in facts(url, "/api/models/we/toy/commits/main")]
+    assert dates == [found["lastModified"], found["createdAt"]]
+
+
+def test_a_card_begins_with_its_front_matter_or_has_none(url, root):
+    old = find_repository(root, "model", "we/toy").history()[-1][0]
+    assert facts(url, f"/api/models/we/toy/revision/{old}")["cardData"] == {}
+    assert facts(url, "/api/models/we/toy")["cardData"] == {
+        "sdk": "docker",
+        "tags": ["first", "second"],
+    }
+    assert facts(url, "/api/spaces/we/page")["sdk"] == "docker"
+
+
+def test_files_have_their_sizes_and_large_ones_that_of_their_pointer(url, root):
+    found = {e["rfilename"]: e for e in facts(url, "/api/models/we/toy?blobs=true")["siblings"]}
+    assert {path: found[path]["size"] for path in MODEL} == {p: len(c) for p, c in MODEL.items()}
+    pointer = found["model.safetensors"]["lfs"]
+    repository = find_repository(root, "model", "we/toy")
+    entry = repository.files(repository.resolve())["model.safetensors"]
+    assert (pointer["size"], pointer["pointerSize"]) == (1000, len(repository.read(entry)))
+    plain = facts(url, "/api/models/we/toy")["siblings"]
+    assert all(set(one) == {"rfilename"} for one in plain)
+
+
+def test_a_tree_has_one_level_unless_all_are_asked_for(url):
+    def paths(query=""):
+        found = facts(url, f"/api/models/we/toy/tree/main{query}")
+        return [(one["type"], one["path"]) for one in found]
+
+    files = [("file", name) for name in (".gitattributes", "README.md", "model.safetensors")]
+    assert paths() == [("directory", "data"), *files]
+    assert paths("/data") == [("directory", "data/a")]
+    assert paths("?recursive=true") == [
+        ("directory", "data"),
+        ("directory", "data/a"),
+        *files[:2],
+        ("file", "data/a/vocab.txt"),
+        files[2],
+    ]
+
+
+def test_paths_are_whole_names(url):
+    body = json.dumps({"paths": ["data", "dat", "data/a/", "README", "README.md"]}).encode()
+    path = "/api/models/we/toy/paths-info/main"
+    _, _, content = ask(url, path, "POST", body, content_type="application/json")
+    assert [(one["type"], one["path"]) for one in json.loads(content)] == [
+        ("directory", "data"),
+        ("directory", "data/a"),
+        ("file", "README.md"),
+    ]
+
+
+def test_a_list_is_of_the_owner_that_was_named(url):
+    def names(query):
+        return [one["id"] for one in facts(url, f"/api/spaces{query}")]
+
+    assert names("") == ["we/page", "we-too/page"]
+    assert names("?author=we") == ["we/page"]
+    assert names("?search=TOO") == ["we-too/page"]
+
+
+def test_a_file_is_bytes_and_never_a_page(url):
+    status, headers, content = ask(url, "/we/toy/resolve/main/README.md")
+    assert (status, content) == (200, CARD)
+    assert headers["Content-Type"] == "application/octet-stream"
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    status, headers, _ = ask(url, "/we/toy/resolve/v9/README.md")
+    assert (status, headers["X-Error-Code"]) == (404, "RevisionNotFound")
+    status, headers, _ = ask(url, "/we/none/resolve/main/README.md")
+    assert (status, headers["X-Error-Code"]) == (404, "RepoNotFound")
+
+
+def test_a_body_without_a_length_is_not_read(url):
+    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=20)
+    body = iter([b'{"paths": ["README.md"]}'])
+    headers = {"Content-Type": "application/json"}
+    path = "/api/models/we/toy/paths-info/main"
+    connection.request("POST", path, body, headers, encode_chunked=True)
+    answer = connection.getresponse()
+    assert (answer.status, answer.headers["Connection"]) == (413, "close")
+    connection.close()
+
+
+def test_it_answers_to_the_names_that_it_was_given(url):
+    assert ask(url, "/", Host="hub.example.org")[0] == 200
+    assert ask(url, "/", Host="else.example.org")[0] == 421
+
+
+def test_serving_passes_names_on_and_gives_sigterm_back(root):
+    before = signal.getsignal(signal.SIGTERM)
+    told = []
+
+    def look(line):
+        told.append(line)
+        url = line.removeprefix("export HF_ENDPOINT=")
+
+        def visit():
+            told.extend(ask(url, "/", Host=f"{n}.example.org")[0] for n in ("hub", "else"))
+            signal.raise_signal(signal.SIGTERM)  # as from another process: the main thread ends it
+
+        threading.Thread(target=visit).start()
+
+    serve(root, port=0, allowed_hosts=["hub.example.org"], announce=look)
+    assert told[1:] == [200, 421]
+    assert signal.getsignal(signal.SIGTERM) is before

@@ -1,0 +1,219 @@
+"""What a hub folder holds: every number in its column, and nothing that was not meant for it."""
+
+import json
+import os
+
+import pyarrow.parquet as pq
+import pytest
+from hub_artefacts import JUDGED, metrics_folder
+from own_data import write_manners
+from prepared import DIRECTION, refusal
+
+from tstbench.datasets_scripts.added import load_data
+from tstbench.datasets_scripts.judgments.schema import write_judgments
+from tstbench.datasets_scripts.load import load_test_set
+from tstbench.errors import InputError, MissingFileError
+from tstbench.pipelines.evaluate import evaluate, write_evaluation
+from tstbench.pipelines.hub.artefacts import build_all
+from tstbench.pipelines.hub.build import build, trained_scorers
+from tstbench.pipelines.hub.local import link_local_names
+from tstbench.pipelines.hub.repositories import Repository, find_repository
+from tstbench.pipelines.hub.writing import write_repository
+from tstbench.pipelines.outputs import Outputs
+from tstbench.pipelines.report import SystemInfo
+from tstbench.pipelines.results import read_direction
+from tstbench.pipelines.scoring import scoring
+
+CARD = {"README.md": b"# Card\n"}
+
+
+def lines(path):
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def published(root, name):
+    return root / "datasets/tstbench" / name
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """One system that says everything about itself, as results and as it is published."""
+    folder = tmp_path_factory.mktemp("made")
+    test_set = load_test_set(DIRECTION)
+    rewrites = tuple(some[0] if i % 3 else s for i, (s, some) in enumerate(
+        zip(test_set.sources, test_set.references, strict=True)
+    ))  # fmt: skip
+    info = SystemInfo(name="ours", family="rule", date="2026-01", origin="written by hand")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TSTBENCH_HOME", str(folder / "home"))
+        asked = scoring(["s_bleu", "r_bleu"])
+        evaluation = evaluate([Outputs("ours", rewrites)], test_set, asked, {"ours": info})
+        write_evaluation(evaluation, folder / "results")
+        only = ["results", "outputs"]
+        build_all(folder / "hub", datasets=[], results=folder / "results", only=only)
+    (stored,) = read_direction(folder / "results" / DIRECTION)
+    return folder / "hub", stored.report, dict(zip(test_set.ids, rewrites, strict=True))
+
+
+class TestResults:
+    def test_a_row_of_scores_says_what_the_report_says(self, made):
+        root, report, _ = made
+        assert lines(published(root, "results") / "scores.jsonl") == [
+            {
+                "direction": DIRECTION,
+                "system": "ours",
+                "family": "rule",
+                "date": "2026-01",
+                "profile": score.profile,
+                "metric": score.metric,
+                "value": score.value,
+                "low": score.interval.low,
+                "high": score.interval.high,
+                "unit": "percent",
+                "signature": score.signature,
+                "made_with": score.made_with,
+            }
+            for score in report.scores
+        ]
+        assert all(s.interval.low < s.value < s.interval.high for s in report.scores)
+
+    def test_a_row_of_outputs_has_its_id_and_its_origin(self, made):
+        root, _, rewrites = made
+        rows = lines(published(root, "outputs") / "outputs.jsonl")
+        assert {row["id"]: row["prediction"] for row in rows} == rewrites
+        assert {(row["direction"], row["system"], row["origin"]) for row in rows} == {
+            (DIRECTION, "ours", "written by hand")
+        }
+
+
+class TestJudgments:
+    def test_scores_off_the_scale_are_counted_and_licensed_texts_left_out(self, tmp_path):
+        licensed = {"dataset": "gyafc_em", "direction": "gyafc_em/informal-to-formal"}
+        rows = [
+            JUDGED,
+            JUDGED.model_copy(update={"rater": "rater-2", "score": 7, "flag": "impossible"}),
+            JUDGED.model_copy(update={**licensed, "note": "skipped: the soup was cold ."}),
+        ]
+        write_judgments(tmp_path / "judgments/ours.jsonl", rows)
+        build_all(
+            tmp_path / "hub",
+            datasets=[],
+            judgments=tmp_path / "judgments",
+            only=["human_judgments"],
+        )
+        folder = published(tmp_path / "hub", "human_judgments")
+        told = "3 rows: style; 2 directions, 2 pairs of system and direction; 1 flagged scores."
+        assert told in (folder / "README.md").read_text("utf-8")
+        kept = pq.read_table(folder / "data/ours.parquet").to_pylist()
+        assert [row["output"] for row in kept] == ["the soup was warm ."] * 2 + [None]
+        assert [row["flag"] for row in kept] == [None, "impossible", None]
+        assert kept[2]["source"] is None
+        assert "soup" not in (kept[2]["note"] or "")
+
+    def test_a_folder_without_judgments_is_told(self, tmp_path):
+        (tmp_path / "judgments").mkdir()
+        with pytest.raises(MissingFileError, match="no judgments in"):
+            build_all(tmp_path / "hub", datasets=[], judgments=tmp_path / "judgments")
+
+    @pytest.mark.realdata
+    def test_a_study_is_not_taken_twice(self, tmp_path):
+        write_judgments(tmp_path / "judgments/mir2019.jsonl", [JUDGED])
+        with pytest.raises(InputError, match="the published study mir2019: leave one out"):
+            build_all(
+                tmp_path / "hub",
+                datasets=[],
+                judgments=tmp_path / "judgments",
+                studies=["mir2019"],
+            )
+
+
+class TestWhatIsLeftOut:
+    def test_data_without_a_licence_alone_or_among_others(self, tmp_path, capsys):
+        file = write_manners(tmp_path / "manners")
+        file.write_text(file.read_text("utf-8").replace('licence = "cc0-1.0"\n', ""), "utf-8")
+        load_data(file)
+        asked = ("hub", "build", tmp_path / "hub", "--datasets", "mini", "manners")
+        for only in ((), ("--only", "manners"), ("--only", "mini", "manners")):
+            said = refusal(capsys, *asked, *only)
+            assert "manners has no licence, so it is not published" in said
+        assert not (tmp_path / "hub").exists()
+
+    @pytest.mark.parametrize("corpus", ["gyafc_fr", "not-known-here"])
+    def test_scorers_of_licensed_and_of_unknown_data_are_not_even_opened(
+        self, tstbench_home, corpus
+    ):
+        index = tstbench_home / "scorers/index/classifier" / corpus
+        index.mkdir(parents=True)
+        (index / "linear.json").write_text("not for others")
+        assert trained_scorers() == {}
+
+    def test_the_family_of_a_metric_is_the_packages_and_not_the_spaces(self, tmp_path):
+        folder = metrics_folder(tmp_path / "metrics")
+        (folder / "wordcount/family.py").write_text("# for the package\n")
+        build(tmp_path / "hub", metrics_folder=folder, spaces_folder=tmp_path / "none")
+        space = tmp_path / "hub/spaces/tstbench/wordcount"
+        assert {path.name for path in space.iterdir() if path.name[0] != "."} == {
+            "README.md", "app.py", "counting.py", "requirements.txt", "wordcount.py",
+        }  # fmt: skip
+
+    def test_two_artefacts_of_one_name_are_refused_before_anything_is_written(self, tmp_path):
+        for kind in ("data", "model"):
+            (tmp_path / kind).mkdir()
+            (tmp_path / kind / "README.md").write_text("# Card\n")
+        with pytest.raises(InputError, match="two artefacts are named 'toy': rename one"):
+            build(
+                tmp_path / "hub",
+                datasets={"toy": tmp_path / "data"},
+                models={"toy": tmp_path / "model"},
+                metrics_folder=tmp_path / "none",
+                spaces_folder=tmp_path / "none",
+            )
+        assert not (tmp_path / "hub").exists()
+
+
+class TestTheFolder:
+    def test_only_a_model_reports_results_in_a_hidden_folder(self, tmp_path):
+        files = {**CARD, ".eval_results/mini.yaml": b"[]\n"}
+        with pytest.raises(InputError, match=r"eval_results/mini\.yaml' is not a valid file name"):
+            write_repository(tmp_path, "dataset", "tstbench/toy", files)
+        write_repository(tmp_path, "model", "tstbench/toy", files)
+
+    @pytest.mark.parametrize("tag", ["v1..2", "../v1", "v 1", "-v"])
+    def test_a_tag_is_a_name(self, tmp_path, tag):
+        with pytest.raises(InputError, match="is not a valid tag name"):
+            write_repository(tmp_path, "model", "tstbench/toy", CARD, tags=["v1", tag])
+        assert list(tmp_path.iterdir()) == []
+
+    def test_what_a_hook_tells_git_is_not_told_to_ours(self, tmp_path, monkeypatch):
+        """A hook of the user's own repository runs us with its index and its objects."""
+        names = ("GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_WORK_TREE")
+        for name in names:
+            monkeypatch.setenv(name, str(tmp_path / "elsewhere" / name))
+        commit = write_repository(tmp_path / "hub", "model", "tstbench/toy", CARD)
+        assert not (tmp_path / "elsewhere").exists()
+        for name in names:
+            monkeypatch.delenv(name)
+        (tmp_path / "hub/models/tstbench/toy/.git/index").stat()
+        assert Repository(tmp_path / "hub", "model", "tstbench/toy").history()[0][0] == commit
+
+    def test_a_changed_file_of_the_same_size_and_time_is_mended(self, tmp_path):
+        source = tmp_path / "source"
+        source.mkdir()
+        (source / "README.md").write_bytes(b"# Card\n")
+        write_repository(tmp_path / "hub", "model", "tstbench/toy", source)
+        file = tmp_path / "hub/models/tstbench/toy/README.md"
+        file.write_bytes(b"# Cord\n")
+        state = (source / "README.md").stat()
+        os.utime(file, ns=(state.st_atime_ns, state.st_mtime_ns))
+        write_repository(tmp_path / "hub", "model", "tstbench/toy", source)
+        assert file.read_bytes() == b"# Card\n"
+
+    def test_a_name_that_is_gone_leads_nowhere(self, tmp_path):
+        write_repository(tmp_path, "model", "tstbench/toy", CARD)
+        write_repository(tmp_path, "dataset", "tstbench/gone", CARD)
+        names = link_local_names(tmp_path)
+        assert {link.name for link in (names / "tstbench").iterdir()} == {"toy", "gone"}
+        gone = find_repository(tmp_path, "dataset", "tstbench/gone")
+        gone.path.rename(tmp_path / "kept")
+        link_local_names(tmp_path)
+        assert [link.name for link in (names / "tstbench").iterdir()] == ["toy"]

@@ -82,7 +82,10 @@ def test_files_of_a_model():
     deep = {"memory.json": b"", "deep/system.json": b'{"directions": []}'}
     assert "memory.json is not published" in refusal(deep, "model")  # the card of another folder
     # The system's card goes before the scorer's; both may be there.
-    both = {"scorer.json": b'{"dataset": "mini"}', "system.json": b'{"directions": ["x/a-to-b"]}'}
+    mini, x = (b'{"directions": ["%s/a-to-b"]}' % name for name in (b"mini", b"x"))
+    both = {"scorer.json": b'{"dataset": "mini"}', "system.json": x}
+    assert "has sentences of x, whose licence" in refusal({**both, "memory.json": b""}, "model")
+    both = {"scorer.json": b'{"dataset": "x"}', "system.json": mini}
     check_known("model", REPO, {**both, "memory.json": b""})
     for card in (b"{}", b'{"directions": 5}', b'{"directions": {}}', b"[" * 100_000, b"\xff", b"5"):
         assert "memory.json is not" in refusal(

@@ -27,10 +27,12 @@ def learned_from(files: Mapping[str, Path | bytes]) -> frozenset[str] | None:
         if name in files:
             try:
                 said = json.loads(content_of(files[name]))[field]
-                names = [said] if isinstance(said, str) else [str(one) for one in list(said)]
             except (ValueError, KeyError, TypeError, RecursionError):
                 return None
-            return frozenset(one.split("/")[0] for one in names)
+            names = [said] if isinstance(said, str) else said
+            if not isinstance(names, list):
+                return None
+            return frozenset(str(one).split("/")[0] for one in names)
     return None
 
 

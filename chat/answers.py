@@ -84,7 +84,7 @@ class Answers:
         return self._known.get(key)
 
     def put(self, key: str, reply: Reply) -> None:
-        """Keep an answer."""
+        """Keep an answer; when this returns, it is on the disk."""
         said = {name: value for name, value in vars(reply).items() if value is not None}
         line = json.dumps({"key": key, **said}, ensure_ascii=False).encode() + b"\n"
         self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -97,6 +97,8 @@ class Answers:
             else:
                 line = json.dumps(self._about).encode() + b"\n" + line
             stream.write(line)
+            stream.flush()
+            os.fsync(stream.fileno())
         self._known[key] = reply
 
     def _catch_up(self) -> None:

@@ -360,6 +360,21 @@ def test_answers_outlive_a_line_that_was_cut_off_and_are_seen_by_another_process
     assert Answers("http://i/v1", "m").get("a") is None
 
 
+def test_an_answer_is_on_the_disk_before_it_is_used(monkeypatch):
+    synced, real = [], os.fsync
+
+    def sync(handle):
+        real(handle)
+        synced.append(os.fstat(handle).st_size)
+
+    monkeypatch.setattr(os, "fsync", sync)
+    kept = Answers("u", "m")
+    for number in range(3):
+        kept.put(str(number), Reply("x" * number))
+        assert len(synced) == number + 1
+        assert synced[-1] == kept.path.stat().st_size
+
+
 def test_two_processes_write_one_file(tmp_path):
     script = (
         "import sys\nfrom tstbench.chat.answers import *\n"

@@ -178,9 +178,10 @@ def test_replicates_that_are_infinite_or_not_a_number_do_not_count(tmp_path):
     bounds = {"level": 0.95, "resamples": 1000, "seed": 12345}
     edit_score(folder, 0, interval={"low": at(0.025), "high": at(0.975), **bounds})
     read_stored(folder).check_whole()
-    table(folder, columns(s_bleu=np.r_[40.5, np.full(1000, np.nan)]))
-    edit(folder, replicates_sha256=sha(folder / "replicates.parquet"))
-    assert "the interval of s_bleu differs" in refused(folder)
+    for others in (np.full(1000, np.nan), np.repeat([1.0, np.inf], 500)):
+        table(folder, columns(s_bleu=np.r_[40.5, others]))
+        edit(folder, replicates_sha256=sha(folder / "replicates.parquet"))
+        assert "the interval of s_bleu differs" in refused(folder)
 
 
 @pytest.mark.parametrize("number", [0, 1])

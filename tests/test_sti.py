@@ -232,6 +232,9 @@ def test_a_row_with_a_temperature_does_not_depend_on_the_others():
         logs = np.maximum(log_softmax(logits, axis=1), np.log(np.finfo(np.float64).tiny))
     np.testing.assert_allclose(tempered(rows, 3.0), softmax(logs / 3, axis=1), rtol=1e-9)
     np.testing.assert_allclose(tempered(rows, 0.02), softmax(logs / 0.02, axis=1), rtol=1e-9)
+    # Nothing is too small for an exponential beside a row that is certain.
+    coldest = tempered(np.array([[0.5, 0.5], [1.0, 0.0]]), 1e-4)
+    np.testing.assert_array_equal(coldest, [[0.5, 0.5], [1.0, 0.0]])
 
 
 # -- refused ---------------------------------------------------------------------------------------

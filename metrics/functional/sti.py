@@ -46,7 +46,7 @@ def style_transfer_intensity(
     >>> round(style_transfer_intensity(before, after, 0, uniform_distances(2)).value, 6)
     -0.7
     """
-    source, output = (np.asarray(part, dtype=np.float64) for part in (source, output))
+    source, output = np.asarray(source), np.asarray(output)
     moved = earth_movers_distance(source, output, distances)
     if not 0 <= target < source.shape[1]:
         raise InputError(f"no style {target} in a distribution of shape {source.shape}")
@@ -71,8 +71,7 @@ def target_probability(
     Raises:
         InputError: no such column, or a value that is not a probability.
     """
-    output = np.asarray(output, dtype=np.float64)
-    _check_distribution("output", output)
+    output = _distribution("output", output)
     if not 0 <= target < output.shape[1]:
         raise InputError(f"no style {target} in a distribution of shape {output.shape}")
     wanted = output[:, target]
@@ -91,8 +90,8 @@ def tempered(distribution: np.ndarray, temperature: float) -> np.ndarray:
     """
     if temperature == 1:
         return np.asarray(distribution, dtype=np.float64)
-    tiny = np.finfo(np.float64).tiny
-    logs = np.log(np.maximum(np.asarray(distribution, dtype=np.float64), tiny)) / temperature
+    tiny = np.finfo(np.float64).tiny  # in double precision, and so is what follows
+    logs = np.log(np.maximum(distribution, tiny)) / temperature
     powers = np.exp(logs - logs.max(axis=1, keepdims=True))
     return powers / powers.sum(axis=1, keepdims=True)
 
@@ -145,11 +144,9 @@ def earth_movers_distance(
     Raises:
         InputError: shapes that differ, or a row that is not a distribution.
     """
-    first, second = (np.asarray(part, dtype=np.float64) for part in (first, second))
+    first, second = _distribution("source", first), _distribution("output", second)
     if first.shape != second.shape:
         raise InputError(f"distributions of shape {first.shape} and {second.shape}")
-    for name, part in (("source", first), ("output", second)):
-        _check_distribution(name, part)
     styles = first.shape[1]
     distances = check_distances(distances, styles)
     change = second - first
@@ -184,7 +181,9 @@ def _transport(first: np.ndarray, second: np.ndarray, distances: np.ndarray) -> 
     return np.asarray((solved.x * costs).reshape(n, -1).sum(axis=1))
 
 
-def _check_distribution(name: str, part: np.ndarray) -> None:
+def _distribution(name: str, part: np.ndarray) -> np.ndarray:
+    """One a row, in double precision."""
+    part = np.asarray(part, dtype=np.float64)
     if part.ndim != 2:
         raise InputError(f"the {name} distributions have shape {part.shape}, not (N, styles)")
     wrong = ~np.isfinite(part).all(axis=1) | (part < 0).any(axis=1)
@@ -195,3 +194,4 @@ def _check_distribution(name: str, part: np.ndarray) -> None:
             f"the classifier's distribution for {name} {row} is {part[row].tolist()}: not "
             "probabilities that sum to 1"
         )
+    return part

@@ -108,11 +108,15 @@ def _new_file(path: Path) -> BinaryIO:
         name = path.with_name(hidden_name(path.name) + _label())
         try:
             stream = cast("BinaryIO", open(name, "xb", opener=_private))  # noqa: SIM115
+            if _kept(stream.fileno(), name):
+                return stream
+            stream.close()
         except FileExistsError:
             continue
-        if _kept(stream.fileno(), name):
-            return stream
-        stream.close()
+        except BaseException:  # Ctrl-C
+            with suppress(OSError):
+                name.unlink()
+            raise
 
 
 def _kept(handle: int, path: Path) -> bool:
@@ -135,29 +139,40 @@ class ScratchFolder:
     def __init__(self, parent: Path, beginning: str) -> None:
         sweep(parent)
         self._process = os.getpid()
-        while True:
-            self.path = parent / f"{beginning}{_label()}"
-            try:
-                self.path.mkdir(mode=0o700)
-            except FileExistsError:
-                continue
-            self._handle = _opened(self.path)
+        self._handle: int | None = None
+        while not self._made(parent / f"{beginning}{_label()}"):
+            pass
+
+    def _made(self, path: Path) -> bool:
+        self.path = path
+        try:
+            path.mkdir(mode=0o700)
+            self._handle = _opened(path)
             if self._handle is None:
-                if self.path.is_dir():  # it cannot be locked here, so nobody takes it away
-                    return
-            elif _kept(self._handle, self.path):
-                return
-            else:
-                os.close(self._handle)
+                return path.is_dir()  # it cannot be locked here, so nobody takes it away
+            if _kept(self._handle, path):
+                return True
+        except FileExistsError:
+            return False
+        except BaseException:  # Ctrl-C
+            with suppress(OSError):
+                path.rmdir()
+            self._close()
+            raise
+        self._close()
+        return False
+
+    def _close(self) -> None:
+        if self._handle is not None:
+            os.close(self._handle)
+            self._handle = None
 
     def remove(self) -> None:
         """Remove it with all that is in it, unless it has another name by now."""
         if self._process != os.getpid():  # a fork's copy: it is still its maker's
             return
         remove_tree(self.path)
-        if self._handle is not None:
-            os.close(self._handle)
-            self._handle = None
+        self._close()
 
 
 @contextmanager

@@ -515,3 +515,27 @@ def test_a_lock_that_is_interrupted_while_it_is_made_leaves_no_file(tmp_path, mo
     with lock:
         assert len(list(tmp_path.iterdir())) == 1
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("make", [scratch.scratch_file, scratch.scratch_folder])
+@pytest.mark.parametrize("call", ["_opened", "take", "has_name"])
+def test_scratch_that_is_interrupted_while_it_is_made_is_not_left(
+    tmp_path, monkeypatch, make, call
+):
+    """A file is not opened a second time to be locked."""
+    path, real, stopped = tmp_path / "model", getattr(scratch, call), []
+
+    def stop(*arguments):
+        if not stopped:
+            stopped.append(call)
+            raise KeyboardInterrupt
+        return real(*arguments)
+
+    monkeypatch.setattr(scratch, call, stop)
+    if make is scratch.scratch_folder or call != "_opened":
+        with pytest.raises(KeyboardInterrupt), make(path):
+            pass
+        assert list(tmp_path.iterdir()) == []
+    with make(path):
+        assert len(list(tmp_path.iterdir())) == 1
+    assert list(tmp_path.iterdir()) == []

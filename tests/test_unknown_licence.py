@@ -126,7 +126,8 @@ def test_a_system_that_quotes_its_training_data_is_published_where_these_may_be(
 ):
     card = {"directions": ["manners/polite-to-rude", "manners/rude-to-polite"], "origin": "a " * 9}
     files = {"README.md": b"# Card\n", "system.json": json.dumps(card).encode(), **remembered}
-    with pytest.raises(InputError, match="has sentences of manners, whose licence is not known"):
+    where = f"us/nearest: {next(iter(remembered))} has sentences of manners"
+    with pytest.raises(InputError, match=f"^{where}, whose licence is not known"):
         check_publishable("model", "us/nearest", files)
     added.load_data(manners)
     check_publishable("model", "us/nearest", files)
@@ -134,7 +135,7 @@ def test_a_system_that_quotes_its_training_data_is_published_where_these_may_be(
 
 def test_a_network_that_learned_from_anything_is_published():
     card = {"directions": ["manners/polite-to-rude"]}
-    words = {"vocabulary.json": b'["get", "out", "of my way"]', "a.safetensors": b""}
+    words = {"vocabulary.json": b'["get", "get out of my way"]', "a.safetensors": b""}
     check_publishable("model", "us/net", {"system.json": json.dumps(card).encode(), **words})
     scorer = {"scorer.json": b'{"dataset": "manners"}', **words}
     check_publishable("model", "us/scorer", scorer)

@@ -218,7 +218,7 @@ def ensemble(readings: Sequence[Sequence[Reading]], scales: Sequence[Scale]) -> 
             if one.score is not None
         ]
         means.append(math.fsum(read_ones) / len(read_ones) if read_ones else math.nan)
-    return np.array(means, dtype=np.float64)
+    return np.array(means)
 
 
 def judge_statistics(scores: np.ndarray, failed: np.ndarray) -> Statistics:

@@ -7,11 +7,16 @@ expect, so ``except ValueError`` works without importing this module.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import errno
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
+
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # a full disk, or a limit of it
 
 
 class TSTBenchError(Exception):
@@ -32,6 +37,21 @@ class UnwritableError(InputError, PermissionError):
             "to, or ask its owner"
         )
         self.strerror = error.strerror
+
+
+@contextmanager
+def naming(path: object) -> Iterator[None]:
+    """Errors of writing to an open file get its name: a full disk does not say what it refused.
+
+    Raises:
+        OSError: as the system raised it, with ``filename``.
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None and error.errno in (*NO_ROOM, errno.EIO):
+            raise OSError(error.errno, os.strerror(error.errno), str(path)) from error
+        raise
 
 
 class UnknownNameError(TSTBenchError, LookupError):

@@ -18,7 +18,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from .errors import InputError, MissingFileError
+from .errors import InputError, MissingFileError, naming
 from .locks import Exclusive
 from .scratch import scratch_file, scratch_folder
 from .swaps import put_in_place, restore, sync
@@ -46,20 +46,14 @@ def atomic_file(path: Path | str) -> Iterator[BinaryIO]:
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        with scratch_file(path) as stream:
-            yield stream
-            stream.flush()
-            os.fsync(stream.fileno())
-            Path(stream.name).chmod(0o644 | _shared_by(path.parent))  # results are for sharing
-            if os.name == "nt":
-                stream.close()  # Windows renames no open file
-            Path(stream.name).replace(path)
-    except OSError as error:
-        if error.errno is None or error.filename is not None:
-            raise
-        # A full disk does not say which file it could not take.
-        raise OSError(error.errno, os.strerror(error.errno), str(path)) from error
+    with naming(path), scratch_file(path) as stream:
+        yield stream
+        stream.flush()
+        os.fsync(stream.fileno())
+        Path(stream.name).chmod(0o644 | _shared_by(path.parent))  # results are for sharing
+        if os.name == "nt":
+            stream.close()  # Windows renames no open file
+        Path(stream.name).replace(path)
     sync(path.parent)
 
 

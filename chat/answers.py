@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..errors import naming
 from ..files import exclusive, home
 from ..store import canonical
 
@@ -88,7 +89,7 @@ class Answers:
         said = {name: value for name, value in vars(reply).items() if value is not None}
         line = json.dumps({"key": key, **said}, ensure_ascii=False).encode() + b"\n"
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self._lock, self.path.open("a+b") as stream:
+        with self._lock, naming(self.path), self.path.open("a+b") as stream:
             end = stream.seek(0, os.SEEK_END)
             if end:
                 stream.seek(end - 1)

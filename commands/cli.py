@@ -8,7 +8,6 @@ this one, imported only when it is called, so that ``--help`` answers at once.
 from __future__ import annotations
 
 import argparse
-import errno
 import io
 import os
 import sys
@@ -17,12 +16,11 @@ from importlib import import_module
 from itertools import groupby
 from textwrap import fill
 
-from ..errors import TSTBenchError, unknown_name
+from ..errors import NO_ROOM, TSTBenchError, unknown_name
 from ..talk import say
 from ..version import __version__
 from .parser import Parser
 
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 DATA_VARIABLE = "TSTBENCH_DATA"
 _DATA_HELP = (
     "a dataset of your own, treated like the built-in ones; repeatable. See docs/your_data.md. "
@@ -86,7 +84,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     except OSError as error:  # no right to read, disk full, a folder where a file should be
         what = f"{error.filename}: {error.strerror}" if error.filename else str(error)
-        if error.errno in _NO_ROOM:
+        if error.errno in NO_ROOM:
             what += ". Make room on that disk, or point TSTBENCH_HOME and TMPDIR to another one"
         say(f"tstbench: {what}")
         return 2

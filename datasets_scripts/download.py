@@ -11,7 +11,7 @@ from urllib.request import Request, urlopen
 
 from tqdm.auto import tqdm
 
-from ..errors import IntegrityError, MissingFileError
+from ..errors import NO_ROOM, IntegrityError, MissingFileError, naming
 from ..files import exclusive, git_blob_id
 from ..swaps import sync
 
@@ -78,6 +78,8 @@ def _transfer(url: str, part: Path, label: str) -> None:
                 raise MissingFileError(f"{url}: HTTP {error.code} {error.reason}") from error
             problem: Exception = error
         except (URLError, HTTPException, OSError) as error:
+            if isinstance(error, OSError) and error.errno in NO_ROOM:
+                raise  # no fault of the connection: another attempt would find the disk as full
             problem = error
         if attempt < ATTEMPTS:
             time.sleep(PAUSE * 4 ** (attempt - 1))
@@ -96,6 +98,7 @@ def _attempt(url: str, part: Path, label: str) -> None:
         length = answer.headers.get("Content-Length")
         total = done + int(length) if length else None
         with (
+            naming(part),
             part.open("ab" if done else "wb") as stream,
             tqdm(
                 total=total, initial=done, unit="B", unit_scale=True, desc=label.split("/")[-1]

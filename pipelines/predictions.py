@@ -11,6 +11,7 @@ a path, so the same work gives the same bytes.
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -21,7 +22,7 @@ from typing import Annotated, Literal
 from pydantic import Field, JsonValue, ValidationError
 
 from ..datasets_scripts.load import TestSet
-from ..errors import InputError, TSTBenchError
+from ..errors import InputError, TSTBenchError, naming
 from ..files import exclusive, write_json
 from ..records import Strict
 from ..talk import say
@@ -165,7 +166,7 @@ class Predictions:
     def _append(self, size: int, rest: Iterable[int], answers: Iterable[str]) -> list[str]:
         """Write predictions after the first ``size`` bytes, each as soon as it is available."""
         written = []
-        with self.path.open("ab") as stream:
+        with naming(self.path), self.path.open("ab") as stream:
             stream.truncate(size)
             for i, text in zip(rest, answers, strict=True):
                 aside = text.aside if isinstance(text, Answer) else {}
@@ -174,6 +175,7 @@ class Predictions:
                 stream.write(json.dumps(row, ensure_ascii=False).encode("utf-8") + b"\n")
                 stream.flush()
                 written.append(text)
+            os.fsync(stream.fileno())
         return written
 
     def _counts(self) -> dict[str, int]:

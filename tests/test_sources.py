@@ -1,5 +1,6 @@
 """Upstream files: the mirror, and downloads over real HTTP on loopback."""
 
+import resource
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -267,3 +268,16 @@ def test_the_mirror_holds_what_is_pinned(sources):
     for file in present:
         assert fetch(file).stat().st_size == file.size
     assert len(present) > 100
+
+
+def test_a_full_disk_is_no_fault_of_the_connection(server, tstbench_home):
+    before, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, most))  # stands for it
+    try:
+        with pytest.raises(OSError, match="File too large") as raised:
+            fetch(FILE)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (before, most))
+    assert raised.value.filename.endswith("a file.0.part")
+    assert len(server.requests) == 1
+    assert fetch(FILE).read_bytes() == CONTENT

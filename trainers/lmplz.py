@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
-from ..errors import InputError, MissingFileError, TSTBenchError
+from ..errors import InputError, MissingFileError, TSTBenchError, naming
 from ..scratch import scratch_folder
 from ..swaps import sync
 from .kneser_ney import check_order, training_words
@@ -46,7 +46,7 @@ def run_lmplz(
     path.parent.mkdir(parents=True, exist_ok=True)
     with scratch_folder(path) as folder:
         text, arpa = folder / "text", folder / "arpa"
-        with text.open("wb") as stream:
+        with naming(text), text.open("wb") as stream:
             stream.writelines(b" ".join(words) + b"\n" for words in training_words(sentences))
         if text.stat().st_size == 0:
             raise InputError("no sentences to estimate a language model from")

@@ -11,7 +11,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from ...errors import require
+from ...errors import naming, require
 from ...files import make_folder, read_lines, write_jsonl
 from .run import Run
 
@@ -70,7 +70,7 @@ class Curve:
         """Add a row: ``step`` and values by name."""
         self._rows.append(row)
         if self._path is not None:
-            with self._path.open("a", encoding="utf-8") as file:
+            with naming(self._path), self._path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(row) + "\n")
         if self._board is not None:
             for name, value in row.items():

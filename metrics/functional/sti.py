@@ -90,7 +90,8 @@ def tempered(distribution: np.ndarray, temperature: float) -> np.ndarray:
     """
     if temperature == 1:
         return np.asarray(distribution, dtype=np.float64)
-    tiny = np.finfo(np.float64).tiny  # in double precision, and so is what follows
+    tiny = np.finfo(np.float64).tiny
+    # Of single precision, too, it makes double precision.
     logs = np.log(np.maximum(distribution, tiny)) / temperature
     powers = np.exp(logs - logs.max(axis=1, keepdims=True))
     return powers / powers.sum(axis=1, keepdims=True)

@@ -18,7 +18,7 @@ from types import TracebackType
 from filelock import BaseFileLock, FileLock, Timeout
 
 from .errors import UnwritableError
-from .scratch import give_back, has_name, hidden_name, take
+from .scratch import give_back, has_name, hidden_name, surely, take
 from .talk import say
 
 PATIENCE = 2.0  # seconds of silent waiting
@@ -83,11 +83,12 @@ class Exclusive:
         if not isinstance(held, int):
             held.release()
             return
-        with suppress(OSError):  # somebody else's file in a folder like /tmp stays, and is free
-            self.file.unlink()
-        with suppress(OSError):
-            give_back(held)
-        os.close(held)
+        try:
+            surely(lambda: self._remove(held))
+        finally:
+            with suppress(OSError):
+                give_back(held)
+            os.close(held)
 
     def __enter__(self) -> Exclusive:
         self.acquire()
@@ -118,12 +119,16 @@ class Exclusive:
         os.close(handle)
         return self._without_flock() if free is None else False
 
+    def _remove(self, handle: int) -> None:
+        with suppress(OSError):  # somebody else's file in a folder like /tmp stays, and is free
+            if has_name(handle, self.file):  # by now it may be the file of the next one
+                self.file.unlink()
+
     def _give_up(self, handle: int) -> None:
         """Close what was opened to be locked; the file goes with it unless another one has it."""
         self._held.forget(handle)
-        with suppress(OSError):
-            if take(handle) and has_name(handle, self.file):
-                self.file.unlink()
+        if take(handle):
+            self._remove(handle)
         os.close(handle)
 
     def _without_flock(self) -> bool:

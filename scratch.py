@@ -22,7 +22,7 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
@@ -74,6 +74,15 @@ def has_name(handle: int, path: Path) -> bool:
         return False
 
 
+def surely(clean: Callable[[], object]) -> None:
+    """Clean up, and once more if Ctrl-C comes before it is done."""
+    try:
+        clean()
+    except KeyboardInterrupt:
+        clean()
+        raise
+
+
 def is_scratch(path: Path) -> bool:
     """Whether a file or folder has a name that only scratch and locks of ours have."""
     return bool(_OURS.fullmatch(path.name) or _LOCK.fullmatch(path.name))
@@ -98,7 +107,7 @@ def scratch_file(path: Path) -> Iterator[BinaryIO]:
     try:
         yield stream
     finally:
-        Path(stream.name).unlink(missing_ok=True)
+        surely(lambda: Path(stream.name).unlink(missing_ok=True))
         with suppress(OSError):  # a full disk, which the writer has been told of
             stream.close()
 
@@ -171,8 +180,10 @@ class ScratchFolder:
         """Remove it with all that is in it, unless it has another name by now."""
         if self._process != os.getpid():  # a fork's copy: it is still its maker's
             return
-        remove_tree(self.path)
-        self._close()
+        try:
+            surely(lambda: remove_tree(self.path))
+        finally:
+            self._close()
 
 
 @contextmanager

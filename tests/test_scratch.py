@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import stat
+import subprocess
 import sys
 import tempfile
 import time
@@ -538,4 +539,38 @@ def test_scratch_that_is_interrupted_while_it_is_made_is_not_left(
         assert list(tmp_path.iterdir()) == []
     with make(path):
         assert len(list(tmp_path.iterdir())) == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("nth", [1, 2])
+@pytest.mark.parametrize("make", [scratch.scratch_file, scratch.scratch_folder, exclusive])
+def test_what_is_interrupted_while_it_is_taken_away_is_gone_all_the_same(tmp_path, make, nth):
+    """Ctrl-C comes before the first or the second removal in the folder: one line, then the end."""
+    script = """if True:
+        import os, signal, sys
+        from pathlib import Path
+        from tstbench.files import exclusive
+        from tstbench.scratch import scratch_file, scratch_folder
+        left = int(sys.argv[3])
+
+        def stop(event, arguments):
+            global left
+            if event in ("os.remove", "os.rmdir"):
+                left -= 1
+                if left == 0:
+                    os.kill(os.getpid(), signal.SIGINT)
+
+        with globals()[sys.argv[1]](Path(sys.argv[2]) / "model") as made:
+            if isinstance(made, Path):
+                for name in "ab":
+                    (made / name).write_text("x")
+            sys.addaudithook(stop)
+    """
+    command = [sys.executable, "-c", script, make.__name__, str(tmp_path), str(nth)]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    if nth == 1 or make is scratch.scratch_folder:
+        assert done.returncode in (1, 130, -2), done.stderr
+        assert done.stderr.strip().endswith("KeyboardInterrupt")
+    else:
+        assert (done.returncode, done.stderr) == (0, "")  # there was nothing more to take away
     assert list(tmp_path.iterdir()) == []

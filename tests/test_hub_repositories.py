@@ -91,6 +91,18 @@ def test_an_edited_or_broken_work_tree_is_mended(tmp_path):
     assert readme.read_bytes() == FILES["README.md"]
 
 
+@pytest.mark.parametrize("left", [b"", b"\0" * 41, b"0123"])
+def test_a_branch_that_leads_nowhere_is_written_again(tmp_path, capsys, left):
+    commit = write(tmp_path, FILES)
+    (tmp_path / "models/tstbench/toy/.git/refs/heads/main").write_bytes(left)
+    capsys.readouterr()
+    assert write(tmp_path, FILES) == commit
+    assert "toy: its branch was damaged, so its history begins again" in capsys.readouterr().err
+    assert write(tmp_path, FILES) == commit
+    assert capsys.readouterr().err == ""
+    assert git(tmp_path, "fsck") == ""
+
+
 def test_a_file_that_git_has_lost_is_named_with_what_to_do(tmp_path):
     commit = write(tmp_path, FILES)
     blob = git(tmp_path, "rev-parse", "main:vocab.txt")

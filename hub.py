@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import socket
+import sys
 from functools import lru_cache
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -14,7 +15,7 @@ from .errors import MissingFileError
 
 # Whose errors on an answer are the answer's fault.
 _CLIENT = {"huggingface_hub", "json", "httpx", "requests"}
-_MISREAD = LookupError | TypeError | AttributeError | ValueError | AssertionError
+_MISREAD = LookupError | TypeError | AttributeError | ValueError | AssertionError | RecursionError
 _REPO_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
 
 
@@ -69,11 +70,13 @@ def misunderstood(error: Exception) -> bool:
         return False
     if not isinstance(error, _MISREAD):
         return False
-    where = error.__traceback__
-    while where is not None and where.tb_next is not None:
-        where = where.tb_next
-    room = str(where.tb_frame.f_globals.get("__name__", "")) if where else ""
-    return room.split(".")[0] in _CLIENT
+    where, ours_or_theirs = error.__traceback__, ""
+    while where is not None:  # the client passes what it did not check to Python's own modules
+        room = str(where.tb_frame.f_globals.get("__name__", "")).split(".")[0]
+        if room in sys.stdlib_module_names - _CLIENT:
+            room = ours_or_theirs
+        ours_or_theirs, where = room, where.tb_next
+    return ours_or_theirs in _CLIENT
 
 
 def why_not_downloaded(error: Exception) -> str:

@@ -95,7 +95,7 @@ def _message(error: Any, keys: Sequence[str | int], model: type[BaseModel]) -> s
     key = ".".join(part for part in keys if isinstance(part, str))
     kind = error["type"]
     if kind == "extra_forbidden":
-        known = sorted({name for table in _tables(model) for name in _keys(table)})
+        known = sorted({name for table in _tables(model) for name in _keys(table)} - {keys[-1]})
         near = get_close_matches(str(keys[-1]), known, n=1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
         return f"unknown key {key!r}.{hint}"

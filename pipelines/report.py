@@ -61,6 +61,9 @@ class SeedRun(Strict):
 
 _LATER_FIELDS = ("seed_run", "post_processing")  # not written where they say nothing
 
+# A year, a month or a day, in the digits that sort.
+_DAY = "^[0-9]{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?)?$"
+
 
 class SystemInfo(Strict):
     """Who made the predictions."""
@@ -68,7 +71,7 @@ class SystemInfo(Strict):
     name: SystemName
     family: Family = "unknown"
     needs_parallel: bool | None = None
-    date: Annotated[str, Field(pattern=r"^\d{4}(-\d{2}(-\d{2})?)?$")] | None = None
+    date: Annotated[str, Field(pattern=_DAY)] | None = None
     origin: str | None = None  # where the outputs come from, for a person to follow
     outputs_url: Annotated[str, Field(pattern="^https://")] | None = None
     system_hash: Sha256 | None = None  # of the system's folder, where it is one of ours

@@ -5,6 +5,7 @@ import json
 import os
 import threading
 import unicodedata
+import urllib.parse
 
 import numpy as np
 import pytest
@@ -182,7 +183,10 @@ class _Odd(http.server.BaseHTTPRequestHandler):
         pass
 
 
-@pytest.mark.parametrize("content", [b"{}", b"[]", b"nonsense", b'{"id": "x/y"}'])
+@pytest.mark.parametrize(
+    "content",
+    [b"{}", b"[]", b"nonsense", b'{"id": "x/y"}', b'{"id": 7, "sha": 5}', b"[" * 100_000],
+)
 def test_a_server_that_is_no_hub(content, monkeypatch):
     """The client's own errors on such an answer, and what becomes of them."""
     from huggingface_hub import HfApi, constants
@@ -204,6 +208,9 @@ def test_our_own_bug_keeps_its_traceback():
         {}["id"]
     assert not misunderstood(caught.value)
     assert explained(caught.value, "dataset x/y", None) is None
+    with pytest.raises(TypeError) as caught:  # nor what we do with Python's own modules
+        urllib.parse.quote(5)
+    assert not misunderstood(caught.value)
 
 
 # -- names of systems ------------------------------------------------------------------------------

@@ -260,10 +260,9 @@ def test_a_manual_beside_the_corpus_is_no_text(copy):
     assert quotes(SENTENCE) == ""
 
 
-def test_pictures_and_weights_are_not_searched(copy):
+def test_weights_that_are_no_text_are_not_searched(copy):
     (copy / "formal").write_text(SENTENCE)
-    check_publishable("space", REPO, {"a.png": SENTENCE.encode()})
-    weights = {"a.bin": SENTENCE.encode()}
+    weights = {"a.bin": b"\xff" + SENTENCE.encode()}
     check_publishable("model", REPO, weights)
     with pytest.raises(LicensedTextError, match=r"vocab\.txt quotes a sentence"):
         check_publishable("model", REPO, {**weights, "vocab.txt": SENTENCE.encode()})

@@ -270,6 +270,26 @@ def test_sentences_of_the_users_own_copy_in_parquet(corpus, tmp_path):
     assert "x.parquet" in refuse({"x.parquet": parquet(tmp_path, columns)})
 
 
+@pytest.mark.parametrize("head", [b"", b"\x89PNG\r\n\x1a\n\x00\x00\x00\x0dtEXt"])
+def test_a_picture_may_have_words_or_be_none(corpus, head):
+    picture = head + f"Comment {SENTENCE}\n".encode() + b"\xff\xd8"
+    assert "x.png quotes a sentence" in refuse({"x.png": picture}, "space")
+
+
+@pytest.mark.parametrize("name", ["weights.bin", "tokenizer.model", "model.safetensors"])
+@pytest.mark.parametrize("in_a_file", [False, True])
+def test_a_text_is_no_weights_whatever_its_name(corpus, tmp_path, name, in_a_file):
+    text = ("soup\n" * 2**18 + SENTENCE).encode()
+    (tmp_path / name).write_bytes(text)
+    content = tmp_path / name if in_a_file else text
+    assert f"{name} quotes a sentence" in refuse({name: content}, "model", "tstbench/toy")
+
+
+def test_the_name_of_a_file_is_no_quote_either(corpus):
+    with pytest.raises(LicensedTextError, match="quotes a sentence"):
+        check_publishable("space", "tstbench/toy", {**CARD, f"{SENTENCE.rstrip(' .?!')}.py": b"#"})
+
+
 def test_short_and_similar_sentences_are_not_taken_for_quotes(corpus):
     passes({"README.md": b"lol no\nYou should certainly attend that concert with your sister.\n"})
 

@@ -6,12 +6,18 @@ import subprocess
 import pytest
 from hub_artefacts import dataset_folder, metrics_folder
 
-from tstbench.errors import InputError, MissingExtraError, MissingFileError, UnknownNameError
+from tstbench.errors import (
+    InputError,
+    IntegrityError,
+    MissingExtraError,
+    MissingFileError,
+    UnknownNameError,
+)
 from tstbench.files import git_blob_id
 from tstbench.pipelines.hub.build import build
 from tstbench.pipelines.hub.lfs import REGULAR_LIMIT
 from tstbench.pipelines.hub.local import link_local_names
-from tstbench.pipelines.hub.repositories import find_repository, list_repositories
+from tstbench.pipelines.hub.repositories import _entries, find_repository, list_repositories
 from tstbench.pipelines.hub.writing import write_repository
 
 FILES = {"README.md": b"# Card\n", "data/weights.bin": b"large, by name", "vocab.txt": b"a\r\n"}
@@ -83,6 +89,30 @@ def test_an_edited_or_broken_work_tree_is_mended(tmp_path):
     readme.write_text("edited by hand")
     assert write(tmp_path, FILES) == commit
     assert readme.read_bytes() == FILES["README.md"]
+
+
+@pytest.mark.parametrize("left", [b"", b"\0" * 41, b"0123"])
+def test_a_branch_that_leads_nowhere_is_written_again(tmp_path, capsys, left):
+    commit = write(tmp_path, FILES)
+    (tmp_path / "models/tstbench/toy/.git/refs/heads/main").write_bytes(left)
+    capsys.readouterr()
+    assert write(tmp_path, FILES) == commit
+    assert "toy: its branch was damaged, so its history begins again" in capsys.readouterr().err
+    assert write(tmp_path, FILES) == commit
+    assert capsys.readouterr().err == ""
+    assert git(tmp_path, "fsck") == ""
+
+
+def test_a_file_that_git_has_lost_is_named_with_what_to_do(tmp_path):
+    commit = write(tmp_path, FILES)
+    blob = git(tmp_path, "rev-parse", "main:vocab.txt")
+    (tmp_path / f"models/tstbench/toy/.git/objects/{blob[:2]}/{blob[2:]}").unlink()
+    _entries.cache_clear()  # another process
+    said = "toy: the content of vocab.txt is missing. Move the folder away and write it again"
+    with pytest.raises(IntegrityError, match=said):
+        find_repository(tmp_path, "model", "tstbench/toy").files(commit)
+    with pytest.raises(IntegrityError, match=said):
+        write(tmp_path, FILES)
 
 
 def test_large_files_of_any_name_go_through_lfs(tmp_path):

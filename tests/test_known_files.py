@@ -58,7 +58,10 @@ OURS = "memory.json memory.jsonl plot.svg words.txt a.arpa a.npy a.npz".split()
 
 
 def test_files_of_a_model():
-    cards = ({"system.json": b'{"directions": []}'}, {"scorer.json": b'{"dataset": "mini"}'})
+    cards = (
+        {"system.json": b'{"directions": ["mini/negative-to-positive"]}'},
+        {"scorer.json": b'{"dataset": "mini"}'},
+    )
     for folder in ("", "deep/", "very/deep/"):
         files = {f"{folder}{name}": b"a b c d e\n" for name in FOREIGN}
         check_known("model", REPO, files)
@@ -91,6 +94,21 @@ def test_files_of_a_model():
         assert "memory.json is not" in refusal(
             {"memory.json": b"", **both, "system.json": card}, "model"
         )
+
+
+@pytest.mark.parametrize("name", ["memory.json", "a.arpa", "notes.txt", "x/rows.jsonl", "x.json"])
+def test_sentences_of_a_model_are_those_of_a_dataset_that_its_card_names(name):
+    content = b'["my own sentence that came from nowhere at all"]'
+    nothing = {"system.json": b'{"directions": []}'}  # it learned to follow instructions
+    assert refusal({**nothing, name: content}, "model") == (
+        f"{REPO}: {name} is not published: it may have sentences, and the card of the model names "
+        "no dataset that they are of. Leave it out"
+    )
+    unknown = {"system.json": b'{"directions": ["x/a-to-b"]}'}
+    assert "has sentences of x, whose licence" in refusal({**unknown, name: content}, "model")
+    for card in (nothing, unknown):  # networks go anywhere, with how they learned
+        numbers = {"curve.jsonl": b'{"step": 1}', "base.json": b'{"layers": 2}', "a.npz": b""}
+        check_known("model", REPO, {**card, **numbers})
 
 
 def test_a_setting_is_a_file_of_ours_only_under_its_own_name():

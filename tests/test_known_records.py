@@ -204,7 +204,7 @@ def test_files_are_known_by_their_whole_path():
     check_known("space", REPO, {"deep/requirements.txt": b"", "a/b.JPG".lower(): b"", "x.svg": b""})
     weights = {"a.safetensors": b"", "onnx/x_map.json": b"{}", "deep/README.md": b""}
     check_known("model", REPO, weights)
-    card = {"memory.jsonl": b"", "system.json": b'{"directions": []}'}
+    card = {"memory.jsonl": b"", "system.json": b'{"directions": ["mini/x"]}'}
     check_known("model", REPO, card)
     check_known("model", REPO, {"memory.npz": b"", "scorer.json": b'{"dataset": "mini"}'})
     for broken in (b'{"directions": null}', b"{", b"[]", b'{"dataset": "mini"}'):

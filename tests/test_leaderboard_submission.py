@@ -86,6 +86,9 @@ class TestForm:
         ("field", "message"),
         [
             ({"date": "17 May"}, "write the date as"),
+            ({"date": "2026-13"}, "write the date as"),
+            ({"date": "2026-05-32"}, "write the date as"),
+            ({"date": "٢٠٢٦-05"}, "write the date as"),
             ({"outputs_url": "http://example.org"}, "must start with https://"),
             ({"outputs_url": "javascript:alert(1)"}, "must start with https://"),
             ({"family": "wizard"}, "family is not valid"),

@@ -190,6 +190,7 @@ def test_a_run_prints_tables_and_says_where_the_results_are(path, capsys):
     [
         ('out = "results"', "out = 3", "suite.toml, line 2: out: "),
         ('out = "results"', "out = results", "suite.toml: not TOML: .*line 2"),
+        ('out = "results"', 'name = "x"', r"line 2: unknown key 'name'\.\W*$"),  # a system's
         ('out = "results"', 'outt = "results"', "line 2: unknown key 'outt'. Did you mean 'out'"),
         ('out = "results"', 'profile = "papr"', "unknown profile 'papr'. Did you mean 'paper'"),
         ('out = "results"', 'options.bleu.protocol = "13b"', "unknown BLEU protocol '13b'"),

@@ -22,7 +22,7 @@ from ..results import RESULT_FILES, SAMPLES_FILE, Stored, read_direction, system
 from ..significance import write_significance
 from .build import Built, Files, Source, build, trained_scorers
 from .human_judgments import stage_judgments
-from .known_records import LICENSED
+from .known_records import LICENSED, LicensedTextError
 from .models import model_sources
 from .systems import systems_in, trained_systems
 from .tasks import EVAL_FILE, eval_yaml
@@ -122,6 +122,10 @@ def build_all(
     root = Path(root).expanduser().resolve()
     for name in datasets:
         facts = dataset_facts(name)
+        if facts.licensed and (not only or name in only):
+            raise LicensedTextError(
+                f"{name} is licensed: it may only be built (`tstbench build`) and used locally"
+            )
         if not facts.licence and (not only or name in only):
             raise InputError(
                 f"{name} has no licence, so it is not published. If you may publish it, name "

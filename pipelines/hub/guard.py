@@ -12,14 +12,17 @@ does not know the corpus; it refuses by construction:
    datasets have (a renamed dataset still says informal and formal).
 3. Models trained on licensed text are not published: n-gram models and vocabularies quote it.
 4. If the user's own copy is available (``TSTBENCH_GYAFC``, or any copy that was read before with
-   this ``$TSTBENCH_HOME``), no text file may quote one of its sentences, whatever its fields say.
+   this ``$TSTBENCH_HOME``), no file may quote one of its sentences, whatever its fields or its
+   name say.
 """
 
 from __future__ import annotations
 
+import io
 import os
 import re
 from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -36,6 +39,7 @@ from .documents import (
 )
 from .known_files import check_known
 from .known_records import LicensedTextError, content_of, strings
+from .lfs import open_source
 from .quotes import QuotedSentences
 
 VARIABLE = "TSTBENCH_GYAFC"
@@ -214,9 +218,20 @@ def _check_quotes(repo_id: str, files: Mapping[str, Path | bytes], copy: Path) -
         texts: Iterable[str] = ()
         if suffix in RECORDS:  # as parsed: escapes hide nothing, nor does a list of words
             texts = (" ".join(strings(value)) for _, value in documents(path, content))
-        elif suffix in TEXT:
-            texts = [content_of(content).decode("utf-8")]
-        if any(sentences.quoted_in(text) for text in texts):
+        elif suffix in TEXT | PICTURES:  # a picture has words of its own, and may be none
+            texts = [content_of(content).decode("utf-8", "ignore")]
+        elif suffix != ".arpa":  # n-grams are shorter than a sentence that is looked for
+            texts = _if_text(content)
+        if any(sentences.quoted_in(text) for text in (path, *texts)):
             raise LicensedTextError(
                 f"{repo_id}: {path} quotes a sentence of your copy of the licensed corpus ({copy})"
             )
+
+
+def _if_text(content: Path | bytes) -> Iterable[str]:
+    """Weights that are none: a name does not make numbers of a text."""
+    with io.TextIOWrapper(open_source(content), encoding="utf-8") as reader:
+        try:  # weights can be large, and end this at once
+            return ["".join(iter(partial(reader.read, 2**20), ""))]
+        except UnicodeDecodeError:
+            return ()

@@ -50,8 +50,8 @@ _FOREIGN_MODEL: dict[str, Check] = {
 _OUR_MODEL: dict[str, Check] = {
     **_FOREIGN_MODEL,
     r"(?:.*/)?(?:system|scorer)\.json": records.anything,
-    r"(?:.*/)?[^/]+\.(?:json|arpa)": check_memory,
-    r"(?:.*/)?[^/]+\.(?:jsonl|svg|txt|npy|npz)": records.anything,
+    r"(?:.*/)?[^/]+\.(?:json|jsonl|txt|arpa)": check_memory,
+    r"(?:.*/)?[^/]+\.(?:svg|npy|npz)": records.anything,
 }
 _UNKNOWN = {
     "dataset": (

@@ -10,8 +10,10 @@ import json
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
+from ...errors import InputError
 from .known_records import NAME_WORDS, PublishedFile, check_dataset, content_of, longest_text
 
+CURVE_FILE = "curve.jsonl"  # numbers of a training's steps
 # Their sentences may be lists of the numbers of words.
 _MEMORIES = frozenset(
     {"lexicon.json", "memory.json", "sentences.json", "source.json", "target.json"}
@@ -41,15 +43,22 @@ def check_memory(file: PublishedFile) -> None:
 
     Raises:
         LicensedTextError: it is licensed.
-        InputError: it has no licence, or nobody registered it; or the file is not JSON.
+        InputError: it has no licence, or nobody registered it; or the card names none; or the file
+            is not JSON.
     """
     if _keeps_sentences(file):
-        for name in sorted(learned_from(file.files) or ()):
+        names = learned_from(file.files)
+        if not names:
+            raise InputError(
+                f"{file.where} is not published: it may have sentences, and the card of the model "
+                "names no dataset that they are of. Leave it out"
+            )
+        for name in sorted(names):
             check_dataset(name, file.where)
 
 
 def _keeps_sentences(file: PublishedFile) -> bool:
     path = PurePosixPath(file.path)
-    if path.suffix == ".arpa" or path.name in _MEMORIES:
-        return True
+    if path.suffix in {".arpa", ".jsonl", ".txt"} or path.name in _MEMORIES:
+        return path.name != CURVE_FILE
     return longest_text(file) > NAME_WORDS

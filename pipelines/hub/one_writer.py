@@ -7,16 +7,19 @@ packs), and writes what is missing.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from ...errors import InputError
 from ...files import exclusive, write_text
+from ...talk import say
 from .git import git
 from .repositories import Repository
 
 MARK = "tstbench-writing"  # in a .git folder, while it is written to
+_COMMIT = re.compile(rb"[0-9a-f]{40}\n?")
 _HEAD = "ref: refs/heads/main\n"
 _LEFT_BY_GIT = ("*.lock", "tmp_pack_*", "tmp_idx_*", "tmp_obj_*", "fast_import_crash_*")
 
@@ -58,8 +61,17 @@ def writing_to(repository: Repository) -> Iterator[None]:
     if is_new or interrupted:
         git(git_dir, "init", "-q", "--template=")
         git(git_dir, "config", "core.bare", "false")
+    _drop_broken_branch(repository)
     yield
     mark.unlink()  # not after an error: then the next writer looks after what is left
+
+
+def _drop_broken_branch(repository: Repository) -> None:
+    """A branch that leads nowhere, as a power cut leaves it, and which git would not write to."""
+    branch = repository.git_dir / "refs/heads/main"
+    if branch.is_file() and _COMMIT.fullmatch(branch.read_bytes()) is None:
+        say(f"{repository.path}: its branch was damaged, so its history begins again")
+        branch.unlink()
 
 
 def _sweep(repository: Repository) -> None:

@@ -31,6 +31,7 @@ EMPTY = "0" * 40  # the commit id of an empty repository
 
 NAME = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,94}[A-Za-z0-9_])?")
 _REVISION = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*")
+_AGAIN = "Move the folder away and write it again with `tstbench hub build`"
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,11 @@ class Repository:
         return found.decode().strip()
 
     def files(self, commit: str) -> dict[str, Entry]:
-        """The files of a commit, by path."""
+        """The files of a commit, by path.
+
+        Raises:
+            IntegrityError: git does not have one of them any more.
+        """
         return _entries(self.git_dir, commit)
 
     def read(self, entry: Entry) -> bytes:
@@ -90,8 +95,7 @@ class Repository:
         content = git(self.git_dir, "cat-file", "blob", entry.blob)
         if git_blob_id(content) != entry.blob:
             raise IntegrityError(
-                f"{self.path}: {entry.path} is damaged: its content has another git id. Move the "
-                "folder away and write it again with `tstbench hub build`"
+                f"{self.path}: {entry.path} is damaged: its content has another git id. {_AGAIN}"
             )
         return content
 
@@ -148,6 +152,8 @@ def _entries(git_dir: Path, commit: str) -> dict[str, Entry]:
     for line in filter(None, listing.split("\0")):
         facts, path = line.split("\t", 1)
         _, _, blob, size = facts.split()
+        if not size.isdecimal():  # "BAD": git lists what it does not have; "-": a submodule
+            raise IntegrityError(f"{git_dir.parent}: the content of {path} is missing. {_AGAIN}")
         entry = Entry(path, blob, int(size))
         if entry.size <= lfs.POINTER_LIMIT:
             pointer = lfs.parse_pointer(git(git_dir, "cat-file", "blob", blob))

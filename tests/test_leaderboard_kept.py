@@ -2,6 +2,8 @@
 
 import csv
 import io
+import json
+import os
 import shutil
 from pathlib import Path
 
@@ -24,9 +26,10 @@ from leaderboard_results import (
 from tstbench.datasets_scripts.judgments.schema import Judgment, write_judgments
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.pipelines.comparison import Compared, Comparison
-from tstbench.pipelines.ranking import Bootstrapped
+from tstbench.pipelines.ranking import ALPHA, Bootstrapped
 from tstbench.pipelines.report import SystemInfo
 from tstbench.pipelines.report_files import read_report, write_report
+from tstbench.scratch import process_folder
 from tstbench.spaces.leaderboard.correlation import correlate
 from tstbench.spaces.leaderboard.data import Results
 from tstbench.spaces.leaderboard.download import download
@@ -73,6 +76,49 @@ class TestSubmissions:
         assert (folder, scratch.exists()) == (None, False)
         (there,) = (one for one in Results(results).board().entries if one.label == "New")
         assert there.report.system == system
+
+    def test_who_forgot_something_is_told_and_nothing_is_kept(self, results, tmp_path):
+        pytest.importorskip("gradio")
+        from tstbench.spaces.leaderboard.submit_desk import Desk
+
+        short = tmp_path / "short.txt"
+        short.write_text("one\n")
+        double = tmp_path / "sorted.txt"
+        double.write_text("\n".join(sorted(load_test_set(THERE).sources)) + "\n")
+        desk = Desk(Results(results), score_by_bleu, ToFolder(results), (THERE,))
+        more = ("New", "unknown", "not stated", "", "")
+        for path, direction, said in (
+            (None, THERE, "Choose a file first"),
+            (short, None, "Choose a direction"),
+            (short, THERE, "short.txt has 1 "),
+            (double, THERE, "sorted by the alphabet"),
+        ):
+            *_, answer = desk.take(str(path) if path else None, direction, *more)
+            assert said in str(answer.preview)
+            assert str(tmp_path) not in str(answer.preview)
+            assert answer.folder is None
+        assert not list(process_folder().glob("tstbench-submission-*"))
+        for folder in (None, str(tmp_path / "gone")):
+            said, kept, button = desk.add(folder)
+            assert "Score a file first" in said
+            assert (kept, button.interactive) == (None, False)
+
+    def test_scores_are_not_lost_where_publishing_fails(self, results, tmp_path):
+        pytest.importorskip("gradio")
+        from tstbench.spaces.leaderboard.submit_desk import Desk
+
+        class Broken(ToFolder):
+            def __call__(self, folder):
+                raise KeyError("a bug")
+
+        one = report("ours", {"acc": 1.0})
+        write_report(tmp_path / "scored", one, [sample(0, "a", "b")])
+        desk = Desk(Results(results), score_by_bleu, Broken(results), (THERE,))
+        said, kept, button = desk.add(str(tmp_path / "scored"))
+        assert "scores are not lost: try again" in said
+        assert (kept, button.interactive) == (str(tmp_path / "scored"), True)
+        desk = Desk(Results(results), score_by_bleu, ToFolder(results), (THERE,))
+        assert "ours is on the leaderboard" in desk.add(kept)[0]
 
     def test_peoples_own_rewrites_are_no_suspicion_where_they_are_called_so(
         self, results, tmp_path
@@ -124,6 +170,43 @@ class TestTheBoard:
             shutil.copytree(folder if hidden.parent == folder.parent else folder.parent, hidden)
         assert [entry.label for entry in Results(root).board().entries] == ["a"]
         assert Results(root).board().problems == ()
+
+    def test_what_no_page_can_show_is_named_and_the_rest_is_shown(self, root):
+        write(root, report("good", {"acc": 1.0}))
+        write(root, report("silent", {}, left_out=[("acc", "no scorer")]))
+        write(root, report("odd", {"acc": 1.0}, "mine/rude-to-kind-to-rude"))
+        (root / THERE / "significance.json").write_text('{"acc": {"ranks": {"good": [0, 1]}}}')
+        board = Results(root).board()
+        assert [entry.label for entry in board.entries] == ["good"]
+        said = ("has no scores: there", "'mine/rude-to-kind-to-rude' is not a", "[0, 1] is not a r")
+        for words in said:
+            assert sum(words in problem for problem in board.problems) == 1
+        assert len(board.problems) == len(said)
+
+    def test_who_is_not_significantly_worse_than_the_best_could_be_the_best(self, root):
+        write(root, report("a", {"acc": 1.0}))
+        ranks = {name: [1, 3] for name in "abc"}
+        facts = {"ranks": ranks, "p_best": {"a": ALPHA, "b": ALPHA - 1e-9, "c": 1.0}}
+        (root / THERE / "significance.json").write_text(json.dumps({"acc|v:1": facts}))
+        places = Results(root).board().places[THERE]["acc|v:1"]
+        assert {name: place.best for name, place in places.items()} == {
+            "a": True, "b": False, "c": True,
+        }  # fmt: skip
+
+    def test_a_file_of_the_same_size_and_time_is_read_again(self, root):
+        """As a copy that keeps times, over a file that was there."""
+        file = write(root, report("a", {"acc": 1.0})) / "report.json"
+        results, state = Results(root), file.stat()
+        assert results.board().entries[0].report.scores[0].value == 1
+        text = file.read_text()
+        (root / "new").write_text(text.replace('"value": 1.0', '"value": 1.5'))
+        os.utime(root / "new", ns=(state.st_atime_ns, state.st_mtime_ns))
+        assert ((root / "new").stat().st_size, (root / "new").read_text() != text) == (
+            state.st_size,
+            True,
+        )
+        (root / "new").replace(file)
+        assert results.board().entries[0].report.scores[0].value == 1.5
 
     def test_places_follow_the_files(self, root):
         cache = RankCache()

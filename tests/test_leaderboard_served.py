@@ -9,12 +9,15 @@ import urllib.request
 import pytest
 from leaderboard_pages import Page
 from leaderboard_results import (
+    BACK,
     HOSTILE,
     THERE,
     report,
+    score_by_bleu,
     write,
 )
 
+from tstbench.datasets_scripts.known import DIRECTIONS
 from tstbench.errors import InputError, TSTBenchError
 from tstbench.spaces.leaderboard.query import VIEWS
 
@@ -90,6 +93,23 @@ class TestServed:
                 assert connection.getresponse().status == status
         finally:
             running.close()
+
+    @pytest.mark.parametrize("given", [None, (BACK,)])
+    def test_only_what_takes_submissions_can_be_chosen(self, root, given):
+        from tstbench.spaces.leaderboard import launch
+
+        root.mkdir()
+        running = launch(root, port=0, score=score_by_bleu, directions=given, block=False)
+        try:
+            config = json.loads(self.get(f"{running.url}config"))
+        finally:
+            running.close()
+        (chosen,) = (
+            part["props"]["choices"]
+            for part in config["components"]
+            if part["props"].get("label") == "Direction"
+        )
+        assert [name for _, name in chosen] == list(given or DIRECTIONS)
 
     @pytest.mark.parametrize(("mebibytes", "taken"), [(1.5, True), (2.5, False)])
     def test_a_file_that_is_much_too_large_is_not_even_received(self, url, mebibytes, taken):

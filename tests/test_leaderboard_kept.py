@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 from pathlib import Path
+from urllib.parse import urlencode
 
 import numpy as np
 import pytest
@@ -327,3 +328,43 @@ class TestTables:
 
         assert directions(metric="acc", dataset="yelp") == {"yelp"}
         assert directions(metric="acc") == {"yelp", "amazon", "shakespeare", "styptb_tfu"}
+
+    def test_a_table_without_its_replicates_has_nothing_bold(self, root):
+        """In the moment after the board was read."""
+        for name, value in (("one", 60.0), ("other", 50.0)):
+            write_whole(root / THERE, report(name, {"acc": value}), [sample(0, "a", name)])
+        board = Results(root).board()
+        for bold in (True, False):
+            text = download(board, Query(direction=THERE), "markdown", RankCache())["text"]
+            assert ("**60.0**" in text, "60.0" in text) == (bold, True)
+            for file in root.glob("*/*/*/replicates.parquet"):
+                file.write_bytes(b"damaged")
+
+    def test_outputs_have_a_name_that_no_folder_can_break(self, root):
+        anyio, downloads = (
+            pytest.importorskip("anyio"),
+            pytest.importorskip("tstbench.spaces.leaderboard.downloads"),
+        )
+        odd, none = 'odd "x"; y\r\nz', "scores only"
+        folder = write(root, report("odd", {"acc": 1.0}), [sample(0, "a", "b")], folder=odd)
+        write(root, report("none", {"acc": 1.0}), folder=none)
+        app, sent = downloads.Downloads(None, Results(root)), []
+
+        async def send(message):
+            sent.append(message)
+
+        def ask(system):
+            sent.clear()
+            query = urlencode({"download": "outputs", "direction": THERE, "system": system})
+            scope = {"type": "http", "method": "GET", "path": "/", "headers": []}
+            anyio.run(app, {**scope, "query_string": query.encode()}, None, send)
+            return sent[0]["status"], dict(sent[0]["headers"]), sent[1]["body"]
+
+        status, headers, body = ask(odd)
+        assert (status, json.loads(body)) == (200, {"id": "s-0", "prediction": "b"})
+        name = b'attachment; filename="mini_negative-to-positive_odd_x_y_z.jsonl"'
+        assert headers[b"content-disposition"] == name
+        assert headers[b"x-content-type-options"] == b"nosniff"
+        assert ask(none)[::2] == (404, b"There are no outputs of this system to download.\n")
+        (folder / "samples.jsonl").write_text("{}")
+        assert ask(odd)[0] == 404

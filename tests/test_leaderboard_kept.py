@@ -293,6 +293,24 @@ class TestHumanScores:
         assert named.interval.low < named.mean < named.interval.high
         assert (unnamed.mean, unnamed.interval) == (named.mean, None)
 
+    def test_who_does_not_compete_is_rated_and_has_no_rank(self, root):
+        """People like a reference best, and that takes no place from a system."""
+        ratings = {"a": 2, "b": 4, "c": 3, "reference-1": 5, "copy": 1}
+        for number, name in enumerate(ratings):
+            family = "human" if name == "reference-1" else "rule"
+            write(root, report(name, {"acc": 10.0 + number}, info={"family": family}))
+        rows = [row for name, value in ratings.items() for row in judged(name, [value])]
+        write_judgments(root / "human.jsonl", rows)
+        ranking = ranking_of(root)
+        (i,) = (i for i, c in enumerate(ranking.columns) if c.human)
+        cells = {row.entry.label: row.cells[i] for row in ranking.rows}
+        assert {name: cell.value for name, cell in cells.items()} == ratings
+        assert {name: cell.ranks for name, cell in cells.items()} == {
+            "a": (3, 3), "b": (1, 1), "c": (2, 2), "reference-1": None, "copy": None,
+        }  # fmt: skip
+        assert [name for name, cell in cells.items() if cell.best] == ["b"]
+        assert correlate(ranking) is None, "three systems are too few, and bounds are none"
+
     def test_aspects_of_two_studies_are_told_apart_in_the_picture(self, root):
         for i in range(4):
             write(root, report(f"s{i}", {"acc": 10.0 * i}))

@@ -81,6 +81,25 @@ class TestServed:
         assert view["title"] == "ACC on all directions"
         assert "1.0" in view["html"]
 
+    def test_tables_and_pictures_are_an_api_too(self, url):
+        def ask(name, *values):
+            body = json.dumps({"data": values}).encode()
+            kind = {"Content-Type": "application/json"}
+            request = urllib.request.Request(f"{url}gradio_api/run/{name}", body, kind)
+            with urllib.request.urlopen(request) as answer:
+                return json.load(answer)["data"][0]
+
+        for form, ending in (("csv", "csv"), ("latex", "tex"), ("markdown", "md")):
+            file = ask("download", {"view": "overview", "metric": "acc"}, form)
+            assert file["name"] == f"overview.{ending}"
+            assert "1.0" in file["text"]
+        assert ask("download", {"direction": THERE}, "csv")["name"] == (
+            "mini-negative-to-positive.csv"
+        )
+        for name in ("lengths", "style_map"):
+            html = ask(name, {"direction": THERE})["html"]
+            assert "The results hold no sentences of this direction." in html
+
     def test_it_answers_to_the_names_that_it_was_given(self, root):
         from tstbench.spaces.leaderboard import launch
 

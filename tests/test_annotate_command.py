@@ -89,3 +89,18 @@ def test_every_choice_for_a_new_study_is_followed(tmp_path, monkeypatch, busy_po
     assert made == again
     assert made.tasks == ("content_masked", "rating")
     assert all("slow" not in item.masked.source for item in made.items)
+
+
+def test_what_a_study_lacks_is_told(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    write_reports(tmp_path / "results", {"Oracle9": SYSTEMS["Oracle9"]})
+    whole = ["--results", "results", "--direction", DIRECTION, "--raters", "ann"]
+    for lacking in range(3):
+        given = whole[: 2 * lacking] + whole[2 * lacking + 2 :]
+        assert main(["annotate", "study", *given]) == 2
+        said = capsys.readouterr().err.splitlines()
+        assert said == [
+            "tstbench: study has no study yet: a new one needs --results, --direction and --raters"
+        ]
+    assert main(["annotate", "study", *whole, "--per-system", "2", "--url", "http://[::1"]) == 2
+    assert "--url http://[::1 is not an address: " in capsys.readouterr().err.splitlines()[-1]

@@ -10,7 +10,7 @@ import pytest
 from annotate_study import DIRECTION, GOOD, RATERS, SENTENCES, SYSTEMS, keys, make, write_reports
 
 from tstbench.errors import InputError
-from tstbench.spaces.annotate import create_study, export
+from tstbench.spaces.annotate import create_study, export, links
 from tstbench.spaces.annotate.answers import Answer, AnswerLog
 from tstbench.spaces.annotate.desk import Desk
 from tstbench.spaces.annotate.order import questions
@@ -119,6 +119,50 @@ class TestTheFolder:
         (folder / "private.json").write_text(json.dumps(private))
         with pytest.raises(InputError, match="name different raters"):
             Desk(folder)
+
+    @pytest.mark.parametrize(
+        ("change", "said"),
+        [
+            (lambda items: items[1].update(id=items[0]["id"]), "two items have the same id"),
+            (lambda items: items[1].update(masked=None), "needs masked texts in every item"),
+        ],
+    )
+    def test_items_that_raters_could_not_be_asked_about_are_told(
+        self, results, tmp_path, change, said
+    ):
+        masks = {DIRECTION: lambda text: text.replace("slow", "...")}
+        make(results, tmp_path / "study", tasks=["content_masked"], masks=masks)
+        study = json.loads((tmp_path / "study/study.json").read_text())
+        change(study["items"])
+        (tmp_path / "study/study.json").write_text(json.dumps(study))
+        with pytest.raises(InputError, match=f"study.json is damaged: .*{said}"):
+            Desk(tmp_path / "study")
+
+    def test_a_damaged_file_of_secrets_is_told_of_without_them(self, folder):
+        private = json.loads((folder / "private.json").read_text())
+        secret = private["owner_token"] = "s" * 31
+        (folder / "private.json").write_text(json.dumps(private))
+        with pytest.raises(InputError, match=r"private\.json is damaged: owner_token: ") as told:
+            Desk(folder)
+        assert secret not in str(told.value)
+
+    def test_what_a_browser_keeps_is_of_one_rater_and_one_study(self, desk, results, tmp_path):
+        """Two raters at one computer, and a study made again, share no drafts."""
+        make(results, tmp_path / "again", per_system=3)
+        shutil.copy(desk.folder / "private.json", tmp_path / "again/private.json")
+        other, known = Desk(tmp_path / "again"), keys(desk.folder)
+        ann, ben = known["Ann Archer"], known["Ben Baker"]
+        names = [one.enter(key)["drafts"] for one in (desk, other) for key in (ann, ben)]
+        other.close()
+        assert len(set(names)) == 4
+        assert names[0] == desk.enter(ann)["drafts"]
+
+    def test_a_link_has_one_slash(self, folder):
+        known = keys(folder)
+        for base in ("http://127.0.0.1:7861", "http://127.0.0.1:7861/"):
+            found = links(folder, base)
+            assert found.owner == f"http://127.0.0.1:7861/?key={known['']}"
+            assert found.raters["Ben Baker"] == f"http://127.0.0.1:7861/?key={known['Ben Baker']}"
 
     def test_an_answer_to_a_task_that_was_not_asked_is_refused(self, desk, folder, tmp_path):
         desk.save(keys(folder)["Ann Archer"], 0, GOOD)

@@ -1,5 +1,6 @@
 """The annotation study as it is served: addresses, headers, and what is refused."""
 
+import http.client
 import json
 import socket
 import urllib.error
@@ -129,6 +130,7 @@ def test_good_links_open(running):
         ("screen", [0], 422, "with the fields position"),
         ("screen", b"", 422, "with the fields position"),
         ("screen", b"\xff{", 422, "not JSON"),
+        ("screen", b"[" * 60_000, 422, "not JSON"),
         ("save", {"position": 0}, 422, "with the fields position, answer"),
         ("save", {"position": 0, "answer": GOOD, "rater": "rater-2"}, 422, "with the fields"),
         ("save", {"position": 0, "answer": None}, 422, "not a valid answer"),
@@ -145,6 +147,44 @@ def test_a_request_that_went_wrong_is_answered_with_words(running, name, body, s
     assert got == status
     assert words in content["error"]
     assert [path.read_bytes() for path in running.folder.glob("answers/*")] == before
+
+
+def test_a_body_without_a_length_is_not_read(running):
+    """In pieces it could be of any size."""
+    connection = http.client.HTTPConnection("127.0.0.1", running.port, timeout=20)
+    headers = {"x-annotation-key": running.keys["Ann Archer"]}
+    pieces = iter([b'{"position"', b": 0}"])
+    connection.request("POST", "/annotate/api/screen", pieces, headers, encode_chunked=True)
+    answer = connection.getresponse()
+    assert (answer.status, answer.read()) == (413, b"too large")
+
+
+def test_a_study_among_gradios_own_files_is_no_file_to_fetch(tmp_path, monkeypatch):
+    """Gradio serves what lies in its own folder for temporary files."""
+    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
+    write_reports(tmp_path / "results", SYSTEMS)
+    make(tmp_path / "results", tmp_path / "study")
+    (tmp_path / "other.txt").write_text("an upload")
+    server = serve(tmp_path / "study", port=free_port())
+    try:
+        file = f"{server.url}gradio_api/file={tmp_path}"
+        assert get(f"{file}/other.txt")[:2] == (200, "an upload")
+        assert get(f"{file}/study/private.json")[0] == 403
+    finally:
+        server.close()
+
+
+@pytest.mark.parametrize("with_study", [True, False])
+def test_it_answers_to_the_names_that_it_was_given(tmp_path, with_study):
+    write_reports(tmp_path / "results", SYSTEMS)
+    make(tmp_path / "results", tmp_path / "study")
+    folder = tmp_path / "study" if with_study else None
+    server = serve(folder, port=free_port(), allowed_hosts=["rate.example.org"])
+    try:
+        assert get(server.url, Host="rate.example.org")[0] == 200
+        assert get(server.url, Host="other.example.org")[0] == 421
+    finally:
+        server.close()
 
 
 @pytest.mark.parametrize("name", ["enter", "overview", "statistics", "export"])

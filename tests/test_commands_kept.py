@@ -100,6 +100,15 @@ class TestMetaEvaluate:
         assert "--lower-is-better names columns of --scores, which is not given" in said
 
 
+def test_what_contradicts_itself_is_told_before_anything_is_read(tmp_path, capsys):
+    asked = ("meta-evaluate", tmp_path / "not-read.csv", "--scores", tmp_path / "neither.csv")
+    said = refusal(capsys, *asked, "--metrics", "s_bleu")
+    assert said == "give --metrics or --scores: one report compares one kind"
+    said = refusal(capsys, "harness", "--out", tmp_path / "P")
+    assert said == "--out: say which LOG the predictions are in"
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_two_logs_of_one_direction_are_not_mixed(tmp_path, capsys):
     item = {"direction": THERE, "id": "1", "prediction": "first"}
     for name in ("a", "b"):

@@ -256,6 +256,22 @@ def test_wrong_arguments(hub, root, tmp_path):
         push(tmp_path / "empty", token=TOKEN, endpoint=hub.url)
 
 
+@pytest.mark.parametrize(("line", "sdk"), [("sdk: static\n", "static"), ("", "gradio")])
+def test_a_space_is_made_with_the_sdk_of_its_card(hub, tmp_path, line, sdk):
+    card = f"---\ntitle: Page\n{line}---\n# Page\n".encode()
+    write_repository(tmp_path, "space", "tstbench/page", {"README.md": card})
+    push(tmp_path, token=TOKEN, endpoint=hub.url)
+    assert hub.repos["space", "tstbench/page"].sdk == sdk
+
+
+@pytest.mark.parametrize("dry_run", [False, True])
+def test_a_repository_without_a_commit_is_named_before_any_is_sent(hub, results, dry_run):
+    subprocess.run(["git", "init", "-q", results / "models/tstbench/empty"], check=True)
+    with pytest.raises(PushError, match=r"models/tstbench/empty has no commit: run `tstbench hub"):
+        push(results, token=TOKEN, endpoint=hub.url, dry_run=dry_run)
+    assert hub.requests == []
+
+
 def by_hand(repository, path, content):
     """A commit that no guard has seen: git itself makes it."""
     (repository.path / path).parent.mkdir(parents=True, exist_ok=True)

@@ -2,8 +2,11 @@
 
 import csv
 import io
+import json
+import os
 import shutil
 from pathlib import Path
+from urllib.parse import urlencode
 
 import numpy as np
 import pytest
@@ -24,9 +27,10 @@ from leaderboard_results import (
 from tstbench.datasets_scripts.judgments.schema import Judgment, write_judgments
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.pipelines.comparison import Compared, Comparison
-from tstbench.pipelines.ranking import Bootstrapped
+from tstbench.pipelines.ranking import ALPHA, Bootstrapped
 from tstbench.pipelines.report import SystemInfo
 from tstbench.pipelines.report_files import read_report, write_report
+from tstbench.scratch import process_folder
 from tstbench.spaces.leaderboard.correlation import correlate
 from tstbench.spaces.leaderboard.data import Results
 from tstbench.spaces.leaderboard.download import download
@@ -73,6 +77,49 @@ class TestSubmissions:
         assert (folder, scratch.exists()) == (None, False)
         (there,) = (one for one in Results(results).board().entries if one.label == "New")
         assert there.report.system == system
+
+    def test_who_forgot_something_is_told_and_nothing_is_kept(self, results, tmp_path):
+        pytest.importorskip("gradio")
+        from tstbench.spaces.leaderboard.submit_desk import Desk
+
+        short = tmp_path / "short.txt"
+        short.write_text("one\n")
+        double = tmp_path / "sorted.txt"
+        double.write_text("\n".join(sorted(load_test_set(THERE).sources)) + "\n")
+        desk = Desk(Results(results), score_by_bleu, ToFolder(results), (THERE,))
+        more = ("New", "unknown", "not stated", "", "")
+        for path, direction, said in (
+            (None, THERE, "Choose a file first"),
+            (short, None, "Choose a direction"),
+            (short, THERE, "short.txt has 1 "),
+            (double, THERE, "sorted by the alphabet"),
+        ):
+            *_, answer = desk.take(str(path) if path else None, direction, *more)
+            assert said in str(answer.preview)
+            assert str(tmp_path) not in str(answer.preview)
+            assert answer.folder is None
+        assert not list(process_folder().glob("tstbench-submission-*"))
+        for folder in (None, str(tmp_path / "gone")):
+            said, kept, button = desk.add(folder)
+            assert "Score a file first" in said
+            assert (kept, button.interactive) == (None, False)
+
+    def test_scores_are_not_lost_where_publishing_fails(self, results, tmp_path):
+        pytest.importorskip("gradio")
+        from tstbench.spaces.leaderboard.submit_desk import Desk
+
+        class Broken(ToFolder):
+            def __call__(self, folder):
+                raise KeyError("a bug")
+
+        one = report("ours", {"acc": 1.0})
+        write_report(tmp_path / "scored", one, [sample(0, "a", "b")])
+        desk = Desk(Results(results), score_by_bleu, Broken(results), (THERE,))
+        said, kept, button = desk.add(str(tmp_path / "scored"))
+        assert "scores are not lost: try again" in said
+        assert (kept, button.interactive) == (str(tmp_path / "scored"), True)
+        desk = Desk(Results(results), score_by_bleu, ToFolder(results), (THERE,))
+        assert "ours is on the leaderboard" in desk.add(kept)[0]
 
     def test_peoples_own_rewrites_are_no_suspicion_where_they_are_called_so(
         self, results, tmp_path
@@ -124,6 +171,43 @@ class TestTheBoard:
             shutil.copytree(folder if hidden.parent == folder.parent else folder.parent, hidden)
         assert [entry.label for entry in Results(root).board().entries] == ["a"]
         assert Results(root).board().problems == ()
+
+    def test_what_no_page_can_show_is_named_and_the_rest_is_shown(self, root):
+        write(root, report("good", {"acc": 1.0}))
+        write(root, report("silent", {}, left_out=[("acc", "no scorer")]))
+        write(root, report("odd", {"acc": 1.0}, "mine/rude-to-kind-to-rude"))
+        (root / THERE / "significance.json").write_text('{"acc": {"ranks": {"good": [0, 1]}}}')
+        board = Results(root).board()
+        assert [entry.label for entry in board.entries] == ["good"]
+        said = ("has no scores: there", "'mine/rude-to-kind-to-rude' is not a", "[0, 1] is not a r")
+        for words in said:
+            assert sum(words in problem for problem in board.problems) == 1
+        assert len(board.problems) == len(said)
+
+    def test_who_is_not_significantly_worse_than_the_best_could_be_the_best(self, root):
+        write(root, report("a", {"acc": 1.0}))
+        ranks = {name: [1, 3] for name in "abc"}
+        facts = {"ranks": ranks, "p_best": {"a": ALPHA, "b": ALPHA - 1e-9, "c": 1.0}}
+        (root / THERE / "significance.json").write_text(json.dumps({"acc|v:1": facts}))
+        places = Results(root).board().places[THERE]["acc|v:1"]
+        assert {name: place.best for name, place in places.items()} == {
+            "a": True, "b": False, "c": True,
+        }  # fmt: skip
+
+    def test_a_file_of_the_same_size_and_time_is_read_again(self, root):
+        """As a copy that keeps times, over a file that was there."""
+        file = write(root, report("a", {"acc": 1.0})) / "report.json"
+        results, state = Results(root), file.stat()
+        assert results.board().entries[0].report.scores[0].value == 1
+        text = file.read_text()
+        (root / "new").write_text(text.replace('"value": 1.0', '"value": 1.5'))
+        os.utime(root / "new", ns=(state.st_atime_ns, state.st_mtime_ns))
+        assert ((root / "new").stat().st_size, (root / "new").read_text() != text) == (
+            state.st_size,
+            True,
+        )
+        (root / "new").replace(file)
+        assert results.board().entries[0].report.scores[0].value == 1.5
 
     def test_places_follow_the_files(self, root):
         cache = RankCache()
@@ -209,6 +293,24 @@ class TestHumanScores:
         assert named.interval.low < named.mean < named.interval.high
         assert (unnamed.mean, unnamed.interval) == (named.mean, None)
 
+    def test_who_does_not_compete_is_rated_and_has_no_rank(self, root):
+        """People like a reference best, and that takes no place from a system."""
+        ratings = {"a": 2, "b": 4, "c": 3, "reference-1": 5, "copy": 1}
+        for number, name in enumerate(ratings):
+            family = "human" if name == "reference-1" else "rule"
+            write(root, report(name, {"acc": 10.0 + number}, info={"family": family}))
+        rows = [row for name, value in ratings.items() for row in judged(name, [value])]
+        write_judgments(root / "human.jsonl", rows)
+        ranking = ranking_of(root)
+        (i,) = (i for i, c in enumerate(ranking.columns) if c.human)
+        cells = {row.entry.label: row.cells[i] for row in ranking.rows}
+        assert {name: cell.value for name, cell in cells.items()} == ratings
+        assert {name: cell.ranks for name, cell in cells.items()} == {
+            "a": (3, 3), "b": (1, 1), "c": (2, 2), "reference-1": None, "copy": None,
+        }  # fmt: skip
+        assert [name for name, cell in cells.items() if cell.best] == ["b"]
+        assert correlate(ranking) is None, "three systems are too few, and bounds are none"
+
     def test_aspects_of_two_studies_are_told_apart_in_the_picture(self, root):
         for i in range(4):
             write(root, report(f"s{i}", {"acc": 10.0 * i}))
@@ -244,3 +346,43 @@ class TestTables:
 
         assert directions(metric="acc", dataset="yelp") == {"yelp"}
         assert directions(metric="acc") == {"yelp", "amazon", "shakespeare", "styptb_tfu"}
+
+    def test_a_table_without_its_replicates_has_nothing_bold(self, root):
+        """In the moment after the board was read."""
+        for name, value in (("one", 60.0), ("other", 50.0)):
+            write_whole(root / THERE, report(name, {"acc": value}), [sample(0, "a", name)])
+        board = Results(root).board()
+        for bold in (True, False):
+            text = download(board, Query(direction=THERE), "markdown", RankCache())["text"]
+            assert ("**60.0**" in text, "60.0" in text) == (bold, True)
+            for file in root.glob("*/*/*/replicates.parquet"):
+                file.write_bytes(b"damaged")
+
+    def test_outputs_have_a_name_that_no_folder_can_break(self, root):
+        anyio, downloads = (
+            pytest.importorskip("anyio"),
+            pytest.importorskip("tstbench.spaces.leaderboard.downloads"),
+        )
+        odd, none = 'odd "x"; y\r\nz', "scores only"
+        folder = write(root, report("odd", {"acc": 1.0}), [sample(0, "a", "b")], folder=odd)
+        write(root, report("none", {"acc": 1.0}), folder=none)
+        app, sent = downloads.Downloads(None, Results(root)), []
+
+        async def send(message):
+            sent.append(message)
+
+        def ask(system):
+            sent.clear()
+            query = urlencode({"download": "outputs", "direction": THERE, "system": system})
+            scope = {"type": "http", "method": "GET", "path": "/", "headers": []}
+            anyio.run(app, {**scope, "query_string": query.encode()}, None, send)
+            return sent[0]["status"], dict(sent[0]["headers"]), sent[1]["body"]
+
+        status, headers, body = ask(odd)
+        assert (status, json.loads(body)) == (200, {"id": "s-0", "prediction": "b"})
+        name = b'attachment; filename="mini_negative-to-positive_odd_x_y_z.jsonl"'
+        assert headers[b"content-disposition"] == name
+        assert headers[b"x-content-type-options"] == b"nosniff"
+        assert ask(none)[::2] == (404, b"There are no outputs of this system to download.\n")
+        (folder / "samples.jsonl").write_text("{}")
+        assert ask(odd)[0] == 404

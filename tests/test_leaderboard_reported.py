@@ -10,7 +10,7 @@ import yaml
 from leaderboard_pages import Page
 from leaderboard_results import HOSTILE, THERE, report, write
 
-from tstbench.datasets_scripts.known import DATASETS
+from tstbench.datasets_scripts.known import DATASETS, DIRECTIONS
 from tstbench.errors import MissingFileError
 from tstbench.hub import hub_answers
 from tstbench.pipelines.hub.serve import make_server
@@ -21,6 +21,7 @@ from tstbench.spaces.leaderboard.query import Query
 from tstbench.spaces.leaderboard.ranks import RankCache
 from tstbench.spaces.leaderboard.reported import read_reported
 from tstbench.spaces.leaderboard.views import render
+from tstbench.untrusted import MAX_YAML_BYTES
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:httpx2")
 NAME = "somebody/model"
@@ -90,6 +91,33 @@ def test_a_folder_is_read_and_what_is_broken_is_named(hub, capsys):
     assert "somebody/broken/.eval_results/mini.yaml: 0." in capsys.readouterr().err
     with pytest.raises(MissingFileError, match="--reported hub"):
         read_reported(str(hub / "nothing"))
+
+
+def test_the_highest_is_first_then_by_name_and_licensed_or_endless_files_have_no_place(
+    tmp_path, capsys
+):
+    licensed = {"id": "tstbench/gyafc_em", "task_id": "informal-to-formal_acc"}
+    models = {
+        "b/x": [entry(value=50.0)],
+        "a/x": [entry(value=50.0), {"dataset": licensed, "value": 9.0}],
+        "c/x": [entry(value=70.0)],
+        "d/x": [entry(value=99.0, notes="a comment follows")],
+    }
+    for name, entries in models.items():
+        file = tmp_path / name / ".eval_results/mini.yaml"
+        file.parent.mkdir(parents=True)
+        file.write_text(yaml.safe_dump(entries))
+    with file.open("a") as stream:
+        stream.write(f"# {'x' * MAX_YAML_BYTES}\n")
+    found = read_reported(str(tmp_path))
+    ranked = found.of(DIRECTIONS[THERE])
+    assert [(one.reported.model, one.reported.entry.value) for one in ranked] == [
+        ("c/x", 70.0),
+        ("a/x", 50.0),
+        ("b/x", 50.0),
+    ]
+    assert len(found.scores) == len(ranked)
+    assert f"left out: {file}" in capsys.readouterr().err
 
 
 def test_the_hub_is_asked_with_its_own_client(hub, monkeypatch):

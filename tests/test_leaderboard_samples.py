@@ -1,7 +1,9 @@
 """The leaderboard's sentences: differences, order, what is missing, and text that is hostile."""
 
 import itertools
+import math
 import random
+import re
 
 import pytest
 from leaderboard_pages import Page, show
@@ -189,6 +191,46 @@ class TestSamples:
         assert ids("source", higher_is_better=True, text="TWO 1") == ["s-1"]
         assert found[1].mean == 70.0
         assert found[1].spread == 20.0, "standard deviation of 50 and 90"
+
+    def test_perplexities_are_compared_by_their_logarithms_and_what_has_none_is_last(self):
+        values = {"one": (10.0, None, 0.5), "two": (1000.0, None, 0.0)}
+        systems = {
+            name: {
+                f"s-{i}": sample(i, "s", "p", **({} if v is None else {"ppl": v}))
+                for i, v in enumerate(some)
+            }
+            for name, some in values.items()
+        }
+        found = sides(systems, "ppl")
+        assert [side.mean for side in found] == [505.0, None, 0.25]
+        # Of ln 10 and ln 1000; below 1 there is nothing to compare.
+        assert [side.spread for side in found] == [pytest.approx(math.log(10)), 0.0, 0.0]
+        for order, ids in (("worst", ["s-0", "s-2", "s-1"]), ("best", ["s-2", "s-0", "s-1"])):
+            assert [s.id for s in arrange(found, order, higher_is_better=False)] == ids
+
+    def test_the_page_knows_what_is_worse_and_ends_at_its_end(self, root):
+        rows = [sample(i, f"source {i}", "p", ppl=100.0 + i) for i in range(12)]
+        write(root, report("a", {"ppl": 105.0}), rows)
+
+        def page(**query):
+            html = show(root, view="samples", metric="ppl", order="worst", **query).html
+            return re.findall(r'<p class="id">s-(\d+)</p>', html), html
+
+        assert page()[0] == ["11", "10", "9", "8", "7"]
+        for number in ("3", "99"):
+            ids, html = page(p=number)
+            assert ids == ["1", "0"]
+            assert "Page 3 of 3, 12 sentences" in html
+
+    def test_no_more_systems_than_can_be_read_beside_one_another(self, root):
+        names = [f"system {i}" for i in range(10)]
+        for i, name in enumerate(names):
+            write(root, report(name, {"acc": 50.0 - i}), [sample(0, "s", "p", acc=0.0)])
+        for query in ({}, {"systems": "|".join(reversed(names))}):
+            page = Page(show(root, view="samples", **query).html)
+            boxes = [a for a in page.all("input") if "data-param-list" in a]
+            assert [box["value"] for box in boxes if "checked" in box] == names[:8]
+            assert [box["value"] for box in boxes] == names
 
     def test_a_sentence_that_a_system_lacks_is_said_to_be_missing(self, root):
         both = [sample(i, f"source {i}", f"mine {i}", acc=1.0) for i in range(2)]

@@ -1,5 +1,6 @@
 """The leaderboard as it is served: a page without a script, and an API."""
 
+import http.client
 import json
 import urllib.error
 import urllib.parse
@@ -8,13 +9,16 @@ import urllib.request
 import pytest
 from leaderboard_pages import Page
 from leaderboard_results import (
+    BACK,
     HOSTILE,
     THERE,
     report,
+    score_by_bleu,
     write,
 )
 
-from tstbench.errors import TSTBenchError
+from tstbench.datasets_scripts.known import DIRECTIONS
+from tstbench.errors import InputError, TSTBenchError
 from tstbench.spaces.leaderboard.query import VIEWS
 
 
@@ -76,6 +80,75 @@ class TestServed:
             (view,) = json.load(answer)["data"]
         assert view["title"] == "ACC on all directions"
         assert "1.0" in view["html"]
+
+    def test_tables_and_pictures_are_an_api_too(self, url):
+        def ask(name, *values):
+            body = json.dumps({"data": values}).encode()
+            kind = {"Content-Type": "application/json"}
+            request = urllib.request.Request(f"{url}gradio_api/run/{name}", body, kind)
+            with urllib.request.urlopen(request) as answer:
+                return json.load(answer)["data"][0]
+
+        for form, ending in (("csv", "csv"), ("latex", "tex"), ("markdown", "md")):
+            file = ask("download", {"view": "overview", "metric": "acc"}, form)
+            assert file["name"] == f"overview.{ending}"
+            assert "1.0" in file["text"]
+        assert ask("download", {"direction": THERE}, "csv")["name"] == (
+            "mini-negative-to-positive.csv"
+        )
+        for name in ("lengths", "style_map"):
+            html = ask(name, {"direction": THERE})["html"]
+            assert "The results hold no sentences of this direction." in html
+
+    def test_it_answers_to_the_names_that_it_was_given(self, root):
+        from tstbench.spaces.leaderboard import launch
+
+        root.mkdir()
+        running = launch(root, port=0, allowed_hosts=["board.example.org"], block=False)
+        try:
+            for name, status in (("board.example.org", 200), ("other.example.org", 421)):
+                connection = http.client.HTTPConnection(urllib.parse.urlsplit(running.url).netloc)
+                connection.request("GET", "/", headers={"Host": name})
+                assert connection.getresponse().status == status
+        finally:
+            running.close()
+
+    @pytest.mark.parametrize("given", [None, (BACK,)])
+    def test_only_what_takes_submissions_can_be_chosen(self, root, given):
+        from tstbench.spaces.leaderboard import launch
+
+        root.mkdir()
+        running = launch(root, port=0, score=score_by_bleu, directions=given, block=False)
+        try:
+            config = json.loads(self.get(f"{running.url}config"))
+        finally:
+            running.close()
+        (chosen,) = (
+            part["props"]["choices"]
+            for part in config["components"]
+            if part["props"].get("label") == "Direction"
+        )
+        assert [name for _, name in chosen] == list(given or DIRECTIONS)
+
+    @pytest.mark.parametrize(("mebibytes", "taken"), [(1.5, True), (2.5, False)])
+    def test_a_file_that_is_much_too_large_is_not_even_received(self, url, mebibytes, taken):
+        """One that is a little too large is: the form then says how large a file may be."""
+        head = b'--x\r\nContent-Disposition: form-data; name="files"; filename="a.txt"\r\n\r\n'
+        body = head + b"a" * int(mebibytes * 2**20) + b"\r\n--x--\r\n"
+        kind = {"Content-Type": "multipart/form-data; boundary=x"}
+        request = urllib.request.Request(f"{url}gradio_api/upload", body, kind)
+        try:
+            status = urllib.request.urlopen(request).status
+        except urllib.error.HTTPError as error:
+            status = error.code
+        assert status == (200 if taken else 413)
+
+    def test_a_number_that_is_no_port_is_said(self, root):
+        from tstbench.spaces.leaderboard import launch
+
+        root.mkdir()
+        with pytest.raises(InputError, match="70000 is not a port: choose one from 0 to 65535"):
+            launch(root, port=70000, block=False)
 
     def test_a_port_in_use_is_said(self, url, root):
         from tstbench.spaces.leaderboard import launch

@@ -7,7 +7,7 @@ import urllib.request
 from collections import Counter
 
 import pytest
-from leaderboard_pages import Page, show
+from leaderboard_pages import Page, ranking_of, show
 from leaderboard_results import BACK, HOSTILE, THERE, real_results, report, sample, write
 
 from tstbench.datasets_scripts.load import load_test_set
@@ -20,6 +20,7 @@ from tstbench.pipelines.scoring import scoring
 from tstbench.spaces.leaderboard.data import Results
 from tstbench.spaces.leaderboard.query import VIEWS, Query
 from tstbench.spaces.leaderboard.ranks import RankCache
+from tstbench.spaces.leaderboard.versus import choose_pair, comparison, decisive
 from tstbench.spaces.leaderboard.views import render
 
 
@@ -163,6 +164,23 @@ class TestHeadToHead:
         assert f"{count[-1]} sentence" in page.text
         better = Page(show(real, view="versus", metric="r_bleu", order="won", **query).html)
         assert f"{count[1]} sentence" in better.text
+
+    def test_sentences_are_those_that_differ_and_the_most_telling_is_first(self, real):
+        rows = ranking_of(real).rows
+        pair = choose_pair(rows, Query(first="delete-retrieve", second="copy"))
+        (metric,) = (one for one in comparison(pair).metrics if one.metric == "r_bleu")
+        lost, won = (
+            [one.gain for one in decisive(pair, metric, order)] for order in ("lost", "won")
+        )
+        assert lost == sorted(lost)
+        assert won == sorted(won, reverse=True)
+        assert max(lost) < 0 < min(won)
+        folders = [real / THERE / name for name in ("delete-retrieve", "copy")]
+        ours, theirs = (
+            {s.id: s.scores["r_bleu"] for s in Stored(f, read_report(f)).samples()} for f in folders
+        )
+        gains = sorted(ours[i] - theirs[i] for i in ours if ours[i] != theirs[i])
+        assert [*lost, *reversed(won)] == pytest.approx(gains)
 
     def test_the_difference_turns_its_sign_with_the_order(self, real):
         query = {"view": "versus", "direction": THERE}

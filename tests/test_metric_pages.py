@@ -113,6 +113,33 @@ def test_the_example_tells_metrics_apart(home):
     assert 20 < scores["s_bleu"] < 100
 
 
+def pressed(name, *values):
+    """What the button of a metric's page shows, and its result."""
+    (button,) = (one for one in page(ROOT / "metrics" / name).fns.values() if one.api_name)
+    return button.fn(*values)
+
+
+def test_a_box_has_a_line_for_each_sentence_and_no_more_than_it_takes():
+    """A pasted text ends with a line end, and what stands between two separators may be nothing."""
+    for end in ("", "\n"):
+        _, result = pressed("bleu", f"a b c d e{end}", f"a b c d f{end}", f" || a b c d e ||{end}")
+        assert result["r_bleu"] == 100
+        assert "|n:1|" in result["details"]["r_bleu"]["signature"]
+    _, result = pressed("surface", "x\n" * 2000, "y\n" * 2000)
+    assert result["copy_rate"] == 0
+    _, result = pressed("surface", "x\n" * 2001, "y\n" * 2001)
+    assert result == {"error": "2001 lines: this page takes at most 2000; use the library for more"}
+    _, result = pressed("surface", "x\ny\n", "y")
+    assert result["error"].startswith("predictions: 2 lines, sources: 1 line. Give each sentence")
+
+
+def test_what_a_visitor_wrote_is_text_in_what_is_said_of_it():
+    shown, result = pressed("acc", "one", "<img src=x onerror=alert(1)>")
+    assert "<img src=x" in result["error"]
+    assert "&lt;img src=x onerror=alert(1)&gt;" in shown
+    assert "<img" not in shown
+
+
 def asked_by_name(name, path="/config"):
     """The status of an answer to a request that names the server so."""
     demo = launch(ROOT / "metrics" / "surface", prevent_thread_lock=True, quiet=True)

@@ -6,6 +6,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
+from dataclasses import replace
 
 import pytest
 from prepared import DIRECTION, command_line, refusal
@@ -16,7 +17,7 @@ from tstbench.errors import InputError, UnknownNameError
 from tstbench.spaces.rewrite import serve
 from tstbench.spaces.rewrite.desk import Desk, NoTicketError
 from tstbench.spaces.rewrite.line import FULL, LEFT, MOST_WAITING
-from tstbench.spaces.rewrite.offers import checked_text, open_offers
+from tstbench.spaces.rewrite.offers import UNOPENED, checked_text, open_offers
 from tstbench.trainers.load import load_system
 
 SENTENCE = "The soup was cold !"
@@ -292,6 +293,18 @@ def test_the_command_tells_what_cannot_be_offered(folder, tmp_path, capsys):
     assert command_line(capsys, "rewrite")[0] == 2
     load_system("copy").save_pretrained(tmp_path / "copy")
     assert "trained for no direction" in refusal(capsys, "rewrite", tmp_path / "copy")
+
+
+def test_a_system_for_data_that_is_not_here_is_told_of_or_has_its_place(tmp_path, capsys):
+    """Its dataset may be another package's."""
+    system = load_system("copy")
+    system.card = replace(system.card, name="far", directions=("unheard/rude-to-polite",))
+    system.save_pretrained(tmp_path / "far")
+    with pytest.raises(UnknownNameError, match="unheard"):
+        open_offers([str(tmp_path / "far")], strict=True)
+    (there,) = open_offers([str(tmp_path / "far")], strict=False)
+    assert (there.name, there.found, there.problem) == ("far", None, UNOPENED)
+    assert str(tmp_path / "far") in capsys.readouterr().err  # for the owner, not for visitors
 
 
 def test_what_cannot_be_opened_has_its_place_on_a_space(folder):

@@ -59,7 +59,7 @@ def write_repository(
     """
     root = Path(root).expanduser().resolve()
     files = folder_files(source) if isinstance(source, Path) else dict(source)
-    repository = Repository(root, kind, repo_id)
+    repository, tags = Repository(root, kind, repo_id), tuple(tags)  # read twice
     _check_names(repository, files, tags)
     check_publishable(kind, repo_id, files)
 

@@ -188,6 +188,13 @@ class TestWeights:
         )
         assert fit_weights(again)[0] == pytest.approx(fit_weights(again)[1], abs=0.1)
 
+    def test_a_score_that_its_scale_does_not_have_moves_no_weight(self):
+        rows = overall_rows()
+        extra = rows[0].model_copy(update={"score": 50.0, "flag": "impossible", "rater": "other"})
+        usual, flagged = system_means(rows), system_means([*rows, extra])
+        assert flagged.aspects.tolist() == usual.aspects.tolist()
+        assert flagged.overall.tolist() == usual.overall.tolist()
+
     def test_too_few_or_nothing(self):
         some = systems_of((0.5, 0.3, 0.2), n=5, directions=(THERE,))
         with pytest.raises(InputError, match="5 systems"):

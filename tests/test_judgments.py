@@ -194,6 +194,16 @@ class TestAgreement:
         assert np.nanmax(table) == 4
         assert "rater-9" not in raters
 
+    def test_scores_that_are_no_categories_have_alpha_alone(self):
+        table = [[1, 2, 2, 4], [1, 2, 3, 4]]
+        whole, any_number = (
+            agreement(table_rows(table, f"{level} 1-5"), resamples=0)[0]
+            for level in ("ordinal", "interval")
+        )
+        assert whole.kappa.value is not None
+        assert (any_number.kappa.value, any_number.kappa.items) == (None, 4)
+        assert any_number.alpha.value is not None
+
     def test_undefined_is_none_not_a_number(self):
         for table in ([[3, 3, 3], [3, 3, 3]], [[1, None], [None, 2]], [[1, 2, 3]]):
             (got,) = agreement(table_rows(table, "ordinal 1-5"))

@@ -201,6 +201,7 @@ def test_the_seed_moves_intervals_and_no_value():
     def found(seed):
         settings = Settings(resamples=100, seed=seed, differences=False)
         report = meta_evaluate(rows(), with_scores(lambda h: h + noise), settings)
+        assert (report.seed, report.resamples) == (seed, 100)
         score = one(report, level="sentence", coefficient="pearson")
         return score.value, (score.low, score.high)
 

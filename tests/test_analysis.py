@@ -245,6 +245,13 @@ def test_a_sentence_with_more_raters_weighs_no_more(results):
     assert aspect.sentences["alpha", "s-1"] == 2.5
 
 
+def test_scores_on_two_scales_are_in_no_common_mean(results):
+    ten = judgment("beta", 1, 4.0).model_copy(update={"scale": "interval 0-10", "score": 9.0})
+    first, second = human_aspects([judgment("alpha", 1, 2.0), ten], results)
+    assert (first.scale, first.means) == ("interval 1-5", {"alpha": 2.0})
+    assert (second.scale, second.means) == ("interval 0-10", {"beta": 9.0})
+
+
 def test_two_studies_are_two_variables(results):
     some = [judgment("alpha", 1, 2.0), judgment("alpha", 1, 3.0, study="theirs")]
     assert [a.title for a in human_aspects(some, results)] == [

@@ -482,6 +482,25 @@ class TestWhole:
         assert {s["metric"] for s in overall} == {ELSEWHERE, OTHERS}
         assert min(s["value"] for s in overall if s["level"] == "sentence") > 0.5
 
+    def test_the_seed_moves_every_interval_and_nothing_else(self, toy):
+        given, measured = toy
+        stream = np.random.RandomState(9)  # weights that fit exactly have no interval
+        rows = [
+            row.model_copy(update={"score": float(np.clip(row.score + stream.randn(), 1, 5))})
+            if row.aspect == "overall"
+            else row
+            for row in given
+        ]
+        one, other = (
+            calibrated(rows, measured, "embedded", replace(PLAN, seed=seed)) for seed in (1, 2)
+        )
+        assert (one.evidence["seed"], other.evidence["seed"]) == (1, 2)
+        for a, b in zip(one.parts, other.parts, strict=True):
+            assert (a.weight, a.slope, a.offset) == (b.weight, b.slope, b.offset)
+        for name in ("weight", "slope", "offset"):
+            pairs = zip(one.parts, other.parts, strict=True)
+            assert any(a.intervals[name] != b.intervals[name] for a, b in pairs), name
+
     def test_the_summary_fits_a_terminal(self, toy):
         rows, measured = toy
         text = summary(calibrated(rows, measured, "embedded", PLAN))

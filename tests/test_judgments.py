@@ -146,6 +146,11 @@ class TestProtocol:
         (overall,) = overall_judgments(copied)
         assert (overall.score, overall.aspect) == (pytest.approx(2.2), "overall")
 
+    def test_a_note_about_one_aspect_is_none_about_the_whole(self):
+        three = [row(aspect=a, score=3, note=f"{a}!") for a in ("style", "content", "fluency")]
+        (overall,) = overall_judgments(three)
+        assert (overall.score, overall.note) == (3, None)
+
     @pytest.mark.parametrize("field", ["source", "output", "sample_id"])
     def test_no_overall_score_where_nobody_knows_what_was_copied(self, field):
         three = [row(aspect=a, score=3) for a in ("style", "content", "fluency")]

@@ -154,6 +154,8 @@ def test_settings_made_in_python_are_checked_as_those_of_the_command_line(tstben
     data = load_training(parse_direction(DIRECTION))
     wrong = replace(system_config("delete-retrieve", data.direction), gamma=-1.0)
     for make in (planned_system, train_system):
-        with pytest.raises(InputError, match=r"setting gamma of delete-retrieve: .* greater than 0"):
+        with pytest.raises(
+            InputError, match=r"setting gamma of delete-retrieve: .* greater than 0"
+        ):
             make("delete-retrieve", data, wrong)
     assert not list(tstbench_home.rglob("system.json"))

@@ -231,6 +231,25 @@ def test_an_impossible_score_is_in_no_mean(results):
     (aspect,) = human_aspects([judgment("alpha", 1, 2.0), Judgment.model_validate(wrong)], results)
     assert aspect.means == {"alpha": 2.0}
     assert aspect.sentences.get(("alpha", "s-2")) is None
+    assert human_aspects([Judgment.model_validate(wrong)], results) == ()
+
+
+def test_a_sentence_with_more_raters_weighs_no_more(results):
+    given = [
+        judgment("alpha", number, score).model_copy(update={"rater": f"rater-{rater}"})
+        for number, scores in ((1, (1.0, 2.0, 3.0, 4.0)), (2, (5.0,)))
+        for rater, score in enumerate(scores)
+    ]
+    (aspect,) = human_aspects(given, results)
+    assert aspect.means == {"alpha": 3.75}
+    assert aspect.sentences["alpha", "s-1"] == 2.5
+
+
+def test_scores_on_two_scales_are_in_no_common_mean(results):
+    ten = judgment("beta", 1, 4.0).model_copy(update={"scale": "interval 0-10", "score": 9.0})
+    first, second = human_aspects([judgment("alpha", 1, 2.0), ten], results)
+    assert (first.scale, first.means) == ("interval 1-5", {"alpha": 2.0})
+    assert (second.scale, second.means) == ("interval 0-10", {"beta": 9.0})
 
 
 def test_two_studies_are_two_variables(results):

@@ -188,6 +188,13 @@ class TestWeights:
         )
         assert fit_weights(again)[0] == pytest.approx(fit_weights(again)[1], abs=0.1)
 
+    def test_a_score_that_its_scale_does_not_have_moves_no_weight(self):
+        rows = overall_rows()
+        extra = rows[0].model_copy(update={"score": 50.0, "flag": "impossible", "rater": "other"})
+        usual, flagged = system_means(rows), system_means([*rows, extra])
+        assert flagged.aspects.tolist() == usual.aspects.tolist()
+        assert flagged.overall.tolist() == usual.overall.tolist()
+
     def test_too_few_or_nothing(self):
         some = systems_of((0.5, 0.3, 0.2), n=5, directions=(THERE,))
         with pytest.raises(InputError, match="5 systems"):
@@ -474,6 +481,25 @@ class TestWhole:
         overall = [s for s in found.evidence["overall"] if s["coefficient"] == "spearman"]
         assert {s["metric"] for s in overall} == {ELSEWHERE, OTHERS}
         assert min(s["value"] for s in overall if s["level"] == "sentence") > 0.5
+
+    def test_the_seed_moves_every_interval_and_nothing_else(self, toy):
+        given, measured = toy
+        stream = np.random.RandomState(9)  # weights that fit exactly have no interval
+        rows = [
+            row.model_copy(update={"score": float(np.clip(row.score + stream.randn(), 1, 5))})
+            if row.aspect == "overall"
+            else row
+            for row in given
+        ]
+        one, other = (
+            calibrated(rows, measured, "embedded", replace(PLAN, seed=seed)) for seed in (1, 2)
+        )
+        assert (one.evidence["seed"], other.evidence["seed"]) == (1, 2)
+        for a, b in zip(one.parts, other.parts, strict=True):
+            assert (a.weight, a.slope, a.offset) == (b.weight, b.slope, b.offset)
+        for name in ("weight", "slope", "offset"):
+            pairs = zip(one.parts, other.parts, strict=True)
+            assert any(a.intervals[name] != b.intervals[name] for a, b in pairs), name
 
     def test_the_summary_fits_a_terminal(self, toy):
         rows, measured = toy

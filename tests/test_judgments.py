@@ -146,6 +146,11 @@ class TestProtocol:
         (overall,) = overall_judgments(copied)
         assert (overall.score, overall.aspect) == (pytest.approx(2.2), "overall")
 
+    def test_a_note_about_one_aspect_is_none_about_the_whole(self):
+        three = [row(aspect=a, score=3, note=f"{a}!") for a in ("style", "content", "fluency")]
+        (overall,) = overall_judgments(three)
+        assert (overall.score, overall.note) == (3, None)
+
     @pytest.mark.parametrize("field", ["source", "output", "sample_id"])
     def test_no_overall_score_where_nobody_knows_what_was_copied(self, field):
         three = [row(aspect=a, score=3) for a in ("style", "content", "fluency")]
@@ -193,6 +198,16 @@ class TestAgreement:
         table, raters = reliability_table([*rows, more])
         assert np.nanmax(table) == 4
         assert "rater-9" not in raters
+
+    def test_scores_that_are_no_categories_have_alpha_alone(self):
+        table = [[1, 2, 2, 4], [1, 2, 3, 4]]
+        whole, any_number = (
+            agreement(table_rows(table, f"{level} 1-5"), resamples=0)[0]
+            for level in ("ordinal", "interval")
+        )
+        assert whole.kappa.value is not None
+        assert (any_number.kappa.value, any_number.kappa.items) == (None, 4)
+        assert any_number.alpha.value is not None
 
     def test_undefined_is_none_not_a_number(self):
         for table in ([[3, 3, 3], [3, 3, 3]], [[1, None], [None, 2]], [[1, 2, 3]]):

@@ -133,6 +133,12 @@ def test_pairs_that_are_held_out_have_no_source_in_training():
         paired(data(pairs=pairs_of(9)))
 
 
+def test_nothing_is_mined_where_a_style_has_no_sentence_left():
+    for empty, style in (({"source": ()}, "negative"), ({"target": ()}, "positive")):
+        with pytest.raises(InputError, match=f"no {style} sentences to learn from"):
+            paired(data(**empty), "mined", mined=pairs_of(30))
+
+
 def test_validation_pairs_are_held_out_as_published_and_no_more_than_asked():
     split = TrainingPart("validation", (), (), tuple(pairs_of(5)))
     found = paired(data(pairs=pairs_of(12), validation=split))

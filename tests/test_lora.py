@@ -224,6 +224,8 @@ def test_a_loss_that_is_no_number_ends_the_training():
     keeper = object.__new__(Keeper)
     with pytest.raises(InputError, match=r"not a number at step 7: lower the learning rate"):
         keeper.heard(7, {"loss": float("nan")})
+    with pytest.raises(InputError, match=r"validation/loss is not a number at step 7: lower"):
+        keeper.validated(7, float("inf"))
 
 
 def test_the_trainers_rows_are_those_of_the_order(base):

@@ -195,6 +195,8 @@ def test_perm_both_of_systems():
     assert p < 0.05
     again = good + 0.01 * stream.randn(240)
     assert perm_both_systems(good, again, quality, systems, pearson, resamples=300) > 0.1
+    with pytest.raises(InputError, match="aligned"):
+        perm_both_systems(good, bad, quality, systems[1:], pearson, resamples=100)
 
 
 @pytest.mark.parametrize("name", SYSTEM_COEFFICIENTS[:3])

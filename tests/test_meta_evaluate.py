@@ -201,6 +201,7 @@ def test_the_seed_moves_intervals_and_no_value():
     def found(seed):
         settings = Settings(resamples=100, seed=seed, differences=False)
         report = meta_evaluate(rows(), with_scores(lambda h: h + noise), settings)
+        assert (report.seed, report.resamples) == (seed, 100)
         score = one(report, level="sentence", coefficient="pearson")
         return score.value, (score.low, score.high)
 
@@ -359,6 +360,7 @@ def test_a_system_has_one_score(tmp_path):
         ("id,m\n1,NA\n", "line 2, column m: 'NA' is not a number"),
         ("id,m\n1,1_000\n", "line 2, column m: '1_000' is not a number"),
         ("id,m\n1\n", "line 2: not 2 columns"),
+        ("id,m\n1,0.5\n2,0,5\n", "line 3: not 2 columns"),
         ("id,m,m\n1,2,3\n", "two columns are called 'm'"),
         ("id,m\n", "no rows"),
         ("", "scores.csv is empty"),

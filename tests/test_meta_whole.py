@@ -8,8 +8,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from own_data import write_tones
 from scipy import stats
 
+from tstbench.datasets_scripts.added import load_data
 from tstbench.datasets_scripts.judgments.schema import Judgment
 from tstbench.datasets_scripts.known import parse_direction
 from tstbench.datasets_scripts.load import load_test_set
@@ -294,6 +296,60 @@ def test_references_are_those_of_the_rated_sentences():
     hand = measure(["r_chrf"], inputs, Scorers(PROFILES["embedded"], None))["r_chrf"]
     assert column.sentence == pytest.approx(hand.per_sentence())
     assert column.sentence[0] == 100 > column.sentence[1:].max()
+
+
+def rated(direction, texts, **changes):
+    """A study of outputs of one direction: (source, output) one by one."""
+    return [
+        JUDGMENTS[0].model_copy(
+            update={
+                "dataset": direction.split("/")[0],
+                "direction": direction,
+                "sample_id": str(n),
+                "source": source,
+                "output": output,
+                **changes,
+            }
+        )
+        for n, (source, output) in enumerate(texts)
+    ]
+
+
+def test_texts_of_another_language_are_prepared_as_it_asks(tmp_path):
+    """English rules join the parts of "do n't"; German has no such word."""
+    load_data(write_tones(tmp_path))
+    texts = [("das ist do n't .", "das ist don't ."), ("so ist es .", "so war es ."), ("a b", "b")]
+    found = {}
+    for way in ("tones/rude-to-poetic", WAYS[0]):
+        (column,), _ = computed_columns(rated_outputs(rated(way, texts)), scoring(["s_bleu"]))
+        found[way] = column.sentence
+    assert found[WAYS[0]][0] == 100
+    assert found["tones/rude-to-poetic"][0] < 100
+    inputs = check_inputs([b for _, b in texts], [a for a, _ in texts], language="de-AT")
+    hand = measure(["s_bleu"], inputs, Scorers(PROFILES["embedded"], None))["s_bleu"]
+    assert found["tones/rude-to-poetic"] == pytest.approx(hand.per_sentence())
+
+
+@pytest.mark.parametrize("hidden", ["source", "output"])
+def test_no_metric_is_computed_where_one_of_the_texts_was_not_published(hidden):
+    some = rated(WAYS[0], [("it was cold", "it was warm")] * 4)
+    some[2] = some[2].model_copy(update={hidden: None})
+    columns, left = computed_columns(rated_outputs(some), scoring(["s_chrf", "length_ratio"]))
+    assert not columns
+    assert [(one.metric, one.direction) for one in left] == [
+        ("s_chrf", WAYS[0]),
+        ("length_ratio", WAYS[0]),
+    ]
+    assert {one.why for one in left} == {"the study published no texts for this direction"}
+
+
+def test_metrics_are_tested_on_directions_and_not_within_one_model():
+    """A model's settings are one system more or less: differences are of whole directions."""
+    models = [row.model_copy(update={"model": row.system[:-1]}) for row in JUDGMENTS]
+    report = meta_evaluate(models, lambda _: (random_columns(2), []), SETTINGS)
+    assert {score.model for score in report.scores} == {None, "system-"}
+    assert {gap.model for gap in report.differences} == {None}
+    assert {gap.direction for gap in report.differences} == {None, *WAYS}
 
 
 def test_computed_scores_stand_at_their_outputs():

@@ -9,6 +9,8 @@ from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError, UnknownNameError
 from tstbench.pipelines.predictions import Answering, Predictions, Question, read_card
 from tstbench.pipelines.report import SystemInfo
+from tstbench.pipelines.report_files import read_report
+from tstbench.pipelines.suite import run_suite
 from tstbench.trainers.postprocess import STEPS, post_processed, step_names
 
 
@@ -78,3 +80,21 @@ def test_mistakes_are_told(capsys, tmp_path):
     assert "Did you mean 'drop-repeats'" in refusal(capsys, *asked, "--postprocess", "drop-repeat")
     people = ("transfer", "reference-1", "--direction", DIRECTION, "--postprocess", "truncate")
     assert "stays as it is" in refusal(capsys, *people)
+
+
+def test_the_report_of_a_suite_says_what_was_done_to_the_answers(tmp_path):
+    suite = tmp_path / "suite.toml"
+    suite.write_text(
+        'out = "results"\nmetrics = ["length_ratio"]\n'
+        + "".join(
+            f'[[system]]\nsystem = "copy"\ninfo = {{ name = "{name}" }}\n'
+            f'directions = ["{DIRECTION}"]\n{more}\n'
+            for name, more in (("plain", ""), ("steps", 'postprocess = ["truncate-v1"]'))
+        )
+    )
+    run_suite(suite, lambda reports, ranks: None)
+    found = {
+        name: read_report(tmp_path / "results" / DIRECTION / name).system.post_processing
+        for name in ("plain", "steps")
+    }
+    assert found == {"plain": (), "steps": ("truncate-v1",)}

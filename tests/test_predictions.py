@@ -12,7 +12,14 @@ from slow_package import install
 
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.pipelines.outputs import read_outputs
-from tstbench.pipelines.predictions import card_path, read_card
+from tstbench.pipelines.predictions import (
+    Answering,
+    Predictions,
+    Question,
+    card_path,
+    read_card,
+)
+from tstbench.pipelines.report import SystemInfo
 from tstbench.trainers.baselines import Copy, RandomTarget
 
 
@@ -204,6 +211,21 @@ def test_a_prediction_of_several_lines_is_kept_as_one(capsys, tmp_path, monkeypa
     test_set = load_test_set(DIRECTION)
     assert read_outputs(out, test_set).predictions[0] == f"So good! {test_set.sources[0]}"
     assert read_card(out).question.post_processing == ("one-line-v1",)
+
+
+def test_the_card_says_with_which_system_and_libraries_it_was_made(tmp_path):
+    test_set = load_test_set(DIRECTION)
+    question = Question(
+        system="mine", identity="1" * 64, direction=DIRECTION, test_set=test_set.fingerprint,
+        cleaning=test_set.cleaning, sentences=len(test_set), seed=5,
+    )  # fmt: skip
+    about = SystemInfo(name="mine", family="prompted")
+    ready = Answering("2" * 64, about, {"lib": "1.2"}, lambda rest: ["so good"] * len(rest))
+    path = tmp_path / "mine.jsonl"
+    Predictions(path, test_set, question).complete(lambda: ready)
+    card = read_card(path)
+    assert (card.system_hash, card.versions, card.about) == ("2" * 64, {"lib": "1.2"}, about)
+    assert (card.question, card.finished) == (question, True)
 
 
 def test_a_line_nested_without_end_is_no_prediction():

@@ -1,6 +1,7 @@
 """Preparing scorers: nothing twice, nothing half, and never on a test sentence."""
 
 import dataclasses
+import os
 import re
 import shutil
 
@@ -347,3 +348,23 @@ def test_the_classifier_of_the_cache_is_the_one_that_was_measured(prepared):
     expected = artefact.card.scores["held_out_accuracy"]
     assert hits / len(validation) == pytest.approx(expected, abs=1e-6)
     assert train_style_classifier(load_styles("mini"), "linear").hash == artefact.hash
+
+
+def test_a_file_that_changes_while_it_is_read_is_not_taken_for_the_one_before(
+    tstbench_home, tmp_path, monkeypatch
+):
+    load_data(write_manners(tmp_path / "own"))
+    way, polite = parse_direction("manners/rude-to-polite"), tmp_path / "own" / "polite.txt"
+    (before,) = prepare(way, EMBEDDED, ["ppl"])
+    os.utime(polite, (1, 1))  # the same sentences, which must be read to know it
+
+    def changing(*arguments, **options):
+        data = load_styles(*arguments, **options)
+        polite.write_text(polite.read_text() + "Might I ask you to leave?\n")
+        return data
+
+    with monkeypatch.context() as patch:
+        patch.setattr(prepare_module, "load_styles", changing)
+        assert [one.hash for one in prepare(way, EMBEDDED, ["ppl"])] == [before.hash]
+    (after,) = prepare(way, EMBEDDED, ["ppl"])
+    assert after.card.n_sentences == before.card.n_sentences + 1

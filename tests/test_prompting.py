@@ -78,6 +78,10 @@ def test_braces_in_a_sentence_are_no_slots():
         ('example = "{source}"', r"example has no slot \{target\}"),
         ('zero_shot = "{sentence} {sentense}"', r"slot \{sentense\}, which is not known"),
         ('general = "{sentence}"', r"general has the slot \{sentence\}"),
+        (
+            'general = "x"\n[instructions]\n"a/b-to-c" = "say {sentence}"',
+            r"instruction of a/b-to-c has the slot \{sentence\}",
+        ),
         ('zero_short = "{sentence}"', "zero_short: Extra inputs"),
         ("zero_shot = ", "not TOML"),
     ],

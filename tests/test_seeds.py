@@ -12,6 +12,7 @@ from leaderboard_pages import Page, show
 from prepared import BACK, DIRECTION, command_line, refusal
 
 from tstbench.datasets_scripts.load import load_test_set
+from tstbench.pipelines.analysis.results import read_run
 from tstbench.pipelines.evaluate import evaluate, write_evaluation
 from tstbench.pipelines.outputs import Outputs
 from tstbench.pipelines.predictions import read_card
@@ -89,6 +90,17 @@ def test_ranks_count_the_system_once(evaluation, results):
     [standings] = read_standings(results, each_seed=True)
     ranks = next(iter(standings.ranks.values()))
     assert len(ranks) == 4, "each seed: one by one, if asked for"
+
+
+def test_an_analysis_ranks_the_mean_and_finds_runs_by_their_systems_name(results):
+    (whole,) = read_run(results)
+    assert [r.system for r in whole.standings.ranks[whole.columns[0].signature]] == ["ours", "lone"]
+    assert {r.system.name for r in whole.runs} > {"ours-seed0", "lone", "copy"}
+    (some,) = read_run(results, systems=["ours"])
+    assert [r.system.name for r in some.runs] == [f"ours-seed{n}" for n in range(3)]
+    assert [r.system.name for r in some.reports] == ["ours"]
+    (one,) = read_run(results, systems=["ours-seed2"])
+    assert [r.system.name for r in one.reports] == ["ours-seed2"]
 
 
 def test_tables_say_mean_spread_and_seeds(results, capsys):

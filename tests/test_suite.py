@@ -85,6 +85,43 @@ def test_a_suite_and_an_evaluation_give_the_same_samples(path, capsys):
         assert one.scores == other.scores
 
 
+def test_what_looks_wrong_is_said_when_it_is_new(path, capsys):
+    """The lines of ``mine`` are one line early."""
+    run(path)
+    said = capsys.readouterr().err
+    assert "careful: mine: " in said
+    assert "careful: copy" not in said
+    run(path)
+    assert "careful" not in capsys.readouterr().err
+
+
+def test_metrics_that_compare_systems_are_given_those_of_the_suite(path, capsys):
+    """An adversarial classifier: each system's score depends on what the others wrote."""
+    folder = path.parent / "outputs"
+    lines = (folder / "mine.txt").read_text().splitlines()
+    (folder / "short.txt").write_text("".join(f"{' '.join(s.split()[:3])}\n" for s in lines))
+    path.write_text(
+        'out = "results"\nmetrics = ["naturalness_unigram"]\n'
+        + "".join(
+            f'[[system]]\ninfo = {{ name = "{name}" }}\n'
+            f'outputs = {{ "{DIRECTION}" = "outputs/{name}.txt" }}\n'
+            for name in ("mine", "short")
+        )
+    )
+    run(path)
+    out = path.parent / "evaluated"
+    files = [folder / "mine.txt", folder / "short.txt"]
+    options = ("--direction", DIRECTION, "--metrics", "naturalness_unigram", "--out", out)
+    code, _, err = command_line(capsys, "evaluate", *files, *options)
+    assert code == 0, err
+    for name in ("mine", "short"):
+        one, other = (
+            read_report(root / DIRECTION / name) for root in (out, path.parent / "results")
+        )
+        assert [score.metric for score in one.scores] == ["naturalness_unigram"]
+        assert one.scores == other.scores
+
+
 def test_what_is_done_is_not_done_again(path, capsys):
     run(path)
     before = stamps(path)

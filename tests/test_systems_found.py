@@ -1,11 +1,14 @@
 """Finding a system by name: one trained before is taken only if nothing it read has changed."""
 
 import json
+import os
 import shutil
 from dataclasses import replace
 
 import pytest
+from own_data import RUDE, write_lines, write_manners
 
+from tstbench.datasets_scripts.added import load_data
 from tstbench.datasets_scripts.known import parse_direction
 from tstbench.datasets_scripts.training import load_training
 from tstbench.errors import InputError
@@ -140,3 +143,18 @@ def test_a_card_that_says_another_kind_is_refused(tmp_path):
     assert found.kind.KIND == "copy"
     with pytest.raises(InputError, match="is a copy system, not random-target"):
         type(load_system(trained.folder)).from_pretrained(tmp_path / "other")
+
+
+def test_a_file_that_changes_while_it_is_read_is_not_taken_for_the_one_before(tmp_path):
+    load_data(write_manners(tmp_path))
+    way = parse_direction("manners/rude-to-polite")
+    before = find_system("delete-retrieve", way).open()
+    os.utime(tmp_path / "rude.txt", (1, 1))  # the same sentences, which must be read to know it
+
+    def changing(direction):
+        data = load_training(direction)
+        write_lines(tmp_path / "rude.txt", [*RUDE, "Leave the room at once."])
+        return data
+
+    assert find_system("delete-retrieve", way, training=changing).identity == before.card.recipe
+    assert find_system("delete-retrieve", way).identity != before.card.recipe

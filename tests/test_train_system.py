@@ -4,14 +4,17 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 from prepared import BACK, DIRECTION, command_line, refusal
 
 from tstbench.datasets_scripts.known import parse_direction
+from tstbench.datasets_scripts.training import load_training
 from tstbench.errors import InputError, MissingSystemError, UnknownNameError
 from tstbench.trainers.load import find_system, load_system
 from tstbench.trainers.registry import SYSTEMS, system_class
+from tstbench.trainers.train import planned_system, system_config, train_system
 
 TRAIN = ("train", "delete-retrieve", "--direction", DIRECTION)
 
@@ -145,3 +148,14 @@ def test_a_folder_with_a_system_for_each_direction_is_one_name(tmp_path, capsys)
         )
         assert code == 0, err
         written.unlink()
+
+
+def test_settings_made_in_python_are_checked_as_those_of_the_command_line(tstbench_home):
+    data = load_training(parse_direction(DIRECTION))
+    wrong = replace(system_config("delete-retrieve", data.direction), gamma=-1.0)
+    for make in (planned_system, train_system):
+        with pytest.raises(
+            InputError, match=r"setting gamma of delete-retrieve: .* greater than 0"
+        ):
+            make("delete-retrieve", data, wrong)
+    assert not list(tstbench_home.rglob("system.json"))

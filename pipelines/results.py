@@ -11,30 +11,24 @@ Everything is checked when it is read: the report has the hashes of the files be
 from __future__ import annotations
 
 import hashlib
-import io
 import os
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-
-import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from ..datasets_scripts.directions import Direction
 from ..datasets_scripts.known import DATASETS
 from ..errors import InputError, TSTBenchError
 from ..files import check_inside, file_name, file_state
-from ..metrics.result import finite
-from ..metrics.statistics import LEVEL, RESAMPLES
 from ..talk import printable, say
 from ..untrusted import MAX_LINES_BYTES, read_small
 from .history import HISTORY_FILE
 from .ranking import Bootstrapped
-from .report import MAX_NAME, SCHEMA_VERSION, Report, Sample, Score, score_recipe
+from .replicates import differing, parse_replicates
+from .report import MAX_NAME, SCHEMA_VERSION, Report, Sample
 from .report_files import parse_samples, read_report, read_versioned
 from .sample_outline import outline
 
@@ -81,22 +75,7 @@ class Stored:
         if not os.path.lexists(path):
             return {}
         content = self._check_hash(REPLICATES_FILE, self.report.replicates_sha256)
-        try:
-            # Neither pq.read_table nor to_numpy: they import pandas, which takes a second.
-            file = pq.ParquetFile(io.BytesIO(content))
-            rows = file.metadata.num_rows  # of a small file there can be billions
-            if self.report.scores and rows != 1 + RESAMPLES:
-                raise ValueError(f"it does not have one value and {RESAMPLES} replicates")
-            table = file.read([s.key for s in self.report.scores], use_threads=False)
-            stored = {
-                s.key: np.from_dlpack(table[s.key].combine_chunks()) for s in self.report.scores
-            }
-            for name, array in stored.items():
-                if array.shape != (1 + RESAMPLES,) or array.dtype != np.float64:
-                    raise ValueError(f"{name} does not have one value and {RESAMPLES} replicates")
-        except (ValueError, TypeError, KeyError, OSError, pa.ArrowException) as error:
-            raise InputError(f"{path} is damaged: {error}. Evaluate the system again") from error
-        return {name: Bootstrapped(float(a[0]), a[1:]) for name, a in stored.items()}
+        return parse_replicates(content, path, [score.key for score in self.report.scores])
 
     def check_whole(self, *, complete: bool = True) -> None:
         """Check that report, samples and replicates belong together, and to this folder.
@@ -163,16 +142,9 @@ class Stored:
         Raises:
             InputError: the replicates are damaged, or the report was changed after it was written.
         """
-        report, found = self.report, self.bootstrapped()
-        for score in report.scores if found else ():
-            if finite(found[score.key].value) != score.value:
-                raise self._changed(f"the value of {score.key} differs from {REPLICATES_FILE}")
-            wanted = score_recipe(report.outputs_sha256, report.data.fingerprint, score.signature)
-            if score.recipe != wanted:
-                raise self._changed(f"the recipe of {score.key} does not match its signature")
-        if found:
-            for score in _wrong_intervals(report.scores, found):
-                raise self._changed(f"the interval of {score.key} differs from {REPLICATES_FILE}")
+        found = self.bootstrapped()
+        if found and (what := differing(self.report, found)) is not None:
+            raise self._changed(what)
 
     def _check_samples(self) -> None:
         content = self._check_hash(SAMPLES_FILE, self.report.samples_sha256)
@@ -354,21 +326,3 @@ def read_direction(folder: Path, *, complete: bool = True) -> list[Stored]:
         except TSTBenchError as error:
             say(f"left out: {error}")
     return list(found.values())
-
-
-def _wrong_intervals(scores: Sequence[Score], found: Mapping[str, Bootstrapped]) -> Iterator[Score]:
-    """The scores whose interval is not that of their replicates, as far as a report writes it."""
-    told = [(score, score.interval) for score in scores if score.interval is not None]
-    if not told:
-        return
-    replicates = np.array([found[score.key].replicates for score, _ in told])
-    tails = [100 * (1 - LEVEL) / 2, 100 * (1 + LEVEL) / 2]
-    with np.errstate(invalid="ignore"):  # of infinite ones, which are done again below
-        bounds = np.percentile(replicates, tails, axis=1).T  # all at once: a tenth of the time
-    for (score, interval), draws, wanted in zip(told, replicates, bounds, strict=True):
-        if not np.isfinite(draws).all():
-            draws = draws[np.isfinite(draws)]
-            wanted = np.percentile(draws, tails) if len(draws) else np.full(2, np.nan)
-        off = np.abs(wanted - (interval.low, interval.high))
-        if interval.level != LEVEL or not (off <= 2e-6 + 1e-9 * np.abs(wanted)).all():
-            yield score

@@ -3,16 +3,19 @@
 import io
 import json
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from tstbench.errors import InputError
 from tstbench.pipelines.hub.known_files import check_known
+from tstbench.pipelines.report import predictions_sha256, score_recipe
 
 REPO = "us/things"
 SHA = "0" * 64
 AT = "mini/negative-to-positive"
+OUTPUTS = predictions_sha256(["b", "b"])
 ORIGIN = {"name": "a.txt", "commit": "1" * 40, "git_blob": "2" * 40}
 FINGERPRINT = {
     "dataset": "mini",
@@ -32,9 +35,9 @@ SCORE_ROW = {
     "date": "2024-05",
     "profile": "embedded",
     "metric": "acc",
-    "value": 1.5,
-    "low": 1.0,
-    "high": 2,
+    "value": 71.5,
+    "low": None,
+    "high": None,
     "unit": "percent",
     "signature": "acc|v:1",
     "made_with": "numpy:2",
@@ -75,14 +78,23 @@ SCORE = {
     "interval": None,
     "signature": "acc|v:1",
     "made_with": "numpy:2",
-    "recipe": SHA,
+    "recipe": score_recipe(OUTPUTS, SHA, "acc|v:1"),
     "profile": "embedded",
+}
+PPL = {
+    **SCORE,
+    "key": "ppl",
+    "metric": "ppl",
+    "value": 200.0,
+    "signature": "ppl|v:2",
+    "recipe": score_recipe(OUTPUTS, SHA, "ppl|v:2"),
+    "interval": {"low": 90, "high": 110, "level": 0.95, "resamples": 1000, "seed": 12345},
 }
 REPORT = {
     "schema_version": 2,
     "tstbench": "0.5.0",
     "direction": AT,
-    "system": {"name": "copy"},
+    "system": {"name": "copy", "family": "rule", "date": "2024-05"},
     "data": {
         "fingerprint": SHA,
         "cleaning": "paper-v1",
@@ -90,8 +102,8 @@ REPORT = {
         "references_min": 0,
         "references_max": 2,
     },
-    "outputs_sha256": SHA,
-    "scores": [SCORE, {**SCORE, "key": "ppl", "metric": "ppl", "signature": "ppl|v:2"}],
+    "outputs_sha256": OUTPUTS,
+    "scores": [SCORE, PPL],
 }
 SAMPLE = {"id": "7", "source": "a", "references": [], "prediction": "b", "scores": {"acc": None}}
 TASKS = {
@@ -116,6 +128,8 @@ def whole(row):
     return json.dumps(row).encode()
 
 
+DRAWN = np.repeat([90.0, 110.0], 500)
+REPLICATES = {"ppl": np.r_[200.0, DRAWN], "acc": np.r_[71.5, DRAWN]}
 WHOLE = {
     "eval.yaml": whole(TASKS),
     "fingerprint.json": whole(FINGERPRINT),
@@ -124,9 +138,9 @@ WHOLE = {
     "human.jsonl": lines(JUDGMENT),
     f"{AT}/significance.json": whole({"acc": COMPARISON}),
     f"{AT}/copy/report.json": whole(REPORT),
-    f"{AT}/copy/samples.jsonl": lines(SAMPLE),
+    f"{AT}/copy/samples.jsonl": lines(SAMPLE, SAMPLE),
     f"{AT}/copy/history.jsonl": lines(EARLIER),
-    f"{AT}/copy/replicates.parquet": parquet({"ppl": [1.0, 2.0], "acc": [0.5, 0.25]}),
+    f"{AT}/copy/replicates.parquet": parquet(REPLICATES),
     "a-to-b/test.parquet": parquet({"text": ["a"], "style": [1]}),
 }
 

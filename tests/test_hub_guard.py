@@ -22,11 +22,13 @@ from tstbench.pipelines.hub.guard import LicensedTextError, check_publishable
 from tstbench.pipelines.hub.quotes import SHORTEST, WINDOW
 from tstbench.pipelines.hub.repositories import find_repository
 from tstbench.pipelines.hub.writing import write_repository
+from tstbench.pipelines.report import predictions_sha256, score_recipe
 
 CARD = {"README.md": b"# A card\n"}
 SENTENCE = "u should totally go 2 that concert with ur friends"
 REWRITE = "You should certainly attend that concert with your friends."
 DIRECTION = "gyafc_em/informal-to-formal"
+OUTPUTS = predictions_sha256([REWRITE])
 REPORT = {
     "schema_version": 2,
     "tstbench": "0.5.0",
@@ -39,7 +41,7 @@ REPORT = {
         "references_min": 0,
         "references_max": 0,
     },
-    "outputs_sha256": "0" * 64,
+    "outputs_sha256": OUTPUTS,
     "scores": [
         {
             "key": "acc",
@@ -50,7 +52,7 @@ REPORT = {
             "interval": None,
             "signature": "acc|v:1 a b c",
             "made_with": "numpy 2.0, on a machine of ours",
-            "recipe": "0" * 64,
+            "recipe": score_recipe(OUTPUTS, "0" * 64, "acc|v:1 a b c"),
             "profile": "embedded",
         }
     ],
@@ -217,7 +219,7 @@ def test_a_record_as_an_example_in_a_card():
 def test_scores_without_text_pass(tmp_path):
     report = json.dumps(REPORT).encode()
     passes({f"{FOLDER}/report.json": report})
-    numbers = {f"{FOLDER}/replicates.parquet": numbers_file(tmp_path, [71.5, 70.0])}
+    numbers = {f"{FOLDER}/replicates.parquet": numbers_file(tmp_path, [71.5] + [70.0] * 1000)}
     passes({f"{FOLDER}/report.json": report, **numbers})
     numbers = {f"{FOLDER}/replicates.parquet": numbers_file(tmp_path, ["Yes, I do."])}
     assert "column of numbers" in unknown({f"{FOLDER}/report.json": report, **numbers})

@@ -14,6 +14,7 @@ from published_files import (
     JUDGMENT,
     ORIGIN,
     OUTPUT_ROW,
+    REPLICATES,
     REPO,
     REPORT,
     SAMPLE,
@@ -31,6 +32,8 @@ from tstbench.errors import TSTBenchError
 from tstbench.pipelines.hub import known_records as records
 from tstbench.pipelines.hub.known_files import check_known
 from tstbench.pipelines.hub.known_records import LicensedTextError, PublishedFile
+from tstbench.pipelines.hub.known_schemas import rows_of
+from tstbench.pipelines.report import Report
 
 UNLIKE = "is not as TSTBench writes it, so it is not published"
 AGAIN = "Write it again with TSTBench, or leave it out"
@@ -69,9 +72,12 @@ def test_each_field_is_there_and_of_its_kind(path, line, record, wrong):
             return lines(record, changed)
         return whole({"x": record, "y": changed} if path.startswith(AT) else changed)
 
+    # Without reports, scores are compared with nothing.
+    beside = {} if path == "scores.jsonl" else WHOLE
+
     def refused(changed):
         check_known("dataset", REPO, {**WHOLE, path: content(record)})
-        return refusal({**WHOLE, path: content(changed)})
+        return refusal({**beside, path: content(changed)})
 
     start = f"{REPO}: {path}{line} {UNLIKE}: "
     assert record.keys() == wrong.keys()  # each of them is tried
@@ -82,7 +88,7 @@ def test_each_field_is_there_and_of_its_kind(path, line, record, wrong):
         assert said.startswith(f"{start}{name}")
         assert said.endswith(f". {AGAIN}")
         if name in NULLABLE:
-            check_known("dataset", REPO, {**WHOLE, path: content({**record, name: None})})
+            check_known("dataset", REPO, {**beside, path: content({**record, name: None})})
     said = refused({**record, "more": 1})
     assert said == f"{start}more: is no field of such a file. {AGAIN}"
 
@@ -191,6 +197,64 @@ def test_what_belongs_to_a_report():
         )
     said = f"{REPO}: {licensed}/copy/samples.jsonl has text of a licensed dataset, gyafc_em."
     assert str(error.value).startswith(said)
+
+
+def test_a_report_says_what_its_replicates_and_predictions_say():
+    """Each value that is edited is refused, and so is what was edited beside the report."""
+    at, folder = (
+        f"{REPO}: {AT}/copy",
+        {p: c for p, c in WHOLE.items() if p.startswith(f"{AT}/copy")},
+    )
+    check_known("dataset", REPO, folder)
+    acc, ppl = REPORT["scores"]
+    interval = ppl["interval"]
+    for scores, what in (
+        ([{**acc, "value": 99.9}, ppl], "the value of acc differs from replicates.parquet"),
+        ([acc, {**ppl, "value": None}], "the value of ppl differs from replicates.parquet"),
+        ([acc, {**ppl, "recipe": SHA}], "the recipe of ppl does not match its signature"),
+        (
+            [acc, {**ppl, "interval": {**interval, "high": 111}}],
+            "the interval of ppl differs from replicates.parquet",
+        ),
+    ):
+        report = whole({**REPORT, "scores": scores})
+        assert refusal({**folder, f"{AT}/copy/report.json": report}) == (
+            f"{at}/replicates.parquet is not published: {what}, so its report.json was changed. "
+            "Evaluate the system again"
+        )
+    drawn = parquet({**REPLICATES, "acc": REPLICATES["acc"] + 1})
+    said = refusal({**folder, f"{AT}/copy/replicates.parquet": drawn})
+    assert "the value of acc differs from replicates.parquet" in said
+    said = refusal(
+        {**folder, f"{AT}/copy/replicates.parquet": parquet({"acc": [1.0], "ppl": [1.0]})}
+    )
+    assert said.startswith(f"{at}/replicates.parquet is damaged: it does not have one value and")
+    other = lines(SAMPLE, {**SAMPLE, "prediction": "c"})
+    assert refusal({**folder, f"{AT}/copy/samples.jsonl": other}) == (
+        f"{at}/samples.jsonl is not published: its predictions are not those that its report was "
+        "computed from. Evaluate the system again"
+    )
+
+
+def test_scores_are_those_of_the_reports_beside_them():
+    rows = [row.model_dump() for row in rows_of(Report.model_validate(REPORT))]
+    assert [(row["metric"], row["value"], row["low"]) for row in rows] == [
+        ("acc", 71.5, None),
+        ("ppl", 200.0, 90.0),
+    ]
+    check_known("dataset", REPO, {**WHOLE, "scores.jsonl": lines(*rows)})
+    for name, value in {
+        "value": 71.6,
+        "system": "ours",
+        "high": 75,
+        "signature": "acc|v:2",
+    }.items():
+        content = lines(rows[1], {**rows[0], name: value})
+        assert refusal({**WHOLE, "scores.jsonl": content}) == (
+            f"{REPO}: scores.jsonl, line 2 is no score of the reports beside it, so it is not "
+            "published: run `tstbench hub build` again"
+        )
+        check_known("dataset", REPO, {"scores.jsonl": content})
 
 
 def test_replicates_have_a_column_for_each_score():

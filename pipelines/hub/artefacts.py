@@ -6,7 +6,6 @@ import shutil
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from ...datasets_scripts.build import BuildReport
 from ...datasets_scripts.build import build as build_dataset
@@ -23,6 +22,7 @@ from ..significance import write_significance
 from .build import Built, Files, Source, build, trained_scorers
 from .human_judgments import stage_judgments
 from .known_records import LICENSED, LicensedTextError
+from .known_schemas import rows_of
 from .models import model_sources
 from .systems import systems_in, trained_systems
 from .tasks import EVAL_FILE, eval_yaml
@@ -209,7 +209,7 @@ def _stage_results(results: Path, found: Sequence[Stored], staging: Path) -> Pat
         place.mkdir(parents=True)
         for name in _published_files(stored):
             shutil.copy(stored.folder / name, place)
-        rows += list(_score_rows(stored))
+        rows += [row.model_dump(mode="json") for row in rows_of(stored.report)]
     for direction in sorted(staging.glob("*/*")):  # of what is published, and of nothing else
         write_significance(direction)
     human = results / "human.jsonl"
@@ -240,25 +240,6 @@ def _published_files(stored: Stored) -> Iterator[str]:
                 say(f"left out: {error}")
                 continue
         yield name
-
-
-def _score_rows(stored: Stored) -> Iterator[dict[str, Any]]:
-    report = stored.report
-    for score in report.scores:
-        yield {
-            "direction": report.direction,
-            "system": report.system.name,
-            "family": report.system.family,
-            "date": report.system.date,
-            "profile": score.profile,
-            "metric": score.metric,
-            "value": score.value,
-            "low": score.interval.low if score.interval else None,
-            "high": score.interval.high if score.interval else None,
-            "unit": score.unit,
-            "signature": score.signature,
-            "made_with": score.made_with,
-        }
 
 
 def _stage_outputs(found: Sequence[Stored], staging: Path) -> Path:

@@ -21,10 +21,10 @@ from ...errors import InputError, TSTBenchError
 from ...records import Strict
 from ...untrusted import parse_yaml
 from ..history import Earlier
-from ..report import Report, Sample, Sha256
+from ..report import Report, Sample, Sha256, predictions_sha256
 from ..report_schema_1 import ReportSchema1
 from .human_judgments import COLUMNS
-from .known_schemas import Fingerprint, OutputRow, ScoreRow, Significance, Tasks
+from .known_schemas import Fingerprint, OutputRow, ScoreRow, Significance, Tasks, rows_of
 
 LICENSED = tuple(name for name, facts in OUR_DATASETS.items() if facts.licensed)
 NAME_WORDS = 5  # more of them are a sentence
@@ -176,9 +176,19 @@ def tasks(file: PublishedFile) -> None:
 
 
 def score_rows(file: PublishedFile) -> None:
-    """``scores.jsonl``: numbers and signatures, of any direction."""
+    """``scores.jsonl``: numbers and signatures, of any direction; those of the reports, if any."""
+    reports = [
+        report(PublishedFile(file.repo_id, path, file.files))
+        for path in file.files
+        if PurePosixPath(path).name == "report.json"
+    ]
+    known = {row for one in reports for row in rows_of(one)}
     for where, line in file.lines():
-        _parse(ScoreRow, line, where)
+        if _parse(ScoreRow, line, where) not in known and reports:
+            raise InputError(
+                f"{where} is no score of the reports beside it, so it is not published: run "
+                "`tstbench hub build` again"
+            )
 
 
 def output_rows(file: PublishedFile) -> None:
@@ -250,8 +260,9 @@ def samples(file: PublishedFile) -> None:
     found = report(file)
     check_dataset(found.direction.split("/")[0], file.where)
     _check_hash(file, found.samples_sha256)
-    for where, line in file.lines():
-        _parse(Sample, line, where)
+    said = [_parse(Sample, line, where).prediction for where, line in file.lines()]
+    if predictions_sha256(said) != found.outputs_sha256:
+        raise _changed(file, "its predictions are not those that its report was computed from")
 
 
 def replicates(file: PublishedFile) -> None:
@@ -264,6 +275,15 @@ def replicates(file: PublishedFile) -> None:
             f"{file.where} does not have one column of numbers for each score of its report, so "
             "it is not published: evaluate the system again"
         )
+    from ..replicates import differing, parse_replicates
+
+    drawn = parse_replicates(file.content, file.where, [score.key for score in found.scores])
+    if (what := differing(found, drawn)) is not None:
+        raise _changed(file, f"{what}, so its report.json was changed")
+
+
+def _changed(file: PublishedFile, what: str) -> InputError:
+    return InputError(f"{file.where} is not published: {what}. Evaluate the system again")
 
 
 def _check_hash(file: PublishedFile, expected: Sha256 | None) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from ...records import Strict
+from ..report import Report
 
 
 class Fingerprint(Strict):
@@ -55,6 +57,26 @@ class ScoreRow(Strict):
     unit: str
     signature: str
     made_with: str
+
+
+def rows_of(report: Report) -> Iterator[ScoreRow]:
+    """The lines of ``scores.jsonl`` for a report: one a score."""
+    system = report.system
+    for score in report.scores:
+        yield ScoreRow(
+            direction=report.direction,
+            system=system.name,
+            family=system.family,
+            date=system.date,
+            profile=score.profile,
+            metric=score.metric,
+            value=score.value,
+            low=score.interval.low if score.interval else None,
+            high=score.interval.high if score.interval else None,
+            unit=score.unit,
+            signature=score.signature,
+            made_with=score.made_with,
+        )
 
 
 class OutputRow(Strict):

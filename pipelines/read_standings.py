@@ -71,6 +71,8 @@ def read_standings(
         if chosen := _chosen_systems(kept, systems, each_seed=each_seed):
             reports = tuple(one.report for one in chosen)
             found.append(Standings(reports, rank_stored(chosen), wanted))
+    if not any(stored):
+        raise InputError(f"{root}: no system's results are whole. Evaluate those named above again")
     if not found:
         raise InputError(
             f"{root}: nothing is left to show; relax --directions, --metrics or --systems"

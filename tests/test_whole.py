@@ -303,6 +303,16 @@ def test_a_board_notices_what_changes_while_it_is_shown(whole, tmp_path):
     assert names(entry.report for entry in results.board().entries) == WHOLE
 
 
+def test_where_no_result_is_whole_that_is_what_is_said(whole, tmp_path, capsys):
+    root = tmp_path / "results"
+    shutil.copytree(whole, root)
+    for folder in (root / THERE).glob("*/"):
+        first_score(value=0.5)(folder)
+    with pytest.raises(InputError, match=r"no system's results are whole\. Evaluate those named"):
+        read_standings(root)
+    assert capsys.readouterr().err.count("was changed after it was written") == 4
+
+
 def test_a_link_in_a_circle_or_a_file_among_the_folders_harms_nobody(whole, tmp_path):
     root = tmp_path / "results"
     shutil.copytree(whole, root)

@@ -281,10 +281,23 @@ def test_a_picture_may_have_words_or_be_none(corpus, head):
 @pytest.mark.parametrize("name", ["weights.bin", "tokenizer.model", "model.safetensors"])
 @pytest.mark.parametrize("in_a_file", [False, True])
 def test_a_text_is_no_weights_whatever_its_name(corpus, tmp_path, name, in_a_file):
-    text = ("soup\n" * 2**18 + SENTENCE).encode()
-    (tmp_path / name).write_bytes(text)
-    content = tmp_path / name if in_a_file else text
-    assert f"{name} quotes a sentence" in refuse({name: content}, "model", "tstbench/toy")
+    """It is read in parts of 2 ** 20 bytes: one ends within the sentence, and within an ü."""
+    for before in ("soup\n" * 2**18, "x" * (2**20 - 9), "x" + "ü" * 2**19):
+        text = f"{before} {SENTENCE}".encode()
+        (tmp_path / name).write_bytes(text)
+        content = tmp_path / name if in_a_file else text
+        assert f"{name} quotes a sentence" in refuse({name: content}, "model", "tstbench/toy")
+
+
+def test_n_grams_are_everybodys_and_sentences_are_not(corpus):
+    words = SENTENCE.split()
+    grams = "".join(f"-1.5\t{' '.join(words[i : i + 5])}\t-0.3\n" for i in range(len(words) - 4))
+    model = f"\\data\\\nngram 5={len(words) - 4}\n\n\\5-grams:\n{grams}\n\\end\\\n"
+    scorer = {"scorer.json": b'{"dataset": "mini"}', "model.arpa": model.encode()}
+    passes(scorer, "model", "tstbench/toy")
+    longer = scorer["model.arpa"] + SENTENCE.encode()
+    said = refuse({**scorer, "model.arpa": longer}, "model", "tstbench/toy")
+    assert "model.arpa quotes a sentence" in said
 
 
 def test_the_name_of_a_file_is_no_quote_either(corpus):

@@ -238,9 +238,9 @@ def test_a_report_says_what_its_replicates_and_predictions_say():
 
 def test_scores_are_those_of_the_reports_beside_them():
     rows = [row.model_dump() for row in rows_of(Report.model_validate(REPORT))]
-    assert [(row["metric"], row["value"], row["low"]) for row in rows] == [
-        ("acc", 71.5, None),
-        ("ppl", 200.0, 90.0),
+    assert [(row["metric"], row["value"], row["low"], row["high"]) for row in rows] == [
+        ("acc", 71.5, None, None),
+        ("ppl", 200.0, 90.0, 110.0),
     ]
     check_known("dataset", REPO, {**WHOLE, "scores.jsonl": lines(*rows)})
     for name, value in {

@@ -18,10 +18,10 @@ does not know the corpus; it refuses by construction:
 
 from __future__ import annotations
 
-import io
+import codecs
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -40,12 +40,13 @@ from .documents import (
 from .known_files import check_known
 from .known_records import LicensedTextError, content_of, strings
 from .lfs import open_source
-from .quotes import QuotedSentences
+from .quotes import SHORTEST, QuotedSentences
 
 VARIABLE = "TSTBENCH_GYAFC"
 
 PICTURES = frozenset({".gif", ".ico", ".jpeg", ".jpg", ".png", ".webp"})
 WEIGHTS = frozenset({".arpa", ".bin", ".model", ".npy", ".npz", ".safetensors"})
+_PART = 2**20  # bytes that are read at once
 
 # Fields that hold sentences, and fields whose prose is about the scores, not of the corpus.
 _SENTENCES = re.compile(
@@ -215,12 +216,14 @@ def _check_quotes(repo_id: str, files: Mapping[str, Path | bytes], copy: Path) -
     sentences = QuotedSentences.of_folder(copy)
     for path, content in files.items():
         suffix = PurePosixPath(path).suffix.lower()
-        texts: Iterable[str] = ()
+        texts: Iterable[str]
         if suffix in RECORDS:  # as parsed: escapes hide nothing, nor does a list of words
             texts = (" ".join(strings(value)) for _, value in documents(path, content))
         elif suffix in TEXT | PICTURES:  # a picture has words of its own, and may be none
-            texts = [content_of(content).decode("utf-8", "ignore")]
-        elif suffix != ".arpa":  # n-grams are shorter than a sentence that is looked for
+            texts = [content_of(content).decode(errors="ignore")]
+        elif suffix == ".arpa":
+            texts = _long_lines(content)
+        else:
             texts = _if_text(content)
         if any(sentences.quoted_in(text) for text in (path, *texts)):
             raise LicensedTextError(
@@ -228,10 +231,20 @@ def _check_quotes(repo_id: str, files: Mapping[str, Path | bytes], copy: Path) -
             )
 
 
+def _long_lines(content: Path | bytes) -> Iterator[str]:
+    """Lines of an n-gram model with more words than n-grams have, a probability and a weight."""
+    with open_source(content) as stream:
+        for line in stream:
+            if len(line.split()) >= SHORTEST + 2:
+                yield line.decode(errors="ignore")
+
+
 def _if_text(content: Path | bytes) -> Iterable[str]:
     """Weights that are none: a name does not make numbers of a text."""
-    with io.TextIOWrapper(open_source(content), encoding="utf-8") as reader:
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    with open_source(content) as stream:
         try:  # weights can be large, and end this at once
-            return ["".join(iter(partial(reader.read, 2**20), ""))]
+            parts = [decoder.decode(part) for part in iter(partial(stream.read, _PART), b"")]
         except UnicodeDecodeError:
             return ()
+    return ["".join(parts)]

@@ -30,7 +30,8 @@ ROOT = HERE.parent.parent
 STAGE = ROOT / ".mutation"
 PLUGINS = ("-p", "fresh", "-p", "no:cacheprovider", "-p", "no:xdist")
 # A test that never ends, or that ends the process, has noticed too.
-NOTICED = {"killed", "timeout", "segfault"}
+SLOW = "timeout"
+NOTICED = {"killed", SLOW, "segfault"}
 
 
 @dataclass(frozen=True)
@@ -239,7 +240,7 @@ def read_mutants(group: Group) -> list[Mutant]:
         for key, code in json.loads(meta.read_text("utf-8"))["exit_code_by_key"].items():
             status = status_by_exit_code[code]
             was = now = ""
-            if status not in NOTICED:
+            if status not in NOTICED or status == SLOW:
                 was, now = changed(get_diff_for_mutant(key, path=f"tstbench/{name}"))
             mutants.append(Mutant(name, _function(key), was, now, status))
     return mutants
@@ -298,12 +299,13 @@ def main() -> None:
 
     excuses = read_excuses()
     left = sorted(mutant for mutant in mutants if not mutant.noticed)
+    slow = [mutant for mutant in mutants if mutant.status == SLOW]  # a busy machine, it may be
     bare = [mutant for mutant in left if not any(each.covers(mutant) for each in excuses)]
     stale = [
         each
         for each in excuses
         if any(each.file in group.mutated() for group in groups)
-        and not any(each.covers(mutant) for mutant in left)
+        and not any(each.covers(mutant) for mutant in (*left, *slow))
     ]
     for mutant in bare:
         print(f"\n{mutant.file}: {mutant.function} ({mutant.status})")

@@ -295,9 +295,14 @@ def test_n_grams_are_everybodys_and_sentences_are_not(corpus):
     model = f"\\data\\\nngram 5={len(words) - 4}\n\n\\5-grams:\n{grams}\n\\end\\\n"
     scorer = {"scorer.json": b'{"dataset": "mini"}', "model.arpa": model.encode()}
     passes(scorer, "model", "tstbench/toy")
-    longer = scorer["model.arpa"] + SENTENCE.encode()
-    said = refuse({**scorer, "model.arpa": longer}, "model", "tstbench/toy")
-    assert "model.arpa quotes a sentence" in said
+    with (corpus / "Entertainment_Music/train/informal").open("a") as stream:
+        stream.write("i can not go to that\n")  # the shortest that is looked for has six words
+    five = scorer["model.arpa"] + b"-1.5\ti cannot go to that\t-0.3\n"
+    passes({**scorer, "model.arpa": five}, "model", "tstbench/toy")
+    for sentence in (SENTENCE, "i can not go to that"):
+        longer = five + f"-1.5\t{sentence}\t".encode() + b"-0.3\xff\n"
+        said = refuse({**scorer, "model.arpa": longer}, "model", "tstbench/toy")
+        assert "model.arpa quotes a sentence" in said
 
 
 def test_the_name_of_a_file_is_no_quote_either(corpus):

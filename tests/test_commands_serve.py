@@ -78,7 +78,7 @@ def served(here, tmp_path_factory):
         )
         for name, given in commands.items()
     }
-    end = time.monotonic() + 120
+    end = time.monotonic() + 300
     for name, process in running.items():
         while process.poll() is None and time.monotonic() < end:
             try:

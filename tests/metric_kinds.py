@@ -124,7 +124,7 @@ def joint(some: list[Any]) -> Statistics:
     against = [[str(text)] for text in reference]
     parts = (
         share_statistics(both_classes(p), 1),
-        bleu_statistics([str(text) for text in prediction], against, "multi-bleu"),
+        bleu_statistics([str(text) for text in prediction], against, "whitespace"),
         ppl_statistics(log10, words),
     )
     return joint_statistics(*parts, weights=JointWeights(2, 1, 0.5))
@@ -164,7 +164,7 @@ KINDS = {
     # A sentence's own BLEU is smoothed and has the orders that it is long enough for.
     "bleu": Kind(COMPARED, bleu("tstbench"), 0, 100, False),
     "bleu, 13a": Kind(COMPARED, bleu("13a"), 0, 100, False),
-    "bleu, multi-bleu": Kind(COMPARED, bleu("multi-bleu"), 0, 100, False),
+    "bleu, multi-bleu": Kind(COMPARED, bleu("whitespace"), 0, 100, False),
     "chrf": Kind(COMPARED, chrf(0), 0, 100),
     "chrf++": Kind(COMPARED, chrf(2), 0, 100),
     "joint": Kind(st.tuples(PROBABILITIES, TEXTS, TEXTS, LOG10, LENGTHS), joint, 0, 1, False),

@@ -143,7 +143,8 @@ class TestAgainstTheTools:
                 assert found == pytest.approx(expected, abs=1e-9)
 
     def test_it_is_what_evaluate_reports(self, files, one_way, capsys):
-        for protocol, name in (("tstbench", "tstbench"), ("13a", "tstbench 13a")):
+        for protocol in ("tstbench", "13a", "whitespace"):
+            name = "tstbench" if protocol == "tstbench" else f"tstbench {protocol}"
             assert not main(
                 f"evaluate {files}/a.txt --direction {WAYS[0]} --metrics multi_bleu --json "
                 f"--set bleu.protocol={protocol}".split()

@@ -106,7 +106,7 @@ def test_every_scorer_that_is_needed_is_signed_with_its_hash(prepared, inputs, s
         ("multi_bert", {"bertscore": {"reduce": "mean"}}),
         ("ppl", {"ppl": {"norm": "words+1"}}),
         ("joint", {"joint": {"weights": (2, 1, 3)}}),
-        ("joint", {"bleu": {"protocol": "multi-bleu"}}),
+        ("joint", {"bleu": {"protocol": "whitespace"}}),
         ("joint", {"ppl": {"norm": "words+1"}}),
     ],
 )

@@ -11,7 +11,7 @@ numbers differ by a factor of two, is chosen by name and printed in the signatur
 _ARGUMENTS = """
     direction (str): for example "yelp/negative-to-positive"; used only in the signature.
     protocol (str): "tstbench" (lower-case, nltk tokens, no smoothing; the default for English),
-        "tstbench-punkt", "multi-bleu" (whitespace tokens, as multi-bleu.perl), "13a" (sacreBLEU's
+        "tstbench-punkt", "whitespace" (tokens between spaces, mixed case), "13a" (sacreBLEU's
         default), or another of sacreBLEU's tokenizers: "intl", "char", "zh", "ja-mecab", "ko-mecab".
     language (str): language of the texts; default: the dataset's, or English.
 Returns:

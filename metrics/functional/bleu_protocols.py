@@ -49,7 +49,7 @@ PROTOCOLS = {
     for protocol in (
         BleuProtocol("tstbench", "nltk", True, "one", "none"),
         BleuProtocol("tstbench-punkt", "nltk-punkt", True, "one", "none"),
-        BleuProtocol("multi-bleu", "whitespace", False, "zero", "none"),
+        BleuProtocol("whitespace", "whitespace", False, "zero", "none"),
         *(BleuProtocol(name, name, False, "zero", "exp") for name in _SACREBLEU),
     )
 }

@@ -65,8 +65,9 @@ def test_every_choice_of_every_profile():
 
 
 def test_every_choice_of_every_protocol():
-    """tstbench: the paper's code (lower-case, nltk); whitespace: split at blanks with case
-    kept, as multi-bleu.perl does on uncleaned files; the others: sacreBLEU's defaults (Post, 2018), which smooth with "exp".
+    """tstbench: the paper's code (lower-case, nltk); whitespace: split at blanks, case kept, as
+    multi-bleu.perl does on uncleaned files; the others: sacreBLEU's defaults (Post, 2018), which
+    smooth with "exp".
     """
     fields = ("tokenize", "lowercase", "short_totals", "smooth")
     assert {n: tuple(getattr(p, f) for f in fields) for n, p in PROTOCOLS.items()} == {

@@ -45,6 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="table",
         help="format of the ranking",
     )
+    parser.add_argument("--intervals", action="store_true", help="show the 95%% intervals")
     parser.add_argument("--json", action="store_true", help="print reports as JSON lines")
     parser.add_argument("--signatures", action="store_true", help="print the signatures too")
     parser.add_argument(
@@ -133,7 +134,7 @@ def _print(evaluation, arguments: argparse.Namespace) -> None:  # type: ignore[n
             print(json.dumps(whole))  # noqa: T201 - ASCII on any terminal
         return
     reports = evaluation.reports
-    print_ranking(reports, evaluation.ranks, arguments.format)
+    print_ranking(reports, evaluation.ranks, arguments.format, intervals=arguments.intervals)
     left_out = {one.metric: one.why for report in reports for one in report.left_out}
     for metric, why in left_out.items():
         say(f"{metric} is left out: {why}")

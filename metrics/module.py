@@ -32,6 +32,7 @@ Args:
     predictions (list of str): N rewritten sentences; '' for a failed output.
     sources (list of str): the N sentences they rewrite, in the same order.
     references (list of list of str, or list of str): the human rewrites of each sentence, 0 to n.
+    per_sentence (bool): put one value per sentence into details too; default: False.
 """
 
 _NEEDED = {
@@ -77,7 +78,14 @@ class StyleTransferMetric(evaluate.Metric):
             datasets.Features({**plain, "references": text}),
         ]
 
-    def compute(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> Any:
+    def compute(
+        self,
+        *,
+        predictions: Any = None,
+        references: Any = None,
+        per_sentence: bool = False,
+        **kwargs: Any,
+    ) -> Any:
         """Check the inputs, with our messages, before evaluate looks at their first row."""
         if predictions is not None:
             missing = {"sources": kwargs.get("sources"), "references": references}
@@ -89,7 +97,11 @@ class StyleTransferMetric(evaluate.Metric):
             raise InputError("nothing to score: predictions are missing")
         columns = {"predictions": predictions, "references": _as_lists(references)}
         given = {name: column for name, column in columns.items() if column is not None}
-        return super().compute(**given, **kwargs)
+        result = super().compute(**given, **kwargs)
+        if result is not None and not per_sentence:  # None: in a process that only adds
+            for one in result["details"].values():
+                one.pop("per_sentence", None)
+        return result
 
     def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
         """Add sentences; they are checked when the metric is computed."""
@@ -99,14 +111,14 @@ class StyleTransferMetric(evaluate.Metric):
 
 
 def compute(
-    metrics: Sequence[str],
+    metrics: str | Sequence[str],
     *,
     predictions: Sequence[str],
     sources: Sequence[str] | None = None,
     references: Sequence[str | Sequence[str]] | None = None,
     direction: str | Direction | None = None,
     profile: str = "embedded",
-    scorers: Sequence[str] = (),
+    scorers: str | Sequence[str] = (),
     language: str | None = None,
     batch_size: int | None = None,
     systems: Mapping[str, Sequence[str]] | None = None,

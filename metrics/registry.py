@@ -123,8 +123,10 @@ def is_neutral(metric: str) -> bool:
     return metric in METRICS and METRICS[metric].neutral
 
 
-def expand(names: Iterable[str]) -> tuple[str, ...]:
+def expand(names: str | Iterable[str]) -> tuple[str, ...]:
     """Metrics from names of metrics and families, each once, in the given order.
+
+    A text is one name.
 
     Raises:
         UnknownNameError: neither a metric nor a family.
@@ -134,7 +136,7 @@ def expand(names: Iterable[str]) -> tuple[str, ...]:
     ('s_bleu', 'r_bleu', 'multi_bleu', 'acc')
     """
     found: dict[str, None] = {}
-    for name in names:
+    for name in [names] if isinstance(names, str) else names:
         if name in METRICS:
             found[name] = None
         elif name in families():

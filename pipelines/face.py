@@ -114,11 +114,11 @@ def evaluate(
     predictions: Predictions | Mapping[str, Predictions],
     direction: str | Direction,
     *,
-    metrics: Iterable[str] | None = None,
+    metrics: str | Iterable[str] | None = None,
     profile: str = "embedded",
     scorers: Mapping[str, str] | None = None,
     options: Settings | None = None,
-    baselines: Iterable[str] = (),
+    baselines: str | Iterable[str] = (),
     out: Path | str | None = None,
     data_dir: Path | str | None = None,
     device: str = "auto",
@@ -133,11 +133,11 @@ def evaluate(
         predictions: N texts in the order of the test set, or a file of them (text, JSON Lines or
             CSV); for several systems, a mapping from name to either.
         direction: ``yelp/negative-to-positive``; see :func:`tstbench.directions`.
-        metrics: names of metrics and families; by default the benchmark's ten.
+        metrics: a name of a metric or family, or several; by default the benchmark's ten.
         profile: ``embedded`` or ``paper``.
         scorers: scorers to use instead of the profile's, by role: ``{"encoder": "my/model@6"}``.
         options: metric options, by family: ``{"bleu": {"protocol": "13a"}}``.
-        baselines: baselines to score as well: ``copy``, ``random-target``, ``reference-1``...
+        baselines: a baseline to score as well, or several: ``copy``, ``reference-1``...
         out: a results folder to add to; what it already has is not computed again.
         data_dir: the user's copy of a licensed corpus.
         device: ``auto``, ``cpu`` or ``cuda``.
@@ -171,7 +171,7 @@ def evaluate(
         else:
             check_inputs(some, test_set.sources)
             systems.append(Outputs(name, tuple(some)))
-    baselines = tuple(baselines)
+    baselines = (baselines,) if isinstance(baselines, str) else tuple(baselines)
     for name in baselines:
         systems.append(Outputs(name, tuple(predict(name, test_set, data_dir=folder))))
     root = None if out is None else Path(out)

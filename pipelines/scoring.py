@@ -44,10 +44,10 @@ class Scoring:
 
 
 def scoring(
-    metrics: Iterable[str] | None = None,
+    metrics: str | Iterable[str] | None = None,
     *,
     profile: str = "embedded",
-    scorers: Iterable[str] = (),
+    scorers: str | Iterable[str] = (),
     settings: Settings | None = None,
     device: str = "auto",
     dtype: str = "float32",

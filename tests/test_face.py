@@ -53,17 +53,25 @@ def test_lists():
 def test_scores_are_those_of_the_command_line(sources, tmp_path, capsys):
     file = tmp_path / "mine.txt"
     file.write_text("\n".join(sources) + "\n")
-    command_line(
+    _, table, _ = command_line(
         capsys, "evaluate", file, "--direction", DIRECTION, "--metrics", *CHEAP,
-        "--out", tmp_path / "out",
+        "--out", tmp_path / "out", "--intervals",
     )  # fmt: skip
     wanted = read_report(tmp_path / "out" / DIRECTION / "mine").scores
     from_texts = tstbench.evaluate(sources, DIRECTION, metrics=CHEAP)
     from_file = tstbench.evaluate({"mine": file}, DIRECTION, metrics=CHEAP)
     for scores in (from_texts, from_file):
         assert {s.key: s for s in scores.report.scores} == {s.key: s for s in wanted}
+    acc = next(score for score in wanted if score.metric == "acc").interval
+    assert f"{acc.low:.1f}–{acc.high:.1f}" in table
     assert from_texts["s_bleu"] == 100.0
     assert from_texts.report.system.name == "predictions"
+
+
+def test_a_string_is_one_name(sources):
+    scores = tstbench.evaluate(sources, DIRECTION, metrics="s_bleu", baselines="copy")
+    assert [r.system.name for r in scores.reports] == ["predictions", "copy"]
+    assert scores.reports[0].scores[0].metric == "s_bleu"
 
 
 def test_a_results_folder_grows(sources, tmp_path):

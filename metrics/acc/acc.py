@@ -12,7 +12,7 @@ _ARGUMENTS = """
     profile (str): "embedded" or "paper".
     batch_size (int): the most sentences that a model scores at once; no score depends on it.
 Returns:
-    acc (float): percent, 0 to 100, higher is better; details: interval, per_sentence, signature.
+    acc (float): percent, 0 to 100, higher is better; details: interval, signature.
 Examples:
     >>> acc = evaluate.load("tstbench/acc")
     >>> results = acc.compute(predictions=["the soup was lovely."], direction="mini/negative-to-positive")

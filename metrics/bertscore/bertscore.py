@@ -16,7 +16,7 @@ _ARGUMENTS = """
     language (str): language of the texts; default: the dataset's, or English.
 Returns:
     s_bert, r_bert, multi_bert (float or None): fraction, higher is better; None if no sentence
-        has a reference (r_bert) or several (multi_bert); details: interval, per_sentence, signature.
+        has a reference (r_bert) or several (multi_bert); details: interval, signature.
 Examples:
     >>> bertscore = evaluate.load("tstbench/bertscore")
     >>> results = bertscore.compute(

@@ -17,7 +17,7 @@ _ARGUMENTS = """
 Returns:
     s_bleu, r_bleu, multi_bleu (float or None): percent, 0 to 100, higher is better; None if no
         sentence has a reference (r_bleu) or several (multi_bleu); details: interval,
-        per_sentence, signature.
+        signature.
 Examples:
     >>> bleu = evaluate.load("tstbench/bleu")
     >>> results = bleu.compute(

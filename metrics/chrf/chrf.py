@@ -17,7 +17,7 @@ _ARGUMENTS = """
     language (str): language of the texts; default: the dataset's, or English.
 Returns:
     s_chrf, r_chrf, multi_chrf (float or None): percent, higher is better; None if no sentence
-        has a reference (r_chrf) or several (multi_chrf); details: interval, per_sentence, signature.
+        has a reference (r_chrf) or several (multi_chrf); details: interval, signature.
 Examples:
     >>> chrf = evaluate.load("tstbench/chrf")
     >>> results = chrf.compute(

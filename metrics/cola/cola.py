@@ -13,7 +13,7 @@ _ARGUMENTS = """
     direction (str): used only by the embedded profile, which has its own small classifier
         for the mini dataset.
 Returns:
-    cola (float): percent, 0 to 100, higher is better; details: interval, per_sentence, signature.
+    cola (float): percent, 0 to 100, higher is better; details: interval, signature.
 Examples:
     >>> cola = evaluate.load("tstbench/cola")
     >>> results = cola.compute(

@@ -20,7 +20,7 @@ _ARGUMENTS = """
     output (str): "probability" (default) or "logit": what is explained.
     language (str): language of the texts; default: the dataset's, or English.
 Returns:
-    cps (float): fraction, higher is better, 1 is a copy; details: interval, per_sentence, signature.
+    cps (float): fraction, higher is better, 1 is a copy; details: interval, signature.
 Examples:
     >>> cps = evaluate.load("tstbench/cps")
     >>> results = cps.compute(

@@ -12,12 +12,13 @@ _ARGUMENTS = """
     batch_size (int): the most sentences that a model scores at once; no score depends on it.
     direction (str): used only because the mini dataset has a small classifier of its own.
 Returns:
-    fluency (float): fraction, 0 to 1, higher is better; details: interval, per_sentence, signature.
+    fluency (float): fraction, 0 to 1, higher is better; details: interval, signature.
 Examples:
     >>> fluency = evaluate.load("tstbench/fluency")
     >>> results = fluency.compute(
     ...     predictions=["the soup was lovely.", "soup the lovely was lovely and."],
     ...     direction="mini/negative-to-positive",
+    ...     per_sentence=True,
     ... )
     >>> first, second = results["details"]["fluency"]["per_sentence"]
     >>> first > second

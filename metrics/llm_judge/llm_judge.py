@@ -26,7 +26,7 @@ _ARGUMENTS = """
     profile (str): not used; the judge is named by itself.
 Returns:
     judge_style, judge_content, judge_fluency (float): 0 to 1, higher is better; judge_unread (float):
-        percent of the answers that are no score; details: interval, per_sentence, signature.
+        percent of the answers that are no score; details: interval, signature.
 Examples:
     >>> judge = evaluate.load("tstbench/llm_judge")  # doctest: +SKIP
     >>> judge.compute(

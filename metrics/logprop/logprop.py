@@ -16,7 +16,7 @@ _ARGUMENTS = """
     batch_size (int): the most sentences that a model scores at once; no score depends on it.
 Returns:
     logprop, logprop_plain (float): nats for each token, higher is better; details: interval,
-        per_sentence, signature.
+        signature.
 Examples:
     >>> logprop = evaluate.load("tstbench/logprop")  # doctest: +SKIP
     >>> logprop.compute(

@@ -17,13 +17,14 @@ _ARGUMENTS = """
 Returns:
     s_meaning, r_meaning, multi_meaning (float or None): fraction, higher is better; None if no
         sentence has a reference (r_meaning) or several (multi_meaning); details: interval,
-        per_sentence, signature.
+        signature.
 Examples:
     >>> meaning = evaluate.load("tstbench/meaning")
     >>> results = meaning.compute(
     ...     predictions=["Wow! House prices climb!", "Wow! House prices fall!"],
     ...     sources=["The prices of houses rise."] * 2,
     ...     references=[[], []],
+    ...     per_sentence=True,
     ... )
     >>> kept, changed = results["details"]["s_meaning"]["per_sentence"]
     >>> kept > changed

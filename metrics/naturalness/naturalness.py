@@ -22,7 +22,7 @@ _ARGUMENTS = """
     language (str): language of the texts; default: the dataset's, or English.
 Returns:
     naturalness_unigram, naturalness_neural, naturalness_lm (float): percent, 0 to 100, higher is
-        better, 50 is a copy; details: interval, per_sentence (a probability in percent), signature.
+        better, 50 is a copy; details: interval, signature.
 Examples:
     >>> naturalness = evaluate.load("tstbench/naturalness")
     >>> sources = ["the soup was cold.", "we waited an hour.", "the waiter was rude."]

@@ -13,7 +13,7 @@ _ARGUMENTS = """
     norm (str): "words" (the paper's: the end of a sentence is scored but not counted) or
         "words+1" (like kenlm's own perplexity).
 Returns:
-    ppl (float): perplexity, at least 1, lower is better; details: interval, per_sentence, signature.
+    ppl (float): perplexity, at least 1, lower is better; details: interval, signature.
 Examples:
     >>> ppl = evaluate.load("tstbench/ppl")
     >>> fluent = ppl.compute(predictions=["the soup was lovely."], direction="mini/negative-to-positive")

@@ -46,7 +46,7 @@ class Profile:
             raise InputError(f"profile {self.name} has no {name}: choose one: --scorer {name}=...")
         return spec
 
-    def with_scorers(self, assignments: Iterable[str]) -> Profile:
+    def with_scorers(self, assignments: str | Iterable[str]) -> Profile:
         """The profile with other scorers, from ``ROLE=SPEC`` texts as given on the command line.
 
         Raises:
@@ -54,7 +54,7 @@ class Profile:
             UnknownNameError: no such role.
         """
         chosen: dict[str, str] = {}
-        for text in assignments:
+        for text in [assignments] if isinstance(assignments, str) else assignments:
             name, separator, spec = text.partition("=")
             if not (separator and spec):
                 raise InputError(f"{text!r} is not ROLE=SCORER; roles: {', '.join(roles())}")

@@ -16,7 +16,7 @@ _ARGUMENTS = """
     language (str): language of the texts; default: the dataset's, or English.
 Returns:
     s_sim, r_sim, multi_sim (float or None): -1 to 1, higher is better; None if no sentence has a
-        reference (r_sim) or several (multi_sim); details: interval, per_sentence, signature.
+        reference (r_sim) or several (multi_sim); details: interval, signature.
 Examples:
     >>> sim = evaluate.load("tstbench/sim")
     >>> results = sim.compute(

@@ -16,13 +16,14 @@ _ARGUMENTS = """
     temperature (float): log-probabilities are divided by it first; default: 1, the paper's.
 Returns:
     sti (float): -1 to 1 for uniform distances, higher is better.
-    target_style (float): fraction, higher is better; details: interval, per_sentence, signature.
+    target_style (float): fraction, higher is better; details: interval, signature.
 Examples:
     >>> sti = evaluate.load("tstbench/sti")
     >>> results = sti.compute(
     ...     predictions=["the soup was cold .", "the soup was lovely ."],
     ...     sources=["the soup was cold .", "the soup was cold ."],
     ...     direction="mini/negative-to-positive",
+    ...     per_sentence=True,
     ... )
     >>> copied, rewritten = results["details"]["sti"]["per_sentence"]
     >>> copied, rewritten > 0

@@ -14,7 +14,7 @@ _ARGUMENTS = """
     language (str): language of the texts; default: the dataset's, or English.
 Returns:
     length_ratio (float): 1 is as long as the sources.
-    copy_rate (float): percent; details: interval, per_sentence, signature.
+    copy_rate (float): percent; details: interval, signature.
 Examples:
     >>> surface = evaluate.load("tstbench/surface")
     >>> results = surface.compute(

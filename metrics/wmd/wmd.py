@@ -22,7 +22,7 @@ Returns:
     s_meteor, r_meteor, s_embedding_average, r_embedding_average, s_greedy_matching,
     r_greedy_matching, s_vector_extrema, r_vector_extrema, s_sentence_bleu, r_sentence_bleu (float
         or None): at most 1, higher is better; None if no sentence has a reference; details:
-        interval, per_sentence, signature.
+        interval, signature.
 Examples:
     >>> wmd = evaluate.load("tstbench/wmd")
     >>> results = wmd.compute(

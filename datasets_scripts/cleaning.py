@@ -111,3 +111,14 @@ def match_key(sentence: str) -> str:
     True
     """
     return "".join(sentence.lower().split())
+
+
+def is_copy(source: str, output: str) -> bool:
+    """Whether an output is its source: spaces never count, because tokenisers put them there.
+
+    Case does, because a capital letter can be what was asked for, as in formality.
+
+    >>> is_copy("it wasn't cold.", "it was n't  cold ."), is_copy("it was cold.", "It was cold.")
+    (True, False)
+    """
+    return "".join(source.split()) == "".join(output.split())

@@ -25,6 +25,8 @@ from tstbench.spaces.annotate.order import questions
 from tstbench.spaces.annotate.study import TASKS
 from tstbench.spaces.annotate.views import chose_output, place
 
+BACK = "mini/positive-to-negative"
+
 
 @pytest.fixture
 def results(tmp_path):
@@ -101,6 +103,20 @@ class TestSample:
         with pytest.raises(error, match=says):
             create_study(results, out=tmp_path / "s", **{**settings, **changes})
         assert not (tmp_path / "s").exists()
+
+    def test_texts_are_cleaned_alike_and_what_is_then_the_same_is_judged_once(self, tmp_path):
+        """A system is not known by its tokeniser, and a tokenised copy is a copy."""
+        systems = {
+            "Tokenised": lambda source, _: source,
+            "Detokenised": lambda source, _: source.replace("was n't", "wasn't").replace(" .", "."),
+        }
+        sentences = [(f"the {thing} was n't quick .", ()) for thing in ("train", "song", "road")]
+        write_reports(tmp_path / "r", systems, sentences=sentences)
+        study = make(tmp_path / "r", tmp_path / "s", per_system=3, tasks=TASKS[::2])
+        assert [item.systems for item in study.items] == [("Detokenised", "Tokenised")] * 3
+        assert all(item.output == item.source for item in study.items)
+        assert {"the song wasn't quick."} < {item.output for item in study.items}
+        assert {q.task for q in questions(study, "rater-1")} == {"rating"}  # copies are no pairs
 
     def test_a_system_with_another_source_is_refused(self, results, tmp_path):
         other = [(source.upper(), references) for source, references in SENTENCES]
@@ -190,6 +206,36 @@ class TestReferences:
         assert load_study(tmp_path / "s").fingerprint == sha256(frozen.encode()).hexdigest()
 
 
+class TestTheCommonStart:
+    @pytest.mark.parametrize("task", ["rating", "naturalness"])
+    @pytest.mark.parametrize("directions", [[DIRECTION], [DIRECTION, BACK]])
+    def test_a_dozen_answers_of_each_rater_are_enough_for_agreement(
+        self, results, tmp_path, directions, task
+    ):
+        write_reports(results, SYSTEMS, direction=BACK)
+        create_study(results, directions, None, RATERS, tmp_path / "s", per_system=8, tasks=[task])
+        desk, known = Desk(tmp_path / "s"), keys(tmp_path / "s")
+        for name in RATERS:
+            for position in range(12):
+                screen = desk.screen(known[name], position)
+                score = 1 + len(screen.texts[-1].text) % 2
+                desk.save(
+                    known[name], position, {"scores": {a.name: score for a in screen.aspects}}
+                )
+        rows = desk.statistics(known[""])["agreement"]
+        desk.close()
+        assert {row["direction"] for row in rows} >= set(directions)
+        assert all(row["kappa"]["items"] >= 4 for row in rows)  # which all three have scored
+        if task == "rating":
+            assert {row["alpha"]["value"] for row in rows} == {1.0}
+
+    def test_after_it_raters_meet_the_sources_in_orders_of_their_own(self, results, tmp_path):
+        study = make(results, tmp_path / "s", per_system=8)
+        orders = [[q.item.sample_id for q in questions(study, r)] for r in study.raters]
+        assert len({tuple(order[:12]) for order in orders}) == 1
+        assert len({tuple(order) for order in orders}) == 3
+
+
 class TestBlindness:
     def test_each_rater_meets_everything_once_in_another_order(self, folder):
         study = load_study(folder)
@@ -252,6 +298,18 @@ class TestAnswers:
         assert log.path.read_bytes() == whole + whole[:20]  # another process may be writing it
         again.append(self.answer("item-2"))
         assert list(AnswerLog(log.path).latest) == [("rating", "item-1"), ("rating", "item-2")]
+
+    @pytest.mark.parametrize("end", ["", " ", "\r", "next"])
+    def test_answers_that_no_newline_ends_are_refused_and_left_alone(self, tmp_path, end):
+        """Not read as none: the next save would cut them off."""
+        log = AnswerLog(tmp_path / "rater-1.jsonl")
+        log.append(self.answer())
+        line = log.path.read_text().rstrip("\n")
+        log.path.write_text(line + (line if end == "next" else end), newline="")
+        before = log.path.read_bytes()
+        with pytest.raises(InputError, match=r"rater-1.jsonl, line 1: .* newline"):
+            AnswerLog(log.path)
+        assert log.path.read_bytes() == before
 
     def test_a_damaged_line_is_named(self, tmp_path):
         log = AnswerLog(tmp_path / "rater-1.jsonl")
@@ -413,7 +471,7 @@ class TestExport:
     def test_naturalness_is_exported_as_whether_the_output_was_chosen(self, results, tmp_path):
         make(results, tmp_path / "s", tasks=["naturalness"])
         desk, key = Desk(tmp_path / "s"), keys(tmp_path / "s")["Ann Archer"]
-        sources = {source for source, _ in SENTENCES}
+        sources = {item.source for item in load_study(tmp_path / "s").items}
         for position in range(desk.enter(key)["total"]):
             shown = desk.screen(key, position).texts
             output = next(i for i, text in enumerate(shown, start=1) if text.text not in sources)

@@ -71,10 +71,11 @@ class TestTheDraw:
 
 
 class TestTheScreens:
-    def test_raters_do_not_all_begin_with_the_same_direction(self, both, tmp_path):
+    def test_raters_do_not_all_go_on_with_the_same_direction(self, both, tmp_path):
         folder = tmp_path / "s"
-        study = create_study(both, [DIRECTION, BACK], None, RATERS, folder, per_system=2, seed=1)
-        of = [[q.item.direction for q in questions(study, rater)] for rater in study.raters]
+        study = create_study(both, [DIRECTION, BACK], None, RATERS, folder, per_system=8, seed=1)
+        screens = [questions(study, rater)[2 * 8 :] for rater in study.raters]  # after the start
+        of = [[q.item.direction for q in some] for some in screens]
         assert {directions[0] for directions in of} == {DIRECTION, BACK}
         assert all(sum(a != b for a, b in pairwise(some)) == 1 for some in of)
 

@@ -4,8 +4,21 @@ import re
 
 import pytest
 
-from tstbench.datasets_scripts.cleaning import CLEANINGS, match_key, paper_v1, parse_cleaning
-from tstbench.datasets_scripts.sources import BENCHMARK, fetch, upstream_file, upstream_files
+from tstbench.datasets_scripts.cleaning import (
+    CLEANINGS,
+    is_copy,
+    match_key,
+    paper_v1,
+    parse_cleaning,
+)
+from tstbench.datasets_scripts.load import load_test_set
+from tstbench.datasets_scripts.sources import (
+    BENCHMARK,
+    LI_2018,
+    fetch,
+    upstream_file,
+    upstream_files,
+)
 from tstbench.errors import UnknownNameError
 from tstbench.files import read_lines
 
@@ -90,3 +103,20 @@ def test_cleaning_twice_is_cleaning_once_on_every_real_sentence(sources):
     for line in lines:
         once = paper_v1(line)
         assert paper_v1(once) == once
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize(("system", "copies"), [("fader", 235), ("rule_base", 11), ("human", 0)])
+def test_tokenised_copies_among_released_outputs_are_found(sources, system, copies):
+    """As many as once both are cleaned as the metrics clean; as released, the texts share none."""
+    file = sources / LI_2018 / f"evaluation/outputs/yelp/sentiment.test.0.{system}"
+    outputs = [line.split("\t")[1] for line in file.read_text("utf-8").splitlines()]
+    given = load_test_set("yelp/negative-to-positive").sources
+    assert sum(map(is_copy, given, outputs)) == copies
+    assert sum(map(str.__eq__, given, map(paper_v1, outputs))) == copies
+    assert not set(given) & set(outputs)
+
+
+def test_case_can_be_what_was_asked_for():
+    assert is_copy("it wasn't cold.", " it was n't  cold .")
+    assert not is_copy("it was cold.", "It was cold.")

@@ -8,19 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from ...datasets_scripts.cleaning import is_copy
 from ...datasets_scripts.judgments.aspects import OVERALL, RATED
 from ...datasets_scripts.judgments.schema import Judgment, parse_scale
 
 COPY_PENALTY = 0.6
-
-
-def is_copy(source: str, output: str) -> bool:
-    """Whether the output repeats the source; runs of spaces count as one, case matters.
-
-    >>> is_copy("it was cold .", " it was  cold ."), is_copy("it was cold .", "It was cold .")
-    (True, False)
-    """
-    return source.split() == output.split()
 
 
 def overall_score(style: float, content: float, fluency: float, *, copied: bool) -> float:

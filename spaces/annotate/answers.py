@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -48,19 +49,26 @@ class AnswerLog:
     """The answers of one rater, kept in a JSON Lines file; the latest for an item counts."""
 
     def __init__(self, path: Path) -> None:
-        """Read the file; an incomplete last line was never confirmed and is ignored.
+        """Read the file; a last line that breaks off was never confirmed and is ignored.
 
         Raises:
-            InputError: a complete line is not a valid answer; the message names the line.
+            InputError: a line is not a valid answer, or holds whole ones without ending in a
+                newline; the message names the line.
         """
         self.path = path
         self.latest: dict[tuple[str, str], Answer] = {}
         content = path.read_bytes() if path.exists() else b""
-        for number, line in enumerate(content.split(b"\n")[:-1], start=1):
+        *lines, rest = content.split(b"\n")
+        for number, line in enumerate(lines, start=1):
             try:
                 self._count(Answer.model_validate_json(line))
             except ValidationError as error:
                 raise InputError(f"{path}, line {number}: not an answer: {error}") from error
+        if rest and not _breaks_off(rest):
+            raise InputError(
+                f"{path}, line {len(lines) + 1}: it does not end in a newline, as every answer "
+                "does: has an editor changed the file? Put each answer on a line of its own"
+            )
 
     def _count(self, answer: Answer) -> None:
         self.latest[answer.task, answer.item] = answer
@@ -80,6 +88,15 @@ class AnswerLog:
                 os.truncate(self.path, before)
                 raise
         self._count(answer)
+
+
+def _breaks_off(rest: bytes) -> bool:
+    """Whether this is the beginning of one answer, which is what a crash while writing leaves."""
+    try:
+        json.JSONDecoder().raw_decode(rest.decode(errors="replace"))
+    except (ValueError, RecursionError):
+        return rest.startswith(b"{")
+    return False
 
 
 def _drop_torn_line(stream: BinaryIO) -> int:

@@ -9,9 +9,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
 from ...datasets_scripts.directions import Direction
-from ...datasets_scripts.known import parse_direction
+from ...datasets_scripts.known import language_of, parse_direction
 from ...errors import InputError, MissingFileError, TSTBenchError, unknown_name
 from ...files import atomic_folder
+from ...metrics.text import preparation
 from ...pipelines.human.raters import pseudonyms
 from ...pipelines.report import Sample
 from ...pipelines.results import Stored, read_whole, system_folders
@@ -183,6 +184,8 @@ def _items(
     mask: Mask | None,
     first: int,
 ) -> list[Item]:
+    """The outputs to judge, cleaned as the metrics clean: raters see no system by its spaces."""
+    clean = preparation(language_of(parse_direction(direction))).clean
     items: list[Item] = []
     for sample_id in drawn:
         samples = {system: by_id[sample_id] for system, by_id in outputs.items()}
@@ -193,20 +196,21 @@ def _items(
                     f"{direction}, sample {sample_id}: {system} has a different source or "
                     f"other references than {next(iter(samples))}. Evaluate both on the same data."
                 )
+        source, *references = clean([given.source, *given.references])
         shared: dict[str, list[str]] = {}
-        for system, sample in samples.items():
-            shared.setdefault(sample.prediction, []).append(system)
+        for system, output in zip(
+            samples, clean([s.prediction for s in samples.values()]), strict=True
+        ):
+            shared.setdefault(output, []).append(system)
         for output, systems in shared.items():
-            pair = (
-                None if mask is None else MaskedPair(source=mask(given.source), output=mask(output))
-            )
+            pair = None if mask is None else MaskedPair(source=mask(source), output=mask(output))
             items.append(
                 Item(
                     id=f"item-{first + len(items)}",
                     direction=direction,
                     sample_id=sample_id,
-                    source=given.source,
-                    references=given.references,
+                    source=source,
+                    references=tuple(references),
                     output=output,
                     systems=tuple(systems),
                     masked=pair,

@@ -1,4 +1,4 @@
-"""The order in which a rater sees the outputs: blind, and different for every rater."""
+"""The order in which a rater sees the outputs: blind, after a common start a different one each."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from .study import Item, Study
+
+COMMON = 12  # outputs that all raters judge first, in each task
 
 
 @dataclass(frozen=True)
@@ -31,19 +33,29 @@ class Question:
 def questions(study: Study, rater: str) -> tuple[Question, ...]:
     """All screens of a rater, deterministic for a study and rater.
 
-    Directions follow one another, so that the target style does not change on every screen.
-    Rating shows the outputs of one source together, as in the protocol, in an order drawn from
-    the study's seed, the rater and the source. The relative tasks mix all outputs of a direction,
-    so that a source rarely reappears soon; the pair task leaves out copies, which cannot differ.
+    Each task begins with the same :data:`COMMON` outputs for every rater, spread over the
+    directions, so that agreement can be computed early. Then directions follow one another, so that
+    the target style does not change on every screen. Rating shows the outputs of one source
+    together, as in the protocol, in an order drawn from the study's seed, the rater and the source.
+    The relative tasks mix all outputs of a direction, so that a source rarely reappears soon; the
+    pair task leaves out copies, which cannot differ.
     """
     screens: list[Question] = []
     for task in study.tasks:
         directions = list(study.directions)
-        _random(study, rater, task).shuffle(directions)
+        own: dict[str, list[Question]] = {}
         for direction in directions:
-            items = [item for item in study.items if item.direction == direction]
-            block = _ratings if task == "rating" else _mixed
-            screens += block(study, rater, task, items)
+            groups = _groups(study, rater, task, direction)
+            _random(study, task, direction).shuffle(groups)
+            common = 0
+            while groups and common < COMMON / len(directions):
+                group = groups.pop()
+                common += len(group)
+                screens += group
+            _random(study, rater, task, direction).shuffle(groups)
+            own[direction] = [question for group in groups for question in group]
+        _random(study, rater, task).shuffle(directions)
+        screens += [question for direction in directions for question in own[direction]]
     return tuple(screens)
 
 
@@ -51,28 +63,22 @@ def _random(study: Study, *parts: str) -> random.Random:
     return random.Random("|".join((str(study.seed), *parts)))
 
 
-def _ratings(study: Study, rater: str, task: str, items: list[Item]) -> list[Question]:
+def _groups(study: Study, rater: str, task: str, direction: str) -> list[list[Question]]:
+    """What is shown together: the outputs of a source, or in a relative task one output."""
+    items = [item for item in study.items if item.direction == direction]
+    if task != "rating":
+        return [
+            [Question(task, item, output_first=_random(study, rater, task, item.id).random() < 0.5)]
+            for item in items
+            if not (task == "naturalness" and item.copied)
+        ]
     by_source: dict[str, list[Item]] = defaultdict(list)
     for item in items:
         by_source[item.sample_id].append(item)
-    sources = sorted(by_source)
-    direction = items[0].direction
-    _random(study, rater, task, direction).shuffle(sources)
-    screens = []
-    for sample_id in sources:
-        outputs = by_source[sample_id]
+    groups = []
+    for sample_id, outputs in sorted(by_source.items()):
         _random(study, rater, task, direction, sample_id).shuffle(outputs)
-        screens += [
-            Question(task, item, number, len(outputs))
-            for number, item in enumerate(outputs, start=1)
-        ]
-    return screens
-
-
-def _mixed(study: Study, rater: str, task: str, items: list[Item]) -> list[Question]:
-    shown = [item for item in items if not (task == "naturalness" and item.copied)]
-    _random(study, rater, task, items[0].direction).shuffle(shown)
-    return [
-        Question(task, item, output_first=_random(study, rater, task, item.id).random() < 0.5)
-        for item in shown
-    ]
+        groups.append(
+            [Question(task, item, number, len(outputs)) for number, item in enumerate(outputs, 1)]
+        )
+    return groups

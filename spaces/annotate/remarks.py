@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from ...datasets_scripts.cleaning import match_key
 from .study import Item, Study
 
 
@@ -33,5 +34,4 @@ def remarks(study: Study) -> list[str]:
 
 def _is_reference(item: Item) -> bool:
     """Whether a rater would recognise the output: spaces and case do not disguise it."""
-    output = item.output.casefold().split()
-    return any(reference.casefold().split() == output for reference in item.references)
+    return match_key(item.output) in map(match_key, item.references)

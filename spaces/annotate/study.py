@@ -16,9 +16,9 @@ from urllib.parse import quote
 
 from pydantic import Field, ValidationError, model_validator
 
+from ...datasets_scripts.cleaning import is_copy
 from ...errors import InputError, MissingFileError
 from ...files import read_text, write_text
-from ...pipelines.human.overall import is_copy
 from ...records import Strict
 
 Task = Literal["naturalness", "content_masked", "rating"]

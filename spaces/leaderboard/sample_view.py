@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from ...datasets_scripts.cleaning import is_blank
+from ...datasets_scripts.cleaning import is_blank, is_copy
 from ...metrics.registry import METRICS
 from .controls import link
 from .data import Entry
@@ -119,7 +119,7 @@ def rewrite_markup(source: str, prediction: str, reading: Reading) -> Markup:
     if is_blank(prediction):
         return el("span", "(empty)", class_="quiet-text")
     text = el("span", prediction, class_="text")
-    if prediction.split() == source.split():
+    if is_copy(source, prediction):
         return join([text, " ", el("span", "unchanged", class_="tag")])
     if reading.plain:
         return text

@@ -30,7 +30,7 @@ import torch
 import transformers
 from bare import BareModel
 from job import Job, load_job
-from timing import Seconds, Stopwatch, load_average
+from timing import Seconds, Stopwatch, load_average, read_options
 from usual_way import UsualBertScore
 
 from tstbench.metrics.functional.bertscore import bertscore
@@ -159,12 +159,12 @@ def main() -> int:
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     parser.add_argument("--quick", action="store_true", help="two systems for package and loops")
-    arguments = parser.parse_args()
+    arguments = read_options(parser, repeat=1)
     torch.set_num_threads(arguments.threads)
     os.environ.setdefault("RAYON_NUM_THREADS", str(arguments.threads))  # the tokenizers' threads
     transformers.logging.set_verbosity_error()
     transformers.logging.disable_progress_bar()
-    texts = Texts.of(job := load_job())
+    texts = Texts.of(job := load_job(smoke=arguments.smoke))
     folder = load_encoder(ENCODER, LAYER).folder
     scorer, bare = UsualBertScore(folder, LAYER), BareModel(folder, classifies=False)
     batches, watch = bare.batches(texts.distinct), Stopwatch()

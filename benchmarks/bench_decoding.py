@@ -8,13 +8,14 @@ against one by one. Parallel: NAST against STYTRANS, of one size. The systems le
 for a moment first, so that sentences end.
 """
 
+import argparse
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 import torch
-from timing import Stopwatch, load_average
+from timing import Stopwatch, load_average, read_options
 from torch import Tensor
 
 from tstbench.datasets_scripts.known import parse_direction
@@ -27,10 +28,9 @@ from tstbench.trainers.nets.style_transformer import Generator, lengths_of
 from tstbench.trainers.stytrans import StyTrans, StyTransConfig, _Learner
 
 DIRECTION = "mini/negative-to-positive"
-LENGTH, STEP_BATCH, WORDS = 32, 16, 3_000
-SENTENCES, REPEATS = 500, 3
+STEP_BATCH, WORDS = 16, 3_000
 MINI = {"dimension": 128, "layers": 2, "min_count": 1, "batch_size": 32, "learning_rate": 1e-3}
-BRIEFLY = {"warm_up": 120, "rounds": 1, "discriminator_steps": 1, "generator_steps": 1}
+BRIEFLY = {"rounds": 1, "discriminator_steps": 1, "generator_steps": 1}
 
 
 def reading_again(
@@ -68,23 +68,23 @@ class ReadingAgain(_Learner):
         return reading_again(self._generator, words, styles, temperature=self._config.temperature)
 
 
-def bench_step(watch: Stopwatch) -> None:
+def bench_step(watch: Stopwatch, length: int, repeats: int) -> None:
     rng = random.Random(0)
     names = [f"w{i}" for i in range(WORDS)]
-    texts = [" ".join(rng.choices(names, k=LENGTH - 1)) for _ in range(400)]
+    texts = [" ".join(rng.choices(names, k=length - 1)) for _ in range(400)]
     part = TrainingPart("train", tuple(texts[:200]), tuple(texts[200:]))
     data = TrainingData(parse_direction(DIRECTION), "paper-v1", part)
-    config = StyTransConfig(max_length=LENGTH, batch_size=STEP_BATCH, min_count=1)
-    corpus = Corpus.of(data, min_count=1, max_length=LENGTH, held_out=20, seed=0)
+    config = StyTransConfig(max_length=length, batch_size=STEP_BATCH, min_count=1)
+    corpus = Corpus.of(data, min_count=1, max_length=length, held_out=20, seed=0)
     torch.manual_seed(0)
-    generator = Generator(len(corpus.vocabulary), config.shape, LENGTH)
+    generator = Generator(len(corpus.vocabulary), config.shape, length)
     with torch.no_grad():
-        generator.output.bias[END] = -20.0  # all rewrites have 32 words
+        generator.output.bias[END] = -20.0  # all rewrites are of that length
     system = StyTrans(StyTrans.planned(data, config), corpus.vocabulary, generator)
     learners = {"cache": _Learner(system, corpus), "no cache": ReadingAgain(system, corpus)}
     whole = np.concatenate([np.arange(STEP_BATCH), corpus.n_source + np.arange(STEP_BATCH)])
     losses: dict[str, list[float]] = {}
-    for repeat in range(REPEATS + 1):  # the first one warms up
+    for repeat in range(repeats + 1):  # the first one warms up
         for name, learner in learners.items():
             learner.discriminator.load_state_dict(learners["cache"].discriminator.state_dict())
             generator.zero_grad()
@@ -99,25 +99,24 @@ def bench_step(watch: Stopwatch) -> None:
             losses[name] = watch(side, 0, step)
     gap = max(abs(a - b) / abs(a) for a, b in zip(*losses.values(), strict=True))
     words = len(corpus.vocabulary)
-    print(f"generator step, {2 * STEP_BATCH} sentences of {LENGTH} words, {words:,} known words")
+    print(f"generator step, {2 * STEP_BATCH} sentences of {length} words, {words:,} known words")
     print(f"values: the largest relative difference of a loss is {gap:.0e}")
     ratio(watch, "step, no cache", "step, cache", wanted=3)
 
 
-def systems() -> tuple[StyTrans, Nast, list[str]]:
+def systems(sentences: int, warm_up: int) -> tuple[StyTrans, Nast, list[str]]:
     data = load_training(DIRECTION)
     run = Run(device="cpu")
     direction = parse_direction(DIRECTION)
-    autoregressive = StyTransConfig(**MINI, **BRIEFLY, max_length=16, hold_out=50)
-    parallel = replace(
-        NastConfig.for_direction(direction), **MINI, **BRIEFLY, max_length=16, hold_out=50
-    )
+    shared = {**MINI, **BRIEFLY, "warm_up": warm_up, "max_length": 16, "hold_out": 50}
+    autoregressive = StyTransConfig(**shared)
+    parallel = replace(NastConfig.for_direction(direction), **shared)
     pool = [text for text in data.train.source if len(text.split()) < 16]
-    sources = random.Random(0).choices(pool, k=SENTENCES)
+    sources = random.Random(0).choices(pool, k=sentences)
     return StyTrans.train(data, autoregressive, run), Nast.train(data, parallel, run), sources
 
 
-def bench_decoding(stytrans: StyTrans, sources: list[str], watch: Stopwatch) -> None:
+def bench_decoding(stytrans: StyTrans, sources: list[str], watch: Stopwatch, repeats: int) -> None:
     rows = [
         stytrans.vocabulary.encode(text.split(), stytrans.config.max_length) for text in sources
     ]
@@ -140,21 +139,21 @@ def bench_decoding(stytrans: StyTrans, sources: list[str], watch: Stopwatch) -> 
         ),
     }
     answers = {name: watch(name, 0, work) for name, work in sides.items()}
-    for _ in range(REPEATS):  # the others take long enough to be timed once
+    for _ in range(repeats):  # the others take long enough to be timed once
         watch("together", 0, sides["together"])
     differ = sum(
         a != b
         for name in list(sides)[1:]
         for a, b in zip(answers[name], answers["together"], strict=True)
     )
-    print(
-        f"decoding {SENTENCES} sentences with STYTRANS, {differ} answers differ between the sides"
-    )
+    print(f"decoding {len(sources)} sentences with STYTRANS, {differ} answers differ by side")
     ratio(watch, "one by one, no cache", "together", wanted=10)
     ratio(watch, "one by one", "together")
 
 
-def bench_parallel(stytrans: StyTrans, nast: Nast, sources: list[str], watch: Stopwatch) -> None:
+def bench_parallel(
+    stytrans: StyTrans, nast: Nast, sources: list[str], watch: Stopwatch, repeats: int
+) -> None:
     simple_config = replace(nast.config, alignment="simple", drop=0.0, insert=0.0)
     simple = Nast.new_network(len(nast.vocabulary), simple_config)
     simple.load_state_dict(nast.network.state_dict(), strict=False)
@@ -164,11 +163,11 @@ def bench_parallel(stytrans: StyTrans, nast: Nast, sources: list[str], watch: St
         "NAST, learnable": nast,
         "NAST, simple": Nast(card, nast.vocabulary, simple.eval().requires_grad_(False)),
     }
-    for _ in range(REPEATS):
+    for _ in range(repeats):
         for name, system in sides.items():
             watch(name, 0, lambda s=system: s.rewritten(sources, 0))
     for name in sides:
-        print(f"{name:<16} {SENTENCES / watch.total(name).wall:7.0f} sentences/s")
+        print(f"{name:<16} {len(sources) / watch.total(name).wall:7.0f} sentences/s")
     for name in list(sides)[1:]:
         ratio(watch, "STYTRANS", name)
 
@@ -180,12 +179,18 @@ def ratio(watch: Stopwatch, slow: str, fast: str, wanted: float | None = None) -
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--length", type=int, default=32, help="words, of the generator step")
+    parser.add_argument("--sentences", type=int, default=500, help="to write")
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--warm-up", type=int, default=120, help="steps that the systems learn")
+    options = read_options(parser, length=4, sentences=4, repeats=1, warm_up=2)
     torch.set_num_threads(1)
     watch = Stopwatch()
-    bench_step(watch)
-    stytrans, nast, sources = systems()
-    bench_decoding(stytrans, sources, watch)
-    bench_parallel(stytrans, nast, sources, watch)
+    bench_step(watch, options.length, options.repeats)
+    stytrans, nast, sources = systems(options.sentences, options.warm_up)
+    bench_decoding(stytrans, sources, watch, options.repeats)
+    bench_parallel(stytrans, nast, sources, watch, options.repeats)
     print(f"load average {load_average():.1f}")
 
 

@@ -34,11 +34,11 @@ import transformers
 from bare import BareModel, Batch
 from job import SYSTEMS, Job, load_job
 from models import LAYER, PROFILE, Models, make_models
-from timing import Seconds, Stopwatch, load_average
+from timing import Seconds, Stopwatch, load_average, read_options
 from usual_way import UsualBertScore, UsualClassifier, UsualPerplexity, usual_bleu
 
 from tstbench.metrics.measure import measure
-from tstbench.metrics.registry import METRICS
+from tstbench.metrics.registry import benchmark_metrics
 from tstbench.metrics.result import Measurement
 from tstbench.metrics.text import preparation
 from tstbench.pipelines.evaluate import Evaluation, evaluate
@@ -85,7 +85,7 @@ def time_intervals(evaluation: Evaluation, watch: Stopwatch) -> None:
     measured = [
         [
             one
-            for one in measure(METRICS, system.inputs, scorers).values()
+            for one in measure(benchmark_metrics(), system.inputs, scorers).values()
             if isinstance(one, Measurement)
         ]
         for system in evaluation.systems
@@ -246,9 +246,11 @@ def bench_job(job: Job, models: Models, repeat: int) -> dict[str, Any]:
     }
 
 
-def bench_growth(job: Job, models: Models, repeat: int) -> list[dict[str, Any]]:
+def bench_growth(
+    job: Job, models: Models, repeat: int, growth: tuple[int, ...] = GROWTH
+) -> list[dict[str, Any]]:
     floor, watch = Floor(models), Stopwatch()
-    jobs = [job.with_systems(n) for n in GROWTH]
+    jobs = [job.with_systems(n) for n in growth]
     new = [floor.batches(jobs[0])]
     new += [floor.batches(more, without=fewer) for fewer, more in pairwise(jobs)]
     for _ in range(repeat):
@@ -256,7 +258,7 @@ def bench_growth(job: Job, models: Models, repeat: int) -> list[dict[str, Any]]:
             run_ours(some, watch)
             run_floor(batches, watch, len(some.systems))
     rows, before, n_before = [], Seconds(0, 0), 0
-    for n in GROWTH:
+    for n in growth:
         total = watch.unit("ours", n)
         ratio = (total - before) / watch.unit("floor", n)
         print(
@@ -275,12 +277,12 @@ def main() -> int:
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     parser.add_argument("--only", choices=("job", "growth"))
     parser.add_argument("--systems", type=int, default=SYSTEMS, help="fewer, for a quick look")
-    arguments = parser.parse_args()
+    arguments = read_options(parser, repeat=1, systems=2)
     torch.set_num_threads(arguments.threads)
     os.environ.setdefault("RAYON_NUM_THREADS", str(arguments.threads))  # the tokenizers' threads
     transformers.logging.set_verbosity_error()
     transformers.logging.disable_progress_bar()
-    job, load = load_job().with_systems(arguments.systems), load_average()
+    job, load = load_job(smoke=arguments.smoke).with_systems(arguments.systems), load_average()
     print(
         f"{job.name}: {len(job.systems)} systems x {len(job.test_set)} sentences, ten metrics; "
         f"{arguments.threads} threads of {os.cpu_count()} cores, load {load:.1f}"
@@ -292,7 +294,9 @@ def main() -> int:
         if arguments.only != "growth":
             result |= bench_job(job, models, arguments.repeat)
         if arguments.only != "job":
-            result["growth"] = bench_growth(job, models, arguments.repeat)
+            result["growth"] = bench_growth(
+                job, models, arguments.repeat, GROWTH[:2] if arguments.smoke else GROWTH
+            )
     loads = [load, load_average()]
     print(f"load at the end: {loads[1]:.1f}")
     print(json.dumps({"job": job.name, "threads": arguments.threads, "load": loads, **result}))

@@ -28,7 +28,7 @@ import numpy as np
 import torch
 import transformers
 from captum.attr import LayerIntegratedGradients
-from timing import Seconds, Stopwatch, load_average
+from timing import Seconds, Stopwatch, load_average, read_options
 
 from tstbench.datasets_scripts.known import parse_direction
 from tstbench.datasets_scripts.load import load_test_set
@@ -125,7 +125,7 @@ def main() -> int:
     parser.add_argument("--sentences", type=int, default=16)
     parser.add_argument("--steps", type=int, default=50)
     parser.add_argument("--repeat", type=int, default=2)
-    arguments = parser.parse_args()
+    arguments = read_options(parser, sentences=2, steps=4, repeat=1)
     transformers.logging.set_verbosity_error()
     transformers.logging.disable_progress_bar()
     test_set = load_test_set(parse_direction("mini/negative-to-positive"))

@@ -5,6 +5,7 @@
 Corpus: the 63,483 Yelp validation lines below TSTBENCH_SOURCES, else as many generated ones.
 """
 
+import argparse
 import os
 import random
 import tempfile
@@ -14,6 +15,7 @@ from pathlib import Path
 
 import kenlm
 import numpy as np
+from timing import read_options
 
 from tstbench.files import read_lines
 from tstbench.metrics.scorers.language_model import NgramLanguageModel
@@ -79,7 +81,10 @@ def bench_scoring(lines: list[str], folder: Path) -> None:
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--lines", type=int, help="only so many")
     name, lines = corpus()
+    lines = lines[: read_options(parser, lines=2_000).lines]
     print(f"corpus: {name}, {len(lines):,} lines, {sum(len(x.split()) for x in lines):,} words")
     with tempfile.TemporaryDirectory() as folder:
         bench_estimation(lines, Path(folder))

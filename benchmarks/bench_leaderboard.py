@@ -18,6 +18,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from timing import read_options
+
 from tstbench import __version__
 from tstbench.datasets_scripts.known import DIRECTIONS
 from tstbench.files import write_json
@@ -232,7 +234,7 @@ def main() -> None:
     parser.add_argument("--sentences", type=int, default=500)
     parser.add_argument("--chromium", default="/usr/bin/chromium")
     parser.add_argument("--no-ranks", action="store_true", help="leave ranks to the page")
-    options = parser.parse_args()
+    options = read_options(parser, systems=20, sentences=20)
     tell("machine", 0.0, python=platform.python_version(), systems=options.systems)
     with tempfile.TemporaryDirectory() as folder:
         make_results(Path(folder), options.systems, options.sentences, ranks=not options.no_ranks)

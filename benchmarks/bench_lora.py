@@ -27,7 +27,7 @@ import transformers
 from datasets import Dataset
 from job import generated_job
 from peft import LoraConfig
-from timing import load_average
+from timing import load_average, read_options
 from transformers.trainer_callback import PrinterCallback, TrainerCallback
 from trl import SFTConfig, SFTTrainer
 
@@ -61,7 +61,7 @@ class Timer(TrainerCallback):  # type: ignore[misc]
         Timer.cpu += time.process_time()
 
 
-def load_records() -> tuple[str, list[Record]]:
+def load_records(most: int) -> tuple[str, list[Record]]:
     if os.environ.get("TSTBENCH_SOURCES"):
         name, pairs = (
             "Shakespeare",
@@ -73,7 +73,7 @@ def load_records() -> tuple[str, list[Record]]:
             " ".join(rng.choices(job.test_set.sources, k=rng.randint(1, 3))) for _ in range(4000)
         ]
         pairs = tuple(zip(texts, reversed(texts), strict=True))
-    chosen = random.Random(0).sample(pairs, min(len(pairs), 2000))
+    chosen = random.Random(0).sample(pairs, min(len(pairs), most))
     return name, [Record(TOLD, source, target) for source, target in chosen]
 
 
@@ -138,14 +138,17 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=30)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--batch", type=int, default=16)
+    parser.add_argument("--pairs", type=int, default=2000, help="so many at most")
     parser.add_argument("--dimension", type=int, default=256)
     parser.add_argument("--layers", type=int, default=4)
     parser.add_argument("--words", type=int, default=8192)
-    asked = parser.parse_args()
+    asked = read_options(
+        parser, steps=2, repeats=1, pairs=60, batch=2, dimension=16, layers=1, words=300
+    )
     warnings.simplefilter("ignore")
     transformers.utils.logging.set_verbosity_error()
     transformers.trainer.DEFAULT_CALLBACKS.append(Timer)
-    name, records = load_records()
+    name, records = load_records(asked.pairs)
     config = replace(
         LlamaLoraConfig.for_direction(parse_direction("mini/negative-to-positive")),
         quantization="none",

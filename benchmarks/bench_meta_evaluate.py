@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 from scipy import stats
-from timing import Stopwatch, load_average
+from timing import Stopwatch, load_average, read_options
 
 from tstbench import __version__
 from tstbench.datasets_scripts.judgments.schema import Judgment
@@ -97,7 +97,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--resamples", type=int, default=10_000)
     parser.add_argument("--loop", type=int, default=20, help="resamples of the loop that are timed")
-    arguments = parser.parse_args()
+    arguments = read_options(parser, resamples=100, loop=1)
 
     items = np.tile(np.arange(244), 12)
     stream = np.random.RandomState(3)

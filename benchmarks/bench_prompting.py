@@ -19,6 +19,8 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 
+from timing import read_options
+
 LATENCY = 0.2  # seconds
 PAUSE = 10.0  # seconds after each request, in the published script
 SERVER = Path(__file__).parents[1] / "tests" / "chat_server.py"
@@ -81,7 +83,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=2, help="the best of so many")
     parser.add_argument("--seconds", type=float, default=10.0, help="ideal length of a round")
-    given = parser.parse_args()
+    given = read_options(parser, rounds=1, seconds=0.2)
     with server() as url:
         ours(url, 4, 8)  # imports, and the server's first requests
         one_by_one = published(url, 10)

@@ -21,7 +21,7 @@ from typing import Any
 import torch
 from datasets import Dataset
 from job import generated_job
-from timing import Stopwatch, load_average
+from timing import Stopwatch, load_average, read_options
 from trl import SFTConfig, SFTTrainer
 
 from tstbench.datasets_scripts.known import parse_direction
@@ -38,7 +38,7 @@ BATCH, RATE = 10, 5e-5
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
 
-def load_pairs() -> tuple[str, list[Pair]]:
+def load_pairs(most: int) -> tuple[str, list[Pair]]:
     """Paraphrases by rules, and the sentences they are of."""
     if os.environ.get("TSTBENCH_SOURCES"):
         name = "Shakespeare"
@@ -51,7 +51,7 @@ def load_pairs() -> tuple[str, list[Pair]]:
             for _ in range(2)
         )
     rules = RuleParaphraser.of([source, target], salience=3, min_count=20, drop=0.1, shuffle=2.0)
-    chosen = random.Random(0).sample(target, min(len(target), 2000))
+    chosen = random.Random(0).sample(target, min(len(target), most))
     return name, list(zip(rules.paraphrased(chosen), chosen, strict=True))
 
 
@@ -150,11 +150,12 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--steps", type=int, default=40)
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--pairs", type=int, default=2000, help="so many at most")
     parser.add_argument("--dimension", type=int, default=256)
     parser.add_argument("--layers", type=int, default=4)
     parser.add_argument("--words", type=int, default=8192)
-    asked = parser.parse_args()
-    name, pairs = load_pairs()
+    asked = read_options(parser, steps=2, repeats=1, pairs=60, dimension=16, layers=1, words=300)
+    name, pairs = load_pairs(asked.pairs)
     models = Models(pairs, asked.dimension, asked.layers, asked.words)
     print(f"{name}: {len(pairs):,} pairs; d {asked.dimension}, {asked.layers} layers, "
           f"{asked.words:,} tokens; {BATCH} pairs a batch, {DEVICE}")  # fmt: skip

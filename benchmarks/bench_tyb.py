@@ -20,7 +20,7 @@ from typing import Any
 
 import torch
 from job import generated_job
-from timing import Stopwatch, load_average
+from timing import Stopwatch, load_average, read_options
 from transformers import (
     BartConfig,
     BartForConditionalGeneration,
@@ -130,9 +130,11 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--steps", type=int, default=60)
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--pairs", type=int, help="only so many")
     parser.add_argument("--dimension", type=int, default=128)
-    asked = parser.parse_args()
+    asked = read_options(parser, steps=1, repeats=1, pairs=60, dimension=16)
     name, pairs = load_pairs()
+    pairs = pairs[: asked.pairs]
     texts = [text for pair in pairs for text in pair]
     bart = Seq2Seq.scratch(texts, seed=0, n_words=4096)
     print(f"{name}: {len(pairs):,} pairs; d {asked.dimension}, {BATCH} pairs a batch, {DEVICE}")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tstbench.datasets_scripts.fingerprint import fingerprint
@@ -39,9 +39,19 @@ class Job:
         systems += more_systems(self.test_set, n - len(systems))
         return Job(self.name, self.test_set, tuple(systems[:n]))
 
+    def first(self, n: int) -> Job:
+        """The first n sentences."""
+        whole = self.test_set
+        texts = {key: getattr(whole, key)[:n] for key in ("ids", "sources", "references")}
+        data = fingerprint(texts["sources"], texts["references"])
+        outputs = (Outputs(s.system, s.predictions[:n]) for s in self.systems)
+        return Job(self.name, replace(whole, **texts, fingerprint=data), tuple(outputs))
 
-def load_job() -> Job:
-    """The real job where its files are, else a generated one."""
+
+def load_job(*, smoke: bool = False) -> Job:
+    """The real job where its files are, else a generated one; for a smoke test, a bit of that."""
+    if smoke:
+        return generated_job().first(8).with_systems(2)
     sources = os.environ.get("TSTBENCH_SOURCES")
     return real_job(Path(sources)) if sources else generated_job()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import time
 from collections import defaultdict
@@ -60,6 +61,15 @@ class Stopwatch:
     def unit(self, side: str, unit: Hashable) -> Seconds:
         """The best time of one unit."""
         return self._best[side][unit]
+
+
+def read_options(parser: argparse.ArgumentParser, **smallest: object) -> argparse.Namespace:
+    """The command line; with ``--smoke``, these values instead: it shows that every side runs."""
+    parser.add_argument("--smoke", action="store_true", help="the least work: only that all runs")
+    options = parser.parse_args()
+    if options.smoke:
+        vars(options).update(smallest)
+    return options
 
 
 def load_average() -> float:

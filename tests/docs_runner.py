@@ -7,8 +7,9 @@
   compared.
 - ``python`` blocks share one namespace; those with ``>>>`` are compared as doctests are.
 - A block with ``title="name"`` is a file: it lies in the page's folder before anything runs.
-- ``<!-- not run: reason -->`` before a block leaves it out; ``<!-- exits with 2 -->`` says that its
-  last command shall fail so.
+- ``<!-- not run: reason -->`` before a block leaves it out; ``<!-- needs upstream files -->`` does
+  where TSTBENCH_SOURCES is not set; ``<!-- exits with 2 -->`` says that its last command shall fail
+  so.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 _FENCE = re.compile(r"^(?P<indent> *)(?P<fence>`{3,}) *(?P<language>[\w-]*) *(?P<rest>.*)$")
 _TITLE = re.compile(r'title="([^"]+)"')
 _NOT_RUN = re.compile(r"^<!-- not run: (.+) -->$")
+_NEEDS_FILES = "<!-- needs upstream files -->"
 _EXITS = re.compile(r"^<!-- exits with (\d+) -->$")
 
 
@@ -84,12 +86,13 @@ def blocks(page: str) -> Iterator[Block]:
             raise PageError(f"line {number + 1}: the block does not end")
         inside = "\n".join(lines[number + 1 : end]) + "\n"
         title, skip, exits = _TITLE.search(start["rest"]), _NOT_RUN.match(said), _EXITS.match(said)
+        missing = said == _NEEDS_FILES and not os.environ.get("TSTBENCH_SOURCES")
         yield Block(
             number + 1,
             start["language"],
             textwrap.dedent(inside),
             title=title[1] if title else None,
-            not_run=skip[1] if skip else None,
+            not_run=skip[1] if skip else "upstream files are missing" if missing else None,
             exit_code=int(exits[1]) if exits else 0,
         )
         number, said = end + 1, ""

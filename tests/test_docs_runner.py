@@ -124,6 +124,15 @@ def test_only_the_block_after_the_comment_is_left_out(tmp_path):
         run_page(page(said, "Words between.", *wrong), tmp_path)
 
 
+def test_a_block_on_real_data_runs_where_it_is(tmp_path, monkeypatch):
+    real = page("<!-- needs upstream files -->", "```console", "$ false", "```")
+    monkeypatch.delenv("TSTBENCH_SOURCES", raising=False)
+    assert run_page(real, tmp_path) == 0
+    monkeypatch.setenv("TSTBENCH_SOURCES", str(tmp_path))
+    with pytest.raises(PageError):
+        run_page(real, tmp_path)
+
+
 def test_a_block_without_an_end_is_seen():
     with pytest.raises(PageError, match="line 2: the block does not end"):
         list(blocks(page("words", "```python", "1")))

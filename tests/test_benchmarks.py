@@ -22,14 +22,16 @@ def test_a_benchmark_runs(script, monkeypatch, capfd):
     monkeypatch.delenv("TSTBENCH_SOURCES", raising=False)
     monkeypatch.setattr(sys, "argv", [script, "--smoke"])
     monkeypatch.syspath_prepend(str(BENCHMARKS))
-    threads = torch.get_num_threads()
+    threads, code = torch.get_num_threads(), 0
     with patch.dict(os.environ):
         try:
             runpy.run_path(str(BENCHMARKS / script), run_name="__main__")
         except SystemExit as end:
-            assert not end.code, capfd.readouterr().out
+            code = end.code
         finally:
             torch.set_num_threads(threads)
             for helper in BENCHMARKS.glob("*.py"):  # their names are those of other modules too
                 sys.modules.pop(helper.stem, None)
-    assert capfd.readouterr().out
+    shown = capfd.readouterr().out
+    assert not code, shown
+    assert shown

@@ -22,11 +22,16 @@ IMPORTS = (
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory) -> Path:
-    folder = tmp_path_factory.mktemp("wheel")
-    source = folder / "source"  # a copy: setuptools leaves its build folder beside what it builds
+def source(tmp_path_factory) -> Path:
+    """A copy: setuptools leaves its folders beside what it builds."""
+    source = tmp_path_factory.mktemp("copy") / "source"
     leave = shutil.ignore_patterns(".*", "build", "docs", "tests", "*.egg-info", "__pycache__")
-    shutil.copytree(ROOT, source, ignore=leave)
+    return Path(shutil.copytree(ROOT, source, ignore=leave))
+
+
+@pytest.fixture(scope="module")
+def wheel(source) -> Path:
+    folder = source.parent
     command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation"]
     subprocess.run([*command, "-w", str(folder), str(source)], check=True, capture_output=True)
     return next(folder.glob("tstbench-*.whl"))
@@ -100,3 +105,20 @@ def test_wheel_imports_from_an_empty_environment(wheel, tmp_path):
         cwd=tmp_path,
     )
     assert str(tmp_path) in result.stdout
+
+
+def test_type_checkers_find_an_editable_install(source, tmp_path):
+    venv.create(tmp_path / "venv")
+    python = tmp_path / "venv" / "bin" / "python"
+    site = next(tmp_path.glob("venv/lib/python*/site-packages"))
+    site.joinpath("shared.pth").write_text(sysconfig.get_path("purelib"))  # pip, setuptools, mypy
+    install = [python, "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation"]
+    subprocess.run([*install, "-e", source], check=True, capture_output=True)
+    code = "from tstbench.version import __version__; reveal_type(__version__)"
+    check = [python, "-m", "mypy", "--cache-dir", os.devnull, "-c", code]
+    shown = subprocess.run(check, capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert 'Revealed type is "str"' in shown.stdout, shown.stdout
+    assert shown.returncode == 0
+    where = [python, "-c", "import tstbench; print(tstbench.__file__)"]
+    found = subprocess.run(where, capture_output=True, text=True, cwd=tmp_path, check=True)
+    assert Path(found.stdout.strip()).resolve() == source / "__init__.py"

@@ -8,11 +8,12 @@ PIP := $(VENV)/bin/python -m pip --disable-pip-version-check
 PINNED := $(PIP) install -q --no-build-isolation --no-deps --require-hashes
 TORCH = "$$(grep -o '^torch==[^ ]*' constraints.txt)"
 RUN := $(VENV)/bin
+TESTS = $(RUN)/python -m pytest -q -n $(WORKERS) --dist loadfile
 # Processes that share the tests.
 WORKERS ?= 2
 LOCK ?=
 
-.PHONY: install lock demo test faults mutation lint docs golden benchmarks clean
+.PHONY: install lock demo test test-all faults mutation lint docs golden benchmarks clean
 
 # Every file is checked against its hash: what builds packages (setuptools), then torch, of which
 # pip may choose a build for the CPU, then all. The third line from the end adds nothing on a CPU;
@@ -39,8 +40,12 @@ lock: install
 demo: install
 	$(RUN)/tstbench run examples/demo.toml
 
+# Five minutes on two idle cores, with nothing but the clone.
 test: install
-	$(RUN)/python -m pytest -q -n $(WORKERS) --dist loadfile
+	$(TESTS) -m "not slow and not browser"
+
+test-all: install
+	$(TESTS)
 
 faults: install
 	TSTBENCH_FAULTS=20 $(RUN)/python -m pytest -q tests/faults

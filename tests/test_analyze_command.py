@@ -49,6 +49,7 @@ def made(tmp_path_factory):
     return root, root.parent / "analysis", written
 
 
+@pytest.mark.slow
 def test_every_item_in_every_form(made):
     _, out, _ = made
     for item in ITEMS:
@@ -196,6 +197,7 @@ def test_numbers_on_the_heat_map_can_be_read():
             assert (bright + 0.05) / (dim + 0.05) >= 4.5, (step, one, other)
 
 
+@pytest.mark.slow
 def test_the_command_writes_the_same_bytes_again(made, tmp_path, capsys):
     root, out, _ = made
     again = shutil.copytree(out, tmp_path / "again")  # its own folder is replaced
@@ -250,6 +252,7 @@ def test_what_is_no_results_folder(made, tmp_path, capsys):
     assert "no such file" in refusal(capsys, "analyze", root, "--human", tmp_path / "none.jsonl")
 
 
+@pytest.mark.slow
 def test_a_table_of_scores_is_joined_by_system_and_source(tmp_path, capsys):
     root = handmade(tmp_path / "results", systems=SYSTEMS[:4])
     lines = ["source,output,system,direction,style"]
@@ -285,6 +288,7 @@ def test_little_is_still_something(tmp_path):
         assert what in text, what
 
 
+@pytest.mark.slow
 def test_no_sentence_of_a_licensed_corpus_is_written(tmp_path):
     direction = "gyafc_em/informal-to-formal"
     root = handmade(tmp_path / "results", direction, systems=("alpha", "beta"))
@@ -298,6 +302,7 @@ def test_no_sentence_of_a_licensed_corpus_is_written(tmp_path):
         assert "alpha says" not in text, file
 
 
+@pytest.mark.slow
 def test_several_directions_have_a_map_of_all(tmp_path):
     for direction in (THERE, "mini/positive-to-negative"):
         handmade(tmp_path / "r", direction, metrics=("acc", "joint"), texts=False)

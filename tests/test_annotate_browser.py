@@ -80,6 +80,7 @@ def visit(browser):
     yield from visits(browser)
 
 
+@pytest.mark.slow
 def test_annotate_reload_resume_and_go_back(study, visit):
     _, links = study
     page = visit(links.raters["Ann"])
@@ -175,6 +176,7 @@ def test_hostile_texts_stay_texts(hostile_study, visit):
         assert tab.locator("main img, main script, main svg, main b").count() == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("width", "scheme"), [(320, "light"), (390, "dark"), (768, "light"), (1440, "dark")]
 )

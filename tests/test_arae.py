@@ -270,6 +270,7 @@ def double():
     torch.set_default_dtype(torch.float32)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("double")
 def test_parts_of_a_batch_do_not_change_what_is_learned(data):
     settings = {"code_noise": 0.0, "epochs": 4.0}

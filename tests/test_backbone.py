@@ -83,6 +83,7 @@ def test_any_text_comes_back_from_the_tokenizer(family, text):
     assert again[len(again) - ends - len(word) : len(again) - ends] == word
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_loss_falls_on_a_batch_seen_again(family, text):
     few = replace(text, sentences=text.sentences[:24])
@@ -168,6 +169,7 @@ def test_transformers_reads_what_is_written(family, text, tmp_path):
     train_backbone(few, family, replace(config, steps=1), out, Run(device="cpu"))  # replaces it
 
 
+@pytest.mark.slow
 def test_an_interrupted_training_follows_the_same_curve(text, tmp_path):
     straight = learn(learner("bart", text), Run(device="cpu"), "r").curve
     run = Run(device="cpu", folder=tmp_path, save_every=2)

@@ -145,6 +145,7 @@ class _Likes(nn.Module):
         return torch.stack([torch.zeros_like(sure), sure], dim=1), (looks, looks)
 
 
+@pytest.mark.slow
 def test_the_style_reward_makes_what_the_classifier_likes_likelier():
     learner = learner_of(
         content_weight=0.0, gated=False, baseline=False, supervised_decay=1e-9, reward_rate=1e-2
@@ -377,6 +378,7 @@ assert all(torch.equal(whole[name], resumed[name]) for name in whole), "another 
 """
 
 
+@pytest.mark.slow
 def test_on_two_processes_too_what_was_drawn_is_counted_once_after_a_stop(tmp_path):
     (tmp_path / "stopped.py").write_text(STOPPED)
     launcher = ("-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2")

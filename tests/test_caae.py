@@ -96,6 +96,7 @@ def made(data, **settings):
 PLAIN = {"dropout": 0.0, "shuffle": 0}
 
 
+@pytest.mark.slow
 def test_reconstruction_falls_on_a_batch_seen_again(data):
     learner, processes = made(data, rho=0.0, dropout=0.0), Processes.start(Run(device="cpu"))
     first = _step(learner, 1, Run(), processes)["autoencoder/reconstruction"]
@@ -169,6 +170,7 @@ def test_each_step_moves_its_own_network(data):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("objective", ["convince", "minimax"])
 def test_the_verdict_reaches_the_encoder_and_makes_rewrites_more_convincing(data, objective):
     learner, whole = made(data, objective=objective, **PLAIN), np.arange(16)
@@ -221,6 +223,7 @@ def test_a_poor_discriminator_is_not_heard(data):
     assert not made(data, rho=0.0).gate_is_open
 
 
+@pytest.mark.slow
 def test_a_resumed_training_opens_the_gate_at_the_same_steps(data, tmp_path):
     settings = {"gate": 1.395, "epochs": 12.0, "warm_up": 3.0, "learning_rate": 5e-3}
     whole = learn(made(data, **settings), Run(device="cpu"), "a recipe")

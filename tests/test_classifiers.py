@@ -85,6 +85,7 @@ def fitted(configs):
     return {kind: fit(kind, train_part, STYLES, configs[kind]) for kind in KINDS}, held
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_it_learns_and_gives_distributions(fitted, kind):
     trained, held = fitted
@@ -121,6 +122,7 @@ def test_what_is_saved_is_loaded(fitted, kind, tmp_path):
     assert not [f for f in tmp_path.rglob("*") if f.suffix in (".pkl", ".pt", ".pickle")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_two_trainings_give_the_same_bytes(configs, kind, monkeypatch, tmp_path):
     hashes = set()
@@ -290,6 +292,7 @@ def test_transformer_equals_the_pipeline_of_transformers(fitted, tmp_path):
     np.testing.assert_allclose(model.distribution(sentences), want, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_an_interrupted_fine_tuning_goes_on(tiny_bert, configs, tstbench_home, monkeypatch):
     data = labelled(SENTENCES[::4], LABELS[::4], STYLES, what="toy")
     config = replace(configs["transformer"], epochs=2)

@@ -94,6 +94,7 @@ def served(here, tmp_path_factory):
     assert codes == dict.fromkeys(commands, 0), (here / "log").read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["leaderboard", "annotate", "hub", "rewrite"])
 def test_a_page_answers_to_the_names_that_its_command_was_given(served, command):
     assert ask(served[command])[0] == 200
@@ -116,5 +117,6 @@ def test_a_study_is_that_of_the_folder(served, here):
     assert ask(served["annotate"], "/?key=another")[0] == 404
 
 
+@pytest.mark.slow
 def test_a_hub_is_that_of_the_folder(served):
     assert ask(served["hub"], "/we/toy/resolve/main/README.md") == (200, "# Card\n")

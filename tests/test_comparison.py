@@ -32,6 +32,7 @@ def changed(stored, **fields):
     return replace(stored, report=stored.report.model_copy(update={"scores": scores}))
 
 
+@pytest.mark.slow
 def test_holm_agrees_with_statsmodels():
     values = [0.01, 0.04, 0.03, 0.005, 1.0, 0.01]
     theirs = multipletests(values, method="holm")[1]

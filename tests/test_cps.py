@@ -145,6 +145,7 @@ def test_the_classifier_reads_what_it_was_said_to_read(home, inputs, tmp_path, m
     assert asked == [*need.texts] == ["the food's good.", "the food's bad."]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "setting",
     [
@@ -233,6 +234,7 @@ def test_wrong_values_are_refused(setting, said):
         dataclasses.replace(CpsOptions(), **setting)
 
 
+@pytest.mark.slow
 def test_the_advice_without_the_default_weights_works_word_for_word(
     home, tmp_path, capsys, monkeypatch
 ):

@@ -267,6 +267,7 @@ def test_it_learns_mini_both_ways_and_answers_the_same_after_reading(data, tmp_p
         Ctat.read(tmp_path / "m", again.card, "cpu")
 
 
+@pytest.mark.slow
 def test_a_toy_style_is_edited_both_ways():
     nouns = ("soup", "tea", "room", "staff", "bread", "view")
     bad = tuple(f"the {noun} was {word} ." for noun in nouns for word in ("bad", "awful"))

@@ -230,6 +230,7 @@ def made(data, **settings):
     return learner_of(Dar, data, replace(CONFIG, **usual, **settings), few=40)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["port", "paper"])
 def test_the_loss_falls_on_a_batch_seen_again(data, kind):
     learner = made(data, dropout=0.0, noise_rate=0.0, learning_rate=2e-2, **KINDS[kind])

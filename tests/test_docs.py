@@ -15,6 +15,7 @@ from tstbench.datasets_scripts.added import REGISTERED
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted({ROOT / "README.md", *ROOT.glob("docs/**/*.md")})
+AT_ONCE = ("README.md", "docs/first_score.md", "docs/reproduction.md")  # the others are slow
 FETCHED = re.compile(r'<(?:script|link|img|iframe)\b[^>]*\b(?:src|href)="((?:https?:)?//[^"]+)"')
 
 
@@ -44,7 +45,14 @@ def reader(tmp_path, tmp_path_factory, monkeypatch):
         yield folder
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, id=name, marks=[] if name in AT_ONCE else pytest.mark.slow)
+        for page in PAGES
+        for name in [str(page.relative_to(ROOT))]
+    ],
+)
 def test_a_page_shows_what_happens(page, reader):
     run_page(page.read_text("utf-8"), reader)
 
@@ -59,6 +67,7 @@ def site(tmp_path_factory):
     return out
 
 
+@pytest.mark.slow
 def test_the_site_is_built_and_fetches_nothing(site):
     pages = sorted(site.rglob("*.html"))
     assert len(pages) >= 3  # the index, the reference, and what is shown for a missing page
@@ -68,6 +77,7 @@ def test_the_site_is_built_and_fetches_nothing(site):
         assert re.findall(r"url\(['\"]?(?:https?:)?//", style.read_text("utf-8")) == []
 
 
+@pytest.mark.slow
 def test_the_reference_has_the_public_names(site):
     text = site.joinpath("api/index.html").read_text("utf-8")
     for name in (

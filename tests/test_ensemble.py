@@ -54,6 +54,7 @@ def ensemble():
     return fit("ensemble", TOY, STYLES, SMALL)
 
 
+@pytest.mark.slow
 def test_the_fine_tuned_one_learns(finetuned):
     rows = finetuned.distribution(list(SENTENCES))
     assert np.mean(rows.argmax(axis=1) == np.array(LABELS)) > 0.95

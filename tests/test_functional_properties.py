@@ -155,6 +155,7 @@ def test_sentence_scores_are_fractions_and_highest_for_a_copy(one, other):
         assert meteor(one, other) <= meteor(one, one) == pytest.approx(1 - 0.5 / len(one) ** 3)
 
 
+@pytest.mark.slow
 @steady
 @given(st.lists(STYLES, min_size=3, max_size=3))
 def test_earth_movers_distance_is_a_distance(three):

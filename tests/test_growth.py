@@ -91,6 +91,7 @@ def read(root, name="copy"):
     return read_report(root / DIRECTION / name)
 
 
+@pytest.mark.slow
 def test_one_more_metric_is_one_more_score_for_each_of_eight_systems(
     outputs, test_set, tmp_path, computed, no_loading
 ):

@@ -21,6 +21,7 @@ PAPERS = [
 SENTENCES = 160  # of each style
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PAPERS)
 def test_it_trains_in_bfloat16(name, tmp_path):
     data = load_training(DIRECTION)

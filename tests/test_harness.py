@@ -180,6 +180,7 @@ def evaluated(capsys, log, out):
     return {score["metric"]: score["value"] for score in json.loads(shown)["scores"]}
 
 
+@pytest.mark.slow
 @needs("inspect_ai")
 def test_inspect_reports_our_numbers(model, home, tmp_path, capsys, monkeypatch):
     import inspect_ai

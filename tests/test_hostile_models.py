@@ -45,6 +45,7 @@ def hostile(tiny_bert, tmp_path, request, monkeypatch):
     assert not marker.exists(), "code of the folder was run"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
     [

@@ -47,6 +47,7 @@ def results(tmp_path, tmp_path_factory, monkeypatch):
     return tmp_path / "results"
 
 
+@pytest.mark.slow
 def test_results_outputs_scorers_and_metrics_become_repositories(results, tmp_path):
     root = tmp_path / "hub"
     built = {one.repo_id: one for one in build_all(root, datasets=["mini"], results=results)}

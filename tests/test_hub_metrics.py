@@ -45,6 +45,7 @@ def root(home, tmp_path_factory):
     return folder / "root"
 
 
+@pytest.mark.slow
 def test_metrics_by_name_from_a_server_and_from_folders(root, home, tmp_path):
     server = make_server(root)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})

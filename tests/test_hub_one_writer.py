@@ -78,6 +78,7 @@ def undisturbed(tmp_path_factory):
     return root, commits
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("before", [True, False])
 def test_killed_between_any_two_git_commands(tmp_path, undisturbed, before):
     whole, (first, second) = undisturbed

@@ -78,6 +78,7 @@ def commits(hub):
     return {key: repo.messages for key, repo in hub.repos.items()}
 
 
+@pytest.mark.slow
 def test_push_then_load_back_by_name(hub, root, tmp_path):
     seen = []
     plans = push(root, token=TOKEN, endpoint=hub.url, report=seen.append)

@@ -75,6 +75,7 @@ def local(root, tmp_path_factory):
     return run_user(CLIENT, [], cwd=root / "local", HF_HOME=home)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", ["served", "local"])
 def test_every_view_by_name_equals_the_published_files(where, root, request):
     result = request.getfixturevalue(where)

@@ -66,6 +66,7 @@ def tstbench(cwd, *arguments, **environment):
     )
 
 
+@pytest.mark.slow
 def test_trained_here_published_and_asked_there(published, tmp_path):
     root, url = published
     test_set = load_test_set(DIRECTION)
@@ -95,6 +96,7 @@ def test_trained_here_published_and_asked_there(published, tmp_path):
     assert "mini/train without test sentences" in card
 
 
+@pytest.mark.slow
 def test_a_revision_is_the_system_it_was(published, tmp_path, capsys):
     root, url = published
     first = find_repository(root, "model", f"tstbench/{REPOSITORY}").resolve()
@@ -111,6 +113,7 @@ def test_a_revision_is_the_system_it_was(published, tmp_path, capsys):
     assert old["said"] == predict("delete-retrieve", load_test_set(DIRECTION)) != new["said"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "expected"),
     [

@@ -74,6 +74,7 @@ def visit(browser, url):
     assert not wrong
 
 
+@pytest.mark.slow
 def test_agreement_with_people_is_beside_a_title_on_a_phone_too(visit):
     """The number stands in the header; its studies are in the dialog, which needs no pointer."""
     page = visit(f"direction={THERE}", viewport={"width": 390, "height": 844})
@@ -244,6 +245,7 @@ class TestOtherViews:
         page.wait_for_selector("text=No sentence matches")
         assert page.evaluate("document.activeElement.dataset.param") == "text", "typing goes on"
 
+    @pytest.mark.slow
     def test_an_old_link_a_system_and_head_to_head(self, visit):
         page = visit(f"view=samples&direction={BACK}&page=2&deep_link=x")
         page.wait_for_selector("#submit", state="attached")  # Gradio has read the address
@@ -285,6 +287,7 @@ class TestOtherViews:
         page.wait_for_selector("#submit", state="attached")  # Gradio is up and had its say
         assert page.evaluate(paper) == dark
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "view", ["ranking", "overview", "pictures", "samples", "versus", "system", "submit"]
     )
@@ -349,6 +352,7 @@ class TestSubmit:
         assert "untested" not in form.inner_text("[data-ranked-by]"), "compared with the others"
         assert len(list((root / THERE).glob("submission-*"))) == 1
 
+    @pytest.mark.slow
     def test_the_file_offered_is_that_of_the_direction_shown(self, visit):
         """Also where the server's answers take long, by the link and by choosing."""
         slow = """
@@ -372,6 +376,7 @@ class TestSubmit:
             sources = download.value.path().read_text().splitlines()
             assert sources == list(load_test_set(direction).sources), direction
 
+    @pytest.mark.slow
     def test_what_looks_wrong_is_taken_after_a_second_look(self, visit, tmp_path):
         page = visit(f"view=ranking&direction={BACK}")
         page.click("nav [data-link=submit]")  # no reload: the form still follows the link

@@ -73,6 +73,7 @@ def meet(a, b):
     return a[0] < b[2] - 1 and b[0] < a[2] - 1 and a[1] < b[3] - 1 and b[1] < a[3] - 1
 
 
+@pytest.mark.slow
 def test_pictures_are_in_the_page_before_any_script_of_others(browser, url):
     """The scripts never arrive: the pictures are there, and the page is small."""
     context = browser.new_context(java_script_enabled=False)

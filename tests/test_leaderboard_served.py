@@ -113,6 +113,7 @@ class TestServed:
         finally:
             running.close()
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("given", [None, (BACK,)])
     def test_only_what_takes_submissions_can_be_chosen(self, root, given):
         from tstbench.spaces.leaderboard import launch

@@ -82,6 +82,7 @@ def edges(page):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("width", "scheme"), SCREENS)
 def test_every_tab_on_every_screen(visit, width, scheme):
     page = visit(width=width, scheme=scheme)

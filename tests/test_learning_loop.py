@@ -80,6 +80,7 @@ def test_a_resumed_training_follows_the_same_curve(tmp_path):
     assert len([row for row in learned.curve if "validation/selection" not in row]) == 20
 
 
+@pytest.mark.slow
 def test_what_a_killed_process_left_is_continued(tmp_path):
     script = textwrap.dedent("""
         import os, signal, sys
@@ -119,6 +120,7 @@ def test_parts_of_a_batch_do_not_change_what_is_learned():
     assert weights(one).numpy() == pytest.approx(weights(parts).numpy(), abs=1e-6)
 
 
+@pytest.mark.slow
 def test_two_processes_learn_what_one_does(tmp_path):
     script = tmp_path / "train.py"
     script.write_text(
@@ -327,6 +329,7 @@ def test_a_bar_fits_a_narrow_terminal():
     assert terms_text({}, 42) == ""
 
 
+@pytest.mark.slow
 def test_a_disk_that_is_full_is_told_and_leaves_no_half_file(tmp_path):
     """A limit on the size of files stands for it: what is written beyond fails in the same way."""
     script = textwrap.dedent("""

@@ -167,6 +167,7 @@ def test_ones_own_prompt_file(tmp_path):
 # -- a server -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_every_wording_is_asked_once_through_every_fault():
     with serving(answer=middle, faults=0.3, late=60) as server:
         handling = Handling(timeout=4.0, concurrency=8)
@@ -425,6 +426,7 @@ def test_a_dry_run_sends_nothing_and_a_limit_loses_nothing(tmp_path, capsys):
     assert "has no judge: choose one: --scorer judge=" in said
 
 
+@pytest.mark.slow
 def test_ctrl_c_loses_nothing(tmp_path):
     with serving(answer=middle, latency=0.02) as server:
         given = [str(one) for one in command(server, tmp_path, "--concurrency", "4")]

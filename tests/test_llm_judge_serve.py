@@ -77,6 +77,7 @@ def server(tmp_path_factory):
         yield folder, f"{folder}@{url}"
 
 
+@pytest.mark.slow
 def test_judgements_of_a_local_model_are_what_the_model_writes(server, capsys):
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer

@@ -58,6 +58,7 @@ def test_the_installation_checks_every_hash():
     assert "--no-deps -e ." in free[-1]
 
 
+@pytest.mark.slow
 def test_a_changed_file_is_refused(tmp_path):
     """The options of the Makefile, tried on a wheel of our own: pip takes it, then no more."""
     wheel = tmp_path / "tiny-1.0-py3-none-any.whl"

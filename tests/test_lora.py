@@ -166,6 +166,7 @@ def test_the_first_loss_is_the_mean_over_the_labelled_tokens(base, tmp_path, los
     assert curve_of(tmp_path)[0]["adapter/loss"] == pytest.approx(total / count, rel=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("family", "layers"), [("llama", "q_proj,v_proj"), ("qwen2", "all-linear"), ("gpt2", "c_attn")]
 )
@@ -196,6 +197,7 @@ def test_any_family_learns_and_its_own_weights_stay(tmp_path, family, layers):
     assert tuned.scores["loss"] == pytest.approx(total / count, rel=1e-3)
 
 
+@pytest.mark.slow
 def test_how_a_batch_is_shared_changes_nothing(base, tmp_path):
     settings = {"epochs": 2, "grouping": 2, "batch_size": 4}
     found = []
@@ -405,6 +407,7 @@ def test_what_cannot_be_quantised_is_told(folder, capsys):
     assert re.search("bitsandbytes is not installed: .*--quantization none", told)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(find_spec("bitsandbytes") is None, reason="bitsandbytes is not installed")
 @pytest.mark.parametrize("bits", ["4bit", "8bit"])
 def test_a_quantised_base_learns_and_is_read_again(data, tmp_path, bits):

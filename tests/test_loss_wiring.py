@@ -87,6 +87,7 @@ def verdicts(judge, words, own, other, repeated, rewritten):
     return found, verdict(rewritten, other, right[int(other)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("side", [0, 1])
 @pytest.mark.parametrize(
     ("retriever", "sees"), [("sparse", False), ("dense", False), ("dense", True)]

@@ -93,6 +93,7 @@ def test_the_modules_are_the_folders():
     assert {metric for some in every.values() for metric in some} == set(METRICS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODULES)
 def test_a_module_and_the_pipeline_say_the_same(name, prepared, test_set):
     predictions = predict("delete-retrieve", test_set)

@@ -76,6 +76,7 @@ def test_a_page_that_lacks_something_says_what(name, home, serve, monkeypatch):
     assert "Traceback" not in shown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SCORES)
 def test_the_example_is_scored(name, home, serve):
     demo = serve(name)
@@ -152,6 +153,7 @@ def asked_by_name(name, path="/config"):
         demo.close()
 
 
+@pytest.mark.slow
 def test_a_page_on_this_machine_answers_to_no_other_name(monkeypatch):
     for variable in ("SPACE_ID", "TSTBENCH_ALLOW_HOST"):
         monkeypatch.delenv(variable, raising=False)
@@ -168,6 +170,7 @@ def test_a_space_answers_to_the_names_of_the_hub(monkeypatch):
     assert asked_by_name("tstbench-surface.hf.space")[0] == 200
 
 
+@pytest.mark.slow
 @in_browser
 def test_a_person_scores_and_makes_mistakes(home, serve):
     demo = serve("bleu")

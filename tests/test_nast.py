@@ -103,6 +103,7 @@ def test_a_verdict_falls_with_the_right_words(words):
         assert (after.gather(1, wanted[:, None])[:, 0] > -doubt).all()
 
 
+@pytest.mark.slow
 @BOTH
 def test_self_reconstruction_falls_on_a_batch_seen_again(data, config):
     learner = learner_of(Nast, data, replace(config, learning_rate=5e-3))

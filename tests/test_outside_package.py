@@ -43,6 +43,7 @@ def tstbench(installed, tmp_path_factory):
     return run
 
 
+@pytest.mark.slow
 def test_lists_show_what_it_brings_and_name_what_is_broken(tstbench):
     assert "polite\tPolite\tstyle\tpercent" in tstbench("metrics")[0]
     assert f"\n{DIRECTION}\t" in tstbench("directions")[0]
@@ -62,6 +63,7 @@ def results(tstbench):
     return tstbench.folder / "results", said
 
 
+@pytest.mark.slow
 def test_a_report_has_its_metric_by_its_scorer(results):
     root, (out, err) = results
     assert "Polite ↑" in out
@@ -76,6 +78,7 @@ def test_a_report_has_its_metric_by_its_scorer(results):
     assert polite.score("polite").interval is not None
 
 
+@pytest.mark.slow
 def test_one_more_metric_computes_that_one_alone(results, tstbench):
     root, _ = results
     before = read_report(root / DIRECTION / "please")
@@ -101,6 +104,7 @@ running.close()
 """
 
 
+@pytest.mark.slow
 def test_the_leaderboard_shows_it(results, installed):
     root, _ = results
     done = subprocess.run(

@@ -62,6 +62,7 @@ def tstbench(tmp_path, endpoint, *arguments):
     )
 
 
+@pytest.mark.slow
 def test_columns_of_the_hub_are_the_same_test_set(tmp_path, endpoint):
     path = tmp_path / "borrowed.toml"
     path.write_text(DATA)

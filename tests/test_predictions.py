@@ -52,6 +52,7 @@ def machine(tmp_path):
     return transfer
 
 
+@pytest.mark.slow
 def test_killed_in_the_middle_and_started_again_no_sentence_is_asked_for_twice(machine, tmp_path):
     test_set, out = load_test_set(DIRECTION), tmp_path / "out.jsonl"
     done, asked = machine(out, dies_at=7)
@@ -82,6 +83,7 @@ def test_killed_in_the_middle_and_started_again_no_sentence_is_asked_for_twice(m
     assert card_path(whole).read_bytes() == card_path(out).read_bytes()
 
 
+@pytest.mark.slow
 def test_other_settings_are_another_question(machine, tmp_path):
     out = tmp_path / "out.jsonl"
     machine(out)
@@ -95,6 +97,7 @@ def test_other_settings_are_another_question(machine, tmp_path):
     assert len(asked) == 40
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("setting", "expected"),
     [

@@ -129,6 +129,7 @@ def package(folder, layer, pairs):
     return scorer.score([a for a, _ in pairs], [b for _, b in pairs])[2].numpy().astype(float)
 
 
+@pytest.mark.slow
 def test_the_paper_profile_reads_layer_9_and_takes_the_mean(published, tmp_path, capsys):
     predictions, sources, against = zip(*rows(), strict=True)
     assert len(predictions) > 4

@@ -65,6 +65,7 @@ def files_below(folder):
     return [path for path in folder.rglob("*") if path.is_file()]
 
 
+@pytest.mark.slow
 def test_500_sentences_through_every_fault():
     with serving(faults=0.2, late=60) as server:
         assert ask(server, timeout=4.0, concurrency=32) == EXPECTED
@@ -76,6 +77,7 @@ def test_500_sentences_through_every_fault():
     assert ask(server) == EXPECTED  # the server is gone: all of it is on disk
 
 
+@pytest.mark.slow
 def test_a_server_that_allows_few_requests_a_second():
     with serving(rate=20) as server:
         assert ask(server, SENTENCES[:60], retries=3) == EXPECTED[:60]
@@ -87,6 +89,7 @@ def test_a_server_that_allows_few_requests_a_second():
         assert len(server.bodies) == 2
 
 
+@pytest.mark.slow
 def test_the_same_file_after_kill_9(many, tmp_path, tstbench_home):
     def command(out):
         how = ["--model", "m", "--base-url", server.url, "--timeout", "4", "--concurrency", "8"]

@@ -22,6 +22,7 @@ def server(tmp_path_factory):
         yield str(folder), url
 
 
+@pytest.mark.slow
 def test_a_local_model_through_transformers_serve(server, tmp_path, capsys):
     model, url = server
     out = tmp_path / "p.jsonl"

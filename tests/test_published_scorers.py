@@ -76,6 +76,7 @@ def prepare_elsewhere(tmp_path, **environment) -> dict:
     return json.loads(result.stdout)
 
 
+@pytest.mark.slow
 def test_the_published_scorer_comes_first(tmp_path, endpoint, monkeypatch):
     made = prepare_elsewhere(tmp_path, HF_ENDPOINT=endpoint)
     assert {origin for _, origin in made.values()} == {"elsewhere"}
@@ -86,6 +87,7 @@ def test_the_published_scorer_comes_first(tmp_path, endpoint, monkeypatch):
     assert prepare_elsewhere(tmp_path, HF_HUB_OFFLINE="1") == made
 
 
+@pytest.mark.slow
 def test_where_nobody_answers_scorers_are_trained(tmp_path):
     made = prepare_elsewhere(tmp_path, HF_ENDPOINT="http://127.0.0.1:9")
     assert all(origin.startswith("mini/train") for _, origin in made.values())

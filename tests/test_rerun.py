@@ -56,6 +56,7 @@ def suite(tmp_path, tmp_path_factory, monkeypatch):
     return path
 
 
+@pytest.mark.slow
 def test_a_rerun_reads_no_training_data_and_loads_no_scorer(suite, tmp_path, capsys):
     code, _, err = command_line(capsys, "run", suite)
     assert code == 0, err
@@ -178,6 +179,7 @@ def test_a_slip_in_a_part_is_told(suite, capsys, arguments, message):
 # -- batch size ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_batch_size_moves_no_score_and_is_in_no_signature(suite, tmp_path, capsys):
     reports = []
     for size in (1, 7, None):

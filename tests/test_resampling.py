@@ -38,6 +38,7 @@ def dense(n: int, resamples: int, seed: int) -> np.ndarray:
 
 
 # One product up to 8,388 sentences, blocks beyond; numbers of resamples that are no whole blocks.
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n", "resamples"), [(1, 1000), (8388, 1000), (8389, 1000), (30_000, 301), (3_000_000, 3)]
 )
@@ -71,6 +72,7 @@ def test_longer_corpora_have_the_dense_products():
     assert sums == pytest.approx(dense(9001, 1001, 8) @ rows, rel=1e-9, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_values_intervals_and_p_values_are_what_they_were():
     """Recorded before there were blocks; elsewhere, a logarithm may differ in its last digit."""
     expected = {(one["metric"], one["size"], one["seed"]): one for one in GOLDEN["recorded"]}
@@ -109,6 +111,7 @@ def test_nothing_can_be_drawn_from_nothing():
         bootstrap(mean_statistics(np.zeros(0)))
 
 
+@pytest.mark.slow
 def test_long_corpora_are_counted_as_short_ones():
     n = BLOCK + 30
     made, wanted = ([text[:24] for text in texts(n, seed)] for seed in (1, 2))
@@ -153,6 +156,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - start)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss has other units elsewhere")
 def test_memory_does_not_hold_all_draws():
     """200 resamples of 200,000 sentences: at once, 320 MB of draws and as much of counts."""

@@ -94,6 +94,7 @@ def wait_for_status(page, pattern):
     page.wait_for_function(says, arg=pattern)
 
 
+@pytest.mark.slow
 def test_a_sentence_is_rewritten_by_all(url, visit):
     page = visit(url)
     page.wait_for_selector("#form:not([hidden])")

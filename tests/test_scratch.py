@@ -91,6 +91,7 @@ def test_a_killed_writer_of_a_file_leaves_old_or_new_and_the_next_one_sweeps(tmp
         write_text(file, "old")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exchange", [True, False], ids=["exchanged", "two moves"])
 def test_a_killed_writer_of_a_folder_leaves_old_or_new(tmp_path, monkeypatch, exchange):
     if not exchange:

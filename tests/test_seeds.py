@@ -217,6 +217,7 @@ class TestLeaderboard:
         assert "ours-seed0" in versus.title
 
 
+@pytest.mark.slow
 def test_from_training_to_the_table(tmp_path, capsys):
     train = ("train", "stytrans", "--dataset", "mini", "--preset", "tiny", "--device", "cpu")
     short = ("--warm-up", "60", "--rounds", "1", "--seeds", "2", "--seed", "5")
@@ -262,6 +263,7 @@ directions = ["mini/negative-to-positive", "mini/positive-to-negative"]
 """
 
 
+@pytest.mark.slow
 def test_a_suite_trains_each_seed_once_for_both_directions(tmp_path, capsys):
     suite = tmp_path / "suite.toml"
     suite.write_text(SUITE.format(seeds=2))

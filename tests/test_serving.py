@@ -24,6 +24,7 @@ def asked(port, host):
     return status
 
 
+@pytest.mark.slow
 def test_a_page_that_answers_slowly_is_served():
     gradio = pytest.importorskip("gradio")
     app = gradio.Server()

@@ -147,6 +147,7 @@ class TestNumbers:
         assert not np.allclose(one.raw.similarities, other.raw.similarities)
         assert str(one.signature) != str(other.signature)
 
+    @pytest.mark.slow
     def test_word2vec_is_trained_on_the_dataset_itself(self, capsys, tstbench_home):
         pytest.importorskip("gensim")
         call = ["style-invariance", "mini", "--embedding", "word2vec", "--permutations", 20]
@@ -213,6 +214,7 @@ def made(tmp_path_factory):
 
 
 class TestFiles:
+    @pytest.mark.slow
     def test_every_embedding_in_every_form(self, made):
         names = {p.name for p in (made / "one").iterdir()}
         pictures = {

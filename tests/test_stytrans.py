@@ -147,6 +147,7 @@ def learner(data):
     return learner_of(StyTrans, data, CONFIG)
 
 
+@pytest.mark.slow
 def test_self_reconstruction_falls_on_a_batch_seen_again(learner):
     processes = Processes.start(Run(device="cpu"))
     first = _step(learner, 0, Run(), processes)["warm_up/self"]

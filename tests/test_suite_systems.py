@@ -160,6 +160,7 @@ settings = { rounds = 2 }
 """
 
 
+@pytest.mark.slow
 def test_a_suite_trains_once_for_both_ways_with_its_settings(tmp_path, capsys):
     path = tmp_path / "suite.toml"
     path.write_text(TRAINED)

@@ -44,6 +44,7 @@ def said(width, *arguments, **environment):
     return process.wait(timeout=120), found.decode().replace("\r\n", "\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("width", "environment", "widest"), [(80, {}, 80), (60, {}, 60), (80, {"COLUMNS": "50"}, 50)]
 )
@@ -56,6 +57,7 @@ def test_a_terminal_has_lines_of_its_width(width, environment, widest):
     assert text.split() == line.split()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("environment", [{}, {"COLUMNS": "50"}])
 def test_a_pipe_has_one_line(environment):
     code, text = said(0, *UNKNOWN, **environment)

@@ -43,6 +43,7 @@ def whole(tmp_path_factory):
     return root / "m"
 
 
+@pytest.mark.slow
 def test_two_processes_learn_what_one_does(whole, tmp_path):
     launcher = ("-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2")
     done = subprocess.run(
@@ -62,6 +63,7 @@ def test_two_processes_learn_what_one_does(whole, tmp_path):
     assert card["settings"] == other["settings"]
 
 
+@pytest.mark.slow
 def test_two_processes_learn_what_one_does_in_two_parts(tmp_path):
     """With dropout, whose noise is a part's own: to the last bit, with as many threads."""
     asked = ("train", "caae", "--preset", "tiny", "--dataset", "mini", "--device", "cpu")
@@ -81,6 +83,7 @@ def test_two_processes_learn_what_one_does_in_two_parts(tmp_path):
     assert all((one[name] == two[name]).all() for name in one)
 
 
+@pytest.mark.slow
 def test_a_process_without_a_sentence_waits_for_the_others(tmp_path):
     """A batch of one sentence on two processes: what one process learns, to the last bit."""
     asked = ("train", "tyb", "--preset", "tiny", "--device", "cpu")
@@ -102,6 +105,7 @@ def test_a_process_without_a_sentence_waits_for_the_others(tmp_path):
     assert all((one[name] == two[name]).all() for name in one)
 
 
+@pytest.mark.slow
 def test_a_killed_training_goes_on_to_the_same_weights(whole, tmp_path):
     home = tmp_path / "home"
     asked = (*TRAIN, "--save-every", "5", "--out", tmp_path / "m")
@@ -130,6 +134,7 @@ def _has_come_to(home, step):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("room", "expected"),
     [

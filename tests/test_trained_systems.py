@@ -20,6 +20,7 @@ LEARNERS = [
 PAPERS = [name for name in LEARNERS if system_class(name).FAMILY == "fpft"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LEARNERS)
 def test_train_transfer_evaluate(name, tmp_path, capsys):
     model, predictions = tmp_path / "m", tmp_path / "p.jsonl"

@@ -69,6 +69,7 @@ OTHERS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("kind", sorted(OTHERS))
 def test_every_setting_of_a_classifier_reaches_its_trainer(kind):

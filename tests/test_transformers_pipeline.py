@@ -203,6 +203,7 @@ def test_a_style_from_several_others_needs_its_source():
     assert direction_of(card, None, "positive").target_style == "negative"
 
 
+@pytest.mark.slow
 def test_from_the_hub_by_its_name(folder, tmp_path, capsys):
     name = "stytrans-mini-all"
     build = ("hub", "build", tmp_path / "hub", "--datasets", "--only", name, "--systems", folder)

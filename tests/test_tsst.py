@@ -49,6 +49,7 @@ def test_batches_are_of_one_style_and_both_come_in_turn(learner):
     assert styles[::2] != [styles[0]] * 10, "not always the same first"
 
 
+@pytest.mark.slow
 def test_losses_fall_on_a_batch_seen_again(data):
     config = replace(CONFIG, pretrain_epochs=5.0, self_epochs=5.0, teacher_forcing=1.0)
     learner = learner_of(Tsst, data, config, few=24)
@@ -200,6 +201,7 @@ def test_parts_of_a_batch_sum_up(data):
         assert whole == pytest.approx(parts, abs=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("retriever", ["sparse", "dense"])
 def test_a_resumed_training_follows_the_same_curve(data, tmp_path, retriever):
     """Stopped between two refreshes: what was refreshed is in the checkpoint."""

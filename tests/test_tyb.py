@@ -351,6 +351,7 @@ def test_a_stopped_training_continues_on_the_same_curve(tmp_path):
         assert torch.equal(a, b)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "config"), [(Tyb, CONFIG), (Bsrr, BSRR)])
 def test_what_was_stopped_in_the_rewards_classifier_can_be_resumed(kind, config, tmp_path, capsys):
     data = load_training(DIRECTION)

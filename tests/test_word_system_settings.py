@@ -49,6 +49,7 @@ def test_what_is_written_is_clean_and_the_same_in_every_company():
     assert len(back) == len(answers)
 
 
+@pytest.mark.slow
 def test_the_seed_of_the_settings_is_that_of_the_weights():
     one, again, other = (learned(seed=seed, rounds=1) for seed in (0, 0, 1))
     states = [system.network.state_dict() for system in (one, again, other)]

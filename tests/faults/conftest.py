@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from .commands import Command
 from .rounds import Undisturbed, undisturbed
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """All of them are slow."""
+    for item in items:
+        if item.path.parent == Path(__file__).parent:
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="session")

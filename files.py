@@ -188,7 +188,8 @@ def read_text(path: Path | str) -> str:
     """
     path = Path(path)
     check_file(path)
-    return decoded(path.read_bytes(), path)
+    # Nothing is read of a size of 0: /proc/kmsg says that it is a file, and waits for ever.
+    return decoded(path.read_bytes() if path.stat().st_size else b"", path)
 
 
 def decoded(content: bytes, path: Path) -> str:
@@ -269,7 +270,7 @@ def parse_toml(content: str, path: Path) -> dict[str, Any]:
     try:
         found = tomllib.loads(content)
         shallow = _is_shallow(found)
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:  # also an integer of more digits than Python reads
         raise InputError(f"{path}: not TOML: {error}") from error
     except RecursionError:
         shallow = False
@@ -293,8 +294,17 @@ def read_lines(path: Path | str) -> list[str]:
 
     Only ``\n`` ends a line; other Unicode line separators stay inside a sentence, as every
     line-aligned corpus expects.
+
+    Raises:
+        MissingFileError, InputError: see :func:`read_text`; also if lines end in ``\r`` alone.
     """
-    return split_lines(read_text(path))
+    text = read_text(path)
+    if "\r" in text.rstrip("\r") and "\n" not in text:
+        raise InputError(
+            f"{path}: its lines end in \\r alone, as on old Macs, so that all of it is one line. "
+            f"Convert it first, for instance: tr '\\r' '\\n' < {Path(path).name} > fixed.txt"
+        )
+    return split_lines(text)
 
 
 def split_lines(text: str) -> list[str]:

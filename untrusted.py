@@ -157,7 +157,9 @@ def read_small(path: Path | str, *, max_bytes: int = MAX_BYTES) -> bytes:
             facts = os.fstat(stream.fileno())
             if not stat.S_ISREG(facts.st_mode):
                 raise InputError(f"{path} is not a file, but a folder, a device or a pipe")
-            content = stream.read(max_bytes + 1) if facts.st_size <= max_bytes else b""
+            # Nothing of a size of 0: /proc/kmsg is such a "file", and waits for ever.
+            small = 0 < facts.st_size <= max_bytes
+            content = stream.read(max_bytes + 1) if small else b""
             size = max(facts.st_size, len(content))
     except FileNotFoundError as error:
         raise MissingFileError(f"no such file: {path}") from error

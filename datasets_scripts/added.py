@@ -45,6 +45,9 @@ class Dataset:
 def load_data(path: Path | str) -> Dataset:
     """Read a data file, check everything it names, and register its dataset in this process.
 
+    What looks wrong without being certain (rewrites in another order than their sentences, styles
+    that seem to be swapped) is said on standard error.
+
     From then on, its directions work like the built-in ones:
     ``load_test_set("my/rude-to-polite")``, ``load_styles("my")``, ``build("my", ...)``, the
     leaderboard and the commands of the command line.
@@ -55,11 +58,13 @@ def load_data(path: Path | str) -> Dataset:
     Raises:
         MissingFileError: the file, one that it names, or a Hub dataset does not exist.
         InputError: it does not follow the format, files are empty or not aligned, a
-            style is missing or not declared, ids repeat, or another dataset has its name.
+            style is missing or not declared, ids repeat, another dataset has its name, or a file
+            cannot be what it should be; see :func:`.own_check.check_corpus`.
         UnknownNameError: an unknown column or undeclared style, with near misses.
     """
     corpus = read_data(path)
-    check_corpus(corpus)
+    for doubt in check_corpus(corpus):
+        say(f"careful: {doubt}")
     register(corpus)
     return Dataset(corpus)
 

@@ -16,6 +16,7 @@ from typing import Any
 import yaml
 
 from ..errors import InputError, MissingFileError
+from ..untrusted import parse_yaml
 from .corpus import Corpus
 from .quality import Quality
 
@@ -82,7 +83,7 @@ def read_card(corpus: Corpus) -> Card:
     match = _FRONT.match(text)
     if match is None:
         raise InputError(f"the card of {corpus.name} has no YAML front matter between --- lines")
-    return Card(yaml.safe_load(match[1]), match[2])
+    return Card(parse_yaml(match[1].encode(), f"the card of {corpus.name}"), match[2])
 
 
 def write_card(

@@ -45,6 +45,10 @@ class OwnText:
         """Its lines, or the selected ones."""
         return cut(read_lines(self.path), self.rows, self.name)
 
+    def number(self, row: int) -> int:
+        """The line in the file, counted from 1, of sentence ``row``, counted from 0."""
+        return row + (self.rows[0] if self.rows else 1)
+
     def rewrites(self, data_dir: Path | str | None = None) -> list[tuple[str, ...]]:
         """No rewrite or one, per line."""
         return [(line,) if line.strip() else () for line in self.lines(data_dir)]
@@ -95,6 +99,10 @@ class Column:
             InputError: a value is not a text; the message names the row.
         """
         return [self._text(row, value) for row, value in self._values()]
+
+    def number(self, row: int) -> int:
+        """The line in the table, counted from 1, of sentence ``row``, counted from 0."""
+        return self.table.number(self._values()[row][0])
 
     def rewrites(self, _data_dir: Path | str | None = None) -> list[tuple[str, ...]]:
         """No rewrite, one, or several per row; blank ones do not count."""

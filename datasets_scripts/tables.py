@@ -40,6 +40,9 @@ class Table(Protocol):
     def column(self, name: str) -> list[Any]:
         """The values of a column; raises :class:`UnknownNameError` if it does not exist."""
 
+    def number(self, row: int) -> int:
+        """The line or row, counted from 1 in the whole table, of row ``row``, counted from 0."""
+
     def where(self, row: int) -> str:
         """Where row ``row`` (counted from 0) is, for people: the file and its line."""
 
@@ -72,9 +75,13 @@ class FileTable:
                 raise InputError(f"{self.name}, line {number}: {name!r} is missing")
         return [row[name] for _, row in found]
 
+    def number(self, row: int) -> int:
+        """Its line in the file."""
+        return self._numbered()[row][0]
+
     def where(self, row: int) -> str:
         """``test.jsonl, line 3``"""
-        return f"{self.name}, line {self._numbered()[row][0]}"
+        return f"{self.name}, line {self.number(row)}"
 
     def _numbered(self) -> list[tuple[int, dict[str, Any]]]:
         self.require()
@@ -163,9 +170,13 @@ class HubTable:
             ]
         return cut(values, self.rows, self.name)
 
+    def number(self, row: int) -> int:
+        """Its row in the split."""
+        return row + (self.rows[0] if self.rows else 1)
+
     def where(self, row: int) -> str:
         """``owner/name, row 3``"""
-        return f"{self.name}, row {row + (self.rows[0] if self.rows else 1)}"
+        return f"{self.name}, row {self.number(row)}"
 
     @property
     def _loaded(self) -> Any:

@@ -11,6 +11,7 @@ import numpy as np
 from ..datasets_scripts.cleaning import is_blank
 from ..datasets_scripts.directions import Direction
 from ..datasets_scripts.fingerprint import fingerprint
+from ..datasets_scripts.suspicious_form import is_leftover
 from ..errors import InputError
 
 
@@ -121,10 +122,10 @@ def prediction_fault(text: str) -> str | None:
         return f"contains a NUL character: {text[:60]!r}. Remove it"
     if not _is_unicode(text):
         return f"is not valid Unicode (half of a surrogate pair): {text[:60]!r}. Write it again"
-    if text.strip().lower() == "nan":
+    if is_leftover(text):
         return (
-            f"is {text.strip()!r}, which a failed join in a data frame produces. Write an "
-            "empty prediction for a failed output"
+            f"is {text.strip()[:60]!r}, which a program writes for a missing text, or for bytes. "
+            "Write an empty prediction for a failed output, and decode bytes"
         )
     return None
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from pathlib import Path
 
 from ..datasets_scripts.cleaning import is_blank
 from ..datasets_scripts.load import TestSet
+from ..datasets_scripts.suspicious_form import check_no_records, is_header
 from ..errors import InputError, MissingFileError
 from ..files import check_file, read_lines, read_text
 from ..metrics.inputs import prediction_fault
@@ -25,7 +25,6 @@ from ..talk import printable
 from ..untrusted import parse_json
 from .report import NAME_PATTERN, predictions_sha256
 from .results import check_names
-from .suspicious_form import is_header
 
 PREDICTION_COLUMNS = ("prediction", "output")
 SUFFIXES = (".txt", ".jsonl", ".csv", ".tsv", ".0", ".1", ".out")
@@ -119,24 +118,8 @@ def read_outputs(path: Path | str, test_set: TestSet, system: str | None = None)
 
 def _read_plain(path: Path) -> list[_Row]:
     lines = read_lines(path)
-    records = [n for n, line in enumerate(lines, start=1) if _is_record(line)]
-    if len(records) > len(lines) / 2:
-        raise InputError(
-            f"{path}, line {records[0]}: JSON, which would be scored letter by letter: "
-            f"{len(records)} of {len(lines)} lines are objects. Name the file .jsonl, with the "
-            'rewrite under "prediction", also if the rewrites are JSON themselves'
-        )
+    check_no_records(lines, str(path), "prediction")
     return [_Row(n, None, line) for n, line in enumerate(lines, start=1)]
-
-
-def _is_record(line: str) -> bool:
-    """Whether a line is a JSON object, as of JSON Lines."""
-    if not line.lstrip().startswith("{"):
-        return False
-    try:
-        return isinstance(json.loads(line), dict)
-    except (ValueError, RecursionError):
-        return False
 
 
 def _read_jsonl(path: Path) -> list[_Row]:

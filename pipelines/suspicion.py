@@ -28,39 +28,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 
 from ..datasets_scripts.cleaning import is_blank, match_key
 from ..datasets_scripts.known import language_of
 from ..datasets_scripts.languages import language
+from ..datasets_scripts.line_order import LineOrder, Rewrites, Suspicion, words
 from ..datasets_scripts.load import TestSet, load_test_set
+from ..datasets_scripts.suspicious_form import form_faults, quote
 from ..errors import TSTBenchError
-from .line_order import LineOrder, words
-from .suspicious_form import form_faults, quote
 
 _EMPTY = 0.05
 _SAME = 0.4
 _COPIES = 0.75
 _REFERENCES = 0.5
-_MISPLACED = 0.2
-_SORTED = 0.95  # neighbours in alphabetical order
 _FOREIGN = 0.5
 _FEWEST = 20  # lines below which a share says little
-_SHOWN = 3  # line numbers in a message
-
-
-@dataclass(frozen=True)
-class Suspicion:
-    """One thing that looks wrong."""
-
-    what: str
-    where: str
-    what_to_do: str
-
-    def __str__(self) -> str:
-        return f"{self.what} ({self.where}): {self.what_to_do}"
 
 
 @dataclass(frozen=True)
@@ -88,11 +73,11 @@ class _Texts:
         """The words of a text; its characters if nothing separates its words."""
         return [*"".join(words(text))] if self._characters else words(text)
 
-    def beside(self, sources: Sequence[str]) -> LineOrder:
-        """The outputs beside these sources."""
-        return LineOrder(self.outputs, sources, characters=self._characters)
+    @cached_property
+    def rewrites(self) -> Rewrites:
+        """The outputs beside their sources."""
+        return Rewrites(self.outputs, self.test_set.sources, characters=self._characters)
 
-    @property
     def should_be_related(self) -> bool:
         """Whether people's rewrites share words with the sources; without any, they should."""
         first = [some[0] if some else "" for some in self.test_set.references]
@@ -101,13 +86,15 @@ class _Texts:
         people = LineOrder(first, self.test_set.sources, characters=self._characters)
         return people.likeness().is_related
 
-    def belong_to(self, direction: str) -> bool:
-        """Whether the outputs are rewrites of another direction's sources."""
-        try:
-            other = load_test_set(direction)
-        except TSTBenchError:  # no such direction, or its files are not here
-            return False
-        return len(other) == len(self) and self.beside(other.sources).likeness().is_related
+    def others(self) -> Iterator[tuple[str, Sequence[str], str]]:
+        """The sources of the opposite direction."""
+        direction = self.test_set.direction
+        back = f"{direction.dataset}/{direction.target_style}-to-{direction.source_style}"
+        with suppress(TSTBenchError):  # no such direction, or its files are not here
+            other = load_test_set(back)
+            if len(other) == len(self):
+                do = f"score them with --direction {back}, or give the outputs of {direction}"
+                yield f"the sources of {back}", other.sources, do
 
 
 def find_suspicions(
@@ -122,11 +109,14 @@ def find_suspicions(
             checked, as they are what would be suspicious elsewhere.
     """
     texts = _Texts(tuple(outputs), test_set)
+    usual = [*test_set.sources, *(text for some in test_set.references for text in some)]
     found = [
         Suspicion(
-            f"{_share(fault.lines, texts)} {fault.what}", _where(fault.lines, texts), fault.do
+            f"{texts.rewrites.share(fault.lines)} {fault.what}",
+            texts.rewrites.where(fault.lines),
+            fault.do,
         )
-        for fault in form_faults(texts.outputs, test_set)
+        for fault in form_faults(texts.outputs, usual, test_set.direction.target_style)
     ]
     if len(texts) >= _FEWEST and not bound:
         for check in (_empty, _copies, _references):
@@ -164,7 +154,9 @@ def _empty(texts: _Texts) -> Iterator[Suspicion]:
         what_to_do = "check that the system finished; an empty output counts as a miss"
         unseen = any(texts.keys[n] for n in lines)
         what = "are empty, or have only invisible characters" if unseen else "are empty"
-        yield Suspicion(f"{_share(lines, texts)} {what}", _where(lines, texts), what_to_do)
+        yield Suspicion(
+            f"{texts.rewrites.share(lines)} {what}", texts.rewrites.where(lines), what_to_do
+        )
 
 
 def _repeated(texts: _Texts) -> Iterator[Suspicion]:
@@ -176,8 +168,8 @@ def _repeated(texts: _Texts) -> Iterator[Suspicion]:
     what_to_do = "check that the system saw each source"
     if len(lines) >= _SAME * len(texts):
         quoted = quote(texts.outputs[lines[0]])
-        what = f"{_share(lines, texts)} are the same, {quoted}"
-        yield Suspicion(what, _where(lines, texts), what_to_do)
+        what = f"{texts.rewrites.share(lines)} are the same, {quoted}"
+        yield Suspicion(what, texts.rewrites.where(lines), what_to_do)
     elif len(count) < _SAME * len(texts):
         what = f"only {len(count)} of {len(texts)} outputs are different"
         yield Suspicion(what, "all lines", what_to_do)
@@ -190,8 +182,8 @@ def _copies(texts: _Texts) -> Iterator[Suspicion]:
     ]
     if len(lines) >= _COPIES * len(texts):
         yield Suspicion(
-            f"{_share(lines, texts)} are the source itself",
-            _where(lines, texts),
+            f"{texts.rewrites.share(lines)} are the source itself",
+            texts.rewrites.where(lines),
             "check that these are the rewrites, not the input; the baseline 'copy' does the same",
         )
 
@@ -201,8 +193,8 @@ def _references(texts: _Texts) -> Iterator[Suspicion]:
     lines = [n for n, key in enumerate(texts.keys) if key and key in references[n]]
     if len(lines) >= _REFERENCES * len(texts):
         yield Suspicion(
-            f"{_share(lines, texts)} are a human reference, word for word",
-            _where(lines, texts),
+            f"{texts.rewrites.share(lines)} are a human reference, word for word",
+            texts.rewrites.where(lines),
             "check that these are the system's rewrites, and that it was not trained on the test "
             "set; the bound 'reference-1' shows what people reach",
         )
@@ -232,66 +224,10 @@ def _foreign(texts: _Texts) -> Iterator[Suspicion]:
 
 def _order(texts: _Texts) -> Iterator[Suspicion]:
     """Whether the outputs stand in another order than the sources, or belong to others."""
-    order = texts.beside(texts.test_set.sources)
-    like = order.likeness()
-    shift = order.shift(like.chance)
-    misplaced = like.lines[like.misplaced].tolist()
-    what_to_do = (
-        "write the outputs in the order of the sources, or give each its id (JSON Lines or CSV)"
+    found = texts.rewrites.disorder(
+        "write the outputs in the order of the sources, or give each its id (JSON Lines or CSV)",
+        lambda _: texts.should_be_related(),
+        texts.others(),
     )
-    if shift is not None:
-        lines = "line" if abs(shift.by) == 1 else "lines"
-        where = f"from line {shift.first + 1} to line {shift.last + 1}"
-        side = "early" if shift.by > 0 else "late"
-        yield Suspicion(f"the outputs are {abs(shift.by)} {lines} too {side}", where, what_to_do)
-    elif like.is_reversed:
-        yield Suspicion("the outputs are in reverse order", "all lines", what_to_do)
-    elif like.is_related:
-        if len(misplaced) >= _MISPLACED * len(like.lines):
-            what = f"{_share(misplaced, texts)} are nearer to the source of another line"
-            yield Suspicion(what, _where(misplaced, texts), what_to_do)
-    elif texts.should_be_related:
-        yield _unrelated(texts, misplaced, what_to_do)
-
-
-def _unrelated(texts: _Texts, misplaced: list[int], what_to_do: str) -> Suspicion:
-    """What explains outputs that have no more to do with their sources than any lines have."""
-    if _is_sorted(texts.outputs):
-        return Suspicion("the outputs are sorted by the alphabet", "all lines", what_to_do)
-    direction = texts.test_set.direction
-    back = f"{direction.dataset}/{direction.target_style}-to-{direction.source_style}"
-    if texts.belong_to(back):
-        what_to_do = f"score them with --direction {back}, or give the outputs of {direction}"
-        what = f"the outputs are rewrites of the sources of {back}"
-        return Suspicion(what, "all lines", what_to_do)
-    if len(misplaced) >= _MISPLACED * len(texts):
-        what = "the outputs are in another order than the sources"
-        return Suspicion(what, _where(misplaced, texts), what_to_do)
-    return Suspicion(
-        "the outputs have no more words in common with their own sources than with any others",
-        "all lines",
-        "check that they are rewrites of this test set, in its order",
-    )
-
-
-def _is_sorted(outputs: Sequence[str]) -> bool:
-    """Whether a tool sorted the lines: by bytes, or as a dictionary does."""
-    for key in (str, str.casefold, lambda text: "".join(words(text))):
-        steps = [(a < b) for a, b in pairwise(map(key, outputs)) if a != b]
-        in_order = max(steps.count(True), steps.count(False))
-        if in_order >= max(_SORTED * len(steps), len(outputs) / 2):
-            return True
-    return False
-
-
-def _share(lines: Sequence[int], texts: _Texts) -> str:
-    return f"{len(lines)} of {len(texts)} outputs"
-
-
-def _where(lines: Sequence[int], texts: _Texts) -> str:
-    """The first lines, by their numbers in a file that is in the order of the sources."""
-    if len(lines) == len(texts):
-        return "all lines"
-    shown = ", ".join(str(line + 1) for line in lines[:_SHOWN])
-    more = f" and {len(lines) - _SHOWN} more" if len(lines) > _SHOWN else ""
-    return f"line{'s' * (len(lines) > 1)} {shown}{more}"
+    if found is not None:
+        yield found

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..datasets_scripts.known import DIRECTIONS
+from ..datasets_scripts.line_order import LineOrder
 from ..datasets_scripts.load import load_test_set
 from ..errors import TSTBenchError
-from .line_order import LineOrder
 from .outputs import read_outputs
 
 

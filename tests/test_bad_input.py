@@ -6,16 +6,22 @@ import os
 import threading
 import unicodedata
 import urllib.parse
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 import regex
+from own_data import MANNERS, write_manners
 from prepared import DIRECTION, refusal
 
 from tstbench.commands.cli import main
 from tstbench.commands.flags import read_toml as read_settings
+from tstbench.datasets_scripts.added import load_data
+from tstbench.datasets_scripts.card import read_card
 from tstbench.datasets_scripts.cleaning import is_blank
 from tstbench.datasets_scripts.load import load_test_set
+from tstbench.datasets_scripts.own import read_data
 from tstbench.errors import InputError
 from tstbench.files import file_name, parse_toml, write_jsonl
 from tstbench.hub import misunderstood
@@ -25,6 +31,9 @@ from tstbench.pipelines.outputs import find_outputs, read_outputs
 from tstbench.pipelines.results import check_names, folder_name, system_folder
 from tstbench.pipelines.suspicion import find_suspicions
 from tstbench.trainers.prompting.prompts import load_prompts
+from tstbench.trainers.prompting.settings import ChatSettings
+from tstbench.trainers.settings import from_texts
+from tstbench.untrusted import read_json
 
 INVISIBLE = "\u200b", "\u2060\ufeff", "\u00ad", "\u3164", "\u2800", "\U000e0041", "\x08", " \u200d "
 
@@ -86,6 +95,23 @@ def test_a_file_of_invisible_predictions_is_refused(tmp_path, capsys):
 
 
 # -- paths that are none ---------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not Path("/proc/kmsg").exists(), reason="no such file on this system")
+def test_a_file_of_no_size_that_never_ends_is_not_waited_for(test_set, tmp_path):
+    for read in (lambda path: read_outputs(path, test_set), read_json, load_data):
+        with pytest.raises(InputError, match="kmsg"):
+            read(Path("/proc/kmsg"))
+
+
+def test_an_integer_of_more_digits_than_python_reads(manners, capsys):
+    digits = "1" * 4301
+    manners.write_text(f"{MANNERS}\nversion = {digits}")
+    assert "not TOML" in refusal(capsys, "data", "check", manners)
+    assert from_texts(ChatSettings, {"examples": digits}, "chat") == {"examples": digits}
+    corpus = replace(read_data(write_manners(manners.parent)), card=f"---\na: {digits}\n---\n")
+    with pytest.raises(InputError, match="the card of manners"):
+        read_card(corpus)
 
 
 def test_an_empty_path_is_not_the_current_folder(tmp_path, monkeypatch, capsys):

@@ -13,6 +13,7 @@ from prepared import command_line, prepared_home, refusal
 from tstbench.datasets_scripts.known import DATASETS
 from tstbench.errors import InputError, TSTBenchError, UnknownNameError
 from tstbench.pipelines.harness.lm_eval_files import FOLDER, task_files
+from tstbench.pipelines.harness.logs import read_log
 from tstbench.pipelines.harness.questions import DirectionTask, dataset_directions
 from tstbench.pipelines.harness.settings import HarnessSettings, read_settings
 from tstbench.trainers.prompting.plan import Plan
@@ -204,6 +205,15 @@ def test_inspect_reports_our_numbers(model, home, tmp_path, capsys, monkeypatch)
     assert values == evaluated(capsys, Path(log.location), tmp_path / "P")
     assert 0 < values["s_bleu"] < 100
     assert 0 < values["joint"] < 1
+
+
+def test_a_log_with_a_sentence_twice_is_of_two_runs(tmp_path):
+    """Half of one run's answers and half of another's are nobody's predictions."""
+    log = tmp_path / "samples_tstbench_mini_negative_to_positive.jsonl"
+    item = {"direction": DIRECTION, "id": "mini-test-0-00003", "prediction": "x"}
+    log.write_text((json.dumps({"metrics": ["acc"], "acc": item}) + "\n") * 2)
+    with pytest.raises(InputError, match=r"line 2: .* for mini-test-0-00003"):
+        read_log(log)
 
 
 @needs("lm_eval")

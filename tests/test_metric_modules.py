@@ -284,7 +284,7 @@ REFUSED = {
     "NaN": (row("predictions", math.nan), r"prediction 0 is nan \(float\)", MODULES),
     "NaN as text": (
         row("predictions", "NaN"),
-        "prediction 0 is 'NaN', which a failed join",
+        "prediction 0 is 'NaN', which a program writes",
         MODULES,
     ),
     "a number": (row("predictions", 3), r"prediction 0 is 3 \(int\)", MODULES),

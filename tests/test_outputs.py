@@ -22,7 +22,7 @@ AWKWARD = [
     "it\u2019s caf\u00e9, \u4e2d\u6587 and \U0001f600",
     "a line separator\u2028inside, and a next-line\x85too",
     "",
-    "null",
+    "none",
 ]
 
 
@@ -212,7 +212,7 @@ BAD = {
     "old Macintosh line ends": (
         "mac.txt",
         b"\r".join([b"x"] * N),
-        "line 1: .*contains a line break",
+        r"mac\.txt: its lines end in .r alone",
     ),
     "NaN token": (
         "token.jsonl",
@@ -223,7 +223,17 @@ BAD = {
     "nan as text": (
         "nan.txt",
         LINES.replace(b"prediction number 8\n", b"NaN\n"),
-        "line 9: the prediction is 'NaN', which a failed join",
+        "line 9: the prediction is 'NaN', which a program writes",
+    ),
+    "None as text": (
+        "none.txt",
+        LINES.replace(b"prediction number 8\n", b"None\n"),
+        "line 9: the prediction is 'None'",
+    ),
+    "bytes as text": (
+        "bytes.txt",
+        LINES.replace(b"prediction number 8\n", b"b'so good'\n"),
+        "line 9: the prediction is \"b'so good'\"",
     ),
     "a number": ("number.jsonl", set_text(3.5), "line 5: the prediction 3.5 is not text"),
     "NUL character": ("nul.jsonl", set_text("a\0b"), "line 5.*contains a NUL character"),

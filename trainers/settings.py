@@ -106,5 +106,5 @@ def _check_known(kind: type, name: str, of: str) -> None:
 def _as_toml(text: str) -> Any:
     try:
         return tomllib.loads(f"value = {text}")["value"]
-    except (tomllib.TOMLDecodeError, KeyError, RecursionError):
+    except (ValueError, KeyError, RecursionError):  # not TOML, or too many digits
         return text

@@ -25,7 +25,8 @@ def read_log(path: Path) -> Found:
 
     Raises:
         MissingFileError: no such file.
-        InputError: it is no log of our tasks, or an Inspect log of several epochs.
+        InputError: it is no log of our tasks, has a sentence twice, or is an Inspect log of several
+            epochs.
         MissingExtraError: Inspect is needed to read its log.
     """
     if not path.is_file():
@@ -54,11 +55,12 @@ def _lm_eval(path: Path) -> Found:
         try:
             row = json.loads(line)
             item = row[row["metrics"][0]]
-            found[item["direction"]][item["id"]] = item["prediction"]
+            direction, name, prediction = item["direction"], item["id"], item["prediction"]
         except (ValueError, KeyError, TypeError, IndexError, RecursionError) as error:
             raise InputError(
                 f"{path}, line {number}: not a sample of tstbench's tasks in lm-eval"
             ) from error
+        _add(found[direction], name, prediction, f"{path}, line {number}")
     return found
 
 
@@ -77,5 +79,13 @@ def _inspect(path: Path) -> Found:
         for score in (sample.scores or {}).values():
             direction = (score.metadata or {}).get("direction")
             if isinstance(direction, str):
-                found[direction][str(sample.id)] = one_line(score.answer or "")
+                _add(found[direction], str(sample.id), one_line(score.answer or ""), str(path))
     return found
+
+
+def _add(predictions: dict[str, str], name: str, text: str, where: str) -> None:
+    if name in predictions:
+        raise InputError(
+            f"{where}: a second prediction for {name}: the log is of several runs. Give one of them"
+        )
+    predictions[name] = text

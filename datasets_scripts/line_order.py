@@ -1,15 +1,15 @@
-"""Whether outputs stand in the order of their sources, seen from the words that they share.
+"""Whether rewrites stand in the order of their sources, seen from the words that they share.
 
 A rewrite keeps most of the words that carry the content. So an output is nearer to its own source
 than to the others, by the cosine of word counts in which rare words weigh more. Neither a model nor
-a reference is needed.
+a reference is needed. The rewrites are a system's outputs, or people's references.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -20,11 +20,28 @@ _WORD = re.compile(r"\w+")
 _MOST_ROWS = 1000  # outputs that are compared with all sources; of more, evenly spaced ones
 _BLOCK = 1 << 22  # similarities held in memory at a time
 
-_RELATED = 3.0  # times the similarity of unrelated lines: see `suspicion.py` for the figures
+_RELATED = 3.0  # times the similarity of unrelated lines: see `pipelines/suspicion.py`
+_UNRELATED = 1.5  # the same, of lines that share a language (a chance of 0.02 to 0.07) and no more
+_LEAST_CHANCE = 0.015
 _NEAR = 0.5  # cosine from which another source counts as the one that was rewritten
 _SHIFTS = (1, 2, 3, -1, -2, -3)
 _SHIFT_GAIN = 4.0  # sum over a run of lines of what they are nearer to their shifted sources
 _MIRRORED = 0.2  # share of the lines
+_MISPLACED = 0.2
+_SORTED = 0.95  # neighbours in alphabetical order
+_SHOWN = 3  # line numbers in a message
+
+
+@dataclass(frozen=True)
+class Suspicion:
+    """One thing that looks wrong."""
+
+    what: str
+    where: str
+    what_to_do: str
+
+    def __str__(self) -> str:
+        return f"{self.what} ({self.where}): {self.what_to_do}"
 
 
 @dataclass(frozen=True)
@@ -49,6 +66,16 @@ class Likeness:
     def is_related(self) -> bool:
         """Whether the outputs are clearly nearer to their own sources than unrelated lines are."""
         return float(self.own.mean()) >= _RELATED * self.chance
+
+    @property
+    def is_unrelated(self) -> bool:
+        """Whether they are in one language, and no nearer than unrelated lines are."""
+        return self.chance >= _LEAST_CHANCE and self.own.mean() < _UNRELATED * self.chance
+
+    @property
+    def is_misplaced(self) -> bool:
+        """Whether many of the outputs are :attr:`misplaced`."""
+        return float(self.misplaced.mean()) >= _MISPLACED
 
     @property
     def misplaced(self) -> np.ndarray:
@@ -82,7 +109,7 @@ class LineOrder:
     def __init__(
         self, outputs: Sequence[str], sources: Sequence[str], *, characters: bool = False
     ) -> None:
-        split = _pairs if characters else words
+        split = split_by(characters)
         texts = [split(source) for source in sources]
         spread = Counter(word for text in texts for word in set(text))
         columns = {word: number for number, word in enumerate(spread)}
@@ -135,6 +162,103 @@ class LineOrder:
             if gains[end] > most and shifted[first:end].mean() >= _RELATED * chance:
                 found, most = Shift(first, end - 1, by), float(gains[end])
         return found
+
+
+@dataclass(frozen=True)
+class Rewrites:
+    """N texts that should each rewrite the source on the same line.
+
+    Attributes:
+        texts, sources: as many of each.
+        characters: see :class:`LineOrder`.
+        noun: what a message calls the texts.
+        number: the line of a text in its file, from 1, by its index.
+    """
+
+    texts: Sequence[str]
+    sources: Sequence[str]
+    characters: bool = False
+    noun: str = "outputs"
+    number: Callable[[int], int] = lambda index: index + 1
+
+    def share(self, lines: Sequence[int]) -> str:
+        """``3 of 40 outputs``"""
+        return f"{len(lines)} of {len(self.texts)} {self.noun}"
+
+    def where(self, lines: Sequence[int]) -> str:
+        """The first of the lines, by number."""
+        if len(lines) == len(self.texts):
+            return "all lines"
+        shown = ", ".join(str(self.number(line)) for line in lines[:_SHOWN])
+        more = f" and {len(lines) - _SHOWN} more" if len(lines) > _SHOWN else ""
+        return f"line{'s' * (len(lines) > 1)} {shown}{more}"
+
+    def disorder(
+        self,
+        what_to_do: str,
+        should_be_related: Callable[[Likeness], bool],
+        others: Iterable[tuple[str, Sequence[str], str]],
+    ) -> Suspicion | None:
+        """Whether the texts stand in another order than the sources, or belong to others.
+
+        Args:
+            what_to_do: to put them in order.
+            should_be_related: whether texts that are not near their sources are a fault.
+            others: what else they could rewrite: its name, its sentences, and what to do then.
+        """
+        order = LineOrder(self.texts, self.sources, characters=self.characters)
+        like = order.likeness()
+        shift = order.shift(like.chance)
+        misplaced = like.lines[like.misplaced].tolist()
+        if shift is not None:
+            lines = "line" if abs(shift.by) == 1 else "lines"
+            where = f"from line {self.number(shift.first)} to line {self.number(shift.last)}"
+            side = "early" if shift.by > 0 else "late"
+            what = f"the {self.noun} are {abs(shift.by)} {lines} too {side}"
+            return Suspicion(what, where, what_to_do)
+        if like.is_reversed:
+            what = f"the {self.noun} are in reverse order"
+        elif like.is_related:
+            if not like.is_misplaced:
+                return None
+            what = f"{self.share(misplaced)} are nearer to the source of another line"
+            return Suspicion(what, self.where(misplaced), what_to_do)
+        elif not should_be_related(like):
+            return None
+        elif _is_sorted(self.texts):
+            what = f"the {self.noun} are sorted by the alphabet"
+        elif other := next((one for one in others if self._rewrites(one[1])), None):
+            name, _, what_to_do = other
+            what = f"the {self.noun} are rewrites of {name}"
+        elif like.is_misplaced:
+            what = f"the {self.noun} are in another order than the sources"
+            return Suspicion(what, self.where(misplaced), what_to_do)
+        else:
+            what = (
+                f"the {self.noun} have no more words in common with their own sources than with "
+                "any others"
+            )
+            what_to_do = "check that they are rewrites of these sentences, in their order"
+        return Suspicion(what, "all lines", what_to_do)
+
+    def _rewrites(self, sources: Sequence[str]) -> bool:
+        order = LineOrder(self.texts, sources, characters=self.characters)
+        return order.likeness().is_related
+
+
+def _is_sorted(texts: Sequence[str]) -> bool:
+    """Whether a tool sorted the lines: by bytes, or as a dictionary does."""
+    for key in (str, str.casefold, lambda text: "".join(words(text))):
+        steps = [(a < b) for a, b in pairwise(map(key, texts)) if a != b]
+        in_order = max(steps.count(True), steps.count(False))
+        if in_order >= max(_SORTED * len(steps), len(texts) / 2):
+            return True
+    return False
+
+
+def split_by(characters: bool) -> Callable[[str], list[str]]:
+    """How texts are split to be compared: into words, or into characters and pairs of them."""
+    return _pairs if characters else words
 
 
 def words(text: str) -> list[str]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ..datasets_scripts.load import TestSet
+from ..errors import InputError
 
 _MOST = 0.2  # of the lines: the form of the file is another
 _SOME = 0.02  # what a clean-up forgot
@@ -14,9 +15,12 @@ _QUOTED = 40  # characters of a line in a message
 
 _HEADER = re.compile(
     r"(?:id|index|source|input)?[\t,;]?"
-    r"(?:prediction|output|rewrite|target|generated|hypothesis|text|sentence)s?",
+    r"(?:prediction|output|rewrite|target|generated|hypothesis|text|sentence|reference|source)s?"
+    r"(?:[ _-]?\d)?",
     re.IGNORECASE,
 )
+# What programs write for a text that is missing, and for bytes that nobody decoded.
+_LEFTOVER = re.compile(r"(?i:nan)|None|null|NULL|<NA>|b'.*'|b\".*\"")
 
 
 @dataclass(frozen=True)
@@ -107,19 +111,54 @@ _FORMS = (
 )
 
 
-def form_faults(outputs: Sequence[str], test_set: TestSet) -> Iterator[FormFault]:
-    """The forms that more outputs have than the sources and references would explain."""
+def form_faults(
+    outputs: Sequence[str], usual: Sequence[str], target_style: str
+) -> Iterator[FormFault]:
+    """The forms that more outputs have than usual texts (sources, references) would explain."""
     if outputs and is_header(outputs[0]):
         do = "remove it: all the lines below stand one line too late"
         yield FormFault(f"look like a header, {quote(outputs[0])}", (0,), do)
-    usual = [*test_set.sources, *(text for some in test_set.references for text in some)]
-    for form in (*_FORMS, _label(test_set)):
+    for form in (*_FORMS, _label(target_style)):
         lines = [n for n, text in enumerate(outputs) if form.pattern.search(text)]
         if len(lines) < max(2, form.limit * len(outputs)):
             continue
         expected = sum(form.pattern.search(text) is not None for text in usual) / len(usual)
         if len(lines) / len(outputs) - expected >= form.limit / 2:
             yield FormFault(form.what, lines, form.do)
+
+
+def check_no_records(lines: Sequence[str], where: str, key: str) -> None:
+    """Check that the lines of a text file are not JSON objects, which letters would stand for.
+
+    Raises:
+        InputError: most of them are.
+    """
+    records = [n for n, line in enumerate(lines, start=1) if _is_record(line)]
+    if len(records) > len(lines) / 2:
+        raise InputError(
+            f"{where}, line {records[0]}: JSON, which would be scored letter by letter: "
+            f"{len(records)} of {len(lines)} lines are objects. Name the file .jsonl, with the "
+            f"text under {key!r}, also if the texts are JSON themselves"
+        )
+
+
+def _is_record(line: str) -> bool:
+    """Whether a line is a JSON object, as of JSON Lines."""
+    if not line.lstrip().startswith("{"):
+        return False
+    try:
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def is_leftover(text: str) -> bool:
+    """Whether a program wrote this for a missing text, or for bytes.
+
+    >>> is_leftover("NaN"), is_leftover("b'so good'"), is_leftover("none")
+    (True, True, False)
+    """
+    return _LEFTOVER.fullmatch(text.strip()) is not None
 
 
 def is_header(line: str) -> bool:
@@ -137,9 +176,9 @@ def quote(text: str) -> str:
     return repr(text if len(text) <= _QUOTED else f"{text[:_QUOTED]}...")
 
 
-def _label(test_set: TestSet) -> _Form:
+def _label(target_style: str) -> _Form:
     """``Positive:`` before the rewrite, as in a prompt."""
-    style = re.escape(test_set.direction.target_style)
+    style = re.escape(target_style)
     pattern = rf"^\s*{style}(?: (?:sentence|text|version|style|rewrite))?\s*:"
     do = "keep only the rewrite itself"
     return _Form("begin with a label", re.compile(pattern, re.IGNORECASE), _SOME, do)

@@ -3,7 +3,8 @@
 STUDY is li2018, mir2019, tstbench2025, or a file of your own (see 'tstbench meta-evaluate'); default:
 these three. From the metric of each part to the rating that people give, a curve; from their ratings
 to their overall score, weights. If a part names several metrics, the one is taken that explains most
-on studies it was not fitted on. Use the file with 'evaluate --metrics joint --set joint.weights=FILE'.
+on studies it was not fitted on. Use the file with
+'evaluate --metrics joint_calibrated --set joint.calibration=FILE'.
 
 Examples:
   tstbench calibrate --name mine-v1 --out mine-v1.json
@@ -83,7 +84,8 @@ def run(arguments: argparse.Namespace) -> None:
     found = calibrate(judgments, how, plan, arguments.data_dir)
     write_json(arguments.out, found.record())  # first: a closed pipe ends the printing
     show(summary(found), end="")
-    say(f"wrote {arguments.out}: use it with --metrics joint --set joint.weights={arguments.out}")
+    how = f"--metrics joint_calibrated --set joint.calibration={arguments.out}"
+    say(f"wrote {arguments.out}: use it with {how}")
 
 
 def read_parts(texts: Iterable[str]) -> dict[str, tuple[str, ...]]:

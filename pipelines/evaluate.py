@@ -268,7 +268,7 @@ def _job(
     systems: Cohort | None,
 ) -> _Job:
     inputs = inputs_of(outputs, test_set)
-    planned = plan(how.metrics, inputs, scorers, how.choices, systems)
+    planned = plan((*how.metrics, *how.also), inputs, scorers, how.choices, systems)
     recipes = {
         metric: score_recipe(outputs.sha256, test_set.fingerprint, _identity(one))
         for metric, one in planned.items()
@@ -295,8 +295,9 @@ def _evaluated(
     root: Path | None,
     systems: Cohort | None,
 ) -> Evaluated:
+    asked = {metric: job.recipes[metric] for metric in how.metrics}
     if job.there is not None and not job.pending and job.there.system == job.info:
-        return Evaluated(job.outputs, job.inputs, job.recipes, computed=0, results=job.there)
+        return Evaluated(job.outputs, job.inputs, asked, computed=0, results=job.there)
     outcomes = measure(job.pending, job.inputs, scorers, how.choices, systems)
     fresh = SystemResults(
         direction=test_set.direction,
@@ -332,7 +333,7 @@ def _evaluated(
     return Evaluated(
         outputs=job.outputs,
         inputs=job.inputs,
-        asked=job.recipes,
+        asked=asked,
         computed=len(fresh.scored),
         results=keep(root, fresh) if root else merged(None, fresh)[0],
     )

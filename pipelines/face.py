@@ -20,9 +20,10 @@ from .careful import warn
 from .evaluate import Evaluation
 from .evaluate import evaluate as evaluate_systems
 from .formats.page import fragment
+from .meta.in_words import ranking_place
 from .outputs import Outputs, read_outputs
 from .predictions import made_by
-from .ranked_table import RankedTable, Standings, by_signature, direction_table, ranking_metric
+from .ranked_table import RankedTable, Standings, by_signature, direction_table
 from .ranking import Rank
 from .report import Report, SystemInfo
 from .scoring import scoring
@@ -70,7 +71,10 @@ class Scores:
         Args:
             metric: by default the one that orders the table: Joint if it has a value.
         """
-        chosen = metric or ranking_metric(self.evaluation.ranks)
+        scores = [score for report in self.reports for score in report.scores]
+        ranked = [score for score in scores if score.metric in self.evaluation.ranks]
+        first = min(ranked, key=lambda s: ranking_place(s.metric, s.signature), default=None)
+        chosen = metric or (first.metric if first else "")
         return list(self.evaluation.ranks.get(chosen, ()))
 
     def to_pandas(self) -> pd.DataFrame:

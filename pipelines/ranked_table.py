@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 from ..metrics.registry import METRICS, caution, is_neutral
 from ..metrics.units import DASH, between, number
+from .meta.in_words import ranking_place
 from .ranking import Rank
 from .report import Report, Score
 from .seeds import MeanScore
 
-ASPECTS = ("overall", "style", "content", "fluency", "other")
 MEANING = (
     "best, or not significantly different from the best (paired bootstrap, p >= 0.05), among the "
     "ranked systems"
@@ -138,7 +138,7 @@ class _Column:
 
 
 def direction_table(standings: Standings) -> RankedTable:
-    """The systems of one direction x their scores, best first by :func:`ranking_metric`."""
+    """The systems of one direction x their scores, best first by :func:`.ranking_place`."""
     columns = _columns([standings])
     chosen = _chosen(columns)
     first = standings.reports[0]
@@ -193,28 +193,6 @@ def metric_tables(standings: Sequence[Standings]) -> list[RankedTable]:
     return tables
 
 
-def ranking_metric(metrics: Iterable[str]) -> str:
-    """The metric that orders a table: overall ones first, then style, content, fluency.
-
-    Within one aspect in the benchmark's order, those of which neither way is better last; ``""``
-    for none.
-
-    >>> ranking_metric(["s_bleu", "acc", "joint"]), ranking_metric(["ppl", "acc"])
-    ('joint', 'acc')
-    """
-    known = list(METRICS)
-
-    def place(metric: str) -> tuple[int, bool, int]:
-        facts = METRICS.get(metric)
-        return (
-            ASPECTS.index(facts.aspect if facts else "other"),
-            is_neutral(metric),
-            known.index(metric) if facts else len(known),
-        )
-
-    return min(metrics, key=place, default="")
-
-
 def metric_title(metric: str, signature: str) -> str:
     """``CoLA† ↑``: a dagger refers to a note below, the arrow shows which way is better."""
     facts = METRICS.get(metric)
@@ -257,9 +235,13 @@ def _columns(standings: Sequence[Standings]) -> list[_Column]:
 def _chosen(columns: Sequence[_Column]) -> _Column | None:
     """The column that orders a table; of several of one metric, that with most systems."""
     ranked = [column for column in columns if column.ranks] or list(columns)
-    metric = ranking_metric(column.metric for column in ranked)
-    some = [column for column in ranked if column.metric == metric]
-    return max(some, key=lambda column: len(column.ranks), default=None)
+    most = max((len(column.ranks) for column in ranked), default=0)
+
+    def place(one: _Column) -> tuple[float, ...]:
+        lacking = most - len(one.ranks)
+        return *ranking_place(one.metric, one.signature, lacking), lacking
+
+    return min(ranked, key=place, default=None)
 
 
 def _by_columns(

@@ -22,6 +22,7 @@ class Scoring:
 
     Attributes:
         metrics: names of the requested metrics, in display order.
+        also: computed and kept too, but not shown: boards rank by it where people agree with it.
         profile: the set of scorers.
         choices: options by family.
         placement: device and number type of the scorers.
@@ -31,6 +32,7 @@ class Scoring:
     profile: Profile
     choices: Choices
     placement: Placement = HERE
+    also: tuple[str, ...] = ()
 
     def scorers(self, direction: Direction) -> Scorers:
         """The scorers of a direction: found and loaded when first used."""
@@ -76,4 +78,6 @@ def scoring(
         profile=chosen.with_scorers(scorers),
         choices=choices(chosen.options, settings or {}),
         placement=Placement(device, dtype, batch_size, asking or Handling()),  # type: ignore[arg-type]  # checked there
+        # Its curves are those of the embedded scorers, which the ten need anyway: it costs nothing.
+        also=("joint_calibrated",) if metrics is None and profile == "embedded" else (),
     )

@@ -586,7 +586,7 @@ class TestCommand:
         code = main(
             [
                 "evaluate", str(outputs), "--direction", "mini/negative-to-positive",
-                "--metrics", "joint", "--set", f"joint.weights={out}", "--json",
+                "--metrics", "joint_calibrated", "--set", f"joint.calibration={out}", "--json",
             ]
         )  # fmt: skip
         assert code == 0

@@ -70,7 +70,7 @@ class TestMetric:
     def prepared(self, tmp_path_factory, monkeypatch):
         monkeypatch.setenv("TSTBENCH_HOME", str(prepared_home(tmp_path_factory)))
 
-    def measured(self, outputs, file, metrics=("joint",), references=True):
+    def measured(self, outputs, file, metrics=("joint_calibrated",), references=True):
         test_set = tstbench.load_test_set(DIRECTION)
         inputs = check_inputs(
             outputs,
@@ -78,7 +78,7 @@ class TestMetric:
             test_set.references if references else None,
             test_set.direction,
         )
-        how = scoring(list(metrics), settings={"joint": {"weights": str(file)}})
+        how = scoring(list(metrics), settings={"joint": {"calibration": str(file)}})
         return measure(metrics, inputs, how.scorers(test_set.direction), how.choices)
 
     @pytest.mark.parametrize("references", [True, False])
@@ -86,27 +86,27 @@ class TestMetric:
         self, tmp_path, outputs, references
     ):
         found = self.measured(
-            outputs, written(tmp_path), ("joint", "acc", "s_bleu"), references=references
+            outputs, written(tmp_path), ("joint_calibrated", "acc", "s_bleu"), references=references
         )
         acc, bleu = (found[name].per_sentence() for name in ("acc", "s_bleu"))
         hand = [by_hand(a, b) for a, b in zip(acc, bleu, strict=True)]
-        assert found["joint"].per_sentence() == pytest.approx(hand, abs=2e-6)
-        assert found["joint"].value == pytest.approx(np.mean(hand))
-        assert found["joint"].interval().low < np.mean(hand) < found["joint"].interval().high
+        assert found["joint_calibrated"].per_sentence() == pytest.approx(hand, abs=2e-6)
+        assert found["joint_calibrated"].value == pytest.approx(np.mean(hand))
+        assert (
+            found["joint_calibrated"].interval().low
+            < np.mean(hand)
+            < found["joint_calibrated"].interval().high
+        )
         assert len(set(hand)) > 2
 
     def test_an_empty_output_scores_0_whatever_its_parts_say(self, tmp_path, outputs):
         """Its parts alone would give it the rating of the lowest values, which is above 0."""
         left_empty = [outputs[0], " ", *outputs[2:]]
-        found = self.measured(left_empty, written(tmp_path), ("joint", "acc", "s_bleu"))
-        acc, bleu, joint = (found[n].per_sentence() for n in ("acc", "s_bleu", "joint"))
+        found = self.measured(left_empty, written(tmp_path), ("joint_calibrated", "acc", "s_bleu"))
+        acc, bleu, joint = (found[n].per_sentence() for n in ("acc", "s_bleu", "joint_calibrated"))
         assert by_hand(acc[1], bleu[1]) > 0
         assert joint[1] == 0
         assert joint[0] == pytest.approx(by_hand(acc[0], bleu[0]), abs=2e-6)
-
-    def test_without_a_calibration_references_are_still_needed(self, outputs):
-        with pytest.raises(InputError, match="joint needs references"):
-            self.measured(outputs, "1,1,1", references=False)
 
     def test_the_module_takes_it(self, tmp_path, outputs):
         module = pytest.importorskip("evaluate").load("metrics/joint")
@@ -115,24 +115,24 @@ class TestMetric:
             sources=list(tstbench.load_test_set(DIRECTION).sources),
             references=[[] for _ in outputs],
             direction=DIRECTION,
-            weights=str(written(tmp_path)),
+            calibration=str(written(tmp_path)),
         )
-        expected = self.measured(outputs, written(tmp_path))["joint"].value
-        assert found["joint"] == pytest.approx(expected, abs=1e-6)
+        expected = self.measured(outputs, written(tmp_path))["joint_calibrated"].value
+        assert found["joint_calibrated"] == pytest.approx(expected, abs=1e-6)
 
     def test_the_signature_names_both_classifiers(self, tmp_path, outputs):
         """The style classifier and the one of fluency have the same field."""
         fluency = {**PARTS[1], "metric": "fluency", "aspect": "fluency", "slope": 3.0}
         file = written(tmp_path, parts=[PARTS[0], fluency])
-        found = self.measured(outputs, file, ("joint", "acc", "fluency"))
-        signed = found["joint"].signature.as_dict()
+        found = self.measured(outputs, file, ("joint_calibrated", "acc", "fluency"))
+        signed = found["joint_calibrated"].signature.as_dict()
         style, fluent = (found[m].signature.as_dict() for m in ("acc", "fluency"))
         assert signed["acc.classifier"] == style["classifier"]
         assert signed["fluency.classifier"] == fluent["classifier"] != style["classifier"]
 
     def test_the_signature_names_content_not_place(self, tmp_path, outputs):
         def signature(file):
-            return str(self.measured(outputs, file)["joint"].signature)
+            return str(self.measured(outputs, file)["joint_calibrated"].signature)
 
         one = signature(written(tmp_path))
         (tmp_path / "elsewhere").mkdir()
@@ -146,7 +146,7 @@ class TestMetric:
         fluency = {**PARTS[1], "metric": "fluency", "aspect": "fluency"}
         content = {**PARTS[1], "metric": "r_bleu"}
         file = written(tmp_path, parts=[*PARTS, content, fluency])
-        said = self.measured(outputs, file)["joint"].signature.as_dict()
+        said = self.measured(outputs, file)["joint_calibrated"].signature.as_dict()
         assert said["acc.classifier"].startswith("linear:")
         assert said["fluency.classifier"].startswith("probe:")
         assert (said["s_bleu.refs"], said["r_bleu.refs"]) == ("source", "first")
@@ -157,12 +157,12 @@ class TestMetric:
 class TestCaution:
     """Other scorers put a text elsewhere on a curve: that stands beside the number."""
 
-    ONE = "joint|v:1|direction:yelp/negative-to-positive|weights:{}|{}"
+    ONE = "joint_calibrated|v:1|direction:yelp/negative-to-positive|weights:{}|{}"
     FITTED = "classifier:linear:yelp#0b556b457f18"
 
     def of_package(self, scorers):
         signed = load_calibration("calibrated-v1").signed
-        return caution("joint", self.ONE.format(signed, scorers))
+        return caution("joint_calibrated", self.ONE.format(signed, scorers))
 
     def test_the_scorers_it_was_fitted_with_need_none(self):
         assert self.of_package(self.FITTED) is None
@@ -178,7 +178,7 @@ class TestCaution:
     @pytest.mark.parametrize("weights", ["1,1,1", "calibrated-v9#0123456789ab", "calibrated-v1#0"])
     def test_of_what_nothing_is_known_nothing_is_said(self, weights):
         other = "classifier:transformer:yelp#0b556b457f18"
-        assert caution("joint", self.ONE.format(weights, other)) is None
+        assert caution("joint_calibrated", self.ONE.format(weights, other)) is None
 
     @pytest.fixture
     def evaluated(self, tmp_path, tmp_path_factory, monkeypatch, capsys):
@@ -192,7 +192,7 @@ class TestCaution:
             file = written(tmp_path, evidence=evidence)
             code, text, err = command_line(
                 capsys, "evaluate", "--baseline", "copy", "--direction", DIRECTION, "--metrics",
-                "joint", "--set", f"joint.weights={file}", "--out", out,
+                "joint_calibrated", "--set", f"joint.calibration={file}", "--out", out,
             )  # fmt: skip
             assert code == 0, err
             return text
@@ -204,7 +204,7 @@ class TestCaution:
         assert "† Joint mine was fitted on scores of transformer:mini, not of linear:mini" in said
         column = ranking_of(tmp_path / "results", DIRECTION).columns[0]
         assert "fitted on scores of transformer:mini" in column.caution
-        overview = str(show(tmp_path / "results", view="overview", metric="joint"))
+        overview = str(show(tmp_path / "results", view="overview", metric="joint_calibrated"))
         assert "fitted on scores of transformer:mini" in overview
 
     def test_a_file_fitted_with_these_scorers_and_one_that_does_not_say(self, evaluated):
@@ -223,7 +223,7 @@ class TestFiles:
 
     def test_a_name_nobody_released(self):
         with pytest.raises(UnknownNameError, match="calibrated-v9"):
-            choices({"joint": {"weights": "calibrated-v9"}})
+            choices({"joint": {"calibration": "calibrated-v9"}})
 
     def test_a_file_that_is_not_there(self, tmp_path):
         with pytest.raises(MissingFileError, match=r"none\.json"):

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import math
+import re
 import sys
 from collections import Counter
 from itertools import pairwise
@@ -12,6 +13,7 @@ import kenlm
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from leaderboard_pages import ranking_of, show
 from nltk.tokenize import NLTKWordTokenizer
 from nltk.translate.bleu_score import corpus_bleu
 from prepared import DIRECTION, command_line, prepared_home
@@ -34,6 +36,7 @@ from tstbench.pipelines.results import read_direction
 from tstbench.pipelines.scoring import scoring
 from tstbench.pipelines.significance import write_significance
 from tstbench.pipelines.transfer import predict
+from tstbench.spaces.leaderboard.significance import computed_places
 
 EMBEDDED = PROFILES["embedded"]
 SYSTEMS = ("copy", "random-target", "reference-1", "delete-retrieve")
@@ -86,7 +89,10 @@ def test_every_report_says_all_of_it(written, test_set, evaluation):
     for name in SYSTEMS:
         report = read_report(written / name)
         assert report == evaluation.report(of(evaluation, name))
-        assert [score.metric for score in report.scores] == list(benchmark_metrics())
+        assert [score.metric for score in report.scores] == [
+            *benchmark_metrics(),
+            "joint_calibrated",
+        ]
         assert report.left_out == ()
         assert (report.direction, report.profile, report.system.name) == (
             DIRECTION,
@@ -109,6 +115,15 @@ def test_a_scorer_in_a_signature_is_the_one_in_the_cache(written, prepared):
     assert f"|classifier:linear:mini#{artefact.hash[:12]}|" in report.score("joint").signature
 
 
+def test_the_board_ranks_by_what_agrees_with_people_and_by_joint_at_one_click(written):
+    root = written.parents[1]
+    ranking = ranking_of(root, DIRECTION)
+    assert [column.key for column in ranking.columns[:2]] == ["joint_calibrated", "joint"]
+    assert "joint_calibrated" in computed_places([row.entry for row in ranking.rows])
+    html = str(show(root, direction=DIRECTION).html)
+    assert re.findall(r'data-action="rank" value="(\w+)"', html) == ["joint_calibrated", "joint"]
+
+
 def test_samples_are_aligned_with_the_test_set(written, test_set, evaluation):
     for name in SYSTEMS:
         samples = read_samples(written / name)
@@ -117,7 +132,7 @@ def test_samples_are_aligned_with_the_test_set(written, test_set, evaluation):
         assert [s.references for s in samples] == list(test_set.references)
         assert [s.prediction for s in samples] == list(of(evaluation, name).outputs.predictions)
         scored = {metric for s in samples for metric in s.scores}
-        assert scored == {*benchmark_metrics()} - {"joint"}
+        assert scored == {*benchmark_metrics(), "joint_calibrated"} - {"joint"}
         for metric in ("acc", "cola", "s_bert", "r_bert", "multi_bert"):  # means of sentences
             mean = np.mean([s.scores[metric] for s in samples])
             assert mean == pytest.approx(value(evaluation, name, metric), abs=2e-6)

@@ -260,6 +260,12 @@ class TestWords:
         )
         assert in_words.one_line("joint").endswith("system n=8")
 
+    def test_what_was_measured_on_sentiment_is_not_said_over_other_data(self, shipped):
+        shipped(number("acc", aspect="style", value=0.42))
+        ours, other = (f"acc|v:1|direction:my/{way}" for way in ("positive-to-negative", "a-to-b"))
+        assert in_words.beside("acc", ours) == "ρ 0.42\npeople"
+        assert in_words.beside("acc", other) == in_words.in_full("acc", other) == ""
+
     def test_all_studies_in_full_the_largest_first(self, shipped):
         shipped(
             number(study="pauli2025", value=-0.4, outputs=200, systems=1),

@@ -19,6 +19,7 @@ FACTS = {
     "ppl": ("PPL", "perplexity", "lower", "fluency", WAY),
     "cola": ("CoLA", "percent", "higher", "fluency", ()),
     "joint": ("Joint", "fraction", "higher", "overall", ("direction", "references")),
+    "joint_calibrated": ("Calibrated Joint", "fraction", "higher", "overall", JUDGED),
     "judge_style": ("Judge style", "fraction", "higher", "style", JUDGED),
     "judge_content": ("Judge content", "fraction", "higher", "content", JUDGED),
     "judge_fluency": ("Judge fluency", "fraction", "higher", "fluency", ()),

@@ -13,7 +13,8 @@ from prepared import command_line, refusal
 from tstbench.datasets_scripts.load import TestSet, load_test_set
 from tstbench.errors import InputError
 from tstbench.metrics.registry import METRICS
-from tstbench.pipelines.ranked_table import ranking_metric
+from tstbench.pipelines.meta.in_words import ranking_place
+from tstbench.pipelines.meta.known import shipped_calibration
 from tstbench.pipelines.sources_text import sources_text
 
 
@@ -147,10 +148,26 @@ def test_mistakes_are_told(results, capsys, tmp_path, monkeypatch):
 
 
 def test_the_metric_that_orders_a_table():
-    assert ranking_metric(METRICS) == "joint"
-    assert ranking_metric(["cola", "multi_bleu", "s_bleu"]) == "s_bleu"
-    assert ranking_metric(["somebody_elses", "ppl"]) == "ppl"
-    assert ranking_metric([]) == ""
+    """The one that agrees best with people where that was measured, if every system has it."""
+    weights = "bleu:multi_bleu|weights:1,1,1", f"weights:{shipped_calibration().signed}"
+
+    def first(metrics, direction, lacking=0):
+        own = {m: f"{m}|v:1|direction:{direction}|" for m in metrics}
+        for name, ours in zip(("joint", "joint_calibrated"), weights, strict=True):
+            own |= {name: own[name] + ours} if name in own else {}
+        late = {"joint_calibrated": lacking}
+        return min(own, key=lambda m: ranking_place(m, own[m], late.get(m, 0)))
+
+    assert first(METRICS, "yelp/negative-to-positive") == "joint_calibrated"
+    assert first(METRICS, "my/negative-to-positive") == "joint_calibrated"
+    assert first(METRICS, "my/toxic-to-civil") == "joint"
+    assert first(METRICS, "yelp/negative-to-positive", lacking=1) == "joint"
+    assert first(["cola", "multi_bleu", "s_bleu"], THERE) == "s_bleu"
+    assert first(["somebody_elses", "ppl"], THERE) == "ppl"
+    others = "yelp/negative-to-positive", "weights:mine#0123456789ab"
+    assert ranking_place("joint", "joint|direction:{}|{}".format(*others)) < ranking_place(
+        "joint_calibrated", "joint_calibrated|direction:{}|{}".format(*others)
+    ), "somebody's own calibration was compared with nobody"
 
 
 def test_sources_are_in_order(capsys, tmp_path):

@@ -57,7 +57,7 @@ class FittedPart:
 def _usable(parts: tuple[FittedPart, ...]) -> tuple[FittedPart, ...]:
     if not any(one.weight > 0 for one in parts):
         raise ValueError("no weight is above 0")
-    if any(one.metric == "joint" for one in parts):
+    if any(one.metric in ("joint", "joint_calibrated") for one in parts):
         raise ValueError("joint cannot be a part of itself")
     return parts
 
@@ -157,7 +157,7 @@ def load_calibration(name: str) -> Calibration:
     if name in calibrations():
         return _parsed(_HERE / f"{name}.json")
     if not name.endswith(".json"):
-        raise unknown_name("weights of joint", name, [*calibrations(), "1,1,1", "FILE.json"])
+        raise unknown_name("calibration of joint", name, [*calibrations(), "FILE.json"])
     path = Path(name).expanduser()
     if not path.is_file():
         raise MissingFileError(f"no such file: {path}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ...errors import InputError
 from ..contract import Context, Family, Options
-from ..facts import Column, MetricFacts
+from ..facts import MetricFacts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,30 +27,29 @@ class JointOptions(Options):
     """Options of ``joint``; the options of its parts belong to their own families.
 
     Attributes:
-        weights: relative weights of ACC, BLEU and fluency; or the name of a calibration, such as
-            ``calibrated-v1``, or the file of one.
+        weights: of ``joint``: relative weights of ACC, BLEU and fluency.
+        calibration: of ``joint_calibrated``: the name of a calibration, or the file of one.
     """
 
-    weights: tuple[float, ...] | str = (1.0, 1.0, 1.0)
+    weights: tuple[float, ...] = (1.0, 1.0, 1.0)
+    calibration: str = "calibrated-v1"
 
     def __post_init__(self) -> None:
-        _ = self.calibration or self.joint_weights  # mistakes are told before anything is scored
+        _ = self.calibrated, self.joint_weights  # mistakes are told before anything is scored
 
     @property
-    def calibration(self) -> Calibration | None:
-        """The calibration, checked; ``None`` if weights are given."""
-        if not isinstance(self.weights, str):
-            return None
+    def calibrated(self) -> Calibration:
+        """The calibration, checked."""
         from .calibration import load_calibration
 
-        return load_calibration(self.weights)
+        return load_calibration(self.calibration)
 
     @property
     def joint_weights(self) -> JointWeights:
         """The weights, checked."""
         from ..functional.joint import JointWeights
 
-        if isinstance(self.weights, str) or len(self.weights) != 3:
+        if len(self.weights) != 3:
             raise InputError(f"three weights are needed (ACC, BLEU, PPL), got {self.weights!r}")
         return JointWeights(*self.weights)
 
@@ -71,33 +70,37 @@ class Joint(Family[JointOptions]):
             meaning="geometric mean of ACC, BLEU and 1/ln PPL",
             reads=("direction", "references"),
         ),
+        MetricFacts(
+            name="joint_calibrated",
+            title="Calibrated Joint",
+            unit="fraction",
+            higher_is_better=True,
+            aspect="overall",
+            meaning="mean of the ratings that people would give to style, content and fluency",
+            reads=("sources", "direction"),
+        ),
     )
 
     def left_out(self, metric: str, inputs: Inputs, options: JointOptions) -> str | None:
         """A reason if there is no reference; a calibration needs none."""
-        if isinstance(options.weights, str):
+        if metric == "joint_calibrated":
             return None
         return "no sentence has a reference" if inputs.most_references == 0 else None
 
     def parts(self, metric: str, inputs: Inputs, options: JointOptions) -> tuple[str, ...]:
-        """Multi-BLEU if a sentence has several references, otherwise r-BLEU."""
-        if not (how := options.calibration):
+        """ACC, BLEU (multi-BLEU if a sentence has several references) and PPL; of a calibration, its own."""
+        if metric == "joint":
             return ("acc", _bleu(inputs), "ppl")
-        return tuple(dict.fromkeys(part.metric for part in how.parts))
-
-    def reads(self, metric: str, options: JointOptions) -> tuple[Column, ...]:
-        """A calibration reads no references."""
-        return (
-            ("direction",) if isinstance(options.weights, str) else super().reads(metric, options)
-        )
+        return tuple(dict.fromkeys(part.metric for part in options.calibrated.parts))
 
     def fields(self, metric: str, inputs: Inputs, options: JointOptions) -> dict[str, object]:
         """Which BLEU, and the weights; of a file, what it was fitted with, for :meth:`caution`."""
         from .calibration import WEIGHTS, calibrations
 
-        if not (how := options.calibration):
+        if metric == "joint":
             return {"bleu": _bleu(inputs), WEIGHTS: str(options.joint_weights)}
-        if options.weights in calibrations():
+        how = options.calibrated
+        if options.calibration in calibrations():
             return {WEIGHTS: how.signed}
         return {WEIGHTS: how.signed, _FITTED: _listed(how.scorers)}
 
@@ -111,11 +114,12 @@ class Joint(Family[JointOptions]):
 
         parts = [context.outcome(name) for name in self.parts(metric, inputs, options)]
         measured = [part for part in parts if isinstance(part, Measurement)]
-        if not (how := options.calibration):
+        if metric == "joint":
             acc, bleu, ppl = (part.statistics for part in measured)
             return joint_statistics(acc, bleu, ppl, options.joint_weights)
         values = {one.metric: _of_sentences(one) for one in measured}
-        return calibrated_statistics([one.part for one in how.parts], values, inputs.failed)
+        parts_of = [one.part for one in options.calibrated.parts]
+        return calibrated_statistics(parts_of, values, inputs.failed)
 
     def caution(self, signature: Signature) -> str | None:
         """What a calibration was fitted with, if other scorers gave these numbers."""

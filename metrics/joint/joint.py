@@ -13,6 +13,7 @@ _ARGUMENTS = """
     profile (str): "embedded" or "paper".
     batch_size (int): the most sentences that a model scores at once; no score depends on it.
     weights (list of 3 floats): relative weights of ACC, BLEU and fluency; equal by default.
+    calibration (str): "calibrated-v1", or a file of `tstbench calibrate`: joint_calibrated instead.
     protocol (str): BLEU protocol, see tstbench/bleu.
     norm (str): normalisation of perplexity, see tstbench/ppl.
     language (str): language of the texts; default: the dataset's, or English.
@@ -50,13 +51,16 @@ class Joint(tstbench.metrics.module.StyleTransferMetric):
         direction=None,
         profile="embedded",
         weights=(1.0, 1.0, 1.0),
+        calibration=None,
         protocol=None,
         norm="words",
         language=None,
         batch_size=None,
     ):
         return tstbench.metrics.module.compute(
-            ["joint", "acc", "r_bleu", "multi_bleu", "ppl"],
+            ["joint_calibrated"]
+            if calibration
+            else ["joint", "acc", "r_bleu", "multi_bleu", "ppl"],
             predictions=predictions,
             sources=sources,
             references=references,
@@ -64,7 +68,7 @@ class Joint(tstbench.metrics.module.StyleTransferMetric):
             profile=profile,
             language=language,
             batch_size=batch_size,
-            joint={"weights": weights},
+            joint={"weights": weights, "calibration": calibration},
             bleu={"protocol": protocol},
             ppl={"norm": norm},
         )

@@ -13,7 +13,8 @@ import numpy as np
 from ...datasets_scripts.known import DATASETS
 from ...errors import InputError, unknown_name
 from ...metrics.registry import METRICS, caution, is_neutral
-from ..ranked_table import ASPECTS, Standings
+from ..meta.in_words import ASPECTS
+from ..ranked_table import Standings
 from ..read_standings import chosen_directions
 from ..report import Report, Sample, Score
 from ..results import Stored, read_direction

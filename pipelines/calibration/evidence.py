@@ -14,13 +14,13 @@ from ...metrics.functional.calibrated import calibrated_scores
 from ..meta.columns import Column
 from ..meta.cut import Settings
 from ..meta.evaluate import meta_evaluate
+from ..meta.known import ELSEWHERE
 from ..meta.rated import RatedOutput
 from ..meta.result import Left, MetaScore
 from .fit import Data, fit
 from .samples import SystemMeans
 from .weights import fit_weights
 
-ELSEWHERE = "calibrated, fitted on other directions"
 OTHERS = "calibrated, fitted on other studies and directions"
 PAPER = "joint"
 

@@ -14,15 +14,18 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from ...datasets_scripts.judgments.schema import first_problem
 from ...errors import InputError
 from ...files import write_text
+from ...metrics.joint.calibration import Calibration, load_calibration
+from ...metrics.joint.family import JointOptions
 from ...records import Strict
 from ...untrusted import read_json
 from .result import Level, MetaReport, MetaScore, whole_studies
 
+ELSEWHERE = "calibrated, fitted on other directions"
 FILE = Path(__file__).with_name("agreement.json")
 
 
@@ -157,11 +160,37 @@ def agreement_of(metric: str, coefficient: str = "spearman") -> tuple[MetaScore,
     """A metric's agreement with people: one number for each study and aspect.
 
     Sentence level; system level, direction by direction, for a metric that scores no single
-    outputs, such as the paper's Joint. Empty for one that was not measured.
+    outputs, such as the paper's Joint, and for the calibrated Joint that is compared with it: of
+    curves that were fitted on other directions. Empty for one that was not measured.
     """
     agreement = known_agreement()
+    if metric == "joint_calibrated" and agreement.runs:
+        return tuple(score for score in _held_out() if score.coefficient == coefficient)
     sentences = agreement.of(metric, coefficient=coefficient)
     return sentences or agreement.of(metric, level="system", coefficient=coefficient)
+
+
+@cache
+def _held_out() -> tuple[MetaScore, ...]:
+    """Agreement of the calibrated Joint on directions that its curves have not seen, on systems."""
+    rows = [{"model": None, **one} for one in shipped_calibration().evidence["overall"]]
+    scores = TypeAdapter(list[MetaScore]).validate_python(rows)
+    held_out = (s for s in scores if (s.metric, s.level) == (ELSEWHERE, "system"))
+    return tuple(s.model_copy(update={"metric": "joint_calibrated"}) for s in held_out)
+
+
+def shipped_calibration() -> Calibration:
+    """The calibration that ``joint_calibrated`` has unless told otherwise."""
+    return load_calibration(JointOptions().calibration)
+
+
+def where(score: MetaScore) -> tuple[str, ...]:
+    """The directions that a number of this file was measured on."""
+    if score.direction:
+        return (score.direction,)
+    keys = (key for run in known_agreement().runs for key in run.signatures.get(score.metric, ()))
+    pairs = (key.split(maxsplit=1) for key in keys)
+    return tuple(direction for study, direction in pairs if study == score.study)
 
 
 def headline(scores: Sequence[MetaScore]) -> MetaScore | None:

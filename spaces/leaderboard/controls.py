@@ -72,7 +72,15 @@ def link(text: Child, **query: str) -> Markup:
 
 def bar(*children: Child) -> Markup:
     """A row of controls."""
-    return el("div", children, class_="controls")
+    fold = el(
+        "button",
+        "Filters",
+        type="button",
+        class_="quiet fold",
+        data_action="fold",
+        aria_expanded="false",
+    )
+    return el("div", children, fold, class_="controls")
 
 
 def notice(*children: Child, kind: str = "note") -> Markup:

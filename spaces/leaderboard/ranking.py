@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from ...metrics.registry import METRICS, caution, is_neutral
+from ...pipelines.meta.in_words import ASPECTS, ranking_place
 from ...pipelines.report import Report
 from .data import Board, Entry
 from .groups import Setting
 from .human import HumanScore, fold
 from .places import Place, bold, plain_places
 from .runs import deviation
-from .significance import ComputedPlaces, stored_places
+from .significance import ComputedPlaces, competing, stored_places
 
-ASPECTS = ("overall", "style", "content", "fluency", "other")
 Tested = Literal["tested", "untested"]
 
 
@@ -103,7 +103,7 @@ def build_ranking(board: Board, setting: Setting, computed: ComputedPlaces) -> R
         computed: places computed from replicates, if any.
     """
     entries = setting.entries
-    built = [_metric_column(board, setting, metric, computed) for metric in _metrics(entries)]
+    built = [_metric_column(board, setting, metric, computed) for metric in _metrics(setting)]
     overall = sum(column.aspect == "overall" for column, _ in built)
     if entries:  # human scores come right after Joint, which sums up the metrics
         human = board.human.get(entries[0].direction.name, ())
@@ -113,14 +113,15 @@ def build_ranking(board: Board, setting: Setting, computed: ComputedPlaces) -> R
     return Ranking(tuple(column for column, _ in built), tuple(rows))
 
 
-def _metrics(entries: Sequence[Entry]) -> list[str]:
-    """The measured metrics, by aspect and then in the benchmark's order; Joint comes first."""
-    found = {score.metric for entry in entries for score in entry.report.scores}
-    known = list(METRICS)
+def _metrics(setting: Setting) -> list[str]:
+    """The measured metrics: what ranks first, then by aspect and in the benchmark's order."""
+    found = {score.metric for entry in setting.entries for score in entry.report.scores}
+    ranked = competing(setting.entries)
 
-    def place(metric: str) -> tuple[int, int, str]:
-        aspect = METRICS[metric].aspect if metric in METRICS else "other"
-        return ASPECTS.index(aspect), known.index(metric) if metric in METRICS else 0, metric
+    def place(metric: str) -> tuple[tuple[float, ...], str]:
+        scores = [entry.report.score(metric) for entry in ranked]
+        lacking = sum(score is None or score.value is None for score in scores)
+        return ranking_place(metric, setting.signatures[metric], lacking), metric
 
     return sorted(found, key=place)
 

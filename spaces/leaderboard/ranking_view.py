@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from markupsafe import Markup
 
 from ...pipelines.meta import in_words as agreement
+from ...pipelines.meta.known import headline
 from .controls import bar, link, search
 from .data import Board, direction_title
 from .filters import filters
 from .markup import el, join
 from .query import VIEWS, Query
+from .ranking import Column, Ranking
 from .ranks import RankCache
 from .reported_view import reported_block
 from .runs import ABOUT
@@ -30,6 +34,7 @@ def ranking_view(board: Board, query: Query, ranks: RankCache) -> View:
             scene.notes,
             problems(board),
             filters(scene.ranking),
+            _order(scene.ranking),
             ranking_table(scene.ranking),
             _how_to_read(scene),
             reported_block(board.reported, scene.direction),
@@ -37,6 +42,46 @@ def ranking_view(board: Board, query: Query, ranks: RankCache) -> View:
     )
     title = f"{direction_title(scene.direction)} \N{EN DASH} {count} system{'s' * (count != 1)}"
     return View(html, title, pending=scene.pending)
+
+
+def _order(ranking: Ranking) -> Markup | None:
+    """What may rank the systems, the first does unless told otherwise, and how people agree."""
+    overall = [c for c in ranking.columns if c.aspect == "overall"]
+    if not overall:
+        return None
+    choices = []
+    for column in overall:
+        main = headline(agreement.measured(column.key, column.signature or ""))
+        told = agreement.with_interval(main) if main else ""
+        button = el(
+            "button",
+            column.title,
+            el("small", f" {agreement.RHO} {told}") if told else None,
+            type="button",
+            class_="chip",
+            data_action="rank",
+            value=column.key,
+            aria_pressed="false",
+        )
+        choices.append(button)
+    return el("p", "Rank by ", choices, _why(overall), class_="order")
+
+
+def _why(overall: Sequence[Column]) -> str:
+    """Why the first column ranks: one sentence, with the study."""
+    first = overall[0]
+    main = headline(agreement.measured(first.key, first.signature or ""))
+    if main is None:
+        return " How far people agree with it was not measured on this task."
+    who = f"people's overall scores of {agreement.of_how_many(main)}"
+    said = f" {agreement.RHO}: agreement with {who} ({agreement.study_title(main.study)})."
+    better = headline(agreement.measured("joint_calibrated"))
+    if first.key == "joint" and better is not None:
+        said += (
+            " Calibrated Joint agrees better, but not every system here has it: "
+            "tstbench evaluate --metrics joint_calibrated adds it."
+        )
+    return said
 
 
 def _how_to_read(scene: Scene) -> Markup:
@@ -67,7 +112,7 @@ def _how_to_read(scene: Scene) -> Markup:
         lines.append(ABOUT)
     if ranking.bounds:
         lines.append(BOUNDS)
-    shown = [agreement.beside(c.key) for c in ranking.columns if not c.human]
+    shown = [agreement.beside(c.key, c.signature or "") for c in ranking.columns]
     if any(shown):
         lines.append(f"{agreement.WHAT} All studies: hold the pointer over a title, or see About.")
     if any(agreement.MARK in text for text in shown):

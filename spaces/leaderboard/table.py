@@ -58,7 +58,7 @@ def _group_title(title: str, columns: list[Column]) -> Markup:
 
 
 def _metric_header(index: int, column: Column) -> Markup:
-    told = (column.meaning, column.caution, agreement.in_full(column.key))
+    told = (column.meaning, column.caution, agreement.in_full(column.key, column.signature or ""))
     meaning = ". ".join(part for part in told if part)
     return sort_header(
         f"{column.title}†" if column.caution else column.title,
@@ -66,7 +66,7 @@ def _metric_header(index: int, column: Column) -> Markup:
         "number",
         higher=column.higher_is_better,
         small=f"{unit_text(column.unit)} {'↑' if column.higher_is_better else '↓'}",
-        beside=agreement.beside(column.key) or None,
+        beside=agreement.beside(column.key, column.signature or "") or None,
         hint=f"{column.title}: {meaning}",
         class_="value human" if column.human else "value",
         data_column=index,

@@ -44,12 +44,20 @@ function answer(button, text) {
 }
 
 const ACTIONS = {
+  fold(button) {
+    button.setAttribute("aria-expanded", String(stage.classList.toggle("unfolded")));
+  },
   sort(button) {
     const th = button.closest("th");
     const key = th.dataset.key;
     const now = th.getAttribute("aria-sort");
     const best = th.dataset.kind === "number" && th.dataset.higher === "1" ? "descending" : "ascending";
     set({ sort: now === best ? `-${key}` : key });
+    applySort();
+    applyFilter();
+  },
+  rank(button) {
+    set({ sort: button.value });
     applySort();
     applyFilter();
   },

@@ -48,6 +48,8 @@ function applySort() {
     if (!th.dataset.key) continue;
     th.setAttribute("aria-sort", th === chosen ? (ascending ? "ascending" : "descending") : "none");
   }
+  for (const button of stage.querySelectorAll("[data-action=rank]"))
+    button.setAttribute("aria-pressed", String(button.value === chosen.dataset.key));
   const value = reader(chosen, numeric);
   arrange((one, other) => {
     const [a, b] = [value(one), value(other)];

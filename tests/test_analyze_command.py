@@ -24,9 +24,8 @@ from tstbench.spaces.analysis.palette import heat, on_heat, twins
 from tstbench.spaces.analysis.write import AnalysisOptions, is_analysis, write_analysis
 
 ITEMS = (
-    "scores", "trade-off-content", "trade-off-fluency", "correlation-systems",
-    "correlation-sentences", "lengths", "joint-intervals", "disagreement-systems",
-    "disagreement-metrics",
+    "ranking", "trade-off-content", "trade-off-fluency", "scores", "correlation-systems",
+    "correlation-sentences", "lengths", "disagreement-systems", "disagreement-metrics",
 )  # fmt: skip
 PLAIN = AnalysisOptions(style_map=False)
 
@@ -95,7 +94,7 @@ def test_the_data_are_the_numbers(made):
     points = list(csv.DictReader((out / THERE / "trade-off-content.csv").open(encoding="utf-8")))
     curve = [row["system"] for row in points if row["curve"] == "cae"]
     assert sorted(curve) == ["cae@1", "cae@10", "cae@5"]
-    intervals = list(csv.DictReader((out / THERE / "joint-intervals.csv").open(encoding="utf-8")))
+    intervals = list(csv.DictReader((out / THERE / "ranking.csv").open(encoding="utf-8")))
     reports = {r.system.name: r for r in read_run(root)[0].reports}
     for row in intervals:
         score = reports[row["system"]].score("joint")
@@ -282,9 +281,9 @@ def test_little_is_still_something(tmp_path):
     root = tmp_path / "results"
     write(root, report("alone", {"acc": 50.0}))
     (section,) = write_analysis(root, tmp_path / "out", PLAIN).sections
-    assert [item.name for item, _ in section.items] == ["scores"]
+    assert [item.name for item, _ in section.items] == ["ranking", "scores"]
     text = " ".join(section.missing)
-    for what in ("Joint", "style and content", "style and fluency", "4 systems", "samples.jsonl"):
+    for what in ("style and content", "style and fluency", "4 systems", "samples.jsonl"):
         assert what in text, what
 
 
@@ -306,9 +305,9 @@ def test_no_sentence_of_a_licensed_corpus_is_written(tmp_path):
 def test_several_directions_have_a_map_of_all(tmp_path):
     for direction in (THERE, "mini/positive-to-negative"):
         handmade(tmp_path / "r", direction, metrics=("acc", "joint"), texts=False)
-    first, *rest = write_analysis(tmp_path / "r", tmp_path / "out", PLAIN).sections
-    assert first.name == "All directions"
-    assert [s.name for s in rest] == [THERE, "mini/positive-to-negative"]
+    *directions, last = write_analysis(tmp_path / "r", tmp_path / "out", PLAIN).sections
+    assert last.name == "All directions"
+    assert [s.name for s in directions] == [THERE, "mini/positive-to-negative"]
     assert (tmp_path / "out" / "all" / "correlation-directions.png").is_file()
 
 

@@ -91,6 +91,16 @@ def test_agreement_with_people_is_beside_a_title_on_a_phone_too(visit):
     assert page.evaluate("document.documentElement.scrollWidth") == 390
 
 
+def test_a_phone_shows_the_first_row_and_folds_the_controls_away(visit):
+    page = visit(f"direction={THERE}", viewport={"width": 390, "height": 844})
+    assert page.locator(ROWS).first.bounding_box()["y"] < 600
+    field = page.locator("[data-local=q]")
+    assert not field.is_visible()
+    page.click("button.fold")
+    assert field.is_visible()
+    assert page.get_attribute("button.fold", "aria-expanded") == "true"
+
+
 def settled(page):
     page.wait_for_selector("#stage[aria-busy=false]")
 

@@ -14,7 +14,7 @@ from tstbench.spaces.leaderboard.across import across_directions
 from tstbench.spaces.leaderboard.correlation import correlate, interval_of_rho, spearman
 from tstbench.spaces.leaderboard.data import Results
 from tstbench.spaces.leaderboard.figures import dots, heat_map, lengths, trade_off
-from tstbench.spaces.leaderboard.label_places import Box, place_labels
+from tstbench.spaces.leaderboard.label_places import Box, cross, place_labels
 from tstbench.spaces.leaderboard.overview import build_overview
 from tstbench.spaces.leaderboard.picture_view import lengths_picture, map_picture
 from tstbench.spaces.leaderboard.query import Query
@@ -138,6 +138,8 @@ class TestPictures:
             for tag, a in Page(html).elements
             if tag == "g" and "data-tip" in a
         }
+        pictures = str(show(root, view="pictures", direction=THERE).html)
+        assert "Style: ACC (%) \N{RIGHTWARDS ARROW}" in pictures, "style is across, as in analyses"
         assert float(places["a"][0]) > float(places["b"][0]) > float(places["c"][0]), "lower PPL"
         assert float(places["c"][1]) < float(places["b"][1]) < float(places["a"][1]), "higher ACC"
 
@@ -214,6 +216,11 @@ class TestLabels:
                 assert not place.box.meets(Box(x - 4, y - 4, x + 4, y + 4))
         for a, b in itertools.combinations(places, 2):
             assert not a.box.meets(b.box)
+
+    def test_of_free_places_the_one_that_hides_no_interval(self):
+        lines = cross((100.0, 100.0), (60.0, 190.0), (90.0, 110.0))
+        (place,) = place_labels([(100.0, 100.0)], ["right"], Box(0, 0, 340, 340), lines)
+        assert not any(place.box.meets(line) for line in lines)
 
 
 class TestMap:

@@ -58,7 +58,7 @@ def system_case_item(results: DirectionResults) -> Item | None:
         ),
         alt=f"For {len(cases)} sources the places of all systems, best and worst named.",
         csv=csv_text(header, data),
-        draw=lambda: draw_system_cases(cases),
+        draw=lambda: draw_system_cases(cases, texts=shows),
         below=join(_system_case(n, c) for n, c in enumerate(cases, 1)) if shows else Markup(""),
     )
 
@@ -103,7 +103,7 @@ def metric_case_item(results: DirectionResults, aspects: Sequence[HumanAspect]) 
         ),
         alt=f"For {len(cases)} outputs their places by two measures.",
         csv=csv_text(header, data),
-        draw=lambda: draw_metric_cases(cases),
+        draw=lambda: draw_metric_cases(cases, texts=shows),
         below=join(_metric_case(n, c) for n, c in enumerate(cases, 1)) if shows else Markup(""),
     )
 
@@ -112,15 +112,17 @@ def _system_case(number: int, case: SystemCase) -> Markup:
     rows: list[tuple[str, str, str]] = [("source", case.source, "given")]
     rows += [("reference", text, "given") for text in case.references]
     rows += [(one.system, one.text, f"{one.place:.2f}") for one in case.rewrites]
-    return _case(f"{number}. {case.id}", rows)
+    return _case(f"{number}. {case.source}", rows)
 
 
 def _metric_case(number: int, case: MetricCase) -> Markup:
-    head = f"{number}. {case.high} {case.high_score:.4g}, {case.low} {case.low_score:.4g}"
+    head = f"{number}. {case.prediction or 'empty'}"
     rows = [("source", case.source, "given")]
     rows += [("reference", text, "given") for text in case.references]
     rows.append((case.system, case.prediction, "output"))
-    return _case(f"{head} ({case.id})", rows)
+    rows.append((case.high, f"finds it good: {case.high_score:.4g}", "output"))
+    rows.append((case.low, f"finds it bad: {case.low_score:.4g}", "output"))
+    return _case(head, rows)
 
 
 def _case(head: str, rows: Sequence[tuple[str, str, str]]) -> Markup:

@@ -17,8 +17,10 @@ from ...pipelines.analysis.results import Column, DirectionResults, score_of
 from ...pipelines.analysis.style_space import style_space
 from ...pipelines.analysis.trade_off import trade_off
 from ...pipelines.formats.page import fragment
+from ...pipelines.meta.in_words import in_full, ranking_place
 from ...pipelines.ranked_table import direction_table
 from ...pipelines.rankings import standings_text
+from ...talk import say
 from .case_items import metric_case_item, system_case_item
 from .correlation_items import correlation_item
 from .draw_plane import draw_trade_off
@@ -47,11 +49,12 @@ def direction_items(
         classifier: see :func:`~...pipelines.analysis.style_space.style_space`.
         style_map: whether to lay out the space of styles, which takes seconds.
     """
-    joint = results.column(aspect="overall")
-    items, missing = [_scores(results, joint or results.columns[0])], []
-    intervals = [_intervals(results, joint)] if joint else []
-    if not joint:
-        missing.append("intervals of Joint: no system has it")
+    ranks = results.standings.ranks
+    first = min(
+        results.columns,
+        key=lambda c: ranking_place(c.metric, c.signature, -len(ranks.get(c.signature, ()))),
+    )
+    items, missing = [_ranking(results, first)], []
     style = results.column(aspect="style")
     for name, other in (
         ("content", results.column(CONTENT, "content")),
@@ -62,20 +65,21 @@ def direction_items(
             missing.append(f"trade-off of style and {name}: no system has scores of both")
         else:
             items.append(item)
+    items.append(_scores(results, first))
     systems = correlation_item(over_systems(results, aspects), results.name)
     items += [systems] if systems else []
     if not systems:
         missing.append("correlations over systems: they need 4 systems that compete, and 2 scores")
     if not results.samples:
-        items += intervals
         missing.append("everything about sentences: the results have no samples.jsonl")
         return items, missing
     sentences = correlation_item(over_sentences(results, aspects), results.name)
     items += [sentences] if sentences else []
     if not sentences:
         missing.append("correlations over sentences: they need 2 scores of single sentences")
-    items += [_lengths(results), *intervals]
+    items.append(_lengths(results))
     if style_map:
+        say(f"{results.name}: laying out the space of styles (t-SNE, some seconds)")
         try:
             items.append(_space(results, classifier))
         except TSTBenchError as error:
@@ -117,7 +121,8 @@ def _scores(results: DirectionResults, by: Column) -> Item:
     )
 
 
-def _intervals(results: DirectionResults, column: Column) -> Item:
+def _ranking(results: DirectionResults, column: Column) -> Item:
+    """The systems by what ranks them, see :func:`~...pipelines.meta.in_words.ranking_place`."""
     reports = in_order(results, column)
     ranks = {r.system: (r.low, r.high) for r in results.standings.ranks.get(column.signature, ())}
     rows, data = [], []
@@ -142,8 +147,8 @@ def _intervals(results: DirectionResults, column: Column) -> Item:
             )
         )
     table = DataTable(
-        name=f"intervals {results.name}",
-        title=f"{column.title} with 95% intervals on {results.name}",
+        name=f"ranking {results.name}",
+        title=f"Ranking by {column.title} on {results.name}",
         header=("system", column.arrow, "95% interval", "rank"),
         rows=tuple(rows),
         notes=("Ranks that a paired bootstrap cannot exclude (p >= 0.05); bounds have none.",),
@@ -152,18 +157,22 @@ def _intervals(results: DirectionResults, column: Column) -> Item:
               "signature")  # fmt: skip
     return of_table(
         table,
-        name="joint-intervals",
-        title=f"{column.title} and its intervals",
+        name="ranking",
+        title=f"The result: systems by {column.title}",
         says=(
-            "The interval says what other test sentences could change. Intervals that "
-            "overlap are no "
-            "test: systems are compared on the same sentences, and the ranks in the table say what "
-            "that shows."
+            f"{_people(column)}The interval says what other test sentences could change. Intervals "
+            "that overlap are no test: systems are compared on the same sentences, and the ranks "
+            "in the table say what that shows."
         ),
         alt=f"{column.title} of {len(rows)} systems, each a mark on its 95% interval.",
         csv=csv_text(header, data),
         draw=lambda: draw_intervals(column, reports),
     )
+
+
+def _people(column: Column) -> str:
+    told = in_full(column.metric, column.signature)
+    return f"{told}. " if told else "How far people agree with it was not measured on this task. "
 
 
 def _plane(

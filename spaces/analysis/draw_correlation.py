@@ -43,7 +43,7 @@ def draw_correlations(matrix: CorrelationMatrix) -> Figure:
                 axes.add_patch(
                     Rectangle(
                         (j + 0.04, i - 0.96), 0.92, 0.92, facecolor="none", linewidth=0,
-                        edgecolor=colour("line-strong"), hatch="////",
+                        edgecolor=colour("muted"), hatch="////",
                     )
                 )  # fmt: skip
             text = (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ...metrics.units import unit
 from ...pipelines.analysis.results import Column
 from ...pipelines.analysis.trade_off import TradeOff, TradeOffPoint
-from ..leaderboard.label_places import LINE, Box, Place, place_labels, width_of
+from ..leaderboard.label_places import LINE, Box, Place, cross, place_labels, width_of
 from ..leaderboard.words import FAMILIES as FAMILY_TITLES
 from .canvas import new_figure, plain, short
 from .palette import FAMILIES, MARKERS, colour
@@ -93,7 +93,7 @@ def draw_trade_off(plane: TradeOff) -> Figure:
 
 def _ranges(axes: Axes, plane: TradeOff) -> None:
     for point in plane.points:
-        how = {"color": colour(point.family), "lw": 1.0, "alpha": 0.55, "zorder": 2}
+        how = {"color": colour(point.family), "lw": 1.0, "alpha": 0.55, "zorder": 2.8}
         if point.across:
             axes.plot(point.across, [point.y, point.y], **how)  # type: ignore[arg-type]
         if point.up:
@@ -140,7 +140,16 @@ def _labels(axes: Axes, points: Sequence[TradeOffPoint], first: set[str]) -> lis
     names = [short(p.system, _LONGEST_NAME) for p in order]
     frame = Box(4, 4, _WIDTH * 72 - 4, height - 4)
     narrow = [name[: max(1, round(len(name) * _NARROW) + 1)] for name in names]  # 8.5 points
-    found = place_labels(places, narrow, frame)
+
+    def ends(ways: Sequence[tuple[float, float]], axis: int) -> list[float]:
+        return [float(axes.transData.transform(way)[axis]) for way in ways]
+
+    lines = []
+    for p, middle in zip(order, places, strict=True):
+        across = ends([(x, p.y) for x in p.across or ()], 0)
+        up = [height - y for y in ends([(p.x, y) for y in p.up or ()], 1)]
+        lines += cross(middle, across, up)
+    found = place_labels(places, narrow, frame, lines)
     taken = [place.box for place in found if place is not None]
     taken += [Box(x - 7, y - 7, x + 7, y + 7) for x, y in places]
     missing = []

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _ROW = 0.27
+_SENTENCE = 48  # letters of one that names a row
 
 
 def draw_lengths(rows: Sequence[TextStatistics]) -> Figure:
@@ -89,8 +90,13 @@ def draw_style_space(space: StyleSpace) -> Figure:
     return figure
 
 
-def draw_system_cases(cases: Sequence[SystemCase]) -> Figure:
-    """For each case a row: every system's place among all outputs, best and worst named."""
+def draw_system_cases(cases: Sequence[SystemCase], *, texts: bool) -> Figure:
+    """For each case a row: every system's place among all outputs, best and worst named.
+
+    Args:
+        cases: the rows.
+        texts: whether rows are named by the source, else by its id.
+    """
     figure = new_figure(6.0, 0.36 * len(cases))
     axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
     plain(axes, grid="x")
@@ -103,7 +109,11 @@ def draw_system_cases(cases: Sequence[SystemCase]) -> Figure:
                 short(one.system, 22), (one.place, n), xytext=(9 * side, 0), va="center",
                 textcoords="offset points", ha="left" if side > 0 else "right", fontsize=8,
             )  # fmt: skip
-    axes.set_yticks(range(len(cases)), [f"{n}. {case.id}" for n, case in enumerate(cases, 1)])
+    labels = [
+        f"{n}. {short(case.source, _SENTENCE) if texts else case.id}"
+        for n, case in enumerate(cases, 1)
+    ]
+    axes.set_yticks(range(len(cases)), labels)
     axes.tick_params(axis="y", labelcolor=colour("ink"), labelsize=8.5)
     axes.set_ylim(len(cases) - 0.4, -0.6)
     axes.set_xlim(-0.32, 1.32)
@@ -112,8 +122,13 @@ def draw_system_cases(cases: Sequence[SystemCase]) -> Figure:
     return figure
 
 
-def draw_metric_cases(cases: Sequence[MetricCase]) -> Figure:
-    """For each case a row: the two places, with the names of the measures."""
+def draw_metric_cases(cases: Sequence[MetricCase], *, texts: bool) -> Figure:
+    """For each case a row: the two places, with the names of the measures.
+
+    Args:
+        cases: the rows.
+        texts: whether rows are named by the output, else by its system and id.
+    """
     figure = new_figure(6.0, 0.36 * len(cases))
     axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
     plain(axes, grid="x")
@@ -128,7 +143,10 @@ def draw_metric_cases(cases: Sequence[MetricCase]) -> Figure:
                 f"{title} {score:.4g}", (place, n), xytext=(9 * side, 0), va="center",
                 textcoords="offset points", ha="left" if side > 0 else "right", fontsize=8,
             )  # fmt: skip
-    labels = [f"{n}. {short(case.system, 20)}" for n, case in enumerate(cases, 1)]
+    labels = [
+        f"{n}. {short(c.prediction if texts else f'{c.system} {c.id}', _SENTENCE)}"
+        for n, c in enumerate(cases, 1)
+    ]
     axes.set_yticks(range(len(cases)), labels)
     axes.tick_params(axis="y", labelcolor=colour("ink"), labelsize=8.5)
     axes.set_ylim(len(cases) - 0.4, -0.6)

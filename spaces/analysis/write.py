@@ -99,7 +99,7 @@ def write_analysis(root: Path, out: Path, options: AnalysisOptions) -> Written:
         sections.append(_section(results, some, joined, options))
     if len(directions) > 1:
         together = _together(directions, aspects)
-        sections = [together, *sections] if together else sections
+        sections += [together] if together else []
     written = Written(
         folder=out,
         sections=tuple(sections),

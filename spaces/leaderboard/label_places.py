@@ -56,7 +56,10 @@ def width_of(text: str) -> float:
 
 
 def place_labels(
-    points: Sequence[tuple[float, float]], texts: Sequence[str], frame: Box
+    points: Sequence[tuple[float, float]],
+    texts: Sequence[str],
+    frame: Box,
+    lines: Sequence[Box] = (),
 ) -> list[Place | None]:
     """A place beside each point, taken in the order given; ``None`` where there is no room.
 
@@ -64,23 +67,29 @@ def place_labels(
         points: the middle of each point.
         texts: their names; an empty one needs no place. Earlier ones choose first.
         frame: names stay inside.
+        lines: the intervals: of all free places, the one over fewest of them is taken.
     """
     taken = [Box(x - _CLEAR, y - _CLEAR, x + _CLEAR, y + _CLEAR) for x, y in points]
     found: list[Place | None] = []
     for (x, y), text in zip(points, texts, strict=True):
         candidates = _beside(x, y, width_of(text)) if text else []
-        place = next(
-            (
-                one
-                for one in candidates
-                if one.box.inside(frame) and not any(one.box.meets(box) for box in taken)
-            ),
-            None,
+        free = (
+            one
+            for one in candidates
+            if one.box.inside(frame) and not any(one.box.meets(box) for box in taken)
         )
+        place = min(free, key=lambda p: sum(map(p.box.meets, lines)), default=None)
         if place is not None:
             taken.append(place.box)
         found.append(place)
     return found
+
+
+def cross(middle: tuple[float, float], across: Sequence[float], up: Sequence[float]) -> list[Box]:
+    """The lines of a point's intervals as boxes: across and up are their ends, or empty."""
+    x, y = middle
+    found = [Box(min(across), y - 1, max(across), y + 1)] if across else []
+    return [*found, Box(x - 1, min(up), x + 1, max(up))] if up else found
 
 
 def _beside(x: float, y: float, width: float) -> list[Place]:

@@ -25,6 +25,10 @@ from .style_map import NEIGHBOURS, SEPARATED, StyleMap, style_map
 
 _MOST_LENGTHS = 12  # systems whose texts are read for their lengths
 _CONTENT = ("multi_bleu", "r_bleu", "s_bleu", "multi_bert", "r_bert", "s_bert")
+_LAYING_OUT = (
+    "Embedding up to 450 sentences and laying them out with t-SNE: about half a minute the first "
+    "time; the map is kept, and then there at once."
+)
 _NO_TEXTS = "The results hold no sentences of this direction."
 
 
@@ -87,10 +91,10 @@ def _trade_offs(
         if style is None or other is None:
             continue
         caption = (
-            f"Better is right and up. Far up and left: style was reached at the cost of {loss}. "
+            f"Better is right and up. Far right and low: style was reached at the cost of {loss}. "
             "Lines are 95% intervals. Where names have no room, point at a mark to read its name."
         )
-        picture = trade_off(ranking, other, style)
+        picture = trade_off(ranking, style, other)
         boxes.append(figure_box(key, f"Style against {key}", caption, picture))
     return boxes
 
@@ -154,7 +158,7 @@ def _map_box(scene: Scene, query: Query) -> Markup:
         "between distant points and the axes have no meaning. Point at a mark to read."
     )
     system = select("system", "Also show the rewrites of", options, query.system)
-    return lazy_box("style_map", title, caption, system)
+    return lazy_box("style_map", title, caption, system, waiting=_LAYING_OUT)
 
 
 def _lengths(entries: Sequence[Entry]) -> Markup:

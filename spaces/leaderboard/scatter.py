@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from .label_places import Box, place_labels
+from .label_places import Box, cross, place_labels
 from .marks import Mark
 from .markup import el
 from .scales import Scale, tick_text
@@ -90,8 +90,8 @@ def _drawn(points: Sequence[Point], across: Axis, up: Axis, size: str) -> Markup
     return el(
         "svg",
         el("g", _axes(canvas), class_="axes", aria_hidden="true"),
-        el("g", [_ranges(p, canvas) for p in points], class_="ranges", aria_hidden="true"),
         el("g", _names(points, canvas, _LONGEST[size]), class_="names", aria_hidden="true"),
+        el("g", [_ranges(p, canvas) for p in points], class_="ranges", aria_hidden="true"),
         el("g", [_mark(p, canvas, first=p is points[0]) for p in points]),
         viewBox=f"0 0 {width:.0f} {height:.0f}",
         class_=size,
@@ -113,7 +113,12 @@ def _mark(point: Point, canvas: _Canvas, *, first: bool) -> Markup:
 
 def _names(points: Sequence[Point], canvas: _Canvas, longest: int) -> list[Markup]:
     names = [shortened(point.name, longest) for point in points]
-    places = place_labels([(canvas.x(p.x), canvas.y(p.y)) for p in points], names, canvas.frame)
+    middles = [(canvas.x(p.x), canvas.y(p.y)) for p in points]
+    lines = [
+        cross(middle, [canvas.x(v) for v in p.across or ()], [canvas.y(v) for v in p.up or ()])
+        for p, middle in zip(points, middles, strict=True)
+    ]
+    places = place_labels(middles, names, canvas.frame, [box for some in lines for box in some])
     return [
         el(
             "text",

@@ -100,16 +100,30 @@ def figure_box(key: str, title: str, caption: str, picture: Markup) -> Markup:
     )
 
 
-def lazy_box(key: str, title: str, caption: str, *controls: Markup) -> Markup:
-    """The place of a picture that the script requests by its key once it comes into sight."""
-    waiting = el("p", "One moment\N{HORIZONTAL ELLIPSIS}", class_="quiet-text waiting")
+def lazy_box(
+    key: str,
+    title: str,
+    caption: str,
+    *controls: Markup,
+    waiting: str = "Reading the sentences\N{HORIZONTAL ELLIPSIS}",
+) -> Markup:
+    """The place of a picture that the script requests by its key once it comes into sight.
+
+    Args:
+        key: of the picture.
+        title: above it.
+        caption: below the title.
+        *controls: below the caption.
+        waiting: what is being done until it is there; the script says for how long already.
+    """
+    said = el("p", waiting, " ", el("output"), class_="quiet-text waiting")
     return el(
         "figure",
         el("figcaption", el("h3", title), el("p", caption)),
         controls,
         el(
             "div",
-            waiting,
+            said,
             data_figure=key,
             data_lazy=key,
             class_="plot",

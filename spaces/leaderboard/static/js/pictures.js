@@ -18,7 +18,13 @@ function watchPictures() {
 }
 
 async function drawLazily(place) {
+  const since = Date.now();
+  const clock = setInterval(() => {
+    const seconds = Math.round((Date.now() - since) / 1000);
+    place.querySelector("output")?.replaceChildren(`${seconds} s`);
+  }, 1000);
   const answer = await ask(place.dataset.lazy).catch(() => null);
+  clearInterval(clock);
   if (!place.isConnected) return; // another view is on the stage
   if (answer) place.innerHTML = answer.html;
   else place.textContent = "This picture could not be drawn: the server did not answer.";

@@ -85,6 +85,7 @@ def test_annotate_reload_resume_and_go_back(study, visit):
     _, links = study
     page = visit(links.raters["Ann"])
     assert "2 and 4 are in between" in page.inner_text("main")
+    assert "times 0.6" in page.inner_text("main")  # told before anything is judged
     begin(page)
     for _ in range(5):
         rate(page)

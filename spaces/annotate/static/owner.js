@@ -55,8 +55,9 @@ function table(caption, heads, rows, apart = []) {
   const body = (some) => some.map((row) => el("tr", {}, row.map((content, i) => cell("td", content, heads[i][1]))));
   const title = el("tr", {}, el("th", { class: "apart", scope: "rowgroup", colspan: heads.length }, "bounds: not ranked"));
   const below = apart.length ? el("tbody", {}, title, body(apart)) : null;
-  const node = el("table", {}, caption ? el("caption", {}, caption) : null, el("thead", {}, el("tr", {}, head)), rows.length ? el("tbody", {}, body(rows)) : null, below);
-  return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption || "table" }, node);
+  const node = el("table", {}, el("thead", {}, el("tr", {}, head)), rows.length ? el("tbody", {}, body(rows)) : null, below);
+  const scroll = el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption || "table" }, node);
+  return el("div", {}, caption ? el("p", { class: "caption" }, caption) : null, scroll); // a caption does not scroll
 }
 
 function progress(rows) {
@@ -76,17 +77,15 @@ function coefficient({ value, interval }) {
 
 function statisticsSections(statistics, bounds) {
   if (!statistics.agreement.length) return [section("Agreement", el("p", { class: "muted" }, "There are no answers yet."))];
-  const heads = [["Direction"], ["Aspect"], ["Fleiss’ κ", "number"], ["outputs", "number"], ["Krippendorff’s α", "number"], ["outputs", "number"]];
-  const rows = statistics.agreement.map((row) => [
-    row.direction ?? "all directions pooled",
-    LABELS[row.aspect],
-    coefficient(row.kappa),
-    String(row.kappa.items),
-    coefficient(row.alpha),
-    String(row.alpha.items),
-  ]);
-  const note = `95% intervals: bootstrap over outputs, ${statistics.resamples} resamples. κ: outputs scored by all raters, scores unordered. α: outputs scored by two or more raters, at the scale’s level.`;
-  return [section("Agreement", table(note, heads, rows)), ...means(statistics.means, bounds)];
+  const heads = [["Aspect"], ["Krippendorff’s α", "number"], ["outputs", "number"], ["Fleiss’ κ", "number"], ["outputs", "number"]];
+  const cells = (row) => [LABELS[row.aspect], coefficient(row.alpha), String(row.alpha.items), coefficient(row.kappa), String(row.kappa.items)];
+  const note = `α: outputs scored by two or more raters, at the scale’s level. κ: outputs scored by all raters, scores unordered. 95% intervals: bootstrap over outputs, ${statistics.resamples} resamples.`;
+  const directions = [...new Set(statistics.agreement.map((row) => row.direction))];
+  const agreement = directions.map((direction) => {
+    const here = statistics.agreement.filter((row) => row.direction === direction);
+    return section(`Agreement, ${direction ?? "all directions pooled"}`, table(note, heads, here.map(cells)));
+  });
+  return [...agreement, ...means(statistics.means, bounds)];
 }
 
 function means(rows, bounds) {

@@ -18,7 +18,7 @@ export function question(screen, scores, on) {
 
 function heading(screen) {
   const where = `Item ${screen.position + 1} of ${screen.total}`;
-  const several = screen.of > 1 ? ` · output ${screen.number} of ${screen.of} for this source` : "";
+  const several = screen.of > 1 ? ` · output ${screen.number} of ${screen.of}` : "";
   let title = screen.aspects[0].question;
   if (screen.task === "rating") {
     const target = el("span", { class: "target" }, screen.target_style);

@@ -6,6 +6,7 @@ Ctrl-C leaves either the old content or the new, never a mixture.
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import json
 import os
@@ -198,6 +199,11 @@ def decoded(content: bytes, path: Path) -> str:
     Raises:
         InputError: it is binary, or not UTF-8 (the message names the line).
     """
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise InputError(
+            f"{path} is UTF-16, not UTF-8: save it as UTF-8, or convert it with "
+            f"iconv -f UTF-16 -t UTF-8 {path} > NEW"
+        )
     if b"\0" in content:
         raise InputError(f"{path} is a binary file (it contains NUL bytes), not UTF-8 text")
     try:

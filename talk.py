@@ -14,9 +14,16 @@ import os
 import re
 import sys
 import unicodedata
+from collections.abc import Iterable, Iterator
+from typing import Any, TypeVar
+
+from .errors import InputError
+
+T = TypeVar("T")
 
 _NARROWEST = 40  # narrower terminals break lines themselves
 _INDENT = "  "
+_LINE_EVERY = 30  # seconds between a progress bar's states where no terminal is
 # What stays on one line: a quoted text, a command, an option with its value, any other word.
 _PIECE = re.compile(
     r"""
@@ -78,6 +85,22 @@ def say(text: str) -> None:
     print(as_shown(text), file=sys.stderr, flush=True)  # noqa: T201
 
 
+def ask(question: str, unasked: str) -> bool:
+    """Whether the user says yes.
+
+    Args:
+        question: shown on a terminal.
+        unasked: what is told where there is none.
+
+    Raises:
+        InputError: there is no terminal.
+    """
+    if not sys.stdin.isatty():
+        raise InputError(unasked)
+    say(f"{question} [y/N] ")
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
 def as_shown(text: str) -> str:
     """A message as standard error shows it: wrapped if that is a terminal."""
     text = printable(text, lines=True)
@@ -108,6 +131,49 @@ def _filled(line: str, width: int) -> str:
             room = width - len(_INDENT)
         lines[-1] += f" {piece}" if lines[-1] else piece
     return f"\n{_INDENT}".join(lines)
+
+
+def progress(
+    total: int | None, what: str, *, done: int = 0, shown: bool = True, **options: Any
+) -> Any:
+    """A progress bar of tqdm; where no terminal is, a line every half a minute instead.
+
+    Args:
+        total: of steps; ``None`` if it is not known.
+        what: in a few words.
+        done: steps that were done before.
+        shown: whether to show anything.
+        options: of tqdm, such as ``unit``.
+    """
+    from tqdm import tqdm  # only now: most calls need none
+
+    usual: dict[str, Any] = {"leave": False, "delay": 1, "dynamic_ncols": True}
+    if not sys.stderr.isatty():
+        form = "{desc}: {n_fmt} of {total_fmt}, {elapsed} passed, {remaining} left"
+        often = dict.fromkeys(("mininterval", "maxinterval", "delay"), _LINE_EVERY)
+        usual = {"leave": False, "file": _Lines(), "bar_format": form, **often}
+    return tqdm(desc=what, total=total, initial=done, disable=not shown, **{**options, **usual})
+
+
+def shown(
+    things: Iterable[T], what: str, total: int, *, done: int = 0, **options: Any
+) -> Iterator[T]:
+    """The same things, counted by :func:`progress`."""
+    with progress(total, what, done=done, **options) as bar:
+        for thing in things:
+            yield thing
+            bar.update()
+
+
+class _Lines:
+    """A file that says a bar's states one by one."""
+
+    def write(self, text: str) -> None:
+        if text := text.strip():
+            say(text)
+
+    def flush(self) -> None:
+        """Nothing is held back."""
 
 
 def _width() -> int | None:

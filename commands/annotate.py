@@ -135,7 +135,9 @@ def _create(annotate, arguments: argparse.Namespace) -> None:  # type: ignore[no
         masks=masks,
         show_references=arguments.show_references,
     )
+    drawn, asked = sum(len(item.systems) for item in study.items), len(study.items)
+    equal = f" ({drawn - asked:,} equal to another's, judged with it)" * (drawn > asked)
     say(
-        f"new study: {len(study.items):,} outputs of {len(study.systems)} systems, "
+        f"new study: {drawn:,} outputs of {len(study.systems)} systems{equal}, "
         f"{len(study.raters)} raters, {arguments.study}"
     )

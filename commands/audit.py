@@ -26,7 +26,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..talk import show, show_data
+from ..talk import show, show_data, shown
 
 if TYPE_CHECKING:
     from ..pipelines.audit.audit import Audit
@@ -75,8 +75,6 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _audits(arguments: argparse.Namespace) -> list[Audit]:
-    from tqdm import tqdm
-
     from ..errors import InputError, TSTBenchError
     from ..pipelines.audit.audit import audit
     from ..pipelines.audit.claims import parse_claim, read_table
@@ -87,8 +85,8 @@ def _audits(arguments: argparse.Namespace) -> list[Audit]:
         return [audit(arguments.outputs, arguments.direction, claims, **more)]
     if arguments.outputs or arguments.direction or arguments.claim:
         raise InputError("--table says which outputs, directions and claims: leave out the others")
-    audits = []
-    for row in tqdm(read_table(arguments.table), "systems", unit="system", disable=None):
+    audits, rows = [], list(read_table(arguments.table))
+    for row in shown(rows, "systems", len(rows), unit="system"):
         if not row.claims:
             continue
         try:

@@ -1,10 +1,11 @@
 """Show what TSTBench keeps in TSTBENCH_HOME, and remove what is no longer needed.
 
-  list    every scorer, system, download and fingerprint: size and last use
+  list    every scorer, system, checkpoint, download and fingerprint: size and
+          last use
   size    the total of each kind
   prune   remove what is not current: replaced scorers, unfinished and unused
-          downloads, fingerprints of other code; replaced systems only with
-          --systems
+          downloads, fingerprints of other code; replaced systems and
+          interrupted trainings only with --systems
 
 Examples:
   tstbench cache
@@ -14,11 +15,10 @@ Examples:
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..talk import say
+from ..talk import ask, say
 
 if TYPE_CHECKING:
     from ..pipelines.cache import Entry
@@ -32,7 +32,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="prune: only show what would go")
     parser.add_argument("--yes", action="store_true", help="prune: do not ask")
     parser.add_argument(
-        "--systems", action="store_true", help="prune: also systems that were trained again since"
+        "--systems",
+        action="store_true",
+        help="prune: also systems that were trained again since, and interrupted trainings",
     )
 
 
@@ -71,7 +73,6 @@ def _show(found: Sequence[Entry]) -> None:
 
 
 def _prune(spare: Sequence[Entry], arguments: argparse.Namespace) -> None:
-    from ..errors import InputError
     from ..pipelines.cache import readable, remove
 
     if not spare:
@@ -83,10 +84,8 @@ def _prune(spare: Sequence[Entry], arguments: argparse.Namespace) -> None:
         say(f"{total} would be removed")
         return
     if not arguments.yes:
-        if not sys.stdin.isatty():
-            raise InputError("nothing was removed: nobody can be asked here, so add --yes")
-        say(f"Remove these, {total}? [y/N] ")
-        if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        unasked = "nothing was removed: nobody can be asked here, so add --yes"
+        if not ask(f"Remove these, {total}?", unasked):
             say("nothing was removed")
             return
     for entry in spare:

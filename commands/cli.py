@@ -26,34 +26,47 @@ _DATA_HELP = (
     "a dataset of your own, treated like the built-in ones; repeatable. See docs/your_data.md. "
     f"Default: the files in {DATA_VARIABLE}, separated by {os.pathsep!r}"
 )
-COMMANDS = {
-    "evaluate": "score files of rewritten sentences and rank the systems",
-    "run": "evaluate a whole suite, systems x directions, from one TOML file",
-    "report": "print or write tables of results that are there",
-    "analyze": "draw and write what a folder of results shows, as one page",
-    "compare": "compare two systems head to head",
-    "audit": "say which protocol a published number used",
-    "sources": "print or write a direction's test sources",
-    "transfer": "have a system rewrite a test set",
-    "prepare": "train the scorers that a dataset's metrics need",
-    "data": "check the data file of your own dataset",
-    "harness": "evaluate in Inspect AI or lm-evaluation-harness",
-    "train": "train a system, or one scorer",
-    "merge": "add a trained adapter to its language model",
-    "curve": "show how trained systems learned",
-    "build": "write datasets as folders that load_dataset reads",
-    "hub": "build, serve or push Hub repositories; report scores to a model",
-    "leaderboard": "open the leaderboard on a folder of results",
-    "rewrite": "open a page where systems rewrite your sentence side by side",
-    "annotate": "open the human-evaluation page for your raters",
-    "judgments": "write a study's human ratings in one schema",
-    "meta-evaluate": "measure how far metrics agree with people",
-    "style-invariance": "measure how far an embedding keeps style out",
-    "calibrate": "fit a Joint that agrees with people",
-    "cache": "show what is kept in TSTBENCH_HOME, and remove what is no longer needed",
-    "directions": "list the directions",
-    "metrics": "list the metrics",
+GROUPS = {
+    "Score outputs": {
+        "evaluate": "score files of rewritten sentences and rank the systems",
+        "run": "evaluate a whole suite, systems x directions, from one TOML file",
+        "harness": "evaluate in Inspect AI or lm-evaluation-harness",
+        "metrics": "list the metrics",
+        "directions": "list the directions",
+    },
+    "Read results": {
+        "report": "print or write tables of results that are there",
+        "compare": "compare two systems head to head",
+        "analyze": "draw and write what a folder of results shows, as one page",
+        "leaderboard": "open the leaderboard on a folder of results",
+        "audit": "say which protocol a published number used",
+    },
+    "Make systems": {
+        "train": "train a system, or one scorer",
+        "transfer": "have a system rewrite a test set",
+        "rewrite": "open a page where systems rewrite your sentence side by side",
+        "merge": "add a trained adapter to its language model",
+        "curve": "show how trained systems learned",
+    },
+    "Data and scorers": {
+        "data": "check the data file of your own dataset",
+        "sources": "print or write a direction's test sources",
+        "prepare": "train the scorers that a dataset's metrics need",
+        "cache": "show what is kept in TSTBENCH_HOME, and remove what is no longer needed",
+    },
+    "Ask people": {
+        "annotate": "open the human-evaluation page for your raters",
+        "judgments": "write a study's human ratings in one schema",
+        "meta-evaluate": "measure how far metrics agree with people",
+        "calibrate": "fit a Joint that agrees with people",
+        "style-invariance": "measure how far an embedding keeps style out",
+    },
+    "Publish": {
+        "build": "write datasets as folders that load_dataset reads",
+        "hub": "build, serve or push Hub repositories; report scores to a model",
+    },
 }
+COMMANDS = {name: text for group in GROUPS.values() for name, text in group.items()}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -170,9 +183,12 @@ def _kept(line: str) -> bool:
 
 
 def _overview() -> str:
-    rows = "\n".join(f"  {name:<16} {text}" for name, text in COMMANDS.items())
+    groups = "\n\n".join(
+        "\n".join([f"{title}:", *(f"  {name:<16} {text}" for name, text in group.items())])
+        for title, group in GROUPS.items()
+    )
     return (
         f"TSTBench {__version__}: the benchmark for text style transfer\n\n"
-        f"usage: tstbench COMMAND ...\n\n{rows}\n\n"
+        f"usage: tstbench COMMAND ...\n\n{groups}\n\n"
         "For details and examples: tstbench COMMAND --help"
     )

@@ -111,7 +111,7 @@ def _find(arguments: argparse.Namespace) -> tuple[Result, Result]:
 
 def _metric_of_sentences(found: Comparison, asked: str | None) -> str | None:
     """The metric to sort sentences by: as asked; otherwise the last one about content."""
-    from ..errors import InputError, unknown_name
+    from ..errors import InputError
     from ..metrics.registry import METRICS
 
     having = [one.metric for one in found.metrics if one.sentences]
@@ -119,7 +119,26 @@ def _metric_of_sentences(found: Comparison, asked: str | None) -> str | None:
         return None
     if not having:
         raise InputError(_NO_SENTENCES)
-    if asked is not None and asked not in having:
-        raise unknown_name("metric with values for single sentences", asked, having)
+    if asked is not None:
+        wanted = asked if asked in having else _named(asked)
+        if wanted in having:
+            return wanted
+        raise InputError(
+            f"--by {asked}: it has no values for single sentences here; these have: "
+            f"{', '.join(having)}"
+        )
     content = [m for m in having if m in METRICS and METRICS[m].aspect == "content"]
-    return asked or [*having[:1], *content][-1]
+    return [*having[:1], *content][-1]
+
+
+def _named(asked: str) -> str:
+    """A metric by its name or title, in any case.
+
+    Raises:
+        UnknownNameError: there is none.
+    """
+    from ..metrics.registry import METRICS, expand
+
+    titles = {facts.title.lower(): name for name, facts in METRICS.items()}
+    name = asked.lower().replace("-", "_")
+    return titles.get(asked.lower()) or next(iter(expand([name])))

@@ -46,6 +46,13 @@ def add_resume(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_yes(parser: argparse.ArgumentParser) -> None:
+    """Add ``--yes``."""
+    parser.add_argument(
+        "--yes", action="store_true", help="train what takes hours without asking first"
+    )
+
+
 def refuse(flag: str, parser: argparse.ArgumentParser) -> None:
     """Raise :class:`UnknownNameError` for a flag, with the likeliest one that exists."""
     known = [o for action in parser._actions for o in action.option_strings if o.startswith("--")]

@@ -21,6 +21,7 @@ import argparse
 from pathlib import Path
 
 from ..talk import say
+from .flags import add_yes
 from .scoring import add_batch_size
 
 
@@ -40,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             help=f"only this {what}; repeatable",
         )
     add_batch_size(parser)
+    add_yes(parser)
     parser.add_argument(
         "--format",
         choices=("table", "markdown", "latex", "html"),
@@ -52,14 +54,16 @@ def run(arguments: argparse.Namespace) -> None:
     """Run the suite."""
     from ..pipelines.rankings import print_ranking
     from ..pipelines.suite import Part, run_suite
+    from ..trainers.learning.pace import agreed
 
     part = Part(
         *(tuple(some) for some in (arguments.system, arguments.direction, arguments.metric))
     )
-    root = run_suite(
-        arguments.suite,
-        lambda reports, ranks: print_ranking(reports, ranks, arguments.format),
-        part,
-        batch_size=arguments.batch_size,
-    )
+    with agreed(arguments.yes):
+        root = run_suite(
+            arguments.suite,
+            lambda reports, ranks: print_ranking(reports, ranks, arguments.format),
+            part,
+            batch_size=arguments.batch_size,
+        )
     say(f"results are in {root}; to view them: tstbench leaderboard {root}")

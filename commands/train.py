@@ -31,10 +31,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what to train; the other options depend on it."""
     from ..trainers.registry import system_class, system_names
 
-    systems = "\n  ".join(name for name in system_names() if system_class(name).Config is not None)
-    scorers = "\n".join(f"  {name:<12} {what}" for name, what in SCORERS.items())
-    backbone = f"  {BACKBONE:<12} a small language model, for systems that fine-tune one"
-    parser.epilog = f"systems:\n  {systems}\n\nscorers:\n{scorers}\n\npretrained:\n{backbone}"
+    kinds = {name: system_class(name) for name in system_names()}
+    groups = {
+        "systems": {
+            name: (one.__doc__ or "").partition("\n")[0]
+            for name, one in kinds.items()
+            if one.Config
+        },
+        "scorers": SCORERS,
+        "pretrained": {BACKBONE: "a small language model, for systems that fine-tune one"},
+    }
+    parser.epilog = "\n\n".join(
+        "\n".join([f"{title}:", *(f"  {name:<15} {text}" for name, text in some.items())])
+        for title, some in groups.items()
+    )
     parser.add_argument("name", metavar="NAME", help="a system, a scorer or a backbone, see below")
     parser.add_argument("options", nargs=argparse.REMAINDER, metavar="...", help="options of NAME")
 

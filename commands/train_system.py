@@ -15,7 +15,7 @@ from ..datasets_scripts.known import directions_of, parse_direction
 from ..datasets_scripts.training import TrainingData, load_training
 from ..errors import InputError
 from ..pipelines.tables import print_rows
-from ..trainers.learning.run import Run
+from ..trainers.learning.run import Run, process_index
 from ..trainers.registry import system_class
 from ..trainers.settings import from_texts, read_settings
 from ..trainers.system import SystemConfig
@@ -25,7 +25,6 @@ from ..trainers.train import (
     config_class,
     export,
     presets,
-    process_index,
     seeded,
     system_config,
     train_system,

@@ -1,7 +1,8 @@
 """Have a system rewrite a direction's test set, into a file that 'evaluate' reads.
 
 SYSTEM is a name (copy, random-target, delete-retrieve, reference-1, reference-2, chatgpt,
-chatgpt-fs, gpt4, gpt4-fs, or chat for any chat model), a folder that 'train' wrote, or a Hub id.
+chatgpt-fs, gpt4, gpt4-fs, or chat for any chat model), a folder that 'train' wrote, or a Hub id. A
+folder takes precedence over a name.
 The file is written line by line: after an interruption, run the same command again and it continues
 where it stopped. A card beside the file (*.card.json) records system, test set, seed and settings.
 
@@ -21,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from ..talk import say, show_data
 from ..trainers.prompting.settings import ChatSettings
-from .flags import add_flags
+from .flags import add_flags, add_yes
 
 if TYPE_CHECKING:
     from ..datasets_scripts.load import TestSet
@@ -66,6 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="prompted systems: print every request, as JSON Lines, and its cost; send none",
     )
+    add_yes(parser)
     add_flags(parser, "prompted systems (chatgpt, chatgpt-fs, gpt4, gpt4-fs, chat)", ChatSettings)
 
 
@@ -79,7 +81,8 @@ def run(arguments: argparse.Namespace) -> None:
     from ..pipelines.outputs import Outputs
     from ..pipelines.results import folder_name
     from ..pipelines.transfer import predictions_path, transfer
-    from ..trainers.load import find_system
+    from ..trainers.learning.pace import agreed
+    from ..trainers.load import find_system, prefer_folder
     from ..trainers.settings import from_texts
     from ..trainers.system import Generation
 
@@ -95,8 +98,9 @@ def run(arguments: argparse.Namespace) -> None:
         rows = zip(test_set.ids, texts, strict=True)
         write_jsonl(path, ({"id": name, "prediction": text} for name, text in rows))
     else:
+        system = arguments.system
         found = find_system(
-            arguments.system,
+            system if arguments.revision else prefer_folder(system, test_set.direction),
             test_set.direction,
             revision=arguments.revision,
             data_dir=arguments.data_dir,
@@ -114,15 +118,16 @@ def run(arguments: argparse.Namespace) -> None:
             found.kind.called(found.card.name, found.kind.read_generation(generation))
         )
         path = _path(arguments.out, predictions_path(usual, test_set, name))
-        texts = transfer(
-            found,
-            test_set,
-            path,
-            generation=generation,
-            batch_size=arguments.batch_size,
-            device=arguments.device,
-            steps=_steps(arguments.postprocess),
-        )
+        with agreed(arguments.yes):
+            texts = transfer(
+                found,
+                test_set,
+                path,
+                generation=generation,
+                batch_size=arguments.batch_size,
+                device=arguments.device,
+                steps=_steps(arguments.postprocess),
+            )
         warn([Outputs(name, texts)], test_set)
     say(f"wrote {len(test_set)} predictions to {path}")
 

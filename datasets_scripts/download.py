@@ -9,11 +9,10 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlsplit
 from urllib.request import Request, urlopen
 
-from tqdm.auto import tqdm
-
 from ..errors import NO_ROOM, IntegrityError, MissingFileError, naming
 from ..files import exclusive, git_blob_id
 from ..swaps import sync
+from ..talk import progress
 
 ATTEMPTS = 4
 PAUSE = 0.1  # seconds before the second attempt, four times as long before each further one
@@ -100,9 +99,7 @@ def _attempt(url: str, part: Path, label: str) -> None:
         with (
             naming(part),
             part.open("ab" if done else "wb") as stream,
-            tqdm(
-                total=total, initial=done, unit="B", unit_scale=True, desc=label.split("/")[-1]
-            ) as bar,
+            progress(total, label.split("/")[-1], done=done, unit="B", unit_scale=True) as bar,
         ):
             while chunk := answer.read(CHUNK):
                 stream.write(chunk)

@@ -19,7 +19,7 @@ from ..chat.answers import answers_folder
 from ..datasets_scripts import unchanged
 from ..datasets_scripts.sources import pinned_places
 from ..errors import InputError, TSTBenchError
-from ..files import home
+from ..files import exclusive, home
 from ..metrics.scorers.artefacts import SCORERS
 from ..scratch import is_scratch
 from ..store import Store
@@ -35,7 +35,7 @@ class Entry:
     """One thing in the cache.
 
     Attributes:
-        kind: ``scorer``, ``system``, ``answers``, ``download`` or ``fingerprint``.
+        kind: ``scorer``, ``system``, ``training``, ``answers``, ``download`` or ``fingerprint``.
         name: what it is, for people.
         path: a folder or file; a link is an entry of its own, and never followed.
         state: ``current``, or why it is not needed.
@@ -63,17 +63,19 @@ def entries() -> list[Entry]:
     found = [
         *_models(SCORERS),
         *_models(SYSTEM_STORE),
+        *_trainings(),
         *_answers(),
         *_downloads(),
         *_fingerprints(),
     ]
-    order = ("scorer", "system", "answers", "download", "fingerprint")
+    order = ("scorer", "system", "training", "answers", "download", "fingerprint")
     return sorted(found, key=lambda e: (order.index(e.kind), e.name, e.state))
 
 
 def prunable(some: Iterable[Entry], *, systems: bool = False) -> list[Entry]:
-    """What may be removed: nothing that is current, and systems only if asked for."""
-    return [e for e in some if e.state != CURRENT and (systems or e.kind != "system")]
+    """What may be removed: nothing current; systems and their checkpoints only if asked for."""
+    kept = () if systems else ("system", "training")
+    return [e for e in some if e.state != CURRENT and e.kind not in kept]
 
 
 def remove(entry: Entry) -> None:
@@ -125,6 +127,16 @@ def _models(store: Store[Any]) -> Iterator[Entry]:
         name = named.get(folder.name) or called.replace("_", " ").strip()
         state = CURRENT if folder.name in named else "replaced"
         yield Entry(store.what, f"{name} {folder.name[:8]}", folder, state)
+
+
+def _trainings() -> Iterator[Entry]:
+    """Checkpoints: of a training that is under way, or was interrupted and can go on."""
+    for folder in _children(home() / "runs"):
+        if folder.is_dir() and not is_scratch(folder):
+            lock = exclusive(folder, "training")
+            free = lock.acquire(wait=False)
+            lock.release()
+            yield Entry("training", folder.name, folder, "interrupted" if free else CURRENT)
 
 
 def _answers() -> Iterator[Entry]:

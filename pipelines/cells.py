@@ -14,10 +14,11 @@ from ..datasets_scripts.known import parse_direction
 from ..datasets_scripts.load import TestSet
 from ..datasets_scripts.training import TrainingData
 from ..errors import InputError
+from ..talk import say
 from ..trainers.load import USUAL_CHOICE, Choice, FoundSystem, find_stored, find_system
 from ..trainers.registry import system_class, system_names
 from ..trainers.system import Generation, check_direction
-from ..trainers.system_card import run_name
+from ..trainers.system_card import SYSTEM_STORE, run_name
 from ..trainers.train import config_class, seeded, system_config
 from .bounds import bound_info, bound_predictions, is_reference
 from .outputs import Outputs, read_outputs
@@ -229,16 +230,20 @@ class _Table:
     def _systems(self) -> Iterator[Cell]:
         name, stored = self._name, None
         choice = Choice(self.system.preset, self.system.settings)
-        if name in system_names():
+        here = self.folder / name
+        trains = choice != USUAL_CHOICE or self.system.seeds is not None
+        wins = not trains and SYSTEM_STORE.is_model(here)
+        if name in system_names() and not wins:
             card = system_class(name).untrained()
             if choice != USUAL_CHOICE:
                 config_class(name)  # raises if it is not trained
         else:
-            if choice != USUAL_CHOICE or self.system.seeds is not None:
+            if trains:
                 raise _TableError(
                     f"'preset', 'settings' and 'seeds' only apply to a name, not to {name}"
                 )
-            here = self.folder / name
+            if name in system_names():
+                say(f"{name}: the folder {here} is taken, not the system with its name")
             stored = find_stored(str(here) if here.is_dir() else name)
             card = stored.card
         info = system_info(card)

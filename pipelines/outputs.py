@@ -238,6 +238,6 @@ def _aligned(path: Path, rows: list[_Row], test_set: TestSet) -> list[str]:
     if missing:
         raise InputError(
             f"{path} has {found}, {direction} has {wanted} sources: "
-            f"{len(missing)} ids are missing, the first is {missing[0]}"
+            f"{len(missing)} ids are missing: {', '.join(missing[:5])}{'...' * (len(missing) > 5)}"
         )
     return [by_id[name].prediction for name in test_set.ids]

@@ -7,7 +7,7 @@ human rewrites are never trained on: they are removed from the training sentence
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -53,10 +53,12 @@ from ..trainers.broken_corpus import (
 from ..trainers.classifiers.config import ClassifierConfig
 from ..trainers.classifiers.train import default_config, train_classifier
 from ..trainers.language_model import train_language_model
+from ..trainers.learning import pace
 from ..version import __version__
 from .prepare_words import train_dataset_vectors, train_style_lexicon
 
 ORDER = 5
+_SECONDS = 5e-5  # a sentence on one core of 2025: Yelp's 24,757 negative ones took these
 # Roles with one kind that is trained here; the others have the kinds of classifiers.
 ONE_KIND = {
     "language_model": "kn5",
@@ -84,7 +86,7 @@ def prepare(
         MissingScorerError: published weights are not on this machine and cannot be downloaded.
         MissingExtraError: a library that a scorer needs is not installed.
     """
-    scorers = Scorers(profile, direction)
+    scorers, metrics = Scorers(profile, direction), tuple(metrics)
     needed = roles_needed(metrics, scorers, choices)
     # What comes from elsewhere first, CoLA's sentences too: better missed now than after an hour of
     # training.
@@ -97,9 +99,19 @@ def prepare(
             kind = _kind(name, profile.spec(name), direction)
             classifier_kind(kind)  # a slip is told before anything is trained
     data = cache(partial(_read, direction.dataset, data_dir))  # read once, if at all
-    return [
-        TRAINERS[name](_Asked(direction, profile.spec(name), data, data_dir)) for name in trained
-    ]
+    made = []
+    for name in trained:
+        with pace.because(_why(name, metrics, scorers, choices)):
+            made.append(TRAINERS[name](_Asked(direction, profile.spec(name), data, data_dir)))
+    return made
+
+
+def _why(name: str, metrics: Sequence[str], scorers: Scorers, choices: Choices) -> str:
+    """Which metrics need a scorer, and which do without."""
+    users = [one for one in metrics if name in roles_needed([one], scorers, choices)]
+    others = [one for one in metrics if one not in users]
+    without = f"; to do without it: --metrics {' '.join(others)}" if others else ""
+    return f"It is needed for {', '.join(users)}{without}"
 
 
 def _read(dataset: str, data_dir: Path | None) -> StyleData:
@@ -192,7 +204,9 @@ def train_style_language_model(data: StyleData, style: str) -> Artefact:
     if there := find_recipe(card) or fetch_recipe(card):
         return there
     say(f"training a 5-gram language model, {data.dataset}/{style}, {len(sentences)} sentences")
-    return store(card, lambda folder: _write_language_model(sentences, folder))
+    with pace.training(f"language model of {data.dataset}/{style}", card.name, card.recipe):
+        pace.announce(_SECONDS * len(sentences))
+        return store(card, lambda folder: _write_language_model(sentences, folder))
 
 
 def train_corpus_acceptability(

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import sys
 from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
-from tqdm import tqdm
-
 from ..datasets_scripts.load import TestSet
 from ..errors import unknown_name
 from ..store import canonical
+from ..talk import shown
 from ..trainers.load import FoundSystem, find_system
 from ..trainers.postprocess import step_names
 from ..trainers.registry import system_class, system_names
@@ -172,15 +170,8 @@ def _ready(
             batch_size=batch_size,
             device=device,
         )
-        return tqdm(
-            predictions,
-            desc=f"{question.system}, {test_set.direction}",
-            total=len(test_set),
-            initial=len(test_set) - len(indices),
-            unit="sentence",
-            file=sys.stderr,
-            disable=None,  # where nobody is looking
-        )
+        what, done = f"{question.system}, {test_set.direction}", len(test_set) - len(indices)
+        return shown(predictions, what, len(test_set), done=done, unit="sentence")
 
     about = _info_of_answers(stored.card, question)
     return Answering(stored.hash, about, found.kind.versions(), answer)

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from tqdm import tqdm
-
 from ..metrics.inputs import Inputs
 from ..metrics.measure import needs
 from ..metrics.options import BENCHMARK, Choices
 from ..metrics.scorers.profile import Scorers
 from ..metrics.scorers.roles import roles
+from ..talk import progress
 
 CHUNK = 1024  # sentences between two steps of the progress bar
 
@@ -42,7 +41,7 @@ def warm(
 
 def _in_chunks(what: str, texts: Sequence[str], score: Callable[[Sequence[str]], object]) -> None:
     distinct = sorted(texts, key=len)
-    with tqdm(total=len(distinct), desc=what, unit=" texts", leave=False, delay=1) as bar:
+    with progress(len(distinct), what, unit=" texts") as bar:
         for start in range(0, len(distinct), CHUNK):
             chunk = distinct[start : start + CHUNK]
             score(chunk)

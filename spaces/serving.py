@@ -6,6 +6,7 @@ import socket
 import threading
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from errno import EADDRINUSE
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -77,7 +78,7 @@ def start(
     try:
         _, url, _ = app.launch(
             server_name=host,
-            server_port=port or free_port(host),
+            server_port=free_port(host, port),
             prevent_thread_lock=True,
             quiet=True,
             share=False,
@@ -90,12 +91,8 @@ def start(
             _frontend=False,  # Gradio asks for the page once, and on a busy machine too early
             blocked_paths=[str(folder.resolve()) for folder in blocked],
         )
-    except BaseException as error:
+    except BaseException:
         on_close()
-        if isinstance(error, OverflowError):
-            raise InputError(f"{port} is not a port: choose one from 0 to 65535") from error
-        if isinstance(error, OSError) and "port" in str(error):
-            raise InputError(f"port {port} is in use: choose another port") from error
         raise
 
     def close() -> None:
@@ -105,10 +102,24 @@ def start(
     return Running(url, close)
 
 
-def free_port(host: str) -> int:
-    """A port that is free now."""
+def free_port(host: str, port: int = 0) -> int:
+    """A port that is free now: the one that is asked for, or for 0 any.
+
+    Raises:
+        InputError: it is in use or none, or the address is not this machine's.
+    """
     with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
-        probe.bind((host, 0))
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # not what has just ended
+        try:
+            probe.bind((host, port))
+        except OverflowError as error:
+            raise InputError(f"{port} is not a port: choose one from 0 to 65535") from error
+        except OSError as error:
+            used = f"port {port} is in use"
+            what = used if error.errno == EADDRINUSE else f"{host}:{port}: {error.strerror}"
+            raise InputError(
+                f"{what}. Choose another with --port; --port 0 takes any free one"
+            ) from error
         return int(probe.getsockname()[1])
 
 

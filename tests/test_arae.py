@@ -285,7 +285,7 @@ def test_a_resumed_training_follows_the_same_curve(data, tmp_path):
     first, folder = made(data, **settings), tmp_path / "run"
     first.validate = partial(_stop, first)  # it is killed after the second checkpoint
     with pytest.raises(RuntimeError, match="killed"):
-        learn(first, Run(device="cpu", folder=folder, save_every=5), "a recipe")
+        learn(first, Run(device="cpu", folder=folder, save_every=0), "a recipe")
     again = made(data, **settings)
     assert learn(again, Run(device="cpu", folder=folder, resume="yes"), "a recipe") == whole
 

@@ -1,7 +1,12 @@
 """Style classifiers of every kind: one behaviour, and each equal to somebody else's arithmetic."""
 
-import json
+import os
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,10 +21,8 @@ from classifier_toys import (
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from transformers import (
-    Trainer,
-    pipeline,
-)
+from torch.optim.optimizer import register_optimizer_step_post_hook
+from transformers import pipeline
 
 from tstbench.datasets_scripts.known import parse_direction, style_index
 from tstbench.datasets_scripts.load import TestSet, load_styles, load_test_set
@@ -32,9 +35,10 @@ from tstbench.metrics.scorers.classifiers import (
 )
 from tstbench.metrics.scorers.linear import ngrams
 from tstbench.metrics.scorers.textcnn import TextCnn, TextCnnModel, TextCnnShape
-from tstbench.trainers.classifiers import train
+from tstbench.trainers.classifiers import ensemble, train
 from tstbench.trainers.classifiers.compare import compare_kinds, comparison_table
 from tstbench.trainers.classifiers.data import labelled, split_held_out
+from tstbench.trainers.classifiers.ensemble import EnsembleConfig
 from tstbench.trainers.classifiers.fasttext import FastTextConfig
 from tstbench.trainers.classifiers.finetuned import FinetunedConfig
 from tstbench.trainers.classifiers.linear import LinearConfig
@@ -292,33 +296,69 @@ def test_transformer_equals_the_pipeline_of_transformers(fitted, tmp_path):
     np.testing.assert_allclose(model.distribution(sentences), want, atol=1e-6)
 
 
+@contextmanager
+def signal_after(steps, number):
+    """This process gets a signal after so many steps of any optimiser."""
+    left = [steps]
+
+    def count(*_):
+        left[0] -= 1
+        if left[0] == 0:
+            os.kill(os.getpid(), number)
+
+    hook = register_optimizer_step_post_hook(count)
+    try:
+        yield
+    finally:
+        hook.remove()
+
+
+@pytest.mark.parametrize("kind", ["textcnn", "transformer", "finetuned", "ensemble"])
+def test_after_ctrl_c_training_goes_on_to_the_same_bytes(configs, kind, tmp_path, monkeypatch):
+    """At its second step; again at the fifth that is left; then to the end."""
+    monkeypatch.setattr(ensemble, "_SHORTER", {"textcnn": {"min_steps": 0}})
+    config = configs.get(kind) or EnsembleConfig(members=("linear", "textcnn"))
+    hashes = set()
+    for interrupts in ((), (2, 5)):
+        monkeypatch.setenv("TSTBENCH_HOME", str(tmp_path / str(len(interrupts))))
+        asked = (kind, SENTENCES, LABELS, STYLES, config)
+        for steps in interrupts:
+            with signal_after(steps, signal.SIGINT), pytest.raises(KeyboardInterrupt) as stopped:
+                train_classifier(*asked, dataset="toy", trained_on="toy/train")
+            assert "continues from there" in str(stopped.value)
+        if kind == "transformer" and interrupts:  # killed while the last one was written
+            newest = max(tmp_path.glob("2/runs/*/checkpoint-*"), key=lambda p: int(p.name[11:]))
+            (newest / "complete.json").unlink()
+        hashes.add(train_classifier(*asked, dataset="toy", trained_on="toy/train").hash)
+        assert not list(tmp_path.glob("*/runs/*")), "nothing is left behind"
+    assert len(hashes) == 1
+
+
 @pytest.mark.slow
-def test_an_interrupted_fine_tuning_goes_on(tiny_bert, configs, tstbench_home, monkeypatch):
-    data = labelled(SENTENCES[::4], LABELS[::4], STYLES, what="toy")
-    config = replace(configs["transformer"], epochs=2)
-    whole = fit("transformer", data, STYLES, config)
-    steps = []
-
-    def interrupted(*args):
-        steps.append(None)
-        if len(steps) == 10:
-            raise KeyboardInterrupt
-        return training_step(*args)
-
-    training_step = Trainer.training_step
-    with monkeypatch.context() as patch:
-        patch.setattr(Trainer, "training_step", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            fit("transformer", data, STYLES, config)
-    left = [folder.name for folder in tstbench_home.glob("training/*/*")]
-    assert left == ["checkpoint-7"]  # of 7 steps an epoch
-    resumed = fit("transformer", data, STYLES, config)
-    assert not list(tstbench_home.glob("training/*"))
-    sentences = SENTENCES[::29]
-    np.testing.assert_allclose(
-        resumed.distribution(sentences), whole.distribution(sentences), atol=1e-6
-    )
-    assert str(tiny_bert) not in json.dumps(config.settings())
+def test_a_killed_training_goes_on_to_the_same_bytes(tmp_path):
+    script = """
+import os, signal, sys
+sys.path.insert(0, sys.argv[1])
+from test_classifiers import *
+from tstbench.trainers.learning import pace
+pace.SAVE_EVERY = 0.0
+with signal_after(int(sys.argv[2]), signal.SIGKILL):
+    print(train_classifier("textcnn", SENTENCES, LABELS, STYLES,
+          TextCnnConfig(batch_size=16, min_steps=0), dataset="toy", trained_on="toy").hash)
+"""
+    hashes = []
+    for home, steps in (("whole", 999), ("killed", 20), ("killed", 999)):
+        done = subprocess.run(
+            [sys.executable, "-c", script, str(Path(__file__).parent), str(steps)],
+            env={**os.environ, "TSTBENCH_HOME": str(tmp_path / home)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == (-signal.SIGKILL if steps == 20 else 0), done.stderr
+        hashes.append(done.stdout)
+    assert "continuing at step 19" in done.stderr or "continuing at step 20" in done.stderr
+    assert hashes[0] == hashes[2] != ""
 
 
 # Published transformers

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from prepared import BACK, DIRECTION, command_line, prepared_home, refusal
 
-from tstbench.commands.cli import COMMANDS, main
+from tstbench.commands.cli import COMMANDS, GROUPS, main
 from tstbench.datasets_scripts.known import DIRECTIONS
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.files import home
@@ -59,7 +59,8 @@ def test_help_names_every_command(capsys):
     for arguments in ([], ["--help"], ["-h"]):
         code, out, err = command_line(capsys, *arguments)
         assert (code, err) == (0, "")
-        assert all(f"\n  {name} " in out for name in COMMANDS)
+        assert all(out.count(f"\n  {name} ") == 1 for name in COMMANDS)
+        assert all(f"\n\n{title}:\n" in out for title in GROUPS)
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -160,6 +160,7 @@ def test_the_command(results, capsys, monkeypatch):
     assert max(map(len, out.splitlines())) <= 80
     for words in ("A: delete-retrieve", "95% interval", "p (Holm)", "won/tied/lost", "3 tests"):
         assert words in " ".join(out.split())
+    assert command_line(capsys, *asked, "--worst", "2", "--by", "s-BLEU")[1] == out
     assert out.count("reference ") >= 2
     assert out.count("source ") == 2
     last = (*asked[:3], "--direction", THERE, results)
@@ -178,6 +179,7 @@ def test_mistakes_are_told(results, capsys):
     assert "both 'copy': name two systems" in told("copy", "copy", results)
     assert "add --direction, one of mini/n" in told("copy", "delete-retrieve", results)
     there = ("copy", "delete-retrieve", results, "--direction", THERE)
+    assert "s_bleu, r_bleu" in told(*there, "--by", "joint")
     assert "Did you mean 'r_bleu'" in told(*there, "--worst", "1", "--by", "r_blue")
     assert "unknown metric 'blue'" in told(*there, "--metrics", "blue")
     assert "neither system has acc" in told(*there, "--metrics", "acc")

@@ -89,7 +89,7 @@ def test_chance_in_a_validation_is_that_of_its_step():
 
 def test_checkpoints_are_as_frequent_as_asked(tmp_path):
     seen = []
-    learner = Falls([{}] * 7)
+    learner = Falls([{}] * 4)
     update = learner.update
 
     def looked(step):
@@ -97,5 +97,7 @@ def test_checkpoints_are_as_frequent_as_asked(tmp_path):
         return update(step)
 
     learner.update = looked
-    learn(learner, Run(folder=tmp_path, device="cpu", save_every=2), "recipe")
-    assert seen == [[], [], [2], [2], [2, 4], [2, 4], [4, 6]]
+    learn(learner, Run(folder=tmp_path, device="cpu", save_every=0), "recipe")
+    assert seen == [[], [1], [1, 2], [2, 3]], "as often as there is time, and two are kept"
+    learn(Falls([{}] * 4), Run(folder=tmp_path / "rare", device="cpu", save_every=60), "recipe")
+    assert not list((tmp_path / "rare").glob("step-*")), "by the clock, not by steps"

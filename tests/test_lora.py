@@ -252,7 +252,7 @@ def test_after_ctrl_c_it_goes_on_to_the_same_weights(base, tmp_path, monkeypatch
             os.kill(os.getpid(), signal.SIGINT)
         after_step(self, step, control)
 
-    run = replace(CPU, folder=tmp_path / "run", save_every=10)
+    run = replace(CPU, folder=tmp_path / "run", save_every=0)
     with monkeypatch.context() as patch:
         patch.setattr(Keeper, "after_step", interrupted)
         with pytest.raises(KeyboardInterrupt, match="after step 11; the same command continues"):
@@ -268,7 +268,7 @@ def test_after_ctrl_c_it_goes_on_to_the_same_weights(base, tmp_path, monkeypatch
 
 
 def test_only_a_whole_checkpoint_counts(base, tmp_path):
-    run = replace(CPU, folder=tmp_path, save_every=2)
+    run = replace(CPU, folder=tmp_path, save_every=0)
     taught(base, run, epochs=4)
     (tmp_path / "checkpoint-4" / "complete.json").unlink()  # killed before it was written
     (tmp_path / "checkpoint-4" / "trainer_state.json").unlink()

@@ -167,7 +167,7 @@ BAD = {
     "one missing id": (
         "gap.jsonl",
         jsonl(lambda rows: rows.pop(7) and None),
-        "39 predictions.*40 sources: 1 ids are missing, the first is mini-test-0-00007",
+        "39 predictions.*40 sources: 1 ids are missing: mini-test-0-00007",
     ),
     "an id twice": (
         "twice.jsonl",
@@ -194,7 +194,7 @@ BAD = {
         LINES.replace(b"number 3\n", "caf\u00e9\n".encode("latin-1")),
         "latin.txt, line 4: byte 0xe9 is not UTF-8.*iconv",
     ),
-    "UTF-16": ("wide.txt", LINES.decode().encode("utf-16"), "wide.txt is a binary file"),
+    "UTF-16": ("wide.txt", LINES.decode().encode("utf-16"), "wide.txt is UTF-16"),
     "binary": ("weights.txt", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "is a binary file .*NUL"),
     "empty": ("empty.txt", b"", "empty.txt is empty: 40 predictions are needed"),
     "empty table": ("empty.csv", b"id,prediction\n", "empty.csv is empty"),

@@ -27,7 +27,10 @@ def test_help_lists_systems_and_scorers_and_each_its_settings(capsys):
     code, out, _ = command_line(capsys, "train", "--help")
     assert code == 0
     for name in ("random-target", "delete-retrieve", "classifier", "cola"):
-        assert f"\n  {name}" in out
+        assert f"\n  {name} " in out
+    for name in SYSTEMS:
+        if system_class(name).Config is not None:
+            assert re.search(rf"\n  {name} +[A-Z].*\.\n", out), name
     code, out, _ = command_line(capsys, *TRAIN[:2], "--help")
     assert code == 0
     assert "--max-ngram VALUE" in out

@@ -268,7 +268,7 @@ def test_the_rewards_classifier_learns_and_is_the_same_when_it_is_resumed(bart, 
 
     found, network = trained(Run(device="cpu"))
     assert found["accuracy"] == 1.0
-    again, other = trained(Run(device="cpu", folder=tmp_path, save_every=30))
+    again, other = trained(Run(device="cpu", folder=tmp_path, save_every=0))
     resumed, third = trained(Run(device="cpu", folder=tmp_path, resume="yes"))
     assert found == again == resumed
     for a, b in ((network, other), (network, third)):
@@ -344,7 +344,7 @@ def test_a_stopped_training_continues_on_the_same_curve(tmp_path):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_Learner, "update", stops)
         with pytest.raises(KeyboardInterrupt):
-            Tyb.train(data, config, Run(device="cpu", folder=tmp_path, save_every=5))
+            Tyb.train(data, config, Run(device="cpu", folder=tmp_path, save_every=0))
     resumed = Tyb.train(data, config, Run(device="cpu", folder=tmp_path, resume="yes"))
     assert resumed.card.scores == whole.card.scores
     for a, b in zip(whole.bart.model.parameters(), resumed.bart.model.parameters(), strict=True):
@@ -355,7 +355,7 @@ def test_a_stopped_training_continues_on_the_same_curve(tmp_path):
 @pytest.mark.parametrize(("kind", "config"), [(Tyb, CONFIG), (Bsrr, BSRR)])
 def test_what_was_stopped_in_the_rewards_classifier_can_be_resumed(kind, config, tmp_path, capsys):
     data = load_training(DIRECTION)
-    run = Run(device="cpu", folder=tmp_path, save_every=2)
+    run = Run(device="cpu", folder=tmp_path, save_every=0)
     short = {"epochs": 0.05} if kind is Bsrr else {"steps": 3}
     config = replace(config, classifier_steps=6, **short)
     with pytest.raises(InputError, match="nothing to resume"):
@@ -375,7 +375,7 @@ def test_what_was_stopped_in_the_rewards_classifier_can_be_resumed(kind, config,
     assert not list(tmp_path.glob("step-*"))
     capsys.readouterr()
     resumed = kind.train(data, config, replace(run, resume="yes"))
-    assert "continuing at step 2 of 6" in capsys.readouterr().err
+    assert "continuing at step 3 of 6" in capsys.readouterr().err
     assert resumed.card.scores == kind.train(data, config, Run(device="cpu")).card.scores
 
 

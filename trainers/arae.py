@@ -232,7 +232,7 @@ def _seed(*parts: int) -> int:
 
 @dataclass(frozen=True)
 class Arae(WordSystem):
-    """A regularised autoencoder; the other style's decoder writes what a code says."""
+    """A regularised autoencoder with a decoder for each style."""
 
     KIND: ClassVar[str] = "arae"
     ORIGIN: ClassVar[str] = "Zhao et al. (2018), regularised autoencoder; our implementation"

@@ -15,7 +15,6 @@ time; ``repeated`` lets causal models read some sentences twice in a row, which 
 from __future__ import annotations
 
 import hashlib
-import shutil
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -29,7 +28,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from ..files import atomic_folder, exclusive, home, write_json, write_jsonl, write_text
+from ..files import atomic_folder, write_json, write_jsonl, write_text
 from ..store import canonical, data_fingerprint
 from ..talk import say
 from .backbone_config import BackboneConfig
@@ -38,7 +37,8 @@ from .learning.curve import CURVE_FILE
 from .learning.denoising import infilled
 from .learning.loop import Learned, Learner, Terms, Update, learn
 from .learning.order import Order
-from .learning.run import IN_MEMORY, Run
+from .learning.pace import training
+from .learning.run import IN_MEMORY, Run, process_index
 from .learning.schedules import warmed_up
 from .nets.backbones import (
     BackboneFamily,
@@ -47,7 +47,6 @@ from .nets.backbones import (
     scale_weights,
 )
 from .settings import as_json
-from .train import process_index
 
 CARD_FILE = "backbone.json"
 _IGNORED = -100
@@ -200,12 +199,10 @@ def train_backbone(
     shape = config.shape  # refused before anything is computed
     card = _card(text, family, config)
     recipe = hashlib.sha256(canonical(card)).hexdigest()
-    work = run.folder or home() / "runs" / f"backbone-{recipe[:16]}"
-    work.parent.mkdir(parents=True, exist_ok=True)
     first = process_index() == 0
     with ExitStack() as held:
+        work = held.enter_context(training(f"this {family}", "backbone", recipe, run.folder))
         if first:  # the others wait for it in their first step
-            held.enter_context(exclusive(work, "training"))
             scratch = held.enter_context(atomic_folder(folder, ours=_is_backbone))
         say(f"training {family} on {len(text.sentences):,} sentences")
         tokenizer = byte_level_tokenizer(
@@ -224,7 +221,6 @@ def train_backbone(
             write_json(scratch / CARD_FILE, {**card, "scores": scores})
             write_jsonl(scratch / CURVE_FILE, [dict(row) for row in learned.curve])
             write_text(scratch / "README.md", _readme(card, scores))
-            shutil.rmtree(work, ignore_errors=True)
     return learned
 
 

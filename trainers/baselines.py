@@ -40,7 +40,7 @@ class Copy(System):
 
 @dataclass(frozen=True)
 class RandomTarget(System):
-    """Returns a random sentence of the target style: perfect style, no content.
+    """A random sentence of the target style: its style, no content.
 
     Attributes:
         card: see :class:`~.system_card.SystemCard`.

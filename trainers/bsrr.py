@@ -51,7 +51,7 @@ from .system_card import Family
 
 @dataclass(frozen=True)
 class Bsrr(System):
-    """BART for both directions, taught by pairs or pseudo-pairs and by stepwise rewards.
+    """BART both ways, taught by (mined) pairs and stepwise rewards.
 
     Attributes:
         card: its settings and training data.

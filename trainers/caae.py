@@ -184,7 +184,7 @@ def _taken_for(label: float, verdict: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class Caae(WordSystem):
-    """A cross-aligned autoencoder; it writes the likeliest sentence of a beam."""
+    """A cross-aligned autoencoder; it writes with a beam."""
 
     KIND: ClassVar[str] = "caae"
     ORIGIN: ClassVar[str] = "Shen et al. (2017), cross-aligned autoencoder; our implementation"

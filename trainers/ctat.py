@@ -153,7 +153,7 @@ class _Learner(Learner):
 
 @dataclass(frozen=True)
 class Ctat(WordSystem):
-    """An autoencoder whose latent vectors are edited; the score ``weight`` is the edit's."""
+    """An autoencoder whose latent vectors are edited, by ``weight``."""
 
     KIND: ClassVar[str] = "ctat"
     ORIGIN: ClassVar[str] = "Wang et al. (2019), latent editing; TSTBench's implementation"

@@ -71,7 +71,7 @@ class DeleteRetrieveConfig(SystemConfig):
 
 @dataclass(frozen=True)
 class DeleteRetrieve(System):
-    """Replaces words that mark the source style by those of the most similar target sentence.
+    """Exchanges style words for those of the most similar sentence.
 
     Attributes:
         card: its settings and training data.

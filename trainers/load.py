@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,11 +14,13 @@ from ..datasets_scripts.training import TrainingData, load_training
 from ..datasets_scripts.unchanged import Remembered, about_dataset
 from ..errors import InputError, UnknownNameError, unknown_name
 from ..hub import is_repo_id
+from ..talk import say
+from .learning.pace import ask_before
 from .registry import system_class, system_names
 from .settings import as_json
 from .system import System, SystemConfig, check_direction, open_system
 from .system_card import SYSTEM_STORE, StoredSystem, SystemCard
-from .train import planned_system, system_config, train_system
+from .train import planned_system, presets, system_config, train_system
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,7 @@ def load_system(
 
     Args:
         name_or_path: the name of one that needs no training, such as ``copy``; a folder that
-            ``save_pretrained`` wrote; or a Hub id, ``owner/name``.
+            ``save_pretrained`` wrote, which takes precedence; or a Hub id, ``owner/name``.
         revision: for a Hub id: a branch, tag or commit.
         device: ``auto``, ``cpu``, ``cuda``...
 
@@ -80,7 +82,7 @@ def load_system(
         IntegrityError: its files do not match its card.
         InputError: the system must be trained first.
     """
-    name = str(name_or_path)
+    name = str(name_or_path) if revision else prefer_folder(str(name_or_path))
     if name in system_names() and revision is None:
         if system_class(name).Config is not None:
             raise InputError(
@@ -143,13 +145,45 @@ def find_system(
         return FoundSystem(
             card,
             card.recipe,
-            lambda: train_system(name_or_path, usual(learned), config, called=called),
+            lambda: _trained(name_or_path, usual(learned), config, called),
         )
     if revision is None:
         name_or_path = str(_of_direction(Path(name_or_path), direction))
     found = find_stored(name_or_path, revision=revision)
     check_direction(found.card, direction)
     return found
+
+
+def _trained(name: str, data: TrainingData, config: SystemConfig, called: str) -> StoredSystem:
+    """Train a system; the user is asked if that takes hours."""
+    direction = data.direction.name
+    published = asdict(system_config(name, data.direction))
+    usual = {**asdict(config), "seed": published.get("seed")} == {"seed": None, **published}
+    if usual and "small" in presets(type(config)) and not _has_gpu():
+        ask_before(
+            f"{name} is not trained for {direction} yet, and with the published settings this "
+            "takes hours or days without a GPU",
+            "'tstbench transfer' and 'tstbench run' do it with --yes; or train a small one in half "
+            f"an hour, tstbench train {name} --preset small --direction {direction} --out FOLDER, "
+            "and give FOLDER",
+        )
+    return train_system(name, data, config, called=called)
+
+
+def _has_gpu() -> bool:
+    import torch  # whatever has presets needs it
+
+    return torch.cuda.is_available()
+
+
+def prefer_folder(name: str, direction: Direction | None = None) -> str:
+    """The name of a system, or ``./NAME`` if a trained system is in a folder of that name here."""
+    folder = Path(name)
+    place = folder if direction is None else _of_direction(folder, direction)
+    if name not in system_names() or not SYSTEM_STORE.is_model(place):
+        return name
+    say(f"{name}: the folder with this name is taken, not the system")
+    return f"./{name}"
 
 
 def _local_files(kind: type[System], config: SystemConfig) -> Iterator[OwnText]:

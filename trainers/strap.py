@@ -58,7 +58,7 @@ _INVERSE, _PARAPHRASER, _MARKERS = "inverse", "paraphraser", "markers.json"
 
 @dataclass(frozen=True)
 class Strap(System):
-    """One model for a direction: paraphrase, then write the paraphrase in the target style.
+    """Paraphrases, then writes the paraphrase in the target style.
 
     Attributes:
         card: its settings and training data.

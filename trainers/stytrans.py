@@ -106,7 +106,7 @@ class _Learner(AdversarialLearner):
 
 @dataclass(frozen=True)
 class StyTrans(WordSystem):
-    """A Style Transformer; it writes one word after the other, the likeliest each time."""
+    """A Style Transformer; it writes the likeliest word each time."""
 
     KIND: ClassVar[str] = "stytrans"
     ORIGIN: ClassVar[str] = "Dai et al. (2019), Style Transformer; TSTBench's implementation"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Mapping
-from contextlib import nullcontext
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,11 +12,12 @@ from typing import Any, NamedTuple
 from ..datasets_scripts.directions import Direction
 from ..datasets_scripts.training import TrainingData
 from ..errors import InputError, unknown_name
-from ..files import check_replaceable, exclusive, home, make_folder
+from ..files import check_replaceable, make_folder
 from ..talk import say
 from .learning.clock import Clock
 from .learning.curve import CURVE_FILE
-from .learning.run import IN_MEMORY, Run
+from .learning.pace import training
+from .learning.run import IN_MEMORY, Run, process_index
 from .registry import system_class
 from .settings import read_settings
 from .system import SystemConfig
@@ -150,9 +150,8 @@ def train_system(
         names = card.directions or ("any direction",)
         what = names[0] if len(names) == 1 else f"{names[0]} and back"
         say(f"training {card.name} for {what}: {sentences}, {pairs}")
-    folder = run.folder or home() / "runs" / f"{name}-{card.recipe[:16]}"
-    make_folder(folder.parent)
-    with exclusive(folder, "training") if process_index() == 0 else nullcontext():
+    goal = f"{card.name} for {card.directions[0] if card.directions else 'any direction'}"
+    with training(goal, name, card.recipe, run.folder) as folder:
         clock = Clock.start(folder, run)
         system = system_class(name).train(data, config, replace(run, folder=folder))
         has_curve = (folder / CURVE_FILE).is_file()
@@ -167,15 +166,9 @@ def train_system(
         stored = None
         if process_index() == 0:
             stored = SYSTEM_STORE.keep(card, write)
-            shutil.rmtree(folder, ignore_errors=True)
         _wait_for_all()
     stored = stored or SYSTEM_STORE.find_recipe(card)
     return stored or SYSTEM_STORE.keep(card, system.write)
-
-
-def process_index() -> int:
-    """Of this process among those of ``torchrun`` or ``accelerate launch``; 0 if it is alone."""
-    return int(os.environ.get("RANK", "0"))
 
 
 def _wait_for_all() -> None:

@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 from ...chat.settings import Handling, ServerSettings
 from ...datasets_scripts.directions import Direction
 from ...errors import InputError
+from ...talk import progress
 from .device import Placement
 from .roles import Found
 from .weights import signature_name
@@ -134,8 +135,6 @@ class Judge:
         return estimate(calls, settings, f"{len(calls):,} judgements")
 
     def _ask(self, requests: Sequence[str], settings: ServerSettings) -> None:
-        from tqdm import tqdm
-
         from ...chat.asking import Asking
         from ...chat.in_order import in_order
 
@@ -146,7 +145,7 @@ class Judge:
             return await asking.reply(calls[number], f"judgement {number + 1}")
 
         several = in_order(reply, len(calls), _AHEAD * settings.concurrency, asking.close)
-        bar = tqdm(total=len(calls), desc="judgements", unit="", leave=False, delay=1)
+        bar = progress(len(calls), "judgements", unit="")
         try:
             for one, found in zip(requests, several, strict=True):
                 self._known[one] = found

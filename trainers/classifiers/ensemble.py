@@ -13,6 +13,7 @@ from pydantic import JsonValue
 from ...errors import InputError
 from ...metrics.scorers.classifiers import KINDS, classifier_kind
 from ...metrics.scorers.ensemble import NAME, EnsembleModel, spread
+from ..learning.pace import part
 from .config import ClassifierConfig
 from .data import LabelledSentences
 
@@ -82,7 +83,8 @@ def fit(data: LabelledSentences, styles: Sequence[str], config: EnsembleConfig) 
     held = [data.sentences[i] for i in kept]
     members, spreads = [], []
     for kind in config.members:
-        model = import_module(f".{kind}", __package__).fit(train, styles, config.member(kind))
+        with part(kind):
+            model = import_module(f".{kind}", __package__).fit(train, styles, config.member(kind))
         members.append((kind, model))
         spreads.append(spread(model.distribution(held)))
     return EnsembleModel(members, spreads)

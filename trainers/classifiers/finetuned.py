@@ -11,19 +11,18 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import torch
 from pydantic import JsonValue
-from tqdm import tqdm
 
 from ...errors import InputError
 from ...files import folder_digest
 from ...metrics.scorers.encoder_files import EMBEDDED_ENCODER, encoder_folder
 from ...metrics.scorers.transformer import TransformerModel, longest_input
 from ...metrics.scorers.weights import read_tokenizer
+from ..learning.loop import resumable
 from .config import ClassifierConfig
 from .data import LabelledSentences
 from .head import with_new_head
@@ -161,17 +160,17 @@ def _train(
     epochs = range(-(-steps // per_epoch))
     batches = (b for _ in epochs for b in _batches(encoded, config.batch_size, rng))
     model.train()
-    shown = tqdm(islice(batches, steps), "finetuned", steps, leave=False, unit="batch")
-    for step, batch in enumerate(shown):
-        for group in optimiser.param_groups:
-            group["lr"] = config.learning_rate * schedule(step, steps, config.warm_up)
-        ids, mask = _padded([encoded[i] for i in batch], padding)
-        logits = model(input_ids=ids, attention_mask=mask).logits
-        target = torch.tensor([labels[i] for i in batch])
-        optimiser.zero_grad(set_to_none=True)
-        torch.nn.functional.cross_entropy(logits, target).backward()
-        torch.nn.utils.clip_grad_norm_(trained, config.max_gradient)
-        optimiser.step()
+    with resumable(model, optimiser, batches, steps) as left:
+        for step, batch in left:
+            for group in optimiser.param_groups:
+                group["lr"] = config.learning_rate * schedule(step, steps, config.warm_up)
+            ids, mask = _padded([encoded[i] for i in batch], padding)
+            logits = model(input_ids=ids, attention_mask=mask).logits
+            target = torch.tensor([labels[i] for i in batch])
+            optimiser.zero_grad(set_to_none=True)
+            torch.nn.functional.cross_entropy(logits, target).backward()
+            torch.nn.utils.clip_grad_norm_(trained, config.max_gradient)
+            optimiser.step()
     model.eval()
 
 

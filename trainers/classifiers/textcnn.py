@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 import torch.nn.functional as F
-from tqdm import tqdm
 
 from ...metrics.scorers.textcnn import (
     UNKNOWN,
@@ -20,6 +19,7 @@ from ...metrics.scorers.textcnn import (
     word_ids,
 )
 from ...metrics.scorers.words import words
+from ..learning.loop import resumable
 from .config import ClassifierConfig
 from .data import LabelledSentences
 
@@ -67,17 +67,19 @@ def fit(data: LabelledSentences, styles: Sequence[str], config: TextCnnConfig) -
         optimizer = torch.optim.Adam(network.parameters(), lr=config.learning_rate)
         epoch_steps = -(-len(data) // config.batch_size)
         epochs = max(config.epochs, -(-config.min_steps // epoch_steps))
-        with tqdm(
-            total=epochs * epoch_steps, desc="textcnn", unit="batch", leave=False
-        ) as progress:
-            for _ in range(epochs):
-                for batch in bucketed_batches([len(row) for row in rows], config.batch_size, order):
-                    logits = network(pad_rows([rows[i] for i in batch]).to(device))
-                    loss = F.cross_entropy(logits, labels[batch].to(device))
-                    optimizer.zero_grad()
-                    loss.backward()
-                    optimizer.step()
-                    progress.update()
+        lengths = [len(row) for row in rows]
+        batches = (
+            batch
+            for _ in range(epochs)
+            for batch in bucketed_batches(lengths, config.batch_size, order)
+        )
+        with resumable(network, optimizer, batches, epochs * epoch_steps) as left:
+            for _, batch in left:
+                logits = network(pad_rows([rows[i] for i in batch]).to(device))
+                loss = F.cross_entropy(logits, labels[batch].to(device))
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
     return TextCnnModel(tuple(styles), vocabulary, network.cpu())
 
 

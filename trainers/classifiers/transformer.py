@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import shutil
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 from pydantic import JsonValue
 
-from ...files import folder_digest, home
-from ...metrics.scorers.artefacts import data_fingerprint
+from ...files import folder_digest
 from ...metrics.scorers.transformer import TransformerModel, longest_input
 from ...metrics.scorers.weights import fetch, read_tokenizer
+from ...scratch import scratch_folder
+from ..learning.pace import current
+from ..lora.keeping import train_paced
 from .config import ClassifierConfig
 from .data import LabelledSentences
 from .head import with_new_head
@@ -59,9 +59,6 @@ def fit(
 ) -> TransformerModel:
     """Fine-tune on labelled sentences, in float32, on the GPU if there is one.
 
-    Each epoch saves a checkpoint below ``$TSTBENCH_HOME/training``: the same call after an
-    interruption continues from there.
-
     Raises:
         MissingScorerError: the pretrained weights are not cached and cannot be downloaded.
         InputError: they cannot be read, or would need code of their own.
@@ -72,7 +69,6 @@ def fit(
         TrainingArguments,
         set_seed,
     )
-    from transformers.trainer_utils import get_last_checkpoint
 
     folder = fetch(config.base, config.revision)
     set_seed(config.seed)  # the new head is initialised before the trainer sets its own seed
@@ -84,40 +80,35 @@ def fit(
         {**{name: values[i] for name, values in encoded.items()}, "labels": label}
         for i, label in enumerate(data.labels)
     ]
-    work = _work_folder(data, styles, config)
-    arguments = TrainingArguments(
-        output_dir=str(work),
-        num_train_epochs=config.epochs,
-        per_device_train_batch_size=config.batch_size,
-        learning_rate=config.learning_rate,
-        lr_scheduler_type="constant",
-        adam_beta1=config.betas[0],
-        adam_beta2=config.betas[1],
-        adam_epsilon=config.epsilon,
-        weight_decay=config.weight_decay,
-        max_grad_norm=0.0,  # no clipping, as in the paper's code
-        seed=config.seed,
-        data_seed=config.seed,
-        save_strategy="epoch",
-        save_total_limit=1,
-        logging_strategy="epoch",
-        report_to="none",
-        use_cpu=not torch.cuda.is_available(),
-    )
-    trainer = Trainer(
-        model=model,
-        args=arguments,
-        train_dataset=examples,
-        processing_class=tokenizer,
-        data_collator=DataCollatorWithPadding(tokenizer),
-    )
-    trainer.train(resume_from_checkpoint=get_last_checkpoint(str(work)) if work.is_dir() else None)
-    shutil.rmtree(work)
+    with ExitStack() as held:
+        now = current()
+        place = now.folder if now else held.enter_context(scratch_folder())
+        arguments = TrainingArguments(
+            output_dir=str(place),
+            num_train_epochs=config.epochs,
+            per_device_train_batch_size=config.batch_size,
+            learning_rate=config.learning_rate,
+            lr_scheduler_type="constant",
+            adam_beta1=config.betas[0],
+            adam_beta2=config.betas[1],
+            adam_epsilon=config.epsilon,
+            weight_decay=config.weight_decay,
+            max_grad_norm=0.0,  # no clipping, as in the paper's code
+            seed=config.seed,
+            data_seed=config.seed,
+            save_strategy="no",  # the pace says when
+            save_total_limit=2,
+            logging_strategy="no",
+            disable_tqdm=True,
+            report_to="none",
+            use_cpu=not torch.cuda.is_available(),
+        )
+        trainer = Trainer(
+            model=model,
+            args=arguments,
+            train_dataset=examples,
+            processing_class=tokenizer,
+            data_collator=DataCollatorWithPadding(tokenizer),
+        )
+        train_paced(trainer, place, now.recipe if now else None)
     return TransformerModel(tuple(styles), model, tokenizer, range(len(styles)))
-
-
-def _work_folder(data: LabelledSentences, styles: Sequence[str], config: TransformerConfig) -> Path:
-    """A separate folder for every training, so that none continues from another's checkpoint."""
-    what = [data_fingerprint(data.sentences, data.labels), list(styles), config.settings()]
-    key = hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()
-    return home() / "training" / key

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
@@ -20,6 +21,7 @@ from ...files import atomic_folder, folder_digest, read_text, write_json
 _PREFIX = "step-"
 _STATE = "state.json"
 _KEPT = 2
+_RANDOM, _RANDOM_CUDA = "random", "random/cuda"
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ def save_checkpoint(
                         tensors[f"{name}/{index}/{key}"] = value.detach().cpu().contiguous()
                     else:
                         plain[key] = value
-        _save(tensors, scratch / "optimizers.safetensors")
+        _save({**tensors, **_random_state()}, scratch / "optimizers.safetensors")
         write_json(
             scratch / _STATE,
             {
@@ -76,7 +78,7 @@ def save_checkpoint(
 def load_checkpoint(
     folder: Path, recipe: str, network: nn.Module, optimizers: Mapping[str, Optimizer]
 ) -> Progress | None:
-    """Restore the newest checkpoint; ``None`` if there is none.
+    """Restore the newest checkpoint, and torch's random numbers; ``None`` if there is none.
 
     Raises:
         InputError: it is of another recipe.
@@ -94,6 +96,9 @@ def load_checkpoint(
             raise IntegrityError(_damaged(newest, "its files do not match their digest"))
         network.load_state_dict(load_file(newest / "weights.safetensors"))
         tensors = load_file(newest / "optimizers.safetensors")
+        torch.set_rng_state(tensors.pop(_RANDOM))
+        if _RANDOM_CUDA in tensors and torch.cuda.is_available():
+            torch.cuda.set_rng_state(tensors[_RANDOM_CUDA])
         for name, optimizer in optimizers.items():
             optimizer.load_state_dict(_optimizer_state(content["optimizers"][name], name, tensors))
         return Progress(**content["progress"])
@@ -101,6 +106,11 @@ def load_checkpoint(
         raise
     except (KeyError, ValueError, TypeError, RuntimeError, OSError, SafetensorError) as error:
         raise IntegrityError(_damaged(newest, repr(error))) from error
+
+
+def _random_state() -> dict[str, Tensor]:
+    state = {_RANDOM: torch.get_rng_state()}
+    return state | ({_RANDOM_CUDA: torch.cuda.get_rng_state()} if torch.cuda.is_available() else {})
 
 
 def has_checkpoint(folder: Path) -> bool:
@@ -150,8 +160,8 @@ def _optimizer_state(
         int(index): dict(entry) for index, entry in content["state"].items()
     }
     for key, tensor in tensors.items():
-        owner, index, field = key.split("/")
-        if owner == name:
+        if key.startswith(f"{name}/"):
+            _owner, index, field = key.split("/")
             state[int(index)][field] = tensor
     groups = [
         {k: tuple(v) if k == "betas" else v for k, v in group.items()}

@@ -1,15 +1,11 @@
-"""The learning curve: JSON lines on disk as they come, TensorBoard if asked for, a progress bar."""
+"""The learning curve: JSON lines on disk as they come, TensorBoard if asked for."""
 
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
-
-from tqdm import tqdm
 
 from ...errors import naming, require
 from ...files import make_folder, read_lines, write_jsonl
@@ -17,8 +13,6 @@ from .run import Run
 
 CURVE_FILE = "curve.jsonl"
 VALIDATION = "validation/"
-_BESIDE_TERMS = 38  # columns that the bar takes for steps and times
-_WIDTH = 80  # of what is no terminal
 Row = Mapping[str, float | int | str]
 
 
@@ -28,13 +22,12 @@ class Curve:
     Args:
         folder: for the file; ``None`` keeps the rows in memory.
         board: takes values by name, as TensorBoard's ``SummaryWriter`` does.
-        shown: whether a bar is shown.
     """
 
-    def __init__(self, folder: Path | None, board: Any = None, *, shown: bool = True) -> None:
+    def __init__(self, folder: Path | None, board: Any = None) -> None:
         self._path = None if folder is None else folder / CURVE_FILE
         self._rows: list[Row] = []
-        self._board, self._shown = board, shown
+        self._board = board
         if folder is not None:
             make_folder(folder)
 
@@ -47,7 +40,7 @@ class Curve:
             MissingExtraError: TensorBoard is asked for and not installed.
         """
         if not written:
-            return cls(None, shown=False)
+            return cls(None)
         board = None if run.tensorboard is None else _tensorboard(run.tensorboard, recipe, step)
         curve = cls(run.folder, board)
         curve.cut(step)
@@ -87,30 +80,10 @@ class Curve:
             if name.startswith(VALIDATION)
         }
 
-    @contextmanager
-    def bar(self, done: int, steps: int) -> Iterator[Callable[[Mapping[str, float]], None]]:
-        """A progress bar that shows the last losses; TensorBoard's file is closed at its end."""
-        terminal = sys.stderr.isatty()
-        form = "{n_fmt}/{total_fmt} [{elapsed}<{remaining}] {desc}"
-        try:
-            with tqdm(
-                total=steps,
-                initial=done,
-                bar_format=form,
-                mininterval=1 if terminal else 20,  # a log needs fewer lines
-                dynamic_ncols=terminal,
-                disable=not self._shown,
-            ) as shown:
-
-                def move(terms: Mapping[str, float]) -> None:
-                    width = (getattr(shown, "ncols", None) or _WIDTH) - _BESIDE_TERMS
-                    shown.set_description_str(terms_text(terms, width), refresh=False)
-                    shown.update()
-
-                yield move
-        finally:
-            if self._board is not None:
-                self._board.close()
+    def close(self) -> None:
+        """Close TensorBoard's file."""
+        if self._board is not None:
+            self._board.close()
 
 
 def terms_text(terms: Mapping[str, float], width: int) -> str:

@@ -9,13 +9,12 @@ whole batch, so that neither the parts nor the processes change what is learned.
 from __future__ import annotations
 
 import math
-import signal
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
-from types import FrameType
-from typing import Protocol
+from itertools import islice
+from typing import Protocol, TypeVar
 
 import numpy as np
 import torch
@@ -33,7 +32,8 @@ from .checkpoints import (
     save_weights,
 )
 from .compiling import compile_layers, refused_by_compiler
-from .curve import Curve
+from .curve import Curve, terms_text
+from .pace import current, paced, stopped
 from .processes import Processes
 from .run import Run
 
@@ -132,7 +132,8 @@ def learn(learner: Learner, run: Run, recipe: str) -> Learned:
     progress = _resumed(learner, run, recipe)
     curve = Curve.of(run, recipe, progress.step, written=processes.is_first)
     best = _Best(run, learner.network, progress)
-    with interruptible() as stop, curve.bar(progress.step, learner.steps) as bar:
+    first = processes.is_first
+    with closing(curve), paced(progress.step, learner.steps, run.save_every, shown=first) as pace:
         for step in range(progress.step, learner.steps):
             terms = _compiled_step(learner, step, run, processes)
             check_finite(terms, step)
@@ -141,11 +142,11 @@ def learn(learner: Learner, run: Run, recipe: str) -> Learned:
             progress = replace(progress, step=done)
             if done % learner.validate_every == 0 or done == learner.steps:
                 progress = _validated(learner, progress, best, curve, processes)
-            bar(terms)
-            if stop() or done % run.save_every == 0:
-                _save(learner, run, recipe, progress, processes)
-            if stop():
-                raise KeyboardInterrupt(stopped(run, done))
+            if pace.after(done, terms_text(terms, pace.room)) and run.folder is not None and first:
+                save_checkpoint(run.folder, progress, recipe, learner.network, learner.optimizers)
+            if pace.stop():
+                processes.wait()  # for the checkpoint
+                raise KeyboardInterrupt(stopped(done, kept=run.folder is not None))
     best.restore()
     return Learned(progress.best_step or 0, curve.scores_at(progress.best_step), curve.rows)
 
@@ -267,37 +268,42 @@ def _resumed(learner: Learner, run: Run, recipe: str) -> Progress:
     return found
 
 
-def _save(
-    learner: Learner, run: Run, recipe: str, progress: Progress, processes: Processes
-) -> None:
-    if run.folder is not None and processes.is_first:
-        save_checkpoint(run.folder, progress, recipe, learner.network, learner.optimizers)
-    processes.wait()
-
-
-def stopped(run: Run, step: int) -> str:
-    """What is told after Ctrl-C."""
-    if run.folder is None:
-        return f"stopped after step {step}"
-    return f"stopped after step {step}; the same command continues from there"
+B = TypeVar("B")
 
 
 @contextmanager
-def interruptible() -> Iterator[Callable[[], bool]]:
-    """Ctrl-C is heard at the end of a step; a second one stops at once."""
-    heard: list[int] = []
+def resumable(
+    network: nn.Module, optimizer: Optimizer, batches: Iterable[B], steps: int
+) -> Iterator[Iterator[tuple[int, B]]]:
+    """The steps that are left of a training with a loop of its own, and their batches.
 
-    def hear(number: int, _frame: FrameType | None) -> None:
-        if heard:
-            raise KeyboardInterrupt
-        heard.append(number)
+    Its checkpoints are those of :func:`.pace.training`, in which it takes place; they have the
+    state of torch's random numbers, so that what follows does not depend on where it stopped.
 
-    try:
-        before = signal.signal(signal.SIGINT, hear)
-    except ValueError:  # not the main thread: whoever started it handles signals
-        yield lambda: False
-        return
-    try:
-        yield lambda: bool(heard)
-    finally:
-        signal.signal(signal.SIGINT, before)
+    Args:
+        network: all weights.
+        optimizer: of them.
+        batches: of all steps, drawn without torch's random numbers.
+        steps: how many there are.
+
+    Raises:
+        IntegrityError: the checkpoint is damaged.
+        KeyboardInterrupt: after a checkpoint was written.
+    """
+    now, optimizers = current(), {"all": optimizer}
+    before = now and load_checkpoint(now.folder, now.recipe, network, optimizers)
+    first = before.step if before else 0
+    if first:
+        say(f"continuing at step {first} of {steps}")
+    with paced(first, steps) as pace:
+
+        def left() -> Iterator[tuple[int, B]]:
+            for step, batch in enumerate(islice(batches, first, steps), start=first):
+                yield step, batch
+                if pace.after(step + 1) and now is not None:
+                    done = Progress(step + 1)
+                    save_checkpoint(now.folder, done, now.recipe, network, optimizers)
+                if pace.stop():
+                    raise KeyboardInterrupt(stopped(step + 1, kept=now is not None))
+
+        yield left()

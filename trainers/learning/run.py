@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
@@ -11,6 +12,7 @@ from pydantic import Field
 Device = Literal["auto", "cpu", "cuda"]
 Precision = Literal["auto", "float32", "bfloat16"]
 Resume = Literal["auto", "yes", "no"]
+SAVE_EVERY = 120.0  # seconds
 
 
 @dataclass(frozen=True)
@@ -23,7 +25,7 @@ class Run:
         precision: of the forward pass; ``auto`` takes bfloat16 on a GPU that has it.
         accumulate: parts that a process splits its share of a batch into.
         compile: whether layers go through ``torch.compile``.
-        save_every: steps between checkpoints.
+        save_every: seconds between checkpoints; what is learned does not depend on it.
         tensorboard: for TensorBoard's event files, in a folder for each training; they stay there.
         resume: ``auto`` continues from a checkpoint if there is one, ``yes`` requires one, ``no``
             begins anew.
@@ -39,8 +41,8 @@ class Run:
         default=1, metadata={"help": "compute a batch in this many parts, to save memory"}
     )
     compile: bool = field(default=False, metadata={"help": "true: layers go through torch.compile"})
-    save_every: Annotated[int, Field(ge=1)] = field(
-        default=500, metadata={"help": "steps between checkpoints"}
+    save_every: Annotated[float, Field(ge=0)] = field(
+        default=SAVE_EVERY, metadata={"help": "seconds between checkpoints"}
     )
     tensorboard: Path | None = field(
         default=None, metadata={"help": "folder for TensorBoard's event files, which stay there"}
@@ -49,3 +51,8 @@ class Run:
 
 
 IN_MEMORY = Run()
+
+
+def process_index() -> int:
+    """Of this process among those of ``torchrun`` or ``accelerate launch``; 0 if it is alone."""
+    return int(os.environ.get("RANK", "0"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,9 +13,10 @@ from typing import Any
 from ...errors import InputError, IntegrityError
 from ...files import folder_digest, write_json
 from ...talk import say
-from ..learning.curve import Curve
+from ..learning.curve import Curve, terms_text
 from ..learning.loop import check_finite, seed_of
-from ..learning.run import Run
+from ..learning.pace import Pace, paced, stopped
+from ..learning.run import IN_MEMORY, Run
 
 CHECKPOINT = "checkpoint-"  # as transformers names them
 BEST, BEST_SCORE = "best", "best.json"
@@ -31,8 +32,7 @@ class Keeper:
         folder: for checkpoints and the best weights.
         recipe: of the system.
         curve: where losses and validations go.
-        bar: shows a step's losses.
-        stop: whether Ctrl-C was heard.
+        pace: shows a step's losses, hears Ctrl-C, and says when to keep a checkpoint.
         steps: how many there are.
         seed: of dropout.
         first: whether this process writes.
@@ -44,13 +44,13 @@ class Keeper:
     folder: Path
     recipe: str
     curve: Curve
-    bar: Callable[[Mapping[str, float]], None]
-    stop: Callable[[], bool]
+    pace: Pace
     steps: int
     seed: int
     first: bool
     keeps: bool
     best: float = field(init=False, default=math.inf)
+    _text: str = field(init=False, default="")
 
     def __post_init__(self) -> None:
         if (self.folder / BEST_SCORE).is_file() and (self.folder / BEST).is_dir():
@@ -66,9 +66,13 @@ class Keeper:
         """The last step is validated; after Ctrl-C, this step was the last."""
         if step >= self.steps:
             control.should_evaluate = True
-        if self.stop():
-            control.should_save = self.keeps
-            control.should_training_stop = True
+        due = [self.pace.after(step, self._text)]
+        if self.trainer.args.world_size > 1:  # a checkpoint is written by all, or by none
+            from accelerate.utils import broadcast_object_list
+
+            broadcast_object_list(due)
+        control.should_save = self.keeps and due[0]
+        control.should_training_stop |= self.pace.stop()
 
     def heard(self, step: int, logs: Mapping[str, float]) -> None:
         """A step's loss."""
@@ -77,7 +81,7 @@ class Keeper:
         terms = {"adapter/loss": float(logs["loss"])}
         check_finite(terms, step - 1)
         self.curve.add({"step": step, **terms})
-        self.bar(terms)
+        self._text = terms_text(terms, self.pace.room)
 
     def validated(self, step: int, loss: float) -> None:
         """Keep the weights if they are the best so far."""
@@ -93,9 +97,7 @@ class Keeper:
     def saved(self, step: int) -> None:
         """A checkpoint is one from now on."""
         if self.first:
-            checkpoint = self.folder / f"{CHECKPOINT}{step}"
-            content = {"recipe": self.recipe, "digest": folder_digest(checkpoint)}
-            write_json(checkpoint / _COMPLETE, content)
+            _mark(self.folder / f"{CHECKPOINT}{step}", self.recipe)
 
 
 def callback_of(keeper: Keeper) -> Any:
@@ -121,6 +123,49 @@ def callback_of(keeper: Keeper) -> Any:
             keeper.saved(given[1].global_step)
 
     return Callback()
+
+
+def train_paced(trainer: Any, folder: Path, recipe: str | None) -> None:
+    """Run a trainer of one process as it is, but for checkpoints, which the pace asks for.
+
+    Args:
+        trainer: of transformers; what it draws comes from torch's random numbers, which its
+            checkpoints have.
+        folder: for checkpoints.
+        recipe: of the model; ``None`` keeps none.
+
+    Raises:
+        IntegrityError: the checkpoint to continue from is damaged.
+        KeyboardInterrupt: after a checkpoint was written.
+    """
+    from transformers import TrainerCallback
+    from transformers.trainer_callback import PrinterCallback
+
+    start = last_checkpoint(folder, IN_MEMORY, recipe) if recipe else None
+    done = int(start.name.removeprefix(CHECKPOINT)) if start else 0
+    per_epoch = len(trainer.get_train_dataloader())
+    with paced(done, int(trainer.args.num_train_epochs * per_epoch)) as pace:
+
+        class Callback(TrainerCallback):  # type: ignore[misc]
+            def on_step_end(self, *given: Any, **_: Any) -> None:
+                _arguments, state, control = given
+                control.should_save = pace.after(state.global_step) and recipe is not None
+                control.should_training_stop |= pace.stop()
+
+            def on_save(self, *given: Any, **_: Any) -> None:
+                _mark(folder / f"{CHECKPOINT}{given[1].global_step}", recipe or "")
+
+        trainer.remove_callback(PrinterCallback)  # it prints to standard output
+        trainer.add_callback(Callback())
+        trainer.train(resume_from_checkpoint=str(start) if start else None)
+        if pace.stop():
+            raise KeyboardInterrupt(stopped(trainer.state.global_step, kept=recipe is not None))
+
+
+def _mark(checkpoint: Path, recipe: str) -> None:
+    """A checkpoint is whole from now on."""
+    content = {"recipe": recipe, "digest": folder_digest(checkpoint)}
+    write_json(checkpoint / _COMPLETE, content)
 
 
 def last_checkpoint(folder: Path, run: Run, recipe: str) -> Path | None:

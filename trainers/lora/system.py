@@ -237,7 +237,7 @@ class LlamaLora(_Adapted):
 
 @dataclass(frozen=True)
 class LlamaLoraInst(_Adapted):
-    """An adapter taught by general instructions, and asked for every direction."""
+    """An adapter taught by instructions, asked for every direction."""
 
     KIND: ClassVar[str] = "llama-lora-inst"
     ANY_DIRECTION: ClassVar[bool] = True

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -22,8 +22,8 @@ from ...errors import InputError, require
 from ...files import make_folder
 from ...scratch import scratch_folder
 from ..learning.curve import Curve
-from ..learning.loop import interruptible, stopped
 from ..learning.order import Order
+from ..learning.pace import paced, stopped
 from ..learning.run import Run
 from .adapter import Adapter
 from .base import Base, longest_row, quiet
@@ -131,23 +131,13 @@ def _learn(
     first = bool(trainer.args.process_index == 0)
     curve = Curve.of(run, recipe, done, written=first)
     trainer.remove_callback(PrinterCallback)  # it prints to standard output
-    with interruptible() as stop, curve.bar(done, steps) as bar:
-        keeper = Keeper(
-            trainer,
-            folder,
-            recipe,
-            curve,
-            bar,
-            stop,
-            steps,
-            config.seed,
-            first,
-            run.folder is not None,
-        )
+    kept = run.folder is not None
+    with closing(curve), paced(done, steps, run.save_every, shown=first) as pace:
+        keeper = Keeper(trainer, folder, recipe, curve, pace, steps, config.seed, first, kept)
         trainer.add_callback(callback_of(keeper))
         trainer.train(resume_from_checkpoint=None if start is None else str(start))
-    if stop() and trainer.state.global_step < steps:
-        raise KeyboardInterrupt(stopped(run, trainer.state.global_step))
+    if pace.stop() and trainer.state.global_step < steps:
+        raise KeyboardInterrupt(stopped(trainer.state.global_step, kept=kept))
     trainer.accelerator.wait_for_everyone()
 
 
@@ -217,8 +207,7 @@ def _arguments(
         eval_strategy="steps",
         eval_steps=min(config.validate_every, epoch),
         prediction_loss_only=True,
-        save_strategy="no" if run.folder is None else "steps",
-        save_steps=run.save_every,
+        save_strategy="no",  # the pace says when
         save_total_limit=2,
         logging_steps=1,
         logging_nan_inf_filter=False,

@@ -28,6 +28,8 @@ from ...metrics.scorers.meaning import MeaningModel, PairReader, fresh_network
 from ...metrics.scorers.meaning_network import MeaningNetwork
 from ...talk import say
 from ...version import __version__
+from ..learning.loop import resumable
+from ..learning.pace import training
 from .close import Close
 from .encoded import Encoded, encode, padded_marks
 from .material import Material
@@ -114,9 +116,10 @@ def train_meaning(corpora: Sequence[Material], config: MeaningConfig | None = No
         return there
     made = make_pairs(corpora, config, encoder)
     say(f"training the meaning scorer on {len(made.learn)} made pairs")
-    network, reader, scores = fit(made, config)
-    model = MeaningModel(network, reader, encoder)
-    return store(ScorerCard(**{**card.__dict__, "scores": scores}), model.save)
+    with training("the meaning scorer", "meaning", card.recipe):
+        network, reader, scores = fit(made, config)
+        model = MeaningModel(network, reader, encoder)
+        return store(replace(card, scores=scores), model.save)
 
 
 def make_pairs(
@@ -181,10 +184,11 @@ def fit(made: Made, config: MeaningConfig) -> tuple[MeaningNetwork, PairReader, 
     schedule = torch.optim.lr_scheduler.OneCycleLR(
         optimiser, config.rate, total_steps=steps, pct_start=0.1
     )
-    for epoch in range(config.epochs):
-        network.train()
-        recent: list[float] = []
-        for number, batch in enumerate(_batches(data, len(made.learn), rng), start=1):
+    network.train()
+    every = range(config.epochs)
+    batches = (batch for _ in every for batch in _batches(data, len(made.learn), rng))
+    with resumable(network, optimiser, batches, steps) as left:
+        for step, batch in left:
             with torch.autocast(device, torch.bfloat16, enabled=config.dtype == "bfloat16"):
                 logits, tokens = _forward(network, reader, data, batch)
             loss = _loss(logits.float(), tokens.float(), data, batch, config.marks)
@@ -192,10 +196,8 @@ def fit(made: Made, config: MeaningConfig) -> tuple[MeaningNetwork, PairReader, 
             loss.backward()  # type: ignore[no-untyped-call]
             torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
             optimiser.step()
+            schedule.last_epoch = step  # it also goes on from there
             schedule.step()
-            recent.append(float(loss.detach()))
-            if number % 50 == 0:
-                say(f"epoch {epoch + 1}, batch {number}: loss {np.mean(recent[-50:]):.4f}")
     network.half().float()  # as it will be stored
     network.eval()
     return network, reader, held_out_scores(network, reader, data, len(made.learn), made.held_out)

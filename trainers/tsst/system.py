@@ -49,7 +49,7 @@ _MEMORY = "memory.json"
 
 @dataclass(frozen=True)
 class Tsst(WordSystem):
-    """An encoder-decoder that looks at similar sentences of the other style.
+    """An encoder-decoder that looks at similar target sentences.
 
     Attributes:
         memory: the training sentences, to retrieve from.

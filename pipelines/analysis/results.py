@@ -13,7 +13,7 @@ import numpy as np
 from ...datasets_scripts.known import DATASETS
 from ...errors import InputError, unknown_name
 from ...metrics.registry import METRICS, caution, is_neutral
-from ..meta.in_words import ASPECTS
+from ..meta.in_words import ASPECTS, ranking_place
 from ..ranked_table import Standings
 from ..read_standings import chosen_directions
 from ..report import Report, Sample, Score
@@ -77,6 +77,16 @@ class DirectionResults:
         """Whether sentences may be shown: those of a licensed corpus are only read."""
         dataset = DATASETS.get(self.name.split("/")[0])
         return bool(self.samples) and (dataset is None or not dataset.licensed)
+
+    @property
+    def ranking(self) -> Column:
+        """What ranks the systems, here as on boards and in tables."""
+        ranks = self.standings.ranks
+
+        def place(one: Column) -> tuple[float, ...]:
+            return ranking_place(one.metric, one.signature, -len(ranks.get(one.signature, ())))
+
+        return min(self.columns, key=place)
 
     def column(self, metrics: Sequence[str] = (), aspect: str = "") -> Column | None:
         """The column of the first of these metrics that is there, else of that aspect.

@@ -30,7 +30,7 @@ def _block(results: DirectionResults, aspects: Sequence[HumanAspect]) -> list[st
     ranked = [r for r in results.reports if not r.system.is_bound]
     systems = "1 system" if len(ranked) == 1 else f"{len(ranked)} systems"
     lines = [f"{results.name}: {systems}, {results.reports[0].data.sentences} sentences"]
-    column = results.column(aspect="overall") or results.columns[0]
+    column = results.ranking
     best = _best(results, column)
     if best:
         lines.append(_line("best", f"{best} by {column.title}"))

@@ -17,7 +17,7 @@ from ...pipelines.analysis.results import Column, DirectionResults, score_of
 from ...pipelines.analysis.style_space import style_space
 from ...pipelines.analysis.trade_off import trade_off
 from ...pipelines.formats.page import fragment
-from ...pipelines.meta.in_words import in_full, ranking_place
+from ...pipelines.meta.in_words import in_full
 from ...pipelines.ranked_table import direction_table
 from ...pipelines.rankings import standings_text
 from ...talk import say
@@ -49,11 +49,7 @@ def direction_items(
         classifier: see :func:`~...pipelines.analysis.style_space.style_space`.
         style_map: whether to lay out the space of styles, which takes seconds.
     """
-    ranks = results.standings.ranks
-    first = min(
-        results.columns,
-        key=lambda c: ranking_place(c.metric, c.signature, -len(ranks.get(c.signature, ()))),
-    )
+    first = results.ranking
     items, missing = [_ranking(results, first)], []
     style = results.column(aspect="style")
     for name, other in (
@@ -122,7 +118,7 @@ def _scores(results: DirectionResults, by: Column) -> Item:
 
 
 def _ranking(results: DirectionResults, column: Column) -> Item:
-    """The systems by what ranks them, see :func:`~...pipelines.meta.in_words.ranking_place`."""
+    """The systems by what ranks them, the one rule for boards and tables."""
     reports = in_order(results, column)
     ranks = {r.system: (r.low, r.high) for r in results.standings.ranks.get(column.signature, ())}
     rows, data = [], []

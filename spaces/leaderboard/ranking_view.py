@@ -78,8 +78,8 @@ def _why(overall: Sequence[Column]) -> str:
     better = headline(agreement.measured("joint_calibrated"))
     if first.key == "joint" and better is not None:
         said += (
-            " Calibrated Joint agrees better, but not every system here has it: "
-            "tstbench evaluate --metrics joint_calibrated adds it."
+            " Calibrated Joint agrees better, but not every system has it: evaluate with "
+            "--metrics joint_calibrated."
         )
     return said
 

@@ -27,15 +27,15 @@ YELP = "FayeXXX/A-Benchmark-of-Text-Style-Transfer/Dataprepro/datasets/yelp"
 SYSTEMS, SENTENCES = 8, 500  # outputs to score: systems agree on many sentences, references recur
 
 
-def corpus() -> tuple[str, list[str]]:
+def corpus(most: int) -> tuple[str, list[str]]:
     sources = os.environ.get("TSTBENCH_SOURCES")
     if sources:
         files = [Path(sources, YELP, name) for name in ("dev.0", "dev.1")]
-        return "Yelp validation", [line for file in files for line in read_lines(file)]
+        return "Yelp validation", [line for file in files for line in read_lines(file)][:most]
     rng = random.Random(0)
     words = [f"w{i}" for i in range(8_000)]
     weights = [1 / (i + 1) for i in range(8_000)]
-    lines = [" ".join(rng.choices(words, weights, k=rng.randint(4, 14))) for _ in range(63_483)]
+    lines = [" ".join(rng.choices(words, weights, k=rng.randint(4, 14))) for _ in range(most)]
     return "generated", lines
 
 
@@ -82,9 +82,8 @@ def bench_scoring(lines: list[str], folder: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--lines", type=int, help="only so many")
-    name, lines = corpus()
-    lines = lines[: read_options(parser, lines=2_000).lines]
+    parser.add_argument("--lines", type=int, default=63_483, help="so many at most")
+    name, lines = corpus(read_options(parser, lines=500).lines)
     print(f"corpus: {name}, {len(lines):,} lines, {sum(len(x.split()) for x in lines):,} words")
     with tempfile.TemporaryDirectory() as folder:
         bench_estimation(lines, Path(folder))

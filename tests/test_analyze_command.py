@@ -71,6 +71,7 @@ def test_every_item_in_every_form(made):
     )
 
 
+@pytest.mark.slow
 def test_the_data_are_the_numbers(made):
     root, out, written = made
     rows = list(csv.DictReader((out / THERE / "correlation-systems.csv").open(encoding="utf-8")))

@@ -261,6 +261,7 @@ def test_a_mistake_in_a_process_of_its_own(tmp_path):
 # -- what goes where -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_json_is_all_that_standard_output_gets(tmp_path, tmp_path_factory, capsys, monkeypatch):
     home = prepared_home(tmp_path_factory)
     out = tmp_path / "results"

@@ -19,6 +19,7 @@ from tstbench.spaces.annotate import create_study
 
 pytest.importorskip("gradio")
 
+pytestmark = pytest.mark.slow
 REPORTED = [
     {"dataset": {"id": "tstbench/mini", "task_id": "negative-to-positive_acc"}, "value": 97.0}
 ]

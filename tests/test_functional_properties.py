@@ -50,6 +50,7 @@ TRAPS = st.lists(st.sampled_from([*MARKS, *PIECES, *[" "] * 4]), max_size=14).ma
 ENDS = st.lists(st.sampled_from(" .])}>\"'»”’"), max_size=6).map("".join)  # of a last sentence
 
 
+@pytest.mark.slow
 @settings(steady, max_examples=400)
 @example("oh gımme it", " now")  # "i" without its dot is one for expressions that ignore case
 @example('"go on', " .")

@@ -87,6 +87,7 @@ def test_every_view_by_name_equals_the_published_files(where, root, request):
     assert result["class"] == ["negative", "positive"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", ["served", "local"])
 def test_metric_and_model_by_name(where, root, request):
     import torch

@@ -131,6 +131,7 @@ def test_a_name_without_a_system_is_told(published, tmp_path, name, expected):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_a_repository_that_is_no_system_is_told(published, tmp_path):
     root, url = published
     write_repository(root, "model", "tstbench/other", {"README.md": b"# Something else\n"})

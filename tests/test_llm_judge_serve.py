@@ -18,6 +18,7 @@ from tstbench.metrics.measure import measure, needs
 from tstbench.metrics.options import choices
 from tstbench.metrics.scorers.profile import PROFILES, Scorers
 
+pytestmark = pytest.mark.slow
 DIRECTION = "mini/negative-to-positive"
 OPTIONS = {"wordings": 3, "max_tokens": 3}
 

@@ -242,6 +242,7 @@ def test_the_trainers_rows_are_those_of_the_order(base):
 # Stopping and going on
 
 
+@pytest.mark.slow
 def test_after_ctrl_c_it_goes_on_to_the_same_weights(base, tmp_path, monkeypatch):
     settings = {"epochs": 8, "batch_size": 4, "dropout": 0.2, "validate_every": 5, "grouping": 2}
     whole = taught(base, replace(CPU, folder=tmp_path / "whole"), **settings)

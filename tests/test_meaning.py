@@ -439,6 +439,7 @@ def test_words_are_split_as_the_encoder_splits_them():
     assert split_words("It’s FINE, Bob!") == [Word(w) for w in ("it's", "fine", ",", "bob", "!")]
 
 
+@pytest.mark.slow
 def test_training_learns_and_repeats_itself(tmp_path, monkeypatch):
     monkeypatch.setenv("TSTBENCH_HOME", str(tmp_path))
     corpus = Material("toy", SENTENCES)

@@ -63,6 +63,7 @@ def test_every_metric_has_a_page():
     assert scores | lacking == set(METRICS) - {"joint_calibrated"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LACKING)
 def test_a_page_that_lacks_something_says_what(name, home, serve, monkeypatch):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")

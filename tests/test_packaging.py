@@ -80,6 +80,7 @@ def test_wheel_has_the_data_and_the_cards(wheel):
     }
 
 
+@pytest.mark.slow
 def test_wheel_imports_from_an_empty_environment(wheel, tmp_path):
     venv.create(tmp_path / "venv")
     python = tmp_path / "venv" / "bin" / "python"

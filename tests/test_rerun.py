@@ -206,6 +206,7 @@ def test_the_batch_size_moves_no_score_and_is_in_no_signature(suite, tmp_path, c
 # -- scorers on demand -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_first_score_on_a_fresh_machine(tmp_path):
     """``evaluate.load``, as a stranger would: nothing is prepared."""
     code = f"""

@@ -145,6 +145,7 @@ def keep_toy():
     TOYS.keep(Toy("bear"), lambda folder: write_text(folder / "weights", "1 2 3"))
 
 
+@pytest.mark.slow
 def test_a_model_that_is_stored_is_there_whole_or_not_and_nothing_else(tmp_path, monkeypatch):
     monkeypatch.setenv("TSTBENCH_HOME", str(tmp_path))
     for number in kills(keep_toy, every=3):
@@ -465,6 +466,7 @@ def sweep_for_ever(folder):
         scratch.sweep(folder)
 
 
+@pytest.mark.slow
 def test_what_is_being_made_is_swept_before_it_is_used_or_never(tmp_path):
     """Sweepers meet scratch between its making and its locking: its maker then makes another."""
     sweepers = [FORK.Process(target=sweep_for_ever, args=(tmp_path,)) for _ in range(2)]

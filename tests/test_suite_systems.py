@@ -101,6 +101,7 @@ def test_predictions_lie_below_the_results_with_their_cards(systems):
     assert folders == {"delete-retrieve", "random-target", "strict", "significance.json"}
 
 
+@pytest.mark.slow
 def test_only_what_is_missing_is_asked_and_trained(systems, capsys):
     path, calls = systems
     run(path)

@@ -143,6 +143,7 @@ def values(given, scorers, metrics=CLEANED):
 CLEAN = dict.fromkeys(("sources", "predictions", "references"), "clean")
 
 
+@pytest.mark.slow
 def test_every_metric_cleans_what_it_reads(scorers):
     with no_cleaning():
         usual = values(inputs(**CLEAN), scorers)

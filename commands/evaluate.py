@@ -36,6 +36,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="also score a baseline: copy, random-target, reference-1, delete-retrieve",
     )
+    parser.add_argument(
+        "--info",
+        type=Path,
+        metavar="FILE",
+        help="who made the outputs: a TOML file with a table for each system, such as [outputs], "
+        "and in it family, date, origin...; for outputs.txt, outputs.toml beside it says the same",
+    )
     add_scoring_arguments(parser)
     parser.add_argument("--out", type=Path, metavar="DIR", help="write reports and samples here")
     parser.add_argument("--data-dir", type=Path, help="your copy of a licensed corpus (GYAFC)")
@@ -58,16 +65,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Read everything first, so that a mistake in the last file is found before scoring."""
     from ..datasets_scripts.load import load_test_set
+    from ..datasets_scripts.strict_toml import read_toml
     from ..errors import InputError
     from ..files import make_folder
     from ..metrics.registry import METRICS, families
-    from ..pipelines.careful import warn
     from ..pipelines.evaluate import evaluate
-    from ..pipelines.outputs import Outputs, find_outputs, read_outputs
-    from ..pipelines.predictions import made_by
+    from ..pipelines.face import read_systems
+    from ..pipelines.outputs import find_outputs
+    from ..pipelines.report import SystemsFile
     from ..pipelines.results import check_names, direction_folder, system_folder
     from ..pipelines.significance import write_significance
-    from ..pipelines.transfer import baseline_info, predict
     from ..pipelines.which_direction import suggestion
 
     known = {*METRICS, *families()}
@@ -87,22 +94,16 @@ def run(arguments: argparse.Namespace) -> None:
         hint = suggestion(found[0][1], arguments.data_dir) if found else ""
         raise InputError(f"--direction is missing, see 'tstbench directions'.{hint}")
     test_set = load_test_set(arguments.direction, data_dir=arguments.data_dir)
-    outputs = [read_outputs(path, test_set, name) for name, path in found]
-    for name in arguments.baseline:
-        predictions = predict(name, test_set, data_dir=arguments.data_dir)
-        outputs.append(Outputs(name, tuple(predictions)))
-    infos = {name: baseline_info(name) for name in arguments.baseline}
-    for (name, path), one in zip(found, outputs, strict=False):  # baselines follow the files
-        if info := made_by(path, one):
-            infos[name] = info
+    told = read_toml(arguments.info, SystemsFile).root if arguments.info else {}
+    outputs, infos = read_systems(
+        dict(found), arguments.baseline, test_set, told, arguments.data_dir
+    )
     if arguments.dry_run:
         _dry_run(outputs, test_set, how)
         return
     if arguments.out:
         make_folder(arguments.out)  # better known now than after scoring
-    warn(outputs, test_set, infos, arguments.out)
-    how.prepare(test_set.direction, arguments.data_dir)
-    evaluation = evaluate(outputs, test_set, how, infos, arguments.out)
+    evaluation = evaluate(outputs, test_set, how, infos, arguments.out, data_dir=arguments.data_dir)
     _print(evaluation, arguments)
     if arguments.out:
         folder = direction_folder(arguments.out, test_set.direction)

@@ -34,14 +34,19 @@ _SHOWN = 3  # line numbers in a message
 
 @dataclass(frozen=True)
 class Suspicion:
-    """One thing that looks wrong."""
+    """One thing that looks wrong; only ``what_to_do`` may quote a text."""
 
     what: str
     where: str
     what_to_do: str
 
+    @property
+    def short(self) -> str:
+        """What a report and a table say: no quotation, and no advice."""
+        return f"{self.what} ({self.where})"
+
     def __str__(self) -> str:
-        return f"{self.what} ({self.where}): {self.what_to_do}"
+        return f"{self.short}: {self.what_to_do}"
 
 
 @dataclass(frozen=True)

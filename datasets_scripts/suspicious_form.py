@@ -116,8 +116,8 @@ def form_faults(
 ) -> Iterator[FormFault]:
     """The forms that more outputs have than usual texts (sources, references) would explain."""
     if outputs and is_header(outputs[0]):
-        do = "remove it: all the lines below stand one line too late"
-        yield FormFault(f"look like a header, {quote(outputs[0])}", (0,), do)
+        do = "all the lines below stand one line too late"
+        yield FormFault("look like a header", (0,), f"remove {quote(outputs[0])}: {do}")
     for form in (*_FORMS, _label(target_style)):
         lines = [n for n, text in enumerate(outputs) if form.pattern.search(text)]
         if len(lines) < max(2, form.limit * len(outputs)):

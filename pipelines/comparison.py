@@ -116,6 +116,7 @@ class Comparison:
         same_outputs: whether both systems wrote exactly the same.
         metrics: in the order of the first system's scores.
         seeds: of the runs that a system is the mean of; empty for a single one.
+        warnings: what looks wrong with each system's outputs.
     """
 
     direction: str
@@ -125,6 +126,7 @@ class Comparison:
     metrics: tuple[Compared, ...]
     not_compared: tuple[NotCompared, ...]
     seeds: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
+    warnings: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
 
     @property
     def tests(self) -> int:
@@ -183,6 +185,7 @@ def compare(first: Result, second: Result, metrics: Sequence[str] | None = None)
         metrics=_corrected(found),
         not_compared=_not_compared(one, other, metrics),
         seeds=(_seeds(first), _seeds(second)),
+        warnings=(one.warnings, other.warnings),
     )
 
 

@@ -61,6 +61,8 @@ def notes_on(comparison: Comparison) -> list[str]:
         for letter, seeds in zip(_SYSTEMS, comparison.seeds, strict=True)
         if seeds
     ]
+    for letter, warnings in zip(_SYSTEMS, comparison.warnings, strict=True):
+        said += [f"careful: {letter}: {warning}." for warning in warnings]
     if comparison.same_outputs:
         said.append("A and B wrote exactly the same.")
     reads = [METRICS[one.metric].reads for one in comparison.metrics if one.metric in METRICS]
@@ -102,6 +104,7 @@ def comparison_record(comparison: Comparison, pairs: Sequence[SentencePair]) -> 
         "sentences": comparison.count,
         "same_outputs": comparison.same_outputs,
         "seeds": [list(seeds) for seeds in comparison.seeds],
+        "warnings": [list(warnings) for warnings in comparison.warnings],
         "tests": comparison.tests,
         "metrics": [
             {**asdict(one), "difference": one.difference, "winner": one.winner}

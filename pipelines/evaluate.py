@@ -23,6 +23,7 @@ from ..metrics.result import LeftOut, Measurement, finite
 from ..metrics.scorers.profile import Profile, Scorers
 from ..metrics.signature import Signature
 from ..metrics.statistics import Interval
+from .careful import warn
 from .growth import Scored, SystemResults, keep, merged, read_results
 from .outputs import Outputs
 from .ranking import Bootstrapped, Rank, rank
@@ -165,6 +166,7 @@ class _Job:
         planned: metric to the signature that its score will have, or why there will be none.
         recipes: metric to recipe.
         pending: the metrics still to be computed.
+        warnings: what looks wrong with the outputs.
         there: what the results have.
     """
 
@@ -174,6 +176,7 @@ class _Job:
     planned: Mapping[str, Signature | LeftOut]
     recipes: Mapping[str, str]
     pending: tuple[str, ...]
+    warnings: tuple[str, ...]
     there: SystemResults | None
 
 
@@ -185,19 +188,23 @@ def evaluate(
     root: Path | None = None,
     systems: Cohort | None = None,
     scorers: Scorers | None = None,
+    data_dir: Path | None = None,
 ) -> Evaluation:
-    """Measure systems on one direction.
+    """Measure systems on one direction, after saying what looks wrong with their outputs.
+
+    Scorers that do not exist yet are trained first.
 
     Args:
         outputs: the predictions of each system.
         test_set: sources and references.
-        how: metrics, options and scorers, which must exist (:meth:`.scoring.Scoring.prepare`).
+        how: metrics, options and scorers.
         infos: what is known about each system, by name; by default what the results say.
         root: a results folder to add to. Scores that are up to date are not computed again; each
             system is written as soon as it is scored.
         systems: all systems of the direction, for metrics that compare them with one another; by
             default those given here and those in ``root``.
-        scorers: the direction's, if they have been looked up.
+        scorers: the direction's, if they have been looked up; then all must exist.
+        data_dir: the user's copy of a licensed corpus, to train on.
 
     Raises:
         InputError: no systems, two with the same name, or one whose folder in ``root`` is taken.
@@ -206,9 +213,17 @@ def evaluate(
     if not outputs:
         raise InputError("there are no systems to evaluate")
     check_names([o.system for o in outputs])
-    scorers = scorers or how.scorers(test_set.direction)
+    infos = infos or {}
+    checked = [inputs_of(one, test_set) for one in outputs]
+    warnings = warn(outputs, test_set, infos, root)
+    if scorers is None:
+        how.prepare(test_set.direction, data_dir)
+        scorers = how.scorers(test_set.direction)
     systems = systems or cohort(outputs, test_set, how, root)
-    jobs = [_job(o, test_set, scorers, how, infos or {}, root, systems) for o in outputs]
+    jobs = [
+        _job(one, inputs, test_set, scorers, how, infos, root, systems, warnings[one.system])
+        for one, inputs in zip(outputs, checked, strict=True)
+    ]
     for pending in dict.fromkeys(job.pending for job in jobs):
         some = [job.inputs for job in jobs if job.pending == pending]
         warm(scorers, some, pending, how.choices)
@@ -260,14 +275,15 @@ def inputs_of(outputs: Outputs, test_set: TestSet) -> Inputs:
 
 def _job(
     outputs: Outputs,
+    inputs: Inputs,
     test_set: TestSet,
     scorers: Scorers,
     how: Scoring,
     infos: Mapping[str, SystemInfo],
     root: Path | None,
     systems: Cohort | None,
+    warnings: tuple[str, ...],
 ) -> _Job:
-    inputs = inputs_of(outputs, test_set)
     planned = plan((*how.metrics, *how.also), inputs, scorers, how.choices, systems)
     recipes = {
         metric: score_recipe(outputs.sha256, test_set.fingerprint, _identity(one))
@@ -283,6 +299,7 @@ def _job(
         planned=planned,
         recipes=recipes,
         pending=tuple(metric for metric in planned if recipes[metric] not in done),
+        warnings=warnings,
         there=there,
     )
 
@@ -296,8 +313,9 @@ def _evaluated(
     systems: Cohort | None,
 ) -> Evaluated:
     asked = {metric: job.recipes[metric] for metric in how.metrics}
-    if job.there is not None and not job.pending and job.there.system == job.info:
-        return Evaluated(job.outputs, job.inputs, asked, computed=0, results=job.there)
+    there = job.there
+    if there and not job.pending and (there.system, there.warnings) == (job.info, job.warnings):
+        return Evaluated(job.outputs, job.inputs, asked, computed=0, results=there)
     outcomes = measure(job.pending, job.inputs, scorers, how.choices, systems)
     fresh = SystemResults(
         direction=test_set.direction,
@@ -329,6 +347,7 @@ def _evaluated(
             for outcome in outcomes.values()
             if isinstance(outcome, LeftOut)
         ),
+        warnings=job.warnings,
     )
     return Evaluated(
         outputs=job.outputs,

@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING
 
 from ..datasets_scripts.directions import Direction
 from ..datasets_scripts.known import DIRECTIONS
-from ..datasets_scripts.load import load_test_set
-from ..errors import InputError
+from ..datasets_scripts.load import TestSet, load_test_set
+from ..datasets_scripts.strict_toml import read_toml
+from ..errors import InputError, unknown_name
 from ..metrics.inputs import check_inputs
 from ..metrics.options import Settings
-from .careful import warn
 from .evaluate import Evaluation
 from .evaluate import evaluate as evaluate_systems
 from .formats.page import fragment
 from .meta.in_words import ranking_place
-from .outputs import Outputs, read_outputs
+from .outputs import SUFFIXES, Outputs, read_outputs
 from .predictions import made_by
-from .ranked_table import RankedTable, Standings, by_signature, direction_table
+from .ranked_table import RankedTable, Standings, by_signature, direction_table, warnings_of
 from .ranking import Rank
-from .report import Report, SystemInfo
+from .report import Report, SystemFacts, SystemInfo
 from .scoring import scoring
 from .significance import write_significance
 from .terminal_table import plain_table, width_here
@@ -78,7 +78,7 @@ class Scores:
         return list(self.evaluation.ranks.get(chosen, ()))
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row per system and metric: value, 95% interval, unit, signature, made_with."""
+        """One row per system and metric: value, 95% interval, unit, signature, warnings..."""
         import pandas as pd
 
         rows = [
@@ -92,6 +92,7 @@ class Scores:
                 "higher_is_better": score.higher_is_better,
                 "signature": score.signature,
                 "made_with": score.made_with,
+                "warnings": "; ".join(warnings_of(report, self.reports)),
             }
             for report in self.reports
             for score in report.scores
@@ -128,6 +129,7 @@ def evaluate(
     device: str = "auto",
     dtype: str = "float32",
     batch_size: int | None = None,
+    info: Mapping[str, object] | None = None,
 ) -> Scores:
     """Score rewrites of a direction's test set.
 
@@ -147,6 +149,9 @@ def evaluate(
         device: ``auto``, ``cpu`` or ``cuda``.
         dtype: ``float32``, ``bfloat16`` or ``float16``.
         batch_size: the most sentences that a model scores at once; it does not change a score.
+        info: who made the predictions: fields of :class:`.report.SystemInfo`, such as
+            ``{"family": "prompted", "date": "2026-01", "origin": "our paper"}``; of several systems
+            by name. A TOML file beside a file of predictions says the same.
 
     Raises:
         InputError: the predictions do not fit the test set, or a file is not valid.
@@ -164,28 +169,69 @@ def evaluate(
     )
     folder = None if data_dir is None else Path(data_dir)
     test_set = load_test_set(direction, data_dir=folder)
-    given = predictions if isinstance(predictions, Mapping) else {"predictions": predictions}
-    systems: list[Outputs] = []
-    infos: dict[str, SystemInfo] = {}
-    for name, some in given.items():
-        if isinstance(some, str | Path):
-            systems.append(read_outputs(some, test_set, name))
-            if info := made_by(Path(some), systems[-1]):
-                infos[name] = info
-        else:
-            check_inputs(some, test_set.sources)
-            systems.append(Outputs(name, tuple(some)))
+    told = info or {}
+    if isinstance(predictions, Mapping):
+        given = predictions
+    else:
+        given, told = {"predictions": predictions}, {"predictions": info} if info else {}
     baselines = (baselines,) if isinstance(baselines, str) else tuple(baselines)
-    for name in baselines:
-        systems.append(Outputs(name, tuple(predict(name, test_set, data_dir=folder))))
+    systems, infos = read_systems(given, baselines, test_set, told, folder)
     root = None if out is None else Path(out)
-    infos |= {name: baseline_info(name) for name in baselines}
-    warn(systems, test_set, infos, root)
-    how.prepare(test_set.direction, folder)
-    evaluation = evaluate_systems(systems, test_set, how, infos, root)
+    evaluation = evaluate_systems(systems, test_set, how, infos, root, data_dir=folder)
     if root is not None:
         write_significance(root / test_set.direction.name)
     return Scores(evaluation)
+
+
+def read_systems(
+    given: Mapping[str, Predictions],
+    baselines: Iterable[str],
+    test_set: TestSet,
+    told: Mapping[str, object],
+    data_dir: Path | None = None,
+) -> tuple[list[Outputs], dict[str, SystemInfo]]:
+    """The outputs of systems and baselines, and what is known about those who made them.
+
+    Args:
+        given: texts or a file by system.
+        baselines: names of baselines.
+        test_set: what is rewritten.
+        told: what the user says of systems, by name: it counts for more than the file beside the
+            outputs (``<name>.toml``), and that for more than the card that ``transfer`` writes.
+        data_dir: the user's copy of a licensed corpus.
+
+    Raises:
+        InputError: predictions that do not fit, or a field that does not exist or is not valid.
+        UnknownNameError: something is told of a system that is not given.
+    """
+    systems: list[Outputs] = []
+    infos: dict[str, SystemInfo] = {}
+    for name in told:
+        if name not in given:
+            raise unknown_name("system", name, given)
+    for name, some in given.items():
+        facts: list[SystemFacts] = []
+        known = None
+        if isinstance(some, str | Path):
+            path = Path(some)
+            systems.append(read_outputs(path, test_set, name))
+            known = made_by(path, systems[-1])
+            own = path.stem if path.suffix.lower() in SUFFIXES else path.name
+            if (beside := path.with_name(f"{own}.toml")).is_file():
+                facts.append(read_toml(beside, SystemFacts))
+        else:
+            check_inputs(some, test_set.sources)
+            systems.append(Outputs(name, tuple(some)))
+        if name in told:
+            facts.append(SystemFacts.of(told[name]))
+        if known or facts:
+            update = {k: getattr(one, k) for one in facts for k in one.model_fields_set}
+            known = known or SystemInfo(name=name)
+            infos[name] = known.model_copy(update=update | {"name": name})
+    for name in baselines:
+        systems.append(Outputs(name, tuple(predict(name, test_set, data_dir=data_dir))))
+        infos[name] = baseline_info(name)
+    return systems, infos
 
 
 def directions() -> tuple[str, ...]:

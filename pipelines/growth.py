@@ -84,6 +84,7 @@ class SystemResults:
     texts: tuple[Sample, ...]
     scored: tuple[Scored, ...]
     left_out: tuple[Omission, ...]
+    warnings: tuple[str, ...] = ()
     on_disk: Report | None = None
 
     @cached_property
@@ -128,13 +129,14 @@ class SystemResults:
             replicates_sha256=hashlib.sha256(self.files[REPLICATES_FILE]).hexdigest(),
             scores=tuple(s.score for s in self.scored),
             left_out=self.left_out,
+            warnings=self.warnings,
         )
 
     @property
     def told(self) -> tuple[object, ...]:
         """The report's content, independent of the schema and version it was written with."""
         scores = tuple(one.score for one in self.scored)
-        return self.system, self.data, self.outputs_sha256, scores, self.left_out
+        return self.system, self.data, self.outputs_sha256, scores, self.left_out, self.warnings
 
     @property
     def recipes(self) -> frozenset[str]:
@@ -284,6 +286,7 @@ def _loaded(stored: Stored, direction: Direction, system: str) -> SystemResults:
         texts=tuple(sample.model_copy(update={"scores": {}}) for sample in samples),
         scored=tuple(scored),
         left_out=report.left_out,
+        warnings=report.warnings,
         on_disk=report,
     )
 

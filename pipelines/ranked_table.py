@@ -21,6 +21,7 @@ MEANING = (
     "ranked systems"
 )
 BOUNDS_TITLE = "bounds: not ranked"
+DOUBT = "§"  # behind the name of a system whose outputs look wrong
 
 Ranks = Mapping[str, Sequence[Rank]]  # the ranking by each score, by signature
 
@@ -72,11 +73,16 @@ class Cell:
 
 @dataclass(frozen=True)
 class Row:
-    """One system; ``rank`` is a range, empty where the table has none."""
+    """One system; ``rank`` is a range, empty where the table has none; ``mark`` shows a doubt."""
 
     system: str
     rank: str
     cells: tuple[Cell, ...]
+    mark: str = ""
+
+    def beginning(self, *, ranks: bool) -> list[str]:
+        """What stands before the numbers: the rank, in a table that has ranks, and the system."""
+        return [*([self.rank] if ranks else []), self.system + self.mark]
 
 
 @dataclass(frozen=True)
@@ -91,6 +97,7 @@ class RankedTable:
         bounds: what is not ranked, see :attr:`.report.SystemInfo.is_bound`.
         order: how the rows are ordered.
         notes: further sentences to be said below.
+        ranked_by: which column the rows are ordered by; ``None`` for none, or for all of them.
     """
 
     name: str
@@ -100,11 +107,17 @@ class RankedTable:
     bounds: tuple[Row, ...]
     order: str
     notes: tuple[str, ...]
+    ranked_by: int | None = None
 
     @property
     def has_ranks(self) -> bool:
         """Whether there is a column of ranks."""
         return any(row.rank for row in self.rows)
+
+    @property
+    def keys(self) -> list[str]:
+        """The titles of the columns before the numbers."""
+        return ["rank", "system"] if self.has_ranks else ["system"]
 
     def below(self, mark: str, *, intervals: bool = False) -> list[str]:
         """What is said below the table: its order, what ``mark`` means, and the notes."""
@@ -146,6 +159,7 @@ def direction_table(standings: Standings) -> RankedTable:
     places = {rank.system: rank for rank in chosen.ranks} if chosen else {}
     titles = _titles(columns, [metric_title(c.metric, c.signature) for c in columns])
     names = _by_columns(standings, columns, chosen)
+    doubts = _doubts([standings])
     order = "No metric has a value here."
     if chosen and chosen.ranks:
         order = f"Ranked by {_without_arrow(titles[columns.index(chosen)]).replace('†', '')}."
@@ -155,14 +169,16 @@ def direction_table(standings: Standings) -> RankedTable:
         name=first.direction,
         title=f"{first.direction}, {_count(first.data.sentences, 'sentence')}, profile {profiles}",
         titles=titles,
-        rows=_rows(columns, names, places),
-        bounds=_rows(columns, _bounds([standings])),
+        rows=_rows(columns, names, doubts, places),
+        bounds=_rows(columns, _bounds([standings]), doubts),
         order=order,
         notes=(
+            *_doubt_notes(doubts),
             *_seeds(standings.reports),
             *_differences(columns, titles),
             *_cautions(columns),
         ),
+        ranked_by=columns.index(chosen) if chosen else None,
     )
 
 
@@ -174,16 +190,18 @@ def metric_tables(standings: Sequence[Standings]) -> list[RankedTable]:
         some = [column for column in columns if column.metric == metric]
         titles = _titles(some, [_stacked(column.standings.direction) for column in some])
         title = f"{metric_title(metric, some[0].signature)} by direction"
+        doubts = _doubts([column.standings for column in some])
         tables.append(
             RankedTable(
                 name=metric,
                 title=title,
                 titles=titles,
-                rows=_rows(some, _by_mean_place(some)),
-                bounds=_rows(some, _bounds([column.standings for column in some])),
+                rows=_rows(some, _by_mean_place(some), doubts),
+                bounds=_rows(some, _bounds([column.standings for column in some]), doubts),
                 order="Each column is ranked on its own; the systems with most values come first, "
                 "then those with the better mean place.",
                 notes=(
+                    *_doubt_notes(doubts),
                     *_seeds(report for column in some for report in column.standings.reports),
                     *_differences(some, titles),
                     *_cautions(some),
@@ -270,14 +288,50 @@ def _bounds(standings: Iterable[Standings]) -> list[str]:
     return sorted(dict.fromkeys(found), key=str.casefold)
 
 
+Doubts = Mapping[str, Sequence[str]]  # what looks wrong with a system's outputs, by its name
+
+
+def warnings_of(report: Report, reports: Iterable[Report]) -> tuple[str, ...]:
+    """What looks wrong with a system's outputs.
+
+    Args:
+        report: the system's.
+        reports: those of all systems of the direction, which should not have the same outputs.
+    """
+    if report.system.is_bound:
+        return report.warnings
+    others = (r for r in reports if r.system.name != report.system.name)
+    same = [r.system.name for r in others if r.outputs_sha256 == report.outputs_sha256]
+    return (*report.warnings, *([f"every output is that of {', '.join(same)}"] if same else []))
+
+
+def _doubts(standings: Iterable[Standings]) -> Doubts:
+    by_direction = {one.direction: one for one in standings}
+    found: dict[str, list[str]] = {}
+    for direction, one in by_direction.items():
+        where = f"{direction}: " if len(by_direction) > 1 else ""
+        for report in one.reports:
+            if said := warnings_of(report, one.reports):
+                found.setdefault(report.system.name, []).append(f"{where}{'; '.join(said)}")
+    return found
+
+
+def _doubt_notes(doubts: Doubts) -> list[str]:
+    return [f"{DOUBT} {name}: {'; '.join(said)}." for name, said in doubts.items()]
+
+
 def _rows(
-    columns: Sequence[_Column], names: Iterable[str], places: Mapping[str, Rank] | None = None
+    columns: Sequence[_Column],
+    names: Iterable[str],
+    doubts: Doubts,
+    places: Mapping[str, Rank] | None = None,
 ) -> tuple[Row, ...]:
     rows = []
     for name in names:
         place = (places or {}).get(name)
         rank = "" if not places else DASH if place is None else _range(place.low, place.high)
-        rows.append(Row(name, rank, tuple(column.cell(name) for column in columns)))
+        mark = DOUBT if name in doubts else ""
+        rows.append(Row(name, rank, tuple(column.cell(name) for column in columns), mark))
     return tuple(rows)
 
 

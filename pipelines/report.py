@@ -16,7 +16,14 @@ import re
 from collections.abc import Collection, Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
+from pydantic import (
+    Field,
+    RootModel,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    model_serializer,
+    model_validator,
+)
 
 from ..errors import InputError
 from ..records import Strict
@@ -94,6 +101,33 @@ class SystemInfo(Strict):
         return self.family == "human" or is_bound_name(self.name)
 
 
+class SystemFacts(SystemInfo):
+    """What a user says of a system that already has a name."""
+
+    name: SystemName = "-"  # that it is given elsewhere
+
+    @classmethod
+    def of(cls, fields: object) -> SystemFacts:
+        """Check what was said in Python.
+
+        Raises:
+            InputError: a field that does not exist or is not valid.
+        """
+        if isinstance(fields, SystemInfo):
+            fields = fields.model_dump(exclude_unset=True)
+        try:
+            return cls.model_validate(fields)
+        except ValidationError as error:
+            first = error.errors()[0]
+            key = ".".join(map(str, first["loc"])) or "info"
+            known = ", ".join(name for name in cls.model_fields if name != "name")
+            raise InputError(f"{key}: {first['msg']}. The fields are {known}") from error
+
+
+class SystemsFile(RootModel[dict[str, SystemFacts]]):
+    """The file of ``--info``: a table for each system, by its name."""
+
+
 class DataInfo(Strict):
     """What the system was measured against."""
 
@@ -163,6 +197,7 @@ class Report(Strict):
         samples_sha256, replicates_sha256: of the files beside the report; null in reports of
             schema 1, which had none, and before anything is written.
         scores: in the benchmark's order; those of one metric in the order of computation.
+        warnings: what looks wrong with the outputs, such as another order than that of the sources.
     """
 
     schema_version: Literal[2] = 2
@@ -175,6 +210,12 @@ class Report(Strict):
     replicates_sha256: Sha256 | None = None
     scores: tuple[Score, ...]
     left_out: tuple[Omission, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    @model_serializer(mode="wrap")
+    def _without_nothing(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        content: dict[str, Any] = write(self)
+        return {k: v for k, v in content.items() if v or k != "warnings"}
 
     @model_validator(mode="after")
     def _check_distinct(self) -> Report:

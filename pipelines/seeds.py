@@ -93,6 +93,7 @@ class MeanOfRuns:
                 "samples_sha256": None,
                 "replicates_sha256": None,
                 "scores": tuple(self._scores(digest)),
+                "warnings": tuple(dict.fromkeys(w for r in self.runs for w in r.report.warnings)),
             }
         )
 

@@ -29,9 +29,7 @@ def score_submission(
     test_set = load_test_set(direction)
     outputs = replace(read_outputs(path, test_set), system=system.name)
     how = scoring()
-    progress(0.15, "preparing the scorers")
-    how.prepare(test_set.direction)
-    progress(0.4, f"scoring {len(test_set)} sentences")
+    progress(0.15, f"scoring {len(test_set)} sentences")
     evaluation = evaluate([outputs], test_set, how, {system.name: system})
     progress(0.95, "writing the report")
     return write_evaluation(evaluation, out)[0]

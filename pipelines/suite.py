@@ -17,7 +17,6 @@ from ..datasets_scripts.training import load_training
 from ..errors import InputError, unknown_name
 from ..metrics.registry import family_of
 from ..talk import say
-from .careful import warn
 from .cells import Cell, cells
 from .evaluate import Evaluated, Evaluation, cohort, evaluate
 from .outputs import Outputs
@@ -149,8 +148,6 @@ def _run_direction(
     for info, outputs in systems:
         infos = {info.name: info}
         (system,) = evaluate([outputs], test_set, how, infos, root, all_systems, scorers).systems
-        if system.computed:  # what is known was said when it was new
-            warn([outputs], test_set, infos, root)
         done.append(system)
     evaluation = Evaluation(test_set, tuple(done))
     scored = sum(system.computed > 0 for system in done)

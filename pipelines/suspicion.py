@@ -167,9 +167,9 @@ def _repeated(texts: _Texts) -> Iterator[Suspicion]:
     lines = [n for n, key in enumerate(texts.keys) if key == most]
     what_to_do = "check that the system saw each source"
     if len(lines) >= _SAME * len(texts):
-        quoted = quote(texts.outputs[lines[0]])
-        what = f"{texts.rewrites.share(lines)} are the same, {quoted}"
-        yield Suspicion(what, texts.rewrites.where(lines), what_to_do)
+        what = f"{texts.rewrites.share(lines)} are the same"
+        quoted = f"all of these are {quote(texts.outputs[lines[0]])}"
+        yield Suspicion(what, texts.rewrites.where(lines), f"{quoted}: {what_to_do}")
     elif len(count) < _SAME * len(texts):
         what = f"only {len(count)} of {len(texts)} outputs are different"
         yield Suspicion(what, "all lines", what_to_do)

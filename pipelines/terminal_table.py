@@ -63,7 +63,7 @@ def terminal_table(table: RankedTable, *, width: int | None, bold: bool, interva
         bold: whether bold can be seen; otherwise a star takes its place.
         intervals: below each value its 95% interval.
     """
-    keys = ["rank", "system"] if table.has_ranks else ["system"]
+    keys = table.keys
     names = _shortened(table, width)
     shown: list[RenderableType] = [foreign(table.title, "bold" if bold else "")]
     for block in _blocks(table, names, keys, width, intervals=intervals):
@@ -93,9 +93,9 @@ def _all(table: RankedTable) -> tuple[Row, ...]:
 def _shortened(table: RankedTable, width: int | None) -> dict[str, str]:
     """Each system's name, cut in the middle where it would leave no room for a number."""
     if width is None:
-        return {row.system: printable(row.system) for row in _all(table)}
+        return {row.system: printable(row.system) + row.mark for row in _all(table)}
     room = max(12, width // 2 - 5)  # beside the rank, half of the width is for numbers
-    return {row.system: _cut(printable(row.system), room) for row in _all(table)}
+    return {row.system: _cut(printable(row.system), room) + row.mark for row in _all(table)}
 
 
 def _cut(name: str, room: int) -> str:
@@ -114,7 +114,7 @@ def _blocks(
     *,
     intervals: bool,
 ) -> list[list[int]]:
-    """The columns of each block."""
+    """The columns of each block; of several, the first begins with the one that ranks."""
     labels = [*names.values(), BOUNDS_TITLE if table.bounds else "system"]
     fixed = max(map(cell_len, labels)) + (GAP + 5 if "rank" in keys else 0)
     needed = []
@@ -123,7 +123,13 @@ def _blocks(
         if intervals:
             texts += [f"{row.cells[i].interval} " for row in _all(table)]
         needed.append(max(map(cell_len, [*title.split("\n"), *texts])))
-    return fitting(needed, fixed, width)
+    blocks = fitting(needed, fixed, width)
+    if len(blocks) == 1 or table.ranked_by is None:
+        return blocks
+    order = sorted(range(len(needed)), key=lambda i: i != table.ranked_by)
+    return [
+        [order[i] for i in block] for block in fitting([needed[i] for i in order], fixed, width)
+    ]
 
 
 def fitting(needed: Sequence[int], fixed: int, width: int | None) -> list[list[int]]:

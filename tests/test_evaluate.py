@@ -446,5 +446,6 @@ def test_what_cannot_be_evaluated_is_refused(test_set, outputs):
         scoring(["multibleu"])
     with pytest.raises(InputError, match="not aligned: 1 predictions, 40 sources"):
         evaluate([Outputs("short", ("x",))], test_set, scoring(CHEAP))
+    how = scoring(["acc"])
     with pytest.raises(MissingScorerError, match="tstbench prepare mini"):
-        evaluate(outputs, test_set, scoring(["acc"]))
+        evaluate(outputs, test_set, how, scorers=how.scorers(test_set.direction))

@@ -1,12 +1,13 @@
 """``import tstbench``: the same scores as the command line, as one object."""
 
 import json
+import re
 import subprocess
 import sys
 from html.parser import HTMLParser
 
 import pytest
-from prepared import DIRECTION, command_line, prepared_home
+from prepared import DIRECTION, command_line, prepared_home, refusal
 
 import tstbench
 from tstbench.pipelines.report_files import read_report
@@ -81,6 +82,44 @@ def test_a_results_folder_grows(sources, tmp_path):
     stored = read_report(tmp_path / DIRECTION / "predictions")
     assert [s.metric for s in stored.scores] == ["acc", "s_bleu"]
     assert (tmp_path / DIRECTION / "significance.json").is_file()
+
+
+def test_who_made_outputs_is_said_beside_the_file_by_an_option_or_in_python(
+    sources, tmp_path, capsys
+):
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.txt").write_text("\n".join(sources) + "\n")
+    (tmp_path / "one.toml").write_text('family = "rule"\ndate = "2018"\n')
+    said = tmp_path / "said.toml"
+    said.write_text('[one]\ndate = "2018-06"\n[two]\norigin = "our paper"\n')
+    asked = (tmp_path / "one.txt", tmp_path / "two.txt", "--direction", DIRECTION)
+    asked = ("evaluate", *asked, "--metrics", "s_bleu", "--out", tmp_path / "out")
+    assert command_line(capsys, *asked, "--info", said)[0] == 0
+
+    def facts(name):
+        info = read_report(tmp_path / "out" / DIRECTION / name).system
+        return info.name, info.family, info.date, info.origin
+
+    assert facts("one") == ("one", "rule", "2018-06", None)
+    assert facts("two") == ("two", "unknown", None, "our paper")
+    (tmp_path / "one.toml").unlink()
+    assert command_line(capsys, *asked)[0] == 0  # what is known stays
+    assert facts("one") == ("one", "rule", "2018-06", None)
+    for predictions, info in (
+        (sources, {"date": "2020"}),
+        ({"x": sources}, {"x": {"date": "2020"}}),
+    ):
+        scores = tstbench.evaluate(predictions, DIRECTION, metrics="s_bleu", info=info)
+        assert scores.report.system.date == "2020"
+    for text, named in (
+        ('[one]\nfamly = "rule"', "line 2: unknown key 'one.famly'. Did you mean 'family'"),
+        ('[one]\nfamily = "rules"', "line 2: one.family: .*'fpft'"),
+        ('[three]\nfamily = "rule"', "unknown system 'three'"),
+    ):
+        said.write_text(text)
+        assert re.search(named, refusal(capsys, *asked, "--info", said)), text
+    with pytest.raises(tstbench.TSTBenchError, match="famly"):
+        tstbench.evaluate(sources, DIRECTION, metrics="s_bleu", info={"famly": "rule"})
 
 
 @pytest.fixture

@@ -58,6 +58,14 @@ def test_an_answer_becomes_a_prediction_as_in_a_prompted_system():
     assert raw.prediction("Half an", source, filtered=True).text == "Half an"
 
 
+def test_what_looks_wrong_is_said_and_in_the_report(capsys):
+    task = bleu_task()
+    names = [question.id for question in task.questions]
+    report = task.report(dict(zip(names, task.test_set.sources[::-1], strict=True)))
+    assert "in reverse order" in report.warnings[0]
+    assert "careful: model: the outputs are in reverse order" in capsys.readouterr().err
+
+
 def test_scores_of_a_part_are_those_of_its_sentences_and_say_so():
     task = bleu_task()
     questions = task.questions[3:20]

@@ -398,6 +398,19 @@ class TestResults:
         html = show(root, direction="<b>x</b>").html
         assert "&lt;b&gt;x&lt;/b&gt; is not a known direction" in html
 
+    def test_outputs_that_look_wrong_are_marked_wherever_their_system_stands(self, root):
+        doubt = "the outputs are in <i>reverse</i> order"
+        write(root, report("ours", {"acc": 50}).model_copy(update={"warnings": (doubt,)}))
+        write(root, report("theirs", {"acc": 60}))
+        escaped = "the outputs are in &lt;i&gt;reverse&lt;/i&gt; order"
+        views = {"ranking": {"direction": THERE}, "overview": {}, "system": {"system": "ours"}}
+        for view, query in views.items():
+            html = show(root, view=view, **query).html
+            assert doubt not in html
+            assert html.count("§") == html.count(f"§ ours: {escaped}") + 1, view  # and the legend
+            assert escaped in html
+        assert "§" not in show(root, view="system", system="theirs").html
+
     def test_a_query_is_data(self):
         assert Query.parse(None) == Query.parse([1]) == Query()
         assert Query.parse({"view": "../x"}) == Query(unknown_view="../x")

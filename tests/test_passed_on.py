@@ -373,6 +373,8 @@ def test_a_submission_is_scored_as_the_command_line_scores_it(prepared, tmp_path
     assert code == 0, err
     same = read_report(tmp_path / "out" / DIRECTION / "Mine")
     assert submitted.scores == same.scores
+    assert submitted.warnings == same.warnings
+    assert "are the source itself" in submitted.warnings[0]
     assert len(submitted.scores) == 10
     assert (folder.parent / "significance.json").is_file()
     shares = [share for share, _ in told]

@@ -1,6 +1,7 @@
 """Tables for papers: marks, escapes, and the order of the ranking."""
 
 import csv
+import hashlib
 import io
 import re
 import shutil
@@ -48,7 +49,7 @@ def report(name, acc, ppl):
         data=DataInfo(
             fingerprint="0" * 64, cleaning="raw", sentences=2, references_min=1, references_max=1
         ),
-        outputs_sha256="0" * 64,
+        outputs_sha256=hashlib.sha256(name.encode()).hexdigest(),
         scores=(
             score("acc", acc, "percent", True),
             score("ppl", ppl, "perplexity", False),
@@ -82,12 +83,12 @@ def test_markdown():
     assert paper_table(REPORTS, RANKS, "markdown").splitlines() == [
         "mini/negative-to-positive, 2 sentences, profile embedded",
         "",
-        "| system | ACC ↑ | PPL ↓ |",
-        "| --- | ---: | ---: |",
-        r"| best\|\* a--b | **90.0** | 50.2 |",
-        r"| worse\_\&\_\[better\] | 10.0 | – |",
-        "| *bounds: not ranked* |  |  |",
-        "| copy | 95.0 | 9.0 |",
+        "| rank | system | ACC ↑ | PPL ↓ |",
+        "| ---: | --- | ---: | ---: |",
+        r"| 1 | best\|\* a--b | **90.0** | 50.2 |",
+        r"| 2 | worse\_\&\_\[better\] | 10.0 | – |",
+        "|  | *bounds: not ranked* |  |  |",
+        "|  | copy | 95.0 | 9.0 |",
         "",
         f"Ranked by ACC. Bold: {MEANING}",
     ]
@@ -114,15 +115,15 @@ def test_the_best_is_bold_in_a_terminal_and_starred_elsewhere(monkeypatch, capsy
 def test_latex():
     text = paper_table(REPORTS, RANKS, "latex")
     assert text.splitlines()[-12:] == [
-        r"\begin{tabular}{lrr}",
+        r"\begin{tabular}{rlrr}",
         r"\toprule",
-        r"system & ACC $\uparrow$ & PPL $\downarrow$ \\",
+        r"rank & system & ACC $\uparrow$ & PPL $\downarrow$ \\",
         r"\midrule",
-        r"best\textbar{}{*} a-{}-b & \textbf{90.0} & 50.2 \\",
-        r"worse\_\&\_{[}better] & 10.0 & \textendash{} \\",
+        r"1 & best\textbar{}{*} a-{}-b & \textbf{90.0} & 50.2 \\",
+        r"2 & worse\_\&\_{[}better] & 10.0 & \textendash{} \\",
         r"\midrule",
-        r"\multicolumn{3}{l}{\emph{bounds: not ranked}} \\",
-        r"copy & 95.0 & 9.0 \\",
+        r"& \multicolumn{3}{l}{\emph{bounds: not ranked}} \\",
+        r" & copy & 95.0 & 9.0 \\",
         r"\bottomrule",
         r"\end{tabular}}",
         r"\end{table}",
@@ -150,6 +151,24 @@ def test_latex_compiles_with_every_name(tmp_path):
     assert "Overfull" not in done.stdout
 
 
+@pytest.mark.parametrize("form", ["table", "markdown", "latex", "html"])
+def test_a_tie_is_a_range_of_ranks_and_a_doubt_stands_beside_the_name(form):
+    doubted = REPORTS[0].model_copy(update={"warnings": ("the outputs are in reverse order",)})
+    twin = REPORTS[2].model_copy(update={"system": SystemInfo(name="twin")})
+    text = paper_table([doubted, REPORTS[1], REPORTS[2], twin], TIES, form)
+    text = re.sub(r"<.*?>", " ", text.partition("</style>")[2] or text)
+    text = (
+        text.replace(r"\textendash{}", "–").replace(r"\textsuperscript{\S}", "§").replace("\\", "")
+    )
+    assert len(re.findall("1–2[ &|]+(?:best|worse)", text)) == 2
+    assert text.index("rank") < text.index("system")
+    text = " ".join(text.split())
+    assert len(re.findall("worse.{4,30}better.{0,6}§", text)) == 1  # not the best one
+    assert re.search("§ worse.{4,30}better.*: the outputs are in reverse order", text)
+    assert "§ twin: every output is that of copy." in text
+    assert "copy§" not in text  # a bound may be what others wrote
+
+
 @pytest.mark.parametrize("form", ["markdown", "latex", "html"])
 def test_what_is_bold(form):
     def marked(ranks):
@@ -171,8 +190,8 @@ def test_different_signatures_never_share_a_column():
     other = other.model_copy(update={"scores": (score, other.scores[1])})
     ranks = {**RANKS, score.signature: [ranked("other", 99.0, 1, 1, 1.0)]}
     text = paper_table([*REPORTS, other], ranks, "markdown")
-    assert "| system | ACC (1) ↑ | ACC (2) ↑ | PPL ↓ |" in text
-    assert "| other | – | 99.0 | 1.0 |" in text
+    assert "| rank | system | ACC (1) ↑ | ACC (2) ↑ | PPL ↓ |" in text
+    assert "| – | other | – | 99.0 | 1.0 |" in text
     assert "ACC (2) classifier:other. Their numbers cannot be compared." in text
 
 
@@ -206,6 +225,9 @@ def test_a_terminal_gets_blocks_and_no_word_is_cut():
     assert narrow.count("system") > 2
     assert narrow.count("ACC ↑") == narrow.count("PPL ↓") == 6
     assert "end" in narrow
+    last = replace(wide, titles=(*wide.titles[:-1], "OWN ↑"), ranked_by=len(wide.titles) - 1)
+    first = plain_table(last, width=80).splitlines()[1]
+    assert first.split()[:2] == ["system", "OWN"]  # the column that ranks, beside the system
     one = plain_table(wide)
     assert "x" * 90 + "end" in one
     assert one.count("ACC ↑ ") == 6

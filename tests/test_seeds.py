@@ -241,7 +241,7 @@ def test_from_training_to_the_table(tmp_path, capsys):
     score = ("--direction", BACK, "--metrics", "s_bleu")
     code, shown, err = command_line(capsys, "evaluate", *files, *score)
     assert code == 0, err
-    assert re.search(r"stytrans +\d+\.\d ±\d+\.\d", shown)
+    assert re.search(r"stytrans§? +\d+\.\d ±\d+\.\d", shown)
     assert "stytrans n = 2 (5, 6)" in " ".join(shown.split())
     # The same model asked in another way is no run of the same system.
     other = tmp_path / "other.jsonl"

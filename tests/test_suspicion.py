@@ -1,5 +1,6 @@
 """Outputs that cannot be what they should be: each kind is noticed, and no real system is."""
 
+import csv
 import html
 import json
 import random
@@ -13,6 +14,7 @@ from tstbench.datasets_scripts.system_outputs import SYSTEM_OUTPUTS, read_output
 from tstbench.files import read_lines
 from tstbench.pipelines.outputs import read_outputs
 from tstbench.pipelines.report import predictions_sha256
+from tstbench.pipelines.report_files import read_report
 from tstbench.pipelines.suspicion import find_suspicions, same_outputs
 from tstbench.pipelines.transfer import predict
 from tstbench.pipelines.which_direction import fitting_directions
@@ -56,7 +58,7 @@ WRONG = {
         "chat",
     ),
     "label": (lambda t: [f"Positive: {x}" for x in t], "begin with a label"),
-    "header": (lambda t: ["prediction", *t[:-1]], r"header, 'prediction' \(line 1\)"),
+    "header": (lambda t: ["prediction", *t[:-1]], r"a header \(line 1\): remove 'prediction'"),
     "empty": (lambda t: ["", "", *t[2:]], r"2 of 40 outputs are empty \(lines 1, 2\)"),
     "all empty": (lambda t: [" "] * len(t), "40 of 40 outputs are empty"),
     "all the same": (lambda t: ["great food ."] * len(t), "40 of 40 outputs are the same"),
@@ -146,6 +148,38 @@ class TestCommandLine:
         assert careful[0].startswith("careful: sorted: the outputs are sorted by the alphabet")
         assert careful[1].startswith("careful: theirs: every output is that of ours")
         assert "sorted" in out
+
+    def test_it_stays_with_the_results_until_the_outputs_change(self, tmp_path, capsys, good):
+        path, out = tmp_path / "ours.txt", tmp_path / "results"
+
+        def evaluate(texts, *more):
+            path.write_text("\n".join(texts) + "\n")
+            asked = ("evaluate", path, "--direction", DIRECTION, "--out", out, *more)
+            code, table, err = command_line(capsys, *asked)
+            assert code == 0, err
+            return table, err, read_report(out / DIRECTION / "ours").warnings
+
+        wrong = shuffled(good)
+        table, err, (kept,) = evaluate(wrong, "--metrics", "s_bleu")
+        assert kept.startswith("the outputs are in another order than the sources")
+        assert f"careful: ours: {kept}: " in err
+        assert "ours§" in table
+        assert f"§ ours: {kept}." in " ".join(table.split())
+        table, err, again = evaluate(wrong, "--metrics", "r_bleu", "--format", "latex")
+        assert again == (kept,)
+        assert "careful" not in err  # said already
+        assert r"ours\textsuperscript{\S}" in table
+        numbers = tmp_path / "numbers.csv"
+        assert command_line(capsys, "report", out, "--out", numbers)[0] == 0
+        rows = list(csv.DictReader(numbers.read_text().splitlines()))
+        assert [row["warnings"] for row in rows] == [kept] * 2
+        asked = ("evaluate", "--baseline", "copy", "--direction", DIRECTION, "--metrics", "s_bleu")
+        assert command_line(capsys, *asked, "--out", out)[0] == 0
+        _, compared, _ = command_line(capsys, "compare", "ours", "copy", out)
+        assert f"careful: A: {kept}." in " ".join(compared.split())
+        table, _, none = evaluate(good, "--metrics", "s_bleu")
+        assert none == ()
+        assert "§" not in table
 
     def test_a_new_name_for_stored_outputs(self, tmp_path, capsys, good):
         for name in ("first", "second"):

@@ -113,7 +113,8 @@ class DirectionResults:
             for m, n in twins.items()
             if n > 1
         ]
-        return tuple(dict.fromkeys([*filter(None, found), *mixed]))
+        doubts = (f"{r.system.name}: {'; '.join(r.warnings)}" for r in self.reports if r.warnings)
+        return tuple(dict.fromkeys([*filter(None, found), *mixed, *doubts]))
 
 
 def score_of(report: Report, column: Column) -> Score | None:

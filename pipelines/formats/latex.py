@@ -26,6 +26,7 @@ _ESCAPES = str.maketrans(
         "↑": r"$\uparrow$",
         "↓": r"$\downarrow$",
         "†": r"$^\dagger$",
+        "§": r"\textsuperscript{\S}",
         "\N{EN DASH}": r"\textendash{}",
     }
 )
@@ -38,16 +39,16 @@ def latex(table: RankedTable, *, intervals: bool = False) -> str:
         table: what to write down.
         intervals: beside each value its 95% interval.
     """
-    width = 1 + len(table.titles)
-    rows = [_row(row, intervals=intervals) for row in table.rows]
+    ranks, width = table.has_ranks, len(table.titles)
+    rows = [_row(row, ranks=ranks, intervals=intervals) for row in table.rows]
     if table.bounds:
-        title = rf"\multicolumn{{{width}}}{{l}}{{\emph{{{BOUNDS_TITLE}}}}} \\"
+        title = rf"{'& ' * ranks}\multicolumn{{{1 + width}}}{{l}}{{\emph{{{BOUNDS_TITLE}}}}} \\"
         rows += [*([r"\midrule"] if rows else []), title]
-        rows += [_row(row, intervals=intervals) for row in table.bounds]
-    header = " & ".join(["system", *(_header(title) for title in table.titles)])
+        rows += [_row(row, ranks=ranks, intervals=intervals) for row in table.bounds]
+    header = " & ".join([*table.keys, *(_header(title) for title in table.titles)])
     below = table.below("Bold", intervals=intervals)
     caption = " ".join([f"{escaped(table.title)}.", *(_sentence(escaped(note)) for note in below)])
-    environment = "table*" if width > _WIDE or intervals else "table"
+    environment = "table*" if 1 + width > _WIDE or intervals else "table"
     lines = [
         rf"\begin{{{environment}}}[tp]",
         r"\centering",
@@ -56,7 +57,7 @@ def latex(table: RankedTable, *, intervals: bool = False) -> str:
         rf"\caption{{{caption}}}",
         rf"\label{{tab:{re.sub('[^A-Za-z0-9]+', '-', table.name).strip('-').lower()}}}",
         r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
-        rf"\begin{{tabular}}{{l{'r' * (width - 1)}}}",
+        rf"\begin{{tabular}}{{{'r' * ranks}l{'r' * width}}}",
         r"\toprule",
         rf"{header} \\",
         r"\midrule",
@@ -88,9 +89,9 @@ def _sentence(text: str) -> str:
     return text if text.endswith(".") else f"{text}."
 
 
-def _row(row: Row, *, intervals: bool) -> str:
-    cells = [escaped(row.system), *(_cell(cell, intervals=intervals) for cell in row.cells)]
-    return " & ".join(cells) + r" \\"
+def _row(row: Row, *, ranks: bool, intervals: bool) -> str:
+    cells = (_cell(cell, intervals=intervals) for cell in row.cells)
+    return " & ".join([*map(escaped, row.beginning(ranks=ranks)), *cells]) + r" \\"
 
 
 def _cell(cell: Cell, *, intervals: bool) -> str:

@@ -16,13 +16,13 @@ def markdown(table: RankedTable, *, intervals: bool = False) -> str:
         table: what to write down.
         intervals: beside each value its 95% interval.
     """
-    width = 1 + len(table.titles)
-    rows = [_row(row, intervals=intervals) for row in table.rows]
+    ranks = table.has_ranks
+    rows = [_row(row, ranks=ranks, intervals=intervals) for row in table.rows]
     if table.bounds:
-        rows.append([f"*{BOUNDS_TITLE}*", *[""] * (width - 1)])
-        rows += [_row(row, intervals=intervals) for row in table.bounds]
-    rule = ["---", *["---:"] * (width - 1)]
-    header = ["system", *(escaped(title).replace("\n", "<br>") for title in table.titles)]
+        rows.append([*[""] * ranks, f"*{BOUNDS_TITLE}*", *[""] * len(table.titles)])
+        rows += [_row(row, ranks=ranks, intervals=intervals) for row in table.bounds]
+    rule = [*["---:"] * ranks, "---", *["---:"] * len(table.titles)]
+    header = [*table.keys, *(escaped(title).replace("\n", "<br>") for title in table.titles)]
     lines = [f"| {' | '.join(cells)} |" for cells in (header, rule, *rows)]
     below = [escaped(note) for note in table.below("Bold", intervals=intervals)]
     return "\n\n".join([escaped(table.title), "\n".join(lines), *below]) + "\n"
@@ -33,8 +33,9 @@ def escaped(text: str) -> str:
     return text.translate(_ESCAPES)
 
 
-def _row(row: Row, *, intervals: bool) -> Sequence[str]:
-    return [escaped(row.system), *(_cell(cell, intervals=intervals) for cell in row.cells)]
+def _row(row: Row, *, ranks: bool, intervals: bool) -> Sequence[str]:
+    cells = (_cell(cell, intervals=intervals) for cell in row.cells)
+    return [*map(escaped, row.beginning(ranks=ranks)), *cells]
 
 
 def _cell(cell: Cell, *, intervals: bool) -> str:

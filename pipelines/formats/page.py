@@ -17,7 +17,7 @@ table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 caption { font-weight: 600; padding: .5rem 0; text-align: left; }
 caption span { position: sticky; left: 0; display: inline-block; max-width: calc(100vw - 2rem); }
 th, td { padding: .3rem .7rem; text-align: right; white-space: nowrap; }
-th:first-child { text-align: left; position: sticky; left: 0; background: Canvas; }
+th.system { text-align: left; position: sticky; left: 0; background: Canvas; }
 thead th { border-bottom: 1px solid; font-weight: 500; }
 tbody th { font-weight: 400; max-width: min(40rem, 50vw); }
 tbody th { overflow: hidden; text-overflow: ellipsis; }
@@ -56,15 +56,19 @@ def fragment(table: RankedTable) -> str:
 
 def _table(table: RankedTable, *, intervals: bool) -> str:
     titles = (html.escape(title).replace("\n", "<br>") for title in table.titles)
-    head = "".join(f"<th scope='col'>{title}</th>" for title in titles)
-    ranked = "".join(_row(row, intervals=intervals) for row in table.rows)
-    bounds = "".join(_row(row, intervals=intervals) for row in table.bounds)
+    rank = "<th scope='col'>rank</th>" if table.has_ranks else ""
+    head = rank + "<th scope='col' class='system'>system</th>"
+    head += "".join(f"<th scope='col'>{title}</th>" for title in titles)
+    ranks = table.has_ranks
+    ranked = "".join(_row(row, ranks=ranks, intervals=intervals) for row in table.rows)
+    bounds = "".join(_row(row, ranks=ranks, intervals=intervals) for row in table.bounds)
     if bounds:
-        over = f"<th scope='rowgroup'>{BOUNDS_TITLE}</th><td colspan='{len(table.titles)}'></td>"
+        over = f"<th scope='rowgroup' class='system'>{BOUNDS_TITLE}</th>"
+        over = f"{'<td></td>' * ranks}{over}<td colspan='{len(table.titles)}'></td>"
         bounds = f"<tbody><tr>{over}</tr>{bounds}</tbody>"
     return (
         f"<table><caption><span>{html.escape(table.title)}</span></caption>"
-        f"<thead><tr><th scope='col'>system</th>{head}</tr></thead>"
+        f"<thead><tr>{head}</tr></thead>"
         f"<tbody>{ranked}</tbody>{bounds}</table>"
     )
 
@@ -74,9 +78,11 @@ def _below(table: RankedTable, *, intervals: bool) -> str:
     return "".join(f"<p>{html.escape(note)}</p>" for note in notes)
 
 
-def _row(row: Row, *, intervals: bool) -> str:
+def _row(row: Row, *, ranks: bool, intervals: bool) -> str:
+    rank = f"<td>{row.rank}</td>" if ranks else ""
     cells = "".join(_cell(cell, intervals=intervals) for cell in row.cells)
-    return f"<tr><th scope='row'>{html.escape(row.system)}</th>{cells}</tr>"
+    name = html.escape(row.system + row.mark)
+    return f"<tr>{rank}<th scope='row' class='system'>{name}</th>{cells}</tr>"
 
 
 def _cell(cell: Cell, *, intervals: bool) -> str:

@@ -6,13 +6,13 @@ import csv
 import io
 from collections.abc import Iterator, Sequence
 
-from ..ranked_table import Standings
+from ..ranked_table import Standings, warnings_of
 from ..seeds import MeanScore
 
 HEADER = (
     "direction", "system", "bound", "metric", "value", "low", "high", "unit", "higher_is_better",
     "rank_low", "rank_high", "p_best", "bold", "profile", "signature", "made_with", "sentences",
-    "data", "outputs_sha256", "seeds", "seed_deviation",
+    "data", "outputs_sha256", "seeds", "seed_deviation", "warnings",
 )  # fmt: skip
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet computes a cell that begins so
 
@@ -60,6 +60,7 @@ def _rows(standings: Standings) -> Iterator[tuple[object, ...]]:
                 report.outputs_sha256,
                 " ".join(map(str, spread.seeds)) if spread else None,
                 spread.deviation if spread else None,
+                "; ".join(warnings_of(report, standings.reports)) or None,
             )
 
 

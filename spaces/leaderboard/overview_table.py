@@ -14,7 +14,7 @@ from .overview import Overview, OverviewColumn, OverviewRow
 from .places import bold
 from .runs import deviation, deviation_text, run_links
 from .standings import Standings
-from .table_parts import SHOWN, blocks, framed, parallel_key, sort_header, system_facts
+from .table_parts import SHOWN, blocks, doubt, framed, parallel_key, sort_header, system_facts
 from .words import metric_title, number, styles_text
 
 
@@ -112,7 +112,9 @@ def _overview_row(index: int, row: OverviewRow, overview: Overview, standings: S
                 class_="name",
                 title=system.origin,
             ),
-            system_facts(system, run_links(entry.runs)),
+            system_facts(
+                system, run_links(entry.runs), doubt(*(e.report for e in row.entries if e))
+            ),
             scope="row",
             class_="system",
         ),

@@ -8,6 +8,7 @@ from markupsafe import Markup
 
 from ...pipelines.meta import in_words as agreement
 from ...pipelines.meta.known import headline
+from ...pipelines.ranked_table import DOUBT
 from .controls import bar, link, search
 from .data import Board, direction_title
 from .filters import filters
@@ -118,6 +119,11 @@ def _how_to_read(scene: Scene) -> Markup:
     if any(agreement.MARK in text for text in shown):
         lines.append(f"{agreement.DOUBT}.")
     lines += (f"† {note}." for note in dict.fromkeys(c.caution for c in ranking.columns) if note)
+    lines += (
+        f"{DOUBT} {row.entry.label}: {'; '.join(row.entry.report.warnings)}."
+        for row in ranking.rows
+        if row.entry.report.warnings
+    )
     if len(scene.settings) > 1:
         lines.append(
             f"{len(scene.settings)} ways of scoring were used on this direction. Their numbers "

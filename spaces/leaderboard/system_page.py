@@ -10,6 +10,7 @@ from markupsafe import Markup
 from ...datasets_scripts.known import DATASETS
 from ...errors import InputError, unknown_name
 from ...pipelines.history import Earlier, read_history
+from ...pipelines.ranked_table import DOUBT
 from ...pipelines.report import SystemInfo
 from .controls import link, notice
 from .data import Board, direction_title
@@ -274,6 +275,8 @@ def _outputs(one: Standing) -> Markup:
     place = {"direction": direction, "setting": one.setting}
     rival = link("Head to head", view="versus", first=entry.label, **place)
     published = https_link(report.system.outputs_url, "Published here")
+    doubts = el("small", f"{DOUBT} {'; '.join(report.warnings)}.") if report.warnings else None
+    short = join([short, doubts])
     others = el("small", rival, (" \N{MIDDLE DOT} ", published) if published else None)
     if not entry.has_samples:
         dataset = DATASETS.get(entry.direction.dataset)

@@ -13,7 +13,7 @@ from .data import Entry
 from .markup import el, https_link
 from .ranking import Cell, Column, Ranking, Row
 from .runs import deviation_text, run_links
-from .table_parts import SHOWN, blocks, framed, parallel_key, sort_header, system_facts
+from .table_parts import SHOWN, blocks, doubt, framed, parallel_key, sort_header, system_facts
 from .words import ASPECT_TITLES, interval_text, number, rank_text, unit_text
 
 
@@ -106,7 +106,7 @@ def _system_cell(entry: Entry) -> Markup:
     return el(
         "th",
         el("span", link(entry.label, view="system", system=system.name), class_="name"),
-        system_facts(system, outputs, run_links(entry.runs) or _versus(entry)),
+        system_facts(system, outputs, run_links(entry.runs) or _versus(entry), doubt(entry.report)),
         scope="row",
         class_="system",
     )

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
-from ...pipelines.report import SystemInfo
+from ...pipelines.ranked_table import DOUBT
+from ...pipelines.report import Report, SystemInfo
 from .markup import el, join
 from .words import FAMILIES, parallel_text
 
@@ -67,6 +68,12 @@ def system_facts(system: SystemInfo, *more: Markup | None) -> Markup:
             origin if system.origin else None,
         ]
     )
+
+
+def doubt(*reports: Report) -> Markup | None:
+    """That something looks wrong with a system's outputs; the pointer shows what."""
+    said = "; ".join(warning for report in reports for warning in report.warnings)
+    return el("span", f"{DOUBT} careful", class_="flag", title=said) if said else None
 
 
 def parallel_key(system: SystemInfo) -> str:

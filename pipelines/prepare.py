@@ -110,7 +110,7 @@ def _why(name: str, metrics: Sequence[str], scorers: Scorers, choices: Choices) 
     """Which metrics need a scorer, and which do without."""
     users = [one for one in metrics if name in roles_needed([one], scorers, choices)]
     others = [one for one in metrics if one not in users]
-    without = f"; to do without it: --metrics {' '.join(others)}" if others else ""
+    without = f"; to do without it: evaluate --metrics {' '.join(others)}" if others else ""
     return f"It is needed for {', '.join(users)}{without}"
 
 

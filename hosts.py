@@ -4,6 +4,9 @@ A page in a browser may have its own name point to 127.0.0.1 once it is loaded (
 browser then takes a server on this machine for the page's own, and lets its scripts read whatever
 is served. Their requests still name that page in the header ``Host``: a server that refuses names
 which are not its own gives nothing away. An address of digits is not looked up, so it is accepted.
+
+A page of another website may also send requests to 127.0.0.1 as it is, such as uploads: it cannot
+read the answers, but they would be done. A browser says whose page asks in the header ``Origin``.
 """
 
 from __future__ import annotations
@@ -61,6 +64,25 @@ start the server with --allow-host evil.example
             f"this server does not answer to the name {name!r}. If it is yours, as behind a proxy, "
             f"{self.how} {name}"
         )
+
+    def foreign(self, origin: str, host: str) -> str | None:
+        """Why a request of a page is refused that is none of this server; ``None`` if it is one.
+
+        Args:
+            origin: its ``Origin``; without one, it is no request of a browser's page to a server.
+            host: its ``Host``.
+
+        >>> Hosts("127.0.0.1").foreign("http://127.0.0.1:8090", "127.0.0.1:8090") is None
+        True
+        >>> Hosts("127.0.0.1").foreign("https://evil.example", "127.0.0.1:8090")
+        "a page of 'https://evil.example' may not use this server"
+        """
+        _, _, place = origin.partition("://")
+        found = _HEADER.fullmatch(place)
+        name = _bare(found["name"] or "") if found else ""
+        if ANY in self.allowed or place == host or name in set(map(_bare, self.allowed)):
+            return None
+        return f"a page of {printable(origin[:_SHOWN])!r} may not use this server"
 
     @property
     def _names(self) -> set[str]:

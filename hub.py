@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 import socket
 import sys
 from functools import lru_cache
 from pathlib import Path
 from urllib.parse import urlsplit
+from urllib.request import getproxies_environment
 
 from huggingface_hub import constants
 
@@ -16,6 +18,7 @@ from .errors import MissingFileError
 # Whose errors on an answer are the answer's fault.
 _CLIENT = {"huggingface_hub", "json", "httpx", "requests"}
 _MISREAD = LookupError | TypeError | AttributeError | ValueError | AssertionError | RecursionError
+_LONGEST = 96  # characters of an id on the Hub
 _REPO_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
 
 
@@ -25,7 +28,7 @@ def is_repo_id(name: str) -> bool:
     >>> is_repo_id("tstbench/copy"), is_repo_id("copy"), is_repo_id("../copy")
     (True, False, False)
     """
-    return _REPO_ID.fullmatch(name) is not None
+    return len(name) <= _LONGEST and _REPO_ID.fullmatch(name) is not None
 
 
 def fetch_model(repo_id: str, *, revision: str | None = None) -> Path:
@@ -79,8 +82,29 @@ def misunderstood(error: Exception) -> bool:
     return ours_or_theirs in _CLIENT
 
 
+def environment_fault() -> str | None:
+    """What in the environment no client of a server can use, without its value."""
+    token = os.environ.get("HF_TOKEN", "")
+    if not (token.isascii() and token.isprintable()):
+        return "the environment variable HF_TOKEN has a character that no token has: copy it again"
+    for name, proxy in getproxies_environment().items():
+        try:
+            usable = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
+            if name == "no" or (usable.hostname and usable.port != 0):
+                continue
+        except ValueError:  # brackets, or a port that is none
+            pass
+        return (
+            f"the environment variable {name.upper()}_PROXY is not the address of a proxy: write "
+            "it like http://127.0.0.1:3128, or unset it"
+        )
+    return None
+
+
 def why_not_downloaded(error: Exception) -> str:
     """Why a download failed, in words: what an HTTP client raises has names for programmers."""
+    if fault := environment_fault():
+        return fault
     status = getattr(getattr(error, "response", None), "status_code", None)
     if status in (401, 403, 404):
         return f"there is no such public repository or revision there (HTTP {status})"

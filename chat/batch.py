@@ -22,7 +22,7 @@ from .bounded import TooMuchError, bounded_client
 from .budget import Budget
 from .client import api_key
 from .cost import Counter
-from .refusals import Passing, RefusedError, fatal, reply_of
+from .refusals import NO_KEY, Passing, RefusedError, fatal, reply_of
 from .settings import ServerSettings
 
 _AT_MOST = 50_000  # requests in one batch
@@ -49,11 +49,12 @@ async def ask_in_batch(
 
     sizes = [counter.prompt(call.body["messages"]) for call in calls]
     budget.check_batch(sizes, settings.longest_answer)
+    key = api_key(settings)
     client = openai.AsyncOpenAI(
-        api_key=api_key(settings),
+        api_key=key,
         base_url=settings.url,
         timeout=settings.timeout,
-        http_client=bounded_client(ssl.create_default_context(), _MAX_FILE),
+        http_client=bounded_client(ssl.create_default_context(), key, _MAX_FILE),
     )
     try:
         for start in range(0, len(calls), _AT_MOST):
@@ -61,7 +62,7 @@ async def ask_in_batch(
                 client, calls[start : start + _AT_MOST], settings, kept, budget, counter
             )
     except (openai.OpenAIError, TooMuchError) as error:
-        failure = fatal(error, settings, "the batch", client.api_key)
+        failure = fatal(error, settings, "the batch", has_key=key != NO_KEY)
         if isinstance(failure, RefusedError):
             raise failure.with_hint("") from None
         raise ServerError(

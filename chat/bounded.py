@@ -6,6 +6,7 @@ import ssl
 from typing import Any
 
 from ..errors import require
+from .settings import SECRET
 
 MAX_ANSWER = 1 << 25  # bytes: 32 MiB; 4,000 tokens with 20 alternatives each take 8
 
@@ -14,12 +15,13 @@ class TooMuchError(Exception):
     """A server sent more than an answer can be, or sent it compressed."""
 
 
-def bounded_client(certificates: ssl.SSLContext, most: int = MAX_ANSWER) -> Any:
+def bounded_client(certificates: ssl.SSLContext, key: str, most: int = MAX_ANSWER) -> Any:
     """An HTTP client for the ``openai`` package.
 
     It follows no redirect, which would give the sentences to a server that nobody named, reads no
     more than ``most`` bytes of an answer, and no compressed one, in which a few bytes may
-    stand for gigabytes.
+    stand for gigabytes. Where a server repeats the key, in an answer, in a list of models or in an
+    error, nobody else gets to see it.
 
     Raises:
         MissingExtraError: openai is not installed.
@@ -35,6 +37,8 @@ def bounded_client(certificates: ssl.SSLContext, most: int = MAX_ANSWER) -> Any:
                 content = await _read(response, most)
             finally:
                 await response.aclose()
+            if len(key) >= SECRET:
+                content = content.replace(key.encode(), b"...")
             kept = {"headers": response.headers, "content": content, "request": request}
             return type(response)(response.status_code, **kept)
 

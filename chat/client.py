@@ -91,7 +91,7 @@ class ChatClient:
                 base_url=settings.url,
                 timeout=settings.timeout,
                 max_retries=0,  # retries are counted here
-                http_client=bounded_client(certificates),
+                http_client=bounded_client(certificates, self._key),
             )
             for _ in range(-(-settings.concurrency // _SHARE))
         ]
@@ -184,7 +184,7 @@ class ChatClient:
             ValueError,
             TooMuchError,
         ) as error:  # ValueError: a body that is not JSON
-            failure = fatal(error, self._settings, of, self._key)
+            failure = fatal(error, self._settings, of, has_key=self._key != NO_KEY)
             if isinstance(failure, Reply):
                 return failure
             if isinstance(failure, Passing):

@@ -8,6 +8,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 from ..errors import ServerError
+from ..hub import environment_fault
 from .answers import Reply, Token, read_tokens
 from .bounded import TooMuchError
 from .settings import ServerSettings
@@ -74,7 +75,7 @@ class RefusedError(ServerError):
 
 
 def fatal(
-    error: Exception, settings: ServerSettings, of: str, key: str
+    error: Exception, settings: ServerSettings, of: str, *, has_key: bool
 ) -> Passing | RefusedError | Reply:
     """What an exception of the client means.
 
@@ -82,7 +83,7 @@ def fatal(
         error: as it was raised.
         settings: of the request.
         of: whose request it is.
-        key: never shown, whatever the server says.
+        has_key: whether one was sent.
 
     Returns:
         Something that may pass, something that does not, or an answer without a rewrite (a server
@@ -97,11 +98,13 @@ def fatal(
     if isinstance(error, TooMuchError):
         return RefusedError(f"{url} sent {error}: that is no chat server's")
     if isinstance(error, openai.APIConnectionError):
+        if fault := environment_fault():
+            return RefusedError(fault)
         text = f"{url} cannot be reached: is a server running there?"
         return Passing(text, is_free=_unconnected(error))
     if not isinstance(error, openai.APIStatusError):
         return Passing(_NO_SERVER.format(url))
-    status, code, said = error.status_code, _code(error), _said(error, key)
+    status, code, said = error.status_code, _code(error), _said(error)
     if status == 429 and code in ("insufficient_quota", "billing_hard_limit_reached"):
         return RefusedError(f"the account of the key in {settings.key_name} has no credit left")
     if 300 <= status < 400:
@@ -122,7 +125,7 @@ def fatal(
             is_limit=status == 429,
             is_free=True,
         )
-    if status == 401 and key == NO_KEY:
+    if status == 401 and not has_key:
         return RefusedError(
             f"{url} wants a key, and the environment variable {settings.key_name} is not set: "
             f"export {settings.key_name}=..."
@@ -243,8 +246,8 @@ def _is_page(error: Any) -> bool:
     return isinstance(body, str) and body.lstrip().lower().startswith(("<!doctype", "<html"))
 
 
-def _said(error: Any, key: str) -> str:
-    """The server's own words, shortened, without the key."""
+def _said(error: Any) -> str:
+    """The server's own words, shortened."""
     if _is_page(error):
         return "a page of HTML"
     body = getattr(error, "body", None)
@@ -256,8 +259,6 @@ def _said(error: Any, key: str) -> str:
     else:
         text = body if isinstance(body, str) else getattr(error, "message", "")
     words = " ".join(str(text).split())
-    if key != NO_KEY and len(key) > len(NO_KEY):
-        words = words.replace(key, "...")
     return words[:_SHOWN] + ("..." if len(words) > _SHOWN else "") or "nothing else"
 
 

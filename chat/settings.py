@@ -7,13 +7,17 @@ import os
 import re
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from pydantic import Field
 
 from ..errors import InputError
 
 OPENAI_URL = "https://api.openai.com/v1"
+SECRET = 8  # characters: a shorter key is a word, such as EMPTY
+# What looks like a key of one of the known services, and how fields are called that hold one.
+_KEY = re.compile(r"(?<![A-Za-z0-9])(?:sk-|sk_|pk_|gsk_|hf_|xai-|AIza)[\w-]{16,}")
+_KEY_NAME = re.compile(r"api[-_ ]?key|secret|passw|authori[sz]ation|bearer|access[-_]?token", re.I)
 HANDLING = {"identifies": False}  # of fields that change no answer
 
 
@@ -119,15 +123,21 @@ class ServerSettings(Handling):
             usable = None
         if not usable:
             raise InputError(
-                f"{self.flag('base_url')} {url!r} is not the address of a server: write it like "
+                f"{self.flag('base_url')} is not the address of a server: write it like "
                 "http://127.0.0.1:8000/v1"
             )
-        if parts.username or parts.password or parts.query:
+        secrets = (parts.username, parts.password, parts.query, parts.fragment)
+        if any(secrets) or self._has_key(url):
             raise InputError(
-                f"{self.flag('base_url')} holds a user name, a password or a query, and it is "
-                f"written into cards: leave it out, and export {self.key_name} instead"
+                f"{self.flag('base_url')} holds a user name, a password, a query or a key, and it "
+                f"is written into cards: leave it out, and export {self.key_name} instead"
             )
         return url
+
+    def _has_key(self, text: str) -> bool:
+        """Whether a text that is written into cards has the key, or what looks like one."""
+        key = os.environ.get(self.key_name, "").strip()
+        return _KEY.search(text) is not None or (len(key) >= SECRET and key in unquote(text))
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -161,12 +171,17 @@ class ServerSettings(Handling):
         return extra if isinstance(extra, int) else self.max_tokens
 
     def _extra(self) -> dict[str, Any]:
+        if self._has_key(self.extra) or _KEY_NAME.search(self.extra):
+            raise InputError(
+                f"{self.flag('extra')} holds a key, and it is written into cards: leave it out, "
+                f"and export {self.key_name} instead"
+            )
         try:
             found = json.loads(self.extra or "{}")
-        except ValueError as error:
-            raise InputError(f"{self.flag('extra')} {self.extra}: not JSON: {error}") from error
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"{self.flag('extra')}: not JSON: {error}") from error
         if not isinstance(found, dict):
-            raise InputError(f"{self.flag('extra')} {self.extra}: write a JSON object, {{...}}")
+            raise InputError(f"{self.flag('extra')}: write a JSON object, {{...}}")
         if taken := {"model", "messages", "seed", "stream", "n"} & set(found):
             raise InputError(f"{self.flag('extra')}: {min(taken)!r} cannot be given there")
         return found

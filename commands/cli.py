@@ -90,16 +90,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # `tstbench ... | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except ValueError as error:
-        if "embedded null" not in str(error):
-            raise
-        say("tstbench: a path contains a NUL character, which no file name may: remove it")
-        return 2
     except OSError as error:  # no right to read, disk full, a folder where a file should be
         what = f"{error.filename}: {error.strerror}" if error.filename else str(error)
         if error.errno in NO_ROOM:
             what += ". Make room on that disk, or point TSTBENCH_HOME and TMPDIR to another one"
         say(f"tstbench: {what}")
+        return 2
+    except Exception as error:
+        from ..hub import environment_fault
+
+        fault = environment_fault()
+        if isinstance(error, ValueError) and "embedded null" in str(error):
+            fault = "a path contains a NUL character, which no file name may: remove it"
+        if not fault:
+            raise
+        say(f"tstbench: {fault}")
         return 2
 
 

@@ -106,7 +106,7 @@ def launch(folder: Path | str, **kwargs: Any) -> gr.Blocks:
     )
     demo = page(folder)
     middleware = [Middleware(KnownHosts, hosts=hosts)]
-    demo.launch(**looks(), app_kwargs={"middleware": middleware}, **kwargs)
+    demo.launch(**looks(), app_kwargs={"middleware": middleware}, max_file_size=1, **kwargs)
     return demo
 
 

@@ -25,8 +25,14 @@ class Running:
     close: Callable[[], None]
 
 
+MAX_BODY = 4 << 20  # bytes of a request: a file of a submission has 1 MiB
+
+
 class KnownHosts:
-    """ASGI layer: only requests that name this server are answered, see :mod:`tstbench.hosts`."""
+    """ASGI layer: only requests that name this server, and are not too large, are answered.
+
+    Nor those of other websites' pages, see :mod:`tstbench.hosts`.
+    """
 
     def __init__(self, app: Any, hosts: Hosts) -> None:
         self.app = app
@@ -37,10 +43,9 @@ class KnownHosts:
         if scope["type"] not in ("http", "websocket"):
             await self.app(scope, receive, send)
             return
-        named = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
-        refusal = self.hosts.refusal(named[0] if len(named) == 1 else None)
+        refusal = self._refusal(scope)
         if refusal is None:
-            await self.app(scope, receive, send)
+            await self.app(scope, _limited(receive), send)
         elif scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008})  # RFC 6455: policy violation
         else:
@@ -48,8 +53,36 @@ class KnownHosts:
                 (b"content-type", b"text/plain; charset=utf-8"),
                 (b"x-content-type-options", b"nosniff"),
             ]
-            await send({"type": "http.response.start", "status": STATUS, "headers": headers})
-            await send({"type": "http.response.body", "body": refusal.encode()})
+            await send({"type": "http.response.start", "status": refusal[0], "headers": headers})
+            await send({"type": "http.response.body", "body": refusal[1].encode()})
+
+    def _refusal(self, scope: Any) -> tuple[int, str] | None:
+        """The status and the reason of a refusal."""
+        said: dict[bytes, list[str]] = {}
+        for name, value in scope["headers"]:
+            said.setdefault(name, []).append(value.decode("latin-1"))
+        host = said.get(b"host", [])
+        if why := self.hosts.refusal(host[0] if len(host) == 1 else None):
+            return STATUS, why
+        for origin in said.get(b"origin", ()):
+            if why := self.hosts.foreign(origin, host[0]):
+                return 403, why
+        if any(int(size) > MAX_BODY for size in said.get(b"content-length", ()) if size.isdigit()):
+            return 413, f"a request has at most {MAX_BODY >> 20} MiB"
+        return None
+
+
+def _limited(receive: Callable) -> Callable:
+    """A request that did not say how large it is ends where it becomes too large."""
+    taken = 0
+
+    async def limited() -> Any:
+        nonlocal taken
+        message = await receive()
+        taken += len(message.get("body", b""))
+        return message if taken <= MAX_BODY else {"type": "http.disconnect"}
+
+    return limited
 
 
 def start(

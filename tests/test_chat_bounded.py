@@ -2,6 +2,7 @@
 
 import asyncio
 import gzip
+import json
 import ssl
 import threading
 import time
@@ -9,6 +10,7 @@ from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from chat_server import KEY
 from prepared import command_line
 
 pytest.importorskip("openai")
@@ -30,6 +32,9 @@ def serving(answer):
             with suppress(OSError):  # the client has heard enough
                 answer(self)
 
+        def do_GET(self):
+            answer(self)
+
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
@@ -41,9 +46,9 @@ def serving(answer):
         server.server_close()
 
 
-def post(url):
+def post(url, key="none"):
     async def go():
-        async with bounded_client(ssl.create_default_context()) as client:
+        async with bounded_client(ssl.create_default_context(), key) as client:
             return await client.post(url, json={"messages": []})
 
     return asyncio.run(go())
@@ -66,6 +71,44 @@ def test_a_whole_answer_arrives():
         found = post(url)
     assert (found.status_code, found.headers["x-kind"]) == (418, "tea")
     assert found.json() == {"a": "é"}
+
+
+@pytest.mark.parametrize("place", ["answers", "models", "refusals"])
+def test_a_key_that_a_server_repeats_is_in_no_message_and_no_file(
+    place, capsys, tmp_path, monkeypatch
+):
+    """In every answer, the name of the model that answered, a list of models, an error."""
+    monkeypatch.setenv("TSTBENCH_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+
+    def answer(handler):
+        key = handler.headers["authorization"].removeprefix("Bearer ")
+        choice = {"message": {"content": f"good, {key}"}, "finish_reason": key}
+        if handler.path.endswith("/models"):
+            said, status = {"data": [{"id": key, "object": "model"}]}, 200
+        elif place == "answers":
+            said, status = {"choices": [choice], "model": key}, 200
+        else:
+            code = "model_not_found" if place == "models" else "odd"
+            said, status = {"error": {"message": f"not {key}", "code": code}}, 404
+        body = json.dumps(said).encode()
+        head(handler, status, content_length=str(len(body)), content_type="application/json")
+        handler.wfile.write(body)
+
+    with serving(answer) as (url, _):
+        out = tmp_path / "o.jsonl"
+        code, shown, err = command_line(
+            capsys, "transfer", "chat", "--model", "m", "--base-url", url, "--retries", "0",
+            "--direction", "mini/negative-to-positive", "--out", out, "--concurrency", "1",
+        )  # fmt: skip
+    assert code == (0 if place == "answers" else 2), err
+    assert KEY not in shown + err
+    files = [file for file in tmp_path.rglob("*") if file.is_file()]
+    assert not [file for file in files if KEY.encode() in file.read_bytes()]
+    if place == "answers":
+        assert "good, ..." in out.read_text()
+    else:
+        assert "..." in err
 
 
 def test_an_answer_without_end():

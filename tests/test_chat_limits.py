@@ -159,7 +159,7 @@ def test_what_a_batch_may_still_ask_is_what_is_left():
 def test_how_long_a_server_wants_us_to_wait(headers, seconds, status):
     response = httpx.Response(status, headers=headers, request=httpx.Request("POST", "http://h"))
     failure = openai.APIStatusError("slow", response=response, body=None)
-    found = fatal(failure, ServerSettings(model="m", base_url="http://h/v1"), "a", "key")
+    found = fatal(failure, ServerSettings(model="m", base_url="http://h/v1"), "a", has_key=True)
     assert isinstance(found, Passing)
     assert found.retry_after == seconds
     assert (found.is_limit, found.is_free) == (status == 429, True)
@@ -233,16 +233,23 @@ def test_a_key_that_the_server_repeats_is_not_shown(body, via, monkeypatch, tstb
     [
         *(({"extra": json.dumps({name: 1})}, f"'{name}' cannot be given there")
           for name in ("model", "messages", "seed", "stream", "n")),
-        ({"base_url": "http://h/v1?key=secret"}, "a password or a query"),
-        ({"base_url": "http://me@h/v1"}, "a password or a query"),
+        *(({"base_url": f"http://{url}"}, "base-url holds a user name")
+          for url in ("h/v1?key=secret", "me@h/v1", "h/v1#secret", "h/sk-secret-0123456789abc/v1",
+                      f"h/{KEY}/v1", f"h/%{ord(KEY[0]):x}{KEY[1:]}/v1")),
+        *(({"extra": json.dumps(extra)}, "extra holds a key")
+          for extra in ({"api_key": "secret"}, {"headers": {"Authorization": "secret"}},
+                        {"user": KEY}, {"user": "hf_secret0123456789abcd"})),
+        ({"extra": '{"api_key": "secret"'}, "extra holds a key"),
         ({"base_url": "ftp://h/v1"}, "is not the address of a server"),
         ({"base_url": "http:///v1"}, "is not the address of a server"),
     ],
 )  # fmt: skip
-def test_what_may_not_be_sent_or_written_into_cards_is_refused(settings, message):
+def test_what_may_not_be_sent_or_written_into_cards_is_refused(settings, message, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
     with pytest.raises(InputError, match=message) as told:
         Plan.of(ChatSettings(model="m", **settings), parse_direction(DIRECTION))
     assert "secret" not in str(told.value)
+    assert KEY not in str(told.value)
 
 
 def test_parameters_are_those_that_were_asked_for():

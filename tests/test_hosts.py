@@ -84,3 +84,21 @@ def test_a_request_without_a_host_or_with_two_is_refused(server):
         with socket.create_connection(("127.0.0.1", server.server_port), timeout=10) as raw:
             raw.sendall(f"GET / HTTP/1.1\r\n{lines}\r\n".encode())
             assert raw.recv(100).startswith(b"HTTP/1.1 421 ")
+
+
+@pytest.mark.parametrize(
+    ("origin", "own"),
+    [
+        ("http://127.0.0.1:8090", True),
+        ("https://rate.example.org", True),  # behind a proxy with TLS
+        ("http://127.0.0.1:3000", False),
+        ("https://evil.example", False),
+        ("https://x.rate.example.org", False),
+        ("null", False),
+        ("", False),
+    ],
+)
+def test_pages_of_other_websites_may_not_use_a_server(origin, own):
+    hosts = Hosts("127.0.0.1", ["rate.example.org"])
+    assert (hosts.foreign(origin, "127.0.0.1:8090") is None) == own
+    assert Hosts("0.0.0.0", ["*"]).foreign(origin, "space.hf.space") is None

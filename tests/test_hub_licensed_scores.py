@@ -4,6 +4,7 @@ The corpus is made up, in the layout of GYAFC; every sentence is our own.
 """
 
 import json
+from urllib.request import urlopen
 
 import huggingface_hub.constants
 import pytest
@@ -109,3 +110,24 @@ def test_what_is_published_is_read_as_results_again(results, tmp_path, capsys):
     (copy,) = read_direction(published / DIRECTION)
     assert not copy.has_samples
     assert copy.bootstrapped()["s_bleu"].value == pytest.approx(100)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
+def test_a_page_that_others_can_reach_has_no_licensed_text(results, capsys, host):
+    pytest.importorskip("gradio")
+    from tstbench.spaces.leaderboard import launch
+
+    running = launch(results, host=host, port=0, block=False)
+    at = f"http://127.0.0.1:{running.url.rstrip('/').rpartition(':')[2]}"
+    try:
+        there = [f"view=samples&direction={DIRECTION}", "view=system&system=copy", ""]
+        texts = [urlopen(f"{at}/?{query}").read().decode() for query in there]
+    finally:
+        running.close()
+    seen = texts_in(texts)
+    if host == "127.0.0.1":
+        assert set(SOURCES) <= set(seen)
+    else:
+        assert seen == []
+        assert "copy" in texts[0]
+        assert "has licensed sentences" in capsys.readouterr().err

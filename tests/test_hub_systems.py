@@ -97,6 +97,26 @@ def test_trained_here_published_and_asked_there(published, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "value", "asked"),
+    [
+        ("HF_TOKEN", "hf_tökén", ("nobody/system",)),
+        ("HTTPS_PROXY", "http://[proxy", ("chat", "--base-url", "https://127.0.0.1:9/v1")),
+        ("HTTPS_PROXY", "http://proxy:port", ("nobody/system",)),
+    ],
+)
+def test_an_environment_that_no_client_can_use_is_told(tmp_path, name, value, asked):
+    model = ("--model", "m") if asked[0] == "chat" else ()
+    asking = ("transfer", *asked, *model, "--direction", DIRECTION, "--out", "o.jsonl")
+    own = {"HF_ENDPOINT": "https://127.0.0.1:9", "OPENAI_API_KEY": "x" * 9, name: value}
+    done = tstbench(tmp_path / "user", *asking, **own)
+    assert done.returncode == 2, done.stderr
+    assert "Traceback" not in done.stderr
+    assert name in done.stderr
+    assert value not in done.stderr
+
+
+@pytest.mark.slow
 def test_a_revision_is_the_system_it_was(published, tmp_path, capsys):
     root, url = published
     first = find_repository(root, "model", f"tstbench/{REPOSITORY}").resolve()

@@ -296,7 +296,7 @@ def test_every_option_is_in_the_signature(tmp_path):
         ({"temperature": 3}, "llm_judge.temperature is 3: from 0 to 2"),
         ({"max_tokens": 0}, "llm_judge.max_tokens is 0"),
         ({"omit": "colour"}, "--set llm_judge.omit= colour: only"),
-        ({"extra": "{"}, "--set llm_judge.extra= {: not JSON"),
+        ({"extra": "{"}, "--set llm_judge.extra=: not JSON"),
         ({"extra": '{"model": "x"}'}, "'model' cannot be given there"),
         ({"extra": '{"temperature": "hot"}'}, "'temperature' has an option of its own"),
         ({"extra": '{"max_tokens": 3}'}, "--set llm_judge.max_tokens="),

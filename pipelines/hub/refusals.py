@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...errors import InputError, TSTBenchError
-from ...hub import is_repo_id, misunderstood
+from ...hub import environment_fault, is_repo_id, misunderstood
 
 
 class PushError(TSTBenchError):
@@ -49,8 +49,8 @@ def check_namespace(name: str) -> None:
     """
     if not is_repo_id(f"{name}/name"):
         raise InputError(
-            f"{name!r} is not the name of a user or an organisation on the Hub: it has letters, "
-            "digits, '.', '_' and '-' only"
+            f"{name[:40]!r} is not the name of a user or an organisation on the Hub: it has "
+            "letters, digits, '.', '_' and '-' only, and not many"
         )
 
 
@@ -63,6 +63,8 @@ def explained(error: Exception, what: str, token: str | None) -> PushError | Non
         said = getattr(error, "server_message", None) or str(error).split("\n")[0]
         remedy = _REMEDIES.get(status, "run again; if it persists, see the Hub's message")
         text = f"{what}: the Hub answered {status} ({said}): {remedy}"
+    elif fault := environment_fault():
+        text = f"{what}: {fault}"
     elif isinstance(error, FileNotFoundError) and error.filename:  # not the client's, without one
         text = f"{what}: {error.filename} is missing: run `tstbench hub build` again"
     elif isinstance(error, errors.HTTPError | OSError):  # whichever HTTP library the client has

@@ -152,6 +152,8 @@ def _find_systems(
         if report.system.name in named:
             raise InputError(f"two reports of {report.system.name!r} in {parent}")
         named[report.system.name] = stored
+    if not named:
+        raise InputError(f"no system's results in {parent} are whole: evaluate them again")
     by_folder = {stored.folder.name: name for name, stored in named.items()}
     wanted = []
     for system in systems if systems is not None else named:

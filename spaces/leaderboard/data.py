@@ -26,6 +26,7 @@ from ...hub import misunderstood, why_not_downloaded
 from ...pipelines.ranking import ALPHA
 from ...pipelines.report import Report
 from ...pipelines.results import REPLICATES_FILE, SAMPLES_FILE, read_whole
+from ...talk import say
 from ...untrusted import read_json
 from .human import HumanScore, read_human
 from .places import Place
@@ -47,7 +48,7 @@ class Entry:
     Attributes:
         label: the name shown on the page: the system's name; see :func:`distinct`.
         folder: has ``report.json`` and perhaps ``samples.jsonl``.
-        has_samples: whether the texts are present; those of licensed corpora never are.
+        has_samples: whether the texts are present, and may be shown.
         runs: the entries whose mean it is, where a system was trained with several seeds; see
             :mod:`.runs`.
     """
@@ -129,10 +130,14 @@ class Results:
     Args:
         root: the folder; it may be empty.
         reported: what others report on the Hub.
+        public: whether other machines can reach the page: it has no texts of licensed corpora then.
     """
 
-    def __init__(self, root: Path | str, reported: FromHub | None = None) -> None:
+    def __init__(
+        self, root: Path | str, reported: FromHub | None = None, *, public: bool = False
+    ) -> None:
         self.root = Path(root)
+        self._public = public
         self._reported = reported or FromHub()
         self._reports: dict[str, tuple[Stamps, Report | str]] = {}
         self._board: Board | None = None
@@ -161,7 +166,7 @@ class Results:
                 found.append((Path(path), _checked(Path(path), result)))
             except TSTBenchError as error:
                 problems.append(str(error))
-        by_direction = _by_direction(found, files)
+        by_direction = _by_direction(found, files, public=self._public)
         places = {}
         for file in (Path(name) for name in files if name.endswith("/significance.json")):
             try:
@@ -282,13 +287,20 @@ def _checked(path: Path, result: Report | str) -> Report:
 
 
 def _by_direction(
-    found: Iterable[tuple[Path, Report]], files: Mapping[str, object]
+    found: Iterable[tuple[Path, Report]], files: Mapping[str, object], *, public: bool
 ) -> dict[str, tuple[Entry, ...]]:
     """Entries by direction, in the order found."""
     grouped: dict[str, list[Entry]] = {}
     for path, report in found:
-        has_samples = f"{path.parent}/samples.jsonl" in files
         direction = _direction(report.direction)
+        facts = DATASETS.get(direction.dataset)
+        has_samples = f"{path.parent}/samples.jsonl" in files
+        if has_samples and public and facts is not None and facts.licensed:
+            has_samples = False
+            say(
+                f"warning: {path.parent} has licensed sentences, and other machines can reach "
+                "this page: it shows the scores without them"
+            )
         entry = Entry(report.system.name, direction, path.parent, report, has_samples)
         grouped.setdefault(report.direction, []).append(entry)
     return {name: tuple(entries) for name, entries in grouped.items()}

@@ -71,7 +71,8 @@ def launch(
     from .submit_desk import Desk
 
     folder = fetch_results(results)
-    board = Results(folder, read_reported(reported) if reported else None)
+    public = host not in ("localhost", "127.0.0.1", "::1")
+    board = Results(folder, read_reported(reported) if reported else None, public=public)
     board.board()  # thousands of files: read before anybody waits for them
     local = Path(results).expanduser().is_dir()
     publish = ToFolder(folder) if local else ToPullRequest(str(results))

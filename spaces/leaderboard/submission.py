@@ -22,6 +22,7 @@ from ...datasets_scripts.load import load_test_set
 from ...errors import InputError, TSTBenchError
 from ...files import atomic_folder, exclusive, in_names, read_text
 from ...hub import misunderstood
+from ...pipelines.hub.guard import check_publishable
 from ...pipelines.outputs import read_outputs
 from ...pipelines.report import MAX_NAME, Report, SystemInfo
 from ...pipelines.report_files import read_report
@@ -178,11 +179,13 @@ class ToPullRequest:
         report, api = read_report(folder), HfApi(endpoint=self.endpoint)
         dataset = report.direction.split("/")[0]
         private = dataset not in DATASETS or not DATASETS[dataset].publishable
-        operations = [
-            CommitOperationAdd(f"{place(report)}/{name}", (folder / name).read_bytes())
+        files: dict[str, Path | bytes] = {
+            f"{place(report)}/{name}": (folder / name).read_bytes()
             for name in _FILES
             if (folder / name).is_file() and not (private and name == SAMPLES_FILE)
-        ]
+        }
+        check_publishable("dataset", self.repository, files)
+        operations = [CommitOperationAdd(path, content) for path, content in files.items()]
         try:
             with _SENDING:  # two sessions may have checked one name before either was sent
                 self._check_new(api, report)

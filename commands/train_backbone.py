@@ -72,7 +72,8 @@ def _parser() -> argparse.ArgumentParser:
         "--dataset",
         action="append",
         default=[],
-        help="learn from its training sentences; repeatable (default: every dataset at hand)",
+        help="learn from its training sentences; repeatable (default: every dataset at hand but "
+        "GYAFC; nothing that is made from that may be published)",
     )
     parser.add_argument("--out", type=Path, required=True, metavar="FOLDER")
     parser.add_argument(

@@ -49,8 +49,8 @@ def copies(variable: str) -> list[Path]:
         IntegrityError: the list is damaged.
     """
     file = remembered_in()
-    known = [Path(folder) for folder in _read(file).get(variable, [])]
-    there = [folder for folder in known if folder.is_dir()]
+    known = _read(file).get(variable, [])
+    there = known_copies(variable)
     if known and not there:
         raise MissingFileError(
             f"{known[0]} is not there any more. It was read as a copy of a licensed corpus, and "
@@ -58,6 +58,16 @@ def copies(variable: str) -> list[Path]:
             f"If you have no copy any more, and publish nothing made with it, delete {file}"
         )
     return there
+
+
+def known_copies(variable: str) -> list[Path]:
+    """The remembered copies that are still there, also if none is.
+
+    Raises:
+        IntegrityError: the list is damaged.
+    """
+    folders = map(Path, _read(remembered_in()).get(variable, []))
+    return [folder for folder in folders if folder.is_dir()]
 
 
 def _read(file: Path) -> dict[str, list[str]]:

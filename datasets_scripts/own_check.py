@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from functools import cache
 from itertools import combinations
 from math import log
 
@@ -11,7 +14,10 @@ from ..errors import InputError, MissingFileError
 from .cleaning import match_key
 from .columns import Column, OwnText
 from .corpus import Corpus, Files, Pairs, Part
+from .gyafc_em.corpus import CORPUS as GYAFC_EM
+from .gyafc_fr.corpus import CORPUS as GYAFC_FR
 from .languages import language
+from .licensed_copies import known_copies
 from .sources import SourceFile
 from .suspicious_form import check_no_records, form_faults, is_header, is_leftover, quote
 
@@ -26,6 +32,7 @@ _COMMON = 0.5  # of a style's training sentences are another's too; 0.05 in the 
 _SWAPPED = 0.4
 
 Texts = Sequence[str]
+LICENSED_VARIABLE = "TSTBENCH_GYAFC"
 
 
 def check_corpus(corpus: Corpus) -> list[str]:
@@ -44,8 +51,41 @@ def check_corpus(corpus: Corpus) -> list[str]:
     doubts: list[str] = []
     for part in corpus.parts:
         _require(part, corpus.origin)
+        for file in part.files:
+            _check_not_licensed(file, corpus.origin)
         doubts += _check_part(corpus, part)
     return doubts or list(_swapped_styles(corpus))  # references in a wrong place explain it
+
+
+def _check_not_licensed(file: SourceFile, origin: str) -> None:
+    """Refuse a file of a licensed corpus under another name: what is made of it may not leave.
+
+    It is compared with the copies that are known, and with one that the file itself is in.
+    """
+    given = [os.environ.get(LICENSED_VARIABLE, ""), *map(str, known_copies(LICENSED_VARIABLE))]
+    if isinstance(file, OwnText):  # GYAFC_Corpus/<domain>/test/formal.ref0
+        given += map(str, file.path.resolve().parents[2:3])
+    licensed: frozenset[str] = frozenset().union(*(_licensed(one) for one in given if one))
+    if not licensed:
+        return
+    texts = [match_key(text) for text in file.lines()[:_MOST]]
+    if 2 * sum(text in licensed for text in texts) > len(texts):
+        raise InputError(
+            f"{origin}: {file.name} has the sentences of GYAFC, which is licensed and must not be "
+            "published under any name: score its own directions, such as "
+            "gyafc_em/informal-to-formal, with --data-dir FOLDER"
+        )
+
+
+@cache
+def _licensed(copy: str) -> frozenset[str]:
+    """The sentences of a copy of GYAFC, as keys; none if it is no copy."""
+    texts: set[str] = set()
+    for part in (*GYAFC_EM.parts, *GYAFC_FR.parts):
+        for file in part.files:
+            with suppress(MissingFileError):
+                texts.update(map(match_key, file.lines(copy)))
+    return frozenset(texts - {""})
 
 
 def _require(part: Part, origin: str) -> None:

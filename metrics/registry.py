@@ -116,12 +116,12 @@ def caution(metric: str, signature: str) -> str | None:
 
 
 def is_neutral(metric: str) -> bool:
-    """Whether neither more nor less of a metric is better; one that is not known here has a way.
+    """Whether neither more nor less of a metric is better, or it is not known which.
 
     >>> is_neutral("length_ratio"), is_neutral("s_bleu"), is_neutral("somebodys")
-    (True, False, False)
+    (True, False, True)
     """
-    return metric in METRICS and METRICS[metric].neutral
+    return metric not in METRICS or METRICS[metric].neutral
 
 
 def expand(names: str | Iterable[str]) -> tuple[str, ...]:

@@ -320,13 +320,7 @@ def _evaluated(
     fresh = SystemResults(
         direction=test_set.direction,
         system=job.info,
-        data=DataInfo(
-            fingerprint=test_set.fingerprint,
-            cleaning=test_set.cleaning,
-            sentences=len(test_set),
-            references_min=job.inputs.fewest_references,
-            references_max=job.inputs.most_references,
-        ),
+        data=DataInfo.of(test_set),
         texts=tuple(
             Sample(id=i, source=source, references=references, prediction=prediction, scores={})
             for i, source, references, prediction in zip(

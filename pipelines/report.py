@@ -25,6 +25,7 @@ from pydantic import (
     model_validator,
 )
 
+from ..datasets_scripts.load import TestSet
 from ..errors import InputError
 from ..records import Strict
 from ..trainers.system_card import Family
@@ -136,6 +137,18 @@ class DataInfo(Strict):
     sentences: Annotated[int, Field(ge=1)]
     references_min: Annotated[int, Field(ge=0)]
     references_max: Annotated[int, Field(ge=0)]
+
+    @classmethod
+    def of(cls, test_set: TestSet) -> DataInfo:
+        """What a report says of a test set."""
+        counts = [len(references) for references in test_set.references]
+        return cls(
+            fingerprint=test_set.fingerprint,
+            cleaning=test_set.cleaning,
+            sentences=len(test_set),
+            references_min=min(counts, default=0),
+            references_max=max(counts, default=0),
+        )
 
 
 class IntervalInfo(Strict):

@@ -17,18 +17,23 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
-from ..datasets_scripts.directions import Direction
-from ..datasets_scripts.known import DATASETS
+from ..datasets_scripts.cleaning import CLEANINGS
+from ..datasets_scripts.corpora import parse_dataset
+from ..datasets_scripts.directions import OUR_DATASETS, Direction
+from ..datasets_scripts.known import DATASETS, DIRECTIONS
+from ..datasets_scripts.load import load_test_set
 from ..errors import InputError, TSTBenchError
 from ..files import check_inside, file_name, file_state
+from ..metrics.registry import METRICS
 from ..talk import printable, say
 from ..untrusted import MAX_LINES_BYTES, read_small
 from .history import HISTORY_FILE
 from .ranking import Bootstrapped
 from .replicates import differing, parse_replicates
-from .report import MAX_NAME, SCHEMA_VERSION, Report, Sample
+from .report import MAX_NAME, SCHEMA_VERSION, DataInfo, Report, Sample
 from .report_files import parse_samples, read_report, read_versioned
 from .sample_outline import outline
 
@@ -82,7 +87,8 @@ class Stored:
 
         What a forger would have to change together: values and intervals are those of the
         replicates, recipes those of predictions, data and signatures, the predictions those that
-        were scored, and the folder that of the system.
+        were scored, and the folder that of the system. What is known of the metrics and of the
+        test set must be as it is known, see :func:`contradiction`.
 
         Args:
             complete: refuse missing files. Without it, the sentences may be missing, and so may the
@@ -94,6 +100,8 @@ class Stored:
                 link that leads out of the results folder.
         """
         self.check_direction()
+        if (what := contradiction(self.report)) is not None:
+            raise InputError(f"{self.folder / 'report.json'}: {what}. Evaluate the system again")
         for name in RESULT_FILES:
             check_inside(self.folder / name, self.folder.parents[2])
         if not os.path.lexists(self.folder / REPLICATES_FILE):
@@ -167,6 +175,48 @@ class Stored:
 
     def _changed(self, why: str) -> InputError:
         return InputError(f"{self.folder} was changed after it was written: {why}")
+
+
+def contradiction(report: Report) -> str | None:
+    """What a report says otherwise than the metrics' registry and the dataset; ``None`` if nothing.
+
+    Of the metrics that are installed: name, unit and which way is better. Of the test sets of the
+    benchmark, if their files are at hand: cleaning, size, references and fingerprint.
+    """
+    for score in report.scores:
+        if score.metric not in METRICS:
+            continue
+        facts = METRICS[score.metric]
+        said = (score.signature.split("|")[0], score.unit, score.higher_is_better)
+        known = (score.metric, str(facts.unit), facts.higher_is_better)
+        if said != known:
+            return f"it gives {score.key} as {_in_words(*said)}, but that is {_in_words(*known)}"
+    data = known_data(report.direction, report.data.cleaning)
+    for name, value in data or ():
+        if (told := getattr(report.data, name)) != value:
+            return f"it gives data.{name} as {told!r}, but of {report.direction} it is {value!r}"
+    return None
+
+
+def _in_words(metric: str, unit: str, higher_is_better: bool) -> str:
+    return f"{metric} in {unit}, {'higher' if higher_is_better else 'lower'} is better"
+
+
+@cache
+def known_data(direction: str, cleaning: str) -> DataInfo | None:
+    """What a test set of the benchmark is; ``None`` if it is not at hand. Nothing is downloaded.
+
+    Args:
+        direction: its name.
+        cleaning: of its sentences.
+    """
+    if direction.split("/")[0] not in OUR_DATASETS or direction not in DIRECTIONS:
+        return None
+    part = parse_dataset(direction.split("/")[0]).part("test")
+    if any((file.state() or "absent").endswith("absent") for file in part.files):
+        return None
+    known = cleaning if cleaning in CLEANINGS else None
+    return DataInfo.of(load_test_set(direction, cleaning=known))
 
 
 def is_result(folder: Path) -> bool:

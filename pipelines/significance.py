@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from ..files import write_json
+from ..metrics.registry import METRICS
 from .ranking import Bootstrapped, Rank, rank_values
 from .results import read_direction
 from .seeds import Measured, pooled
@@ -20,7 +21,8 @@ def rank_stored(systems: Sequence[Measured]) -> dict[str, list[Rank]]:
 
     Only numbers with equal signatures are compared; bounds are not ranked. Runs of one system are
     ranked one by one: :func:`.seeds.pooled` makes them one system. There is no ranking by a
-    score for which a system has no replicates beside its report.
+    score for which a system has no replicates beside its report, nor by a metric that is not
+    installed here: which way is better is never read from a report.
     """
     groups: dict[str, tuple[bool, dict[str, Bootstrapped]]] = {}
     untested: set[str] = set()
@@ -28,7 +30,7 @@ def rank_stored(systems: Sequence[Measured]) -> dict[str, list[Rank]]:
         if stored.report.system.is_bound:
             continue
         found = stored.bootstrapped()
-        for score in stored.report.scores:
+        for score in (s for s in stored.report.scores if s.metric in METRICS):
             _, group = groups.setdefault(score.signature, (score.higher_is_better, {}))
             if score.key in found:
                 group[stored.report.system.name] = found[score.key]

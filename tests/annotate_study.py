@@ -4,6 +4,7 @@ from pathlib import Path
 
 from tstbench.pipelines.report import DataInfo, Report, Sample, SystemInfo
 from tstbench.pipelines.report_files import write_report
+from tstbench.pipelines.results import known_data
 from tstbench.spaces.annotate import create_study, links
 
 DIRECTION = "mini/negative-to-positive"
@@ -35,7 +36,8 @@ def write_reports(root: Path, systems, direction=DIRECTION, sentences=SENTENCES,
             tstbench="0",
             direction=direction,
             system=SystemInfo(name=name, family=families.get(name, "unknown")),
-            data=DataInfo(
+            data=known_data(direction, "paper-v1")
+            or DataInfo(
                 fingerprint="0" * 64,
                 cleaning="none",
                 sentences=len(samples),

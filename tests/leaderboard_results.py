@@ -26,7 +26,7 @@ from tstbench.pipelines.report import (
 )
 from tstbench.pipelines.report_files import write_report
 from tstbench.pipelines.report_schema_1 import ReportSchema1
-from tstbench.pipelines.results import folder_name, submission_folder
+from tstbench.pipelines.results import folder_name, known_data, submission_folder
 from tstbench.pipelines.scoring import scoring
 from tstbench.pipelines.transfer import baseline_info, predict
 
@@ -68,7 +68,8 @@ def report(name, values, direction=THERE, *, fingerprint="0", left_out=(), info=
         tstbench="1",
         direction=direction,
         system=SystemInfo(name=name, **(info or {})),
-        data=DataInfo(
+        data=(fingerprint == "0" and known_data(direction, "paper-v1"))
+        or DataInfo(
             fingerprint=fingerprint * 64,
             cleaning="paper-v1",
             sentences=40,

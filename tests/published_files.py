@@ -11,10 +11,12 @@ import pytest
 from tstbench.errors import InputError
 from tstbench.pipelines.hub.known_files import check_known
 from tstbench.pipelines.report import predictions_sha256, score_recipe
+from tstbench.pipelines.results import known_data
 
 REPO = "us/things"
 SHA = "0" * 64
 AT = "mini/negative-to-positive"
+DATA = known_data(AT, "paper-v1")
 OUTPUTS = predictions_sha256(["b", "b"])
 ORIGIN = {"name": "a.txt", "commit": "1" * 40, "git_blob": "2" * 40}
 FINGERPRINT = {
@@ -78,16 +80,18 @@ SCORE = {
     "interval": None,
     "signature": "acc|v:1",
     "made_with": "numpy:2",
-    "recipe": score_recipe(OUTPUTS, SHA, "acc|v:1"),
+    "recipe": score_recipe(OUTPUTS, DATA.fingerprint, "acc|v:1"),
     "profile": "embedded",
 }
 PPL = {
     **SCORE,
     "key": "ppl",
     "metric": "ppl",
+    "unit": "perplexity",
+    "higher_is_better": False,
     "value": 200.0,
     "signature": "ppl|v:2",
-    "recipe": score_recipe(OUTPUTS, SHA, "ppl|v:2"),
+    "recipe": score_recipe(OUTPUTS, DATA.fingerprint, "ppl|v:2"),
     "interval": {"low": 90, "high": 110, "level": 0.95, "resamples": 1000, "seed": 12345},
 }
 REPORT = {
@@ -95,13 +99,7 @@ REPORT = {
     "tstbench": "0.5.0",
     "direction": AT,
     "system": {"name": "copy", "family": "rule", "date": "2024-05"},
-    "data": {
-        "fingerprint": SHA,
-        "cleaning": "paper-v1",
-        "sentences": 1,
-        "references_min": 0,
-        "references_max": 2,
-    },
+    "data": DATA.model_dump(),
     "outputs_sha256": OUTPUTS,
     "scores": [SCORE, PPL],
 }

@@ -7,6 +7,7 @@ from dataclasses import replace
 import datasets
 import pytest
 
+from tstbench.datasets_scripts.added import load_data
 from tstbench.datasets_scripts.build import build
 from tstbench.datasets_scripts.gyafc_em.gyafc_em import GyafcEm
 from tstbench.datasets_scripts.licensed_copies import copies
@@ -17,6 +18,7 @@ from tstbench.errors import InputError, MissingFileError
 
 I2F, F2I = "gyafc_em/informal-to-formal", "gyafc_em/formal-to-informal"
 LICENCE = "gyafc-research-only"
+STYLES = ("informal", "formal")
 
 FILES = {
     "train/informal": ["luv that song", "who cares ?", "dunno"],
@@ -233,3 +235,24 @@ def test_a_pair_with_a_test_sentence_on_either_side_is_not_learned_and_counted(c
     assert (data.train.removed_pairs, data.train.removed_sentences) == (3, 3)
     assert (data.validation.removed_pairs, data.validation.removed_sentences) == (4, 1)
     assert data.n_removed == 11
+
+
+@pytest.mark.parametrize("how", ["in place", "copied", "as a column"])
+def test_own_data_that_are_its_sentences_are_recognised(corpus, tmp_path, how):
+    files = {style: corpus / f"Family_Relationships/train/{style}" for style in STYLES}
+    if how != "in place":
+        load_styles("gyafc_em", data_dir=corpus)  # which makes the copy known
+        for style in STYLES:
+            lines = ["my own line", *map(str.upper, files[style].read_text().splitlines())]
+            files[style] = tmp_path / f"{style}.{'txt' if how == 'copied' else 'jsonl'}"
+            rows = lines if how == "copied" else [json.dumps({"text": line}) for line in lines]
+            files[style].write_text("".join(f"{row}\n" for row in rows))
+    named = {style: f'"{file}"' for style, file in files.items()}
+    if how == "as a column":
+        named = {style: f'{{ file = "{file}", column = "text" }}' for style, file in files.items()}
+    tables = "\n".join(f"{style} = {value}" for style, value in named.items())
+    data = tmp_path / "mine.toml"
+    head = 'name = "mine"\nstyles = ["informal", "formal"]\nlicence = "cc0-1.0"\n'
+    data.write_text(f"{head}[train]\n{tables}\n[test]\n{tables}\n")
+    with pytest.raises(InputError, match="sentences of GYAFC"):
+        load_data(data)

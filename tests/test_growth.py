@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from prepared import DIRECTION, command_line, prepared_home, refusal
 
+from tstbench.datasets_scripts.added import load_data
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.metrics.measure import measure
 from tstbench.metrics.registry import METRICS, benchmark_metrics
@@ -224,14 +225,18 @@ def test_same_questions():
     assert not same_question("r_bleu|v:1|tok:13a", "s_bleu|v:1|tok:13a")
 
 
-def test_a_metric_without_meaning_is_not_tried_again(outputs, test_set, tmp_path, computed):
-    bare = dataclasses.replace(test_set, references=((),) * 40)
-    evaluate(outputs[:1], bare, scoring(CHEAP), root=tmp_path)
+def test_a_metric_without_meaning_is_not_tried_again(tmp_path, manners, computed):
+    manners.write_text(manners.read_text().replace(', references = ["anna.txt", "ben.txt"]', ""))
+    load_data(manners)
+    bare = load_test_set("manners/rude-to-polite")
+    mine = [Outputs("copy", bare.sources)]
+    evaluate(mine, bare, scoring(CHEAP), root=tmp_path)
     computed.clear()
-    evaluation = evaluate(outputs[:1], bare, scoring(CHEAP), root=tmp_path)
+    evaluation = evaluate(mine, bare, scoring(CHEAP), root=tmp_path)
     assert computed == []
     assert [o.metric for o in evaluation.systems[0].report.left_out] == ["r_bleu"]
-    assert [o.metric for o in read(tmp_path).left_out] == ["r_bleu"]
+    report = read_report(tmp_path / "manners/rude-to-polite/copy")
+    assert [o.metric for o in report.left_out] == ["r_bleu"]
 
 
 def test_facts_of_a_system_that_nobody_tells_again_stay(outputs, test_set, tmp_path):

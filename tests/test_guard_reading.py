@@ -9,6 +9,7 @@ from dataclasses import FrozenInstanceError
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from gyafc_copy import lay_out
 
 from tstbench.datasets_scripts.licensed_copies import remember
 from tstbench.errors import InputError, MissingFileError
@@ -211,6 +212,7 @@ def test_a_tag_of_a_page_ends_after_300_characters():
 def copy(tmp_path, monkeypatch):
     folder = tmp_path / "corpus"
     (folder / "deep").mkdir(parents=True)
+    lay_out(folder)
     monkeypatch.setenv("TSTBENCH_GYAFC", str(folder))
     return folder
 
@@ -270,8 +272,7 @@ def test_weights_that_are_no_text_are_not_searched(copy):
 
 def test_a_folder_that_is_given_goes_before_the_variable(copy, tmp_path):
     (copy / "formal").write_text(SENTENCE)
-    other = tmp_path / "other"
-    other.mkdir()
+    other = lay_out(tmp_path / "other")
     (other / "formal").write_text("nothing of the kind is written in this one")
     files = {"README.md": SENTENCE.encode()}
     check_publishable("dataset", REPO, files, licensed_copy=other)
@@ -283,14 +284,13 @@ def test_each_copy_that_was_read_is_searched(tmp_path, monkeypatch):
     monkeypatch.delenv("TSTBENCH_GYAFC", raising=False)
     sentences = {"em": SENTENCE, "fr": "my sister and her dog will not go there again"}
     for name, sentence in sentences.items():
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "formal").write_text(sentence)
+        (lay_out(tmp_path / name) / "formal").write_text(sentence)
         assert quotes(sentence) == ""  # not known yet
         remember("TSTBENCH_GYAFC", tmp_path / name)
     for name, sentence in sentences.items():
         assert quotes(sentence).endswith(f"of your copy of the licensed corpus ({tmp_path / name})")
-    # A folder that is named takes their place, and may be named from one's home.
+    # A folder that is named does not take their place, and may be named from one's home.
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("TSTBENCH_GYAFC", "~/fr")
-    assert quotes(sentences["em"]) == ""
+    assert quotes(sentences["em"]).endswith(f"({tmp_path / 'em'})")
     assert quotes(sentences["fr"]).endswith(f"({tmp_path / 'fr'})")

@@ -5,17 +5,20 @@ corpus.
 """
 
 import json
+import shutil
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from datasets import ClassLabel, Features, Value
+from gyafc_copy import lay_out
 from hub_artefacts import dataset_folder, model_folder, write_parquet
 
 from tstbench.datasets_scripts.build import build as build_dataset
 from tstbench.datasets_scripts.cleaning import CLEANINGS, match_key
 from tstbench.datasets_scripts.judgments.licensed import without_licensed_text
 from tstbench.datasets_scripts.judgments.schema import Judgment
+from tstbench.datasets_scripts.licensed_copies import remember
 from tstbench.datasets_scripts.publication import MARKER
 from tstbench.errors import InputError, MissingFileError, TSTBenchError
 from tstbench.pipelines.hub.guard import LicensedTextError, check_publishable
@@ -321,6 +324,23 @@ def test_an_empty_copy_checks_nothing_and_says_so(tmp_path, monkeypatch):
         passes({})
 
 
+@pytest.mark.parametrize("kept", ["GYAFC_Corpus.zip", "README", "Entertainment_Music/test"])
+def test_a_copy_that_is_not_whole_disarms_nothing(corpus, tmp_path, monkeypatch, kept):
+    """A part of it, read before or named: a quote of the rest would pass."""
+    part = tmp_path / "part"
+    shutil.copytree(corpus, part, ignore=lambda *_: ["train", "tune"])
+    if "/" not in kept:
+        shutil.rmtree(part / "Entertainment_Music")
+        (part / kept).write_text(f"{SENTENCE} {REWRITE} and a long line more of words")
+    monkeypatch.setenv("TSTBENCH_GYAFC", str(part))
+    with pytest.raises(MissingFileError, match=str(part)):
+        passes({})
+    monkeypatch.delenv("TSTBENCH_GYAFC")
+    remember("TSTBENCH_GYAFC", part)
+    with pytest.raises(MissingFileError, match=str(part)):
+        passes({})
+
+
 @pytest.mark.parametrize("name", ["a.zip", "a.gz", "a.pkl", "a.arrow", "a.safetensors", "a.docx"])
 def test_kinds_of_file_that_cannot_be_looked_into(name):
     with pytest.raises(InputError, match="cannot be checked"):
@@ -367,7 +387,7 @@ def test_no_spelling_hides_a_quote(corpus, text):
 @pytest.mark.parametrize("cleaning", CLEANINGS.values(), ids=lambda one: one.name)
 def test_no_cleaning_of_ours_hides_a_quote(tmp_path, monkeypatch, cleaning):
     raw = ["He said ( twice ) that he would n't come , and that they 're late .", LONG]
-    (tmp_path / "formal").write_text("\n".join(raw))
+    (lay_out(tmp_path) / "formal").write_text("\n".join(raw))
     monkeypatch.setenv("TSTBENCH_GYAFC", str(tmp_path))
     for sentence in raw:
         for text in (cleaning(sentence), cleaning(sentence).lower(), match_key(sentence)):
@@ -377,7 +397,7 @@ def test_no_cleaning_of_ours_hides_a_quote(tmp_path, monkeypatch, cleaning):
 
 
 def test_a_part_of_a_long_sentence_is_a_quote(tmp_path, monkeypatch):
-    (tmp_path / "formal").write_text(LONG)
+    (lay_out(tmp_path) / "formal").write_text(LONG)
     monkeypatch.setenv("TSTBENCH_GYAFC", str(tmp_path))
     words = LONG.split()
     refuse({"README.md": " ".join(words[7 : 7 + 2 * WINDOW - 1]).encode()})

@@ -53,15 +53,16 @@ class TestSettings:
         ids=["scorer", "version", "data"],
     )
     def test_another_scorer_version_or_data_is_never_in_the_same_table(self, root, change):
-        write(root, report("ours", {"acc": 50}))
-        write(root, report("theirs", {"acc": 60}, **change))
-        found = settings(Results(root).board().of(THERE))
+        there = "gyafc_em/informal-to-formal"  # whose files are not here
+        write(root, report("ours", {"acc": 50}, there))
+        write(root, report("theirs", {"acc": 60}, there, **change))
+        found = settings(Results(root).board().of(there))
         assert [[e.label for e in s.entries] for s in found] in (
             [["ours"], ["theirs"]],
             [["theirs"], ["ours"]],
         )
         assert len({s.label for s in found}) == 2, "the reader could not tell them apart"
-        first = show(root, direction=THERE, setting=found[0].key).html
+        first = show(root, direction=there, setting=found[0].key).html
         assert (found[0].entries[0].label in first) != (found[1].entries[0].label in first)
 
     def test_a_partial_report_is_at_home_wherever_it_contradicts_nothing(self, root):

@@ -88,8 +88,10 @@ class TestSystemPage:
 
     def test_what_changed_over_time_is_there(self, root):
         """Two reports on one direction, of other software and another edition of the data."""
-        write(root, report("a", {"acc": 10.0}, made_with="tstbench:1|numpy:1.0"))
-        write(root, report("a", {"acc": 20.0}, fingerprint="f", made_with="tstbench:2|numpy:2.0"))
+        there = "gyafc_em/informal-to-formal"  # whose files are not here
+        write(root, report("a", {"acc": 10.0}, there, made_with="tstbench:1|numpy:1.0"))
+        other = {"fingerprint": "f", "made_with": "tstbench:2|numpy:2.0"}
+        write(root, report("a", {"acc": 20.0}, there, **other))
         text = Page(show(root, view="system", system="a").html).text
         for part in ("10.0", "20.0", "numpy 1.0", "numpy 2.0", "0" * 12, "f" * 12):
             assert part in text

@@ -29,6 +29,7 @@ from tstbench.pipelines.results import (
     system_folder,
     system_folders,
 )
+from tstbench.pipelines.significance import rank_stored
 
 # Replicates 0, 0.1, ... 99.9 in any order. Percentile q of n sorted values is the one at
 # (n - 1) * q / 100, between its neighbours: 24.975 and 974.025, so 2.4975 and 97.4025.
@@ -457,3 +458,50 @@ def test_without_replicates_there_is_nothing_to_compare(tmp_path):
     (bare / "replicates.parquet").unlink()  # whose hash the report without scores has
     told = f"{bare} has no replicates.parquet. Evaluate the system again"
     assert refused(bare, complete=False) == told
+
+
+@pytest.mark.parametrize(
+    ("what", "named"),
+    [
+        ({"score": {"higher_is_better": False}}, "lower is better, but"),
+        ({"score": {"unit": "perplexity"}}, "in perplexity"),
+        ({"score": {"key": "acc", "metric": "acc"}}, "acc as s_bleu"),
+        ({"data": {"sentences": 4000}}, "data.sentences as 4000, but of .* it is 40"),
+        ({"data": {"cleaning": "raw", "references_min": 0}}, "data.references_min"),
+        ({"data": {"cleaning": "washed"}}, "washed"),
+        ({"data": {"fingerprint": "1" * 64}}, "data.fingerprint"),
+    ],
+)
+def test_what_is_known_is_not_believed_of_a_report(tmp_path, capsys, what, named):
+    """Everything else of it is as it was, its own hashes and recipes too."""
+    folder = make(tmp_path, "believed")
+    edited = make(tmp_path, "edited")
+    content = json.loads((edited / "report.json").read_text())
+    content["scores"][0] |= what.get("score", {})
+    content["data"] |= what.get("data", {})
+    for score in content["scores"]:
+        parts = (content["outputs_sha256"], content["data"]["fingerprint"], score["signature"])
+        score["recipe"] = score_recipe(*parts)
+    (edited / "report.json").write_text(json.dumps(content))
+    assert [one.folder for one in read_direction(folder.parent)] == [folder]
+    assert re.search(named, said := capsys.readouterr().err)
+    assert "edited" in said
+
+
+def test_a_metric_that_nobody_here_knows_is_shown_and_not_ranked(tmp_path):
+    for name in ("one", "two"):
+        folder = make(tmp_path, name)
+        content = json.loads((folder / "report.json").read_text())
+        content["scores"][0] |= {"key": "ours", "metric": "ours", "signature": "ours|v:1"}
+        score = content["scores"][0]
+        parts = (content["outputs_sha256"], content["data"]["fingerprint"], score["signature"])
+        score["recipe"] = score_recipe(*parts)
+        arrays = {"ours": columns()["s_bleu"], "r_bleu": columns()["r_bleu"]}
+        table(folder, arrays)
+        content |= {"replicates_sha256": sha(folder / "replicates.parquet")}
+        content |= {"samples_sha256": None}
+        (folder / "samples.jsonl").unlink()
+        (folder / "report.json").write_text(json.dumps(content))
+    found = read_direction(folder.parent, complete=False)
+    assert [one.report.scores[0].metric for one in found] == ["ours", "ours"]
+    assert [signature.split("|")[0] for signature in rank_stored(found)] == ["r_bleu"]

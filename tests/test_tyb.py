@@ -15,11 +15,11 @@ from torch import nn
 from tstbench.datasets_scripts.known import parse_direction
 from tstbench.datasets_scripts.training import TrainingData, TrainingPart, load_training
 from tstbench.errors import InputError
+from tstbench.metrics.scorers.portable import portable
 from tstbench.trainers.bsrr import Bsrr, BsrrConfig
 from tstbench.trainers.learning.loop import _step
 from tstbench.trainers.learning.paired import Paired
 from tstbench.trainers.learning.policy import log_probabilities
-from tstbench.trainers.learning.portable import portable
 from tstbench.trainers.learning.processes import Processes
 from tstbench.trainers.learning.run import Run
 from tstbench.trainers.learning.seq2seq import Seq2Seq
@@ -307,7 +307,7 @@ def test_it_learns_pairs_and_answers_the_same_after_reading(tmp_path):
     base = Seq2Seq.pretrained(str(tmp_path / "m"))
     assert torch.equal(base.model.lm_head.weight, system.bart.model.lm_head.weight)
     named = portable({"base": str(tmp_path / "m")}, ("base",))
-    assert re.fullmatch(r"m@[0-9a-f]{64}", named["base"])
+    assert re.fullmatch(r"m@[0-9a-f]{64}\|mini", named["base"])
 
 
 def test_pairs_held_out_are_not_learned_and_a_published_validation_split_is_taken_as_it_is():

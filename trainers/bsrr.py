@@ -31,13 +31,13 @@ from ..datasets_scripts.directions import Direction
 from ..datasets_scripts.known import language_of, parse_direction
 from ..datasets_scripts.training import Pair, TrainingData
 from ..errors import InputError
+from ..metrics.scorers.portable import portable
 from ..metrics.text import preparation
 from .bsrr_config import BsrrConfig, BsrrSettings
 from .bsrr_learner import BsrrLearner, Validate
 from .learning.loop import learn
 from .learning.mining import clear_in_style, lexical_pairs, semantic_pairs
 from .learning.paired import Paired, check_sides, no_pairs
-from .learning.portable import portable
 from .learning.roberta import style_roberta
 from .learning.run import IN_MEMORY, Run
 from .learning.selection import Sides, hold_out, selection

@@ -18,6 +18,7 @@ from ..datasets_scripts.known import DATASETS
 from ..datasets_scripts.model_card import model_front_matter
 from ..errors import InputError, UnknownNameError
 from ..files import read_lines, read_text
+from ..metrics.scorers.portable import base_datasets
 from ..store import README_FILE, StoredModel
 from .learning.curve import CURVE_FILE, Row
 from .learning.curve_series import LearningCurve
@@ -75,7 +76,8 @@ def read_rows(stored: StoredModel[SystemCard]) -> list[Row]:
 
 def _readme(card: SystemCard, digest: str, rows: Sequence[Row]) -> str:
     directions = ", ".join(card.directions) or "any direction"
-    datasets = list(dict.fromkeys(name.split("/")[0] for name in card.directions))
+    taught = [name.split("/")[0] for name in card.directions]
+    datasets = list(dict.fromkeys([*taught, *base_datasets(card.settings)]))
     sections = {
         "Use it": _use(card),
         "Data": _data(card, datasets),

@@ -38,12 +38,12 @@ from ..datasets_scripts.known import language_of
 from ..datasets_scripts.training import TrainingData
 from ..errors import InputError
 from ..files import read_text, write_json
+from ..metrics.scorers.portable import portable
 from ..metrics.text import preparation
 from ..talk import say
 from .learning.loop import learn
 from .learning.paraphraser import LearnedParaphraser, Paraphraser, given_paraphraser, taught
 from .learning.paraphrases import Pair, RuleParaphraser, is_diverse, read_paraphrases
-from .learning.portable import portable
 from .learning.prefix_learner import PrefixLearner
 from .learning.prefix_lm import PrefixLM
 from .learning.run import IN_MEMORY, Run

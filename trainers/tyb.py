@@ -28,6 +28,7 @@ from torch import Tensor, nn
 
 from ..datasets_scripts.known import language_of
 from ..datasets_scripts.training import TrainingData
+from ..metrics.scorers.portable import portable
 from ..metrics.text import preparation
 from .learning.corpus import by_length
 from .learning.loop import Learner, Terms, Update, learn
@@ -35,7 +36,6 @@ from .learning.mining import lexical_pairs
 from .learning.order import Order
 from .learning.paired import Paired
 from .learning.policy import log_probabilities, sentence_policy_loss, up_to_end
-from .learning.portable import portable
 from .learning.rewards import self_critical, sentence_bleu, style_gap
 from .learning.run import IN_MEMORY, Run
 from .learning.seq2seq import SCRATCH, Seq2Seq

@@ -17,6 +17,7 @@ from pydantic import AfterValidator, ConfigDict, JsonValue
 from ...datasets_scripts.model_card import model_front_matter
 from ...errors import InputError, MissingScorerError
 from ...store import README_FILE, Key, Store, StoredModel, data_fingerprint, recipe_of
+from .portable import base_datasets
 from .roles import roles
 
 __all__ = [
@@ -193,7 +194,8 @@ def _readme(card: ScorerCard, digest: str) -> str:
         "Scores of this model are comparable only with those of a model with the same hash.",
     ]
     tags = [card.role.replace("_", "-"), card.kind]
-    return model_front_matter([card.dataset], tags) + "\n".join(lines) + "\n"
+    datasets = dict.fromkeys([card.dataset, *base_datasets(card.settings)])
+    return model_front_matter(datasets, tags) + "\n".join(lines) + "\n"
 
 
 SCORERS = Store(

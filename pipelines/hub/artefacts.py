@@ -131,8 +131,6 @@ def build_all(
                 f"{name} has no licence, so it is not published. If you may publish it, name "
                 'its licence in the data file: licence = "cc-by-4.0"'
             )
-    if results is not None:
-        _check_results(results)
     with scratch_folder() as staging:
         folders: dict[str, Source] = {
             name: partial(_dataset_files, _build_dataset(name, staging, allow_missing))
@@ -175,21 +173,22 @@ def _dataset_files(built: BuildReport) -> Files:
     return {**folder_files(built.folder), EVAL_FILE: eval_yaml(dataset_facts(built.dataset))}
 
 
-def _check_results(results: Path) -> None:
-    """Refuse sentences of data without a licence; GYAFC's are left out, see _stage_results."""
-    for samples in sorted(results.glob("*/*/*/samples.jsonl")):
-        dataset = samples.relative_to(results).parts[0]
-        if dataset not in DATASETS or not DATASETS[dataset].licence:
-            raise InputError(
-                f"{samples} has sentences of {dataset}, whose licence is not known. Name one in "
-                "its data file and give the file (--data FILE), or leave these results out"
-            )
-
-
 def _stored(results: Path) -> list[Stored]:
-    """All complete results; the others are named and left out."""
+    """All complete results; others, and those of data without a licence, are named and left out.
+
+    Those of GYAFC stay, without its sentences; see :func:`_stage_results`.
+    """
     folders = sorted(folder for folder in results.glob("*/*") if system_folders(folder))
-    found = [stored for folder in folders for stored in read_direction(folder)]
+    found = []
+    for folder in folders:
+        dataset = folder.parent.name
+        if dataset in DATASETS and DATASETS[dataset].licence:
+            found += read_direction(folder)
+        else:
+            say(
+                f"left out: {folder}: no licence of {dataset} is known. If you may publish it, "
+                "name one in its data file, and give the file: --data FILE"
+            )
     if not found:
         what = "complete results" if folders else "results"
         raise MissingFileError(

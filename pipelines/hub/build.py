@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
@@ -12,7 +12,9 @@ from ...datasets_scripts.known import DATASETS
 from ...errors import InputError, MissingFileError, unknown_name
 from ...files import home
 from ...metrics.scorers.artefacts import find
+from ...metrics.scorers.portable import base_datasets
 from ...metrics.scorers.published import repository_name
+from ...talk import say
 from .local import link_local_names
 from .repositories import Kind, find_repository
 from .writing import write_repository
@@ -143,8 +145,8 @@ def model_artefacts(sources: Mapping[str, Source]) -> Iterator[Artefact]:
 def trained_scorers() -> dict[str, Path]:
     """The folders of the scorers trained on this machine, by the name of their repository.
 
-    ``classifier-yelp-linear``, ``language-model-yelp-kn5-positive``... Those trained on licensed
-    datasets, or on data that is unknown or has no licence, are left out: they may quote that data.
+    ``classifier-yelp-linear``, ``language-model-yelp-kn5-positive``... Those trained on data that
+    must not be published are left out: see :func:`may_be_published`.
 
     Raises:
         IntegrityError: a scorer was changed after it was trained.
@@ -153,15 +155,27 @@ def trained_scorers() -> dict[str, Path]:
     folders = {}
     for file in sorted(index.glob("*/*/*.json")):
         role, dataset = file.parts[-3:-1]
-        if not _may_be_published(dataset):
-            continue
-        folders[repository_name(role, dataset, file.stem)] = find(role, dataset, file.stem).folder
+        name = repository_name(role, dataset, file.stem)
+        if may_be_published(name, [dataset]):  # otherwise it is not even opened
+            found = find(role, dataset, file.stem)
+            if may_be_published(name, base_datasets(found.card.settings)):
+                folders[name] = found.folder
     return folders
 
 
-def _may_be_published(corpus: str) -> bool:
-    """Whether a scorer trained on a corpus may leave this machine."""
-    return corpus == "cola" or (corpus in DATASETS and DATASETS[corpus].publishable)
+def may_be_published(model: str, learned_from: Iterable[str]) -> bool:
+    """Whether a trained model may leave this machine; says so if not: it may quote its data.
+
+    Args:
+        model: its name.
+        learned_from: datasets and corpora, those of its base too. Licensed ones must not be
+            published, nor those that are unknown or have no licence.
+    """
+    for name in learned_from:
+        if name != "cola" and not (name in DATASETS and DATASETS[name].publishable):
+            say(f"left out: {model}: it learned from {name}, which is licensed or has no licence")
+            return False
+    return True
 
 
 def _write(root: Path, namespace: str, artefact: Artefact) -> Built:

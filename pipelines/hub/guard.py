@@ -26,9 +26,10 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from ...datasets_scripts.corpora import parse_dataset
 from ...datasets_scripts.licensed_copies import copies
 from ...datasets_scripts.publication import MARKER
-from ...errors import InputError
+from ...errors import InputError, MissingFileError
 from .documents import (
     LICENSED_NAME,
     LICENSED_STYLES,
@@ -38,7 +39,7 @@ from .documents import (
     names_licensed,
 )
 from .known_files import check_known
-from .known_records import LicensedTextError, content_of, strings
+from .known_records import LICENSED, LicensedTextError, content_of, strings
 from .lfs import open_source
 from .quotes import SHORTEST, QuotedSentences
 
@@ -74,14 +75,14 @@ def check_publishable(
         kind: dataset, model or space.
         repo_id: ``namespace/name``.
         files: contents, or the files that have them, by path in the repository.
-        licensed_copy: the user's own GYAFC folder; default ``$TSTBENCH_GYAFC``, or else the copies
-            that were read before.
+        licensed_copy: the user's own GYAFC folder; default ``$TSTBENCH_GYAFC``. The copies that
+            were read before are searched too.
 
     Raises:
         LicensedTextError: licensed text was found; the message names the file, the place in it
             and the reason, but does not quote the sentence, because messages end up in logs.
         InputError: a file is none of ours, or of a kind that cannot be checked, or is broken.
-        MissingFileError: the licensed copy is not where it was.
+        MissingFileError: the licensed copy is not where it was, or lacks files.
     """
     _check_kinds_of_file(kind, repo_id, files)
     if kind == "dataset" and LICENSED_NAME.search(repo_id):
@@ -104,7 +105,11 @@ def check_publishable(
         for where, document in documents(path, content, suspected=inherited):
             _check_record(document, f"{repo_id}: {path}{where}", inherited)
     given = licensed_copy or os.environ.get(VARIABLE)
-    for copy in [Path(given).expanduser()] if given else copies(VARIABLE):
+    named = [Path(given).expanduser().resolve()] if given else []
+    for copy in named:  # it is remembered then
+        _check_whole(copy)
+    for copy in {*named, *copies(VARIABLE)}:
+        _check_whole(copy)
         _check_quotes(repo_id, files, copy)
     check_known(kind, repo_id, files)
 
@@ -209,7 +214,30 @@ def _names_licensed(value: Any, field: str = "") -> bool:
         return any(_names_licensed(item, field) for item in value)
     if not (isinstance(value, str) and field):
         return False
-    return _says_licensed(field, value)
+    # "bart@<hash>|gyafc_em,yelp": a base, and the datasets that it learned from.
+    return any(_says_licensed(field, part) for part in re.split("[|,]", value))
+
+
+def _check_whole(copy: Path) -> None:
+    """Refuse a copy that lacks files: what a part of it quotes, the rest may have too."""
+    there = set()
+    for name in LICENSED:
+        files = {file for part in parse_dataset(name).parts for file in part.files}
+        states = {file: file.state(copy) or "" for file in files}
+        lacking = sorted(file.name for file in files if states[file].endswith("absent"))
+        if len(lacking) < len(files):
+            there.add(name)
+            if lacking:
+                raise MissingFileError(
+                    f"{copy} is no whole copy of the licensed corpus: {lacking[0]} is missing. "
+                    f"What is published is checked for its sentences: set {VARIABLE} to the folder "
+                    "as its licensor ships it, unpacked"
+                )
+    if not there:
+        raise MissingFileError(
+            f"{copy} is no copy of the licensed corpus: set {VARIABLE} to the folder as its "
+            "licensor ships it, unpacked"
+        )
 
 
 def _check_quotes(repo_id: str, files: Mapping[str, Path | bytes], copy: Path) -> None:

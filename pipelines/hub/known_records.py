@@ -23,6 +23,7 @@ from ...untrusted import parse_yaml
 from ..history import Earlier
 from ..report import Report, Sample, Sha256, predictions_sha256
 from ..report_schema_1 import ReportSchema1
+from ..results import contradiction
 from .human_judgments import COLUMNS
 from .known_schemas import Fingerprint, OutputRow, ScoreRow, Significance, Tasks, rows_of
 
@@ -252,6 +253,8 @@ def report(file: PublishedFile) -> Report:
     place = "/".join(PurePosixPath(file.path).parts[:2])
     if found.direction != place:
         raise InputError(f"{where} is a report of {found.direction}, but is under {place}")
+    if (what := contradiction(found)) is not None:
+        raise InputError(f"{where} is not published: {what}")
     return found
 
 

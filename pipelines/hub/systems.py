@@ -5,21 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from ...metrics.scorers.portable import base_datasets
 from ...trainers.system_card import SYSTEM_STORE, SystemCard, repository_name
-from .known_records import LICENSED
+from .build import may_be_published
 
 
 def trained_systems() -> dict[str, Path]:
     """The folders of the systems in the store, by the name of their repository.
 
-    ``delete-retrieve-mini-negative-to-positive``... Those trained on licensed datasets are left
-    out.
+    ``delete-retrieve-mini-negative-to-positive``... Those trained on data that must not be
+    published are left out: see :func:`.build.may_be_published`.
 
     Raises:
         IntegrityError: a system was changed after it was trained.
     """
-    found = (one for one in SYSTEM_STORE.models() if not _is_licensed(one.card))
-    return {repository_name(one.card): one.folder for one in found}
+    return {
+        name: one.folder
+        for one in SYSTEM_STORE.models()
+        if may_be_published(name := repository_name(one.card), _learned_from(one.card))
+    }
 
 
 def systems_in(folders: Iterable[Path]) -> dict[str, Path]:
@@ -34,5 +38,6 @@ def systems_in(folders: Iterable[Path]) -> dict[str, Path]:
     return {repository_name(one.card): one.folder for one in found}
 
 
-def _is_licensed(card: SystemCard) -> bool:
-    return any(direction.split("/")[0] in LICENSED for direction in card.directions)
+def _learned_from(card: SystemCard) -> list[str]:
+    taught = [direction.split("/")[0] for direction in card.directions]
+    return [*taught, *base_datasets(card.settings)]

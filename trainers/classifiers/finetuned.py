@@ -18,8 +18,8 @@ import torch
 from pydantic import JsonValue
 
 from ...errors import InputError
-from ...files import folder_digest
 from ...metrics.scorers.encoder_files import EMBEDDED_ENCODER, encoder_folder
+from ...metrics.scorers.portable import portable_folder
 from ...metrics.scorers.transformer import TransformerModel, longest_input
 from ...metrics.scorers.weights import read_tokenizer
 from ..learning.loop import resumable
@@ -80,7 +80,7 @@ class FinetunedConfig(ClassifierConfig):
         """The settings without local paths: a local base is identified by its content."""
         settings = super().settings()
         if Path(self.base).is_dir():
-            settings["base"] = f"folder@{folder_digest(Path(self.base))}"
+            settings["base"] = portable_folder(Path(self.base), "folder")
         return settings
 
 

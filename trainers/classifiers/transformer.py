@@ -10,7 +10,7 @@ from pathlib import Path
 import torch
 from pydantic import JsonValue
 
-from ...files import folder_digest
+from ...metrics.scorers.portable import portable_folder
 from ...metrics.scorers.transformer import TransformerModel, longest_input
 from ...metrics.scorers.weights import fetch, read_tokenizer
 from ...scratch import scratch_folder
@@ -47,7 +47,7 @@ class TransformerConfig(ClassifierConfig):
         settings = super().settings()
         folder = Path(self.base)
         if folder.is_dir():
-            settings["base"] = f"{folder.resolve().name}@{folder_digest(folder)}"
+            settings["base"] = portable_folder(folder, folder.resolve().name)
         return settings
 
 

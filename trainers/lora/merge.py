@@ -11,6 +11,7 @@ from typing import Any
 
 from ...errors import InputError
 from ...files import atomic_folder, write_json, write_text
+from ...metrics.scorers.portable import base_datasets
 from ...metrics.scorers.weights import quiet_loading
 from ..load import load_system
 from .base import quiet
@@ -49,6 +50,7 @@ def merge(folder: str, out: Path, *, base: str = "", revision: str | None = None
             "system": system.card.name,
             "recipe": system.card.recipe,
             "directions": list(system.card.directions),
+            "datasets": base_datasets(system.card.settings),
             "base": system.base_model(base).identity.name,
         }
         write_json(scratch / CARD_FILE, card)

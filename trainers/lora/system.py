@@ -28,10 +28,10 @@ import numpy as np
 
 from ...datasets_scripts.known import language_of
 from ...datasets_scripts.training import TrainingData
+from ...metrics.scorers.portable import portable
 from ...metrics.text import preparation
 from ..learning.mining import lexical_pairs
 from ..learning.paired import Paired
-from ..learning.portable import portable
 from ..learning.run import IN_MEMORY, Run
 from ..prompting.prompts import instruction
 from ..settings import read_settings

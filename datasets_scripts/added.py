@@ -7,7 +7,7 @@ with :func:`load_data` or ``--data``, until the process ends.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -63,8 +63,9 @@ def load_data(path: Path | str) -> Dataset:
         UnknownNameError: an unknown column or undeclared style, with near misses.
     """
     corpus = read_data(path)
-    for doubt in check_corpus(corpus):
-        say(f"careful: {doubt}")
+    corpus = replace(corpus, doubts=tuple(check_corpus(corpus)))
+    for doubt in corpus.doubts:
+        say(f"careful: {corpus.origin}: {doubt}")
     register(corpus)
     return Dataset(corpus)
 

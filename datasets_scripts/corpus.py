@@ -18,6 +18,7 @@ from .cleaning import RAW, Cleaning, match_key
 from .directions import DatasetFacts, Direction
 from .languages import language
 from .sources import SourceFile
+from .suspicious_form import Suspicion
 
 Files = tuple[SourceFile, ...]
 Way = tuple[int, int]  # a direction: indices of source and target style
@@ -102,6 +103,7 @@ class Corpus:
         card: Markdown with YAML front matter; None means ``README.md`` beside the builder.
         origin: the data file that describes it; empty if code does.
         layout: digest of what that file says about the layout.
+        doubts: what looked wrong when that file was loaded; see :mod:`.own_check`.
     """
 
     facts: DatasetFacts
@@ -111,6 +113,7 @@ class Corpus:
     card: str | None = None
     origin: str = ""
     layout: str = ""
+    doubts: tuple[Suspicion, ...] = ()
 
     @property
     def name(self) -> str:

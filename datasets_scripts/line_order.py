@@ -16,6 +16,8 @@ from itertools import pairwise
 import numpy as np
 from scipy.sparse import csr_array
 
+from .suspicious_form import Suspicion
+
 _WORD = re.compile(r"\w+")
 _MOST_ROWS = 1000  # outputs that are compared with all sources; of more, evenly spaced ones
 _BLOCK = 1 << 22  # similarities held in memory at a time
@@ -30,23 +32,6 @@ _MIRRORED = 0.2  # share of the lines
 _MISPLACED = 0.2
 _SORTED = 0.95  # neighbours in alphabetical order
 _SHOWN = 3  # line numbers in a message
-
-
-@dataclass(frozen=True)
-class Suspicion:
-    """One thing that looks wrong; only ``what_to_do`` may quote a text."""
-
-    what: str
-    where: str
-    what_to_do: str
-
-    @property
-    def short(self) -> str:
-        """What a report and a table say: no quotation, and no advice."""
-        return f"{self.what} ({self.where})"
-
-    def __str__(self) -> str:
-        return f"{self.short}: {self.what_to_do}"
 
 
 @dataclass(frozen=True)

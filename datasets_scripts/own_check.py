@@ -6,6 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from itertools import combinations
 from math import log
@@ -19,12 +20,19 @@ from .gyafc_fr.corpus import CORPUS as GYAFC_FR
 from .languages import language
 from .licensed_copies import known_copies
 from .sources import SourceFile
-from .suspicious_form import check_no_records, form_faults, is_header, is_leftover, quote
+from .suspicious_form import (
+    Suspicion,
+    check_no_records,
+    form_faults,
+    is_header,
+    is_leftover,
+    quote,
+)
 
 TRAINING = ("train", "validation")  # what styles are learned from: the first that is there
 _FEWEST = 20  # texts below which a share says little
 _MOST = 5000  # texts of a long file that are compared
-_COPIES = 0.75  # of the rewrites are the sentence itself; 0.29 in the worst real references
+_COPIES = 0.75  # of the rewrites are the sentence itself; 0.07 in the worst real references
 _COMMON = 0.5  # of a style's training sentences are another's too; 0.05 in the worst real data
 # How often the words of the training sentences put a test sentence of one style before one of the
 # other: real data 0.68 to 0.99, any 20 of its sentences at least 0.55, training sentences of other
@@ -35,11 +43,11 @@ Texts = Sequence[str]
 LICENSED_VARIABLE = "TSTBENCH_GYAFC"
 
 
-def check_corpus(corpus: Corpus) -> list[str]:
+def check_corpus(corpus: Corpus) -> list[Suspicion]:
     """Read everything that a data file names.
 
     Returns:
-        What looks wrong without being certain: where, and what to do.
+        What looks wrong without being certain.
 
     Raises:
         MissingFileError: a file does not exist.
@@ -48,7 +56,7 @@ def check_corpus(corpus: Corpus) -> list[str]:
             directions the same rewrites; files are not aligned; or ids repeat.
         UnknownNameError: no such column.
     """
-    doubts: list[str] = []
+    doubts: list[Suspicion] = []
     for part in corpus.parts:
         _require(part, corpus.origin)
         for file in part.files:
@@ -96,7 +104,7 @@ def _require(part: Part, origin: str) -> None:
             raise MissingFileError(f"{origin}: {error}") from error
 
 
-def _check_part(corpus: Corpus, part: Part) -> Iterator[str]:
+def _check_part(corpus: Corpus, part: Part) -> Iterator[Suspicion]:
     styles = corpus.facts.styles
     at = f"{corpus.origin}: {part.name}"
     sentences = [
@@ -106,7 +114,8 @@ def _check_part(corpus: Corpus, part: Part) -> Iterator[str]:
     yield from _common_sentences(sentences, styles, at)
     rewritten: dict[tuple[tuple[str, ...], ...], tuple[int, str]] = {}
     for (source, target), pairs in part.pairs.items():
-        where = f"{at} of {styles[source]}-to-{styles[target]}"
+        config = f"{styles[source]}-to-{styles[target]}"
+        where = f"{at} of {config}"
         texts = _check_pairs(pairs, where)
         others = [
             (f"the {part.name} sentences of {styles[n]}", other)
@@ -123,7 +132,7 @@ def _check_part(corpus: Corpus, part: Part) -> Iterator[str]:
                 )
             first = [some[0] if some else "" for some in rows]
             for doubt in _doubts(file, first, texts, corpus, styles[target], others):
-                yield f"{where}: {file.name}: {doubt}"
+                yield replace(doubt, what=f"{part.name} of {config}: {file.name}: {doubt.what}")
 
 
 # -- what is certain -------------------------------------------------------------------------------
@@ -212,7 +221,7 @@ def _number(file: SourceFile, index: int) -> int:
 # -- what is doubtful ------------------------------------------------------------------------------
 
 
-def _common_sentences(sentences: Sequence[Texts], styles: Texts, where: str) -> Iterator[str]:
+def _common_sentences(sentences: Sequence[Texts], styles: Texts, where: str) -> Iterator[Suspicion]:
     """Sentences that two styles share; raises if they share all."""
     keys = [set(map(match_key, texts)) for texts in sentences]
     for (one, some), (other, others) in combinations(zip(styles, keys, strict=True), 2):
@@ -223,9 +232,10 @@ def _common_sentences(sentences: Sequence[Texts], styles: Texts, where: str) -> 
                 f"{where}: {one} and {other} have the same sentences: name a file for each style"
             )
         if fewer >= _FEWEST and common >= _COMMON * fewer:
-            yield (
-                f"{where}: {common} sentences are both {one} and {other}: check that each style "
-                "has its own file"
+            yield Suspicion(
+                f"{common} sentences are both {one} and {other}",
+                "all files",
+                "check that each style has its own file",
             )
 
 
@@ -236,9 +246,9 @@ def _doubts(
     corpus: Corpus,
     target_style: str,
     others: Sequence[tuple[str, Texts]],
-) -> Iterator[str]:
+) -> Iterator[Suspicion]:
     """What a person would notice about a file of people's rewrites, as of a system's outputs."""
-    from .line_order import Rewrites, Suspicion  # SciPy: only data of one's own waits for it
+    from .line_order import Rewrites  # SciPy: only data of one's own waits for it
 
     start = max(0, len(rewrites) - _MOST)  # a line too many shifts all that follow
     beside = Rewrites(
@@ -249,19 +259,17 @@ def _doubts(
         number=lambda index: _number(file, start + index),
     )
     for fault in form_faults(beside.texts, beside.sources, target_style):
-        yield str(
-            Suspicion(
-                f"{beside.share(fault.lines)} {fault.what}", beside.where(fault.lines), fault.do
-            )
-        )
+        what = f"{beside.share(fault.lines)} {fault.what}"
+        yield Suspicion(what, beside.where(fault.lines), fault.do)
     keys = [match_key(text) for text in beside.texts]
     if len(keys) < _FEWEST or keys.count("") > len(keys) / 2:
         return
     same = [n for n, text in enumerate(beside.sources) if keys[n] == match_key(text)]
     if len(same) >= _COPIES * len(keys):
-        yield (
-            f"{beside.share(same)} are the sentence itself ({beside.where(same)}): check that this "
-            "is the file of the references"
+        yield Suspicion(
+            f"{beside.share(same)} are the sentence itself",
+            beside.where(same),
+            "check that this is the file of the references",
         )
     disorder = beside.disorder(
         "put line i of the references beside line i of the sentences",
@@ -269,10 +277,10 @@ def _doubts(
         ((name, texts[start:], "name the file in that direction") for name, texts in others),
     )
     if disorder is not None:
-        yield str(disorder)
+        yield disorder
 
 
-def _swapped_styles(corpus: Corpus) -> Iterator[str]:
+def _swapped_styles(corpus: Corpus) -> Iterator[Suspicion]:
     """Styles whose test texts are each more like the other's training sentences."""
     import numpy as np
 
@@ -303,10 +311,11 @@ def _swapped_styles(corpus: Corpus) -> Iterator[str]:
         share = ((difference > 0).mean() + (difference >= 0).mean()) / 2
         error = ((some.size + others.size + 1) / (12 * some.size * others.size)) ** 0.5
         if share < min(_SWAPPED, 0.5 - 3 * error):
-            yield (
-                f"{corpus.origin}: by their words, the test texts of {styles[one]} are more like "
-                f"the {training.name} sentences of {styles[other]}, and the other way round: check "
-                f"that the files of {styles[one]} and {styles[other]} are not swapped"
+            yield Suspicion(
+                f"by their words, the test texts of {styles[one]} are more like the "
+                f"{training.name} sentences of {styles[other]}, and the other way round",
+                "all files",
+                f"check that the files of {styles[one]} and {styles[other]} are not swapped",
             )
 
 

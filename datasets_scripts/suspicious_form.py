@@ -24,6 +24,23 @@ _LEFTOVER = re.compile(r"(?i:nan)|None|null|NULL|<NA>|b'.*'|b\".*\"")
 
 
 @dataclass(frozen=True)
+class Suspicion:
+    """One thing that looks wrong; only ``what_to_do`` may quote a text."""
+
+    what: str
+    where: str
+    what_to_do: str
+
+    @property
+    def short(self) -> str:
+        """What a report and a table say: no quotation, and no advice."""
+        return f"{self.what} ({self.where})"
+
+    def __str__(self) -> str:
+        return f"{self.short}: {self.what_to_do}"
+
+
+@dataclass(frozen=True)
 class _Form:
     """A pattern that rewrites do not have, and the share of the lines from which it matters."""
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from ..datasets_scripts.corpora import CORPORA
+from ..datasets_scripts.directions import Direction
 from ..datasets_scripts.load import TestSet
 from ..errors import TSTBenchError
 from ..talk import say
@@ -34,6 +36,7 @@ def warn(
         What each system's report says from now on; nothing is changed or refused.
     """
     warnings = {}
+    doubts = _doubts(test_set.direction)
     given: dict[str, str] = {}
     for one in outputs:
         folder = system_folder(root, test_set.direction, one.system) if root else None
@@ -43,7 +46,7 @@ def warn(
         is_same = before is not None and before.outputs_sha256 == one.sha256
         told = before.warnings if before is not None and is_same else ()
         found = find_suspicions(one.predictions, test_set, bound=bound)
-        warnings[one.system] = tuple(suspicion.short for suspicion in found)
+        warnings[one.system] = (*doubts, *(suspicion.short for suspicion in found))
         if not bound and not is_same:
             folders = system_folders(direction_folder(root, test_set.direction)) if root else ()
             stored = {name: report.outputs_sha256 for name, report in _read(*folders).items()}
@@ -55,6 +58,16 @@ def warn(
                 say(f"careful: {one.system}: {suspicion}")
         given[one.system] = one.sha256
     return warnings
+
+
+def _doubts(direction: Direction) -> list[str]:
+    """What was said of a user's own styles, or of this direction's texts, when they were loaded."""
+    corpus = CORPORA.get(direction.dataset)
+    if corpus is None:
+        return []
+    others = [f" of {one.config}: " for one in corpus.facts.directions if one != direction]
+    found = [doubt.short for doubt in corpus.doubts]
+    return [doubt for doubt in found if not any(other in doubt for other in others)]
 
 
 def _read(*folders: Path) -> dict[str, Report]:

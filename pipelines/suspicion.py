@@ -35,9 +35,9 @@ from functools import cached_property
 from ..datasets_scripts.cleaning import is_blank, match_key
 from ..datasets_scripts.known import language_of
 from ..datasets_scripts.languages import language
-from ..datasets_scripts.line_order import LineOrder, Rewrites, Suspicion, words
+from ..datasets_scripts.line_order import LineOrder, Rewrites, words
 from ..datasets_scripts.load import TestSet, load_test_set
-from ..datasets_scripts.suspicious_form import form_faults, quote
+from ..datasets_scripts.suspicious_form import Suspicion, form_faults, quote
 from ..errors import TSTBenchError
 
 _EMPTY = 0.05

@@ -11,6 +11,7 @@ from tstbench.datasets_scripts.added import load_data
 from tstbench.datasets_scripts.directions import OUR_DATASETS
 from tstbench.datasets_scripts.load import load_styles, load_test_set
 from tstbench.errors import InputError
+from tstbench.pipelines.report_files import read_report
 
 STYLES = ("negative", "positive")
 MINE = "mine/negative-to-positive"
@@ -87,9 +88,10 @@ def test_every_command_says_it_once_in_the_same_words(own, capsys, tmp_path):
     own.ways[STYLES][1][0].reverse()
     path = own.write()
     heard = []
+    scored = ("--metrics=r_bleu", f"--direction={MINE}")
     for arguments in (
         ("data", "check", path),
-        ("evaluate", "--baseline=copy", "--data", path, "--metrics=r_bleu", f"--direction={MINE}"),
+        ("evaluate", "--baseline=copy", "--data", path, *scored, "--out", tmp_path / "results"),
         ("build", "mine", "--data", path, "--out", tmp_path / "built"),
     ):
         code, _, err = command_line(capsys, *arguments)
@@ -97,6 +99,8 @@ def test_every_command_says_it_once_in_the_same_words(own, capsys, tmp_path):
         heard.append([line for line in err.splitlines() if "in reverse order" in line])
     assert len(heard[0]) == 1
     assert heard == [heard[0]] * 3
+    (kept,) = read_report(tmp_path / "results" / MINE / "copy" / "report.json").warnings
+    assert kept.startswith("test of negative-to-positive: positive-0.txt: the references are in")
 
 
 def test_references_of_the_other_direction_are_named(own, capsys):

@@ -84,8 +84,8 @@ def run(arguments: argparse.Namespace) -> None:
     found = calibrate(judgments, how, plan, arguments.data_dir)
     write_json(arguments.out, found.record())  # first: a closed pipe ends the printing
     show(summary(found), end="")
-    how = f"--metrics joint_calibrated --set joint.calibration={arguments.out}"
-    say(f"wrote {arguments.out}: use it with {how}")
+    option = f"--metrics joint_calibrated --set joint.calibration={arguments.out}"
+    say(f"wrote {arguments.out}: use it with {option}")
 
 
 def read_parts(texts: Iterable[str]) -> dict[str, tuple[str, ...]]:

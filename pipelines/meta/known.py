@@ -12,7 +12,7 @@ import json
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -173,7 +173,8 @@ def agreement_of(metric: str, coefficient: str = "spearman") -> tuple[MetaScore,
 @cache
 def _held_out() -> tuple[MetaScore, ...]:
     """Agreement of the calibrated Joint on directions that its curves have not seen, on systems."""
-    rows = [{"model": None, **one} for one in shipped_calibration().evidence["overall"]]
+    evidence: Any = shipped_calibration().evidence
+    rows = [{"model": None, **one} for one in evidence["overall"]]
     scores = TypeAdapter(list[MetaScore]).validate_python(rows)
     held_out = (s for s in scores if (s.metric, s.level) == (ELSEWHERE, "system"))
     return tuple(s.model_copy(update={"metric": "joint_calibrated"}) for s in held_out)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from http.client import HTTPException, HTTPResponse
 from pathlib import Path
+from socket import gaierror
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlsplit
 from urllib.request import Request, urlopen
@@ -80,11 +81,13 @@ def _transfer(url: str, part: Path, label: str) -> None:
             if isinstance(error, OSError) and error.errno in NO_ROOM:
                 raise  # no fault of the connection: another attempt would find the disk as full
             problem = error
+            if isinstance(getattr(error, "reason", None), gaierror):
+                break  # no network
         if attempt < ATTEMPTS:
             time.sleep(PAUSE * 4 ** (attempt - 1))
     kept = part.stat().st_size if part.exists() else 0
     raise MissingFileError(
-        f"{url}: {problem} ({ATTEMPTS} attempts; {kept} bytes are kept and will be resumed)"
+        f"{url}: {problem} ({attempt} attempts; {kept} bytes are kept and will be resumed)"
     ) from problem
 
 

@@ -11,6 +11,7 @@ import json
 import os
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from datetime import date
 from functools import cache
 from pathlib import Path
 from typing import ClassVar, Protocol
@@ -112,11 +113,11 @@ class UpstreamFile(TextFile):
         return fetch(self)
 
     def state(self, _data_dir: Path | str | None = None) -> str | None:
-        """Its place, size and times; ``None`` if it would be downloaded."""
+        """Its place, size and times; one that could not be had is asked for again the next day."""
         there = next((path for path, _ in _places(self) if path.exists()), None)
         if there is not None:
             return file_state(there)
-        return f"{self.name} absent" if _offline() else None
+        return f"{self.name} absent" if _offline() else f"{self.name} absent on {date.today()}"
 
     def digest(self, _data_dir: Path | str | None = None) -> str:
         """The git blob id, known without reading the file."""

@@ -73,7 +73,10 @@ class Remembered:
                 what was read; one that was downloaded meanwhile is.
         """
         state = self.state()
-        if state is not None and before in (None, state):
+        if state is None:
+            return
+        pairs = zip(before or state, state, strict=True)
+        if all(was == now or " absent" in was for was, now in pairs):
             entry = {"question": self.question, "state": state, "answer": answer}
             keep_json(self.path, entry)
 

@@ -14,6 +14,8 @@ from prepared import DIRECTION, command_line, prepared_home, refusal
 import tstbench
 from tstbench.datasets_scripts.added import load_data
 from tstbench.datasets_scripts.corpora import parse_dataset
+from tstbench.datasets_scripts.sources import UpstreamFile
+from tstbench.datasets_scripts.unchanged import Remembered
 from tstbench.metrics.scorers.artefacts import find
 
 SUITE = f"""
@@ -100,6 +102,29 @@ def test_a_training_file_that_appears_is_noticed(tmp_path, tstbench_home, capsys
     file.path.unlink()
     assert file.state() != there
     assert file.state().endswith("absent")
+
+
+def test_an_upstream_file_that_could_not_be_had_is_remembered_until_it_appears(
+    tmp_path, monkeypatch
+):
+    """Else every run on a machine without a network reads all data again."""
+    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
+    monkeypatch.setenv("TSTBENCH_SOURCES", str(tmp_path))
+    file = UpstreamFile("owner/repository", "c" * 40, "data/train.0", "0" * 40, None)
+    about = Remembered({"scorer": "toy"}, (file,))
+    before = about.state()
+    about.keep("first", before)
+    assert about.answer() == "first"
+    place = tmp_path / "owner/repository/data/train.0"
+    place.parent.mkdir(parents=True)
+    place.write_text("it was downloaded meanwhile\n")
+    assert about.answer() is None
+    about.keep("second", before)
+    assert about.answer() == "second"
+    there = about.state()
+    place.write_text("it changed while it was read, so nobody knows what was read\n")
+    about.keep("third", there)
+    assert about.answer() is None
 
 
 def test_damaged_fingerprints_are_made_again(suite, tmp_path, capsys):

@@ -42,11 +42,12 @@ from tstbench.trainers.classifiers.ensemble import EnsembleConfig
 from tstbench.trainers.classifiers.fasttext import FastTextConfig
 from tstbench.trainers.classifiers.finetuned import FinetunedConfig
 from tstbench.trainers.classifiers.linear import LinearConfig
+from tstbench.trainers.classifiers.lora import LoraConfig
 from tstbench.trainers.classifiers.textcnn import TextCnnConfig
 from tstbench.trainers.classifiers.train import fit, train_classifier
 from tstbench.trainers.classifiers.transformer import TransformerConfig
 
-KINDS = ("linear", "fasttext", "textcnn", "transformer", "finetuned")
+KINDS = ("linear", "fasttext", "textcnn", "transformer", "finetuned", "lora")
 ODD = [
     "",
     "   ",
@@ -79,6 +80,7 @@ def configs(tiny_bert):
         "finetuned": FinetunedConfig(
             base=str(tiny_bert), epochs=4, batch_size=16, learning_rate=3e-3
         ),
+        "lora": LoraConfig(base=str(tiny_bert), epochs=6, batch_size=16, learning_rate=1e-2),
     }
 
 

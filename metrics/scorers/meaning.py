@@ -23,7 +23,7 @@ from ...files import read_text, write_bytes, write_json
 from .batching import length_sorted_batches
 from .device import HERE, Placement
 from .encoder import TransformerEncoder, load_encoder
-from .encoder_files import encoder_folder
+from .encoder_files import check_same_encoder, encoder_folder
 from .meaning_network import MeaningNetwork, alikeness
 from .transformer import longest_input
 from .weights import load_pretrained
@@ -182,13 +182,8 @@ class MeaningModel:
                 raise ValueError(f"sizes from 1 to {_WIDEST} are needed")
         except (ValueError, KeyError, TypeError) as error:
             raise IntegrityError(f"{folder / MODEL_FILE} is not a meaning scorer's") from error
+        check_same_encoder(folder, model, digest)
         encoder = load_encoder(model, None, placement)
-        if encoder.hash != digest:
-            raise IntegrityError(
-                f"the meaning scorer in {folder} was trained on a {model} with hash "
-                f"{digest[:16]}..., but the one found here has {encoder.hash[:16]}...: its "
-                "weights would be meaningless. Install that encoder or train the scorer again"
-            )
         network, reader = fresh_network(model, placement, rank=rank, scale=scale, hidden=hidden)
         weights = {k: v.float() for k, v in load_file(folder / WEIGHTS_FILE).items()}
         try:

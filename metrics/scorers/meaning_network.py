@@ -43,7 +43,7 @@ class MeaningNetwork(nn.Module):
         self.side = nn.Embedding(2, width)
         self.alike = nn.Linear(_FEATURES, width)
         self.added = nn.ModuleList(
-            _LowRank(part.in_features, part.out_features, rank)
+            LowRank(part.in_features, part.out_features, rank)
             for layer in encoder.encoder.layer
             for part in _projections(layer)
         )
@@ -61,8 +61,8 @@ class MeaningNetwork(nn.Module):
         """The encoder, unchanged."""
         return self._encoder[0]
 
-    def _additions(self) -> list[_LowRank]:
-        return [one for one in self.added if isinstance(one, _LowRank)]
+    def _additions(self) -> list[LowRank]:
+        return [one for one in self.added if isinstance(one, LowRank)]
 
     @torch.no_grad()
     def merge(self) -> None:
@@ -132,7 +132,7 @@ class MeaningNetwork(nn.Module):
         return self.read(states).squeeze(-1), tokens
 
 
-class _LowRank(nn.Module):
+class LowRank(nn.Module):
     """What is added to a projection: two narrow matrices, at first nothing."""
 
     def __init__(self, inside: int, outside: int, rank: int) -> None:
@@ -141,6 +141,7 @@ class _LowRank(nn.Module):
         self.up = nn.Parameter(torch.zeros(outside, rank))
 
     def forward(self, x: Tensor) -> Tensor:
+        """What is added to the projection of x."""
         return F.linear(F.linear(x, self.down), self.up)
 
 

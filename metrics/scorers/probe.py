@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 from safetensors.numpy import load_file, save
 
-from ...errors import IntegrityError
 from ...files import read_text, write_bytes, write_json
 from .device import HERE, Placement
 from .encoder import TransformerEncoder, load_encoder
+from .encoder_files import check_same_encoder
 from .linear import softmax
 
 
@@ -82,13 +82,8 @@ class ProbeModel:
         """
         settings = json.loads(read_text(folder / "model.json"))
         wanted = settings["encoder"]
+        check_same_encoder(folder, wanted["model"], wanted["hash"])
         encoder = load_encoder(wanted["model"], wanted["layer"], placement)
-        if encoder.hash != wanted["hash"]:
-            raise IntegrityError(
-                f"the probe in {folder} was trained on a {wanted['model']} with hash "
-                f"{wanted['hash'][:16]}..., but the one found here has {encoder.hash[:16]}...: its "
-                "weights would be meaningless. Install that encoder or train the probe again"
-            )
         weights = load_file(folder / "weights.safetensors")
         return cls(tuple(settings["styles"]), encoder, settings["layers"], **weights)
 

@@ -32,15 +32,14 @@ _SORTED_TOGETHER = 50  # batches whose sentences are sorted by length together
 
 
 @dataclass(frozen=True, kw_only=True)
-class FinetunedConfig(ClassifierConfig):
-    """Settings of a fine-tuning.
+class FinetuningConfig(ClassifierConfig):
+    """Settings of a fine-tuning, of all weights or of few.
 
     Attributes:
         base: Hub id or local folder of the pretrained model.
         epochs: passes over the sentences; may be a fraction.
         most_sentences: how many of the sentences are used, chosen at random; 0 for all.
         least_steps: a small corpus is read several times, to take this many.
-        frozen_layers: the lowest layers that keep their weights too.
         learning_rate: the highest, after the warm-up; it then falls linearly to zero.
         warm_up: share of the steps in which it rises.
         max_gradient: longer gradients are cut to this length.
@@ -51,7 +50,6 @@ class FinetunedConfig(ClassifierConfig):
     epochs: float = 1.5
     most_sentences: int = 0
     least_steps: int = 1
-    frozen_layers: int = 0
     batch_size: int = 32
     learning_rate: float = 1e-4
     warm_up: float = 0.06
@@ -69,12 +67,12 @@ class FinetunedConfig(ClassifierConfig):
         """
         for name in ("epochs", "batch_size", "learning_rate", "max_gradient", "max_tokens"):
             if getattr(self, name) <= 0:
-                raise InputError(f"{name} of finetuned must be positive: {getattr(self, name)}")
+                raise InputError(f"{name} must be positive: {getattr(self, name)}")
         for name in ("most_sentences", "least_steps", "frozen_layers"):
-            if getattr(self, name) < 0:
-                raise InputError(f"{name} of finetuned may not be negative: {getattr(self, name)}")
+            if getattr(self, name, 0) < 0:
+                raise InputError(f"{name} may not be negative: {getattr(self, name)}")
         if not 0 <= self.warm_up < 1:
-            raise InputError(f"warm_up of finetuned is a share from 0 to below 1: {self.warm_up}")
+            raise InputError(f"warm_up is a share from 0 to below 1: {self.warm_up}")
 
     def settings(self) -> dict[str, JsonValue]:
         """The settings without local paths: a local base is identified by its content."""
@@ -82,6 +80,17 @@ class FinetunedConfig(ClassifierConfig):
         if Path(self.base).is_dir():
             settings["base"] = portable_folder(Path(self.base), "folder")
         return settings
+
+
+@dataclass(frozen=True, kw_only=True)
+class FinetunedConfig(FinetuningConfig):
+    """Settings of the fine-tuning of all weights.
+
+    Attributes:
+        frozen_layers: the lowest layers that keep theirs.
+    """
+
+    frozen_layers: int = 0
 
 
 Config = FinetunedConfig
@@ -102,10 +111,7 @@ def fit(
         model, tokenizer = _pretrained(encoder_folder(config.base), styles)
         _freeze(model, config.frozen_layers)
         longest = min(config.max_tokens, longest_input(model, tokenizer))
-        chosen = _chosen(len(data), config)
-        texts = [data.sentences[i] for i in chosen]
-        encoded = tokenizer(texts, truncation=True, max_length=longest)
-        _train(model, encoded["input_ids"], [data.labels[i] for i in chosen], config)
+        train_network(model, tokenizer, data, config, longest)
     finally:
         torch.random.set_rng_state(state)
     return TransformerModel(tuple(styles), model, tokenizer, range(len(styles)))
@@ -135,16 +141,20 @@ def _freeze(model: Any, layers: int) -> None:
             parameter.requires_grad = False
 
 
-def _chosen(n: int, config: FinetunedConfig) -> list[int]:
+def _chosen(n: int, config: FinetuningConfig) -> list[int]:
     """The indices of the sentences that are used, in their order."""
     if not 0 < config.most_sentences < n:
         return list(range(n))
     return sorted(random.Random(config.seed).sample(range(n), config.most_sentences))
 
 
-def _train(
-    model: Any, encoded: Sequence[Sequence[int]], labels: Sequence[int], config: FinetunedConfig
+def train_network(
+    model: Any, tokenizer: Any, data: LabelledSentences, config: FinetuningConfig, longest: int
 ) -> None:
+    """Train what is not frozen on sentences cut after so many tokens; ends in evaluation mode."""
+    chosen = _chosen(len(data), config)
+    texts, labels = [data.sentences[i] for i in chosen], [data.labels[i] for i in chosen]
+    encoded = tokenizer(texts, truncation=True, max_length=longest)["input_ids"]
     trained = [p for p in model.parameters() if p.requires_grad]
     decay = config.weight_decay  # of matrices, not of biases and norms
     groups = [

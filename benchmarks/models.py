@@ -13,15 +13,15 @@ from tstbench.datasets_scripts.load import load_styles
 from tstbench.metrics.scorers.artefacts import Artefact, ScorerCard, data_fingerprint, store
 from tstbench.metrics.scorers.classifiers import ACCEPTABILITY_STYLES
 from tstbench.metrics.scorers.encoder import load_encoder
-from tstbench.metrics.scorers.find import acceptability_corpus, split_layer
+from tstbench.metrics.scorers.find import split_layer
 from tstbench.metrics.scorers.language_model import MODEL_FILE
 from tstbench.metrics.scorers.profile import PROFILES, Profile
 from tstbench.pipelines.prepare import train_style_language_model
 
 EMBEDDED = PROFILES["embedded"]
 ENCODER, LAYER = split_layer(EMBEDDED.scorers["encoder"])
-HEADS = {"classifier": "transformer", "acceptability": "transformer"}
-PROFILE = Profile("benchmark", {**EMBEDDED.scorers, **HEADS})
+SCORERS = {**EMBEDDED.scorers, "classifier": "transformer"}  # make_models adds acceptability
+PROFILE = Profile("benchmark", SCORERS)
 
 
 @dataclass(frozen=True)
@@ -39,12 +39,12 @@ def make_models(job: Job) -> Models:
     direction = job.test_set.direction
     encoder = load_encoder(ENCODER, LAYER).folder
     data = load_styles(direction.dataset)
-    corpus = acceptability_corpus(direction.dataset)
     language_model = train_style_language_model(data, direction.target_style)
     classifier = store_random_head(encoder, "classifier", direction.dataset, data.styles, seed=0)
     acceptability = store_random_head(
-        encoder, "acceptability", corpus, ACCEPTABILITY_STYLES, seed=1
+        encoder, "acceptability", "cola", ACCEPTABILITY_STYLES, seed=1
     )
+    SCORERS["acceptability"] = str(acceptability.folder)
     return Models(
         encoder, classifier.folder, acceptability.folder, language_model.folder / MODEL_FILE
     )

@@ -17,19 +17,15 @@ def train_scorer(name: str, options: Sequence[str]) -> None:
     from ..datasets_scripts.load import load_styles
     from ..errors import InputError
     from ..metrics.scorers.classifiers import kinds
-    from ..metrics.scorers.find import BEST, acceptability_kind
-    from ..pipelines.prepare import train_corpus_acceptability, train_style_classifier
+    from ..pipelines.prepare import train_style_classifier
     from ..pipelines.tables import print_rows
+    from ..trainers.broken_corpus import train_cola
 
     arguments = _parser(name).parse_args(options)
     if name == "cola":
-        if arguments.dataset or arguments.compare or arguments.without or arguments.name:
-            raise InputError(
-                "'tstbench train cola' takes no dataset and no --compare, --without or --name"
-            )
-        kind = acceptability_kind(arguments.kind or BEST, "cola")
-        config = _config(kind, arguments.model) if arguments.model else None
-        artefact = train_corpus_acceptability("cola", kind, config)
+        if any(vars(arguments).values()):
+            raise InputError("'tstbench train cola' takes no dataset and no options")
+        artefact = train_cola()
     else:
         if not arguments.dataset:
             raise InputError("the dataset is missing, for instance: tstbench train classifier yelp")
@@ -97,8 +93,7 @@ def _parser(name: str) -> argparse.ArgumentParser:
     parser.add_argument("dataset", nargs="?", help="of a classifier, such as yelp")
     parser.add_argument(
         "--kind",
-        help="linear, fasttext, textcnn, transformer, probe, finetuned or ensemble; default: that "
-        "of the embedded profile",
+        help="linear, fasttext, textcnn, transformer, probe, finetuned, lora, ensemble (linear)",
     )
     parser.add_argument(
         "--compare",

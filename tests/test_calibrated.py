@@ -148,7 +148,7 @@ class TestMetric:
         file = written(tmp_path, parts=[*PARTS, content, fluency])
         said = self.measured(outputs, file)["joint_calibrated"].signature.as_dict()
         assert said["acc.classifier"].startswith("linear:")
-        assert said["fluency.classifier"].startswith("probe:")
+        assert said["fluency.classifier"].startswith("lora:")
         assert (said["s_bleu.refs"], said["r_bleu.refs"]) == ("source", "first")
         assert said["tok"] == "nltk", "what all parts agree on is said once"
         assert not {"classifier", "refs"} & said.keys()

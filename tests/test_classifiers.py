@@ -80,7 +80,7 @@ def configs(tiny_bert):
         "finetuned": FinetunedConfig(
             base=str(tiny_bert), epochs=4, batch_size=16, learning_rate=3e-3
         ),
-        "lora": LoraConfig(base=str(tiny_bert), epochs=6, batch_size=16, learning_rate=1e-2),
+        "lora": LoraConfig(base=str(tiny_bert), epochs=12, batch_size=16, learning_rate=3e-3),
     }
 
 

@@ -2,30 +2,35 @@
 
 import random
 import re
+import shutil
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
-from prepared import DIRECTION, prepared_home
+from safetensors.numpy import load_file, save_file
 
 from tstbench.datasets_scripts.cleaning import match_key
 from tstbench.datasets_scripts.known import dataset_facts, parse_direction
 from tstbench.datasets_scripts.load import load_test_set
-from tstbench.errors import InputError, MissingFileError
+from tstbench.datasets_scripts.sources import MIR_2019, upstream_file
+from tstbench.errors import InputError, IntegrityError, MissingScorerError
 from tstbench.metrics.functional.graded import graded_statistics
 from tstbench.metrics.inputs import check_inputs
 from tstbench.metrics.measure import measure
 from tstbench.metrics.registry import caution
 from tstbench.metrics.result import LeftOut
-from tstbench.metrics.scorers.classifiers import KINDS
-from tstbench.metrics.scorers.find import acceptability_kind
+from tstbench.metrics.scorers import find
+from tstbench.metrics.scorers.artefacts import open_artefact
+from tstbench.metrics.scorers.device import HERE
+from tstbench.metrics.scorers.find import acceptability
 from tstbench.metrics.scorers.profile import PROFILES, Scorers
 from tstbench.metrics.signature import Signature
 from tstbench.pipelines.prepare import prepare
+from tstbench.trainers.acceptability import cola_corpus, mcc
 from tstbench.trainers.broken_corpus import (
-    DATASETS,
+    STUDY_INPUTS,
     broken_corpus,
-    broken_files,
     draw,
     with_broken,
 )
@@ -153,18 +158,44 @@ def test_graded_means():
         graded_statistics(rows, 1, failed[:2])
 
 
-def test_minis_own_classifier_grades(tmp_path_factory, monkeypatch):
-    monkeypatch.setenv("TSTBENCH_HOME", str(prepared_home(tmp_path_factory)))
-    direction = parse_direction(DIRECTION)
+def test_the_shipped_classifier_is_small_and_damage_is_found(tmp_path):
+    found = acceptability("v1", None, HERE)
+    folder = Path(find.__file__).parent / "acceptability_v1"
+    assert open_artefact(folder).hash == found.hash
+    files = {file.name: file.stat().st_size for file in folder.iterdir()}
+    assert set(files) == {"README.md", "model.json", "scorer.json", "weights.safetensors"}
+    assert sum(files.values()) < 2_000_000
+    assert files["README.md"] + files["scorer.json"] + files["model.json"] < 5_000  # no corpus
+    copy = shutil.copytree(folder, tmp_path / "copy")
+    weights = load_file(copy / "weights.safetensors")
+    weights["classifier.bias"] = weights["classifier.bias"] + 1
+    save_file(weights, copy / "weights.safetensors")
+    with pytest.raises(IntegrityError):
+        acceptability(str(copy), None, HERE)
+    with pytest.raises(MissingScorerError, match="tstbench train cola"):
+        acceptability("finetuned", None, HERE)
+
+
+@pytest.mark.realdata
+def test_the_shipped_classifier_is_as_good_as_its_card_says(sources):
+    model = Scorers(PROFILES["embedded"], None).load("acceptability").model
+    card = open_artefact(Path(find.__file__).parent / "acceptability_v1").card
+    for name, part in cola_corpus().dev.items():
+        assert mcc(model, part) == pytest.approx(card.scores[f"mcc_{name}"], abs=0.01)
+
+
+def test_the_shipped_classifier_grades_without_training():
+    direction = parse_direction("mini/negative-to-positive")
     scorers = Scorers(PROFILES["embedded"], direction)
+    assert prepare(direction, PROFILES["embedded"], ["fluency", "cola"]) == []
     sources = load_test_set(direction).sources
     turned = [" ".join(text.split()[::-1]) for text in sources]
     whole, broken = (
         measure(["fluency"], check_inputs(texts, direction=direction), scorers)["fluency"]
         for texts in (sources, turned)
     )
-    assert whole.statistics.value > broken.statistics.value + 0.1
-    assert "classifier:probe:mini#" in str(whole.signature)
+    assert whole.statistics.value > broken.statistics.value + 0.3
+    assert "classifier:lora:cola#" in str(whole.signature)
     assert "empty:zero" in str(whole.signature)
     empty = check_inputs([*sources[:3], ""], direction=direction)
     assert measure(["fluency"], empty, scorers)["fluency"].statistics.per_sentence[-1] == 0
@@ -175,32 +206,15 @@ def test_minis_own_classifier_grades(tmp_path_factory, monkeypatch):
 @pytest.mark.parametrize(
     ("metric", "classifier", "said"),
     [
-        ("fluency", "probe:mini#0a1b", "trained on mini's sentences"),
-        ("fluency", "ensemble:broken#0a1b", None),
-        ("fluency", "probe:cola#0a1b", None),
-        ("cola", "probe:mini#0a1b", "not on CoLA: for demonstration only"),
-        ("cola", "probe:cola#0a1b", r"MCC 0\.20 "),
-        ("cola", "finetuned:cola#0a1b", r"MCC 0\.32 "),
+        ("fluency", "lora:cola#0a1b", None),
+        ("cola", "probe:cola#0a1b", None),
+        ("cola", "lora:cola#0a1b", "MCC 0"),
         ("cola", "roberta-large-cola-krishna2020#0a1b", None),
     ],
 )
 def test_a_weak_classifier_is_said_beside_its_number(metric, classifier, said):
     found = caution(metric, str(Signature.of(metric, {}, v=1, classifier=classifier)))
     assert (found is None) if said is None else re.search(said, found)
-
-
-def test_the_best_kind_is_one_that_exists():
-    for corpus in ("cola", "broken", "mini"):
-        assert acceptability_kind("best", corpus) in KINDS
-        assert acceptability_kind("linear", corpus) == "linear"
-
-
-def test_a_missing_corpus_is_named_with_what_to_leave_out(monkeypatch, tmp_path):
-    monkeypatch.setenv("TSTBENCH_HOME", str(tmp_path))
-    monkeypatch.setenv("TSTBENCH_SOURCES", str(tmp_path))
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    with pytest.raises(MissingFileError, match="cola and fluency need it"):
-        prepare(parse_direction("yelp/negative-to-positive"), PROFILES["embedded"], ["fluency"])
 
 
 @pytest.mark.realdata
@@ -211,13 +225,12 @@ def test_nothing_that_is_tested_or_judged_is_learned(sources):
     learned = set(map(match_key, corpus.train.sentences[::2] + corpus.dev["broken"].sentences[::2]))
     assert len(learned) > 17_000
     forbidden: list[str] = []
-    for name in DATASETS:
+    for name in ("yelp", "shakespeare", "amazon"):
         for direction in dataset_facts(name).directions:
             test_set = load_test_set(direction)
             forbidden += [*test_set.sources, *(r for some in test_set.references for r in some)]
-    for file in broken_files():
-        if "passeul" in file.repository:
-            forbidden += file.locate().read_text().splitlines()
+    for name in STUDY_INPUTS:
+        forbidden += upstream_file(MIR_2019, name).lines()
     assert len(forbidden) > 4_000
     assert not learned & set(map(match_key, forbidden))
     assert corpus.train.labels[:4] == (1, 0, 1, 0)

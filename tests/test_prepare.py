@@ -22,7 +22,6 @@ from tstbench.pipelines import prepare as prepare_module
 from tstbench.pipelines.prepare import (
     prepare,
     prepare_dataset,
-    train_corpus_acceptability,
     train_style_classifier,
     train_style_language_model,
 )
@@ -82,15 +81,6 @@ def learned(monkeypatch):
     for name, argument in (("train_classifier", 1), ("train_language_model", 0)):
         real = getattr(prepare_module, name)
         monkeypatch.setattr(prepare_module, name, listening(real, argument))
-    real = prepare_module.train_acceptability
-
-    def train_acceptability(corpus, *rest):
-        sentences.extend(corpus.train.sentences)
-        for part in corpus.dev.values():
-            sentences.extend(part.sentences)
-        return real(corpus, *rest)
-
-    monkeypatch.setattr(prepare_module, "train_acceptability", train_acceptability)
     return sentences
 
 
@@ -104,9 +94,8 @@ def test_both_directions_share_a_classifier_and_have_a_model_each(prepared):
         "word_vectors/mini/word2vec.json",  # also for metrics beyond the benchmark
         "language_model/mini/kn5-negative.json",
         "language_model/mini/kn5-positive.json",
-        "acceptability/mini/probe.json",
     }
-    assert len(list((prepared / "scorers" / "objects").iterdir())) == 5
+    assert len(list((prepared / "scorers" / "objects").iterdir())) == 4
 
 
 def test_cards_say_on_what_and_how_well(prepared):
@@ -119,9 +108,6 @@ def test_cards_say_on_what_and_how_well(prepared):
     model = find("language_model", "mini", "kn5-positive").card
     assert (model.styles, model.n_excluded) == (("positive",), 0)
     assert model.n_sentences == len(data.splits["train"].of(1))
-    acceptability = find("acceptability", "mini", "probe").card
-    assert acceptability.styles == ("unacceptable", "acceptable")
-    assert acceptability.scores["mcc_corrupted"] > 0.3
 
 
 def test_another_machine_makes_the_same_scorers(prepared, monkeypatch, tmp_path):
@@ -144,7 +130,7 @@ def test_only_what_the_metrics_need_is_made_and_said(tstbench_home, capsys):
     ("metrics", "scorers", "said"),
     [
         (("ppl", "acc"), ["classifier=linaer"], "'linaer'"),
-        (("ppl", "cola"), [], "The metrics cola and fluency need it"),
+        (("ppl", "cola"), ["acceptability=finetuned"], "tstbench train cola"),
     ],
 )
 def test_what_cannot_be_made_is_told_before_anything_is_trained(
@@ -226,7 +212,6 @@ def test_the_command_lists_what_is_there(prepared, capsys):
             ("classifier", "linear"),
             ("language_model", "kn5-negative"),
             ("language_model", "kn5-positive"),
-            ("acceptability", "probe"),
         )
     }
 
@@ -249,8 +234,7 @@ def test_other_data_make_another_scorer(own_copy):
 def test_no_trainer_is_given_a_test_sentence(learned, tstbench_home):
     for direction in (DIRECTION, BACK):
         prepare(parse_direction(direction), EMBEDDED, LIGHT)
-    train_corpus_acceptability("mini", "linear")
-    assert len(learned) > 4 * 739
+    assert len(learned) > 2 * 739
     forbidden = keys_not_to_learn("mini")
     assert len(forbidden) > 300
     assert not forbidden & set(map(match_key, learned))

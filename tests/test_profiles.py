@@ -40,7 +40,7 @@ def test_every_choice_of_every_profile():
             "scorers": {
                 "classifier": "linear",
                 "language_model": "kn5",
-                "acceptability": "best",
+                "acceptability": "v1",
                 "encoder": "sentence-transformers/all-MiniLM-L6-v2@6",
             },
             "options": {},

@@ -104,7 +104,7 @@ FIELDS = {
 # Each role's scorer here; after it come twelve digits of its hash.
 NAMES = {
     "classifier": "linear:mini", "language_model": "kn5-positive:mini",
-    "source_language_model": "kn5-negative:mini", "acceptability": "probe:mini",
+    "source_language_model": "kn5-negative:mini", "acceptability": "lora:cola",
     "encoder": "bert", "meaning": "crossed:v1", "word_vectors": "file:vectors",
     "causal_lm": "llm", "judge": "m",
 }  # fmt: skip

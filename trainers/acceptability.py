@@ -1,14 +1,13 @@
 """Train the acceptability classifier that the CoLA metric scores with.
 
 It learns from the Corpus of Linguistic Acceptability (Warstadt, Singh and Bowman 2019), which
-reports Matthews' correlation (MCC), since two thirds of its sentences are acceptable; or, if that
-corpus is not available, from sentences of a dataset and corruptions of them.
+reports Matthews' correlation (MCC), since two thirds of its sentences are acceptable.
 """
 
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,9 +20,8 @@ from ..metrics.scorers.artefacts import Artefact
 from ..metrics.scorers.classifiers import ACCEPTABILITY_STYLES, StyleModel
 from ..scratch import scratch_folder
 from .classifiers.config import ClassifierConfig
-from .classifiers.data import LabelledSentences, labelled, split_held_out, without
+from .classifiers.data import LabelledSentences, labelled
 from .classifiers.train import train_classifier
-from .corruptions import corrupt
 
 COLA_ARCHIVE = "acceptability_corpus/cola_public.zip"
 COLA_FILES = {
@@ -38,7 +36,7 @@ class AcceptabilityCorpus:
     """Sentences labelled 0 (unacceptable) or 1 (acceptable).
 
     Attributes:
-        name: the corpus's name in the scorer cache: ``cola`` or a dataset.
+        name: the corpus's name in the scorer cache: ``cola`` or ``broken``.
         trained_on: a description for people.
         train: sentences to learn from.
         dev: development sets to measure on, by name.
@@ -94,39 +92,14 @@ def cola_corpus(path: Path | str | None = None) -> AcceptabilityCorpus:
     return AcceptabilityCorpus("cola", "CoLA, in-domain training part", train, parts)
 
 
-def corrupted_corpus(
-    name: str, sentences: Sequence[str], *, exclude: Collection[str] = (), seed: int = 0
-) -> AcceptabilityCorpus:
-    """Sentences, assumed acceptable, and one corruption of each, assumed unacceptable.
-
-    Args:
-        name: the dataset the sentences are from.
-        sentences: what people wrote.
-        exclude: test sentences, which must not be learned.
-        seed: of the corruptions.
-
-    Raises:
-        InputError: there are no sentences, or all are too short to corrupt.
-    """
-    distinct = tuple(dict.fromkeys(sentences))
-    data = without(LabelledSentences(distinct, (1,) * len(distinct)), exclude)
-    train, held = split_held_out(data)
-    parts = [
-        labelled(*_with_corruptions(part.sentences, seed), ACCEPTABILITY_STYLES, what=name)
-        for part in (train, held)
-    ]
-    trained_on = f"{name}/training sentences and corruptions of them, seed {seed}"
-    return AcceptabilityCorpus(name, trained_on, parts[0], {"corrupted": parts[1]})
-
-
 def train_acceptability(
-    corpus: AcceptabilityCorpus, kind: str = "probe", config: ClassifierConfig | None = None
+    corpus: AcceptabilityCorpus, kind: str = "lora", config: ClassifierConfig | None = None
 ) -> Artefact:
     """Train and store an acceptability classifier, unless its recipe was trained before.
 
     Args:
         corpus: the card states the accuracy on the first of its dev sets.
-        kind: ``probe``, ``transformer``, or any other kind of style classifier.
+        kind: of style classifier.
         config: settings of that kind; None for its defaults.
 
     Returns:
@@ -168,14 +141,3 @@ def mcc(model: StyleModel, data: LabelledSentences) -> float:
 
     predicted = model.distribution(data.sentences).argmax(axis=1)
     return float(matthews_corrcoef(np.asarray(data.labels), predicted))
-
-
-def _with_corruptions(sentences: Sequence[str], seed: int) -> tuple[list[str], list[int]]:
-    texts: list[str] = []
-    labels: list[int] = []
-    for sentence in sentences:
-        corrupted = corrupt(sentence, seed)
-        if corrupted is not None and corrupted[1] != sentence:
-            texts += [sentence, corrupted[1]]
-            labels += [1, 0]
-    return texts, labels

@@ -9,17 +9,16 @@ from __future__ import annotations
 
 import random
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from ..datasets_scripts.cleaning import match_key
-from ..datasets_scripts.corpora import parse_dataset
 from ..datasets_scripts.load import load_styles
-from ..datasets_scripts.sources import COLA, MIR_2019, SourceFile, upstream_file
+from ..datasets_scripts.sources import MIR_2019, upstream_file
 from ..files import read_lines
 from ..metrics.scorers.artefacts import Artefact
 from ..metrics.scorers.classifiers import ACCEPTABILITY_STYLES
-from .acceptability import COLA_ARCHIVE, AcceptabilityCorpus, cola_corpus, train_acceptability
-from .classifiers.config import ClassifierConfig
+from .acceptability import AcceptabilityCorpus, cola_corpus, train_acceptability
 from .classifiers.data import LabelledSentences, labelled
 from .system_errors import break_sentence, errors, words_of
 
@@ -27,7 +26,6 @@ BROKEN = "broken"  # the corpus's name in the scorer cache
 SEED = 0
 # How many sentences of each corpus; of the plays, the modern side: people judge today's English.
 N_YELP, N_SHAKESPEARE, N_AMAZON, N_COLA = 11_000, 3_500, 800, 1_700
-DATASETS = ("yelp", "shakespeare", "amazon")
 STUDY_INPUTS = ("data/sentiment.test.0", "data/sentiment.test.1")  # of Mir et al. (2019)
 _SHORTEST, _LONGEST = 4, 28  # in words
 _HELD_OUT = 20  # one sentence is held out for so many
@@ -71,39 +69,22 @@ def broken_corpus() -> AcceptabilityCorpus:
     )
 
 
-def broken_files() -> tuple[SourceFile, ...]:
-    """Every file that the corpus is made of."""
-    parts = (part for name in DATASETS for part in parse_dataset(name).parts)
-    inputs = (upstream_file(MIR_2019, name) for name in STUDY_INPUTS)
-    files = [file for part in parts for file in part.files]
-    return tuple(dict.fromkeys([*files, *inputs, *cola_files()]))
+def train_cola() -> Artefact:
+    """Train and store the acceptability classifier, unless its recipe was trained before.
 
+    In two steps: on the broken corpus, and from there on CoLA, whose 8,551 sentences are too few to
+    teach a sentence encoder grammar.
 
-def cola_files() -> tuple[SourceFile, ...]:
-    """The file that CoLA is read from."""
-    return (upstream_file(COLA, COLA_ARCHIVE),)
-
-
-def train_on_broken(kind: str, config: ClassifierConfig | None = None) -> Artefact:
-    """Train and store the fluency classifier, unless its recipe was trained before."""
-    if kind == "finetuned" and config is None:
-        from .classifiers.finetuned import FinetunedConfig  # torch
-
-        config = FinetunedConfig(epochs=1, learning_rate=1.5e-4)
-    return train_acceptability(broken_corpus(), kind, config)
-
-
-def train_on_cola(kind: str, config: ClassifierConfig | None = None) -> Artefact:
-    """Train and store the classifier of CoLA, unless its recipe was trained before.
-
-    Fine-tuning goes on from the fluency classifier, which is trained first: CoLA's 8,551 sentences
-    are too few to teach a sentence encoder grammar.
+    Raises:
+        MissingFileError: see :func:`broken_corpus`.
     """
-    if kind == "finetuned" and config is None:
-        from .classifiers.finetuned import FinetunedConfig
+    from .classifiers.lora import LoraConfig  # torch
 
-        config = FinetunedConfig(base=str(train_on_broken(kind).folder))
-    return train_acceptability(cola_corpus(), kind, config)
+    broken, cola = broken_corpus(), cola_corpus()
+    first = train_acceptability(broken, config=LoraConfig(epochs=1))
+    then = LoraConfig(base=str(first.folder), epochs=1.5, learning_rate=5e-4, kept=0.3)
+    cola = replace(cola, trained_on=f"{broken.trained_on}; then {cola.trained_on}")
+    return train_acceptability(cola, config=then)
 
 
 def draw(sentences: Iterable[str], count: int, rng: random.Random) -> list[str]:

@@ -1,14 +1,12 @@
 """Sentences made unacceptable: named, seeded errors of word order, function words and agreement.
 
-They replace a corpus of human judgments if there is none. Each is an error that systems
-really make; a corrupted sentence may still be acceptable by chance (two adjectives swapped), so
-scores on them are not comparable with those on a corpus such as CoLA.
+Each is an error that systems really make; a corrupted sentence may still be acceptable by chance
+(two adjectives swapped).
 """
 
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Callable
 
 Corruption = Callable[[list[str], random.Random], list[str] | None]
@@ -30,7 +28,6 @@ _OTHER_FORM = {
     "doesn't": "don't", "don't": "doesn't", "this": "these", "these": "this",
     "i": "me", "he": "him", "she": "her", "we": "us", "they": "them",
 }  # fmt: skip
-_END = re.compile(r"[\s.!?]*$")
 
 
 def swap_neighbours(words: list[str], rng: random.Random) -> list[str] | None:
@@ -86,28 +83,6 @@ CORRUPTIONS: dict[str, Corruption] = {
     "double_function_word": double_function_word,
     "break_agreement": break_agreement,
 }
-
-
-def corrupt(sentence: str, seed: int = 0) -> tuple[str, str] | None:
-    """A corruption's name and the corrupted sentence, or None if it is too short for any.
-
-    Which one, and where, depends only on the seed and the sentence. The final punctuation stays
-    where it is.
-
-    >>> corrupt("the soup is cold.")
-    ('move_word', 'soup is cold the.')
-    >>> corrupt("Great!") is None
-    True
-    """
-    rng = random.Random(f"{seed}:{sentence}")
-    end = _END.search(sentence)
-    cut = end.start() if end else len(sentence)
-    words = sentence[:cut].split()
-    for name in rng.sample(list(CORRUPTIONS), len(CORRUPTIONS)):
-        changed = CORRUPTIONS[name](words, rng)
-        if changed is not None:
-            return name, " ".join(changed) + sentence[cut:]
-    return None
 
 
 def _function_words(words: list[str]) -> list[int]:

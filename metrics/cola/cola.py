@@ -10,15 +10,13 @@ Acceptability finds acceptable.
 _ARGUMENTS = """
     profile (str): "embedded" or "paper".
     batch_size (int): the most sentences that a model scores at once; no score depends on it.
-    direction (str): used only by the embedded profile, which has its own small classifier
-        for the mini dataset.
+    direction (str): optional; says of which language the texts are.
 Returns:
     cola (float): percent, 0 to 100, higher is better; details: interval, signature.
 Examples:
     >>> cola = evaluate.load("tstbench/cola")
     >>> results = cola.compute(
-    ...     predictions=["the soup was lovely.", "soup the lovely was lovely and."],
-    ...     direction="mini/negative-to-positive",
+    ...     predictions=["the soup was lovely.", "soup the lovely was lovely and."]
     ... )
     >>> results["cola"]
     50.0

@@ -15,7 +15,6 @@ from ..text import preparation
 
 if TYPE_CHECKING:
     from ..inputs import Inputs
-    from ..signature import Signature
     from ..statistics import Statistics
 
 
@@ -47,16 +46,6 @@ class Fluency(AcceptabilityFamily):
 
         judged, wanted = self.judged(metric, inputs, options, context)
         return graded_statistics(judged, wanted, inputs.failed)
-
-    def caution(self, signature: Signature) -> str | None:
-        """The small classifier of ``mini`` stands for nothing beyond it."""
-        classifier = signature.as_dict().get("classifier", "").split("#")[0]
-        if classifier.partition(":")[2] != "mini":
-            return None
-        return (
-            "fluency is scored here with a small classifier trained on mini's sentences and "
-            "corruptions of them: for demonstration only"
-        )
 
 
 FAMILY = Fluency()

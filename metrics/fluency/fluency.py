@@ -10,14 +10,13 @@ classifier that CoLA counts with. It needs no reference.
 _ARGUMENTS = """
     profile (str): "embedded" or "paper".
     batch_size (int): the most sentences that a model scores at once; no score depends on it.
-    direction (str): used only because the mini dataset has a small classifier of its own.
+    direction (str): optional; says of which language the texts are.
 Returns:
     fluency (float): fraction, 0 to 1, higher is better; details: interval, signature.
 Examples:
     >>> fluency = evaluate.load("tstbench/fluency")
     >>> results = fluency.compute(
     ...     predictions=["the soup was lovely.", "soup the lovely was lovely and."],
-    ...     direction="mini/negative-to-positive",
     ...     per_sentence=True,
     ... )
     >>> first, second = results["details"]["fluency"]["per_sentence"]

@@ -149,7 +149,7 @@ def _key(role: str, dataset: str, name: str) -> Key:
 
 
 # Kinds of style classifiers that the default profile does not use: 'prepare' makes none of them.
-_BY_NAME = ("fasttext", "textcnn", "transformer", "probe", "finetuned", "ensemble")
+_BY_NAME = ("fasttext", "textcnn", "transformer", "probe", "finetuned", "lora", "ensemble")
 
 
 def _command(key: Key) -> str:
@@ -158,8 +158,7 @@ def _command(key: Key) -> str:
         return f"tstbench train {role.replace('_', '-')} {dataset}"
     if role == "classifier" and name in _BY_NAME:
         return f"tstbench train classifier {dataset} --kind {name}"
-    is_corpus = role == "acceptability" and dataset in ("cola", "broken")
-    return "tstbench train cola" if is_corpus else f"tstbench prepare {dataset}"
+    return "tstbench train cola" if role == "acceptability" else f"tstbench prepare {dataset}"
 
 
 def _describe(scorer: Artefact) -> dict[str, str]:

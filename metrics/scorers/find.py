@@ -27,30 +27,14 @@ if TYPE_CHECKING:
     from .attribution import StyleAttribution
 
 _DIFFERENTIABLE = ("transformer", "finetuned")  # kinds of classifiers whose gradients are read
-TORCH_KINDS = ("transformer", "probe", "finetuned", "ensemble")  # they use the given placement
-BEST = "best"  # see acceptability_kind
-
-
-def acceptability_corpus(dataset: str) -> str:
-    """The corpus that a dataset's acceptability classifier is trained on.
-
-    ``mini`` must work without downloads, so it has its own corpus.
-    """
-    return "mini" if dataset == "mini" else "cola"
-
-
-def acceptability_kind(spec: str, corpus: str) -> str:
-    """The kind of acceptability classifier that a profile names.
-
-    ``best`` is the one that measured best on its corpus: fine-tuning needs thousands of sentences
-    and minutes, so the corpus of ``mini``, which must be ready in seconds, keeps the probe.
-
-    >>> acceptability_kind("best", "cola"), acceptability_kind("best", "mini")
-    ('finetuned', 'probe')
-    """
-    if spec != BEST:
-        return spec
-    return "probe" if corpus == "mini" else "finetuned"
+TORCH_KINDS = (
+    "transformer",
+    "probe",
+    "finetuned",
+    "lora",
+    "ensemble",
+)  # they use the given placement
+SHIPPED_ACCEPTABILITY = "v1"  # it comes with the package
 
 
 def language_model_name(style: str) -> str:
@@ -112,11 +96,15 @@ def other_attribution(spec: str, dataset: str, error: MissingScorerError) -> Mis
     )
 
 
-def acceptability(spec: str, direction: Direction | None, placement: Placement) -> Found:
-    """P(acceptable | sentence): a kind trained here, a folder, or a Hub id."""
-    if is_kind(spec):
-        corpus = acceptability_corpus(direction.dataset if direction else "")
-        return _trained("acceptability", corpus, acceptability_kind(spec, corpus), placement)
+def acceptability(spec: str, _direction: Direction | None, placement: Placement) -> Found:
+    """P(acceptable | sentence): the one that comes with the package, a folder, or a Hub id."""
+    if spec == SHIPPED_ACCEPTABILITY:
+        spec = str(Path(__file__).parent / f"acceptability_{spec}")
+    elif is_kind(spec):
+        raise MissingScorerError(
+            f"the acceptability classifier {spec!r} is neither {SHIPPED_ACCEPTABILITY} nor a folder "
+            "or Hub id: train one with 'tstbench train cola', which prints its folder"
+        )
     return _own_classifier(spec, ACCEPTABILITY_STYLES, placement)
 
 

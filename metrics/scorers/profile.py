@@ -73,7 +73,7 @@ PROFILES = {
             {
                 "classifier": "linear",
                 "language_model": "kn5",
-                "acceptability": "best",
+                "acceptability": "v1",
                 "encoder": "sentence-transformers/all-MiniLM-L6-v2@6",
             },
         ),

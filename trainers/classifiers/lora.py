@@ -24,6 +24,8 @@ class LoraConfig(FinetuningConfig):
     Attributes:
         base: Hub id or local folder of the encoder, or the folder of a LoRA classifier of the same
             rank, which is trained on.
+        kept: the share of what the base had learned that stays in the weights, a mean of before and
+            after (Wortsman et al. 2022, "Robust fine-tuning of zero-shot models").
         rank: of what is added to the encoder's projections.
         dtype: of most products while it is trained; bfloat16 takes half the time on processors that
             have it. Scores are computed in float32.
@@ -31,6 +33,7 @@ class LoraConfig(FinetuningConfig):
 
     rank: int = 16
     learning_rate: float = 1e-3
+    kept: float = 0.0
     dtype: Literal["float32", "bfloat16"] = "bfloat16"
 
 
@@ -48,6 +51,7 @@ def fit(data: LabelledSentences, styles: Sequence[str], config: LoraConfig) -> L
     torch.manual_seed(config.seed)  # the additions, the head and dropout
     try:
         network, tokenizer, source = _start(styles, config)
+        before = {name: tensor.clone() for name, tensor in network.state_dict().items()}
         network.halves = config.dtype == "bfloat16"
         hooks = network.listen()
         longest = min(config.max_tokens, longest_input(network, tokenizer))
@@ -56,6 +60,9 @@ def fit(data: LabelledSentences, styles: Sequence[str], config: LoraConfig) -> L
             hook.remove()
     finally:
         torch.random.set_rng_state(state)
+    after = network.half().float().state_dict()
+    means = {k: (1 - config.kept) * after[k] + config.kept * before[k] for k in after}
+    network.load_state_dict(means)
     network.half().float()  # as it will be stored
     return LoraModel(tuple(styles), network, tokenizer, source)
 

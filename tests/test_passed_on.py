@@ -373,7 +373,7 @@ def test_a_submission_is_scored_as_the_command_line_scores_it(prepared, tmp_path
     assert submitted.scores == same.scores
     assert submitted.warnings == same.warnings
     assert "are the source itself" in submitted.warnings[0]
-    assert len(submitted.scores) == 10
+    assert len(submitted.scores) == 11  # the ten, and the calibrated Joint that boards rank by
     assert (folder.parent / "significance.json").is_file()
     shares = [share for share, _ in told]
     assert shares == sorted(shares)

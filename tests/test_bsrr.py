@@ -405,7 +405,7 @@ def test_a_published_roberta_is_read_if_it_has_the_same_word_pieces(tmp_path):
     assert looks[0].shape == (1, 4, 4, 4)
     with pytest.raises(InputError, match="word pieces"):
         style_roberta(str(roberta), shared, dimension=32, layers=2, seed=0)
-    with pytest.raises(InputError, match="not a RoBERTa"):
+    with pytest.raises(InputError, match="is a bert"):
         style_roberta(str(make_bert(tmp_path / "bert")), bart, dimension=32, layers=2, seed=0)
 
 

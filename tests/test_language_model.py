@@ -122,6 +122,7 @@ def test_missing_and_broken_models(tmp_path):
         NgramLanguageModel(tmp_path / "nowhere")
     with pytest.raises(MissingFileError, match=r"model\.arpa is missing"):
         NgramLanguageModel(tmp_path)
-    (tmp_path / "model.arpa").write_text(ARPA.replace("\t", " "))
-    with pytest.raises(InputError, match="KenLM cannot read"):
-        NgramLanguageModel(tmp_path)
+    for wrong in (ARPA.replace("\t", " ").encode(), ARPA.encode().replace(b"\t", b"\xff", 1)):
+        (tmp_path / "model.arpa").write_bytes(wrong)
+        with pytest.raises(InputError, match="KenLM cannot read"):
+            NgramLanguageModel(tmp_path)

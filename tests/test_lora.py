@@ -22,6 +22,7 @@ from tstbench.errors import InputError, IntegrityError, MissingFileError
 from tstbench.trainers.learning.order import Order
 from tstbench.trainers.learning.run import Run
 from tstbench.trainers.load import load_system
+from tstbench.trainers.lora.adapter import Adapter
 from tstbench.trainers.lora.base import SCRATCH, Base
 from tstbench.trainers.lora.config import LlamaLoraConfig, LlamaLoraInstConfig, LoraSettings
 from tstbench.trainers.lora.instruction_data import load_instructions
@@ -564,6 +565,19 @@ def test_a_damaged_folder_is_told(system, tmp_path, capsys):
     weights.write_bytes(weights.read_bytes()[:-8])
     out = ("--direction", DIRECTION, "--out", tmp_path / "p.jsonl")
     assert "was changed after it was made" in refusal(capsys, "transfer", tmp_path / "m", *out)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"rank_pattern": {"(q+)+$": 2}}, {"target_modules": "(.+)+proj"}, {"r": 10**9}, {"r": "2"}],
+    ids=str,
+)
+def test_an_adapter_of_a_stranger_has_no_patterns_and_its_own_rank(system, tmp_path, change):
+    system.save_pretrained(tmp_path / "m")
+    file = tmp_path / "m" / "adapter" / "adapter_config.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | change))
+    with pytest.raises(InputError, match="adapter"):
+        Adapter.read(file.parent)
 
 
 def test_a_random_base_is_among_the_files(data, tmp_path):

@@ -298,7 +298,7 @@ def test_what_cannot_be_learned_is_told(data, tmp_path):
     tokenizer = byte_level_tokenizer(TEXTS, "llama", 300, 128)
     random_model("llama", BackboneShape(32, 1, 2, 128), tokenizer).save_pretrained(other)
     tokenizer.save_pretrained(other)
-    with pytest.raises(InputError, match=r"is a llama; STRAP fine-tunes a gpt2|is not a GPT-2"):
+    with pytest.raises(InputError, match="is a llama"):
         Strap.train(data, replace(CONFIG, base=str(other)), CPU)
     plain = tmp_path / "gpt2"
     tokenizer = byte_level_tokenizer(TEXTS, "gpt2", 300, 32)

@@ -23,6 +23,7 @@ from ..datasets_scripts.known import language_of
 from ..datasets_scripts.training import TrainingData
 from ..errors import InputError
 from ..metrics.scorers.device import Device, Placement
+from ..metrics.scorers.weights import within_size
 from ..metrics.text import preparation
 from .learning.checkpoints import save_weights
 from .learning.corpus import Corpus, by_length
@@ -178,7 +179,8 @@ class WordSystem(System):
         try:
             vocabulary = Vocabulary.load(folder)
             config = read_settings(cls.Config, card.settings, cls.KIND)
-            network = cls.new_network(len(vocabulary), config)
+            with within_size(folder):
+                network = cls.new_network(len(vocabulary), config)
             network.load_state_dict(load_file(folder / cls.WEIGHTS))
             more = cls.read_more(folder, vocabulary, config)
         except (KeyError, ValueError, TypeError, RuntimeError, OSError, SafetensorError) as error:

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ...errors import InputError, IntegrityError, require_installed, unknown_name
+from ...errors import InputError, IntegrityError, TSTBenchError, require_installed, unknown_name
 from ...plugins import outside
 from ...store import StoredModel
 from .artefacts import Artefact, find, open_artefact
@@ -156,7 +156,17 @@ def load_classifier(artefact: Artefact | Path | str, placement: Placement = HERE
     card = artefact.card
     if card.role == "language_model":
         raise InputError(f"{artefact.folder} contains a {card.role}, not a classifier")
-    model = model_class(card.kind).load(artefact.folder, placement)
+    try:
+        model = model_class(card.kind).load(artefact.folder, placement)
+    except TSTBenchError:
+        raise
+    except Exception as error:  # of as many kinds as files can be wrong in
+        if card.kind not in KINDS:
+            raise
+        raise IntegrityError(
+            f"{artefact.folder} does not hold a whole classifier of kind {card.kind}: "
+            f"{' '.join(str(error).split())[:300]}. Train or download it again"
+        ) from error
     if model.styles != card.styles:
         raise IntegrityError(
             f"{artefact.folder}: the model's styles {model.styles} are not its card's {card.styles}"

@@ -101,7 +101,7 @@ class TransformerEncoder:
         self.layer = depth if layer is None else layer
         if not 0 <= self.layer <= depth:
             raise InputError(f"{self.name} has layers 0 to {depth}, so there is no layer {layer}")
-        self._width = network.config.hidden_size
+        self.width = network.config.hidden_size
         self._longest = longest_input(network, self._tokenizer)
         self._forward: Callable[[Sequence[Sequence[int]], Collection[int]], dict[int, Tensor]]
         if is_packable(network.config):
@@ -128,7 +128,7 @@ class TransformerEncoder:
         encoded = self._encode(sentences)
         offsets = np.zeros(len(encoded) + 1, dtype=np.int64)
         np.cumsum([len(one.content) for one in encoded], out=offsets[1:])
-        nothing = np.zeros((0, self._width), np.float32)
+        nothing = np.zeros((0, self.width), np.float32)
         return TokenVectors(
             vectors=np.concatenate([nothing, *(one.vectors for one in encoded)]),
             content=np.concatenate([nothing[:, 0] > 0, *(one.content for one in encoded)]),
@@ -170,7 +170,7 @@ class TransformerEncoder:
             encoded = self._encode(sentences)
             columns = [self._recorded.index(layer) for layer in layers]
         means = [one.means[columns] for one in encoded]
-        return np.array(means, dtype=np.float32).reshape(-1, len(columns), self._width)
+        return np.array(means, dtype=np.float32).reshape(-1, len(columns), self.width)
 
     def _encode(self, sentences: Sequence[str]) -> list[_Encoded]:
         wanted = [sentence.strip() for sentence in sentences]

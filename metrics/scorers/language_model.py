@@ -77,7 +77,7 @@ class NgramLanguageModel:
         config.arpa_complain = kenlm.ARPALoadComplain.NONE  # "Loading the LM will be faster if..."
         try:
             self._model = kenlm.Model(str(self.path), config)
-        except OSError as error:
+        except (OSError, UnicodeDecodeError) as error:  # its words for what is wrong quote the file
             raise InputError(
                 f"KenLM cannot read the language model {self.path}: it must be a complete model in "
                 "ARPA or KenLM format, of order 2 to 6. Make it again, or give another file"

@@ -70,6 +70,10 @@ class LinearModel:
         self._idf = idf.astype(np.float32)
         self._coefficients = np.ascontiguousarray(coefficients, dtype=np.float32)
         self._intercepts = intercepts.astype(np.float32)
+        shapes = idf.shape, coefficients.shape, intercepts.shape
+        n_styles, n_columns = len(styles), len(self._columns)
+        if shapes != ((n_columns,), (n_styles, n_columns), (n_styles,)):
+            raise ValueError(f"weights of shapes {shapes} for {n_columns} n-grams")
 
     def distribution(self, sentences: Sequence[str]) -> np.ndarray:
         """P(style | sentence): shape (N, S), float64; without a known word, the prior."""

@@ -46,6 +46,9 @@ class ProbeModel:
         self.layers = tuple(layers)
         self._coefficients = np.ascontiguousarray(coefficients, dtype=np.float32)
         self._intercepts = intercepts.astype(np.float32)
+        wanted = len(styles), len(self.layers) * encoder.width
+        if (coefficients.shape, intercepts.shape) != (wanted, wanted[:1]):
+            raise ValueError(f"a probe's weights have the shape {coefficients.shape}, not {wanted}")
         encoder.record_layers(self.layers)
 
     def distribution(self, sentences: Sequence[str]) -> np.ndarray:

@@ -21,6 +21,7 @@ from ...files import read_text, write_bytes, write_json
 from .batching import length_sorted_batches
 from .device import HERE, Placement
 from .linear import softmax
+from .weights import within_size
 from .words import words
 
 PAD, UNKNOWN = 0, 1  # ids; the vocabulary's first word has id 2
@@ -109,7 +110,8 @@ class TextCnnModel:
         """Read back what :meth:`save` wrote."""
         settings = json.loads(read_text(folder / "model.json"))
         shape = TextCnnShape(**{**settings["shape"], "widths": tuple(settings["shape"]["widths"])})
-        network = TextCnn(shape)
+        with within_size(folder):
+            network = TextCnn(shape)
         network.load_state_dict(load_file(folder / "weights.safetensors"))
         vocabulary = json.loads(read_text(folder / "vocabulary.json"))
         return cls(tuple(settings["styles"]), vocabulary, network)

@@ -7,15 +7,18 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache, partial
 from pathlib import Path
+from threading import get_ident
+from types import MappingProxyType
 from typing import Any
 
-from ...errors import InputError, MissingScorerError
+from ...errors import InputError, MissingScorerError, TSTBenchError
 from ...files import folder_digest
 from ...hub import why_not_downloaded
+from ...untrusted import read_json
 from .device import Placement
 
 MODEL_FILES = ("config.json", "*.safetensors", "*.safetensors.index.json")
@@ -28,6 +31,14 @@ TOKENIZER_FILES = (
     "vocab.txt",
     "merges.txt",
     "*.model",
+)
+# What of a configuration would change the weights, or take them from elsewhere.
+_NOT_READ = ("quantization_config", "compression_config", "transformers_weights", "fusion_config")
+_COUNTED = ("layer", "label", "expert")  # transformers makes lists of them before any weights
+_MOST = 10_000
+# In published files and read by no model: poolers, masks of attention, a part of STRAP's GPT-2.
+_UNUSED = re.compile(
+    r"(^|\.)(pooler\.|extra_embedding_project\.|attn\.(attention\.)?((masked_)?bias|causal_mask)$)"
 )
 
 
@@ -85,22 +96,178 @@ def load_pretrained(folder: Path, placement: Placement, head: str) -> tuple[Any,
     return model.eval().to(device), read_tokenizer(folder)
 
 
-def read_model(folder: Path, head: str, **options: Any) -> Any:
+def read_model(
+    folder: Path,
+    head: str,
+    *,
+    new_head: bool = False,
+    settings: Mapping[str, Any] = MappingProxyType({}),
+    **options: Any,
+) -> Any:
     """A model of a local folder, from safetensors alone; none of the folder's code is run.
+
+    Nothing is filled in: the weights must be those of the model that ``config.json`` describes.
+    ``AutoModel`` needs the body's: a checkpoint may have a head besides, and lack the pooler.
 
     Args:
         folder: with weights and configuration.
         head: the class of transformers: ``AutoModel``, ``AutoModelForSequenceClassification``.
+        new_head: whether the head is to be trained, so that only the body's weights are needed.
+        settings: of the configuration, in place of those of ``config.json``.
         options: more of what ``from_pretrained`` takes, such as ``dtype``.
 
     Raises:
-        InputError: it is damaged, of another kind, or needs code of its own.
+        InputError: it is damaged, incomplete, of another kind, quantised, or needs code of its own.
     """
     import transformers
 
-    load = partial(getattr(transformers, head).from_pretrained, use_safetensors=True, **options)
-    with quiet_loading():
-        return _read(load, folder, "model")
+    kind = getattr(transformers, head)
+    read_config(folder)
+    # How attention is computed is not for a folder to say: the name can be of code on the Hub.
+    attention = settings.get("attn_implementation")
+    with quiet_loading(), within_size(folder):
+        config = _read(
+            partial(
+                transformers.AutoConfig.from_pretrained,
+                **{**settings, "attn_implementation": attention},
+            ),
+            folder,
+            "model",
+        )
+        config._attn_implementation = attention  # of the parts of a configuration, too
+        wanted = getattr(kind, "config_class", None)
+        if wanted is not None and config.model_type != wanted.model_type:
+            raise InputError(f"{folder} is a {config.model_type}; a {wanted.model_type} is needed")
+        load = partial(
+            kind.from_pretrained,
+            config=config,
+            use_safetensors=True,
+            ignore_mismatched_sizes=True,  # they are refused below
+            output_loading_info=True,
+            **options,
+        )
+        model, found = _read(load, folder, "model")
+    _check_complete(folder, model, found, body_only=new_head or head == "AutoModel")
+    return model
+
+
+def read_config(folder: Path) -> dict[str, Any]:
+    """The ``config.json`` of a model's folder, after a look at what else its weights depend on.
+
+    Raises:
+        InputError: it is no JSON object, has quantised weights, more layers or labels than any
+            model has, or weights outside of the folder; or there is an adapter beside it.
+    """
+    file, index = folder / "config.json", folder / "model.safetensors.index.json"
+    if (folder / "adapter_config.json").exists():
+        raise InputError(
+            f"{folder} has an adapter (adapter_config.json), and scores and systems need one whole "
+            "model: add it to the weights and give that folder (tstbench merge does it for "
+            "adapters trained here, PEFT's merge_and_unload for others)"
+        )
+    config = read_json(file)
+    if not isinstance(config, dict):
+        raise InputError(f"{file} is not a JSON object")
+    for key, value in _items(config):
+        if key in _NOT_READ and value is not None:
+            raise InputError(
+                f"{file} has {key}, which is not read here: give a model whose weights are not "
+                "quantised, in model.safetensors"
+            )
+        is_count = isinstance(value, int) and any(word in key for word in _COUNTED)
+        if is_count and value > _MOST:
+            raise InputError(f"{file}: {key} is above {_MOST:,}, which no model has")
+    labels = config.get("id2label")
+    if isinstance(labels, dict) and {*labels} != {str(i) for i in range(len(labels))}:
+        raise InputError(f"{file}: the keys of id2label are not 0 to {len(labels) - 1}")
+    if index.exists():
+        parts = read_json(index)
+        parts = parts.get("weight_map") if isinstance(parts, dict) else None
+        if not isinstance(parts, dict) or any(
+            not isinstance(part, str) or Path(part).name != part for part in parts.values()
+        ):
+            raise InputError(f"{index} does not name files of its folder under weight_map")
+    return config
+
+
+def _items(value: Any) -> Iterator[tuple[str, Any]]:
+    """The keys and values of all objects in a JSON value."""
+    if isinstance(value, dict):
+        yield from value.items()
+    for inner in value.values() if isinstance(value, dict) else value:
+        if isinstance(inner, dict | list):
+            yield from _items(inner)
+
+
+@contextmanager
+def within_size(folder: Path) -> Iterator[None]:
+    """Stop a model that is being built, here, once it is far larger than the folder's weights.
+
+    Raises:
+        InputError: it has several times the numbers that the files have room for.
+    """
+    from torch.nn.modules import module
+
+    # Parameters are set twice, when made and when read; real models need 0.3 to 2.5 times the bytes.
+    left = 8 * sum(file.stat().st_size for file in folder.glob("*.safetensors"))
+    thread = get_ident()
+
+    def count(_module: Any, _name: str, part: Any) -> None:
+        nonlocal left
+        if get_ident() == thread:
+            left -= 1 if part is None or not hasattr(part, "numel") else part.numel()
+            if left < 0:
+                raise InputError(
+                    f"the configuration in {folder} describes a model far larger than the weights "
+                    "beside it: give the one that belongs to them"
+                )
+
+    hooks = (
+        module.register_module_parameter_registration_hook(count),
+        module.register_module_module_registration_hook(count),
+    )
+    try:
+        yield
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+
+def _check_complete(folder: Path, model: Any, found: Mapping[str, Any], *, body_only: bool) -> None:
+    """Raise :class:`InputError` if weights are missing, superfluous or of another shape."""
+    body, prefix = model.base_model, f"{model.base_model_prefix}."
+    parts = dict(body.named_children())
+
+    def of_head(name: str) -> bool:
+        inner = name.removeprefix(prefix)
+        return body_only and inner == name and inner.split(".")[0] not in parts
+
+    def may_lack(name: str) -> bool:
+        places = name.split(".")
+        # An encoder of pairs is read without its decoder.
+        unread = {"pooler", "decoder"} if "encoder" in parts and body is model else {"pooler"}
+        return of_head(name) or (body_only and not unread.isdisjoint(places))
+
+    def unused(name: str) -> bool:
+        return of_head(name) or _UNUSED.search(name) is not None
+
+    wrong = {
+        "missing": [name for name in found["missing_keys"] if not may_lack(name)],
+        "not of this model": [name for name in found["unexpected_keys"] if not unused(name)],
+        "of another shape": [name for name, *_ in found["mismatched_keys"] if not of_head(name)],
+    }
+    told = [
+        f"{len(names)} {how} ({', '.join(name[:60] for name in sorted(names)[:3])}"
+        f"{', ...' if len(names) > 3 else ''})"
+        for how, names in wrong.items()
+        if names
+    ]
+    if told:
+        raise InputError(
+            f"the weights in {folder} are not those of the {type(model).__name__} that its "
+            f"config.json describes: {', '.join(told)}. Nothing is filled in: give a whole "
+            "model, trained for this and saved with its own save_pretrained"
+        )
 
 
 def read_tokenizer(folder: Path) -> Any:
@@ -117,25 +284,30 @@ def read_tokenizer(folder: Path) -> Any:
 def _read(load: Callable[..., Any], folder: Path, what: str) -> Any:
     try:
         return load(folder, local_files_only=True, trust_remote_code=False)
+    except TSTBenchError:
+        raise
     except Exception as error:  # transformers', tokenizers', safetensors' own, of many kinds
         if "trust_remote_code" in str(error):
             raise InputError(
                 f"{folder}: its {what} needs Python code that is in the folder. Such code is never "
                 "run here: use a model whose architecture transformers itself has"
             ) from error
-        raise InputError(f"{folder} has no {what} that can be read: {error}") from error
+        why = " ".join(str(error).split())[:300]
+        raise InputError(f"{folder} has no {what} that can be read: {why}") from error
 
 
 @contextmanager
 def quiet_loading() -> Iterator[None]:
-    """Without transformers' bars, which come and go in a moment and litter logs and pipes."""
+    """Without transformers' bars and tables: what matters of these is an error here."""
     from transformers.utils import logging
 
-    shown = logging.is_progress_bar_enabled()
+    shown, level = logging.is_progress_bar_enabled(), logging.get_verbosity()
     logging.disable_progress_bar()
+    logging.set_verbosity_error()
     try:
         yield
     finally:
+        logging.set_verbosity(level)
         if shown:
             logging.enable_progress_bar()
 

@@ -125,4 +125,9 @@ class WordVectors:
     def load(cls, folder: Path, name: str, digest: str) -> WordVectors:
         """Read back what :meth:`save` wrote."""
         words = json.loads(read_text(folder / WORDS_FILE))
-        return cls(words, load_file(folder / VECTORS_FILE)["vectors"], name, digest)
+        tensors = load_file(folder / VECTORS_FILE)
+        if {*tensors} != {"vectors"}:
+            raise InputError(
+                f"{folder / VECTORS_FILE} has {sorted(tensors)[:3]}, not vectors alone"
+            )
+        return cls(words, tensors["vectors"], name, digest)

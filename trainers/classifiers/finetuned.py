@@ -118,18 +118,11 @@ def fit(
 
 
 def _pretrained(folder: Path, styles: Sequence[str]) -> tuple[Any, Any]:
-    from transformers.utils import logging
-
-    verbosity = logging.get_verbosity()
-    logging.set_verbosity_error()  # that the head is new is no news
-    try:
-        model = with_new_head(folder, styles)
-        # A path in the configuration would make equal trainings differ.
-        model.config._name_or_path = ""
-        tokenizer = read_tokenizer(folder)
-        tokenizer.name_or_path = ""
-    finally:
-        logging.set_verbosity(verbosity)
+    model = with_new_head(folder, styles)
+    # A path in the configuration would make equal trainings differ.
+    model.config._name_or_path = ""
+    tokenizer = read_tokenizer(folder)
+    tokenizer.name_or_path = ""
     return model, tokenizer
 
 

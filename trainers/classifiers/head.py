@@ -19,9 +19,11 @@ def with_new_head(folder: Path, styles: Sequence[str]) -> PreTrainedModel:
     return read_model(
         folder,
         "AutoModelForSequenceClassification",
-        num_labels=len(styles),
-        id2label=dict(enumerate(styles)),
-        label2id={style: i for i, style in enumerate(styles)},
+        new_head=True,
+        settings={
+            "num_labels": len(styles),
+            "id2label": dict(enumerate(styles)),
+            "label2id": {style: i for i, style in enumerate(styles)},
+        },
         dtype=torch.float32,
-        ignore_mismatched_sizes=True,  # the base may have the head of another task
     )

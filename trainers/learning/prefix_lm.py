@@ -29,7 +29,6 @@ from ..nets.backbones import BackboneShape, byte_level_tokenizer, random_model
 from .corpus import by_length
 
 SCRATCH = "scratch"  # instead of a checkpoint: a small random one, for tests
-_HEAD = "GPT2LMHeadModel"
 _PADDING, _START, _END = "<pad>", "<bos>", "<eos>"
 _PREFIX, _SUFFIX = "<tokens>", "<verb>"  # the released code's names for the two types
 _IGNORED = -100
@@ -305,12 +304,4 @@ def drawn(logits: Tensor, top_p: float, randoms: Sequence[random.Random]) -> Ten
 
 
 def _load(folder: Path, device: str) -> tuple[Any, Any]:
-    from safetensors import SafetensorError
-
-    try:
-        model, tokenizer = load_pretrained(folder, Placement(cast(Device, device)), _HEAD)
-    except (ValueError, TypeError, KeyError, RuntimeError, OSError, SafetensorError) as error:
-        raise InputError(f"{folder} is not a GPT-2, or damaged: {error}") from error
-    if model.config.model_type != "gpt2":
-        raise InputError(f"{folder} is a {model.config.model_type}; STRAP fine-tunes a gpt2")
-    return model, tokenizer
+    return load_pretrained(folder, Placement(cast(Device, device)), "GPT2LMHeadModel")

@@ -70,13 +70,10 @@ def _pretrained(classifier: str, bart: Seq2Seq) -> Any:
     model = read_model(
         folder,
         "RobertaForSequenceClassification",
-        num_labels=2,
-        attn_implementation="eager",
+        new_head=True,
+        settings={"num_labels": 2, "attn_implementation": "eager"},
         dtype=torch.float32,
-        ignore_mismatched_sizes=True,  # the base may have the head of another task
     )
-    if model.config.model_type != "roberta":
-        raise InputError(f"{classifier} is a {model.config.model_type}, not a RoBERTa")
     words = bart.tokenizer.get_vocab()
     theirs = tokenizer.get_vocab()
     if any(theirs.get(word) != number for word, number in words.items()):

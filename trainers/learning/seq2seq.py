@@ -72,14 +72,7 @@ class Seq2Seq:
         Raises:
             InputError: it is not a BART, it is damaged, or there is no such device.
         """
-        try:
-            model, tokenizer = load_pretrained(folder, Placement(cast(Device, device)), _HEAD)
-        except InputError:
-            raise
-        except Exception as error:  # transformers' and tokenizers' own, of many kinds
-            raise InputError(f"{folder} is not a BART that can be read: {error!r}") from error
-        if model.config.model_type != "bart":
-            raise InputError(f"{folder} is a {model.config.model_type}, not a BART")
+        model, tokenizer = load_pretrained(folder, Placement(cast(Device, device)), _HEAD)
         if len(tokenizer) > model.config.vocab_size:
             raise InputError(
                 f"{folder}: the tokenizer has {len(tokenizer)} tokens, the model "

@@ -11,7 +11,14 @@ from typing import Any
 
 from ...errors import InputError
 from ...files import write_bytes, write_json
+from ...untrusted import read_json
 from .base import Identity, quiet
+
+# What of PEFT's settings is a regular expression, or says which layers in another way.
+_PATTERNS = (
+    "rank_pattern", "alpha_pattern", "exclude_modules", "layers_pattern", "layers_to_transform",
+    "modules_to_save", "target_parameters",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -36,11 +43,23 @@ class Adapter:
         from peft import LoraConfig
         from safetensors.torch import load_file
 
+        file = folder / "adapter_config.json"
+        settings = read_json(file)
+        settings = settings if isinstance(settings, dict) else {}
+        chosen = [name for name in _PATTERNS if settings.get(name)]
+        if chosen or not isinstance(settings.get("target_modules"), list):
+            raise InputError(
+                f"{file}: adapters here name their layers in target_modules, one by one; "
+                f"{chosen[0] if chosen else 'a pattern'} is not read"
+            )
         try:
             config = LoraConfig.from_pretrained(str(folder))
             if not isinstance(config, LoraConfig):
                 raise TypeError(f"its kind is {type(config).__name__}")
-            return cls(config, load_file(folder / "adapter_model.safetensors"))
+            weights = load_file(folder / "adapter_model.safetensors")
+            if config.r not in {len(part) for part in weights.values()}:
+                raise ValueError(f"r is {config.r}, but its weights have another rank")
+            return cls(config, weights)
         except Exception as error:  # PEFT's and safetensors' own, of many kinds
             raise InputError(f"{folder} is not a LoRA adapter, or damaged: {error}") from error
 
@@ -73,7 +92,7 @@ class Adapter:
             with quiet():
                 adapted = get_peft_model(model, deepcopy(self.config))
                 found: Any = set_peft_model_state_dict(adapted, dict(self.weights))
-        except (ValueError, RuntimeError) as error:
+        except (ValueError, TypeError, RuntimeError) as error:
             raise InputError(f"the adapter does not fit the base model: {error}") from error
         lacking = [name for name in found.missing_keys if "lora_" in name]
         if found.unexpected_keys or lacking:

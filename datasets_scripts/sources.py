@@ -117,7 +117,7 @@ class UpstreamFile(TextFile):
         there = next((path for path, _ in _places(self) if path.exists()), None)
         if there is not None:
             return file_state(there)
-        return f"{self.name} absent" if _offline() else f"{self.name} absent on {date.today()}"
+        return f"{self.name} absent" if _offline() else f"on {date.today()} {self.name} absent"
 
     def digest(self, _data_dir: Path | str | None = None) -> str:
         """The git blob id, known without reading the file."""

@@ -167,7 +167,7 @@ READ_ELSEWHERE = {
     "cli": {"data"},  # for the help: _take_data reads it, wherever it stands
     "data": {"action"},  # it has one only
     "parser": {"host", "port", "allow_host"},  # by the commands that serve
-    "flags": {"resume"},  # by those that train
+    "flags": {"resume", "yes"},  # by those that train
     "transfer": {"given"},  # by its own _flags: which exist depends on the system
 }
 

@@ -22,6 +22,7 @@ from tstbench.pipelines.results import (
     earlier_folder_name,
     folder_name,
     is_result,
+    known_data,
     read_direction,
     read_stored,
     read_whole,
@@ -505,3 +506,12 @@ def test_a_metric_that_nobody_here_knows_is_shown_and_not_ranked(tmp_path):
     found = read_direction(folder.parent, complete=False)
     assert [one.report.scores[0].metric for one in found] == ["ours", "ours"]
     assert [signature.split("|")[0] for signature in rank_stored(found)] == ["r_bleu"]
+
+
+def test_a_test_set_that_is_not_at_hand_contradicts_no_report(monkeypatch):
+    monkeypatch.delenv("TSTBENCH_SOURCES", raising=False)
+    for offline in ("1", "0"):  # nothing is downloaded to check a report
+        monkeypatch.setenv("HF_HUB_OFFLINE", offline)
+        known_data.cache_clear()
+        assert known_data("yelp/negative-to-positive", "paper-v1") is None
+    known_data.cache_clear()

@@ -45,9 +45,8 @@ class LoraNetwork(nn.Module):
         self._encoder = [encoder.requires_grad_(False)]  # a list: not of our parameters
         self.rank, self.halves = rank, False  # whether it is trained in bfloat16
         self._parts = [part for part in encoder.modules() if isinstance(part, nn.Linear)]
-        self.added = nn.ModuleList(
-            LowRank(part.in_features, part.out_features, rank) for part in self._parts
-        )
+        self._low = [LowRank(part.in_features, part.out_features, rank) for part in self._parts]
+        self.added = nn.ModuleList(self._low)
         self.drop = nn.Dropout(0.1)
         self.classifier = nn.Linear(encoder.config.hidden_size, styles)
 
@@ -78,7 +77,7 @@ class LoraNetwork(nn.Module):
     @torch.no_grad()
     def merge(self) -> None:
         """Add to the encoder's own weights, once."""
-        for part, added in zip(self._parts, self.added, strict=True):
+        for part, added in zip(self._parts, self._low, strict=True):
             part.weight += SCALE * (added.up @ added.down)
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor) -> SequenceClassifierOutput:

@@ -74,7 +74,7 @@ def test_another_encoder_is_refused(folder, tmp_path):
     settings = json.loads(file.read_text())
     settings["encoder"]["model"] = str(other)
     file.write_text(json.dumps(settings))
-    with pytest.raises(IntegrityError, match="Install that encoder or train the probe again"):
+    with pytest.raises(IntegrityError, match="Install that encoder or train the scorer again"):
         ProbeModel.load(tmp_path / "probe")
     settings["encoder"]["model"] = str(tmp_path / "gone")
     file.write_text(json.dumps(settings))

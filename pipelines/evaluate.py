@@ -284,7 +284,7 @@ def _job(
     systems: Cohort | None,
     warnings: tuple[str, ...],
 ) -> _Job:
-    planned = plan((*how.metrics, *how.also), inputs, scorers, how.choices, systems)
+    planned = plan(how.metrics, inputs, scorers, how.choices, systems)
     recipes = {
         metric: score_recipe(outputs.sha256, test_set.fingerprint, _identity(one))
         for metric, one in planned.items()

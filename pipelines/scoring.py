@@ -22,7 +22,6 @@ class Scoring:
 
     Attributes:
         metrics: names of the requested metrics, in display order.
-        also: computed and kept too, but not shown: boards rank by it where people agree with it.
         profile: the set of scorers.
         choices: options by family.
         placement: device and number type of the scorers.
@@ -32,7 +31,6 @@ class Scoring:
     profile: Profile
     choices: Choices
     placement: Placement = HERE
-    also: tuple[str, ...] = ()
 
     def scorers(self, direction: Direction) -> Scorers:
         """The scorers of a direction: found and loaded when first used."""
@@ -59,7 +57,8 @@ def scoring(
     """How to score, from names.
 
     Args:
-        metrics: names of metrics and families; by default the benchmark's ten.
+        metrics: names of metrics and families; by default the benchmark's ten, and with
+            ``embedded`` ``joint_calibrated``.
         profile: ``embedded`` or ``paper``.
         scorers: ``ROLE=SCORER`` texts: scorers to use instead of the profile's.
         settings: metric options by family and name.
@@ -73,11 +72,11 @@ def scoring(
         InputError: no metric, a value that an option does not accept, or an empty batch.
     """
     chosen = parse_profile(profile)
+    # Its curves are those of the embedded scorers, which the ten need anyway: it costs nothing.
+    calibrated = ("joint_calibrated",) if profile == "embedded" else ()
     return Scoring(
-        metrics=benchmark_metrics() if metrics is None else expand(metrics),
+        metrics=expand(metrics) if metrics is not None else (*benchmark_metrics(), *calibrated),
         profile=chosen.with_scorers(scorers),
         choices=choices(chosen.options, settings or {}),
         placement=Placement(device, dtype, batch_size, asking or Handling()),  # type: ignore[arg-type]  # checked there
-        # Its curves are those of the embedded scorers, which the ten need anyway: it costs nothing.
-        also=("joint_calibrated",) if metrics is None and profile == "embedded" else (),
     )

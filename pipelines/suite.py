@@ -113,8 +113,7 @@ def run_suite(
     for file in suite.data:
         load_data(path.parent / file)
     whole = suite.scoring()
-    also = () if part.metrics else whole.also
-    how = replace(whole, metrics=part.metrics_of(whole.metrics), also=also)
+    how = replace(whole, metrics=part.metrics_of(whole.metrics))
     root = _near(path.parent / suite.out)
     checked = []
     for direction, some in part.of(cells(suite, path.parent)).items():

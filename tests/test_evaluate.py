@@ -29,7 +29,7 @@ from tstbench.metrics.scorers.profile import PROFILES, Scorers
 from tstbench.metrics.scorers.words import words
 from tstbench.pipelines.evaluate import evaluate, write_evaluation
 from tstbench.pipelines.outputs import Outputs
-from tstbench.pipelines.ranked_table import Standings, direction_table
+from tstbench.pipelines.ranked_table import Standings, by_signature, direction_table
 from tstbench.pipelines.report import Report
 from tstbench.pipelines.report_files import read_report, read_samples
 from tstbench.pipelines.results import read_direction
@@ -122,6 +122,13 @@ def test_the_board_ranks_by_what_agrees_with_people_and_by_joint_at_one_click(wr
     assert "joint_calibrated" in computed_places([row.entry for row in ranking.rows])
     html = str(show(root, direction=DIRECTION).html)
     assert re.findall(r'data-action="rank" value="(\w+)"', html) == ["joint_calibrated", "joint"]
+
+
+def test_the_first_table_ranks_as_the_board_does(evaluation):
+    table = direction_table(
+        Standings(evaluation.reports, by_signature(evaluation.reports, evaluation.ranks))
+    )
+    assert table.titles[table.ranked_by].startswith("Calibrated Joint")
 
 
 def test_samples_are_aligned_with_the_test_set(written, test_set, evaluation):

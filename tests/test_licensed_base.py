@@ -17,6 +17,7 @@ from tstbench.pipelines.hub.guard import check_publishable
 from tstbench.pipelines.hub.known_records import LicensedTextError
 from tstbench.pipelines.hub.systems import trained_systems
 from tstbench.trainers.classifiers.finetuned import FinetunedConfig
+from tstbench.trainers.classifiers.probe import ProbeConfig
 from tstbench.trainers.classifiers.transformer import TransformerConfig
 from tstbench.trainers.learning.backbone_text import backbone_text
 
@@ -50,7 +51,9 @@ def test_nothing_made_from_a_licensed_base_is_published(corpus, tmp_path, capsys
         assert "GYAFC" in (place / "README.md").read_text()
         with pytest.raises(LicensedTextError, match="trained on a licensed dataset"):
             check_publishable("model", "us/tyb", files_of(place))
-    for config in (FinetunedConfig(base=str(again)), TransformerConfig(base=str(again))):
+    made = FinetunedConfig(base=str(again)), TransformerConfig(base=str(again))
+    for config in (*made, ProbeConfig(encoder=str(again))):
+        assert str(again) not in str(config.settings())
         card = replace(CARD, settings=config.settings())
         stored = store(card, lambda folder: (folder / "model.safetensors").write_bytes(b"0"))
         with pytest.raises(LicensedTextError, match="trained on a licensed dataset"):

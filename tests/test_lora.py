@@ -569,9 +569,12 @@ def test_a_damaged_folder_is_told(system, tmp_path, capsys):
 
 @pytest.mark.parametrize(
     "change",
-    [{"rank_pattern": {"(q+)+$": 2}}, {"target_modules": "(.+)+proj"}, {"r": 10**9}, {"r": "2"}],
+    [
+        {"rank_pattern": {"(q+)+$": 2}}, {"target_modules": "(.+)+proj"}, {"r": 10**9}, {"r": "2"},
+        {"layer_replication": [[0, 1]] * 9}, {"trainable_token_indices": [1]},
+    ],
     ids=str,
-)
+)  # fmt: skip
 def test_an_adapter_of_a_stranger_has_no_patterns_and_its_own_rank(system, tmp_path, change):
     system.save_pretrained(tmp_path / "m")
     file = tmp_path / "m" / "adapter" / "adapter_config.json"

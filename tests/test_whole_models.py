@@ -15,12 +15,15 @@ from transformers import (
     BartConfig,
     BartForConditionalGeneration,
     BertConfig,
+    BertForMaskedLM,
     BertForPreTraining,
     DistilBertConfig,
     DistilBertForMaskedLM,
     GPT2Config,
     GPT2LMHeadModel,
     GPT2Model,
+    GPTNeoConfig,
+    GPTNeoForCausalLM,
     LlamaConfig,
     LlamaForCausalLM,
     RobertaConfig,
@@ -36,6 +39,7 @@ from tstbench.metrics.scorers.artefacts import ScorerCard, store
 from tstbench.metrics.scorers.classifiers import load_classifier
 from tstbench.metrics.scorers.device import HERE
 from tstbench.metrics.scorers.encoder import TransformerEncoder
+from tstbench.metrics.scorers.lora import fresh_network
 from tstbench.metrics.scorers.transformer import TransformerModel, load_hub_model
 from tstbench.metrics.scorers.weights import read_model
 from tstbench.trainers.classifiers.data import LabelledSentences
@@ -54,6 +58,10 @@ SIZES = {
     "intermediate_size": 64, "max_position_embeddings": 64,
 }  # fmt: skip
 GPT2 = GPT2Config(vocab_size=V, n_embd=32, n_layer=2, n_head=2, n_positions=128)
+NEO = GPTNeoConfig(
+    vocab_size=V, hidden_size=32, num_layers=2, num_heads=2, max_position_embeddings=64,
+    attention_types=[[["global", "local"], 1]],
+)  # fmt: skip
 BART = BartConfig(
     vocab_size=V, d_model=32, encoder_layers=2, decoder_layers=2, encoder_attention_heads=2,
     decoder_attention_heads=2, encoder_ffn_dim=64, decoder_ffn_dim=64, max_position_embeddings=64,
@@ -171,6 +179,21 @@ def test_what_is_not_whole_is_refused(role, whole, tstbench_home, tmp_path, capf
         assert str(folder) in str(told.value)
         assert time.process_time() - start < 5, expected
     assert "MISSING" not in capfd.readouterr().err  # transformers' table
+
+
+def test_a_pooler_that_is_used_is_part_of_what_is_whole(tmp_path):
+    folder = save(tmp_path / "model", BertForMaskedLM(BertConfig(**SIZES)))  # it has none
+    TransformerEncoder(folder)
+    with pytest.raises(InputError, match=r"missing .*pooler"):
+        fresh_network(str(folder), STYLES, 2)
+
+
+def test_lists_that_a_configuration_asks_for_are_not_made(tmp_path):
+    folder = save(tmp_path / "model", GPTNeoForCausalLM(NEO))
+    read_model(folder, "AutoModelForCausalLM")
+    configured(attention_types=[[["global", "local"], 10**9]])(folder)
+    with pytest.raises(InputError, match="attention_types is above"):
+        read_model(folder, "AutoModelForCausalLM")
 
 
 @pytest.mark.parametrize("role", [role for role in ROLES if role not in ("encoder", "new head")])

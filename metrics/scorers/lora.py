@@ -168,7 +168,7 @@ def fresh_network(
         MissingScorerError: the encoder's weights cannot be found or downloaded.
         InputError: it is not a BERT.
     """
-    encoder, tokenizer = load_pretrained(encoder_folder(model), placement, "AutoModel")
+    encoder, tokenizer = load_pretrained(encoder_folder(model), placement, "AutoModel", pooled=True)
     if not is_packable(encoder.config) or encoder.pooler is None:
         raise InputError(f"LoRA classifiers are built on a BERT with a pooler, but {model} is none")
     network = LoraNetwork(encoder, len(styles), rank)

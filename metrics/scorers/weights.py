@@ -34,7 +34,8 @@ TOKENIZER_FILES = (
 )
 # What of a configuration would change the weights, or take them from elsewhere.
 _NOT_READ = ("quantization_config", "compression_config", "transformers_weights", "fusion_config")
-_COUNTED = ("layer", "label", "expert")  # transformers makes lists of them before any weights
+# transformers makes lists of them before any weights
+_COUNTED = ("layer", "label", "expert", "attention_types")
 _MOST = 10_000
 # In published files and read by no model: poolers, masks of attention, a part of STRAP's GPT-2.
 _UNUSED = re.compile(
@@ -79,7 +80,9 @@ def fetch(model: str | Path, revision: str | None = None) -> Path:
     return _complete(Path(fetched), str(model))
 
 
-def load_pretrained(folder: Path, placement: Placement, head: str) -> tuple[Any, Any]:
+def load_pretrained(
+    folder: Path, placement: Placement, head: str, *, pooled: bool = False
+) -> tuple[Any, Any]:
     """A model of a local folder, ready to score, and its tokenizer.
 
     Only safetensors are read, nothing is downloaded and no code of the folder is run.
@@ -88,11 +91,12 @@ def load_pretrained(folder: Path, placement: Placement, head: str) -> tuple[Any,
         folder: with weights, configuration and tokenizer.
         placement: device and number type.
         head: the class of transformers: ``AutoModel``, ``AutoModelForSequenceClassification``.
+        pooled: whether the pooler is used, which an ``AutoModel`` may otherwise lack.
     """
     import torch
 
     device = placement.resolve()
-    model = read_model(folder, head, dtype=getattr(torch, placement.dtype))
+    model = read_model(folder, head, pooled=pooled, dtype=getattr(torch, placement.dtype))
     return model.eval().to(device), read_tokenizer(folder)
 
 
@@ -101,6 +105,7 @@ def read_model(
     head: str,
     *,
     new_head: bool = False,
+    pooled: bool = False,
     settings: Mapping[str, Any] = MappingProxyType({}),
     **options: Any,
 ) -> Any:
@@ -113,6 +118,7 @@ def read_model(
         folder: with weights and configuration.
         head: the class of transformers: ``AutoModel``, ``AutoModelForSequenceClassification``.
         new_head: whether the head is to be trained, so that only the body's weights are needed.
+        pooled: whether an ``AutoModel`` needs its pooler too.
         settings: of the configuration, in place of those of ``config.json``.
         options: more of what ``from_pretrained`` takes, such as ``dtype``.
 
@@ -147,7 +153,8 @@ def read_model(
             **options,
         )
         model, found = _read(load, folder, "model")
-    _check_complete(folder, model, found, body_only=new_head or head == "AutoModel")
+    body_only = new_head or head == "AutoModel"
+    _check_complete(folder, model, found, body_only=body_only, pooled=pooled)
     return model
 
 
@@ -190,13 +197,15 @@ def read_config(folder: Path) -> dict[str, Any]:
     return config
 
 
-def _items(value: Any) -> Iterator[tuple[str, Any]]:
-    """The keys and values of all objects in a JSON value."""
+def _items(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
+    """The values in a JSON value, each with the key that it, or a list around it, stands under."""
+    yield key, value
     if isinstance(value, dict):
-        yield from value.items()
-    for inner in value.values() if isinstance(value, dict) else value:
-        if isinstance(inner, dict | list):
-            yield from _items(inner)
+        for inner_key, inner in value.items():
+            yield from _items(inner, inner_key)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _items(inner, key)
 
 
 @contextmanager
@@ -233,7 +242,9 @@ def within_size(folder: Path) -> Iterator[None]:
             hook.remove()
 
 
-def _check_complete(folder: Path, model: Any, found: Mapping[str, Any], *, body_only: bool) -> None:
+def _check_complete(
+    folder: Path, model: Any, found: Mapping[str, Any], *, body_only: bool, pooled: bool
+) -> None:
     """Raise :class:`InputError` if weights are missing, superfluous or of another shape."""
     body, prefix = model.base_model, f"{model.base_model_prefix}."
     parts = dict(body.named_children())
@@ -245,7 +256,9 @@ def _check_complete(folder: Path, model: Any, found: Mapping[str, Any], *, body_
     def may_lack(name: str) -> bool:
         places = name.split(".")
         # An encoder of pairs is read without its decoder.
-        unread = {"pooler", "decoder"} if "encoder" in parts and body is model else {"pooler"}
+        unread = set() if pooled else {"pooler"}
+        if "encoder" in parts and body is model:
+            unread.add("decoder")
         return of_head(name) or (body_only and not unread.isdisjoint(places))
 
     def unused(name: str) -> bool:

@@ -26,7 +26,6 @@ from ...hub import misunderstood, why_not_downloaded
 from ...pipelines.ranking import ALPHA
 from ...pipelines.report import Report
 from ...pipelines.results import REPLICATES_FILE, SAMPLES_FILE, read_whole
-from ...talk import say
 from ...untrusted import read_json
 from .human import HumanScore, read_human
 from .places import Place
@@ -294,13 +293,8 @@ def _by_direction(
     for path, report in found:
         direction = _direction(report.direction)
         facts = DATASETS.get(direction.dataset)
-        has_samples = f"{path.parent}/samples.jsonl" in files
-        if has_samples and public and facts is not None and facts.licensed:
-            has_samples = False
-            say(
-                f"warning: {path.parent} has licensed sentences, and other machines can reach "
-                "this page: it shows the scores without them"
-            )
+        licensed = facts is not None and facts.licensed
+        has_samples = f"{path.parent}/samples.jsonl" in files and not (public and licensed)
         entry = Entry(report.system.name, direction, path.parent, report, has_samples)
         grouped.setdefault(report.direction, []).append(entry)
     return {name: tuple(entries) for name, entries in grouped.items()}

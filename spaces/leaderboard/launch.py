@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ...datasets_scripts.known import DIRECTIONS
 from ...errors import InputError, TSTBenchError, require
 from ...hosts import Hosts
+from ...pipelines.hub.known_records import LICENSED
 from ...talk import say
 from ..serving import KnownHosts, free_port
 from .data import Results, fetch_results
@@ -71,9 +72,16 @@ def launch(
     from .submit_desk import Desk
 
     folder = fetch_results(results)
-    public = host not in ("localhost", "127.0.0.1", "::1")
+    # A name that is allowed besides is that of a proxy, which others reach.
+    public = bool(allowed_hosts) or host not in ("localhost", "127.0.0.1", "::1")
     board = Results(folder, read_reported(reported) if reported else None, public=public)
-    board.board()  # thousands of files: read before anybody waits for them
+    # Thousands of files: read before anybody waits for them.
+    held = {entry.direction.dataset for entry in board.board().entries}
+    if public and (licensed := sorted(held & set(LICENSED))):
+        say(
+            f"warning: {folder} has results of {', '.join(licensed)}, which is licensed, and other "
+            "machines can reach this page: it shows scores without sentences"
+        )
     local = Path(results).expanduser().is_dir()
     publish = ToFolder(folder) if local else ToPullRequest(str(results))
     desk = Desk(board, score, publish, directions or tuple(DIRECTIONS)) if score else None

@@ -6,6 +6,8 @@ from dataclasses import asdict, dataclass
 
 from pydantic import JsonValue
 
+from ...metrics.scorers.portable import portable
+
 
 @dataclass(frozen=True, kw_only=True)
 class ClassifierConfig:
@@ -14,8 +16,12 @@ class ClassifierConfig:
     seed: int = 0
 
     def settings(self) -> dict[str, JsonValue]:
-        """Everything that can change the trained weights, for the card and the recipe."""
-        return {
+        """Everything that can change the trained weights, for the card and the recipe.
+
+        A local model is named by its content and by what it learned from, never by its path.
+        """
+        settings = {
             name: list(value) if isinstance(value, tuple) else value
             for name, value in asdict(self).items()
         }
+        return portable(settings, ("base", "encoder"))

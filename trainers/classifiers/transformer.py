@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
 
 import torch
-from pydantic import JsonValue
 
-from ...metrics.scorers.portable import portable_folder
 from ...metrics.scorers.transformer import TransformerModel, longest_input
 from ...metrics.scorers.weights import fetch, read_tokenizer
 from ...scratch import scratch_folder
@@ -41,14 +38,6 @@ class TransformerConfig(ClassifierConfig):
     epsilon: float = 1e-9
     weight_decay: float = 0.01
     max_tokens: int = 128  # longer training sentences are cut
-
-    def settings(self) -> dict[str, JsonValue]:
-        """The settings without local paths: a local base is identified by its content."""
-        settings = super().settings()
-        folder = Path(self.base)
-        if folder.is_dir():
-            settings["base"] = portable_folder(folder, folder.resolve().name)
-        return settings
 
 
 Config = TransformerConfig

@@ -17,7 +17,7 @@ from .base import Identity, quiet
 # What of PEFT's settings is a regular expression, or says which layers in another way.
 _PATTERNS = (
     "rank_pattern", "alpha_pattern", "exclude_modules", "layers_pattern", "layers_to_transform",
-    "modules_to_save", "target_parameters",
+    "layer_replication", "modules_to_save", "target_parameters", "trainable_token_indices",
 )  # fmt: skip
 
 
@@ -92,7 +92,7 @@ class Adapter:
             with quiet():
                 adapted = get_peft_model(model, deepcopy(self.config))
                 found: Any = set_peft_model_state_dict(adapted, dict(self.weights))
-        except (ValueError, TypeError, RuntimeError) as error:
+        except Exception as error:  # PEFT's own, of many kinds
             raise InputError(f"the adapter does not fit the base model: {error}") from error
         lacking = [name for name in found.missing_keys if "lora_" in name]
         if found.unexpected_keys or lacking:

@@ -26,6 +26,7 @@ from ...metrics.scorers.encoder import TransformerEncoder, load_encoder
 from ...metrics.scorers.encoder_files import EMBEDDED_ENCODER
 from ...metrics.scorers.meaning import MeaningModel, PairReader, fresh_network
 from ...metrics.scorers.meaning_network import MeaningNetwork
+from ...metrics.scorers.portable import portable
 from ...talk import say
 from ...version import __version__
 from ..learning.loop import resumable
@@ -106,7 +107,7 @@ def train_meaning(corpora: Sequence[Material], config: MeaningConfig | None = No
         data_fingerprint=data_fingerprint(texts),
         n_sentences=len(texts),
         n_excluded=sum(corpus.removed for corpus in corpora),
-        settings={**_plain(asdict(config)), "recipe": RECIPE_VERSION},
+        settings={**portable(_plain(asdict(config)), ("encoder",)), "recipe": RECIPE_VERSION},
         versions={
             "tstbench": __version__,
             **{name: version(name) for name in ("torch", "transformers", "numpy", "scipy")},

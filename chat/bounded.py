@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import ssl
 from typing import Any
 
@@ -27,6 +28,10 @@ def bounded_client(certificates: ssl.SSLContext, key: str, most: int = MAX_ANSWE
         MissingExtraError: openai is not installed.
     """
     openai = require("openai", "llm")
+    # JSON may write any character as a number, and "/" behind a backslash.
+    slash = {"/": r"\\?/"}
+    each = (rf"(?:{slash.get(one, re.escape(one))}|\\u00(?i:{ord(one):02x}))" for one in key)
+    repeated = re.compile("".join(each).encode())
 
     class Client(openai.DefaultAsyncHttpxClient):  # type: ignore[misc, name-defined]
         async def send(self, request: Any, *, stream: bool = False, **how: Any) -> Any:
@@ -38,7 +43,7 @@ def bounded_client(certificates: ssl.SSLContext, key: str, most: int = MAX_ANSWE
             finally:
                 await response.aclose()
             if len(key) >= SECRET:
-                content = content.replace(key.encode(), b"...")
+                content = repeated.sub(b"...", content)
             kept = {"headers": response.headers, "content": content, "request": request}
             return type(response)(response.status_code, **kept)
 

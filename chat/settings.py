@@ -132,6 +132,12 @@ class ServerSettings(Handling):
                 f"{self.flag('base_url')} holds a user name, a password, a query or a key, and it "
                 f"is written into cards: leave it out, and export {self.key_name} instead"
             )
+        key = os.environ.get(self.key_name, "").strip()
+        if _KEY.search(self.model) or (len(key) >= SECRET and key == self.model):
+            raise InputError(
+                f"{self.flag('model')} is a key, and it is written into cards: name a model, and "
+                f"export {self.key_name} instead"
+            )
         return url
 
     def _has_key(self, text: str) -> bool:

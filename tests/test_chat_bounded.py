@@ -73,6 +73,19 @@ def test_a_whole_answer_arrives():
     assert found.json() == {"a": "é"}
 
 
+def test_a_key_is_masked_however_json_writes_it():
+    key = "sk/a+b-0123456789"
+    written = [key.replace("/", r"\/"), "".join(rf"\u{ord(one):04X}" for one in key), key]
+
+    def answer(handler):
+        body = f'["{written[0]}", "{written[1]}", "\\\\{written[2]}"]'.encode()
+        head(handler, content_length=str(len(body)))
+        handler.wfile.write(body)
+
+    with serving(answer) as (url, _):
+        assert post(url, key).json() == ["...", "...", "\\..."]
+
+
 @pytest.mark.parametrize("place", ["answers", "models", "refusals"])
 def test_a_key_that_a_server_repeats_is_in_no_message_and_no_file(
     place, capsys, tmp_path, monkeypatch

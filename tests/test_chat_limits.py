@@ -239,6 +239,7 @@ def test_a_key_that_the_server_repeats_is_not_shown(body, via, monkeypatch, tstb
         *(({"extra": json.dumps(extra)}, "extra holds a key")
           for extra in ({"api_key": "secret"}, {"headers": {"Authorization": "secret"}},
                         {"user": KEY}, {"user": "hf_secret0123456789abcd"})),
+        ({"model": KEY}, "model is a key"),
         ({"extra": '{"api_key": "secret"'}, "extra holds a key"),
         ({"base_url": "ftp://h/v1"}, "is not the address of a server"),
         ({"base_url": "http:///v1"}, "is not the address of a server"),
@@ -247,7 +248,7 @@ def test_a_key_that_the_server_repeats_is_not_shown(body, via, monkeypatch, tstb
 def test_what_may_not_be_sent_or_written_into_cards_is_refused(settings, message, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     with pytest.raises(InputError, match=message) as told:
-        Plan.of(ChatSettings(model="m", **settings), parse_direction(DIRECTION))
+        Plan.of(ChatSettings(**{"model": "m", **settings}), parse_direction(DIRECTION))
     assert "secret" not in str(told.value)
     assert KEY not in str(told.value)
 

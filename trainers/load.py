@@ -182,7 +182,7 @@ def prefer_folder(name: str, direction: Direction | None = None) -> str:
     place = folder if direction is None else _of_direction(folder, direction)
     if name not in system_names() or not SYSTEM_STORE.is_model(place):
         return name
-    say(f"{name}: the folder with this name is taken, not the system")
+    say(f"{name}: the folder ./{name} is used, not the system of that name")
     return f"./{name}"
 
 

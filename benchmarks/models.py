@@ -20,7 +20,7 @@ from tstbench.pipelines.prepare import train_style_language_model
 
 EMBEDDED = PROFILES["embedded"]
 ENCODER, LAYER = split_layer(EMBEDDED.scorers["encoder"])
-SCORERS = {**EMBEDDED.scorers, "classifier": "transformer"}  # make_models adds acceptability
+SCORERS = {**EMBEDDED.scorers}  # make_models puts its two classifiers in
 PROFILE = Profile("benchmark", SCORERS)
 
 
@@ -44,6 +44,7 @@ def make_models(job: Job) -> Models:
     acceptability = store_random_head(
         encoder, "acceptability", "cola", ACCEPTABILITY_STYLES, seed=1
     )
+    SCORERS["classifier"] = str(classifier.folder)
     SCORERS["acceptability"] = str(acceptability.folder)
     return Models(
         encoder, classifier.folder, acceptability.folder, language_model.folder / MODEL_FILE

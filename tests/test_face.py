@@ -135,7 +135,7 @@ def several(sources):
 def test_it_prints_a_table(several):
     text = str(several)
     assert repr(several) == text
-    for word in ("ACC ↑", "CoLA† ↑", "<b>odd</b>", "copy", "† CoLA is scored here with a small"):
+    for word in ("ACC ↑", "CoLA† ↑", "<b>odd</b>", "copy", "† CoLA is scored here with a weak"):
         assert word in text
     assert max(len(line) for line in text.splitlines()) < 200
 
@@ -157,7 +157,7 @@ def test_a_notebook_shows_html_in_which_names_are_text(several):
     page = Words(several._repr_html_())
     assert "<b>odd</b>" in page.text
     assert page.tags.count("tr") == 5  # header, system, the bounds under a header of theirs
-    assert "† CoLA is scored here with a small classifier" in page.text
+    assert "† CoLA is scored here with a weak classifier" in page.text
     assert set(page.tags) <= {
         "table",
         "caption",

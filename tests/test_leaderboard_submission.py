@@ -119,7 +119,7 @@ class TestFile:
         [
             ("a.txt", b"", "is empty"),
             ("a.txt", b" \n \n", "is empty"),
-            ("a.txt", b"\xff\xfe\x00a", "binary"),
+            ("a.txt", b"\xff\xfe\x00a", "UTF-16"),
             ("a.txt", b"caf\xe9\n", "not UTF-8"),
             ("a.txt", b"x" * (MAX_BYTES + 1), "1.0 MiB; the limit is 1 MiB"),
         ],

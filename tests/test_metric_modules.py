@@ -352,7 +352,7 @@ def test_weights_that_make_no_mean_are_refused(weights, prepared, test_set):
         evaluate.load("metrics/joint").compute(**given, weights=weights)
 
 
-@pytest.mark.parametrize("name", DIRECTED)
+@pytest.mark.parametrize("name", sorted({*DIRECTED} - {"cola", "fluency"}))  # theirs is here
 def test_a_scorer_of_unknown_data_says_which_command_makes_it(name, test_set):
     """A dataset that is only a name here has no sentences to train on."""
     given = {**columns(name, test_set, test_set.sources), "direction": "manners/rude-to-polite"}
@@ -360,9 +360,11 @@ def test_a_scorer_of_unknown_data_says_which_command_makes_it(name, test_set):
         evaluate.load(f"metrics/{name}").compute(**given)
 
 
-def test_acceptability_without_a_direction_is_that_of_the_cola_corpus(prepared):
-    with pytest.raises(MissingScorerError, match="Make it with: tstbench train cola"):
-        evaluate.load("metrics/cola").compute(predictions=["the soup was lovely."])
+def test_acceptability_needs_no_direction():
+    found = evaluate.load("metrics/cola").compute(
+        predictions=["the soup was lovely.", "soup the lovely was the."], per_sentence=True
+    )
+    assert "|classifier:lora:cola#" in found["details"]["cola"]["signature"]
 
 
 def test_a_direction_of_ones_own_is_a_label_where_no_scorer_is_needed():

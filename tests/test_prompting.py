@@ -235,7 +235,7 @@ def test_a_sample_depends_on_seed_and_id_alone():
         ({"model": ""}, "which model"),
         ({"candidates": 2}, "at --temperature 0 they would all be the same"),
         ({"omit": "model"}, "--omit model: only temperature, top_p, max_tokens, seed"),
-        ({"extra": "{"}, "--extra {: not JSON"),
+        ({"extra": "{"}, "--extra: not JSON"),
         ({"extra": "[]"}, "write a JSON object"),
         ({"extra": '{"n": 2}'}, "'n' cannot be given"),
         ({"base_url": "localhost:8000"}, "is not the address of a server"),

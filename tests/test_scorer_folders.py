@@ -1,9 +1,12 @@
 """A folder that is given as a scorer: it must know the styles that it is asked about."""
 
 import json
+from pathlib import Path
 
 import pytest
 from prepared import DIRECTION, command_line, prepared_home
+
+import tstbench.metrics.scorers
 
 
 @pytest.fixture
@@ -19,7 +22,7 @@ def test_a_classifier_must_know_both_styles(scorers, capsys):
     asked = ("evaluate", "--direction", DIRECTION, "--baseline", "copy", "--metrics", "acc")
     ours = scorers["negative", "positive"]
     assert command_line(capsys, *asked, "--scorer", f"classifier={ours}")[0] == 0
-    other = scorers["unacceptable", "acceptable"]
+    other = Path(tstbench.metrics.scorers.__path__[0], "acceptability_v1")
     code, printed, said = command_line(capsys, *asked, "--scorer", f"classifier={other}")
     assert (code, printed) == (2, "")
     assert (

@@ -40,7 +40,7 @@ test = { sources = "test.txt", references = ["test.ref.txt"] }
 [[direction]]
 from = "sad"
 to = "cross"
-test = { sources = "test.txt", references = ["test.ref.txt"] }
+test = { sources = "sad.test.txt", references = ["sad.ref.txt"] }
 """
 # One number a direction: a style's words point to one side, "tea" to all.
 VECTORS = "sun 1 0 0\nrain 0 1 0\nrow 0 0 1\ntea 1 1 1\n"
@@ -49,6 +49,8 @@ TEXTS = {
     "sad": ["rain", "rain tea", "rain row"],
     "cross": ["row", "row tea", "row sun", "row row tea"],
     "test": ["tea"],
+    "sad.test": ["tea row"],
+    "sad.ref": ["tea sun"],
     "test.ref": ["tea tea"],
 }
 WORD = {"sun": (1, 0, 0), "rain": (0, 1, 0), "row": (0, 0, 1), "tea": (1, 1, 1)}

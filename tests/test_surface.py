@@ -63,7 +63,7 @@ def test_no_length_is_the_best_one():
     assert "length ratio  copies ↓" in lines[1]  # no arrow
     assert [line.split()[1:] for line in lines[3:5]] == [
         ["a", "1.30", "0.0*"],
-        ["b", "1.00", "100.0"],
+        ["b§", "1.00", "100.0"],
     ]
     assert "Ranked by copies." in str(found)
     assert METRICS["length_ratio"].better == "neither"

@@ -12,14 +12,16 @@ import re
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field, JsonValue, TypeAdapter, ValidationError
 
 from ...errors import InputError, MissingFileError, unknown_name
 from ...files import read_text
-from ..functional.calibrated import CalibratedPart
 from ..signature import Signature
+
+if TYPE_CHECKING:
+    from ..functional.calibrated import CalibratedPart
 
 _HERE = Path(__file__).parent
 _PREFIX = "calibrated-"
@@ -49,6 +51,8 @@ class FittedPart:
     @property
     def part(self) -> CalibratedPart:
         """The part as the score uses it."""
+        from ..functional.calibrated import CalibratedPart  # it brings SciPy
+
         return CalibratedPart(
             self.metric, self.aspect, self.weight, self.slope, self.offset, self.missing
         )

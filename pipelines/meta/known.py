@@ -182,7 +182,7 @@ def _held_out() -> tuple[MetaScore, ...]:
 
 def shipped_calibration() -> Calibration:
     """The calibration that ``joint_calibrated`` has unless told otherwise."""
-    return load_calibration(JointOptions().calibration)
+    return load_calibration(JointOptions.calibration)
 
 
 def where(score: MetaScore) -> tuple[str, ...]:

@@ -168,6 +168,18 @@ class UserFile(TextFile):
         Raises:
             MissingFileError: no folder given, or no such file in it.
         """
+        root = self._root(data_dir)
+        remember(self.variable, root)
+        return root / self.path
+
+    def state(self, data_dir: Path | str | None = None) -> str | None:
+        """Its place, size and times; the folder is not remembered."""
+        try:
+            return file_state(self._root(data_dir) / self.path)
+        except MissingFileError:
+            return f"{self.name} absent"
+
+    def _root(self, data_dir: Path | str | None) -> Path:
         given = data_dir or os.environ.get(self.variable)
         if not given:
             raise MissingFileError(
@@ -177,8 +189,7 @@ class UserFile(TextFile):
         folder = Path(given).expanduser()
         for root in (folder, folder / self.corpus):
             if (root / self.path).exists():
-                remember(self.variable, root)
-                return root / self.path
+                return root
         raise MissingFileError(
             f"{self.path} is not in {folder}: data_dir (or {self.variable}) must be the folder "
             f"{self.corpus} as its licensor ships it. {self.howto}"

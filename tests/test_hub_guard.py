@@ -335,9 +335,18 @@ def test_a_copy_that_is_not_whole_disarms_nothing(corpus, tmp_path, monkeypatch,
     monkeypatch.setenv("TSTBENCH_GYAFC", str(part))
     with pytest.raises(MissingFileError, match=str(part)):
         passes({})
+    monkeypatch.setenv("TSTBENCH_GYAFC", str(corpus))
+    passes({})  # the wrong folder is not remembered
     monkeypatch.delenv("TSTBENCH_GYAFC")
     remember("TSTBENCH_GYAFC", part)
     with pytest.raises(MissingFileError, match=str(part)):
+        passes({})
+
+
+def test_a_copy_with_an_unreadable_file_disarms_nothing(corpus, monkeypatch):
+    (corpus / "Entertainment_Music/train/informal").write_bytes(b"\xff\xfe\xff")
+    monkeypatch.setenv("TSTBENCH_GYAFC", str(corpus))
+    with pytest.raises(InputError, match="train/informal"):
         passes({})
 
 

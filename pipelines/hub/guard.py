@@ -22,13 +22,14 @@ import codecs
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
+from functools import cache, partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from ...datasets_scripts.corpora import parse_dataset
 from ...datasets_scripts.licensed_copies import copies
 from ...datasets_scripts.publication import MARKER
+from ...datasets_scripts.sources import SourceFile
 from ...errors import InputError, MissingFileError
 from .documents import (
     LICENSED_NAME,
@@ -106,7 +107,7 @@ def check_publishable(
             _check_record(document, f"{repo_id}: {path}{where}", inherited)
     given = licensed_copy or os.environ.get(VARIABLE)
     named = [Path(given).expanduser().resolve()] if given else []
-    for copy in named:  # it is remembered then
+    for copy in named:  # it is remembered if it is whole
         _check_whole(copy)
     for copy in {*named, *copies(VARIABLE)}:
         _check_whole(copy)
@@ -219,7 +220,7 @@ def _names_licensed(value: Any, field: str = "") -> bool:
 
 
 def _check_whole(copy: Path) -> None:
-    """Refuse a copy that lacks files: what a part of it quotes, the rest may have too."""
+    """Refuse a copy that lacks files or has unreadable ones: what it quotes must all be known."""
     there = set()
     for name in LICENSED:
         files = {file for part in parse_dataset(name).parts for file in part.files}
@@ -233,11 +234,19 @@ def _check_whole(copy: Path) -> None:
                     f"What is published is checked for its sentences: set {VARIABLE} to the folder "
                     "as its licensor ships it, unpacked"
                 )
+            _read(copy, tuple(sorted(states.items(), key=str)))
     if not there:
         raise MissingFileError(
             f"{copy} is no copy of the licensed corpus: set {VARIABLE} to the folder as its "
             "licensor ships it, unpacked"
         )
+
+
+@cache  # a hub folder has dozens of repositories
+def _read(copy: Path, states: tuple[tuple[SourceFile, str], ...]) -> None:
+    """Read every file, which remembers the copy; raises for one that is not text."""
+    for file, _ in states:
+        file.lines(copy)
 
 
 def _check_quotes(repo_id: str, files: Mapping[str, Path | bytes], copy: Path) -> None:

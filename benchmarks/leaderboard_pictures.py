@@ -26,7 +26,7 @@ def take(url: str, direction: str, out: Path, chromium: str) -> None:
 
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
-        for name, (view, options) in PICTURES.items():
+        for name, (view, options) in [*PICTURES.items()] * 2:  # ranks are there the second time
             page = browser.new_context(**options).new_page()
             page.goto(f"{url}?{urlencode({'view': view, 'direction': direction})}")
             page.wait_for_selector("#stage[aria-busy=false]")

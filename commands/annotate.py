@@ -35,8 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--per-system",
         type=int,
-        default=50,
-        help="new study: outputs per system and direction (default 50)",
+        help="new study: outputs per system and direction (default 50, or all if there are fewer)",
     )
     parser.add_argument("--seed", type=int, default=12345)
     parser.add_argument(

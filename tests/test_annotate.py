@@ -498,3 +498,9 @@ class TestExport:
         assert {(row.source, row.output) for row in rows} == {(None, None)}
         assert {row.note for row in rows} == {None, "flagged"}
         assert not any(source in (tmp_path / "j.jsonl").read_text() for source, _ in SENTENCES)
+
+
+def test_without_a_number_a_small_test_set_is_drawn_whole(results, tmp_path):
+    study = create_study(results, [DIRECTION], None, RATERS, tmp_path / "whole")
+    assert study.per_system == len({item.sample_id for item in study.items})
+    assert study.per_system < 50

@@ -135,7 +135,11 @@ def test_the_paper_profile_reads_layer_9_and_takes_the_mean(published, tmp_path,
     assert len(predictions) > 4
     module = evaluate.load("metrics/bertscore")
     found = module.compute(
-        predictions=predictions, sources=sources, references=against, profile="paper"
+        predictions=predictions,
+        sources=sources,
+        references=against,
+        profile="paper",
+        per_sentence=True,
     )
     folder = published["FacebookAI/roberta-large"]
     source = {

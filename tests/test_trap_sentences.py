@@ -46,6 +46,7 @@ READS = {
     "naturalness_neural": {"sources", "references"},
     "cps": {"sources"},
     "sti": {"sources"},
+    "joint_calibrated": {"sources"},
     "length_ratio": {"sources"},
     "copy_rate": {"sources"},
     "naturalness_lm": {"sources"},

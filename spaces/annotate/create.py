@@ -23,6 +23,8 @@ from .study import STUDY_FILE, TASKS, Item, MaskedPair, Private, RaterSecret, St
 MASK = "⟨style⟩"
 Mask = Callable[[str], str]
 
+USUAL = 50  # outputs per system; TSTBench paper, section 3.3.2
+
 
 def create_study(
     results_root: Path | str,
@@ -31,7 +33,7 @@ def create_study(
     raters: Sequence[str],
     out: Path | str,
     *,
-    per_system: int = 50,
+    per_system: int | None = None,
     seed: int = 12345,
     name: str | None = None,
     tasks: Collection[str] = ("rating",),
@@ -41,7 +43,7 @@ def create_study(
     """Draw and freeze a study: the same sources for every system of a direction.
 
     The sample depends only on the seed and the report folders, not on the order in which they are
-    listed. The protocol's own study has ``per_system=50`` and three raters (TSTBench paper,
+    listed. The protocol's own study has 50 for each system and three raters (TSTBench paper,
     section 3.3.2).
 
     Args:
@@ -51,7 +53,8 @@ def create_study(
             that a direction has.
         raters: the raters' names; they stay in the folder's ``private.json``.
         out: the study folder, which must not contain a study yet.
-        per_system: outputs drawn for each system and direction.
+        per_system: outputs drawn for each system and direction; ``None``: 50, or all if a test set
+            has fewer.
         seed: seed of the sample and of every rater's order.
         name: of the study, as used in the export; the folder's name by default.
         tasks: from :data:`.study.TASKS`: ``rating`` (style, content, fluency 1-5), ``naturalness``
@@ -75,7 +78,7 @@ def create_study(
         raise InputError(f"{message}: serve it, or choose another folder")
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise InputError(f"{out} exists and is not empty: a study needs its own folder")
-    if per_system < 1:
+    if per_system is not None and per_system < 1:
         raise InputError(f"{per_system} outputs per system were requested: at least 1 is needed")
     if not raters:
         raise InputError("a study needs at least one rater")
@@ -89,19 +92,21 @@ def create_study(
         raise InputError(f"give at least one direction, each only once; got {list(directions)}")
     items: list[Item] = []
     bounds: set[str] = set()
+    most = 0
     for direction in sorted(directions):
         stored = _find_systems(Path(results_root), parse_direction(direction), systems)
         bounds |= {name for name, one in stored.items() if one.report.system.is_bound}
         outputs = {name: {s.id: s for s in one.samples()} for name, one in stored.items()}
         mask = masks[direction] if masks and "content_masked" in chosen else None
         drawn = _draw(outputs, direction, per_system, seed)
+        most = max(most, len(drawn))
         items += _items(outputs, drawn, direction, mask, first=len(items) + 1)
     salt = secrets.token_urlsafe(24)
     alias = pseudonyms(raters, salt)
     study = Study(
         name=name or out.resolve().name,
         seed=seed,
-        per_system=per_system,
+        per_system=most,
         tasks=chosen,
         raters=tuple(f"rater-{i}" for i in range(1, len(raters) + 1)),
         references_shown=show_references,
@@ -166,17 +171,18 @@ def _find_systems(
 
 
 def _draw(
-    outputs: dict[str, dict[str, Sample]], direction: str, per_system: int, seed: int
+    outputs: dict[str, dict[str, Sample]], direction: str, per_system: int | None, seed: int
 ) -> list[str]:
     """Ids that every system has, sampled once for all of them."""
     common = sorted(set.intersection(*(set(samples) for samples in outputs.values())))
-    if len(common) < per_system:
+    count = min(USUAL, len(common)) if per_system is None else per_system
+    if not common or len(common) < count:
         raise InputError(
-            f"{direction}: {per_system} outputs per system were requested, but the systems "
+            f"{direction}: {count} outputs per system were requested, but the systems "
             f"({', '.join(outputs)}) have {len(common)} sentences in common. Ask for fewer, or "
             "leave out the system that has too few."
         )
-    return random.Random(f"{seed}|sample|{direction}").sample(common, per_system)
+    return random.Random(f"{seed}|sample|{direction}").sample(common, count)
 
 
 def _items(

@@ -8,7 +8,8 @@ PIP := $(VENV)/bin/python -m pip --disable-pip-version-check
 PINNED := $(PIP) install -q --no-build-isolation --no-deps --require-hashes
 TORCH = "$$(grep -o '^torch==[^ ]*' constraints.txt)"
 RUN := $(VENV)/bin
-TESTS = $(RUN)/python -m pytest -q -n $(WORKERS) --dist loadfile
+# In the order of their names: slow files of few tests would come last, on one worker.
+TESTS = $(RUN)/python -m pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 # Processes that share the tests.
 WORKERS ?= 2
 LOCK ?=

@@ -108,6 +108,7 @@ def test_wheel_imports_from_an_empty_environment(wheel, tmp_path):
     assert str(tmp_path) in result.stdout
 
 
+@pytest.mark.slow
 def test_type_checkers_find_an_editable_install(source, tmp_path):
     venv.create(tmp_path / "venv")
     python = tmp_path / "venv" / "bin" / "python"

@@ -26,6 +26,7 @@ from tstbench.pipelines.hub.quotes import SHORTEST, WINDOW
 from tstbench.pipelines.hub.repositories import find_repository
 from tstbench.pipelines.hub.writing import write_repository
 from tstbench.pipelines.report import predictions_sha256, score_recipe
+from tstbench.pipelines.results import known_data
 
 CARD = {"README.md": b"# A card\n"}
 SENTENCE = "u should totally go 2 that concert with ur friends"
@@ -192,19 +193,22 @@ def test_samples_beside_a_report():
     assert "samples.jsonl, line 1" in refuse(files)
     refuse({**files, "r/one/deeper/samples.jsonl": files.pop("r/one/samples.jsonl")})
     refuse({f"{FOLDER}/report.json": json.dumps(REPORT).encode(), f"{FOLDER}/samples.jsonl": b""})
-    open_report = json.dumps({**REPORT, "direction": OPEN}).encode()
-    files = {f"{OPEN}/one/report.json": open_report, f"{OPEN}/one/samples.jsonl": lines(SAMPLE)}
-    passes(files)
-    del files[f"{OPEN}/one/report.json"]
-    assert "has no report.json beside it" in unknown(files)
-    assert "is under yelp" in unknown(
-        {
-            f"{OPEN}/one/report.json": json.dumps({**REPORT, "direction": "mini/a-to-b"}).encode(),
-            f"{OPEN}/one/samples.jsonl": lines(SAMPLE),
-        }
-    )
-    hashed = json.dumps({**REPORT, "direction": OPEN, "samples_sha256": "1" * 64}).encode()
-    assert "does not match the hash" in unknown({**files, f"{OPEN}/one/report.json": hashed})
+    mini = "mini/negative-to-positive"  # its test set is always at hand, so its facts are compared
+    data = known_data(mini, "paper-v1").model_dump()
+    (score,) = REPORT["scores"]
+    score = {**score, "recipe": score_recipe(OUTPUTS, data["fingerprint"], score["signature"])}
+    report = {**REPORT, "direction": mini, "data": data, "scores": [score]}
+
+    def beside(**changes):
+        content = json.dumps({**report, **changes}).encode()
+        return {f"{mini}/one/report.json": content, f"{mini}/one/samples.jsonl": lines(SAMPLE)}
+
+    passes(beside())
+    samples = f"{mini}/one/samples.jsonl"
+    assert "has no report.json beside it" in unknown({samples: lines(SAMPLE)})
+    assert "is under mini" in unknown(beside(direction="yelp/negative-to-positive"))
+    assert "data.fingerprint" in unknown(beside(data=REPORT["data"], scores=REPORT["scores"]))
+    assert "does not match the hash" in unknown(beside(samples_sha256="1" * 64))
 
 
 def test_a_parquet_column(tmp_path):

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from tstbench.metrics.options import choices, parse_settings
 from tstbench.trainers.registry import SYSTEMS, system_class
 
 PAGE = (Path(__file__).parents[1] / "docs" / "paper_index.md").read_text("utf-8")
-SECTIONS = dict(re.findall(r"^## ([\w-]+)(.*?)(?=^## |\Z)", PAGE, flags=re.M | re.S))
+HEADED = re.findall(r"^## ([\w-]+)(.*?)(?=^## |\Z)", PAGE, flags=re.M | re.S)
+SECTIONS = {name: text for name, text in HEADED if name.lower() in SYSTEMS}
 PAPERS = [
     name
     for name in SYSTEMS
@@ -20,6 +22,13 @@ PROMPTED = "chatgpt"  # its section is for all prompted systems
 
 def test_every_system_of_a_paper_has_its_section():
     assert sorted([*PAPERS, PROMPTED]) == sorted(name.lower() for name in SECTIONS)
+
+
+def test_every_option_of_a_metric_that_is_named_is_accepted():
+    named = re.findall(r"`(\w+)\.(\w+)=([^`]+)`", PAGE)
+    assert named
+    for metric, option, value in named:
+        choices(parse_settings([f"{metric}.{option}={value}"]))
 
 
 @pytest.mark.parametrize("section", SECTIONS)

@@ -18,8 +18,11 @@ from scipy import stats
 from tiny_models import make_bert, make_distilbert
 
 from tstbench.datasets_scripts.judgments.schema import Judgment
+from tstbench.datasets_scripts.known import parse_direction
+from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError, UnknownNameError
 from tstbench.metrics.scorers.linear import LinearModel
+from tstbench.metrics.scorers.profile import PROFILES
 from tstbench.metrics.statistics import resample
 from tstbench.pipelines.analysis import correlation
 from tstbench.pipelines.analysis.data_table import DataTable, csv_text, latex_text, markdown_text
@@ -27,10 +30,17 @@ from tstbench.pipelines.analysis.disagreement import metric_cases, places_of, sy
 from tstbench.pipelines.analysis.human import human_aspects, human_means
 from tstbench.pipelines.analysis.lengths import text_statistics
 from tstbench.pipelines.analysis.results import Column, read_run
-from tstbench.pipelines.analysis.style_space import fewer_dimensions, separation, style_space
+from tstbench.pipelines.analysis.style_space import (
+    fewer_dimensions,
+    separation,
+    style_maps,
+    style_space,
+)
 from tstbench.pipelines.analysis.summary import WIDTH, summary
 from tstbench.pipelines.analysis.trade_off import pareto_front, parse_joined, trade_off
+from tstbench.pipelines.prepare import prepare
 
+YELP = ("negative-to-positive", "positive-to-negative")
 SCHEMA_1 = Path(__file__).parent / "golden" / "schema_1"
 
 
@@ -483,7 +493,7 @@ def test_fewer_dimensions_keep_distances():
 
 def test_too_few_sentences_are_no_map(tmp_path):
     write(tmp_path, report("mine", {"acc": 1.0}), [sample(0, "a", "b", ("c",), acc=1.0)])
-    with pytest.raises(InputError, match="needs 20 sources and 20 references"):
+    with pytest.raises(InputError, match="1 sources and 0 references"):
         style_space(read_run(tmp_path)[0])
 
 
@@ -496,6 +506,43 @@ def test_no_sentence_is_on_the_map_with_its_own_rewrite(results):
     assert {g: len(some) for g, some in ids.items()} == {"sources": 20, "references": 20}
     assert sorted(n for some in ids.values() for n in some) == sorted(f"s-{n}" for n in range(40))
     assert found.points.shape == (40, 2)
+
+
+def written(root, direction, sources, references):
+    rows = zip(sources, references, strict=True)
+    samples = [sample(n, s, "x", (r,)) for n, (s, r) in enumerate(rows)]
+    write(root, report("mine", {"acc": 1.0}, direction), samples)
+
+
+def test_the_papers_maps_have_both_styles_by_sentences_and_by_references(tmp_path):
+    """Figure 6: (a) test sentences of both styles, (b) references of both, by hand."""
+    negative = [f"the soup was cold, sour and bad on day {n}" for n in range(20)]
+    positive = [f"a lovely warm garden with great music, part {n}" for n in range(20)]
+    same = [f"we went there {n} times" for n in range(40)]
+    written(tmp_path, THERE, negative, same[::2])
+    written(tmp_path, BACK, positive, same[1::2])
+    by_name = {d.name: d for d in read_run(tmp_path)}
+    test, references = style_maps(by_name[THERE], by_name[BACK])
+    for space in (test, references):
+        assert space.groups == ("negative",) * 20 + ("positive",) * 20
+        assert space.points.shape == (40, 2)
+    assert test.separation == 1.0
+    assert references.separation < 0.7, "the same sentences in both"
+
+
+@pytest.mark.slow
+@pytest.mark.realdata
+def test_of_yelp_the_references_are_more_intermixed_than_the_test_sentences(tmp_path):
+    """What the TSTBench paper concludes from figure 6, on its own files."""
+    there, back = (parse_direction(f"yelp/{one}") for one in YELP)
+    for direction in (there, back):
+        found = load_test_set(direction)
+        written(tmp_path, direction.name, found.sources, [r[0] for r in found.references])
+    prepare(there, PROFILES["embedded"], ("acc",))
+    by_name = {d.name: d for d in read_run(tmp_path)}
+    test, references = style_maps(by_name[there.name], by_name[back.name], "linear")
+    assert test.separation == pytest.approx(0.80, abs=0.01)
+    assert references.separation == pytest.approx(0.72, abs=0.01)
 
 
 # -- reading ---------------------------------------------------------------------------------------

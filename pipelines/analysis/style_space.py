@@ -1,18 +1,20 @@
 """Where a style classifier puts the sentences of two styles: t-SNE of what it sees in them.
 
-Source: the TSTBench paper, section on t-SNE (CLS embeddings of the classifier's last layer, of test
-sources and of references). A source and its own rewrite share their content and would lie side by
-side whatever their styles, so sources are those of every other sentence, references of the rest.
+Source: the TSTBench paper, figure 6 (CLS embeddings of the classifier's last layer): one map has
+the test sentences of both styles, the other people's rewrites into both (:func:`style_maps`). The
+third map is ours (:func:`style_space`): sources and references of one direction. A source and its
+own rewrite share their content and would lie side by side whatever their styles, so there sources
+are those of every other sentence, references of the rest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from ...datasets_scripts.known import parse_direction
+from ...datasets_scripts.known import as_direction, parse_direction
 from ...errors import InputError, MissingScorerError, TSTBenchError, require_installed
 from ...metrics.scorers.classifiers import Classifier, is_kind, kinds
 from ...metrics.scorers.device import HERE
@@ -20,6 +22,7 @@ from ...metrics.scorers.features import shown_features
 from ...metrics.scorers.find import classifier as find_classifier
 from ...metrics.signature import Signature
 from ...metrics.text import preparation
+from ..report import Sample
 from .results import DirectionResults
 
 NEIGHBOURS = 10
@@ -35,7 +38,7 @@ class StyleSpace:
 
     Attributes:
         points: shape (N, 2).
-        groups: ``sources`` or ``references``, for each point.
+        groups: a style, or ``sources`` or ``references``, for each point.
         ids: of the sentences.
         seen_by: the classifier or encoder, and what of it was laid out.
         separation: see :func:`separation`, on the vectors, not on the picture.
@@ -66,21 +69,72 @@ def style_space(
         InputError: too few sentences or references.
         MissingScorerError: the classifier that was asked for is not there.
     """
-    sources, references = _sentences(results)
-    if min(len(sources), len(references)) < FEWEST:
+    samples = _samples(results)
+    return _space(
+        results,
+        {"sources": _sources(samples[::2]), "references": _references(samples[1::2])},
+        classifier,
+        language,
+    )
+
+
+def style_maps(
+    there: DirectionResults,
+    back: DirectionResults,
+    classifier: str | None = None,
+    language: str = "en",
+) -> tuple[StyleSpace, StyleSpace]:
+    """Lay out the two styles of two opposite directions, as the TSTBench paper does.
+
+    Args:
+        there: with sentences.
+        back: the direction from its target style to its source style, with sentences.
+        classifier: see :func:`style_space`.
+        language: of the sentences.
+
+    Returns:
+        The map of the test sentences of both styles (the paper's figure 6a), and that of the
+        first references in both (6b).
+
+    Raises:
+        InputError: too few sentences or references.
+        MissingScorerError: the classifier that was asked for is not there.
+    """
+    direction = as_direction(there.name)
+    source, target = direction.source_style, direction.target_style
+    of_source, of_target = _samples(there), _samples(back)
+    written = {source: _sources(of_source), target: _sources(of_target)}
+    rewritten = {source: _references(of_target), target: _references(of_source)}
+    return (
+        _space(there, written, classifier, language),
+        _space(there, rewritten, classifier, language),
+    )
+
+
+def _space(
+    results: DirectionResults,
+    sentences: Mapping[str, Sequence[tuple[str, str]]],
+    classifier: str | None,
+    language: str,
+) -> StyleSpace:
+    """Lay out two groups of sentences (ids and texts), at most 250 of each, evenly chosen."""
+    if min(map(len, sentences.values())) < FEWEST:
         raise InputError(
-            f"{results.name}: a map needs {FEWEST} sources and {FEWEST} references; there are "
-            f"{len(sources)} and {len(references)}"
+            f"{results.name}: a map needs {FEWEST} sentences of each group; there are "
+            + " and ".join(f"{len(rows)} {name}" for name, rows in sentences.items())
         )
-    texts = [text for _, text in (*sources, *references)]
-    vectors, seen_by = _vectors(results, texts, classifier, language)
-    groups: np.ndarray = np.repeat([0, 1], [len(sources), len(references)])
+    chosen = {
+        name: rows[:: max(1, -(-len(rows) // MOST_OF_A_GROUP))] for name, rows in sentences.items()
+    }
+    rows = [(name, *row) for name, some in chosen.items() for row in some]
+    vectors, seen_by = _vectors(results, [text for _, _, text in rows], classifier, language)
+    groups: np.ndarray = np.repeat([0, 1], [len(some) for some in chosen.values()])
     vectors = fewer_dimensions(vectors)
     points = laid_out(vectors)
     return StyleSpace(
         points=points,
-        groups=tuple("sources" if g == 0 else "references" for g in groups),
-        ids=tuple(i for i, _ in (*sources, *references)),
+        groups=tuple(name for name, _, _ in rows),
+        ids=tuple(i for _, i, _ in rows),
         seen_by=seen_by,
         separation=separation(vectors, groups),
         picture_separation=separation(points, groups),
@@ -120,18 +174,17 @@ def separation(points: np.ndarray, groups: np.ndarray) -> float:
     return float(np.mean((own > 0.5) + (own == 0.5) / 2))
 
 
-def _sentences(results: DirectionResults) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
-    """Id and text of the chosen sources and first references."""
-    samples = next((s for s in results.samples.values() if len(s) > 0), ())
-    sources = [(s.id, s.source) for s in samples[::2] if s.source.strip()]
-    references = [
-        (s.id, s.references[0]) for s in samples[1::2] if s.references and s.references[0].strip()
-    ]
-    return _evenly(sources), _evenly(references)
+def _samples(results: DirectionResults) -> Sequence[Sample]:
+    return next((s for s in results.samples.values() if len(s) > 0), ())
 
 
-def _evenly(rows: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    return list(rows[:: max(1, -(-len(rows) // MOST_OF_A_GROUP))])
+def _sources(samples: Sequence[Sample]) -> list[tuple[str, str]]:
+    return [(s.id, s.source) for s in samples if s.source.strip()]
+
+
+def _references(samples: Sequence[Sample]) -> list[tuple[str, str]]:
+    """The first reference of each."""
+    return [(s.id, s.references[0]) for s in samples if s.references and s.references[0].strip()]
 
 
 def _vectors(

@@ -11,15 +11,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ...errors import require_installed
 from .palette import colour, twins
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.transforms import Bbox
 
 PNG_DPI = 160
 DRAWN_DPI = 72.0  # one unit is one point
+_MARGIN = 0.12  # inches
 _HEX = re.compile(r"#[0-9a-f]{6}(?![0-9a-zA-Z])")
 
 
@@ -42,17 +43,18 @@ class Picture:
 
 
 def picture(draw: Callable[[], Figure]) -> Picture:
-    """Draw once, and write in every form.
+    """Make the figure once, and draw it once for each form; the page's has the drawing of the SVG.
 
-    Raises:
-        MissingExtraError: matplotlib is not installed.
+    What reaches beyond the figure is measured first: ``bbox_inches="tight"`` would draw all of it
+    once more for each form.
     """
-    require_installed("matplotlib", "analysis")
     with _settings():
         figure = draw()
-        png = _saved(figure, "png", dpi=PNG_DPI, metadata={"Software": None})
+        figure.set_dpi(PNG_DPI)  # at which letters are as wide as they are in print
+        around = figure.get_tightbbox().padded(_MARGIN)
+        png = _saved(figure, "png", around, dpi=PNG_DPI, metadata={"Software": None})
         nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
-        svg = _saved(figure, "svg", dpi=DRAWN_DPI, metadata=nothing)
+        svg = _saved(figure, "svg", around, dpi=DRAWN_DPI, metadata=nothing)
     text = svg.decode("utf-8")
     width, height = (_size(text, name) for name in ("width", "height"))
     return Picture(png, svg, _themed(text).encode("utf-8"), width, height)
@@ -118,15 +120,13 @@ def _settings() -> Iterator[None]:
         yield
 
 
-def _saved(figure: Figure, form: str, **how: object) -> bytes:
+def _saved(figure: Figure, form: str, around: Bbox, **how: object) -> bytes:
     file = io.BytesIO()
-    ground = colour("surface")
     figure.savefig(
         file,
         format=form,
-        bbox_inches="tight",
-        pad_inches=0.12,
-        facecolor=ground,
+        bbox_inches=around,
+        facecolor=colour("surface"),
         **how,  # type: ignore[arg-type]
     )
     return file.getvalue()

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup
 
-from ...datasets_scripts.known import DATASETS
+from ...datasets_scripts.known import as_direction, language_of
 from ...errors import TSTBenchError
 from ...metrics.units import between, number
 from ...pipelines.analysis.correlation import over_sentences, over_systems
@@ -25,8 +25,9 @@ from .case_items import metric_case_item, system_case_item
 from .correlation_items import correlation_item
 from .draw_plane import draw_trade_off
 from .draw_scores import draw_intervals, draw_scores, in_order
-from .draw_texts import draw_lengths, draw_style_space
+from .draw_texts import draw_lengths
 from .items import Item, of_table
+from .space_items import SOURCES_AND_REFERENCES, space_item
 
 CONTENT = ("multi_bleu", "r_bleu", "s_bleu")  # the first that is there is the content of a plane
 FLUENCY = ("ppl", "cola")
@@ -77,7 +78,9 @@ def direction_items(
     if style_map:
         say(f"{results.name}: laying out the space of styles (t-SNE, some seconds)")
         try:
-            items.append(_space(results, classifier))
+            language = language_of(as_direction(results.name))
+            space = style_space(results, classifier, language)
+            items.append(space_item(SOURCES_AND_REFERENCES, results.name, space))
         except TSTBenchError as error:
             if classifier:
                 raise
@@ -271,40 +274,4 @@ def _lengths(results: DirectionResults) -> Item:
         alt=f"Words per sentence and share of copies for {len(rows)} sets of texts.",
         csv=csv_text(header, data),
         draw=lambda: draw_lengths(found),
-    )
-
-
-def _space(results: DirectionResults, classifier: str | None) -> Item:
-    dataset = DATASETS.get(results.name.split("/")[0])
-    space = style_space(results, classifier, dataset.language if dataset else "en")
-    table = DataTable(
-        name=f"style space {results.name}",
-        title=f"How far sources and references are apart on {results.name}",
-        header=("in", "among their own"),
-        rows=(
-            ("the vectors", f"{100 * space.separation:.1f}%"),
-            ("the picture", f"{100 * space.picture_separation:.1f}%"),
-        ),
-        notes=(
-            f"Seen by {space.seen_by}. Among their own: the share of sentences whose 10 "
-            "nearest are "
-            "mostly of their own group; 50% is chance.",
-        ),
-    )
-    rows = [
-        (results.name, i, group, float(x), float(y))
-        for i, group, (x, y) in zip(space.ids, space.groups, space.points, strict=True)
-    ]
-    return of_table(
-        table,
-        name="style-space",
-        title="The space of styles",
-        says=(
-            f"t-SNE of test sources and references, as seen by {space.seen_by}. Distances "
-            f"between far points mean nothing. {100 * space.separation:.0f}% of the sentences lie "
-            "among their own group in the vectors (chance: 50%)."
-        ),
-        alt=f"A point for each of {len(rows)} sentences, sources and references.",
-        csv=csv_text(("direction", "id", "group", "x", "y"), rows),
-        draw=lambda: draw_style_space(space),
     )

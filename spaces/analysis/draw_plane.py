@@ -60,7 +60,7 @@ def draw_trade_off(plane: TradeOff) -> Figure:
             mfc=colour("surface") if point.bound else ink,
         )  # fmt: skip
     _scales(axes, plane)
-    figure.draw_without_rendering()  # only then are the scales what they will be
+    axes.autoscale_view()  # only then are the scales what they will be
     missing = _labels(axes, plane.points, {m for some in plane.curves.values() for m in some})
     found = {p.family for p in plane.points if not p.bound}
     for family in FAMILIES:

@@ -78,8 +78,8 @@ def draw_style_space(space: StyleSpace) -> Figure:
     axes.set_yticks([])
     for spine in axes.spines.values():
         spine.set_color(colour("line"))
-    marks = (("sources", "fpft", "o", True), ("references", "prompted", "^", False))
-    for group, name, mark, filled in marks:
+    marks = (("fpft", "o", True), ("prompted", "^", False))
+    for group, (name, mark, filled) in zip(dict.fromkeys(space.groups), marks, strict=True):
         chosen = [n for n, g in enumerate(space.groups) if g == group]
         axes.plot(
             space.points[chosen, 0], space.points[chosen, 1], mark, ls="", ms=4.4, mew=0.9,
@@ -87,6 +87,11 @@ def draw_style_space(space: StyleSpace) -> Figure:
             label=f"{group} ({len(chosen)})",
         )  # fmt: skip
     figure.legend(loc="upper left", bbox_to_anchor=(0.0, -0.01), ncols=2, fontsize=9)
+    axes.annotate(
+        f"separation {100 * space.separation:.0f}% (chance: 50%)", (1.0, 0.0),
+        xycoords="axes fraction", xytext=(0, -10), textcoords="offset points", ha="right",
+        va="top", fontsize=9, color=colour("muted"),
+    )  # fmt: skip
     return figure
 
 

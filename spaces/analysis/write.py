@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ...datasets_scripts.judgments.own import read_study
 from ...datasets_scripts.judgments.schema import Judgment
-from ...errors import InputError, require_installed
+from ...datasets_scripts.known import DIRECTIONS, as_direction, language_of
+from ...errors import InputError, TSTBenchError
 from ...files import (
     atomic_folder,
     check_free,
@@ -21,6 +22,7 @@ from ...files import (
 from ...pipelines.analysis.correlation import over_directions
 from ...pipelines.analysis.human import HumanAspect, human_aspects
 from ...pipelines.analysis.results import DirectionResults, read_run
+from ...pipelines.analysis.style_space import style_maps
 from ...pipelines.analysis.trade_off import parse_joined
 from ...talk import say
 from ...version import __version__
@@ -29,6 +31,7 @@ from .correlation_items import correlation_item
 from .direction_items import direction_items
 from .items import Item
 from .page import Section, report_page
+from .space_items import REFERENCES, TEST_SENTENCES, space_item
 
 MANIFEST = "analysis.json"
 PAGE = "index.html"
@@ -83,10 +86,8 @@ def write_analysis(root: Path, out: Path, options: AnalysisOptions) -> Written:
     Raises:
         InputError: no results; a folder of somebody's; judgments that are none.
         MissingFileError: a folder or file does not exist.
-        MissingExtraError: matplotlib is not installed.
         UnknownNameError: a direction or system that is not there.
     """
-    require_installed("matplotlib", "analysis")
     directions = read_run(root, options.directions, options.systems)
     _check_out(root, out)
     names = dict.fromkeys(r.system.name for d in directions for r in d.reports)
@@ -96,7 +97,14 @@ def write_analysis(root: Path, out: Path, options: AnalysisOptions) -> Written:
     sections = []
     for results, some in zip(directions, aspects, strict=True):
         say(f"{results.name}: {_count(len(results.reports), 'system')}")
-        sections.append(_section(results, some, joined, options))
+        section = _section(results, some, joined, options)
+        back = as_direction(results.name).reverse.name
+        if options.style_map and not any(back == d.name for d in directions):
+            none = "" if back in DIRECTIONS else ", a direction that the dataset does not have"
+            word = f"maps of both styles: they need results of {back} too{none}"
+            section = replace(section, missing=(*section.missing, word))
+        sections.append(section)
+    sections += _both_ways(directions, options)
     if len(directions) > 1:
         together = _together(directions, aspects)
         sections += [together] if together else []
@@ -214,6 +222,43 @@ def _together(
         missing=(),
         items=tuple(_drawn([item])),
     )
+
+
+def _both_ways(directions: Sequence[DirectionResults], options: AnalysisOptions) -> list[Section]:
+    """The paper's maps of styles, for every two opposite directions that have sentences."""
+    if not options.style_map:
+        return []
+    found = []
+    by_name = {d.name: d for d in directions if d.samples}
+    for number, there in enumerate(directions):
+        direction = as_direction(there.name)
+        ahead = [d.name for d in directions[number:]]
+        if there.name not in by_name or direction.reverse.name not in {*by_name} & {*ahead}:
+            continue
+        name = f"{direction.dataset}/{direction.source_style}-and-{direction.target_style}"
+        say(f"{name}: laying out both styles (t-SNE, some seconds)")
+        items, missing = [], []
+        try:
+            spaces = style_maps(
+                there, by_name[direction.reverse.name], options.classifier, language_of(direction)
+            )
+            for kind, space in zip((TEST_SENTENCES, REFERENCES), spaces, strict=True):
+                items.append(space_item(kind, name, space))
+        except TSTBenchError as error:
+            if options.classifier:
+                raise
+            missing.append(f"maps of both styles: {error}")
+        found.append(
+            Section(
+                name=name,
+                folder=name,
+                says="Where the two styles lie, by test sentences and by people's rewrites.",
+                cautions=(),
+                missing=tuple(missing),
+                items=tuple(_drawn(items)),
+            )
+        )
+    return found
 
 
 def _drawn(items: Sequence[Item]) -> list[tuple[Item, Picture | None]]:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from ...errors import require_installed
 from ...files import (
     atomic_folder,
     check_free,
@@ -27,14 +26,11 @@ _ours = partial(is_analysis, manifest=JSON_FILE)
 
 
 def check_out(out: Path) -> None:
-    """Before anything is computed: may the folder be written, and can it be drawn?
+    """Before anything is computed: may the folder be written?
 
     Raises:
         InputError: it has files that this command did not write.
-        MissingExtraError: matplotlib or scikit-learn is not installed.
     """
-    require_installed("matplotlib", "analysis")
-    require_installed("sklearn", "embedded")
     check_free(out, _ours)
 
 
@@ -48,7 +44,6 @@ def write_invariance(
 
     Raises:
         InputError: the folder has files that this command did not write.
-        MissingExtraError: matplotlib is not installed.
     """
     with atomic_folder(out, ours=_ours) as folder:
         write_text(folder / "README.md", markdown(sample, options, measured))

@@ -1,0 +1,71 @@
+"""Maps of styles as items: the TSTBench paper's two, and ours."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from ...pipelines.analysis.data_table import DataTable, csv_text
+from ...pipelines.analysis.style_space import StyleSpace
+from .draw_texts import draw_style_space
+from .items import Item, of_table
+
+# Name of the files, title, what is on it.
+TEST_SENTENCES = (
+    "style-space-test",
+    "The test sentences of both styles",
+    "t-SNE of what people wrote in each style: the sources of both directions (figure 6a of the "
+    "TSTBench paper)",
+)
+REFERENCES = (
+    "style-space-references",
+    "The references of both styles",
+    "t-SNE of what people rewrote into each style: the first references of both directions (figure "
+    "6b of the TSTBench paper)",
+)
+SOURCES_AND_REFERENCES = (
+    "style-space",
+    "Sources and references",
+    "t-SNE of sources and first references of this direction, never both of one sentence",
+)
+
+
+def space_item(kind: tuple[str, str, str], where: str, space: StyleSpace) -> Item:
+    """One map with its separation.
+
+    Args:
+        kind: of the three above.
+        where: name of the direction or directions.
+        space: what to draw.
+    """
+    name, title, shows = kind
+    one, other = Counter(space.groups)
+    table = DataTable(
+        name=f"{name} {where}",
+        title=f"How far {one} and {other} are apart on {where}",
+        header=("separation", "among their own"),
+        rows=(
+            ("in the vectors", f"{100 * space.separation:.1f}%"),
+            ("in the picture", f"{100 * space.picture_separation:.1f}%"),
+        ),
+        notes=(
+            f"Seen by {space.seen_by}. Among their own: the share of sentences whose 10 nearest "
+            "are mostly of their own group; 50% is chance.",
+        ),
+    )
+    rows = [
+        (where, i, group, float(x), float(y))
+        for i, group, (x, y) in zip(space.ids, space.groups, space.points, strict=True)
+    ]
+    return of_table(
+        table,
+        name=name,
+        title=title,
+        says=(
+            f"{shows}, as seen by {space.seen_by}. Distances between far points mean nothing. "
+            f"Separation: {100 * space.separation:.0f}% of the sentences lie among their own group "
+            "in the vectors (chance: 50%)."
+        ),
+        alt=f"A point for each of {len(rows)} sentences, {one} and {other}.",
+        csv=csv_text(("direction", "id", "group", "x", "y"), rows),
+        draw=lambda: draw_style_space(space),
+    )

@@ -432,7 +432,7 @@ class TestExport:
         names = {row["name"]: row["rater"] for row in desk.overview(known[""])["progress"]}
         mine = [row for row in rows if row.rater == names["Ann Archer"]]
         assert len(mine) == 5 * 6 * 4  # systems, sources, aspects with the overall one
-        overall = {row.system: row.score for row in mine if row.aspect == "overall"}
+        overall = {row.system: row.score for row in mine if row.aspect == "derived_overall"}
         assert overall["Parrot"] == pytest.approx(11 / 3 * 0.6)
         assert overall["Oracle9"] == overall["Twin9"] == pytest.approx(11 / 3)
         skipped = [row for row in rows if row.score is None]
@@ -465,7 +465,7 @@ class TestExport:
         assert by_aspect["content"]["kappa"]["value"] is None  # all scores the same
         means = {(row["system"], row["aspect"]): row["mean"] for row in statistics["means"]}
         assert means["Twin9", "style"] == pytest.approx(7 / 3)
-        assert means["Parrot", "overall"] == pytest.approx((11 + 11 + 12) / 9 * 0.6)
+        assert means["Parrot", "derived_overall"] == pytest.approx((11 + 11 + 12) / 9 * 0.6)
         json.dumps(statistics, allow_nan=False)
 
     def test_naturalness_is_exported_as_whether_the_output_was_chosen(self, results, tmp_path):
@@ -494,7 +494,7 @@ class TestExport:
         desk.save(ann, 0, GOOD | {"flagged": True, "comment": SENTENCES[0][0]})  # quotes it
         desk.close()
         rows = export(tmp_path / "s", tmp_path / "j.jsonl")
-        assert "overall" in {row.aspect for row in rows}
+        assert "derived_overall" in {row.aspect for row in rows}
         assert {(row.source, row.output) for row in rows} == {(None, None)}
         assert {row.note for row in rows} == {None, "flagged"}
         assert not any(source in (tmp_path / "j.jsonl").read_text() for source, _ in SENTENCES)

@@ -211,7 +211,8 @@ def test_the_owner_sees_agreement_and_exports(study, visit, tmp_path):
         page.click("text=Export judgments")
     download.value.save_as(tmp_path / "j.jsonl")
     judgments = read_judgments(tmp_path / "j.jsonl")
-    assert {judgment.aspect for judgment in judgments} == {"style", "content", "fluency", "overall"}
+    aspects = {judgment.aspect for judgment in judgments}
+    assert aspects == {"style", "content", "fluency", "derived_overall"}
     assert "Ann" not in json.dumps([judgment.model_dump() for judgment in judgments])
 
 

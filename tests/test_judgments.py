@@ -16,7 +16,7 @@ from tstbench.datasets_scripts.judgments.schema import (
 )
 from tstbench.errors import InputError
 from tstbench.pipelines.human.agreement import agreement, reliability_table, system_means
-from tstbench.pipelines.human.overall import overall_judgments, overall_score
+from tstbench.pipelines.human.overall import derived_overall, derived_overalls
 from tstbench.pipelines.human.raters import pseudonyms
 
 GOLDEN = json.loads((Path(__file__).parent / "golden/agreement.json").read_text())
@@ -122,31 +122,31 @@ class TestPseudonyms:
 class TestProtocol:
     def test_overall_is_the_mean_times_the_copy_penalty(self):
         # TSTBench paper, section 3.3.2: arithmetic mean, times 0.6 for an unchanged source
-        assert overall_score(5, 4, 3, copied=False) == 4
-        assert overall_score(1, 5, 5, copied=True) == pytest.approx(11 / 3 * 0.6)
+        assert derived_overall(5, 4, 3, copied=False) == 4
+        assert derived_overall(1, 5, 5, copied=True) == pytest.approx(11 / 3 * 0.6)
 
     def test_every_possible_overall_score_is_on_its_scale(self):
-        scale = parse_scale(ASPECTS["overall"].scale)
+        scale = parse_scale(ASPECTS["derived_overall"].scale)
         scores = range(1, 6)
         assert all(
-            scale.holds(overall_score(s, c, f, copied=copied))
+            scale.holds(derived_overall(s, c, f, copied=copied))
             for s in scores
             for c in scores
             for f in scores
             for copied in (False, True)
         )
 
-    def test_overall_judgments_need_all_three_aspects(self):
+    def test_derived_overalls_need_all_three_aspects(self):
         three = [row(aspect=a, score=s) for a, s in (("style", 1), ("content", 5), ("fluency", 5))]
         copied = [judgment.model_copy(update={"output": judgment.source}) for judgment in three]
         two = [judgment.model_copy(update={"sample_id": "2"}) for judgment in three[:2]]
-        assert [j.score for j in overall_judgments(three + two)] == [pytest.approx(11 / 3)]
-        (overall,) = overall_judgments(copied)
-        assert (overall.score, overall.aspect) == (pytest.approx(2.2), "overall")
+        assert [j.score for j in derived_overalls(three + two)] == [pytest.approx(11 / 3)]
+        (overall,) = derived_overalls(copied)
+        assert (overall.score, overall.aspect) == (pytest.approx(2.2), "derived_overall")
 
     def test_a_note_about_one_aspect_is_none_about_the_whole(self):
         three = [row(aspect=a, score=3, note=f"{a}!") for a in ("style", "content", "fluency")]
-        (overall,) = overall_judgments(three)
+        (overall,) = derived_overalls(three)
         assert (overall.score, overall.note) == (3, None)
 
     @pytest.mark.parametrize("field", ["source", "output", "sample_id"])
@@ -154,7 +154,7 @@ class TestProtocol:
         three = [row(aspect=a, score=3) for a in ("style", "content", "fluency")]
         kept = [judgment.model_copy(update={"sample_id": "2"}) for judgment in three]
         hidden = [judgment.model_copy(update={field: None}) for judgment in three]
-        assert [j.sample_id for j in overall_judgments([*hidden, *kept])] == ["2"]
+        assert [j.sample_id for j in derived_overalls([*hidden, *kept])] == ["2"]
 
 
 class TestAgreement:

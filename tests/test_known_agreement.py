@@ -260,6 +260,14 @@ class TestWords:
         )
         assert in_words.one_line("joint").endswith("system n=8")
 
+    def test_an_asked_overall_goes_before_a_derived_one_of_more_outputs(self, shipped):
+        shipped(
+            number("joint", aspect="derived_overall", study="li2018", outputs=9999, value=0.9),
+            number("joint", aspect="overall", study="asked", outputs=100, value=0.2),
+        )
+        assert in_words.short("joint") == "0.20"
+        assert "li2018 derived overall yelp/" in in_words.one_line("joint_calibrated")
+
     def test_what_was_measured_on_sentiment_is_not_said_over_other_data(self, shipped):
         shipped(number("acc", aspect="style", value=0.42))
         ours, other = (f"acc|v:1|direction:my/{way}" for way in ("positive-to-negative", "a-to-b"))

@@ -10,7 +10,9 @@ from scipy import stats
 
 from tstbench.commands.cli import main
 from tstbench.datasets_scripts.judgments.schema import Judgment, write_judgments
+from tstbench.datasets_scripts.judgments.tstbench2025 import tstbench2025_judgments
 from tstbench.errors import InputError
+from tstbench.pipelines.human.overall import derived_overall, derived_overalls
 from tstbench.pipelines.meta.columns import Column, computed_columns
 from tstbench.pipelines.meta.cut import Settings
 from tstbench.pipelines.meta.evaluate import meta_evaluate
@@ -160,14 +162,15 @@ def test_aspects_meet_the_metrics_that_measure_them():
     assert len({(s.aspect, s.metric) for s in every.scores}) == 4
 
 
-def test_a_study_without_overall_scores_gets_the_protocols():
+def test_a_study_without_overall_scores_gets_derived_ones_of_another_name():
     outputs = rated_outputs(rows(aspects=("style", "content", "fluency")))
     scores = outputs[0].scores
     mean = np.mean([scores[name] for name in ("style", "content", "fluency")])
-    assert scores["overall"] == pytest.approx(mean)
+    assert "overall" not in scores
+    assert scores["derived_overall"] == pytest.approx(mean)
 
 
-def test_the_protocols_overall_score_is_of_its_own_scale_only(tmp_path, capsys):
+def test_a_derived_overall_is_of_the_protocols_scale_only(tmp_path, capsys):
     table = tmp_path / "percent.csv"
     lines = [f"is {n},was {n},a,{WAYS[0]},{90 - n},{10 + n},{n}\n" for n in range(5)]
     table.write_text("source,output,system,direction,style,content,fluency\n" + "".join(lines))
@@ -185,12 +188,12 @@ def test_flagged_scores_and_rated_sources_are_no_pairs():
     assert len(rated_outputs(others)) == 0
 
 
-def test_a_flagged_score_is_no_part_of_an_overall_score():
+def test_a_flagged_score_is_no_part_of_a_derived_overall():
     judgments = list(rows(systems=2, aspects=("style", "content", "fluency"), raters=1))
     first = judgments[0]
     wrong = Judgment.model_validate(first.model_dump() | {"score": 9.0, "flag": "impossible"})
     rated = rated_outputs([wrong, *judgments[1:]])
-    lacking = [one for one in rated if "overall" not in one.scores]
+    lacking = [one for one in rated if "derived_overall" not in one.scores]
     assert [(one.system, one.sentence) for one in lacking] == [(first.system, first.sample_id)]
     assert set(lacking[0].scores) == {"content", "fluency"}
 
@@ -475,6 +478,23 @@ def test_every_mean_of_the_benchmarks_paper_follows_from_its_scores():
     near = replace(means[0], computed=means[0].computed + 0.001)
     assert not near.same, "the third digit counts"
     assert max(overall_weights(), key=overall_weights().get) == "style"
+
+
+@pytest.mark.realdata
+def test_published_overalls_are_what_raters_said_and_not_what_the_rule_gives():
+    rows = tstbench2025_judgments()
+    given = {}
+    for row in rows:
+        given.setdefault((row.direction, row.system, row.item), {})[row.aspect] = row.score
+    near = {False: 0, True: 0, None: 0}
+    for scores in given.values():
+        overall = scores.pop("overall")
+        fits = (
+            c for c in (False, True) if abs(overall - derived_overall(**scores, copied=c)) <= 0.1
+        )
+        near[next(fits, None)] += 1
+    assert near == {False: 2450, True: 183, None: 1117}
+    assert derived_overalls(rows) == []  # a study that asked has no derived ones beside them
 
 
 @pytest.mark.realdata

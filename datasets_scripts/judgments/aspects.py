@@ -52,6 +52,14 @@ FLUENCY = Aspect(
 OVERALL = Aspect(
     "overall",
     "Overall",
+    "All in all, how good is the output? Usually the mean of the three; 0.6 times that if it only "
+    "repeats its source.",
+    "ordinal 1-5",
+)
+# Computed, not asked: no rater has said it.
+DERIVED_OVERALL = Aspect(
+    "derived_overall",
+    "Derived overall",
     "Mean of the three, times 0.6 where the output equals the source.",
     "interval 0.6-5",
 )
@@ -81,5 +89,12 @@ NATURALNESS_ABSOLUTE = Aspect(
     "interval 1-5",
 )
 RATED = (STYLE, CONTENT, FLUENCY)
-_OTHERS = (OVERALL, STYLE_DIFFERENCE, CONTENT_MASKED, NATURALNESS, NATURALNESS_ABSOLUTE)
+_OTHERS = (
+    OVERALL,
+    DERIVED_OVERALL,
+    STYLE_DIFFERENCE,
+    CONTENT_MASKED,
+    NATURALNESS,
+    NATURALNESS_ABSOLUTE,
+)
 ASPECTS: dict[str, Aspect] = {aspect.name: aspect for aspect in (*RATED, *_OTHERS)}

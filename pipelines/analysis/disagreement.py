@@ -17,7 +17,6 @@ from .results import DirectionResults, competing, sentence_ids, sentence_scores
 
 MOST_CASES = 10
 _OF_A_PAIR = 3  # cases in which the same two measures disagree, while there are others
-_JUDGED = {"style": "style", "content": "content", "fluency": "fluency", "overall": "overall"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -212,8 +211,9 @@ def _measures(results: DirectionResults, aspects: Sequence[HumanAspect]) -> list
         scores = human_sentences(aspect, results, ids)
         if np.isfinite(scores).any():
             places = places_of(scores, higher_is_better=True)
-            name = _JUDGED.get(aspect.aspect, aspect.aspect)
-            found.append(_Measure(title=aspect.title, aspect=name, scores=scores, places=places))
+            found.append(
+                _Measure(title=aspect.title, aspect=aspect.aspect, scores=scores, places=places)
+            )
     return found
 
 

@@ -15,12 +15,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...datasets_scripts.cleaning import match_key
+from ...datasets_scripts.judgments.aspects import ASPECTS
 from ...datasets_scripts.judgments.own import source_id
 from ...datasets_scripts.judgments.schema import Judgment
 from ..report import Report
 from .results import DirectionResults, competing
 
-_ORDER = {name: n for n, name in enumerate(("style", "content", "fluency", "overall"))}
+_ORDER = {name: n for n, name in enumerate(ASPECTS)}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,6 +11,7 @@ from ...datasets_scripts.cleaning import is_blank
 from ...datasets_scripts.judgments.schema import Judgment
 from ...errors import InputError
 from ...metrics.functional.calibrated import calibrated_scores
+from ..meta.aspects import NATURAL
 from ..meta.columns import Column
 from ..meta.cut import Settings
 from ..meta.evaluate import meta_evaluate
@@ -81,7 +82,7 @@ def overall_held_out(
     candidates: Mapping[str, Sequence[str]],
     settings: Settings,
 ) -> list[MetaScore]:
-    """Agreement with the overall score of each study, direction by direction.
+    """Agreement with each study's overall score, asked or derived, direction by direction.
 
     A direction is scored by parts fitted without it, whoever rated it, and with weights from other
     datasets; and again by parts fitted without its study as well, where that leaves enough.
@@ -101,7 +102,7 @@ def overall_held_out(
 
     rows = [row for row in judgments if row.study in outputs]
     report = meta_evaluate(rows, score, settings)
-    return [one for one in report.scores if one.aspect == "overall" and one.direction]
+    return [one for one in report.scores if NATURAL.get(one.aspect) == "overall" and one.direction]
 
 
 def scored(

@@ -66,11 +66,11 @@ def _overall(evidence: Mapping[str, Any]) -> Iterator[str]:
         if not some:
             continue
         yield ""
-        yield f"Joint: Spearman with people's overall, {level} level, 95% over sentences"
+        yield f"Joint: Spearman with the overall score, {level} level, 95% over sentences"
         for row in some:
             found = f"{_number(row.get('value')):>6}{_interval((row.get('low'), row.get('high')))}"
             yield f"{row['study'][:10]:10} {row['direction'][:36]:36} {found}"
-            yield f"{'':10} {row['metric']}"
+            yield f"{'':10} {row['metric']}; {row['aspect'].replace('_', ' ')}"
 
 
 def _interval(bounds: tuple[float | None, float | None] | None) -> str:

@@ -201,8 +201,8 @@ def scales_of(judgments: Iterable[Judgment]) -> dict[tuple[str, str], tuple[floa
 def system_means(judgments: Iterable[Judgment]) -> SystemMeans:
     """The systems of the studies whose raters gave style, content, fluency and an overall score.
 
-    An overall score that is only computed from the others says nothing about weights: studies
-    without one of their own have no systems here.
+    A derived overall score says nothing about weights: studies that did not ask for one have no
+    systems here.
     """
     rows = list(judgments)
     scales = scales_of(rows)

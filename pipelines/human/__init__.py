@@ -1,1 +1,1 @@
-"""What is computed from human judgments: overall scores, agreement, and raters' pseudonyms."""
+"""What is computed from human judgments: derived overalls, agreement, and raters' pseudonyms."""

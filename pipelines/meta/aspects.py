@@ -14,4 +14,5 @@ NATURAL: Mapping[str, str] = {
     "naturalness": "fluency",
     "naturalness_relative": "fluency",
     "overall": "overall",
+    "derived_overall": "overall",
 }

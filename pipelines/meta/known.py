@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
+from ...datasets_scripts.judgments.aspects import DERIVED_OVERALL
 from ...datasets_scripts.judgments.schema import first_problem
 from ...errors import InputError
 from ...files import write_text
@@ -197,10 +198,12 @@ def where(score: MetaScore) -> tuple[str, ...]:
 def headline(scores: Sequence[MetaScore]) -> MetaScore | None:
     """The one number to show: of the study with most rated outputs; ``None`` if there is none.
 
-    The same rule for every metric, so that no metric is shown with the study it likes best.
+    The same rule for every metric, so that no metric is shown with the study it likes best. A
+    derived overall score counts where no study has asked for one.
     """
     defined = [score for score in scores if score.value is not None]
-    return max(defined, key=lambda score: score.outputs, default=None)
+    derived = DERIVED_OVERALL.name
+    return max(defined, key=lambda score: (score.aspect != derived, score.outputs), default=None)
 
 
 def doubtful(scores: Sequence[MetaScore]) -> tuple[MetaScore, ...]:

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...datasets_scripts.judgments import mir2019
-from ...datasets_scripts.judgments.aspects import OVERALL, RATED
 from ...datasets_scripts.judgments.schema import Judgment
-from ..human.overall import overall_judgments
+from ..human.overall import derived_overalls
 
 
 @dataclass(frozen=True)
@@ -46,15 +45,13 @@ class RatedOutput:
 def rated_outputs(judgments: Iterable[Judgment]) -> list[RatedOutput]:
     """The outputs in the order of first mention; flagged and missing scores are left out.
 
-    A study that asked for style, content and fluency but not for an overall score gets the
-    protocol's, see :mod:`tstbench.pipelines.human.overall`. Mir et al.'s ratings of the sources
-    themselves are no outputs. A judgment that names no sentence is left out.
+    A study that asked for style, content and fluency but not for an overall score gets a derived
+    one, see :mod:`tstbench.pipelines.human.overall`. Mir et al.'s ratings of the sources themselves
+    are no outputs. A judgment that names no sentence is left out.
     """
     sources = (mir2019.STUDY, mir2019.SOURCE_SYSTEM)
     rows = [row for row in judgments if (row.study, row.system) != sources]
-    asked = {row.aspect for row in rows}
-    if OVERALL.name not in asked and {aspect.name for aspect in RATED} <= asked:
-        rows += overall_judgments([row for row in rows if row.flag is None])
+    rows += derived_overalls(rows)
     given: dict[tuple[str, str, str, str], dict[str, list[float]]] = {}
     first: dict[tuple[str, str, str, str], Judgment] = {}
     for row in rows:

@@ -16,7 +16,7 @@ from ...datasets_scripts.judgments.licensed import without_licensed_text
 from ...datasets_scripts.judgments.schema import Judgment, write_judgments
 from ...datasets_scripts.known import parse_direction
 from ...errors import InputError
-from ...pipelines.human.overall import overall_judgments
+from ...pipelines.human.overall import derived_overalls
 from .answers import Answer, AnswerLog, Answers
 from .study import ANSWERS_FOLDER, Item, Study, load_study
 
@@ -61,7 +61,7 @@ def judgments(study: Study, answers: Mapping[str, Answers]) -> list[Judgment]:
                         for system in item.systems
                         for row in _rows(study, item, answer, rater, system)
                     ]
-    rows += overall_judgments(rows)
+    rows += derived_overalls(rows)
     order = {name: number for number, name in enumerate(ASPECTS)}
     rows.sort(key=lambda r: (r.direction, r.sample_id, r.system, order[r.aspect], r.rater))
     return [without_licensed_text(row) for row in rows]  # an export may be published

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from ...datasets_scripts.judgments.aspects import DERIVED_OVERALL
 from ...metrics.registry import METRICS, caution, is_neutral
 from ...pipelines.meta.in_words import ASPECTS, ranking_place
 from ...pipelines.report import Report
@@ -214,10 +215,12 @@ def _human_columns(
         study, aspect, scale = key
         cells = _human_cells(by_column[key], entries)
         low, high = _extent(cells)
+        derived = aspect == DERIVED_OVERALL.name
+        what = "what follows from people's three scores" if derived else "the scores people gave"
         column = Column(
             key=f"human:{study}:{aspect}:{scale}",
             title=aspect.replace("_", " ").capitalize(),
-            meaning=f"mean score given by people in {study}",
+            meaning=f"mean of {what} in {study}",
             aspect="human",
             unit=scale,
             higher_is_better=True,

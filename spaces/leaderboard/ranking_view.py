@@ -74,7 +74,7 @@ def _why(overall: Sequence[Column]) -> str:
     main = headline(agreement.measured(first.key, first.signature or ""))
     if main is None:
         return " How far people agree with it was not measured on this task."
-    who = f"people's overall scores of {agreement.of_how_many(main)}"
+    who = f"people's {main.aspect.replace('_', ' ')} scores of {agreement.of_how_many(main)}"
     said = f" {agreement.RHO}: agreement with {who} ({agreement.study_title(main.study)})."
     better = headline(agreement.measured("joint_calibrated"))
     if first.key == "joint" and better is not None:

@@ -7,6 +7,7 @@ const LABELS = {
   content: "Content",
   fluency: "Fluency",
   overall: "Overall",
+  derived_overall: "Derived overall",
   content_masked: "Content, style masked",
   naturalness_relative: "Output more natural than source",
 };

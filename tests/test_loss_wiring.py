@@ -45,30 +45,38 @@ def data():
 def test_stytrans(data, mode):
     weights = {"self": 0.3, "cycle": 0.7, "style": 1.9}
     settings = {f"{name}_weight": weight for name, weight in weights.items()}
-    config = replace(StyTransConfig.tiny(TASK), **settings, temperature=0.6, discriminator=mode)
+    noise = {"word_drop": 0.3, "word_drop_factor": 2.0, "temperature_factor": 0.5}
+    config = StyTransConfig.tiny(TASK)
+    config = replace(config, **settings, **noise, temperature=0.6, discriminator=mode)
     learner = made(StyTrans, data, config)
     write = learner.network["generator"]
 
-    def terms(words, own, other, _):
+    def terms(words, own, other, number, step, soft, drop):
         repeated, rewritten = (
-            ended(write.unroll(words, size(words), style, temperature=0.6))
+            ended(write.unroll(words, size(words), style, temperature=soft))
             for style in (own, other)
         )
         judged, doubt = verdicts(learner.discriminator, words, own, other, repeated, rewritten)
-        same = {"self": told(write.teach(words, size(words), own, words), words)}
-        back = write.teach(rewritten, size(rewritten), own, words)
+        read = words.clone()
+        lost = np.random.default_rng([config.seed, step, number]).random(words.shape[1] - 1)
+        read[0, :-1][torch.tensor(lost < drop)] = UNKNOWN
+        same = {"self": told(write.teach(read, size(read), own, words) / soft, words)}
+        back = write.teach(rewritten, size(rewritten), own, words) / soft
         again = {"cycle": told(back, words), "style": doubt}
         lengths.add(rewritten.shape[1])
         return {"warm_up": same, "discriminator": judged, "generator": same | again}
 
     lengths = set()
-    with torch.no_grad():
-        every = [terms(*sentence) for sentence in sentences(learner, PART)]
-    assert len(lengths) > 2
     scale = defaultdict(lambda: 0.1, {n: w / 10 for n, w in weights.items()})  # ten sentences
-    for step, name in ((0, "warm_up"), (10, "discriminator"), (12, "generator")):
-        expected = summed((one[name] for one in every), scale)
+    for step, name, soft, drop in (  # ten steps of warm-up; of three rounds of four, two are over
+        (0, "warm_up", 0.6, 0.3), (10, "discriminator", 0.6, 0.3), (12, "generator", 0.6, 0.3),
+        (18, "discriminator", 0.4, 0.5), (20, "generator", 0.4, 0.5),
+    ):  # fmt: skip
+        with torch.no_grad():
+            every = [terms(*some, step, soft, drop)[name] for some in sentences(learner, PART)]
+        expected = summed(every, scale)
         assert check(learner, step, PART, WHOLE, lambda e=expected: e) == name
+    assert len(lengths) > 2
 
 
 def verdicts(judge, words, own, other, repeated, rewritten):

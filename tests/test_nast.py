@@ -143,7 +143,7 @@ def test_parts_of_a_batch_sum_up(data, config):
     for loss in (
         lambda part: learner.warm_up_loss(part, whole, 3),
         lambda part: learner.generator_loss(part, whole, 15),
-        lambda part: learner.discriminator_loss(part, whole),
+        lambda part: learner.discriminator_loss(part, whole, 10),
     ):
         with torch.no_grad():
             together, parts = loss(whole), [loss(whole[:5]), loss(whole[5:])]

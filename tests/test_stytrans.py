@@ -168,7 +168,7 @@ def test_each_step_moves_its_own_network(learner):
 def test_a_loss_is_a_sum_over_words_divided_by_the_batch(learner):
     """Not a mean over words: the paper's released code, and the published weights with it."""
     part = np.arange(16)
-    term = learner._self_loss(part, part)["self"].item()
+    term = learner._self_loss(part, part, 0)["self"].item()
     total = 0.0
     with torch.no_grad():
         for i in part:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from prepared import command_line
 
-from tstbench.datasets_scripts.known import parse_direction
+from tstbench.datasets_scripts.known import directions_of, parse_direction
 from tstbench.pipelines.suite_file import read_suite
 from tstbench.trainers.registry import SYSTEMS, system_class
 from tstbench.trainers.train import presets, system_config
@@ -37,6 +37,24 @@ def test_train_transfer_evaluate(name, tmp_path, capsys):
     )
     assert code == 0, err
     assert "s-BLEU" in shown
+
+
+@pytest.mark.parametrize(
+    ("name", "direction", "expected"),
+    [
+        ("stytrans", "yelp", {"dropout": 0.1, "word_drop": 0.1, "rounds": 2000, "max_length": 16}),
+        ("nast", "yelp", {"rounds": 15_000, "warm_up": 1000, "learning_rate": 1e-4}),
+        ("nast", "gyafc_fr", {"rounds": 20_000, "warm_up": 3000, "learning_rate": 5e-4}),
+        ("nast", "amazon", {"rounds": 15_000, "warm_up": 3000, "cycle_weight": 0.25}),
+        ("nast", "shakespeare", {"warm_up": 1000, "alignment": "simple", "max_length": 32}),
+        ("tsst", "yelp", {"retriever": "dense", "max_length": 18}),
+        ("bsrr", "amazon", {"supervised_epochs": 0, "baseline": False, "optimizer": "rmsprop"}),
+        ("llama-lora", "styptb_arr", {"loss": "all", "batch_size": 128}),
+    ],
+)
+def test_the_benchmarks_own_runs_are_a_preset(name, direction, expected):
+    config = system_config(name, directions_of(direction)[0], preset="tstbench")
+    assert {key: getattr(config, key) for key in expected} == expected
 
 
 def test_the_suite_of_all_ten_can_be_run():

@@ -131,6 +131,13 @@ class BsrrConfig(SystemConfig):
         return cls(max_length=60, sample_length=60)
 
     @classmethod
+    def tstbench(cls, direction: Direction) -> BsrrConfig:
+        """The benchmark's copy: rewards from the start, without a baseline; style weight 0.8."""
+        return replace(
+            cls.for_direction(direction), supervised_epochs=0, baseline=False, style_weight=0.8
+        )
+
+    @classmethod
     def small(cls, direction: Direction) -> BsrrConfig:
         """For a small BART: give its folder as ``base``."""
         return replace(

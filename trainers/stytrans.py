@@ -26,7 +26,8 @@ from ..datasets_scripts.directions import Direction
 from .learning.adversarial import AdversarialConfig, AdversarialLearner
 from .learning.corpus import Corpus
 from .learning.loop import Learner, Terms
-from .learning.vocabulary import PAD, UNKNOWN
+from .learning.noise import blanked
+from .learning.vocabulary import PAD, UNKNOWN, padded
 from .nets.losses import summed_word_loss
 from .nets.style_transformer import Generator, lengths_of
 from .word_config import WordConfig
@@ -46,11 +47,32 @@ class StyTransConfig(AdversarialConfig):
     style_weight: Annotated[float, Field(ge=0)] = field(
         default=1.0, metadata={"help": "weight of the discriminator's verdict"}
     )
+    word_drop: Annotated[float, Field(ge=0, le=1)] = field(
+        default=0.0,
+        metadata={"help": "share of words of self-reconstruction that are read as unknown"},
+    )
+    word_drop_factor: Annotated[float, Field(ge=0)] = field(
+        default=1.0, metadata={"help": "what word_drop has been multiplied by after all rounds"}
+    )
+    temperature_factor: Annotated[float, Field(gt=0)] = field(
+        default=1.0, metadata={"help": "what temperature has been multiplied by after all rounds"}
+    )
 
     @classmethod
     def for_direction(cls, direction: Direction) -> StyTransConfig:
         """Other corpora than Yelp have longer sentences: 32 words."""
         return cls() if direction.dataset == "yelp" else cls(max_length=32)
+
+    @classmethod
+    def tstbench(cls, direction: Direction) -> StyTransConfig:
+        """The fork that the benchmark ran: dropout, words dropped, harder and harder soft words."""
+        return replace(
+            cls.for_direction(direction),
+            dropout=0.1,
+            word_drop=0.1,
+            word_drop_factor=2.0,
+            temperature_factor=0.5,
+        )
 
     @classmethod
     def small(cls, direction: Direction) -> StyTransConfig:
@@ -69,38 +91,59 @@ class _Learner(AdversarialLearner):
         super().__init__(system.network, system.config, corpus, system.rewritten)
         self._generator, self._config = system.network, system.config
 
-    def warm_up_loss(self, part: np.ndarray, whole: np.ndarray, step: int) -> Terms:  # noqa: ARG002
-        return self._self_loss(part, whole)
+    def warm_up_loss(self, part: np.ndarray, whole: np.ndarray, step: int) -> Terms:
+        return self._self_loss(part, whole, step)
 
-    def _self_loss(self, part: np.ndarray, whole: np.ndarray) -> Terms:
+    def _grown(self, factor: float, step: int) -> float:
+        """A factor that goes from 1 to this one in a line, a round at a time."""
+        place = max(0, step - self._rounds.warm_up) // self._rounds.length / self._rounds.rounds
+        return 1 + (factor - 1) * place
+
+    def _temperature(self, step: int) -> float:
+        return self._config.temperature * self._grown(self._config.temperature_factor, step)
+
+    def _self_loss(self, part: np.ndarray, whole: np.ndarray, step: int) -> Terms:
         words, styles = self.batch(part)
-        logits = self._generator.teach(words, lengths_of(words), styles, words)
-        return {"self": self._config.self_weight * summed_word_loss(logits, words) / len(whole)}
+        read, share = (
+            words,
+            self._config.word_drop * self._grown(self._config.word_drop_factor, step),
+        )
+        if share:
+            rows = (
+                blanked(self._corpus.rows[i], share, np.random.default_rng([self.seed, step, i]))
+                for i in part
+            )
+            read = padded(list(rows)).to(words.device)
+        logits = self._generator.teach(read, lengths_of(read), styles, words)
+        return {"self": self._config.self_weight * self._word_loss(logits, words, whole, step)}
 
-    def generator_loss(self, part: np.ndarray, whole: np.ndarray, step: int) -> Terms:  # noqa: ARG002
+    def _word_loss(self, logits: Tensor, words: Tensor, whole: np.ndarray, step: int) -> Tensor:
+        return summed_word_loss(logits / self._temperature(step), words) / len(whole)
+
+    def generator_loss(self, part: np.ndarray, whole: np.ndarray, step: int) -> Terms:
         config = self._config
         words, styles = self.batch(part)
-        rewrite = self.rewritten(words, 1 - styles)
+        rewrite = self.rewritten(words, 1 - styles, step)
         back = self._generator.teach(rewrite, lengths_of(rewrite), styles, words)
         doubt = self.discriminator.doubt(rewrite, lengths_of(rewrite), 1 - styles).sum()
         return {
-            **self._self_loss(part, whole),
-            "cycle": config.cycle_weight * summed_word_loss(back, words) / len(whole),
+            **self._self_loss(part, whole, step),
+            "cycle": config.cycle_weight * self._word_loss(back, words, whole, step),
             "style": config.style_weight * doubt / len(whole),
         }
 
-    def discriminator_loss(self, part: np.ndarray, whole: np.ndarray) -> Terms:
+    def discriminator_loss(self, part: np.ndarray, whole: np.ndarray, step: int) -> Terms:
         words, styles = self.batch(part)
         with torch.no_grad():  # rewrites as they are: the generator does not learn here
-            own, other = self.rewritten(words, styles), self.rewritten(words, 1 - styles)
+            own, other = (self.rewritten(words, side, step) for side in (styles, 1 - styles))
         repeated, rewritten = (own, lengths_of(own)), (other, lengths_of(other))
         losses = self.discriminator.losses(words, styles, repeated, rewritten)
         return {name: loss / len(whole) for name, loss in losses.items()}
 
-    def rewritten(self, words: Tensor, styles: Tensor) -> Tensor:
+    def rewritten(self, words: Tensor, styles: Tensor, step: int) -> Tensor:
         """Soft words (B, S, V) in these styles."""
         return self._generator.unroll(
-            words, lengths_of(words), styles, temperature=self._config.temperature
+            words, lengths_of(words), styles, temperature=self._temperature(step)
         )
 
 

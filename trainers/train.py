@@ -23,6 +23,8 @@ from .settings import read_settings
 from .system import SystemConfig
 from .system_card import SYSTEM_STORE, StoredSystem, SystemCard, run_name
 
+PRESETS = ("tstbench", "small", "tiny")  # each a method of SystemConfig
+
 
 class Seeded(NamedTuple):
     """One of several runs of a system."""
@@ -48,7 +50,7 @@ def config_class(name: str) -> type[SystemConfig]:
 def presets(config: type[SystemConfig]) -> list[str]:
     """The names of a system's presets: sets of settings besides its defaults."""
     kinds = [kind for kind in config.__mro__ if kind is not SystemConfig]
-    return [name for name in ("small", "tiny") if any(name in vars(kind) for kind in kinds)]
+    return [name for name in PRESETS if any(name in vars(kind) for kind in kinds)]
 
 
 def system_config(
@@ -73,8 +75,7 @@ def system_config(
     config = config_class(name)
     if preset is not None and preset not in presets(config):
         raise unknown_name(f"preset of {name}", preset, presets(config))
-    choices = {None: config.for_direction, "small": config.small, "tiny": config.tiny}
-    usual = choices[preset](direction)
+    usual = getattr(config, preset or "for_direction")(direction)
     return read_settings(config, {**asdict(usual), **(values or {})}, name)
 
 

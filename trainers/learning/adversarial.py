@@ -207,7 +207,7 @@ class AdversarialLearner(Learner):
         """Of the generator."""
 
     @abstractmethod
-    def discriminator_loss(self, part: np.ndarray, whole: np.ndarray) -> Terms:
+    def discriminator_loss(self, part: np.ndarray, whole: np.ndarray, step: int) -> Terms:
         """Of the discriminator."""
 
     def update(self, step: int) -> Update:
@@ -216,7 +216,7 @@ class AdversarialLearner(Learner):
 
         def loss(part: np.ndarray, whole: np.ndarray) -> Terms:
             if phase == "discriminator":
-                return self.discriminator_loss(part, whole)
+                return self.discriminator_loss(part, whole, step)
             if phase == "warm_up":
                 return self.warm_up_loss(part, whole, step)
             return self.generator_loss(part, whole, step)

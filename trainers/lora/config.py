@@ -95,6 +95,11 @@ class LlamaLoraConfig(AdapterConfig):
         return cls()
 
     @classmethod
+    def tstbench(cls, direction: Direction) -> LlamaLoraConfig:
+        """The benchmark's script learns the prompt's tokens, too."""
+        return replace(cls.for_direction(direction), loss="all")
+
+    @classmethod
     def small(cls, direction: Direction) -> LlamaLoraConfig:
         """For a small Llama (``tstbench train backbone --family llama``): give it as ``base``."""
         return replace(

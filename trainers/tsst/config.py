@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -127,6 +127,11 @@ class TsstConfig(WordConfig):
             epochs=15.0,
             discriminator_steps=5,
         )
+
+    @classmethod
+    def tstbench(cls, direction: Direction) -> TsstConfig:
+        """The benchmark's log of Yelp has the dense retriever."""
+        return replace(cls.for_direction(direction), retriever="dense")
 
     @classmethod
     def small(cls, direction: Direction) -> TsstConfig:

@@ -88,18 +88,26 @@ def test_without_masking_it_is_the_cosine_of_sentence_transformers(home, inputs)
     assert "threshold" not in found.signature.as_dict()
 
 
-@pytest.mark.parametrize("mask", ["masked", "removed"])
-def test_style_words_are_left_out_of_both_texts(home, inputs, tmp_path, mask):
+@pytest.mark.parametrize(
+    ("mask", "unit", "rule"),
+    [("masked", "pieces", "published"), ("removed", "pieces", "published"),
+     ("masked", "words", "covering")],
+)  # fmt: skip
+def test_style_words_are_left_out_of_both_texts(home, inputs, tmp_path, mask, unit, rule):
     scorers = with_attribution(tiny_classifier(tmp_path / "model"))
-    chosen = choices({"cps": {"mask": mask, "threshold": 0.4, "steps": 4}})
-    found = measure(["cps"], inputs, scorers, chosen)["cps"]
+    options = {"mask": mask, "threshold": 0.4, "steps": 4, "unit": unit, "rule": rule}
+    found = measure(["cps"], inputs, scorers, choices({"cps": options}))["cps"]
     attribution, encoder = scorers.load("attribution"), scorers.load("encoder")
 
     def stripped(text):
-        (values,) = attribution.word_attributions([text.lower()], steps=4)
-        spans = word_spans(text)
+        if unit == "words":
+            spans = word_spans(text)
+            (values,) = attribution.word_attributions([text.lower()], steps=4)
+        else:
+            (one,) = attribution.attributions([text.lower()], steps=4)
+            spans, values = one.pieces, one.values  # the framing tokens have 0
         assert len(spans) == len(values)
-        words = style_words(values, 0.4)
+        words = style_words(values, 0.4, rule)
         assert not text or words
         return without_words(text, spans, words, "[PAD]" if mask == "masked" else None)
 
@@ -110,15 +118,16 @@ def test_style_words_are_left_out_of_both_texts(home, inputs, tmp_path, mask):
         assert found.statistics.per_sentence[i] == pytest.approx(float(one @ two), abs=1e-5)
     assert found.statistics.per_sentence[3] == 0
     said = found.signature.as_dict()
-    assert said["mask"] == mask
+    assert (said["mask"], said["unit"], said["rule"]) == (mask, unit, rule)
     assert said["attribution"].startswith("model#")
     assert ("placeholder" in said) == (mask == "masked")
 
 
-def test_a_letter_that_is_two_in_lower_case_moves_no_word(home, inputs, tmp_path):
+@pytest.mark.parametrize("unit", ["pieces", "words"])
+def test_a_letter_that_is_two_in_lower_case_moves_no_word(home, inputs, tmp_path, unit):
     """In lower case the word is three: places are those of the text that is masked."""
     scorers = with_attribution(tiny_classifier(tmp_path / "model"))
-    chosen = choices({"cps": {"mask": "removed", "threshold": 0.5, "steps": 3}})
+    chosen = choices({"cps": {"mask": "removed", "threshold": 0.5, "steps": 3, "unit": unit}})
     text = "\u0130stanbul has really lovely and friendly food ."
     assert len(word_spans(text)) != len(word_spans(text.lower()))
     found = [
@@ -131,13 +140,13 @@ def test_a_letter_that_is_two_in_lower_case_moves_no_word(home, inputs, tmp_path
 def test_the_classifier_reads_what_it_was_said_to_read(home, inputs, tmp_path, monkeypatch):
     scorers = with_attribution(tiny_classifier(tmp_path / "model"))
     attribution, asked = scorers.load("attribution"), []
-    own = attribution.word_attributions
+    own = attribution.attributions
 
     def noted(sentences, **how):
         asked.extend(sentences)
         return own(sentences, **how)
 
-    monkeypatch.setattr(attribution, "word_attributions", noted)
+    monkeypatch.setattr(attribution, "attributions", noted)
     some = check_inputs(["The FOOD 's good ."], ["The FOOD 's bad ."], None, inputs.direction)
     chosen = choices({"cps": {"mask": "masked", "steps": 2}})
     measure(["cps"], some, scorers, chosen)
@@ -151,6 +160,7 @@ def test_the_classifier_reads_what_it_was_said_to_read(home, inputs, tmp_path, m
     [
         {"mask": "removed"},
         {"threshold": 0.6},
+        {"rule": "covering"},
         {"placeholder": "[UNK]"},
         {"steps": 1},
         {"baseline": "mask"},

@@ -219,10 +219,13 @@ def test_words_hold_what_their_pieces_hold(text, data):
     values = np.array(data.draw(shares))
     assert word_attributions(words, values, words) == pytest.approx(values)
     threshold = data.draw(st.floats(0, 1))
-    chosen = style_words(values, threshold)
+    chosen = style_words(values, threshold, "covering")
     assume(values.any())
     held = np.abs(values)[chosen].sum() / np.abs(values).sum()
     assert held >= threshold - 1e-9
+    fewer = style_words(values, threshold)
+    held = np.abs(values)[fewer].sum() / np.abs(values).sum()
+    assert held <= threshold + 1e-9 or len(fewer) == 1
     assert sorted(np.abs(values)[chosen], reverse=True) == list(np.abs(values)[chosen])
     left = without_words(text, words, chosen, None)
     kept = [text[a:b] for i, (a, b) in enumerate(words) if i not in chosen]

@@ -327,28 +327,32 @@ def test_attributions_of_other_pieces(values):
 def test_style_words_of_equal_shares_are_the_first():
     """A hundred shares of two sizes: more than a sort keeps in order by accident."""
     values = np.array([1.0, -3.0, 1.0, 1.0] * 25)
-    assert style_words(values, 0.5) == list(range(1, 100, 4))
-    assert style_words(values, 1.0) == [
+    assert style_words(values, 0.5, "covering") == list(range(1, 100, 4))
+    assert style_words(values, 1.0, "covering") == [
         *range(1, 100, 4),
         *(i for i in range(100) if i % 4 != 1),
     ]
+    assert style_words(values, 0.5) == list(range(1, 100, 4))
 
 
 def test_single_precision_adds_no_word():
     """Three of seven equal shares hold 3/7; in single precision their sum falls short of it."""
     values = np.full(7, 0.1, dtype=np.float32)
+    assert style_words(values, 3 / 7, "covering") == [0, 1, 2]
+    assert style_words(values.tolist(), 5 / 7, "covering") == [0, 1, 2, 3, 4]
     assert style_words(values, 3 / 7) == [0, 1, 2]
-    assert style_words(values.tolist(), 5 / 7) == [0, 1, 2, 3, 4]
 
 
 def test_how_much_is_asked_and_taken():
     values = np.array([0.0, 2.0, -6.0, 4.0, 0.0])
-    assert style_words(values, 0.5) == [2]
-    assert style_words(values, 0.5 + 1e-9) == [2, 3]
-    assert style_words(values, 1) == [2, 3, 1]
-    assert style_words(values, 0) == style_words(values, 1e-12) == []
-    assert style_words(np.array([0.25, 0.75]), 0.1) == [1]  # a sum of 1 is no special one
-    assert style_words(np.zeros(2), 1) == []
+    assert style_words(values, 0.5, "covering") == [2]
+    assert style_words(values, 0.5 + 1e-9, "covering") == [2, 3]
+    assert style_words(values, 1, "covering") == [2, 3, 1]
+    assert style_words(values, 0, "covering") == style_words(values, 1e-12, "covering") == []
+    assert style_words(np.array([0.25, 0.75]), 0.1, "covering") == [
+        1
+    ]  # a sum of 1 is no special one
+    assert style_words(np.zeros(2), 1, "covering") == []
 
 
 @pytest.mark.parametrize("threshold", [-0.1, 1.5, np.nan])

@@ -1,12 +1,13 @@
 """Integrated gradients: captum's values, and the axioms of the paper that defines them."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from captum.attr import LayerIntegratedGradients
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
-from tstbench.errors import InputError
+from tstbench.errors import InputError, UnknownNameError
 from tstbench.metrics.functional.attribution import (
     style_words,
     without_words,
@@ -213,18 +214,44 @@ def test_each_distinct_sentence_is_computed_once_for_each_way(tmp_path, monkeypa
 def test_style_words_by_hand():
     """Shares 0.1, 0.5, 0.2, 0.2 of absolute values."""
     values = np.array([0.1, -0.5, 0.2, -0.2])
-    assert style_words(values, 0) == []
-    assert style_words(values, 0.1) == [1]
-    assert style_words(values, 0.5) == [1]
-    assert style_words(values, 0.51) == [1, 2]
-    assert style_words(values, 0.8) == [1, 2, 3]
-    assert style_words(values, 1) == [1, 2, 3, 0]
-    assert style_words(np.zeros(3), 0.9) == []
-    assert style_words(np.zeros(0), 0.9) == []
+    thresholds = (0, 0.1, 0.5, 0.51, 0.69, 0.7, 0.8, 1)
+    covering = [[], [1], [1], [1, 2], [1, 2], [1, 2], [1, 2, 3], [1, 2, 3, 0]]
+    published = [[1], [1], [1], [1], [1], [1, 2], [1, 2], [1, 2, 3, 0]]
+    assert [style_words(values, t, "covering") for t in thresholds] == covering
+    assert [style_words(values, t) for t in thresholds] == published
+    for rule in ("published", "covering"):
+        assert style_words(np.zeros(3), 0.9, rule) == []
+        assert style_words(np.zeros(0), 0.9, rule) == []
     with pytest.raises(InputError, match=r"threshold of attribution is 1\.1"):
         style_words(values, 1.1)
     with pytest.raises(InputError, match="not a number"):
         style_words(np.array([np.nan]), 0.5)
+    with pytest.raises(UnknownNameError, match="releesed"):
+        style_words(values, 0.5, "releesed")
+
+
+def test_the_published_rule_is_that_of_the_released_code():
+    """``mask_style_tokens`` of fastforwardlabs/text-style-transfer, written out with pandas."""
+    stream = np.random.default_rng(0)
+    same, words = {0.3: 0, 0.5: 0}, {0.3: [], 0.5: []}
+    for _ in range(2000):
+        values = stream.normal(size=stream.integers(5, 20))
+        frame = pd.DataFrame({"score": values})
+        frame["share"] = frame["score"].abs() / frame["score"].abs().sum()
+        frame = frame.sort_values(by="share", ascending=False)
+        frame["cumulative"] = frame["share"].cumsum()
+        for threshold in (0.1, 0.3, 0.5):
+            if frame.iloc[0]["cumulative"] > threshold:
+                want = [frame.index[0]]
+            else:
+                want = frame[frame["cumulative"] <= threshold].index.to_list()
+            assert style_words(values, threshold) == want
+            if threshold in same:
+                ours = style_words(values, threshold, "covering")
+                same[threshold] += ours == want
+                words[threshold].append((len(want), len(ours)))
+    assert same[0.5] < same[0.3] < 2000, "the two rules are hardly ever the same"
+    assert np.diff(np.mean(words[0.5], axis=0))[0] > 0.9, "covering takes about one word more"
 
 
 def test_masking_and_removing_by_hand():

@@ -166,8 +166,8 @@ CHANGED = {
     "wmd": {"mask": "masked", "tokens": "whitespace"},
     "meaning": {"combine": "cosine", "reduce": "mean"},
     "cps": {
-        "mask": "removed", "threshold": 0.5, "placeholder": "x", "steps": 20, "baseline": "zero",
-        "output": "logit",
+        "mask": "removed", "threshold": 0.5, "rule": "covering", "unit": "words",
+        "placeholder": "x", "steps": 20, "baseline": "zero", "output": "logit",
     },
     "naturalness": {
         "human": "sources", "folds": 5, "unigram_penalty": 2.0, "neural_penalty": 2.0, "seed": 1,
@@ -222,8 +222,8 @@ DEFAULTS = {
     "chrf": {"beta": 2.0, "char_order": 6, "word_order": 0, "lowercase": False, "clean": True},
     "cola": {},
     "cps": {
-        "mask": "none", "threshold": 0.3, "placeholder": "[PAD]", "steps": 50, "baseline": "pad",
-        "output": "probability",
+        "mask": "none", "threshold": 0.3, "rule": "published", "unit": "pieces",
+        "placeholder": "[PAD]", "steps": 50, "baseline": "pad", "output": "probability",
     },
     "fluency": {},
     "joint": {"weights": (1.0, 1.0, 1.0), "calibration": "calibrated-v1"},

@@ -201,6 +201,8 @@ OPTIONS = {
     ("meaning", "reduce", "mean"): ALL,
     ("cps", "mask", "removed"): ALL,
     ("cps", "threshold", 0.9): ALL,
+    ("cps", "rule", "covering"): ALL,
+    ("cps", "unit", "words"): ALL,
     ("cps", "placeholder", "food"): ALL,
     ("cps", "steps", 1): ALL,
     ("cps", "baseline", "mask"): ALL,

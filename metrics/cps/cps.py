@@ -13,7 +13,10 @@ _ARGUMENTS = """
     profile (str): "embedded" (all-MiniLM-L6-v2) or "paper" (roberta-large, layer 9).
     batch_size (int): the most sentences that a model scores at once; no score depends on it.
     mask (str): "none" (default), "masked" or "removed"; both need a transformer classifier.
-    threshold (float): the part of a sentence's style, 0 to 1, that its masked words hold; 0.3.
+    threshold (float): the part of a sentence's style, 0 to 1, that decides what is masked; 0.3.
+    rule (str): "published" (default: words whose cumulative share is at most the threshold, or the
+        first alone) or "covering" (the word that crosses the threshold too).
+    unit (str): "pieces" (default, published) of the classifier's words, or whole "words".
     placeholder (str): what "masked" writes in the place of a word; "[PAD]".
     steps (int): the points at which gradients are computed; 50.
     baseline (str): "pad" (default), "mask" or "zero": what carries no information.
@@ -63,6 +66,8 @@ class Cps(tstbench.metrics.module.StyleTransferMetric):
         profile="embedded",
         mask=None,
         threshold=None,
+        rule=None,
+        unit=None,
         placeholder=None,
         steps=None,
         baseline=None,
@@ -81,6 +86,8 @@ class Cps(tstbench.metrics.module.StyleTransferMetric):
             cps={
                 "mask": mask,
                 "threshold": threshold,
+                "rule": rule,
+                "unit": unit,
                 "placeholder": placeholder,
                 "steps": steps,
                 "baseline": baseline,

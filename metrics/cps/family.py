@@ -1,8 +1,9 @@
 """CPS: similarity of sentence embeddings, with or without the style words of both sentences.
 
 Source: Cloudera Fast Forward Labs (2022), "Automated Metrics for Evaluating Text Style Transfer",
-section Content Preservation. Its authors searched thresholds and ways of masking, and kept none: that
-is the default here.
+section Content Preservation, and its released code. Its authors searched thresholds and ways of
+masking, and kept none: that is the default here. Where style words are masked, their rule and their
+units are the default.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from ..statistics import Statistics
 
 Mask = Literal["none", "masked", "removed"]
+Rule = Literal["published", "covering"]
+Unit = Literal["pieces", "words"]
 Baseline = Literal["pad", "mask", "zero"]
 Output = Literal["probability", "logit"]
 
@@ -36,7 +39,10 @@ class CpsOptions(Options):
     Attributes:
         mask: ``none`` compares whole sentences; ``masked`` replaces their style words by
             ``placeholder``; ``removed`` leaves them out.
-        threshold: the part of a sentence's style, 0 to 1, that its masked words hold.
+        threshold: the part of a sentence's style, 0 to 1, that decides which words are masked.
+        rule: ``published`` masks the words whose cumulative share is at most the threshold, or the
+            first alone if it has more; ``covering`` masks the word that crosses it too.
+        unit: what is masked: the classifier's word ``pieces`` (published), or whole ``words``.
         placeholder: what is written in the place of a word; a token that the encoder knows.
         steps: the points of the line from the baseline to the sentence.
         baseline: what carries no information: padding tokens, mask tokens, or zero vectors.
@@ -45,6 +51,8 @@ class CpsOptions(Options):
 
     mask: Mask = "none"
     threshold: float = 0.3
+    rule: Rule = "published"
+    unit: Unit = "pieces"
     placeholder: str = "[PAD]"
     steps: int = 50
     baseline: Baseline = "pad"
@@ -53,6 +61,8 @@ class CpsOptions(Options):
     def __post_init__(self) -> None:
         for name, value, known in (
             ("mask", self.mask, get_args(Mask)),
+            ("rule", self.rule, get_args(Rule)),
+            ("unit", self.unit, get_args(Unit)),
             ("baseline", self.baseline, get_args(Baseline)),
             ("output", self.output, get_args(Output)),
         ):
@@ -106,6 +116,8 @@ class Cps(Family[CpsOptions]):
         if options.mask != "none":
             found |= {
                 "threshold": options.threshold,
+                "rule": options.rule,
+                "unit": options.unit,
                 "placeholder": options.placeholder if options.mask == "masked" else None,
                 "steps": options.steps,
                 "baseline": options.baseline,
@@ -140,17 +152,27 @@ def _compared(
     from ..functional.attribution import style_words, without_words, word_spans
 
     lowered = preparation(language).for_classifier(texts)
-    weights = context.scorer("attribution").word_attributions(
-        lowered, steps=options.steps, baseline=options.baseline, output=options.output
-    )
+    how = {"steps": options.steps, "baseline": options.baseline, "output": options.output}
+    scorer = context.scorer("attribution")
+    if options.unit == "pieces":
+        marked = []
+        for one in scorer.attributions(lowered, **how):
+            real = [i for i, (start, end) in enumerate(one.pieces) if start < end]  # not [CLS]
+            marked.append(([one.pieces[i] for i in real], one.values[real]))
+        # Lower-casing may have made two signs of one letter: places are then those of its result.
+        read = [a if len(a) == len(b) else b for a, b in zip(clean, lowered, strict=True)]
+    else:
+        read = [
+            a if len(word_spans(a)) == len(word_spans(b)) else b
+            for a, b in zip(clean, lowered, strict=True)
+        ]
+        values = scorer.word_attributions(lowered, **how)
+        marked = [(word_spans(text), one) for text, one in zip(read, values, strict=True)]
     mask = options.placeholder if options.mask == "masked" else None
-    found = []
-    for text, lower, values in zip(clean, lowered, weights, strict=True):
-        spans = word_spans(text)
-        if len(spans) != len(values):  # lower-casing made another word of some letter
-            text, spans = lower, word_spans(lower)
-        found.append(without_words(text, spans, style_words(values, options.threshold), mask))
-    return found
+    return [
+        without_words(text, spans, style_words(shares, options.threshold, options.rule), mask)
+        for text, (spans, shares) in zip(read, marked, strict=True)
+    ]
 
 
 FAMILY = Cps()

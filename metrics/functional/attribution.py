@@ -1,25 +1,27 @@
 """From attributions of word pieces to a text without its style words.
 
-A sentence's style words are those that a style classifier's decision rests on: the pieces' attributions
-are added up to words, and the words with the largest shares are taken until they hold a given part of
-the whole. Source: Cloudera Fast Forward Labs (2022), "Automated Metrics for Evaluating Text Style
-Transfer", section Content Preservation; there, pieces of one word were judged one by one, which its
-authors name as a fault.
+A sentence's style words are those that a style classifier's decision rests on: those with the largest
+shares of the attributions. Source: Cloudera Fast Forward Labs (2022), "Automated Metrics for Evaluating
+Text Style Transfer", section Content Preservation, and ``mask_style_tokens`` of its released code
+(fastforwardlabs/text-style-transfer, ``src/inference.py``). There, pieces of one word are judged one by
+one, which its authors name as a fault; here, their attributions can also be added up to words.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from typing import Literal, get_args
 
 import numpy as np
 
-from ...errors import InputError
+from ...errors import InputError, unknown_name
 
 # A word with its apostrophes, or one other sign: what is masked is a whole word, never its full stop.
 _WORD = re.compile(r"\w+(?:['\u2019]\w+)*|[^\w\s]")
 
 Span = tuple[int, int]
+Rule = Literal["published", "covering"]
 
 
 def word_spans(text: str) -> list[Span]:
@@ -60,23 +62,29 @@ def word_attributions(
     return sums
 
 
-def style_words(attributions: np.ndarray, threshold: float) -> list[int]:
-    """The words that hold the given part of a sentence's style: indices, largest share first.
+def style_words(attributions: np.ndarray, threshold: float, rule: Rule = "published") -> list[int]:
+    """The words (or word pieces) that are masked: indices, largest share first.
 
-    Shares are absolute attributions, divided by their sum. Words are taken, largest first, as long
-    as those before hold less than the threshold: at least one, if any attribution is not 0.
-    Of equal shares the earlier word comes first.
+    Shares are absolute attributions, divided by their sum; of equal shares the earlier word comes
+    first. Nothing is taken if all attributions are 0.
 
     Args:
         attributions: shape (W,).
-        threshold: 0 to 1: 0 takes none, 1 all whose attribution is not 0.
+        threshold: 0 to 1.
+        rule: ``published`` takes the words whose cumulative share is at most the threshold, and the
+            first word alone if its share is larger. ``covering`` goes on until the words hold the
+            threshold: the word that crosses it is taken too; 0 takes none, 1 all that are not 0.
 
     Raises:
         InputError: a threshold outside 0 to 1, or an attribution that is not a number.
+        UnknownNameError: no such rule.
 
-    >>> style_words(np.array([0.1, -0.6, 0.3]), 0.5), style_words(np.array([0.1, -0.6, 0.3]), 0.7)
-    ([1], [1, 2])
+    >>> values = np.array([0.1, -0.6, 0.3])
+    >>> [style_words(values, 0.7, rule) for rule in ("published", "covering")]
+    [[1], [1, 2]]
     """
+    if rule not in get_args(Rule):
+        raise unknown_name("rule of masking", rule, get_args(Rule))
     if not 0 <= threshold <= 1:
         raise InputError(f"the threshold of attribution is {threshold}: it must be from 0 to 1")
     sizes = np.abs(np.asarray(attributions, dtype=np.float64))
@@ -86,9 +94,13 @@ def style_words(attributions: np.ndarray, threshold: float) -> list[int]:
     if total == 0:
         return []
     order = np.argsort(-sizes, kind="stable")
-    before = np.concatenate([[0.0], np.cumsum(sizes[order])[:-1]]) / total
-    # Rounding must not add a word when those before hold exactly the threshold.
-    taken = order[(before < threshold - 1e-12) & (sizes[order] > 0)]
+    shares = np.cumsum(sizes[order]) / total
+    # Rounding must not decide about a word at exactly the threshold.
+    if rule == "published":
+        taken = order[: max(1, int((shares <= threshold + 1e-12).sum()))]
+    else:
+        before = np.concatenate([[0.0], shares[:-1]])
+        taken = order[(before < threshold - 1e-12) & (sizes[order] > 0)]
     return [int(word) for word in taken]
 
 

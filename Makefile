@@ -39,7 +39,7 @@ lock: install
 	$(RUN)/python tests/lock.py $(LOCK)
 
 demo: install
-	$(RUN)/tstbench run examples/demo.toml
+	$(RUN)/tstbench run demo
 
 # Five minutes on two idle cores, with nothing but the clone.
 test: install

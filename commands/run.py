@@ -1,4 +1,4 @@
-"""Evaluate a whole suite, systems x directions, from one TOML file.
+"""Evaluate a whole suite, systems x directions: a TOML file, or a named one (--list).
 
 Completed work is on disk and is not repeated: you can interrupt and start again at any time.
 
@@ -18,7 +18,6 @@ A part of it, repeatable:
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from ..talk import say
 from .flags import add_yes
@@ -27,7 +26,8 @@ from .scoring import add_batch_size
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the suite file, its parts and the format."""
-    parser.add_argument("suite", type=Path, metavar="SUITE.toml")
+    parser.add_argument("suite", nargs="?", metavar="SUITE", help="a file SUITE.toml, or a name")
+    parser.add_argument("--list", action="store_true", help="list the suites that have a name")
     for name, what in (
         ("system", "system of the suite"),
         ("direction", "direction, or dataset"),
@@ -52,10 +52,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the suite."""
+    from ..errors import InputError
     from ..pipelines.rankings import print_ranking
     from ..pipelines.suite import Part, run_suite
+    from ..pipelines.suite_file import named_suites
+    from ..pipelines.tables import print_rows
     from ..trainers.learning.pace import agreed
 
+    if arguments.list:
+        print_rows(("suite", "what it runs"), list(named_suites().items()))
+        return
+    if arguments.suite is None:
+        raise InputError("which suite? Give a file SUITE.toml, or a name that --list shows")
     part = Part(
         *(tuple(some) for some in (arguments.system, arguments.direction, arguments.metric))
     )

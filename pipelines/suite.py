@@ -25,7 +25,7 @@ from .report import Report, SystemInfo
 from .results import direction_folder
 from .scoring import Scoring
 from .significance import write_significance
-from .suite_file import read_suite
+from .suite_file import read_suite, suite_file
 
 Show = Callable[[list[Report], dict[str, list[Rank]]], None]
 
@@ -93,12 +93,12 @@ EVERYTHING = Part()
 
 
 def run_suite(
-    path: Path, show: Show, part: Part = EVERYTHING, *, batch_size: int | None = None
+    path: str | Path, show: Show, part: Part = EVERYTHING, *, batch_size: int | None = None
 ) -> Path:
     """Run a suite, computing only what is missing; returns the results folder.
 
     Args:
-        path: the TOML file.
+        path: the TOML file, or the name of a suite of the package.
         show: called with the reports and ranks of each direction as it is done.
         part: which systems, directions and metrics.
         batch_size: the most sentences that a model scores at once; by default the suite's.
@@ -107,16 +107,17 @@ def run_suite(
     scored, so a mistake in the last file costs nothing. Predictions are kept in ``predictions`` in
     the results folder. Directions are scored one after the other.
     """
-    suite = read_suite(path)
+    file, folder = suite_file(path)
+    suite = read_suite(file)
     if batch_size is not None:
         suite = suite.model_copy(update={"batch_size": batch_size})
-    for file in suite.data:
-        load_data(path.parent / file)
+    for data in suite.data:
+        load_data(folder / data)
     whole = suite.scoring()
     how = replace(whole, metrics=part.metrics_of(whole.metrics))
-    root = _near(path.parent / suite.out)
+    root = _near(folder / suite.out)
     checked = []
-    for direction, some in part.of(cells(suite, path.parent)).items():
+    for direction, some in part.of(cells(suite, folder)).items():
         test_set, training = load_test_set(direction), cache(load_training)
         checked.append((test_set, [cell.check(test_set, root, training) for cell in some]))
     asked = [(test_set, [one.outputs() for one in some]) for test_set, some in checked]

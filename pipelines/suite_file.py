@@ -1,4 +1,7 @@
-"""The TOML file of a suite: systems x directions, and how to score them."""
+"""The TOML file of a suite: systems x directions, and how to score them.
+
+Some suites ship with the package, in ``suites/``, and are known by name.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,13 @@ from typing import Annotated, Any
 from pydantic import Field, JsonValue
 
 from ..datasets_scripts.strict_toml import read_toml
+from ..errors import unknown_name
+from ..files import read_text
 from ..records import Strict
 from .report import SystemInfo
 from .scoring import Scoring, scoring
+
+_OURS = Path(__file__).with_name("suites")
 
 
 class SuiteSystem(Strict):
@@ -59,6 +66,30 @@ class Suite(Strict):
             dtype=self.dtype,
             batch_size=self.batch_size,
         )
+
+
+def named_suites() -> dict[str, str]:
+    """The suites of the package: name -> what it is, the first line of its file."""
+    files = sorted(_OURS.glob("*.toml"))
+    return {file.stem: read_text(file).split("\n")[0].removeprefix("# ") for file in files}
+
+
+def suite_file(name_or_path: str | Path) -> tuple[Path, Path]:
+    """The file of a suite, and the folder that its paths are relative to.
+
+    Args:
+        name_or_path: a file; or the name of a suite of the package, whose paths are relative to
+            the current folder.
+
+    Raises:
+        UnknownNameError: neither.
+    """
+    path = Path(name_or_path)
+    if path.suffix == ".toml" or path.is_file():
+        return path, path.parent
+    if str(path) not in named_suites():
+        raise unknown_name("suite", str(path), [*named_suites(), "or a file NAME.toml"])
+    return _OURS / f"{path}.toml", Path()
 
 
 def read_suite(path: Path) -> Suite:

@@ -49,6 +49,7 @@ def test_wheel_has_the_data_and_the_cards(wheel):
         "tstbench/datasets_scripts/mini/data/reference3.1",
         "tstbench/datasets_scripts/yelp/README.md",
         "tstbench/datasets_scripts/upstream.json",
+        "tstbench/pipelines/suites/demo.toml",
         "tstbench/spaces/leaderboard/app.py",
         "tstbench/spaces/leaderboard/static/css/table.css",
         "tstbench/spaces/leaderboard/static/js/start.js",

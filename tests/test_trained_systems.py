@@ -1,13 +1,12 @@
 """Every system that learns: from the command line to a score, on mini, with its preset ``tiny``."""
 
 import json
-from pathlib import Path
 
 import pytest
 from prepared import command_line
 
 from tstbench.datasets_scripts.known import directions_of, parse_direction
-from tstbench.pipelines.suite_file import read_suite
+from tstbench.pipelines.suite_file import read_suite, suite_file
 from tstbench.trainers.registry import SYSTEMS, system_class
 from tstbench.trainers.train import presets, system_config
 
@@ -59,7 +58,7 @@ def test_the_benchmarks_own_runs_are_a_preset(name, direction, expected):
 
 def test_the_suite_of_all_ten_can_be_run():
     """Its systems, presets and settings exist; training them takes hours, so none is trained."""
-    suite = read_suite(Path(__file__).parents[1] / "examples" / "trained.toml")
+    suite = read_suite(suite_file("trained")[0])
     named = [one for one in suite.system if one.system is not None]
     assert {one.system for one in named} == set(PAPERS)
     cells = [(one.system, direction) for one in named for direction in one.directions]

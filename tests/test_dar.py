@@ -13,15 +13,17 @@ from prepared import BACK, DIRECTION, refusal
 from word_systems import N_WORDS, learner_of, trained
 
 from tstbench.datasets_scripts.known import parse_direction
+from tstbench.datasets_scripts.load import load_test_set
 from tstbench.datasets_scripts.training import TrainingData, TrainingPart, load_training
 from tstbench.errors import InputError, TSTBenchError
-from tstbench.trainers.dar import Dar
+from tstbench.metrics.text import preparation
+from tstbench.trainers.dar import Dar, _memories
 from tstbench.trainers.dar_config import DarConfig, DarSettings
 from tstbench.trainers.learning.content_index import ContentIndex
 from tstbench.trainers.learning.loop import _step
 from tstbench.trainers.learning.marker_memory import MarkerMemory
 from tstbench.trainers.learning.marker_noise import EditNoise, SharedWordNoise
-from tstbench.trainers.learning.markers import count_ngrams, salience
+from tstbench.trainers.learning.markers import Deletion, count_ngrams, salience
 from tstbench.trainers.learning.processes import Processes
 from tstbench.trainers.learning.run import Run
 from tstbench.trainers.learning.vocabulary import END, PAD, padded
@@ -50,9 +52,43 @@ def test_only_the_most_salient_ngrams_are_markers():
         memory = MarkerMemory.of("negative", found, sentences, gamma, most)
         assert memory.lexicon == (("bad",), ("awful",), ("dull",))[:expected]
     assert memory.deletion("so bad").content == ("so",)
+    assert memory.deletion("bad bad") == Deletion((), (("bad",), ("bad",)), 0), (
+        "nothing of it stays"
+    )
     assert memory.deletion("awful soup").markers == (), "not among the most salient"
-    with pytest.raises(InputError, match="no negative sentence has a word of salience 9"):
-        MarkerMemory.of("negative", found, sentences, 9.0, 9)
+
+
+@pytest.mark.realdata
+def test_no_word_of_seven_sentences_of_yelp_is_content():
+    """Li et al., sections 3.1 and 4.3, in plain words: salience above 15, the longest first."""
+    data = load_training("yelp/positive-to-negative")
+    own, other = data.train.source, data.train.target
+    tokens = preparation("en").for_language_model
+    (memory, _) = _memories(
+        ("positive", "negative"), (tokens(own), tokens(other)), CONFIG, 15, None
+    )
+    counts = [
+        Counter(
+            " ".join(words[i : i + n])
+            for text in tokens(side)
+            for words in [text.split()]
+            for n in (1, 2, 3, 4)
+            for i in range(len(words) - n + 1)
+        )
+        for side in (own, other)
+    ]
+
+    def content(words):
+        for n in (4, 3, 2, 1):
+            ngram = " ".join(words[:n])
+            if len(words) >= n and (counts[0][ngram] + 1) / (counts[1][ngram] + 1) > 15:
+                return content(words[n:])
+        return words and (words[0], *content(words[1:]))
+
+    texts = tokens(load_test_set("yelp/positive-to-negative").sources)
+    expected = [content(tuple(text.split())) for text in texts]
+    assert [memory.deletion(text).content for text in texts] == expected
+    assert expected.count(()) == 7
 
 
 def distance(a, b):
@@ -111,12 +147,13 @@ MEMORY = MarkerMemory(
 
 def test_what_is_retrieved_has_markers_and_the_closest_content():
     marked = [" ".join(d.content) for d in MEMORY.marked]
-    assert marked == ["the soup is", "staff here", "soup with bread"]
+    assert marked == ["the soup is", "staff here", "soup with bread", ""]
     found = MEMORY.nearest([("the", "soup"), ("staff",), ("nothing", "known")], k=2)
     assert found[:2, 0].tolist() == [0, 1]
     assert found[0].tolist() == [0, 2]
     assert found[2].tolist() == [0, 1], "ties in their order"
-    assert MEMORY.nearest([("staff",)], k=9).shape == (1, 3)
+    assert MEMORY.nearest([("staff",)], k=9).shape == (1, 4)
+    assert MEMORY.nearest([()], k=1).tolist() == [[3]], "no content is like no content"
 
 
 def test_retrieval_is_the_cosine_of_tf_idf():
@@ -136,7 +173,7 @@ def test_retrieval_is_the_cosine_of_tf_idf():
 
 def test_contents_may_be_compared_by_vectors():
     vectors = {("the", "soup", "is"): [1, 0], ("staff", "here"): [0, 3]}
-    vectors[("soup", "with", "bread")] = [-1, 0]
+    vectors |= {("soup", "with", "bread"): [-1, 0], (): [-1, -1]}
     memory = replace(MEMORY)
     found = memory.nearest(
         [("x",)], 2, lambda some: np.array([vectors.get(c, [5, 9]) for c in some])
@@ -310,6 +347,36 @@ def test_a_toy_style_is_exchanged_both_ways(kind):
             assert set(answer.rstrip(".").split()) & set(words.split()), (source, answer)
 
 
+@pytest.mark.parametrize("side", [0, 1])
+def test_a_trained_system_writes_with_another_gamma(side, tmp_path):
+    """The markers of training are the one most salient; those of a transfer, all above gamma."""
+    made = toy(BAD, GOOD, gamma=2.5, max_ngram=1, max_markers=1, epochs=1, validate_every=50)
+    made.save_pretrained(tmp_path / "m")
+    system = Dar.from_pretrained(tmp_path / "m", device="cpu")
+    counts = [Counter(" ".join(m.sentences).split()) for m in system.memories]
+    source = (BAD[0], GOOD[0])[side]
+    kept = {}
+    for gamma in (0.1, 1.0, 1.5, 500.0):
+        kept[gamma] = tuple(
+            word
+            for word in source.split()
+            if (counts[side][word] + 1) / (counts[1 - side][word] + 1) <= gamma
+        )
+        memories = system._asked_memories(gamma, 0)
+        assert memories[side].deletion(source).content == kept[gamma]
+        settings = DarSettings(gamma=gamma)
+        found = memories[1 - side].nearest([kept[gamma]], 1)[0, 0] if gamma < 500 else None
+        markers = () if found is None else memories[1 - side].marked[found].markers
+        answer = system._generated([kept[gamma]], [markers], 1 - side, settings)
+        assert system.rewritten([source], side, settings) == answer
+    assert kept[0.1] == ()
+    assert kept[500.0] == tuple(source.split())
+    assert 0 < len(kept[1.0]) < len(kept[500.0])
+    capped = system._asked_memories(0.1, 3)
+    assert [len(m.lexicon) for m in capped] == [3, 3]
+    assert system._asked_memories(0, 1) == system.memories == made.memories
+
+
 @pytest.mark.parametrize("kind", ["port", "delete-only"])
 def test_it_learns_mini_both_ways_and_answers_the_same_after_reading(data, kind, tmp_path):
     config = replace(CONFIG, **KINDS[kind], epochs=2)
@@ -360,6 +427,7 @@ def test_mistakes_are_told(capsys, arguments, expected):
             {"candidates": 0},
             "setting candidates of dar's generation: .* greater than or equal to 1",
         ),
+        ({"gamma": -1}, "setting gamma of dar's generation: .* greater than or equal to 0"),
         ({"beam": 2}, "Did you mean 'beams'"),
     ],
 )

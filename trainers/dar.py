@@ -12,14 +12,18 @@ known; the paper's own are options (``cell = "gru"``, ``both_ways = false``, ``m
 ``optimizer = "adadelta"``, and for generation ``beams = 10`` and ``candidates = 10``, of which a
 language model of the target style chooses). The port exchanges the markers of whole sentences by
 shared words; we do as the paper: each marker by itself, at edit distance 1. Only sentences with
-markers are retrieved: the others have nothing to give.
+markers are retrieved: the others have nothing to give. A sentence of markers alone has an empty
+content.
+
+The threshold of salience, gamma, belongs to writing as much as to learning: a trained system writes
+with another one (``--generation gamma=500``), as Mir et al. (NAACL 2019, section 5.1) do.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
@@ -149,6 +153,7 @@ class Dar(WordSystem):
     """
 
     KIND: ClassVar[str] = "dar"
+    RECIPE_VERSION: ClassVar[int] = 2  # 1 took sentences of markers alone for contents
     ORIGIN: ClassVar[str] = (
         "Li et al. (2018), delete, retrieve, generate; TSTBench's implementation"
     )
@@ -172,17 +177,16 @@ class Dar(WordSystem):
             InputError: a style has no marker.
         """
         network = cls.new_network(len(corpus.vocabulary), config)
-        counts = [count_ngrams(some, config.max_ngram) for some in corpus.sentences]
         direction = parse_direction(card.directions[0])
-        memories = []
-        for own, style in enumerate((direction.source_style, direction.target_style)):
-            found = salience(counts[own], counts[1 - own], config.smoothing, config.gamma)
-            memories.append(
-                MarkerMemory.of(
-                    style, found, corpus.sentences[own], config.gamma, config.max_markers
+        styles = direction.source_style, direction.target_style
+        memories = _memories(styles, corpus.sentences, config, config.gamma, config.max_markers)
+        for memory in memories:
+            if not memory.marked:
+                raise InputError(
+                    f"no {memory.style} sentence has a word of salience {config.gamma:g}: lower "
+                    "gamma, or train on more sentences"
                 )
-            )
-        return cls(card, corpus.vocabulary, network, (memories[0], memories[1]))
+        return cls(card, corpus.vocabulary, network, memories)
 
     def learner(self, corpus: Corpus) -> Learner:
         """What trains the network."""
@@ -196,9 +200,10 @@ class Dar(WordSystem):
     def rewritten(self, sentences: Sequence[str], side: int, settings: Any = None) -> list[str]:
         """Delete, retrieve, generate: tokenised sentences of a style, in the other style."""
         how = DarSettings() if settings is None else cast(DarSettings, settings)
-        own, other = self.memories[side], self.memories[1 - side]
+        memories = self._asked_memories(how.gamma, how.max_markers)
+        own, other = memories[side], memories[1 - side]
         contents = [own.deletion(text).content for text in sentences]
-        if not self.config.markers:
+        if not self.config.markers or not other.marked:
             return self._generated(contents, [()] * len(contents), 1 - side, how)
         vectors = self._content_vectors if how.retrieval == "encoder" else None
         found = other.nearest(contents, how.candidates, vectors)
@@ -212,6 +217,24 @@ class Dar(WordSystem):
         if k == 1:
             return written
         return [other.likeliest(written[i : i + k]) for i in range(0, len(written), k)]
+
+    def _asked_memories(self, gamma: float, most: int) -> tuple[MarkerMemory, MarkerMemory]:
+        """Those of training, or with the markers that a transfer asks for.
+
+        Their salience is counted again, from the training sentences that they keep.
+        """
+        if not gamma and not most:
+            return self.memories
+        if (gamma, most) not in self._known_memories:
+            styles, sentences = zip(*((m.style, m.sentences) for m in self.memories), strict=True)
+            self._known_memories[gamma, most] = _memories(
+                styles, sentences, self.config, gamma or self.config.gamma, most or None
+            )
+        return self._known_memories[gamma, most]
+
+    @cached_property
+    def _known_memories(self) -> dict[tuple[float, int], tuple[MarkerMemory, MarkerMemory]]:
+        return {}
 
     def _generated(
         self,
@@ -261,3 +284,25 @@ class Dar(WordSystem):
         """The markers and sentences of each style."""
         source, target = (MarkerMemory.load(folder / name) for name in _MEMORIES)
         return {"memories": (source, target)}
+
+
+def _memories(
+    styles: Sequence[str],
+    sentences: Sequence[Sequence[str]],
+    config: DarConfig,
+    gamma: float,
+    most: int | None,
+) -> tuple[MarkerMemory, MarkerMemory]:
+    """Of both styles, the ``most`` n-grams whose salience is above ``gamma``; ``None``: all."""
+    counts = [count_ngrams(some, config.max_ngram) for some in sentences]
+    first, second = (
+        MarkerMemory.of(
+            styles[own],
+            salience(counts[own], counts[1 - own], config.smoothing, gamma),
+            sentences[own],
+            gamma,
+            most,
+        )
+        for own in (0, 1)
+    )
+    return first, second

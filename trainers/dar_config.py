@@ -20,6 +20,14 @@ Noise = Literal["edit", "shared-words"]
 class DarSettings:
     """How a rewrite is found."""
 
+    gamma: Annotated[float, Field(ge=0)] = field(
+        default=0.0,
+        metadata={"help": "salience above which an n-gram is a marker now; 0: as in training"},
+    )
+    max_markers: Annotated[int, Field(ge=0)] = field(
+        default=0,
+        metadata={"help": "most markers of a style with another gamma, the most salient; 0: all"},
+    )
     retrieval: Literal["tfidf", "encoder"] = field(
         default="tfidf",
         metadata={"help": "what contents are compared by: words, or the content encoder's states"},

@@ -176,7 +176,7 @@ class DeleteRetrieve(System):
         words = tuple(text.split())
         gamma, longest = self.config.gamma, self.config.max_ngram
         deletion = delete_markers(words, self.source_salience, gamma, longest)
-        if deletion.markers:
+        if deletion.markers and deletion.content:
             return deletion
         salient = [
             (self.source_salience.get(ngram, 0.0), -start, -len(ngram))
@@ -196,7 +196,7 @@ class DeleteRetrieve(System):
             delete_markers(tuple(text.split()), self.target_salience, gamma, longest)
             for text in self.memory
         )
-        usable = tuple(d for d in deletions if d.markers)
+        usable = tuple(d for d in deletions if d.markers and d.content)
         if not usable:
             raise InputError(
                 f"no training sentence has a word of salience {self.config.gamma:g} for the target "

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 
-from ...errors import InputError
 from ...files import read_text, write_json
 from ...scratch import scratch_folder
 from .content_index import ContentIndex, highest
@@ -40,21 +39,11 @@ class MarkerMemory:
         salient: Mapping[Ngram, float],
         sentences: Iterable[str],
         gamma: float,
-        most: int,
+        most: int | None,
     ) -> MarkerMemory:
-        """Keep at most ``most`` n-grams above ``gamma``: the most salient, ties by spelling.
-
-        Raises:
-            InputError: there are none.
-        """
+        """Keep at most ``most`` n-grams above ``gamma``: the most salient, ties by spelling."""
         above = sorted((-value, ngram) for ngram, value in salient.items() if value > gamma)
-        memory = cls(style, tuple(ngram for _, ngram in above[:most]), tuple(sentences))
-        if not memory.marked:
-            raise InputError(
-                f"no {style} sentence has a word of salience {gamma:g} and others besides: lower "
-                "gamma, or train on more sentences"
-            )
-        return memory
+        return cls(style, tuple(ngram for _, ngram in above[:most]), tuple(sentences))
 
     def deletion(self, text: str) -> Deletion:
         """A tokenised sentence of this style, without its markers."""
@@ -82,7 +71,7 @@ class MarkerMemory:
             vectors: of contents, to compare by cosine; ``None``: TF-IDF.
         """
         if vectors is None:
-            return self._index.nearest([" ".join(words) for words in contents], k)
+            return self._index.nearest([_text(words) for words in contents], k)
         if "_vectors" not in self.__dict__:  # the network that gives them does not change
             self.__dict__["_vectors"] = _unit(vectors([d.content for d in self.marked]))
         similarity: np.ndarray = _unit(vectors(contents)) @ self.__dict__["_vectors"].T
@@ -123,7 +112,7 @@ class MarkerMemory:
 
     @cached_property
     def _index(self) -> ContentIndex:
-        return ContentIndex.of([" ".join(d.content) for d in self.marked])
+        return ContentIndex.of([_text(d.content) for d in self.marked])
 
     @cached_property
     def _language_model(self):  # type: ignore[no-untyped-def]
@@ -133,6 +122,11 @@ class MarkerMemory:
 
         with scratch_folder() as folder:
             return NgramLanguageModel(train_language_model(self.sentences, folder))
+
+
+def _text(content: Sequence[str]) -> str:
+    """A content to search by; one without words is like others without words (released: EMPTY)."""
+    return " ".join(content) or "<empty>"
 
 
 def _unit(vectors: np.ndarray) -> np.ndarray:

@@ -61,7 +61,7 @@ def salience(
 def delete_markers(
     words: tuple[str, ...], salient: Mapping[Ngram, float], gamma: float, longest: int
 ) -> Deletion:
-    """Delete greedily from left to right, the longest marker first; at least one word stays.
+    """Delete greedily from left to right, the longest marker first, even if nothing stays.
 
     Args:
         words: of a sentence.
@@ -84,4 +84,4 @@ def delete_markers(
         else:
             content.append(words[start])
             start += 1
-    return Deletion(tuple(content), tuple(markers), position) if content else Deletion(words, (), 0)
+    return Deletion(tuple(content), tuple(markers), position)

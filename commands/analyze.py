@@ -14,6 +14,7 @@ Examples:
   tstbench analyze results
   tstbench analyze results --directions yelp --human study.jsonl --out yelp-analysis
   tstbench analyze results --join cae=cae-1,cae-5,cae-10 --no-style-map
+  tstbench analyze results --plane sti 1/s_wmd --plane sti naturalness_neural
 """
 
 from __future__ import annotations
@@ -57,6 +58,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="settings of one system, joined by a line in this order; repeatable",
     )
     parser.add_argument(
+        "--plane",
+        nargs=2,
+        action="append",
+        default=[],
+        metavar=("X", "Y"),
+        help="draw systems by these two: a metric, such as sti, 1/METRIC for its inverse, or "
+        "people's scores, such as human_style; repeatable",
+    )
+    parser.add_argument(
+        "--raw-ppl",
+        action="store_true",
+        help="correlate perplexity as it is, as the TSTBench paper does; default: its logarithm",
+    )
+    parser.add_argument(
         "--classifier",
         metavar="SPEC",
         help="whose space of styles is drawn: a kind, a folder or a Hub id; default: a transformer "
@@ -84,6 +99,8 @@ def run(arguments: argparse.Namespace) -> None:
         joined=tuple(arguments.join),
         classifier=arguments.classifier,
         style_map=not arguments.no_style_map,
+        planes=tuple((x, y) for x, y in arguments.plane),
+        raw_ppl=arguments.raw_ppl,
     )
     written = write_analysis(root, out, options)
     show(summary(written.directions, written.aspects))

@@ -37,7 +37,14 @@ from tstbench.pipelines.analysis.style_space import (
     style_space,
 )
 from tstbench.pipelines.analysis.summary import WIDTH, summary
-from tstbench.pipelines.analysis.trade_off import pareto_front, parse_joined, trade_off
+from tstbench.pipelines.analysis.trade_off import (
+    axis_named,
+    axis_of,
+    named_axes,
+    pareto_front,
+    parse_joined,
+    trade_off,
+)
 from tstbench.pipelines.prepare import prepare
 
 YELP = ("negative-to-positive", "positive-to-negative")
@@ -75,6 +82,13 @@ def test_over_systems_as_scipy_has_it(results):
         )
         assert found.points == len(SYSTEMS)
         assert cell(matrix, other, one) == found
+
+
+def test_perplexity_as_it_is(results):
+    """The TSTBench paper's heat maps take no logarithm."""
+    matrix = correlation.over_systems(results, (), raw_ppl=True)
+    x, y = ([corpus_values(n)[m] for n in range(len(SYSTEMS))] for m in ("ppl", "joint"))
+    assert cell(matrix, "PPL", "Joint").value == pytest.approx(stats.pearsonr(x, y).statistic)
 
 
 def pooled_values(one, other):
@@ -293,12 +307,13 @@ def test_the_front_is_what_nothing_dominates():
 
 def test_of_perplexity_lower_is_better_and_bounds_do_not_compete(results):
     style, ppl = results.column(["acc"]), results.column(["ppl"])
-    plane = trade_off(results, style, ppl)
+    plane = trade_off(results, axis_of(results, style), axis_of(results, ppl))
     values = {name: corpus_values(n) for n, name in enumerate(SYSTEMS)}
     expected = pareto_front({n: (v["acc"], -v["ppl"]) for n, v in values.items()})
     assert set(plane.front) == expected
     for across, up in (("acc", "ppl"), ("ppl", "acc"), ("s_bleu", "multi_bleu"), ("joint", "acc")):
-        front = trade_off(results, results.column([across]), results.column([up])).front
+        axes = named_axes(results, ())
+        front = trade_off(results, axes[across], axes[up]).front
         assert list(front) == sorted(front, key=lambda name: values[name][across]), "left to right"
     assert "copy" in {p.system for p in plane.points}
     assert "copy" not in plane.front
@@ -306,6 +321,33 @@ def test_of_perplexity_lower_is_better_and_bounds_do_not_compete(results):
     (point,) = [p for p in plane.points if p.system == "beta"]
     assert (point.x, point.y) == (values["beta"]["acc"], values["beta"]["ppl"])
     assert point.across == (point.x - 1, point.x + 1)
+
+
+# Of CAAE by rho: EMD by the TextCNN, WMD (Mir et al., 2019, evaluations/automated, corpus_level).
+CAAE = {"caae@0.01": (0.2385, 0.1235), "caae@0.1": (0.3855, 0.2514), "caae@0.5": (0.5804, 0.3639),
+        "caae@1": (0.7418, 0.5343), "caae@5": (0.6666, 0.8114)}  # fmt: skip
+
+
+def test_a_plane_of_emd_and_the_inverse_of_wmd_as_mir_et_al_draw_it(tmp_path):
+    for name, (emd, wmd) in CAAE.items():
+        write(tmp_path, report(name, {"sti": emd, "s_wmd": wmd}))
+    (some,) = read_run(tmp_path)
+    axes = named_axes(some, human_aspects([judgment("caae@1", 1, 4.0)], some))
+    plane = trade_off(some, axes["sti"], axis_named("1/s_wmd", axes))
+    by_name = {p.system: p for p in plane.points}
+    for name, (emd, wmd) in CAAE.items():
+        assert (by_name[name].x, by_name[name].y) == pytest.approx((emd, 1 / wmd))
+    assert plane.curves == {"caae": tuple(CAAE)}, "in the order of rho"
+    assert plane.front == ("caae@0.01", "caae@0.1", "caae@0.5", "caae@1")
+    assert plane.up.higher_is_better
+    assert axes["human_style"].values == {"caae@1": (4.0, None)}
+
+
+def test_the_interval_of_an_inverse_is_turned_round(results):
+    axes = named_axes(results, ())
+    value, (low, high) = axes["ppl"].values["beta"]
+    inverse, bounds = axis_named("1/ppl", axes).values["beta"]
+    assert (inverse, *bounds) == pytest.approx((1 / value, 1 / high, 1 / low))
 
 
 def test_curves_are_named():

@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -26,8 +27,10 @@ from tstbench.spaces.analysis.write import AnalysisOptions, is_analysis, write_a
 ITEMS = (
     "ranking", "trade-off-content", "trade-off-fluency", "scores", "correlation-systems",
     "correlation-sentences", "lengths", "disagreement-systems", "disagreement-metrics",
+    "plane-human_style-1-ppl",
 )  # fmt: skip
 PLAIN = AnalysisOptions(style_map=False)
+PLANE = ("human_style", "1/ppl")
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +45,7 @@ def made(tmp_path_factory):
     some = [judgment(s, n, 1.0 + (n * m) % 5) for m, s in enumerate(SYSTEMS, 1) for n in range(9)]
     write_judgments(root / "human.jsonl", some)
     before = folder_digest(root)
-    written = write_analysis(root, root / "analysis", PLAIN)
+    written = write_analysis(root, root / "analysis", replace(PLAIN, planes=(PLANE,)))
     shutil.move(root / "analysis", root.parent / "analysis")
     assert folder_digest(root) == before, "the results stay as they are"
     return root, root.parent / "analysis", written
@@ -202,7 +205,8 @@ def test_the_command_writes_the_same_bytes_again(made, tmp_path, capsys):
     root, out, _ = made
     again = shutil.copytree(out, tmp_path / "again")  # its own folder is replaced
     (again / "index.html").write_text("old")
-    code, said, err = command_line(capsys, "analyze", root, "--no-style-map", "--out", again)
+    options = ("--no-style-map", "--plane", *PLANE, "--out", again)
+    code, said, err = command_line(capsys, "analyze", root, *options)
     assert code == 0, err
     assert folder_digest(again) == folder_digest(out)
     assert is_analysis(again)
@@ -233,6 +237,7 @@ def test_what_is_no_results_folder(made, tmp_path, capsys):
     assert "Did you mean" in refusal(capsys, "analyze", root, "--systems", "alpa")
     assert "Did you mean" in refusal(capsys, "analyze", root, "--directions", "mini/negative")
     assert "give a name and two systems" in refusal(capsys, "analyze", root, "--join", "cae")
+    assert "acd" in refusal(capsys, "analyze", root, "--plane", "acd", "ppl")
     bad = tmp_path / "human.jsonl"
     bad.write_text('{"study": 1}\n')
     assert f"{bad}, line 1: study: " in refusal(capsys, "analyze", root, "--human", bad)

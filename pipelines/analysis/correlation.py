@@ -3,7 +3,7 @@
 Over systems one point is a system's corpus score; over sentences it is one output. Bounds are left
 out: copies and people's rewrites lie so far from all systems that any two measures that tell them
 apart would seem to agree. Perplexity enters as its logarithm, since a few outputs with values of
-thousands would otherwise decide alone.
+thousands would otherwise decide alone; ``raw_ppl`` leaves it as it is, as the TSTBench paper does.
 """
 
 from __future__ import annotations
@@ -70,20 +70,25 @@ class CorrelationMatrix:
         )
 
 
-def over_systems(results: DirectionResults, aspects: Sequence[HumanAspect]) -> CorrelationMatrix:
+def over_systems(
+    results: DirectionResults, aspects: Sequence[HumanAspect], *, raw_ppl: bool = False
+) -> CorrelationMatrix:
     """The correlations over the systems of one direction; several seeds of one are one point."""
     reports = [r for r in results.reports if not r.system.is_bound]
     metrics = []
     for column in results.columns:
         scores = [score_of(report, column) for report in reports]
         values = [np.nan if s is None or s.value is None else s.value for s in scores]
-        metrics.append(_scaled(np.array(values), column.unit))
+        metrics.append(_scaled(np.array(values), column, raw_ppl))
     people = [human_means(aspect, reports) for aspect in aspects]
     data = np.array([*metrics, *people]).reshape(-1, len(reports))
-    return _matrix(results.columns, aspects, data, "systems", "systems", of_systems)
+    titles = [_title(c, raw_ppl) for c in results.columns]
+    return _matrix(titles, aspects, data, "systems", "systems", of_systems)
 
 
-def over_sentences(results: DirectionResults, aspects: Sequence[HumanAspect]) -> CorrelationMatrix:
+def over_sentences(
+    results: DirectionResults, aspects: Sequence[HumanAspect], *, raw_ppl: bool = False
+) -> CorrelationMatrix:
     """The correlations over all outputs of all systems of one direction.
 
     The interval is a bootstrap over source sentences: outputs for one source are no independent
@@ -92,18 +97,22 @@ def over_sentences(results: DirectionResults, aspects: Sequence[HumanAspect]) ->
     ids = sentence_ids(results)
     columns, tables = [], []
     for column in results.columns:
-        table = _scaled(sentence_scores(results, column, ids), column.unit)
+        table = _scaled(sentence_scores(results, column, ids), column, raw_ppl)
         if np.isfinite(table).any():
             columns.append(column)
             tables.append(table)
     judged = [a for a in aspects if a.sentences]
     tables += [human_sentences(aspect, results, ids) for aspect in judged]
     data = np.array(tables).reshape(len(tables), -1, max(1, len(ids)))
-    return _matrix(columns, judged, data, "sentences", "outputs", of_sentences)
+    titles = [_title(c, raw_ppl) for c in columns]
+    return _matrix(titles, judged, data, "sentences", "outputs", of_sentences)
 
 
 def over_directions(
-    directions: Sequence[DirectionResults], aspects: Sequence[Sequence[HumanAspect]]
+    directions: Sequence[DirectionResults],
+    aspects: Sequence[Sequence[HumanAspect]],
+    *,
+    raw_ppl: bool = False,
 ) -> CorrelationMatrix:
     """The correlations over systems of all directions, each variable standardised in its direction.
 
@@ -124,7 +133,7 @@ def over_directions(
                 continue
             scores = [score_of(report, column) for report in reports]
             values = np.array([np.nan if s is None or s.value is None else s.value for s in scores])
-            block[False, metric] = _scaled(values, column.unit)
+            block[False, metric] = _scaled(values, column, raw_ppl)
             columns.setdefault(metric, column)
         for aspect in some:
             block[True, aspect.title] = human_means(aspect, reports)
@@ -155,9 +164,8 @@ def over_directions(
         return of_systems(x, y, lost=max(0, len(np.unique(group[both])) - 1))
 
     unit = f"systems of {len(directions)} directions"
-    return _matrix(
-        [columns[m] for m in columns], list(people.values()), data, "directions", unit, pair
-    )
+    titles = [_title(c, raw_ppl) for c in columns.values()]
+    return _matrix(titles, list(people.values()), data, "directions", unit, pair)
 
 
 def of_systems(x: np.ndarray, y: np.ndarray, lost: int = 0) -> Correlation:
@@ -231,23 +239,26 @@ def _pearson(x: np.ndarray, y: np.ndarray) -> float | None:
     return float(np.clip(np.corrcoef(x, y)[0, 1], -1, 1))
 
 
-def _scaled(values: np.ndarray, unit: str) -> np.ndarray:
-    if unit != "perplexity":
+def _scaled(values: np.ndarray, column: Column, raw_ppl: bool) -> np.ndarray:
+    if raw_ppl or column.unit != "perplexity":
         return values
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.log(values)
 
 
+def _title(column: Column, raw_ppl: bool) -> str:
+    return column.title if raw_ppl or column.unit != "perplexity" else f"ln {column.title}"
+
+
 def _matrix(
-    columns: Sequence[Column],
+    metrics: Sequence[str],
     aspects: Sequence[HumanAspect],
     data: np.ndarray,
     level: str,
     unit: str,
     pair: Callable[[np.ndarray, np.ndarray], Correlation],
 ) -> CorrelationMatrix:
-    titles = [f"ln {c.title}" if c.unit == "perplexity" else c.title for c in columns]
-    titles += [aspect.title for aspect in aspects]
+    titles = [*metrics, *(aspect.title for aspect in aspects)]
     cells: list[list[Correlation]] = []
     for i in range(len(data)):
         row = [cells[j][i] for j in range(i)]
@@ -257,7 +268,7 @@ def _matrix(
         cells.append(row)
     return CorrelationMatrix(
         tuple(titles),
-        (*[False] * len(columns), *[True] * len(aspects)),
+        (*[False] * len(metrics), *[True] * len(aspects)),
         tuple(tuple(row) for row in cells),
         level,
         unit,

@@ -10,7 +10,7 @@ from .correlation import CorrelationMatrix, over_systems
 from .human import HumanAspect
 from .lengths import text_statistics
 from .results import Column, DirectionResults, score_of
-from .trade_off import trade_off
+from .trade_off import axis_of, trade_off
 
 WIDTH = 80
 _MOST_NAMES = 5
@@ -39,7 +39,11 @@ def _block(results: DirectionResults, aspects: Sequence[HumanAspect]) -> list[st
         other = results.column(aspect=name)
         if name == "content":
             other = results.column(("multi_bleu", "r_bleu"), "content")
-        plane = trade_off(results, style, other) if style and other else None
+        plane = (
+            trade_off(results, axis_of(results, style), axis_of(results, other))
+            if style and other
+            else None
+        )
         if plane and len(plane.front) > 0:
             lines.append(_line(f"front, {name}", _names(plane.front)))
     matrix = over_systems(results, aspects)

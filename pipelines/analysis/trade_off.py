@@ -8,10 +8,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from ...errors import InputError, unknown_name
+from .human import HumanAspect, human_means
 from .results import Column, DirectionResults, score_of
+
+_INVERSE = "1/"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Axis:
+    """What systems are compared by: a score, its inverse, or people's mean score.
+
+    Attributes:
+        values: by the name of the system, with the 95% interval where there is one.
+    """
+
+    column: Column
+    values: Mapping[str, tuple[float, tuple[float, float] | None]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,10 +68,74 @@ class TradeOff:
     curves: Mapping[str, tuple[str, ...]]
 
 
+def axis_of(results: DirectionResults, column: Column) -> Axis:
+    """A score of the results as an axis."""
+    values = {}
+    for report in results.reports:
+        score = score_of(report, column)
+        if score is not None and score.value is not None:
+            bounds = (score.interval.low, score.interval.high) if score.interval else None
+            values[report.system.name] = (score.value, bounds)
+    return Axis(column=column, values=values)
+
+
+def named_axes(results: DirectionResults, aspects: Sequence[HumanAspect]) -> dict[str, Axis]:
+    """Every axis by its name, in order.
+
+    A metric has its own name (of several signatures it is that of the most systems), a numbered
+    column its title, people's scores ``human_style`` and so on.
+    """
+    found = {}
+    for column in results.columns:
+        fullest = results.column([column.metric])
+        if fullest is column:
+            found[column.metric] = axis_of(results, column)
+        if sum(c.metric == column.metric for c in results.columns) > 1:
+            found[column.title] = axis_of(results, column)
+    for aspect in aspects:
+        name = aspect.title.replace(" ", "_")
+        column = Column(
+            metric=name, signature="", title=aspect.title, unit=aspect.scale,
+            higher_is_better=True, aspect=aspect.aspect,
+        )  # fmt: skip
+        means = zip(results.reports, human_means(aspect, results.reports), strict=True)
+        values = {r.system.name: (float(v), None) for r, v in means if np.isfinite(v)}
+        found[name] = Axis(column=column, values=values)
+    return found
+
+
+def axis_named(name: str, axes: Mapping[str, Axis]) -> Axis:
+    """The axis; with ``1/`` before its name, its inverse: so Mir et al. (2019, figure 2) draw WMD.
+
+    Raises:
+        UnknownNameError: there is none.
+    """
+    plain = name.removeprefix(_INVERSE)
+    if plain not in axes:
+        raise unknown_name("axis", name, axes)
+    return axes[name] if plain == name else _inverse(axes[plain])
+
+
+def _inverse(axis: Axis) -> Axis:
+    column = replace(
+        axis.column,
+        metric=f"{_INVERSE}{axis.column.metric}",
+        title=f"{_INVERSE}{axis.column.title}",
+        unit="number",
+        higher_is_better=not axis.column.higher_is_better,
+    )
+    values = {
+        name: (1 / value, (1 / bounds[1], 1 / bounds[0]) if bounds and bounds[0] > 0 else None)
+        for name, (value, bounds) in axis.values.items()
+        if value > 0
+    }
+    return Axis(column=column, values=values)
+
+
 def trade_off(
     results: DirectionResults,
-    across: Column,
-    up: Column,
+    across: Axis,
+    up: Axis,
     joined: Mapping[str, Sequence[str]] | None = None,
 ) -> TradeOff | None:
     """The systems that have both scores; ``None`` if none has.
@@ -65,38 +146,37 @@ def trade_off(
         up: the other.
         joined: settings of a system by its name; those named ``NAME@SETTING`` are found anyway.
     """
-    found = []
-    for report in results.reports:
-        x, y = score_of(report, across), score_of(report, up)
-        if x is None or y is None or x.value is None or y.value is None:
-            continue
-        found.append((report, x.value, y.value, x.interval, y.interval))
+    both = across.values.keys() & up.values.keys()
+    found = [r for r in results.reports if r.system.name in both]
     if not found:
         return None
     places = {
-        report.system.name: (_signed(x, across), _signed(y, up))
-        for report, x, y, _, _ in found
-        if not report.system.is_bound
+        r.system.name: (
+            _signed(across.values[r.system.name][0], across.column),
+            _signed(up.values[r.system.name][0], up.column),
+        )
+        for r in found
+        if not r.system.is_bound
     }
     front = pareto_front(places)
     points = tuple(
         TradeOffPoint(
-            system=report.system.name,
-            family=report.system.family,
-            bound=report.system.is_bound,
-            x=x,
-            y=y,
-            across=(wide.low, wide.high) if wide else None,
-            up=(high.low, high.high) if high else None,
-            on_front=report.system.name in front,
+            system=r.system.name,
+            family=r.system.family,
+            bound=r.system.is_bound,
+            x=across.values[r.system.name][0],
+            y=up.values[r.system.name][0],
+            across=across.values[r.system.name][1],
+            up=up.values[r.system.name][1],
+            on_front=r.system.name in front,
         )
-        for report, x, y, wide, high in found
+        for r in found
     )
     by_x = {point.system: point.x for point in points}
     curves = curves_of([p.system for p in points], joined or {})
     return TradeOff(
-        across=across,
-        up=up,
+        across=across.column,
+        up=up.column,
         points=points,
         front=tuple(sorted(front, key=lambda name: (by_x[name], name))),
         curves=curves,

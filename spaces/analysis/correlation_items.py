@@ -52,7 +52,7 @@ def correlation_item(matrix: CorrelationMatrix, where: str) -> Item | None:
         title=f"Pearson correlations over {matrix.unit}, {where}",
         header=("", *matrix.titles[:-1]),
         rows=rows,
-        notes=("In brackets the 95% interval. Perplexity enters as its logarithm. No bounds.",),
+        notes=("In brackets the 95% interval; ln: a logarithm. No bounds.",),
     )
     header = ("direction", "level", "one", "other", "pearson", "low", "high", "points")
     return of_table(

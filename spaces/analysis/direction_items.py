@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup
 
 from ...datasets_scripts.known import as_direction, language_of
-from ...errors import TSTBenchError
+from ...errors import TSTBenchError, UnknownNameError
 from ...metrics.units import between, number
 from ...pipelines.analysis.correlation import over_sentences, over_systems
 from ...pipelines.analysis.data_table import DataTable, csv_text
@@ -15,7 +16,7 @@ from ...pipelines.analysis.human import HumanAspect
 from ...pipelines.analysis.lengths import text_statistics
 from ...pipelines.analysis.results import Column, DirectionResults, score_of
 from ...pipelines.analysis.style_space import style_space
-from ...pipelines.analysis.trade_off import trade_off
+from ...pipelines.analysis.trade_off import Axis, axis_named, axis_of, named_axes, trade_off
 from ...pipelines.formats.page import fragment
 from ...pipelines.meta.in_words import in_full
 from ...pipelines.ranked_table import direction_table
@@ -40,6 +41,8 @@ def direction_items(
     *,
     classifier: str | None = None,
     style_map: bool = True,
+    planes: Sequence[tuple[str, str]] = (),
+    raw_ppl: bool = False,
 ) -> tuple[list[Item], list[str]]:
     """The items, and what could not be made and why.
 
@@ -49,6 +52,8 @@ def direction_items(
         joined: see :func:`~...pipelines.analysis.trade_off.trade_off`.
         classifier: see :func:`~...pipelines.analysis.style_space.style_space`.
         style_map: whether to lay out the space of styles, which takes seconds.
+        planes: names of two axes each, see :func:`~...pipelines.analysis.trade_off.named_axes`.
+        raw_ppl: whether perplexity enters correlations as it is, not as its logarithm.
     """
     first = results.ranking
     items, missing = [_ranking(results, first)], []
@@ -57,20 +62,36 @@ def direction_items(
         ("content", results.column(CONTENT, "content")),
         ("fluency", results.column(FLUENCY, "fluency")),
     ):
-        item = _plane(results, style, other, name, joined)
+        two = (axis_of(results, style), axis_of(results, other)) if style and other else None
+        title = f"Style against {name}"
+        item = _plane(results, *two, f"trade-off-{name}", title, joined) if two else None
         if item is None:
             missing.append(f"trade-off of style and {name}: no system has scores of both")
         else:
             items.append(item)
+    axes = named_axes(results, aspects)
+    for x, y in planes:
+        try:
+            one, other = (axis_named(name, axes) for name in (x, y))
+        except UnknownNameError:
+            item = None
+        else:
+            slug = re.sub("[^a-z0-9_]+", "-", f"plane-{x}-{y}".lower()).rstrip("-")
+            title = f"{one.column.title} and {other.column.title}"
+            item = _plane(results, one, other, slug, title, joined)
+        if item is None:
+            missing.append(f"plane of {x} and {y}: no system has both")
+        else:
+            items.append(item)
     items.append(_scores(results, first))
-    systems = correlation_item(over_systems(results, aspects), results.name)
+    systems = correlation_item(over_systems(results, aspects, raw_ppl=raw_ppl), results.name)
     items += [systems] if systems else []
     if not systems:
         missing.append("correlations over systems: they need 4 systems that compete, and 2 scores")
     if not results.samples:
         missing.append("everything about sentences: the results have no samples.jsonl")
         return items, missing
-    sentences = correlation_item(over_sentences(results, aspects), results.name)
+    sentences = correlation_item(over_sentences(results, aspects, raw_ppl=raw_ppl), results.name)
     items += [sentences] if sentences else []
     if not sentences:
         missing.append("correlations over sentences: they need 2 scores of single sentences")
@@ -176,26 +197,28 @@ def _people(column: Column) -> str:
 
 def _plane(
     results: DirectionResults,
-    style: Column | None,
-    other: Column | None,
+    across: Axis,
+    up: Axis,
     name: str,
+    title: str,
     joined: Mapping[str, Sequence[str]],
 ) -> Item | None:
-    plane = trade_off(results, style, other, joined) if style and other else None
-    if plane is None or style is None or other is None:
+    plane = trade_off(results, across, up, joined)
+    if plane is None:
         return None
+    style, other = across.column, up.column
     curve_of = {m: c for c, members in plane.curves.items() for m in members}
     data, rows = [], []
     for p in sorted(plane.points, key=lambda p: (p.bound, not p.on_front, p.system)):
-        across, up = p.across or (None, None), p.up or (None, None)
+        wide, high = p.across or (None, None), p.up or (None, None)
         data.append(
-            (results.name, p.system, p.bound, p.x, *across, p.y, *up, p.on_front,
+            (results.name, p.system, p.bound, p.x, *wide, p.y, *high, p.on_front,
              curve_of.get(p.system, ""))
         )  # fmt: skip
         front = "bound" if p.bound else "yes" if p.on_front else ""
         rows.append((p.system, number(p.x, style.unit), number(p.y, other.unit), front))
     table = DataTable(
-        name=f"trade-off {name} {results.name}",
+        name=f"{name} {results.name}",
         title=f"{style.title} and {other.title} on {results.name}",
         header=("system", style.arrow, other.arrow, "Pareto front"),
         rows=tuple(rows),
@@ -211,8 +234,8 @@ def _plane(
     joins = " A line joins the settings of one system." if plane.curves else ""
     return of_table(
         table,
-        name=f"trade-off-{name}",
-        title=f"Style against {name}",
+        name=name,
+        title=title,
         says=(
             "Better is right and up. Crosses are 95% intervals; systems with a ring are on "
             "the Pareto "

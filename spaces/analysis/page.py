@@ -23,7 +23,7 @@ GENERATOR = "tstbench analyze"
 _CSS = Path(__file__).with_name("page.css")
 _BROAD = 560.0  # points; a wider picture takes the whole width
 _POINT = 96 / 72  # pixels
-_PAIRED = ("trade-off", "correlation", "style-space")
+_PAIRED = ("trade-off", "plane", "correlation", "style-space")
 
 
 @dataclass(frozen=True, kw_only=True)

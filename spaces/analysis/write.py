@@ -23,7 +23,7 @@ from ...pipelines.analysis.correlation import over_directions
 from ...pipelines.analysis.human import HumanAspect, human_aspects
 from ...pipelines.analysis.results import DirectionResults, read_run
 from ...pipelines.analysis.style_space import style_maps
-from ...pipelines.analysis.trade_off import parse_joined
+from ...pipelines.analysis.trade_off import axis_named, named_axes, parse_joined
 from ...talk import say
 from ...version import __version__
 from .canvas import Picture, picture
@@ -49,6 +49,8 @@ class AnalysisOptions:
         joined: ``NAME=SYSTEM,SYSTEM``: settings of one system.
         classifier: whose space of styles is drawn.
         style_map: whether it is drawn.
+        planes: names of two axes each.
+        raw_ppl: whether perplexity enters correlations as it is, not as its logarithm.
     """
 
     directions: tuple[str, ...] = ()
@@ -57,6 +59,8 @@ class AnalysisOptions:
     joined: tuple[str, ...] = ()
     classifier: str | None = None
     style_map: bool = True
+    planes: tuple[tuple[str, str], ...] = ()
+    raw_ppl: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +90,7 @@ def write_analysis(root: Path, out: Path, options: AnalysisOptions) -> Written:
     Raises:
         InputError: no results; a folder of somebody's; judgments that are none.
         MissingFileError: a folder or file does not exist.
-        UnknownNameError: a direction or system that is not there.
+        UnknownNameError: a direction, a system or an axis that is not there.
     """
     directions = read_run(root, options.directions, options.systems)
     _check_out(root, out)
@@ -94,6 +98,12 @@ def write_analysis(root: Path, out: Path, options: AnalysisOptions) -> Written:
     joined = parse_joined(options.joined, list(names))
     judgments = _judgments(root, options.human, directions)
     aspects = [human_aspects(judgments, results) for results in directions]
+    axes = {}
+    for two in zip(directions, aspects, strict=True):
+        axes |= named_axes(*two)
+    for plane in options.planes:
+        for name in plane:
+            axis_named(name, axes)
     sections = []
     for results, some in zip(directions, aspects, strict=True):
         say(f"{results.name}: {_count(len(results.reports), 'system')}")
@@ -106,7 +116,7 @@ def write_analysis(root: Path, out: Path, options: AnalysisOptions) -> Written:
         sections.append(section)
     sections += _both_ways(directions, options)
     if len(directions) > 1:
-        together = _together(directions, aspects)
+        together = _together(directions, aspects, raw_ppl=options.raw_ppl)
         sections += [together] if together else []
     written = Written(
         folder=out,
@@ -182,7 +192,13 @@ def _section(
     options: AnalysisOptions,
 ) -> Section:
     items, missing = direction_items(
-        results, aspects, joined, classifier=options.classifier, style_map=options.style_map
+        results,
+        aspects,
+        joined,
+        classifier=options.classifier,
+        style_map=options.style_map,
+        planes=options.planes,
+        raw_ppl=options.raw_ppl,
     )
     ranked = sum(not r.system.is_bound for r in results.reports)
     judged = f", judged by people: {', '.join(a.title for a in aspects)}" if aspects else ""
@@ -209,9 +225,12 @@ def _section(
 
 
 def _together(
-    directions: Sequence[DirectionResults], aspects: Sequence[Sequence[HumanAspect]]
+    directions: Sequence[DirectionResults],
+    aspects: Sequence[Sequence[HumanAspect]],
+    *,
+    raw_ppl: bool,
 ) -> Section | None:
-    item = correlation_item(over_directions(directions, aspects), ALL)
+    item = correlation_item(over_directions(directions, aspects, raw_ppl=raw_ppl), ALL)
     if item is None:
         return None
     return Section(

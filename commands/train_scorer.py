@@ -6,8 +6,11 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+from .flags import add_flags, given, refuse
 from .parser import Parser
 from .without import add_without, check_name
+
+_KIND = "linear"
 
 
 def train_scorer(name: str, options: Sequence[str]) -> None:
@@ -20,26 +23,38 @@ def train_scorer(name: str, options: Sequence[str]) -> None:
     from ..pipelines.prepare import train_style_classifier
     from ..pipelines.tables import print_rows
     from ..trainers.broken_corpus import train_cola
+    from ..trainers.classifiers.train import trainer
+    from ..trainers.settings import read_settings
 
-    arguments = _parser(name).parse_args(options)
     if name == "cola":
+        arguments = _parser(name).parse_args(options)
         if any(vars(arguments).values()):
             raise InputError("'tstbench train cola' takes no dataset and no options")
         artefact = train_cola()
     else:
+        kind = _kind(options)
+        parser = _parser(name)
+        add_flags(parser, f"settings of {kind}, part of the recipe", trainer(kind).Config)
+        arguments, rest = parser.parse_known_args(options)
+        if rest:
+            refuse(rest[0], parser)
         if not arguments.dataset:
             raise InputError("the dataset is missing, for instance: tstbench train classifier yelp")
+        values = given(trainer(kind).Config, arguments, kind)
+        config = read_settings(trainer(kind).Config, values, kind)
+        if arguments.compare and values:
+            given_too = ", ".join(values)
+            raise InputError(f"--compare trains with default settings: leave out {given_too}")
         dataset_facts(arguments.dataset)
         data = load_styles(arguments.dataset, data_dir=arguments.data_dir)
         if arguments.compare:
             _compare(data, arguments)
             return
-        kind = arguments.kind or "linear"
         check_name(arguments, kinds())
         artefact = train_style_classifier(
             data,
             kind,
-            _config(kind, arguments.model),
+            config,
             without=sentences_left_out(arguments.without),
             name=arguments.name,
         )
@@ -89,11 +104,12 @@ def train_meaning_scorer(options: Sequence[str]) -> None:
 
 
 def _parser(name: str) -> argparse.ArgumentParser:
-    parser = Parser(prog=f"tstbench train {name}")
+    parser = Parser(prog=f"tstbench train {name}", allow_abbrev=False)
     parser.add_argument("dataset", nargs="?", help="of a classifier, such as yelp")
     parser.add_argument(
         "--kind",
-        help="linear, fasttext, textcnn, transformer, probe, finetuned, lora, ensemble (linear)",
+        help="linear, fasttext, textcnn, transformer, probe, finetuned, lora, ensemble (linear); "
+        "--kind KIND --help shows its settings",
     )
     parser.add_argument(
         "--compare",
@@ -101,26 +117,17 @@ def _parser(name: str) -> argparse.ArgumentParser:
         metavar="KIND",
         help="train these kinds and print a table; none is kept",
     )
-    parser.add_argument("--model", help="for transformers: Hub id or folder (default roberta-base)")
     add_without(parser)
     parser.add_argument("--name", help="under which the classifier is kept; default: its kind")
     parser.add_argument("--data-dir", type=Path, help="your copy of a licensed corpus (GYAFC)")
     return parser
 
 
-def _config(kind: str, model: str | None):  # type: ignore[no-untyped-def]
-    """The settings of a kind, with another base model if one is given."""
-    from dataclasses import fields, replace
-
-    from ..errors import InputError
-    from ..trainers.classifiers.train import default_config
-
-    config = default_config(kind)
-    if model is None:
-        return config
-    if "base" not in {field.name for field in fields(config)}:
-        raise InputError(f"--model is for transformers, not for {kind}")
-    return replace(config, base=model)  # type: ignore[call-arg]
+def _kind(options: Sequence[str]) -> str:
+    """The kind of classifier: its settings are flags."""
+    parser = Parser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--kind", default=_KIND)
+    return str(parser.parse_known_args(options)[0].kind)
 
 
 def _compare(data, arguments: argparse.Namespace) -> None:  # type: ignore[no-untyped-def]

@@ -4,24 +4,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import Field, fields
 from pathlib import Path
-from typing import Any
 
+from .flags import add_flags, given, refuse
 from .parser import Parser
 from .without import add_without, check_name
 
-_HELP = {
-    "longest_ngram": "words of the longest n-grams",
-    "min_count": "how often an n-gram or word must occur",
-    "inverse_penalty": "inverse strength of the L1 penalty, scikit-learn's C",
-    "deviations": "standard deviations from the mean beyond which a weight is kept",
-    "dimensions": "numbers per word",
-    "window": "words on either side that are its context",
-    "epochs": "passes over the corpus, at least",
-    "least_words": "words trained on in all: a small corpus is passed more often",
-    "negative": "noise words per word",
-}
 _SHOWN = 10  # style words per style
 
 
@@ -36,15 +24,18 @@ def train_words(name: str, options: Sequence[str]) -> None:
     from ..pipelines.prepare_words import train_dataset_vectors, train_style_lexicon
     from ..pipelines.tables import print_rows
     from ..trainers.lexicon import LexiconConfig
+    from ..trainers.settings import read_settings
     from ..trainers.word_vectors import WordVectorsConfig
 
-    settings = fields(LexiconConfig if name == "lexicon" else WordVectorsConfig)
-    arguments = _parser(name, settings).parse_args(options)
-    given = {f.name: v for f in settings if (v := getattr(arguments, f.name, None)) is not None}
+    kind = LexiconConfig if name == "lexicon" else WordVectorsConfig
+    parser = _parser(name, kind)
+    arguments, rest = parser.parse_known_args(options)
+    if rest:
+        refuse(rest[0], parser)
+    config = read_settings(kind, given(kind, arguments, name), name)
     dataset_facts(arguments.dataset)
     check_name(arguments, (LEXICON, WORD_VECTORS))
     without, kept_as = sentences_left_out(arguments.without), arguments.name
-    config = LexiconConfig(**given) if name == "lexicon" else WordVectorsConfig(**given)
     data = load_styles(arguments.dataset, data_dir=arguments.data_dir)
     rows: list[tuple[str, str]]
     if isinstance(config, LexiconConfig):
@@ -64,18 +55,11 @@ def train_words(name: str, options: Sequence[str]) -> None:
     print_rows(("", f"{card.name}:{card.dataset}"), [*facts, *rows, *folder])
 
 
-def _parser(name: str, settings: Sequence[Field[Any]]) -> argparse.ArgumentParser:
-    parser = Parser(prog=f"tstbench train {name}")
+def _parser(name: str, settings: type) -> argparse.ArgumentParser:
+    parser = Parser(prog=f"tstbench train {name}", allow_abbrev=False)
     parser.add_argument("dataset", help="such as yelp")
-    for setting in settings:
-        if setting.name in _HELP:
-            parser.add_argument(
-                f"--{setting.name.replace('_', '-')}",
-                type=type(setting.default),
-                metavar="X",
-                help=f"{_HELP[setting.name]}; default {setting.default}",
-            )
     add_without(parser)
     parser.add_argument("--name", help="under which it is kept")
     parser.add_argument("--data-dir", type=Path, help="your copy of a licensed corpus (GYAFC)")
+    add_flags(parser, "settings, part of the recipe", settings)
     return parser

@@ -20,21 +20,21 @@ def add_without(parser: argparse.ArgumentParser, *, named: bool = True) -> None:
 
 
 def check_name(arguments: argparse.Namespace, defaults: Collection[str]) -> None:
-    """Check that what is trained without some sentences has a name that no metric asks for.
+    """Check that what is trained without some sentences has a name, which no metric asks for.
 
     Args:
         arguments: parsed, with ``without`` and ``name``.
         defaults: the names of the scorers that metrics use.
 
     Raises:
-        InputError: one of the two options without the other, or such a name.
+        InputError: sentences are left out without a name, or it is such a name.
     """
     from ..errors import InputError
 
-    if bool(arguments.without) != bool(arguments.name):
+    if arguments.without and not arguments.name:
         raise InputError(
-            "--without and --name belong together: a scorer that may not know some sentences must "
-            "not replace the one that metrics use"
+            "--without needs --name: a scorer that may not know some sentences must not replace "
+            "the one that metrics use"
         )
     if arguments.name in defaults:
         raise InputError(

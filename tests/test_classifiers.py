@@ -18,6 +18,7 @@ from classifier_toys import (
     THINGS,
     save_tiny_bert,
 )
+from prepared import command_line
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -27,6 +28,7 @@ from transformers import pipeline
 from tstbench.datasets_scripts.known import parse_direction, style_index
 from tstbench.datasets_scripts.load import TestSet, load_styles, load_test_set
 from tstbench.errors import InputError, IntegrityError, UnknownNameError
+from tstbench.metrics.scorers.artefacts import find
 from tstbench.metrics.scorers.batching import length_sorted_batches
 from tstbench.metrics.scorers.classifiers import (
     find_classifier,
@@ -141,6 +143,40 @@ def test_two_trainings_give_the_same_bytes(configs, kind, monkeypatch, tmp_path)
         for file in artefact.folder.iterdir():  # nothing of this machine is in it
             assert str(tmp_path).encode() not in file.read_bytes()
     assert len(hashes) == 1
+
+
+def test_the_sti_studys_recipe_is_a_row_of_flags(tiny_bert, tstbench_home, capsys):
+    """Its grid and Hugging Face's defaults (``train_classifier.py``, ``trial-*.sh``), tiny."""
+    flags = (
+        "--epochs 2 --batch-size 16 --learning-rate 3e-2 --weight-decay 0.1 --shuffle false "
+        "--schedule linear --betas [0.9,0.999] --epsilon 1e-8 --max-gradient 1 --max-tokens 64"
+    ).split()
+    train = ("train", "classifier", "mini", "--kind", "transformer", "--base", tiny_bert)
+    code, out, err = command_line(capsys, *train, *flags, "--name", "sti-study")
+    assert code == 0, err
+    card = find("classifier", "mini", "sti-study").card
+    wanted = {
+        "epochs": 2, "batch_size": 16, "learning_rate": 0.03, "weight_decay": 0.1,
+        "shuffle": False, "schedule": "linear", "betas": [0.9, 0.999], "epsilon": 1e-8,
+        "max_gradient": 1.0, "max_tokens": 64,
+    }  # fmt: skip
+    assert {name: card.settings[name] for name in wanted} == wanted
+    assert card.kind == "transformer"
+    assert card.scores["held_out_accuracy"] > 0
+    assert str(tstbench_home) in out
+
+
+@pytest.mark.parametrize(
+    "other", [{"shuffle": False}, {"schedule": "linear"}, {"max_gradient": 0.01}]
+)
+def test_order_schedule_and_clipping_reach_the_trainer(configs, other):
+    data = labelled(SENTENCES[::3], LABELS[::3], STYLES, what="toy")
+    usual = replace(configs["transformer"], epochs=1)
+    one, two = (
+        fit("transformer", data, STYLES, config).distribution(SENTENCES[:8])
+        for config in (usual, replace(usual, **other))
+    )
+    assert not np.allclose(one, two, atol=1e-6)
 
 
 def test_training_keeps_finds_and_does_not_repeat_itself(configs, monkeypatch):

@@ -192,9 +192,13 @@ class TestTransfer:
         (("cola", "yelp"), "takes no dataset and no options"),
         (("cola", "--name", "mine"), "takes no dataset and no options"),
         (("classifier",), "the dataset is missing, for instance: tstbench train classifier yelp"),
-        (("classifier", "mini", "--model", "x"), "--model is for transformers, not for linear"),
-        (("classifier", "mini", "--name", "mine"), "--without and --name belong together"),
-        (("lexicon", "mini", "--name", "mine"), "--without and --name belong together"),
+        (("classifier", "mini", "--epochs", "3"), "--epochs"),  # the default kind has none
+        (("classifier", "mini", "--kind", "textcnn", "--epochs", "0"), "epochs of textcnn"),
+        (("classifier", "mini", "--kind", "finetuned", "--betas", "[0.9]"), "betas"),
+        (("classifier", "mini", "--kind", "nearest"), "unknown"),
+        (("classifier", "mini", "--without", "li2018"), "--without needs --name"),
+        (("lexicon", "mini", "--without", "li2018"), "--without needs --name"),
+        (("lexicon", "mini", "--inverse-penalty", "much"), "inverse_penalty of lexicon"),
         (
             ("classifier", "mini", "--without", "li2018", "--name", "linear"),
             "--name linear is the scorer that metrics use",

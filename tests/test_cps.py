@@ -257,7 +257,7 @@ def test_the_advice_without_the_default_weights_works_word_for_word(
     message = refusal(capsys, *command)
     assert "hf download FacebookAI/roberta-base" in message
     assert "--scorer attribution=finetuned" in message
-    train = "tstbench train classifier mini --kind transformer --model WEIGHTS"
+    train = "tstbench train classifier mini --kind transformer --base WEIGHTS"
     assert f"'{train}' prints the folder" in message
     weights = tmp_path / "weights"
     make_bert(weights)

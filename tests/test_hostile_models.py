@@ -49,8 +49,8 @@ def hostile(tiny_bert, tmp_path, request, monkeypatch):
 @pytest.mark.parametrize(
     "command",
     [
-        ("train", "classifier", "mini", "--kind", "transformer", "--model", "FOLDER"),
-        ("train", "classifier", "mini", "--kind", "finetuned", "--model", "FOLDER"),
+        ("train", "classifier", "mini", "--kind", "transformer", "--base", "FOLDER"),
+        ("train", "classifier", "mini", "--kind", "finetuned", "--base", "FOLDER"),
         (*EVALUATE, "--metrics", "s_bert", "--scorer", "encoder=FOLDER@1"),
         (*EVALUATE, "--metrics", "acc", "--scorer", "classifier=FOLDER"),
         (*EVALUATE, "--metrics", "logprop", "--scorer", "causal_lm=FOLDER"),

@@ -13,7 +13,7 @@ UNKNOWN = ("evaluate", "--baseline", "copy", "--direction", "mini/negative-to-po
 LONG = (
     "tstbench: the weights are not in /home/somebody/.cache/huggingface/hub/models-of-others and "
     "HF_HUB_OFFLINE is set. Download them once: hf download FacebookAI/roberta-base. Otherwise "
-    "'tstbench train classifier mini --kind transformer --model WEIGHTS' prints a folder, which "
+    "'tstbench train classifier mini --kind transformer --base WEIGHTS' prints a folder, which "
     "--scorer attribution=FOLDER takes; the authors' own isn't needed"
 )
 
@@ -71,7 +71,7 @@ def test_commands_options_and_paths_stay_whole(width):
     for whole in (
         "/home/somebody/.cache/huggingface/hub/models-of-others",
         "hf download FacebookAI/roberta-base.",
-        "'tstbench train classifier mini --kind transformer --model WEIGHTS'",
+        "'tstbench train classifier mini --kind transformer --base WEIGHTS'",
         "--scorer attribution=FOLDER",
     ):
         assert sum(whole in line for line in lines) == 1, whole

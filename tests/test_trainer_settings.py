@@ -95,6 +95,7 @@ def test_every_setting_of_a_lexicon_reaches_the_regression():
     others = {
         "longest_ngram": 2,
         "min_count": 9,
+        "binary": False,
         "inverse_penalty": 0.5,
         "deviations": 1.0,
         "max_iterations": 1,

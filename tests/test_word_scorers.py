@@ -55,12 +55,16 @@ def test_tokens_do_not_depend_on_how_a_system_writes():
 
 
 def test_the_lexicon_is_what_the_regression_says():
-    """Kept are the weights so many standard deviations from the mean of those that are not 0."""
+    """Kept are the weights so many standard deviations from the mean of those that are not 0.
+
+    C is 3, and a word counts once a sentence, as in Mir et al.'s ``style_lexicon.py``.
+    """
     sentences, labels = opinions()
+    sentences = [f"{s} thing1 thing1" if i % 3 else s for i, s in enumerate(sentences)]
     found = fit_lexicon(sentences, labels, OPINIONS, LexiconConfig(deviations=0.5))
     vocabulary = sorted({word for sentence in sentences for word in sentence.split()})
-    counts = np.array([[s.split().count(word) for word in vocabulary] for s in sentences])
-    model = LogisticRegression(l1_ratio=1.0, solver="liblinear", random_state=0, max_iter=1000)
+    counts = np.array([[word in s.split() for word in vocabulary] for s in sentences])
+    model = LogisticRegression(l1_ratio=1.0, solver="liblinear", C=3, random_state=0, max_iter=1000)
     (weights,) = model.fit(counts, labels).coef_
     used = weights[weights != 0]
     far = np.abs(weights - used.mean()) > 0.5 * used.std()

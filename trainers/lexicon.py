@@ -1,9 +1,10 @@
 """Train a style lexicon: which n-grams tell the styles of a corpus apart.
 
-Source: Mir, Felbo, Obradovich and Rahwan (2019), section 4.1: logistic regression on the words of
-labelled sentences; its strongest weights are the lexicon. An L1 penalty leaves most weights at
-exactly 0, and a word is kept whose weight is more than two standard deviations from the mean
-of the others.
+Source: Mir, Felbo, Obradovich and Rahwan (2019), section 4.1, and their code
+(passeul/style-transfer-model-evaluation, ``code/style_lexicon.py``), whose settings are the
+defaults: logistic regression on which words a labelled sentence has; its strongest weights are the
+lexicon. An L1 penalty with C = 3 leaves most weights at exactly 0, and a word is kept whose weight
+is more than two standard deviations from the mean of the others.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from threadpoolctl import threadpool_limits
 
 from ..errors import InputError
 from ..metrics.scorers.lexicon import StyleLexicon
+from .settings import setting
 
 LIBRARIES = ("scikit-learn", "numpy")
 _DIGITS = 6  # of the stored weights: beyond, solvers on different processors differ
@@ -31,13 +33,16 @@ class LexiconConfig:
         InputError: a value out of its range.
     """
 
-    longest_ngram: int = 1  # words
-    min_count: int = 1  # sentences that an n-gram must occur in
-    inverse_penalty: float = 1.0  # scikit-learn's C
-    deviations: float = 2.0  # from the mean of the weights that are not 0
-    max_iterations: int = 1000
-    tolerance: float = 1e-4
-    seed: int = 0
+    longest_ngram: int = setting(1, "words of the longest n-grams")
+    min_count: int = setting(1, "sentences that an n-gram must occur in")
+    binary: bool = setting(True, "false: an n-gram counts as often as it is in a sentence")
+    inverse_penalty: float = setting(3.0, "inverse strength of the L1 penalty, scikit-learn's C")
+    deviations: float = setting(
+        2.0, "standard deviations from the mean beyond which a weight is kept"
+    )
+    max_iterations: int = setting(1000, "of the solver, at most")
+    tolerance: float = setting(1e-4, "of the solver")
+    seed: int = setting(0, "of the solver")
 
     def __post_init__(self) -> None:
         for name in ("longest_ngram", "min_count", "max_iterations"):
@@ -84,7 +89,9 @@ def fit_lexicon(
     from sklearn.feature_extraction.text import CountVectorizer  # takes a second to import
 
     counter = CountVectorizer(
-        analyzer=partial(_ngrams, longest=config.longest_ngram), min_df=config.min_count
+        analyzer=partial(_ngrams, longest=config.longest_ngram),
+        min_df=config.min_count,
+        binary=config.binary,
     )
     try:
         counts = counter.fit_transform(sentences)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import MISSING, asdict, dataclass, fields
+from dataclasses import MISSING, asdict, dataclass, field, fields
 from typing import Any, TypeVar, get_type_hints
 
 from pydantic import JsonValue, TypeAdapter, ValidationError
@@ -25,6 +25,11 @@ class Setting:
     name: str
     help: str
     default: Any = None  # None if there is none, or if it depends on the data
+
+
+def setting(default: Any, meaning: str) -> Any:
+    """A field of a settings dataclass, with its ``help``."""
+    return field(default=default, metadata={"help": meaning})
 
 
 def described(kind: type) -> list[Setting]:

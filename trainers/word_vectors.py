@@ -13,6 +13,7 @@ from math import ceil
 
 from ..errors import InputError, require
 from ..metrics.scorers.word_vectors import WordVectors
+from .settings import setting
 
 LIBRARIES = ("gensim", "numpy")
 
@@ -25,14 +26,17 @@ class WordVectorsConfig:
         InputError: a value out of its range.
     """
 
-    dimensions: int = 100
-    window: int = 5  # words on either side
-    min_count: int = 1  # every word has a vector: an unknown one would be left out of a distance
-    epochs: int = 5  # passes over the corpus, at least
-    least_words: int = 1_000_000  # words trained on in all: a small corpus is passed more often
-    negative: int = 5  # noise words per word
-    skip_gram: bool = True
-    seed: int = 0
+    dimensions: int = setting(100, "numbers per word")
+    window: int = setting(5, "words on either side that are its context")
+    # By default every word has a vector: an unknown one would be left out of a distance.
+    min_count: int = setting(1, "how often a word must occur")
+    epochs: int = setting(5, "passes over the corpus, at least")
+    least_words: int = setting(
+        1_000_000, "words trained on in all: a small corpus is passed more often"
+    )
+    negative: int = setting(5, "noise words per word")
+    skip_gram: bool = setting(True, "false: a word is learned from all of its context at once")
+    seed: int = setting(0, "of everything random")
 
     def __post_init__(self) -> None:
         for name in ("dimensions", "window", "min_count", "epochs", "least_words", "negative"):

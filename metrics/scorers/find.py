@@ -92,7 +92,7 @@ def other_attribution(spec: str, dataset: str, error: MissingScorerError) -> Mis
         f"{str(error).rstrip('.')}. Without these weights: --scorer attribution=finetuned takes a "
         f"small transformer that needs no download ('{train} finetuned' trains it, and 'tstbench "
         "evaluate' does so by itself), and --scorer attribution=FOLDER one that you trained from "
-        f"weights of yours: '{train} transformer --model WEIGHTS' prints the folder"
+        f"weights of yours: '{train} transformer --base WEIGHTS' prints the folder"
     )
 
 

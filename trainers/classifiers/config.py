@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from typing import Annotated
 
-from pydantic import JsonValue
+from pydantic import Field, JsonValue
 
 from ...metrics.scorers.portable import portable
+from ..settings import setting
+
+Count = Annotated[int, Field(ge=1)]
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Share = Annotated[float, Field(ge=0, lt=1)]
+NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClassifierConfig:
     """Settings of a trainer; each kind adds its own."""
 
-    seed: int = 0
+    seed: Annotated[int, Field(ge=0, lt=2**32)] = setting(0, "of everything random")
 
     def settings(self) -> dict[str, JsonValue]:
         """Everything that can change the trained weights, for the card and the recipe.

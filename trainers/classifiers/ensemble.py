@@ -14,7 +14,8 @@ from ...errors import InputError
 from ...metrics.scorers.classifiers import KINDS, classifier_kind
 from ...metrics.scorers.ensemble import NAME, EnsembleModel, spread
 from ..learning.pace import part
-from .config import ClassifierConfig
+from ..settings import setting
+from .config import ClassifierConfig, Count
 from .data import LabelledSentences
 
 LIBRARIES = ("scikit-learn", "numpy", "torch", "transformers", "floret")
@@ -27,16 +28,13 @@ _SHORTER: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class EnsembleConfig(ClassifierConfig):
-    """Settings of an ensemble.
+    """Settings of an ensemble; members have their defaults, but for a shorter fine-tuning."""
 
-    Attributes:
-        members: kinds, each with its default settings, but for a shorter fine-tuning; by default
-            all that need no downloads.
-        kept: the most sentences on which spreads are measured; a twentieth of a small corpus.
-    """
-
-    members: tuple[str, ...] = ("linear", "fasttext", "textcnn", "probe", "finetuned")
-    kept: int = 2000
+    members: tuple[str, ...] = setting(
+        ("linear", "fasttext", "textcnn", "probe", "finetuned"),
+        'kinds, such as ["linear", "textcnn"]',
+    )
+    kept: Count = setting(2000, "most sentences on which spreads are measured")
 
     def __post_init__(self) -> None:
         """Check the members.

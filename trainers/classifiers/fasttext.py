@@ -10,7 +10,8 @@ from ...errors import require
 from ...files import write_text
 from ...metrics.scorers.fasttext import LABEL, FastTextModel, training_line
 from ...scratch import scratch_folder
-from .config import ClassifierConfig
+from ..settings import setting
+from .config import ClassifierConfig, Count, Positive
 from .data import LabelledSentences
 
 LIBRARIES = ("floret",)
@@ -20,12 +21,12 @@ LIBRARIES = ("floret",)
 class FastTextConfig(ClassifierConfig):
     """Settings of floret's supervised trainer, in one thread: the same seed, the same model."""
 
-    epochs: int = 5
-    learning_rate: float = 0.5
-    longest_ngram: int = 2  # words
-    dimension: int = 20
-    buckets: int = 200_000  # for n-grams, which are hashed
-    min_count: int = 1
+    epochs: Count = setting(5, "passes over the sentences")
+    learning_rate: Positive = setting(0.5, "at the beginning; it falls to 0")
+    longest_ngram: Count = setting(2, "words of the longest n-grams")
+    dimension: Count = setting(20, "numbers per word")
+    buckets: Count = setting(200_000, "for n-grams, which are hashed")
+    min_count: Count = setting(1, "how often a word must occur")
 
 
 Config = FastTextConfig

@@ -23,7 +23,8 @@ from ...metrics.scorers.portable import portable_folder
 from ...metrics.scorers.transformer import TransformerModel, longest_input
 from ...metrics.scorers.weights import read_tokenizer
 from ..learning.loop import resumable
-from .config import ClassifierConfig
+from ..settings import setting
+from .config import ClassifierConfig, Count, NotNegative, Positive, Share
 from .data import LabelledSentences
 from .head import with_new_head
 
@@ -33,31 +34,20 @@ _SORTED_TOGETHER = 50  # batches whose sentences are sorted by length together
 
 @dataclass(frozen=True, kw_only=True)
 class FinetuningConfig(ClassifierConfig):
-    """Settings of a fine-tuning, of all weights or of few.
+    """Settings of a fine-tuning, of all weights or of few."""
 
-    Attributes:
-        base: Hub id or local folder of the pretrained model.
-        epochs: passes over the sentences; may be a fraction.
-        most_sentences: how many of the sentences are used, chosen at random; 0 for all.
-        least_steps: a small corpus is read several times, to take this many.
-        learning_rate: the highest, after the warm-up; it then falls linearly to zero.
-        warm_up: share of the steps in which it rises.
-        max_gradient: longer gradients are cut to this length.
-        max_tokens: longer training sentences are cut.
-    """
-
-    base: str = EMBEDDED_ENCODER
-    epochs: float = 1.5
-    most_sentences: int = 0
-    least_steps: int = 1
-    batch_size: int = 32
-    learning_rate: float = 1e-4
-    warm_up: float = 0.06
-    betas: tuple[float, float] = (0.9, 0.98)
-    epsilon: float = 1e-6
-    weight_decay: float = 0.01
-    max_gradient: float = 1.0
-    max_tokens: int = 64
+    base: str = setting(EMBEDDED_ENCODER, "Hub id or local folder of the pretrained model")
+    epochs: Positive = setting(1.5, "passes over the sentences; may be a fraction")
+    most_sentences: int = setting(0, "how many are used, chosen at random; 0 for all")
+    least_steps: int = setting(1, "a small corpus is read several times, to take so many")
+    batch_size: Count = setting(32, "sentences a step")
+    learning_rate: Positive = setting(1e-4, "the highest, after the warm-up; then it falls to 0")
+    warm_up: Share = setting(0.06, "share of the steps in which the rate rises")
+    betas: tuple[Share, Share] = setting((0.9, 0.98), "of AdamW, such as [0.9, 0.98]")
+    epsilon: Positive = setting(1e-6, "of AdamW")
+    weight_decay: NotNegative = setting(0.01, "of AdamW")
+    max_gradient: Positive = setting(1.0, "longer gradients are cut to this length")
+    max_tokens: Count = setting(64, "longer training sentences are cut")
 
     def __post_init__(self) -> None:
         """Check the values.
@@ -84,13 +74,9 @@ class FinetuningConfig(ClassifierConfig):
 
 @dataclass(frozen=True, kw_only=True)
 class FinetunedConfig(FinetuningConfig):
-    """Settings of the fine-tuning of all weights.
+    """Settings of the fine-tuning of all weights."""
 
-    Attributes:
-        frozen_layers: the lowest layers that keep theirs.
-    """
-
-    frozen_layers: int = 0
+    frozen_layers: int = setting(0, "the lowest layers, which keep their weights")
 
 
 Config = FinetunedConfig

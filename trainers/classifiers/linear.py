@@ -13,7 +13,8 @@ from threadpoolctl import threadpool_limits
 
 from ...errors import InputError
 from ...metrics.scorers.linear import LinearModel, ngrams
-from .config import ClassifierConfig
+from ..settings import setting
+from .config import ClassifierConfig, Count, Positive
 from .data import LabelledSentences
 
 LIBRARIES = ("scikit-learn", "numpy")
@@ -27,11 +28,11 @@ class LinearConfig(ClassifierConfig):
     are up to 0.24 from the optimum, and the exact values depend on the machine.
     """
 
-    longest_ngram: int = 2  # words
-    min_count: int = 2  # number of sentences that an n-gram must occur in
-    inverse_penalty: float = 10.0  # scikit-learn's C
-    tolerance: float = 1e-10
-    max_iterations: int = 5000
+    longest_ngram: Count = setting(2, "words of the longest n-grams")
+    min_count: Count = setting(2, "sentences that an n-gram must occur in")
+    inverse_penalty: Positive = setting(10.0, "scikit-learn's C")
+    tolerance: Positive = setting(1e-10, "of the gradient at the optimum")
+    max_iterations: Count = setting(5000, "of the solver, at most")
 
 
 Config = LinearConfig

@@ -11,6 +11,8 @@ import torch
 
 from ...metrics.scorers.lora import MODEL_FILE, LoraModel, LoraNetwork, fresh_network
 from ...metrics.scorers.transformer import longest_input
+from ..settings import setting
+from .config import Count, Positive, Share
 from .data import LabelledSentences
 from .finetuned import FinetuningConfig, train_network
 
@@ -21,20 +23,16 @@ LIBRARIES = ("torch", "transformers")
 class LoraConfig(FinetuningConfig):
     """Settings of a training.
 
-    Attributes:
-        base: Hub id or local folder of the encoder, or the folder of a LoRA classifier of the same
-            rank, which is trained on.
-        kept: the share of what the base had learned that stays in the weights, a mean of before and
-            after (Wortsman et al. 2022, "Robust fine-tuning of zero-shot models").
-        rank: of what is added to the encoder's projections.
-        dtype: of most products while it is trained; bfloat16 takes half the time on processors that
-            have it. Scores are computed in float32.
+    The base may be the folder of a LoRA classifier of the same rank, which is trained on. What is
+    kept is a mean of the weights before and after (Wortsman et al. 2022, "Robust fine-tuning of
+    zero-shot models"). bfloat16 takes half the time on processors that have it; scores are
+    computed in float32.
     """
 
-    rank: int = 16
-    learning_rate: float = 1e-3
-    kept: float = 0.0
-    dtype: Literal["float32", "bfloat16"] = "bfloat16"
+    rank: Count = setting(16, "of what is added to the encoder's projections")
+    learning_rate: Positive = setting(1e-3, "the highest, after the warm-up")
+    kept: Share = setting(0.0, "the share of what the base had learned that stays")
+    dtype: Literal["float32", "bfloat16"] = setting("bfloat16", "of most products in training")
 
 
 Config = LoraConfig

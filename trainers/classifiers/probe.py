@@ -12,7 +12,8 @@ from threadpoolctl import threadpool_limits
 from ...metrics.scorers.encoder import load_encoder
 from ...metrics.scorers.encoder_files import EMBEDDED_ENCODER
 from ...metrics.scorers.probe import ProbeModel, probe_features
-from .config import ClassifierConfig
+from ..settings import setting
+from .config import ClassifierConfig, Count, Positive
 from .data import LabelledSentences
 
 LIBRARIES = ("scikit-learn", "numpy", "torch", "transformers")
@@ -22,21 +23,16 @@ LIBRARIES = ("scikit-learn", "numpy", "torch", "transformers")
 class ProbeConfig(ClassifierConfig):
     """Settings of a probe. The seed has no effect: the problem is convex.
 
-    Attributes:
-        encoder: Hub id or local folder; with its last layer, as in the embedded BERTScore.
-        layers: layers whose means are the features. On CoLA middle layers are best: cross-validated
-            MCC of one layer's mean is 0.09 at the last layer of the embedded encoder and 0.15 at
-            the third.
-        inverse_penalty: scikit-learn's C, for features of unit variance.
-        max_iterations: more than enough to converge.
-        tolerance: of the gradient at the optimum; scikit-learn's default stops far from it.
+    On CoLA middle layers are best: cross-validated MCC of one layer's mean is 0.09 at the last
+    layer of the embedded encoder and 0.15 at the third. scikit-learn's own tolerance stops far from
+    the optimum.
     """
 
-    encoder: str = EMBEDDED_ENCODER
-    layers: tuple[int, ...] = (2, 3, 4)
-    inverse_penalty: float = 0.03
-    max_iterations: int = 1000
-    tolerance: float = 1e-8
+    encoder: str = setting(EMBEDDED_ENCODER, "Hub id or local folder, with its last layer")
+    layers: tuple[int, ...] = setting((2, 3, 4), "layers whose means are the features: [2, 3, 4]")
+    inverse_penalty: Positive = setting(0.03, "scikit-learn's C, for features of unit variance")
+    max_iterations: Count = setting(1000, "of the solver, at most")
+    tolerance: Positive = setting(1e-8, "of the gradient at the optimum")
 
 
 Config = ProbeConfig

@@ -20,7 +20,8 @@ from ...metrics.scorers.textcnn import (
 )
 from ...metrics.scorers.words import words
 from ..learning.loop import resumable
-from .config import ClassifierConfig
+from ..settings import setting
+from .config import ClassifierConfig, Count, Positive, Share
 from .data import LabelledSentences
 
 LIBRARIES = ("torch",)
@@ -31,15 +32,15 @@ _POOL = 50  # batches whose sentences are sorted by length together
 class TextCnnConfig(ClassifierConfig):
     """Kim's network, with word vectors learned here and Adam instead of Adadelta."""
 
-    epochs: int = 3
-    min_steps: int = 200  # a small corpus gets more epochs
-    batch_size: int = 128
-    learning_rate: float = 1e-3
-    min_count: int = 2
-    dimension: int = 64
-    widths: tuple[int, ...] = (3, 4, 5)
-    filters: int = 100  # for each width
-    dropout: float = 0.5
+    epochs: Count = setting(3, "passes over the sentences")
+    min_steps: Count = setting(200, "a small corpus gets more epochs")
+    batch_size: Count = setting(128, "sentences a step")
+    learning_rate: Positive = setting(1e-3, "of Adam")
+    min_count: Count = setting(2, "how often a word must occur")
+    dimension: Count = setting(64, "numbers per word")
+    widths: tuple[Count, ...] = setting((3, 4, 5), "words that a filter reads, such as [3, 4, 5]")
+    filters: Count = setting(100, "filters of each width")
+    dropout: Share = setting(0.5, "dropout")
 
 
 Config = TextCnnConfig

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from typing import Literal
 
 import torch
 
@@ -13,7 +14,8 @@ from ...metrics.scorers.weights import fetch, read_tokenizer
 from ...scratch import scratch_folder
 from ..learning.pace import current
 from ..lora.keeping import train_paced
-from .config import ClassifierConfig
+from ..settings import setting
+from .config import ClassifierConfig, Count, NotNegative, Positive, Share
 from .data import LabelledSentences
 from .head import with_new_head
 
@@ -22,22 +24,20 @@ LIBRARIES = ("torch", "transformers")
 
 @dataclass(frozen=True, kw_only=True)
 class TransformerConfig(ClassifierConfig):
-    """The paper's settings (section 4.1), with those of its published code where it gives none.
+    """The benchmark paper's settings (section 4.1), with those of its code where it gives none."""
 
-    Attributes:
-        base: Hub id or local folder of the pretrained model.
-        revision: commit of the Hub repository; None for the latest.
-    """
-
-    base: str = "FacebookAI/roberta-base"
-    revision: str | None = None
-    epochs: int = 3
-    batch_size: int = 64
-    learning_rate: float = 2e-5  # constant
-    betas: tuple[float, float] = (0.9, 0.98)
-    epsilon: float = 1e-9
-    weight_decay: float = 0.01
-    max_tokens: int = 128  # longer training sentences are cut
+    base: str = setting("FacebookAI/roberta-base", "Hub id or local folder of the pretrained model")
+    revision: str | None = setting(None, "commit of the Hub repository; default: the latest")
+    epochs: Count = setting(3, "passes over the sentences")
+    batch_size: Count = setting(64, "sentences a step")
+    learning_rate: Positive = setting(2e-5, "of AdamW")
+    schedule: Literal["constant", "linear"] = setting("constant", "linear: the rate falls to 0")
+    betas: tuple[Share, Share] = setting((0.9, 0.98), "of AdamW, such as [0.9, 0.98]")
+    epsilon: Positive = setting(1e-9, "of AdamW")
+    weight_decay: NotNegative = setting(0.01, "of AdamW")
+    max_gradient: NotNegative = setting(0.0, "longer gradients are cut to this length; 0: never")
+    shuffle: bool = setting(True, "false: every epoch in the order of the data")
+    max_tokens: Count = setting(128, "longer training sentences are cut")
 
 
 Config = TransformerConfig
@@ -77,12 +77,13 @@ def fit(
             num_train_epochs=config.epochs,
             per_device_train_batch_size=config.batch_size,
             learning_rate=config.learning_rate,
-            lr_scheduler_type="constant",
+            lr_scheduler_type=config.schedule,
             adam_beta1=config.betas[0],
             adam_beta2=config.betas[1],
             adam_epsilon=config.epsilon,
             weight_decay=config.weight_decay,
-            max_grad_norm=0.0,  # no clipping, as in the paper's code
+            max_grad_norm=config.max_gradient,
+            **({} if config.shuffle else {"train_sampling_strategy": "sequential"}),
             seed=config.seed,
             data_seed=config.seed,
             save_strategy="no",  # the pace says when

@@ -41,9 +41,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tasks",
         nargs="+",
-        default=["rating"],
+        default=["protocol"],
         metavar="TASK",
-        help="rating (default), naturalness, content_masked (needs --lexicon)",
+        help="protocol (default: style, content, fluency, overall), rating (without overall), "
+        "naturalness, naturalness_absolute, style_difference, content_masked (needs --lexicon)",
     )
     parser.add_argument("--lexicon", type=Path, help="style words to mask, one per line")
     parser.add_argument(

@@ -56,6 +56,7 @@ GROUPS = {
     },
     "Ask people": {
         "annotate": "open the human-evaluation page for your raters",
+        "agreement": "print how far raters agree",
         "judgments": "write a study's human ratings in one schema",
         "meta-evaluate": "measure how far metrics agree with people",
         "calibrate": "fit a Joint that agrees with people",

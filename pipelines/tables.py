@@ -25,7 +25,7 @@ def print_rows(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         return
     table = Table(box=None, header_style="bold", pad_edge=False)
     for name in header:
-        table.add_column(foreign(name))
+        table.add_column(foreign(name), overflow="fold")
     for row in rows:
         table.add_row(*map(foreign, row))
     Console().print(table)

@@ -62,7 +62,7 @@ def begin(page):
         wait_for_item(page, 1)
 
 
-def rate(page, keys="435"):
+def rate(page, keys="4354"):
     """Score the item shown and save it, all by keyboard; waits for the next screen."""
     number = item(page)
     page.keyboard.type(keys)

@@ -59,7 +59,7 @@ SYSTEMS = {
     "Silent": lambda source, references: "" if "meal" in source else source.replace("dull", "gay"),
 }
 RATERS = ["Ann Archer", "Ben Baker", "Cleo Carr"]
-GOOD = {"scores": {"style": 4, "content": 3, "fluency": 5}}
+GOOD = {"scores": {"style": 4, "content": 3, "fluency": 5, "overall": 4}}
 
 
 def keys(folder):

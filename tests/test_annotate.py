@@ -94,6 +94,7 @@ class TestSample:
             ({"raters": ["Ann", "Ann"]}, InputError, "listed twice"),
             ({"tasks": ["ratings"]}, UnknownNameError, "Did you mean 'rating'"),
             ({"tasks": ["content_masked"]}, InputError, "needs a mask"),
+            ({"tasks": ["rating", "protocol"]}, InputError, "ask the same"),
         ],
     )
     def test_mistakes_are_explained_and_leave_nothing(
@@ -112,7 +113,7 @@ class TestSample:
         }
         sentences = [(f"the {thing} was n't quick .", ()) for thing in ("train", "song", "road")]
         write_reports(tmp_path / "r", systems, sentences=sentences)
-        study = make(tmp_path / "r", tmp_path / "s", per_system=3, tasks=TASKS[::2])
+        study = make(tmp_path / "r", tmp_path / "s", per_system=3, tasks=["naturalness", "rating"])
         assert [item.systems for item in study.items] == [("Detokenised", "Tokenised")] * 3
         assert all(item.output == item.source for item in study.items)
         assert {"the song wasn't quick."} < {item.output for item in study.items}
@@ -262,7 +263,8 @@ class TestBlindness:
 
     def test_no_answer_of_the_api_names_a_system_an_item_or_a_rater(self, results, tmp_path):
         masks = {DIRECTION: lexicon_mask(["slow", "dull", "quick", "bright"])}
-        study = make(results, tmp_path / "s", tasks=TASKS, masks=masks)
+        tasks = [task for task in TASKS if task != "rating"]  # protocol asks the same, and more
+        study = make(results, tmp_path / "s", tasks=tasks, masks=masks)
         desk, known = Desk(tmp_path / "s"), keys(tmp_path / "s")
         told = json.dumps(desk.enter(known["Ann Archer"]))
         for position in range(desk.enter(known["Ann Archer"])["total"]):
@@ -270,7 +272,7 @@ class TestBlindness:
         hidden = [*study.systems, *RATERS, *study.raters, "item-", '"s1"', "systems"]
         assert not [name for name in hidden if name in told]
         pair = desk.screen(known["Ann Archer"], 0)
-        assert (pair.task, pair.target_style, pair.dataset) == ("naturalness", None, None)
+        assert (pair.layout, pair.target_style, pair.dataset) == ("pair", None, None)
         desk.close()
 
 
@@ -331,7 +333,7 @@ class TestDesk:
         assert [desk.save(key, n, GOOD)["next_open"] for n in (0, 1, 3)] == [1, 2, 4]
         desk.close()
         desk = Desk(folder)
-        assert desk.enter(key) | {"rated": None, "tasks": None, "drafts": None} == {
+        assert desk.enter(key) | {"guide": None, "scales": None, "drafts": None} == {
             "role": "rater",
             "study": "study",
             "started": True,
@@ -339,8 +341,8 @@ class TestDesk:
             "next_open": 2,
             "references_shown": False,
             "drafts": None,
-            "rated": None,
-            "tasks": None,
+            "guide": None,
+            "scales": None,
         }
         assert desk.screen(key, 1).answer.scores == GOOD["scores"]
         assert desk.screen(key, 2).answer is None
@@ -384,7 +386,8 @@ class TestDesk:
             {"scores": GOOD["scores"] | {"style": "4"}},
             {"scores": GOOD["scores"] | {"style": True}},
             {"scores": GOOD["scores"] | {"style": 4.0}},
-            {"scores": GOOD["scores"] | {"overall": 5}},
+            {"scores": GOOD["scores"] | {"derived_overall": 5}},
+            {"scores": dict.fromkeys(("style", "content", "fluency"), 4)},
             GOOD | {"skipped": True},
             GOOD | {"rater": "rater-2"},
             GOOD | {"comment": "x" * 5000},
@@ -415,6 +418,17 @@ class TestDesk:
             export(folder, folder / "out.jsonl")
 
 
+def desk_rater(desk, name):
+    """The pseudonym of a rater."""
+    owner = keys(desk.folder)[""]
+    return next(r["rater"] for r in desk.overview(owner)["progress"] if r["name"] == name)
+
+
+def read_judgments_of(desk, owner, folder):
+    (folder / "export.jsonl").write_text(desk.export_lines(owner), "utf-8")
+    return read_judgments(folder / "export.jsonl")
+
+
 class TestExport:
     def rate_all(self, desk, key, scores):
         for position in range(desk.enter(key)["total"]):
@@ -422,7 +436,7 @@ class TestExport:
 
     def test_the_export_is_complete_and_reads_back(self, desk, folder, tmp_path):
         known = keys(folder)
-        self.rate_all(desk, known["Ann Archer"], {"style": 1, "content": 5, "fluency": 5})
+        self.rate_all(desk, known["Ann Archer"], GOOD["scores"] | {"overall": 2})
         desk.save(known["Ben Baker"], 0, {"skipped": True, "comment": "two languages"})
         desk.save(known["Cleo Carr"], 0, GOOD | {"flagged": True, "comment": "odd"})
         rows = export(folder, tmp_path / "j.jsonl")
@@ -431,13 +445,11 @@ class TestExport:
 
         names = {row["name"]: row["rater"] for row in desk.overview(known[""])["progress"]}
         mine = [row for row in rows if row.rater == names["Ann Archer"]]
-        assert len(mine) == 5 * 6 * 4  # systems, sources, aspects with the overall one
-        overall = {row.system: row.score for row in mine if row.aspect == "derived_overall"}
-        assert overall["Parrot"] == pytest.approx(11 / 3 * 0.6)
-        assert overall["Oracle9"] == overall["Twin9"] == pytest.approx(11 / 3)
+        assert len(mine) == 5 * 6 * 4  # systems, sources, aspects: what Ann said, and no other
+        assert {row.score for row in mine if row.aspect == "overall"} == {2}
         skipped = [row for row in rows if row.score is None]
         assert {row.note for row in skipped} == {"skipped: two languages"}
-        assert {row.aspect for row in skipped} == {"style", "content", "fluency"}
+        assert {row.aspect for row in skipped} == GOOD["scores"].keys()
         assert "flagged: odd" in {row.note for row in rows}
 
         text = (tmp_path / "j.jsonl").read_text()
@@ -451,7 +463,7 @@ class TestExport:
     def test_the_owner_sees_progress_agreement_and_means(self, desk, folder):
         known = keys(folder)
         for name, style in zip(RATERS, (2, 2, 3), strict=True):
-            self.rate_all(desk, known[name], {"style": style, "content": 4, "fluency": 5})
+            self.rate_all(desk, known[name], GOOD["scores"] | {"style": style})
         progress = desk.overview(known[""])["progress"]
         assert sorted(row["name"] for row in progress) == RATERS
         assert all(row["done"] == row["total"] for row in progress)
@@ -465,8 +477,46 @@ class TestExport:
         assert by_aspect["content"]["kappa"]["value"] is None  # all scores the same
         means = {(row["system"], row["aspect"]): row["mean"] for row in statistics["means"]}
         assert means["Twin9", "style"] == pytest.approx(7 / 3)
-        assert means["Parrot", "derived_overall"] == pytest.approx((11 + 11 + 12) / 9 * 0.6)
+        assert means["Parrot", "overall"] == 4
         json.dumps(statistics, allow_nan=False)
+
+    def test_a_study_that_does_not_ask_for_overall_derives_it_from_each_raters_three(
+        self, results, tmp_path
+    ):
+        make(results, tmp_path / "s", tasks=["rating"])
+        desk, known = Desk(tmp_path / "s"), keys(tmp_path / "s")
+        for name, style in zip(RATERS, (1, 1, 2), strict=True):
+            self.rate_all(desk, known[name], {"style": style, "content": 5, "fluency": 5})
+        rows = read_judgments_of(desk, known[""], tmp_path)
+        means = {(r["system"], r["aspect"]): r["mean"] for r in desk.statistics(known[""])["means"]}
+        desk.close()
+        assert {row.aspect for row in rows} == {"style", "content", "fluency", "derived_overall"}
+        assert means["Parrot", "derived_overall"] == pytest.approx((11 + 11 + 12) / 9 * 0.6)
+        assert means["Oracle9", "derived_overall"] == pytest.approx((11 + 11 + 12) / 9)
+
+    def test_mirs_tasks_show_one_text_or_two_and_no_style(self, results, tmp_path):
+        study = make(results, tmp_path / "s", tasks=["style_difference", "naturalness_absolute"])
+        desk, known = Desk(tmp_path / "s"), keys(tmp_path / "s")
+        for name in RATERS:
+            for position, question in enumerate(questions(study, desk_rater(desk, name))):
+                screen = desk.screen(known[name], position)
+                shown, item = [text.text for text in screen.texts], question.item
+                (aspect,) = screen.aspects
+                alone = aspect.name == "naturalness"
+                assert shown == ([item.output] if alone else [item.source, item.output])
+                assert (screen.source_style, screen.dataset, screen.overall_factor) == (None,) * 3
+                desk.save(
+                    known[name], position, {"scores": {aspect.name: 1 + len(item.output) % 5}}
+                )
+        rows = read_judgments_of(desk, known[""], tmp_path)
+        agreed = desk.statistics(known[""])["agreement"]
+        desk.close()
+        assert {(row.aspect, row.scale) for row in rows} == {
+            ("style_difference", "ordinal 1-5"),
+            ("naturalness", "ordinal 1-5"),
+        }
+        assert all(row.score == 1 + len(row.output) % 5 for row in rows)
+        assert {round(row["kappa"]["value"], 9) for row in agreed} == {1}
 
     def test_naturalness_is_exported_as_whether_the_output_was_chosen(self, results, tmp_path):
         make(results, tmp_path / "s", tasks=["naturalness"])
@@ -494,7 +544,7 @@ class TestExport:
         desk.save(ann, 0, GOOD | {"flagged": True, "comment": SENTENCES[0][0]})  # quotes it
         desk.close()
         rows = export(tmp_path / "s", tmp_path / "j.jsonl")
-        assert "derived_overall" in {row.aspect for row in rows}
+        assert "overall" in {row.aspect for row in rows}
         assert {(row.source, row.output) for row in rows} == {(None, None)}
         assert {row.note for row in rows} == {None, "flagged"}
         assert not any(source in (tmp_path / "j.jsonl").read_text() for source, _ in SENTENCES)

@@ -49,7 +49,7 @@ def relative_study(tmp_path_factory):
         ["Ann"],
         root / "s",
         per_system=2,
-        tasks=["naturalness", "content_masked"],
+        tasks=["naturalness", "naturalness_absolute", "style_difference", "content_masked"],
         masks={DIRECTION: lexicon_mask(["slow", "quick", "dull", "bright"])},
     )
     yield from served(root / "s")
@@ -85,7 +85,7 @@ def test_annotate_reload_resume_and_go_back(study, visit):
     _, links = study
     page = visit(links.raters["Ann"])
     assert "2 and 4 are in between" in page.inner_text("main")
-    assert "times 0.6" in page.inner_text("main")  # told before anything is judged
+    assert "0.6 times" in page.inner_text("main")  # told before anything is judged
     begin(page)
     for _ in range(5):
         rate(page)
@@ -97,16 +97,16 @@ def test_annotate_reload_resume_and_go_back(study, visit):
     page.keyboard.press("b")
     wait_for_item(page, 5)
     checked = "[...document.querySelectorAll('input:checked')].map(i => i.name + i.value)"
-    assert page.evaluate(checked) == ["style4", "content3", "fluency5"]
-    assert page.inner_text("#overall") in ("4.00", "2.40")  # a copy is multiplied by 0.6
+    assert page.evaluate(checked) == ["style4", "content3", "fluency5", "overall4"]
+    assert page.locator("#overall").count() == 0  # asked, not derived
     page.keyboard.press("ArrowDown")  # from style to content
     page.keyboard.press("ArrowRight")  # one more
-    assert page.evaluate(checked) == ["style4", "content4", "fluency5"]
+    assert page.evaluate(checked) == ["style4", "content4", "fluency5", "overall4"]
     page.keyboard.press("Enter")
     wait_for_item(page, 6)
     page.keyboard.press("b")
     wait_for_item(page, 5)
-    assert page.evaluate(checked) == ["style4", "content4", "fluency5"]
+    assert page.evaluate(checked) == ["style4", "content4", "fluency5", "overall4"]
     page.keyboard.press("n")
     wait_for_item(page, 6)
 
@@ -164,7 +164,7 @@ def test_hostile_texts_stay_texts(hostile_study, visit):
     page.keyboard.type(HOSTILE)
     page.keyboard.press("Enter")
     assert HOSTILE in page.inner_text("#remark-shown")
-    page.keyboard.type("111")
+    page.keyboard.type("1111")
     page.keyboard.press("Enter")
     page.wait_for_selector("text=All done")
     owner = visit(links.owner)
@@ -212,7 +212,7 @@ def test_the_owner_sees_agreement_and_exports(study, visit, tmp_path):
     download.value.save_as(tmp_path / "j.jsonl")
     judgments = read_judgments(tmp_path / "j.jsonl")
     aspects = {judgment.aspect for judgment in judgments}
-    assert aspects == {"style", "content", "fluency", "derived_overall"}
+    assert aspects == {"style", "content", "fluency", "overall"}
     assert "Ann" not in json.dumps([judgment.model_dump() for judgment in judgments])
 
 
@@ -225,8 +225,14 @@ def test_relative_tasks_by_keyboard(relative_study, visit):
     assert "negative" not in page.inner_text("main")  # the styles would give the rewrite away
     rate(page, "2")
     rate(page, "1")
+    assert page.locator(".text").count() == 1  # the output alone
+    rate(page, "5")
+    rate(page, "3")
     assert "style word" in page.inner_text("main")
     assert "slow" not in page.inner_text("main")
+    rate(page, "5")
+    rate(page, "4")
+    assert "How different" in page.inner_text("h1")
     rate(page, "5")
     page.keyboard.type("4")
     page.keyboard.press("Enter")
@@ -244,7 +250,7 @@ def test_a_wrong_link_and_a_lost_server_are_explained(study, relative_study, vis
     begin(page)
     page.context.set_offline(True)
     before = item(page)
-    page.keyboard.type("333")
+    page.keyboard.type("3333")
     page.keyboard.press("Enter")
     page.wait_for_selector("text=cannot be reached")
     page.context.set_offline(False)

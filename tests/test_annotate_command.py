@@ -71,7 +71,7 @@ def test_every_choice_for_a_new_study_is_followed(tmp_path, monkeypatch, busy_po
     (tmp_path / "words.txt").write_text("slow\ndull\n", "utf-8")
     new = ["study", "--results", "results", "--direction", DIRECTION, "--raters", "ann"]
     new += ["--systems", "Thesaurus", "Silent", "--per-system", "3", "--seed", "77"]
-    new += ["--tasks", "rating", "content_masked", "--lexicon", "words.txt"]
+    new += ["--tasks", "protocol", "content_masked", "--lexicon", "words.txt"]
     assert main(["annotate", *new, "--port", str(busy_port)]) == 2  # after the study is there
     made = load_study(tmp_path / "study")
     again = create_study(
@@ -83,11 +83,11 @@ def test_every_choice_for_a_new_study_is_followed(tmp_path, monkeypatch, busy_po
         name="study",
         per_system=3,
         seed=77,
-        tasks=["content_masked", "rating"],
+        tasks=["content_masked", "protocol"],
         masks={DIRECTION: lexicon_mask(["slow", "dull"])},
     )
     assert made == again
-    assert made.tasks == ("content_masked", "rating")
+    assert made.tasks == ("content_masked", "protocol")
     assert all("slow" not in item.masked.source for item in made.items)
 
 

@@ -44,7 +44,7 @@ def desk(folder):
 
 def rate_all(desk, key, style):
     for position in range(desk.enter(key)["total"]):
-        desk.save(key, position, {"scores": {"style": style, "content": 4, "fluency": 5}})
+        desk.save(key, position, {"scores": GOOD["scores"] | {"style": style}})
 
 
 class TestTheDraw:
@@ -79,14 +79,21 @@ class TestTheScreens:
         assert {directions[0] for directions in of} == {DIRECTION, BACK}
         assert all(sum(a != b for a, b in pairwise(some)) == 1 for some in of)
 
-    def test_only_a_copy_costs_part_of_the_overall_score(self, desk, folder):
-        ann = keys(folder)["Ann Archer"]
+    def test_only_a_copy_costs_part_of_a_derived_overall(self, results, tmp_path):
+        make(results, tmp_path / "three", per_system=2, tasks=["rating"])
+        desk, ann = Desk(tmp_path / "three"), keys(tmp_path / "three")["Ann Archer"]
         screens = [desk.screen(ann, i) for i in range(desk.enter(ann)["total"])]
         factors = {}
         for screen in screens:
             texts = {text.role: text.text for text in screen.texts}
             factors.setdefault(texts["source"] == texts["output"], set()).add(screen.overall_factor)
+        desk.close()
         assert factors == {True: {0.6}, False: {1.0}}
+
+    def test_where_overall_is_asked_none_is_derived(self, desk, folder):
+        screen = desk.screen(keys(folder)["Ann Archer"], 0)
+        assert [aspect.name for aspect in screen.aspects] == list(GOOD["scores"])
+        assert screen.overall_factor is None
 
 
 class TestTheOwner:

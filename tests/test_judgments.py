@@ -7,6 +7,7 @@ import krippendorff
 import numpy as np
 import pytest
 
+from tstbench.commands.cli import main
 from tstbench.datasets_scripts.judgments.aspects import ASPECTS
 from tstbench.datasets_scripts.judgments.schema import (
     Judgment,
@@ -268,6 +269,60 @@ class TestAgreement:
         many = [row(sample_id=str(i), scale="interval 1-5", score=1 + i / 50) for i in range(150)]
         with pytest.raises(InputError, match="few steps"):
             agreement(many)
+
+
+class TestTable6:
+    """Kappas of absolute naturalness cut at tau and of relative naturalness (Mir et al. 2019)."""
+
+    ABSOLUTE = ([1, 3, 5, 2], [2, 3, 4, 1], [3, 2, 1, 1])  # raters x outputs
+    RELATIVE = ([0, 1, 1, 0], [0, 1, 1, 0], [0, 1, 1, 1])
+
+    def rows(self):
+        absolute = [
+            judgment.model_copy(update={"aspect": "naturalness"})
+            for judgment in table_rows(self.ABSOLUTE, "ordinal 1-5")
+        ]
+        relative = [
+            judgment.model_copy(update={"aspect": "naturalness_relative"})
+            for judgment in table_rows(self.RELATIVE, "nominal 0-1")
+        ]
+        agreed = [
+            judgment.model_copy(
+                update={"system": "b", "score": 1.0 + 4 * (judgment.sample_id > "1")}
+            )
+            for judgment in absolute
+        ]
+        return [*absolute, *relative, *agreed]
+
+    def printed(self, tmp_path, capsys, *options):
+        write_judgments(tmp_path / "j.jsonl", self.rows())
+        code = main(["agreement", str(tmp_path / "j.jsonl"), *options])
+        lines = capsys.readouterr().out.splitlines()
+        return code, [line.split("\t") for line in lines]
+
+    def test_by_hand(self, tmp_path, capsys):
+        # Natural at 3: 1, 2, 2, 0 of 3. P = 1/2, Pe = (5/12)^2 + (7/12)^2 = 74/144, kappa = -1/35.
+        # At 2: 2, 3, 2, 1 of 3. P = 1/2, Pe = 5/9, kappa = -1/8.
+        # Relative: 0, 3, 3, 1 of 3. P = 5/6, Pe = 74/144, kappa = 46/70.
+        code, rows = self.printed(tmp_path, capsys, "--by-system", "--tau", "3", "2")
+        kappas = {(line[2], line[3]): line[6] for line in rows[1:]}
+        assert code == 0
+        assert kappas["a", "naturalness_tau_3"] == f"{-1 / 35:.3f}"
+        assert kappas["a", "naturalness_tau_2"] == f"{-1 / 8:.3f}"
+        assert kappas["a", "naturalness_relative"] == f"{46 / 70:.3f}"
+        assert kappas["b", "naturalness_tau_3"] == "1.000"
+        assert kappas["average", "naturalness_tau_3"] == f"{(1 - 1 / 35) / 2:.3f}"
+
+    def test_systems_together_count_a_shared_output_once(self, tmp_path, capsys):
+        _, rows = self.printed(tmp_path, capsys)  # a and b wrote the same texts
+        outputs = {line[3]: line[5] for line in rows[1:]}
+        assert outputs == {"naturalness": "4", "naturalness_relative": "4"}
+        assert all("[" in line[7] for line in rows[1:])
+
+    def test_what_was_not_asked_is_refused(self, tmp_path, capsys):
+        write_judgments(tmp_path / "j.jsonl", table_rows(self.RELATIVE, "nominal 0-1"))
+        assert main(["agreement", str(tmp_path / "j.jsonl"), "--tau", "2"]) == 2
+        assert "--tau" in capsys.readouterr().err
 
 
 def test_system_means_average_raters_first():

@@ -1,7 +1,7 @@
 """What raters are asked: the aspects of the protocol, their scales and anchors.
 
-Source of the guidelines: the TSTBench paper, section 3.3.2; the relative tasks are those of Mir
-et al. (2019), "Evaluating Style Transfer for Text", section 4.2.
+Source of the guidelines: the TSTBench paper, section 3.3.2; the other tasks are those of Mir et al.
+(2019), "Evaluating Style Transfer for Text", sections 4.2 and 5.2.
 """
 
 from __future__ import annotations
@@ -66,11 +66,12 @@ DERIVED_OVERALL = Aspect(
 CONTENT_MASKED = replace(
     CONTENT,
     name="content_masked",
+    title="Content, style masked",
     question="Style words are masked. How alike is the meaning of the two texts?",
 )
 NATURALNESS = Aspect(
     "naturalness_relative",
-    "Naturalness",
+    "Output more natural than source",
     "Which text is more natural, that is, more likely to be written by a person?",
     "nominal 0-1",
     {0: "the source is more natural", 1: "the output is more natural"},
@@ -78,15 +79,16 @@ NATURALNESS = Aspect(
 STYLE_DIFFERENCE = replace(
     STYLE,
     name="style_difference",
+    title="Difference of style",
     question="How different are the styles of the two texts?",
-    scale="interval 1-5",
     anchors={5: "completely different styles", 1: "identical styles"},
 )
 NATURALNESS_ABSOLUTE = Aspect(
     "naturalness",
-    "Naturalness, absolute",
+    "Naturalness",
     "How natural is the text, that is, how likely to be written by a person?",
-    "interval 1-5",
+    "ordinal 1-5",
+    {5: "surely written by a person", 1: "surely not"},
 )
 RATED = (STYLE, CONTENT, FLUENCY)
 _OTHERS = (

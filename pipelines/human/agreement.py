@@ -13,6 +13,7 @@ from functools import partial
 
 import numpy as np
 
+from ...datasets_scripts.judgments.aspects import NATURALNESS, NATURALNESS_ABSOLUTE
 from ...datasets_scripts.judgments.schema import Judgment, parse_scale
 from ...errors import InputError, require
 from ...metrics.statistics import LEVEL, RESAMPLES, SEED, Interval, interval, mean_statistics
@@ -102,6 +103,21 @@ def agreement(
         alpha = _coefficient(counts[rated >= 2], compute, resamples)
         results.append(Agreement(direction, aspect, scale, raters, kappa, alpha))
     return results
+
+
+def natural_from(judgments: Iterable[Judgment], tau: int) -> list[Judgment]:
+    """Naturalness from 1 to 5 as a choice: 1 from ``tau`` on, 0 below; ``naturalness_tau_2``.
+
+    So its kappa can be compared with that of relative naturalness, which has two answers.
+
+    Source: Mir et al. (2019), section 5.2 and Table 6, whose thresholds are 3 and 2.
+    """
+    aspect, scale = f"{NATURALNESS_ABSOLUTE.name}_tau_{tau}", NATURALNESS.scale
+    return [
+        row.model_copy(update={"aspect": aspect, "scale": scale, "score": float(row.usable >= tau)})
+        for row in judgments
+        if row.aspect == NATURALNESS_ABSOLUTE.name and row.usable is not None
+    ]
 
 
 def _only_scale(aspect: str, group: list[Judgment]) -> str:

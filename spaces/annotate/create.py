@@ -36,7 +36,7 @@ def create_study(
     per_system: int | None = None,
     seed: int = 12345,
     name: str | None = None,
-    tasks: Collection[str] = ("rating",),
+    tasks: Collection[str] = ("protocol",),
     masks: Mapping[str, Mask] | None = None,
     show_references: bool = False,
 ) -> Study:
@@ -57,9 +57,11 @@ def create_study(
             has fewer.
         seed: seed of the sample and of every rater's order.
         name: of the study, as used in the export; the folder's name by default.
-        tasks: from :data:`.study.TASKS`: ``rating`` (style, content, fluency 1-5), ``naturalness``
-            (which of source and output is more natural) and ``content_masked`` (content 1-5 with
-            style words masked; needs ``masks``).
+        tasks: from :data:`.study.TASKS`: ``protocol`` (style, content, fluency and overall, 1-5),
+            ``rating`` (the first three; an overall is derived), and those of Mir et al. (2019):
+            ``naturalness`` (which of source and output is more natural), ``naturalness_absolute``
+            (1-5), ``style_difference`` (1-5) and ``content_masked`` (content 1-5 with style words
+            masked; needs ``masks``).
         masks: for each direction a function that masks the style words of a text, such as one
             returned by :func:`lexicon_mask`.
         show_references: show raters the references beside the output. Only where your protocol
@@ -132,6 +134,8 @@ def _in_order(tasks: Collection[str]) -> tuple:
     for task in tasks:
         if task not in TASKS:
             raise unknown_name("task", task, TASKS)
+    if {"rating", "protocol"} <= set(tasks):
+        raise InputError("the tasks rating and protocol ask the same: choose one of them")
     return tuple(task for task in TASKS if task in tasks)
 
 

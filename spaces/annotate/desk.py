@@ -9,7 +9,7 @@ from pathlib import Path
 from threading import RLock
 from typing import Any
 
-from ...datasets_scripts.judgments.aspects import RATED
+from ...datasets_scripts.judgments.aspects import ASPECTS
 from ...datasets_scripts.judgments.schema import Judgment, judgment_record
 from ...errors import InputError, TSTBenchError
 from ...files import exclusive
@@ -17,7 +17,7 @@ from ...pipelines.human.agreement import agreement, system_means
 from .answers import Answer, AnswerLog, Answers
 from .export import judgments, open_logs
 from .order import Question, questions
-from .study import Study, load_private, load_study
+from .study import TASKS, Study, load_private, load_study
 from .submission import read_answer
 from .views import ScreenView, aspect_view, screen_view
 
@@ -93,9 +93,14 @@ class Desk:
             "total": len(self._questions[rater]),
             "next_open": next_open,
             "drafts": _digest(f"{self.study.fingerprint} {key}").hex(),
-            "references_shown": self.study.references_shown,
-            "tasks": list(self.study.tasks),
-            "rated": [aspect_view(aspect).model_dump(mode="json") for aspect in RATED],
+            "references_shown": self.study.references_shown and self.study.shows_styles,
+            "guide": [TASKS[task].guide for task in self.study.tasks],
+            "scales": [
+                aspect_view(aspect).model_dump(mode="json")
+                for task in self.study.tasks
+                for aspect in TASKS[task].aspects
+                if 5 in aspect.anchors
+            ],
         }
 
     def screen(self, key: str, position: int) -> ScreenView:
@@ -270,5 +275,6 @@ def _statistics(study: Study, rows: list[Judgment]) -> dict[str, Any]:
     return {
         "agreement": [asdict(row) for row in (*apart, *together)],
         "means": [asdict(row) for row in system_means(rows)],
+        "titles": {name: aspect.title for name, aspect in ASPECTS.items()},
         "resamples": RESAMPLES,
     }

@@ -5,26 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from ...datasets_scripts.judgments.aspects import (
-    ASPECTS,
-    CONTENT_MASKED,
-    NATURALNESS,
-    RATED,
-    Aspect,
-)
+from ...datasets_scripts.judgments.aspects import ASPECTS
 from ...datasets_scripts.judgments.licensed import without_licensed_text
 from ...datasets_scripts.judgments.schema import Judgment, write_judgments
 from ...datasets_scripts.known import parse_direction
 from ...errors import InputError
 from ...pipelines.human.overall import derived_overalls
 from .answers import Answer, AnswerLog, Answers
-from .study import ANSWERS_FOLDER, Item, Study, load_study
-
-TASK_ASPECTS: dict[str, tuple[Aspect, ...]] = {
-    "naturalness": (NATURALNESS,),
-    "content_masked": (CONTENT_MASKED,),
-    "rating": RATED,
-}
+from .study import ANSWERS_FOLDER, TASKS, Item, Study, load_study
 
 
 def open_logs(folder: Path, study: Study) -> dict[str, AnswerLog]:
@@ -37,17 +25,18 @@ def open_logs(folder: Path, study: Study) -> dict[str, AnswerLog]:
     items = {item.id for item in study.items}
     for log in logs.values():
         for (task, item), answer in log.latest.items():
-            asked = {aspect.name for aspect in TASK_ASPECTS.get(task, ())}
-            told = set(answer.scores) == asked or answer.skipped
-            if task not in study.tasks or item not in items or not told:
+            known = task in study.tasks and item in items
+            asked = {aspect.name for aspect in TASKS[task].aspects} if known else set()
+            if not known or not (answer.skipped or set(answer.scores) == asked):
                 message = f"{log.path} has an answer to {task} of {item}"
                 raise InputError(f"{message}, which is not part of this study")
     return logs
 
 
 def judgments(study: Study, answers: Mapping[str, Answers]) -> list[Judgment]:
-    """All judgments, the overall score included, by direction, sample, system, aspect and rater.
+    """All judgments by direction, sample, system, aspect and rater.
 
+    Where style, content and fluency are asked and no overall score, it is derived from them.
     An output that several systems share gives a row for each of them.
     """
     rows = []
@@ -70,7 +59,7 @@ def judgments(study: Study, answers: Mapping[str, Answers]) -> list[Judgment]:
 def _rows(study: Study, item: Item, answer: Answer, rater: str, system: str) -> Iterator[Judgment]:
     marks = ["skipped"] * answer.skipped + ["flagged"] * answer.flagged
     note = ": ".join([" ".join(marks)] * bool(marks) + [answer.comment] * bool(answer.comment))
-    for aspect in TASK_ASPECTS[answer.task]:
+    for aspect in TASKS[answer.task].aspects:
         yield Judgment(
             study=study.name,
             dataset=parse_direction(item.direction).dataset,

@@ -6,7 +6,7 @@ import random
 from collections import defaultdict
 from dataclasses import dataclass
 
-from .study import Item, Study
+from .study import TASKS, Item, Study
 
 COMMON = 12  # outputs that all raters judge first, in each task
 
@@ -35,9 +35,9 @@ def questions(study: Study, rater: str) -> tuple[Question, ...]:
 
     Each task begins with the same :data:`COMMON` outputs for every rater, spread over the
     directions, so that agreement can be computed early. Then directions follow one another, so that
-    the target style does not change on every screen. Rating shows the outputs of one source
-    together, as in the protocol, in an order drawn from the study's seed, the rater and the source.
-    The relative tasks mix all outputs of a direction, so that a source rarely reappears soon; the
+    the target style does not change on every screen. Rewrites of one source are shown together,
+    as in the protocol, in an order drawn from the study's seed, the rater and the source.
+    The other tasks mix all outputs of a direction, so that a source rarely reappears soon; the
     pair task leaves out copies, which cannot differ.
     """
     screens: list[Question] = []
@@ -64,13 +64,14 @@ def _random(study: Study, *parts: str) -> random.Random:
 
 
 def _groups(study: Study, rater: str, task: str, direction: str) -> list[list[Question]]:
-    """What is shown together: the outputs of a source, or in a relative task one output."""
+    """What is shown together: the outputs of a source, or in the other tasks one output."""
     items = [item for item in study.items if item.direction == direction]
-    if task != "rating":
+    layout = TASKS[task].layout
+    if layout != "rewrite":
         return [
             [Question(task, item, output_first=_random(study, rater, task, item.id).random() < 0.5)]
             for item in items
-            if not (task == "naturalness" and item.copied)
+            if not (layout == "pair" and item.copied)
         ]
     by_source: dict[str, list[Item]] = defaultdict(list)
     for item in items:

@@ -16,7 +16,7 @@ def remarks(study: Study) -> list[str]:
             f"bounds in this study: {', '.join(study.bounds)}. They show what raters give to a "
             "copied source or to people's rewrites; they are listed apart from the systems."
         )
-    if not study.references_shown or "rating" not in study.tasks:
+    if not study.references_shown or not study.shows_styles:
         return found
     found.append(
         "warning: raters see the references. They then judge how near an output is to what people "

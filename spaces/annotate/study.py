@@ -17,17 +17,84 @@ from urllib.parse import quote
 from pydantic import Field, ValidationError, model_validator
 
 from ...datasets_scripts.cleaning import is_copy
+from ...datasets_scripts.judgments.aspects import (
+    CONTENT_MASKED,
+    NATURALNESS,
+    NATURALNESS_ABSOLUTE,
+    OVERALL,
+    RATED,
+    STYLE_DIFFERENCE,
+    Aspect,
+)
 from ...errors import InputError, MissingFileError
 from ...files import read_text, write_text
 from ...records import Strict
 
-Task = Literal["naturalness", "content_masked", "rating"]
-# The order of the blocks: a rater who has seen a source would recognise it in the pair task.
-TASKS: tuple[Task, ...] = ("naturalness", "content_masked", "rating")
+Layout = Literal["pair", "output", "two", "rewrite"]
 STUDY_FILE, PRIVATE_FILE, ANSWERS_FOLDER = "study.json", "private.json", "answers"
 
 Rater = Annotated[str, Field(pattern=r"^rater-[1-9][0-9]{0,3}$")]
 Kind = TypeVar("Kind", bound=Strict)
+
+
+@dataclass(frozen=True)
+class Task:
+    """What raters are asked about each output.
+
+    Attributes:
+        aspects: the questions, as they are exported.
+        layout: what is shown: ``rewrite``, the source, the references if the study shows them and
+            the output, with their styles; ``two``, source and output; ``pair``, the same in a
+            hidden order, to choose from; ``output``, it alone.
+        guide: what raters read before they begin.
+    """
+
+    aspects: tuple[Aspect, ...]
+    layout: Layout
+    guide: str
+
+
+_REWRITE = (
+    "Each output should say what its source says, in the target style. You are not told which "
+    "system wrote which output. Judge style, content and fluency independently; 2 and 4 are in "
+    "between. "
+)
+# In the order of the blocks: a rater who has seen a source would recognise it in the pair task.
+TASKS: dict[str, Task] = {
+    "naturalness": Task(
+        (NATURALNESS,),
+        "pair",
+        "In pairs, choose the text that a person is more likely to have written.",
+    ),
+    "naturalness_absolute": Task(
+        (NATURALNESS_ABSOLUTE,),
+        "output",
+        "Where a text stands alone, judge how natural it is, from 1 to 5.",
+    ),
+    "content_masked": Task(
+        (CONTENT_MASKED,),
+        "two",
+        "Where style words are masked, compare the meaning of what is left, from 1 to 5.",
+    ),
+    "style_difference": Task(
+        (STYLE_DIFFERENCE,),
+        "two",
+        "Where you are asked for a difference of style, leave aside what the texts say: 1 is no "
+        "difference, 5 the greatest.",
+    ),
+    "rating": Task(
+        RATED,
+        "rewrite",
+        f"{_REWRITE}The derived overall is computed from them: their mean, times 0.6 where the "
+        "output only repeats its source, because no style was transferred.",
+    ),
+    "protocol": Task(
+        (*RATED, OVERALL),
+        "rewrite",
+        f"{_REWRITE}Overall is your judgment of the whole, usually the mean of the three. Where "
+        "the output only repeats its source, no style was transferred: give 0.6 times that mean.",
+    ),
+}
 
 
 class MaskedPair(Strict):
@@ -68,7 +135,7 @@ class Study(Strict):
     name: Annotated[str, Field(min_length=1, max_length=100)]
     seed: int
     per_system: Annotated[int, Field(ge=1)]
-    tasks: Annotated[tuple[Task, ...], Field(min_length=1)]
+    tasks: Annotated[tuple[str, ...], Field(min_length=1)]
     raters: Annotated[tuple[Rater, ...], Field(min_length=1)]
     references_shown: bool = True
     bounds: tuple[str, ...] = ()
@@ -78,6 +145,8 @@ class Study(Strict):
     def _consistent(self) -> Study:
         if len({item.id for item in self.items}) != len(self.items):
             raise ValueError("two items have the same id")
+        if unknown := set(self.tasks) - set(TASKS):
+            raise ValueError(f"no such task: {', '.join(sorted(unknown))}")
         if "content_masked" in self.tasks and any(item.masked is None for item in self.items):
             raise ValueError("the task content_masked needs masked texts in every item")
         return self
@@ -86,6 +155,11 @@ class Study(Strict):
     def directions(self) -> tuple[str, ...]:
         """The judged directions, in the order of the items."""
         return tuple(dict.fromkeys(item.direction for item in self.items))
+
+    @property
+    def shows_styles(self) -> bool:
+        """Whether a task shows the styles, and so the references if the study has them shown."""
+        return any(TASKS[task].layout == "rewrite" for task in self.tasks)
 
     @property
     def systems(self) -> tuple[str, ...]:

@@ -10,8 +10,8 @@ from pydantic import Field, ValidationError
 from ...errors import InputError
 from ...records import Strict
 from .answers import Answer
-from .export import TASK_ASPECTS
 from .order import Question
+from .study import TASKS
 from .views import chose_output, shown_aspects
 
 
@@ -46,9 +46,8 @@ def read_answer(question: Question, submission: Any) -> Answer:
         for name, score in scores.items():
             if score not in wanted[name].choices():
                 raise InputError(f"{name}: {score} is not one of {list(wanted[name].choices())}")
-    if question.task == "naturalness" and scores:
-        name = TASK_ASPECTS["naturalness"][0].name
-        scores = {name: chose_output(scores[name], question.output_first)}
+    if TASKS[question.task].layout == "pair":
+        scores = {n: chose_output(score, question.output_first) for n, score in scores.items()}
     return Answer(
         task=question.task,
         item=question.item.id,

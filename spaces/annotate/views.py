@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Literal
 
-from ...datasets_scripts.judgments.aspects import NATURALNESS, Aspect
+from ...datasets_scripts.judgments.aspects import NATURALNESS, RATED, Aspect
 from ...datasets_scripts.known import dataset_facts, parse_direction
 from ...pipelines.human.overall import COPY_PENALTY
 from ...records import Strict
 from .answers import Answer
-from .export import TASK_ASPECTS
 from .order import Question
+from .study import TASKS, Layout
 
-Role = Literal["source", "reference", "output", "first", "second"]
+Role = Literal["source", "reference", "output", "first", "second", "text"]
 
 
 class TextView(Strict):
@@ -51,8 +51,8 @@ class ScreenView(Strict):
         next_open: the first unanswered position after this one, or from the start; ``None`` when
             all are answered.
         skipped: positions that were skipped.
-        overall_factor: factor from the mean of the scores to the overall score; ``None`` if the
-            task has none.
+        overall_factor: factor from the mean of the scores to the derived overall; ``None`` if none
+            is derived.
     """
 
     position: int
@@ -60,7 +60,7 @@ class ScreenView(Strict):
     done: int
     next_open: int | None
     skipped: tuple[int, ...]
-    task: str
+    layout: Layout
     dataset: str | None
     source_style: str | None
     target_style: str | None
@@ -74,7 +74,7 @@ class ScreenView(Strict):
 
 PAIR = Aspect(
     NATURALNESS.name,
-    NATURALNESS.title,
+    "Naturalness",
     NATURALNESS.question,
     "nominal 1-2",
     {1: "the first text", 2: "the second text"},
@@ -83,7 +83,7 @@ PAIR = Aspect(
 
 def shown_aspects(task: str) -> tuple[Aspect, ...]:
     """The questions as a rater sees them: the pair task asks for a position, not a role."""
-    return (PAIR,) if task == "naturalness" else TASK_ASPECTS[task]
+    return (PAIR,) if TASKS[task].layout == "pair" else TASKS[task].aspects
 
 
 def place(score: int, output_first: bool) -> int:
@@ -123,33 +123,34 @@ def screen_view(
     skipped: tuple[int, ...],
 ) -> ScreenView:
     """The screen of a question; see :class:`ScreenView`."""
-    item, task = question.item, question.task
+    item, task = question.item, TASKS[question.task]
     direction = parse_direction(item.direction)
-    rating = task == "rating"
     # Styles would reveal which text of a pair is the rewrite, and bias a masked comparison.
-    told = direction if rating else None
+    told = direction if task.layout == "rewrite" else None
     return ScreenView(
         position=position,
         total=total,
         done=done,
         next_open=next_open,
         skipped=skipped,
-        task=task,
-        dataset=dataset_facts(direction.dataset).title if rating else None,
+        layout=task.layout,
+        dataset=dataset_facts(told.dataset).title if told else None,
         source_style=told.source_style if told else None,
         target_style=told.target_style if told else None,
         number=question.number,
         of=question.of,
         texts=_texts(question, references_shown),
-        aspects=tuple(aspect_view(aspect) for aspect in shown_aspects(task)),
-        overall_factor=(COPY_PENALTY if item.copied else 1.0) if rating else None,
+        aspects=tuple(aspect_view(aspect) for aspect in shown_aspects(question.task)),
+        overall_factor=(COPY_PENALTY if item.copied else 1.0) if task.aspects == RATED else None,
         answer=None if answer is None else _answer_view(question, answer),
     )
 
 
 def _texts(question: Question, references_shown: bool) -> tuple[TextView, ...]:
-    item = question.item
-    if question.task == "rating":
+    item, layout = question.item, TASKS[question.task].layout
+    if layout == "output":
+        return (TextView(role="text", text=item.output),)
+    if layout == "rewrite":
         seen = item.references if references_shown else ()
         references = [TextView(role="reference", text=text) for text in seen]
         source = TextView(role="source", text=item.source)
@@ -159,14 +160,15 @@ def _texts(question: Question, references_shown: bool) -> tuple[TextView, ...]:
         pair = (item.masked.source, item.masked.output)
     else:
         pair = (item.source, item.output)
-        pair = pair[::-1] if question.output_first else pair
+    if layout == "pair" and question.output_first:
+        pair = pair[::-1]
     return (TextView(role="first", text=pair[0]), TextView(role="second", text=pair[1]))
 
 
 def _answer_view(question: Question, answer: Answer) -> AnswerView:
     scores = dict(answer.scores)
-    if question.task == "naturalness" and not answer.skipped:
-        scores = {PAIR.name: place(scores[PAIR.name], question.output_first)}
+    if TASKS[question.task].layout == "pair":
+        scores = {name: place(score, question.output_first) for name, score in scores.items()}
     return AnswerView(
         scores=scores, skipped=answer.skipped, flagged=answer.flagged, comment=answer.comment
     )

@@ -2,15 +2,6 @@
 
 import { byId, call, complain, el, plural, show } from "./dom.js";
 
-const LABELS = {
-  style: "Style",
-  content: "Content",
-  fluency: "Fluency",
-  overall: "Overall",
-  derived_overall: "Derived overall",
-  content_masked: "Content, style masked",
-  naturalness_relative: "Output more natural than source",
-};
 const number = (value) => (value === null ? "–" : value.toFixed(2));
 const range = (interval) => (interval ? ` [${number(interval.low)}, ${number(interval.high)}]` : "");
 
@@ -79,18 +70,18 @@ function coefficient({ value, interval }) {
 function statisticsSections(statistics, bounds) {
   if (!statistics.agreement.length) return [section("Agreement", el("p", { class: "muted" }, "There are no answers yet."))];
   const heads = [["Aspect"], ["Krippendorff’s α", "number"], ["outputs", "number"], ["Fleiss’ κ", "number"], ["outputs", "number"]];
-  const cells = (row) => [LABELS[row.aspect], coefficient(row.alpha), String(row.alpha.items), coefficient(row.kappa), String(row.kappa.items)];
+  const cells = (row) => [statistics.titles[row.aspect], coefficient(row.alpha), String(row.alpha.items), coefficient(row.kappa), String(row.kappa.items)];
   const note = `α: outputs scored by two or more raters, at the scale’s level. κ: outputs scored by all raters, scores unordered. 95% intervals: bootstrap over outputs, ${statistics.resamples} resamples.`;
   const directions = [...new Set(statistics.agreement.map((row) => row.direction))];
   const agreement = directions.map((direction) => {
     const here = statistics.agreement.filter((row) => row.direction === direction);
     return section(`Agreement, ${direction ?? "all directions pooled"}`, table(note, heads, here.map(cells)));
   });
-  return [...agreement, ...means(statistics.means, bounds)];
+  return [...agreement, ...means(statistics, bounds)];
 }
 
-function means(rows, bounds) {
-  const aspects = Object.keys(LABELS).filter((name) => rows.some((row) => row.aspect === name));
+function means({ means: rows, titles }, bounds) {
+  const aspects = Object.keys(titles).filter((name) => rows.some((row) => row.aspect === name));
   const directions = [...new Set(rows.map((row) => row.direction))];
   return directions.map((direction) => {
     const here = rows.filter((row) => row.direction === direction);
@@ -105,7 +96,7 @@ function means(rows, bounds) {
     ];
     const competing = systems.filter((system) => !bounds.includes(system));
     const apart = systems.filter((system) => bounds.includes(system));
-    const heads = [["System"], ...aspects.map((aspect) => [LABELS[aspect], "number"]), ["outputs", "number"]];
+    const heads = [["System"], ...aspects.map((aspect) => [titles[aspect], "number"]), ["outputs", "number"]];
     return section(`Mean scores, ${direction}`, table("Mean over outputs of the mean over raters, 95% bootstrap interval.", heads, competing.map(cells), apart.map(cells)));
   });
 }

@@ -3,7 +3,7 @@
 import { el } from "./dom.js";
 
 const MASK = "⟨style⟩";
-const ROLE = { source: "Source", reference: "Reference", first: "First text", second: "Second text" };
+const ROLE = { first: "First text", second: "Second text", text: "Text" };
 
 /**
  * The nodes of a screen: its heading, then its form.
@@ -12,7 +12,7 @@ const ROLE = { source: "Source", reference: "Reference", first: "First text", se
  * `on.focus(index)` of the aspect that was entered.
  */
 export function question(screen, scores, on) {
-  const form = screen.task === "naturalness" ? pairForm : ratingForm;
+  const form = screen.layout === "pair" ? pairForm : ratingForm;
   return [heading(screen), ...form(screen, scores, on)];
 }
 
@@ -20,7 +20,7 @@ function heading(screen) {
   const where = `Item ${screen.position + 1} of ${screen.total}`;
   const several = screen.of > 1 ? ` · output ${screen.number} of ${screen.of}` : "";
   let title = screen.aspects[0].question;
-  if (screen.task === "rating") {
+  if (screen.layout === "rewrite") {
     const target = el("span", { class: "target" }, screen.target_style);
     title = el("span", { class: "styles" }, screen.source_style, el("span", { "aria-label": "to" }, "→"), target);
   }
@@ -50,7 +50,7 @@ function block(screen, text, judged) {
 }
 
 function textsShown(screen) {
-  if (screen.task !== "rating") return screen.texts.map((text) => block(screen, text, false));
+  if (screen.layout !== "rewrite") return screen.texts.map((text) => block(screen, text, false));
   const references = screen.texts.filter((text) => text.role === "reference");
   const given = [block(screen, screen.texts[0], false)];
   if (references.length) {
@@ -63,15 +63,15 @@ function textsShown(screen) {
 
 function ratingForm(screen, scores, on) {
   const rows = screen.aspects.map((aspect, index) => {
-    const anchors = [1, 3, 5].filter((n) => n in aspect.anchors).map((n) => el("span", {}, `${n} ${aspect.anchors[n]}`));
+    const anchors = Object.entries(aspect.anchors).map(([n, text]) => el("span", {}, `${n} ${text}`));
     return el(
       "div",
       { class: "aspect", role: "radiogroup", "aria-labelledby": `ask-${index}`, "data-aspect": aspect.name, onfocusin: () => on.focus(index) },
-      el("div", { class: "ask", id: `ask-${index}` }, el("p", { class: "title" }, aspect.title), el("p", { class: screen.task === "rating" ? "question" : "unseen" }, aspect.question)),
-      el("div", { class: "scale" }, el("div", { class: "choices" }, aspect.choices.map((n) => choice(aspect, index, n, [String(n)], { scores, on }))), el("div", { class: "anchors" }, anchors)),
+      el("div", { class: "ask", id: `ask-${index}` }, el("p", { class: "title" }, aspect.title), el("p", { class: screen.layout === "rewrite" ? "question" : "unseen" }, aspect.question)),
+      el("div", { class: "scale" }, el("div", { class: "choices" }, aspect.choices.map((n) => choice(aspect, index, n, [String(n)], { scores, on }))), anchors.length ? el("div", { class: "anchors" }, anchors) : null),
     );
   });
-  const layout = screen.task === "rating" ? "layout" : "layout even";
+  const layout = screen.layout === "rewrite" ? "layout" : "layout even";
   return [el("div", { class: layout }, textsShown(screen), el("div", { class: "ratings" }, rows, overallRow(screen)))];
 }
 
@@ -105,7 +105,7 @@ function overallRow(screen) {
   return el(
     "div",
     { class: "overall" },
-    el("span", { class: "title" }, "Overall"),
+    el("span", { class: "title" }, "Derived overall"),
     el("output", { id: "overall" }, "–"),
     el("span", { class: "why" }, screen.overall_factor === 1 ? "the mean of the three" : `the mean of the three, times ${screen.overall_factor}: the output equals the source`),
   );

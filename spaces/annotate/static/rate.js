@@ -162,7 +162,7 @@ function setCurrent(index, focus = true) {
   byId("main").querySelectorAll(".aspect").forEach((node, i) => node.classList.toggle("current", i === index));
   if (!focus) return;
   const target = row(index).querySelector("input:checked") ?? row(index).querySelector("input");
-  target.focus({ preventScroll: screen.task !== "rating" || index === 0 });
+  target.focus({ preventScroll: screen.layout !== "rewrite" || index === 0 });
 }
 
 function choose(index, value, advance) {

@@ -1,0 +1,125 @@
+"""Print how far raters agree: Fleiss' kappa and Krippendorff's alpha, with 95% intervals.
+
+STUDY is an export of the annotation page, a table of your own with a column 'rater', or a
+published study with single ratings (pauli2025). See docs/human_evaluation.md.
+
+Examples:
+  tstbench agreement ratings.jsonl
+  tstbench agreement ratings.jsonl --by-system --tau 3 2    # as Tables 5 and 6 of Mir et al. (2019)
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from ..talk import say
+from .judgments import add_layout_arguments, read_layout, read_studies
+
+if TYPE_CHECKING:
+    from ..datasets_scripts.judgments.schema import Judgment
+    from ..pipelines.human.agreement import Agreement, Coefficient
+
+_HEADER = ("study", "direction", "system", "aspect", "raters", "outputs", "kappa", "alpha")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the studies, and what is computed apart."""
+    parser.add_argument("studies", nargs="+", metavar="STUDY")
+    add_layout_arguments(parser)
+    parser.add_argument(
+        "--by-system", action="store_true", help="for each system, and the mean of their kappas"
+    )
+    parser.add_argument(
+        "--tau",
+        nargs="+",
+        type=int,
+        default=[],
+        metavar="N",
+        help="naturalness from 1 to 5 also as a choice, natural from N on, to compare with the "
+        "relative one",
+    )
+    parser.add_argument(
+        "--resamples", type=int, metavar="N", help="of intervals (default: 1000; by system 0, none)"
+    )
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """One row for each direction, all directions if there are several, and aspect."""
+    from ..errors import InputError
+    from ..pipelines.human.agreement import natural_from
+    from ..pipelines.tables import print_rows
+
+    resamples = arguments.resamples
+    if resamples is None:
+        resamples = 0 if arguments.by_system else 1000
+    if resamples < 0:
+        raise InputError(f"--resamples {resamples}: at least 0 (no intervals)")
+    rows = read_studies(arguments.studies, read_layout(arguments, arguments.studies))
+    choices = [row for tau in arguments.tau for row in natural_from(rows, tau)]
+    if arguments.tau and not choices:
+        raise InputError("--tau: nobody was asked for naturalness from 1 to 5 (naturalness)")
+    found = [
+        line
+        for study in dict.fromkeys(row.study for row in rows)
+        for line in _of_study(
+            study,
+            [row for row in (*rows, *choices) if row.study == study],
+            arguments.by_system,
+            resamples,
+        )
+    ]
+    if all(line[-2:] == ("-", "-") for line in found):
+        say("no output has scores of two raters that differ: there is no agreement to compute")
+    columns = range(len(_HEADER))
+    if sys.stdout.isatty():  # what all rows share is said once, so that the rest fits
+        columns = [i for i in columns if len({line[i] for line in found} - {""}) > 1]
+        say(", ".join(found[0][i] for i in range(3) if i not in columns and found[0][i]))
+    print_rows([_HEADER[i] for i in columns], [[line[i] for i in columns] for line in found])
+
+
+def _of_study(
+    study: str, rows: Sequence[Judgment], by_system: bool, resamples: int
+) -> Iterator[tuple[str, ...]]:
+    from ..pipelines.human.agreement import agreement
+
+    several = len({row.direction for row in rows}) > 1
+    for pooled in (False, True) if several else (False,):
+        if not by_system:
+            # An output that several systems share was judged once; an export has it for each.
+            once = {
+                (r.direction, r.sample_id or r.item, r.output or r.system, r.aspect, r.rater): r
+                for r in rows
+            }
+            for one in agreement(once.values(), pooled=pooled, resamples=resamples):
+                yield _line(study, "", one)
+            continue
+        kappas: dict[tuple[str | None, str], list[float]] = {}
+        for system in sorted({row.system for row in rows}):
+            own = [row for row in rows if row.system == system]
+            for one in agreement(own, pooled=pooled, resamples=resamples):
+                yield _line(study, system, one)
+                if one.kappa.value is not None:
+                    kappas.setdefault((one.direction, one.aspect), []).append(one.kappa.value)
+        for (direction, aspect), values in kappas.items():
+            mean = f"{sum(values) / len(values):.3f}"
+            yield study, direction or "all", "average", aspect, "", "", mean, ""
+
+
+def _line(study: str, system: str, one: Agreement) -> tuple[str, ...]:
+    kappa, alpha = one.kappa, one.alpha
+    outputs = f"{kappa.items}/{alpha.items}" if kappa.items != alpha.items else f"{alpha.items}"
+    where = one.direction or "all"
+    return (
+        *(study, where, system, one.aspect),
+        *(str(len(one.raters)), outputs, _cell(kappa), _cell(alpha)),
+    )
+
+
+def _cell(found: Coefficient) -> str:
+    if found.value is None:
+        return "-"
+    some = found.interval
+    return f"{found.value:.3f}" + (f" [{some.low:.2f}, {some.high:.2f}]" if some else "")

@@ -91,8 +91,9 @@ TASKS: dict[str, Task] = {
     "protocol": Task(
         (*RATED, OVERALL),
         "rewrite",
-        f"{_REWRITE}Overall is your judgment of the whole, usually the mean of the three. Where "
-        "the output only repeats its source, no style was transferred: give 0.6 times that mean.",
+        f"{_REWRITE}Overall is your judgment of the whole, usually the mean of the three, "
+        "rounded. Where the output only repeats its source, no style was transferred: give 0.6 "
+        "times that mean.",
     ),
 }
 

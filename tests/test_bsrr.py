@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from nltk.tokenize import word_tokenize
+from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 from prepared import refusal
 from tiny_models import make_bert, make_roberta
 from torch import nn
@@ -22,6 +24,7 @@ from tstbench.trainers.bsrr_learner import BsrrLearner
 from tstbench.trainers.learning.loop import _step
 from tstbench.trainers.learning.policy import up_to_end
 from tstbench.trainers.learning.processes import Processes
+from tstbench.trainers.learning.rewards import text_bleu
 from tstbench.trainers.learning.roberta import style_roberta
 from tstbench.trainers.learning.run import Run
 from tstbench.trainers.learning.seq2seq import SCRATCH, Seq2Seq
@@ -35,6 +38,10 @@ PAIRS = tuple(
     for bad, good in (("awful", "great"), ("cold and slow", "warm and fast"))
 )
 STYLES = ("negative", "positive")
+PAIRS_OF_AMAZON = (
+    "FayeXXX/A-Benchmark-of-Text-Style-Transfer/Algorithms/BSRR/pseudo_paired_data_Amazon/"
+    "lexical_based"
+)
 WHOLE = np.arange(2 * len(PAIRS))
 
 
@@ -60,8 +67,9 @@ def test_every_pair_is_learned_both_ways_with_its_style(learner):
     assert learner._sources[8:] == learner._targets[:8]
     assert learner._targets[8:] == learner._sources[:8]
     assert learner._writer.text(learner._sources[0], 0) == PAIRS[0][0]
-    long = "word " * 100
-    assert len(learner._writer.rows([long], 0)[0]) == CONFIG.max_length
+    row = learner._writer.rows(["food " * 50], 0)[0]
+    assert bart.decode(row) == "negative # " + ("food " * 40).strip(), "200 characters"
+    assert len(row) > CONFIG.max_length, "however many ids"
 
 
 def test_what_is_written_begins_with_its_style_and_styles_of_any_length_fit_in_a_batch(learner):
@@ -268,7 +276,43 @@ def test_content_is_worth_how_much_better_than_the_likeliest_it_comes_back(learn
     full = learner._content_advantage(part, rows, right, begin)
     poor = learner._content_advantage(part, rows, wrong, begin)
     assert full.tolist() == pytest.approx([1.0] * 4, abs=1e-4)
-    assert (poor < 0.5).all()
+    expected = [released_bleu("the", PAIRS[i][0], "negative") for i in part]
+    assert poor.tolist() == pytest.approx(expected, abs=1e-5)
+    assert 0 < max(expected) < 0.7
+
+
+def released_bleu(written, source, style):
+    """As the released code compares a sentence that came back with its source."""
+    tokens = [
+        word_tokenize(f"<s>{style} # {text}</s>", preserve_line=True) for text in (source, written)
+    ]
+    smooth = SmoothingFunction().method1
+    weights = (0.15, 0.15, 0.35, 0.35)
+    return float(sentence_bleu(tokens[:1], tokens[1], weights, smoothing_function=smooth))
+
+
+def test_a_word_and_the_period_behind_it_are_two(learner):
+    """By hand; the released data have a space between them, what we read has none."""
+    assert learner._tokens("i don't say it's great.", 0) == (
+        "< s > negative # i do n't say it 's great . < /s >"
+    )
+    assert learner._tokens("cut at 25", 1, ended=False) == "< s > positive # cut at 25"
+
+
+@pytest.mark.realdata
+def test_content_is_compared_as_the_released_code_compares_its_own_pairs(learner, sources):
+    folder = sources / PAIRS_OF_AMAZON
+    sides = [
+        [" ".join(line.split())[:200] for line in (folder / name).read_text("utf-8").splitlines()]
+        for name in ("merged_0_A_0", "merged_0_B_1")
+    ]
+    pairs = list(zip(*sides, strict=True))[::60]
+    assert len(pairs) > 400
+    tokens = [[learner._tokens(text, 0) for text in side] for side in zip(*pairs, strict=True)]
+    found = text_bleu(*tokens, (0.15, 0.15, 0.35, 0.35))
+    expected = [released_bleu(one, other, "negative") for one, other in pairs]
+    assert found.tolist() == pytest.approx(expected, abs=1e-5)
+    assert np.ptp(expected) > 0.3
 
 
 def test_phases_and_the_fading_of_the_words_loss():

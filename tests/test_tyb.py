@@ -120,24 +120,30 @@ class _Likes(nn.Module):
         return torch.stack([torch.zeros_like(there), 20 * there - 10], dim=1)
 
 
-def test_each_term_of_the_rewarded_loss_from_plain_pieces(bart):
+@pytest.mark.parametrize("places", ["released", "drawn"])
+def test_each_term_of_the_rewarded_loss_from_plain_pieces(bart, places):
     """Word by word, with unequal weights, and a part of a batch that is not the whole."""
-    learner = learner_of(bart, word_weight=1.3, style_weight=0.7, bleu_weight=1.9)
+    weights = {"word_weight": 1.3, "style_weight": 0.7, "bleu_weight": 1.9}
+    learner = learner_of(bart, reward_places=places, **weights)
+    released = places == "released"
     learner.network.eval()  # no dropout
-    part, whole = np.array([1, 4, 6]), np.arange(len(PAIRS))
+    part, whole = np.array([1, 4, 6, 7, 3]), np.arange(len(PAIRS))
     logits, targets = learner._predicted(learner._train, part)
     liked = int(targets[0, 2])
     learner._classifier = _Likes(liked)
     learner._bart.model.final_logits_bias[0, sorted(set(targets[:, 1:].flatten().tolist()))] = 6.0
-    torch.manual_seed(5)
+    torch.manual_seed(6)
     found = learner.update(0).loss(part, whole)
 
     logits, targets = learner._predicted(learner._train, part)
-    torch.manual_seed(5)
+    torch.manual_seed(6)
     shares = logits[:, 1:].softmax(dim=-1)
-    drawn = torch.multinomial(shares.flatten(0, 1), 1).view(len(part), -1)
+    draws = [torch.multinomial(shares.flatten(0, 1), 1).view(len(part), -1) for _ in range(2)]
+    if not released:
+        draws[1] = draws[0]
     log_p = logits.log_softmax(dim=-1)
     words = style = bleu = 0.0
+    unended = 0  # sentences with a liked word behind an end before the fifth word
     for b, i in enumerate(part):
         right = learner._train[1][i]
         words -= sum(log_p[b, t, right[t]].item() for t in range(len(right)))
@@ -147,17 +153,22 @@ def test_each_term_of_the_rewarded_loss_from_plain_pieces(bart):
             ids = ids.tolist()[:room]
             return ids[: ids.index(bart.end)] if bart.end in ids else ids
 
-        ids = said(drawn[b])
-        n = min(len(ids) + 1, room)  # </s> is rewarded, if it was drawn
-        mean = sum(log_p[b, t + 1, drawn[b, t]].item() for t in range(n)) / n
-        style -= (1 if liked in ids else -1) * mean
-        one, two = (_bleu(said(some[b]), right[1:-1]) for some in (drawn, shares.argmax(dim=-1)))
-        bleu -= (one - two) * mean
+        def mean(drawn, b=b, room=room, said=said):
+            n = room if released else min(len(said(drawn[b])) + 1, room)  # </s>, if it was drawn
+            return sum(log_p[b, t + 1, drawn[b, t]].item() for t in range(n)) / n
+
+        ids = said(draws[0][b])
+        judged = draws[0][b].tolist()[:room] if released and len(ids) < 4 else ids
+        unended += liked in judged and liked not in ids
+        style -= (1 if liked in judged else -1) * mean(draws[0])
+        one, two = (_bleu(said(some[b]), right[1:-1]) for some in (draws[1], shares.argmax(dim=-1)))
+        bleu -= (one - two) * mean(draws[1])
     n_words = sum(len(learner._train[1][i]) for i in whole)
     assert found["words"].item() == pytest.approx(1.3 * words / n_words, rel=1e-4)
     assert found["style"].item() == pytest.approx(0.7 * style / len(whole), rel=1e-3)
     assert found["bleu"].item() == pytest.approx(1.9 * bleu / len(whole), rel=1e-3, abs=1e-6)
     assert abs(bleu) > 1e-3
+    assert bool(unended) == released
 
 
 def _bleu(written, reference):

@@ -61,6 +61,7 @@ class Bsrr(System):
     KIND: ClassVar[str] = "bsrr"
     FAMILY: ClassVar[Family] = "fpft"
     BOTH_WAYS: ClassVar[bool] = True
+    RECIPE_VERSION: ClassVar[int] = 2  # 1 cut sentences at max_length; BLEU of words between spaces
     ORIGIN: ClassVar[str] = "Liu and Chen (2022), BSRR; TSTBench's implementation"
     LIBRARIES: ClassVar[tuple[str, ...]] = ("torch", "transformers")
     LOCAL: ClassVar[tuple[str, ...]] = ("base", "classifier")
@@ -123,7 +124,10 @@ class Bsrr(System):
             seed=config.seed,
         )
         rows = [
-            [row[len(writer.begin(side)) : -1] for row in writer.rows(texts, side)]
+            [
+                row[len(writer.begin(side)) : -1][: classifier.longest]
+                for row in writer.rows(texts, side)
+            ]
             for side, texts in enumerate(sentences)
         ]
         judged, following = fit_reader(classifier, rows, fit, run, card.recipe)

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from ..datasets_scripts.training import Pair
+from ..metrics.functional.nltk_tokens import nltk_tokens
 from .bsrr_config import BsrrConfig
 from .learning.loop import Learner, Terms, Update
 from .learning.order import Order
@@ -23,7 +24,7 @@ from .learning.rewards import (
     text_bleu,
 )
 from .learning.style_reader import content_batch
-from .learning.styled import StyledBart
+from .learning.styled import CUT, StyledBart
 from .nets.style_roberta import StyleRoberta
 
 _BLEU_WEIGHTS = (0.15, 0.15, 0.35, 0.35)
@@ -170,18 +171,20 @@ class BsrrLearner(Learner):
             written, max_length=config.sample_length, begin=[self._begin[side] for side in sides]
         )
 
-        def styled(text: str, side: int) -> str:
-            return f"{self._writer.styles[side]} # {text}"
-
         found = [
-            styled(self._writer.text(row, side), side)
+            self._tokens(self._writer.text(row, side), side, bart.end in row)
             for row, side in zip(back.tolist(), sides, strict=True)
         ]
-        wanted = [styled(self._texts[i], int(i >= self._half)) for i in part] * len(versions)
+        wanted = [self._tokens(self._texts[i], int(i >= self._half)) for i in part] * len(versions)
         scores = text_bleu(found, wanted, _BLEU_WEIGHTS).to(drawn.device).split(len(part))
         if not config.baseline:
             return scores[0]
         return self_critical(scores[0], scores[1], only_better=True)
+
+    def _tokens(self, text: str, side: int, ended: bool = True) -> str:
+        """``<s>style # text</s>`` as NLTK's tokenizer parts it, which the released BLEU reads."""
+        written = nltk_tokens(" ".join(text[:CUT].split()))
+        return f"< s > {self._writer.styles[side]} # {written}" + " < /s >" * ended
 
     def _ended(self, row: list[int]) -> list[int]:
         """A generated row as one that can be read: up to ``</s>``, which it has."""

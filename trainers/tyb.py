@@ -9,9 +9,11 @@ target style (equation 2), and by how much better their BLEU is than that of the
 As in the released code, words are drawn place by place while the right words before them are given:
 no sentence is generated during training. Where we differ from it: its BLEU reward has the
 opposite sign, which makes better sentences less likely; ours is the paper's, and
-``bleu_sign = "released"`` is the other. Its word vectors start from GloVe where GloVe has the word
-piece, ours at random. It stops when validation has not improved for a while; ours goes on to the
-last step and keeps the same weights: those of the lowest validation loss.
+``bleu_sign = "released"`` is the other. (As there, each reward draws words of its own, and places
+behind a drawn end earn too; ``reward_places = "drawn"`` draws once and stops at that end.) Its
+word vectors start from GloVe where GloVe has the word piece, ours at random. It stops when
+validation has not improved for a while; ours goes on to the last step and keeps the same weights:
+those of the lowest validation loss.
 """
 
 from __future__ import annotations
@@ -90,25 +92,37 @@ class _Learner(Learner):
         logits, targets = self._predicted(self._train, part)
         # <s> is written in any case: it is neither rewarded nor part of a sentence's BLEU.
         free, wanted = logits[:, 1:], targets[:, 1:]
+        there = wanted != self._bart.pad
+        released = config.reward_places == "released"
         with torch.no_grad():
             shares = free.float().softmax(dim=-1)
-            drawn = torch.multinomial(shares.flatten(0, 1), 1).view_as(wanted)
+            drawn = [  # for each reward, or for both
+                torch.multinomial(shares.flatten(0, 1), 1).view_as(wanted)
+                for _ in range(1 + released)
+            ]
             likeliest = shares.argmax(dim=-1)
-        mask = up_to_end(drawn, self._bart.end) & (wanted != self._bart.pad)
-        log_p = log_probabilities(free, drawn)
-        style = config.style_weight * self._style_reward(drawn, mask)
-        bleu = config.bleu_weight * self._bleu_reward(drawn, likeliest, wanted)
+
+        masks = [there if released else there & up_to_end(ids, self._bart.end) for ids in drawn]
+        log_p = [log_probabilities(free, ids) for ids in drawn]
+        style = config.style_weight * self._style_reward(drawn[0], there)
+        bleu = config.bleu_weight * self._bleu_reward(drawn[-1], likeliest, wanted)
         return {
             "words": self._word_loss(logits, targets, whole),
-            "style": sentence_policy_loss(log_p, mask, style) / len(whole),
-            "bleu": sentence_policy_loss(log_p, mask, bleu) / len(whole),
+            "style": sentence_policy_loss(log_p[0], masks[0], style) / len(whole),
+            "bleu": sentence_policy_loss(log_p[-1], masks[-1], bleu) / len(whole),
         }
 
-    def _style_reward(self, drawn: Tensor, mask: Tensor) -> Tensor:
-        """Equation 2: P(target style) - P(source style) of the words before ``</s>``; (B)."""
+    def _style_reward(self, drawn: Tensor, there: Tensor) -> Tensor:
+        """Equation 2: P(target style) - P(source style) of the words before ``</s>``; (B).
+
+        In the released code, a ``</s>`` before the fifth word ends nothing.
+        """
+        length = self._n_words(drawn, there & up_to_end(drawn, self._bart.end))
+        if self._config.reward_places == "released":
+            length = torch.where(length < 4, there.sum(dim=1), length)
         self._classifier.eval()
         with torch.no_grad():
-            logits = self._classifier(drawn, self._n_words(drawn, mask))
+            logits = self._classifier(drawn, length)
             return style_gap(logits, torch.ones(len(drawn), dtype=torch.long, device=drawn.device))
 
     def _bleu_reward(self, drawn: Tensor, likeliest: Tensor, wanted: Tensor) -> Tensor:

@@ -53,6 +53,13 @@ class TybConfig(SystemConfig):
     bleu_sign: Literal["paper", "released"] = field(
         default="paper", metadata={"help": "paper: better words likelier; released: the opposite"}
     )
+    reward_places: Literal["released", "drawn"] = field(
+        default="released",
+        metadata={
+            "help": "released: every place of the right answer earns, each reward draws its own "
+            "words; drawn: places up to the drawn end, one draw for both"
+        },
+    )
     validate_every: Annotated[int, Field(ge=1)] = field(
         default=1000, metadata={"help": "steps between validations; at most an epoch"}
     )
@@ -96,6 +103,7 @@ class TybConfig(SystemConfig):
             decay_every=150,
             steps=1000,
             rewards_from=700,
+            reward_places="drawn",
             validate_every=100,
             hold_out=400,
             classifier_steps=500,

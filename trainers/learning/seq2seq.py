@@ -112,11 +112,17 @@ class Seq2Seq:
         extra = range(len(self.tokenizer), self.model.config.vocab_size)
         return sorted({*self.tokenizer.all_special_ids, *extra} - {self.end})
 
+    @property
+    def longest(self) -> int:
+        """The most ids that a row may have."""
+        return int(self.model.config.max_position_embeddings)
+
     def check_length(self, max_length: int) -> None:
         """Raise :class:`InputError` if rows of this many tokens do not fit."""
-        most = int(self.model.config.max_position_embeddings)
-        if max_length > most:
-            raise InputError(f"max_length is {max_length}, but this BART reads {most} tokens")
+        if max_length > self.longest:
+            raise InputError(
+                f"max_length is {max_length}, but this BART reads {self.longest} tokens"
+            )
 
     def encode(self, texts: Sequence[str], max_length: int, before: str = "") -> list[list[int]]:
         """Rows ``<s> [before] text </s>``, at most ``max_length`` ids; what is longer is cut."""

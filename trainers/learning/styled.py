@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from .corpus import by_length
 from .seq2seq import Seq2Seq
 
-_CUT = 200  # characters that are read
+CUT = 200  # characters of a sentence that are read
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class StyledBart:
     Attributes:
         bart: model and tokenizer.
         styles: words for the styles.
-        max_length: the most ids of a row.
+        max_length: the longest answer, in ids.
     """
 
     bart: Seq2Seq
@@ -41,9 +41,9 @@ class StyledBart:
     max_length: int
 
     def rows(self, texts: Sequence[str], side: int) -> list[list[int]]:
-        """What is read for sentences of a side; only their first 200 characters are."""
+        """Sentences of a side as they are read and taught: the first 200 characters."""
         return self.bart.encode(
-            [text[:_CUT] for text in texts], self.max_length, before=f"{self.styles[side]} #"
+            [text[:CUT] for text in texts], self.bart.longest, before=f"{self.styles[side]} #"
         )
 
     def begin(self, side: int) -> list[int]:

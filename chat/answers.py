@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -52,7 +52,8 @@ class Call:
     """A request, and the key of its answer.
 
     Attributes:
-        body: what is sent: ``model``, ``messages`` and the parameters.
+        body: what is sent: ``model``, ``messages`` (a completion model: ``prompt``) and the
+            parameters.
         url: of the server.
         sample: which of several answers to the same question.
     """
@@ -65,6 +66,11 @@ class Call:
     def key(self) -> str:
         """SHA-256 of everything that can change the answer."""
         return hashlib.sha256(canonical([self.url, self.body, self.sample])).hexdigest()
+
+
+def texts_of(body: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """The messages of a request; the prompt of a completion model is one."""
+    return body.get("messages") or [{"content": body["prompt"]}]
 
 
 class Answers:

@@ -17,7 +17,7 @@ from typing import Any
 from ..errors import InputError, ServerError
 from ..files import exclusive, read_text, write_json
 from ..talk import say
-from .answers import Answers, Call, Reply, answers_folder
+from .answers import Answers, Call, Reply, answers_folder, texts_of
 from .bounded import TooMuchError, bounded_client
 from .budget import Budget
 from .client import api_key
@@ -47,7 +47,7 @@ async def ask_in_batch(
     """
     import openai
 
-    sizes = [counter.prompt(call.body["messages"]) for call in calls]
+    sizes = [counter.prompt(texts_of(call.body)) for call in calls]
     budget.check_batch(sizes, settings.longest_answer)
     key = api_key(settings)
     client = openai.AsyncOpenAI(
@@ -89,7 +89,7 @@ async def _one_batch(
     )
     with exclusive(note):
         aside = [
-            budget.reserve(counter.prompt(call.body["messages"]), settings.longest_answer)
+            budget.reserve(counter.prompt(texts_of(call.body)), settings.longest_answer)
             for call in calls
         ]
         number = _begun(note)

@@ -18,7 +18,7 @@ from itertools import count
 from typing import Any
 
 from ..errors import InputError, ServerError, require
-from .answers import Reply
+from .answers import Reply, texts_of
 from .bounded import TooMuchError, bounded_client
 from .budget import Budget
 from .cost import Counter
@@ -127,7 +127,7 @@ class ChatClient:
             try:
                 await self._pause()
                 most = self._budget.reserve(
-                    self._counter.prompt(body["messages"]), self._settings.longest_answer
+                    self._counter.prompt(texts_of(body)), self._settings.longest_answer
                 )
                 try:
                     reply = await self._once(client, body, of)
@@ -168,10 +168,11 @@ class ChatClient:
     async def _once(self, client: Any, body: Mapping[str, Any], of: str) -> Reply:
         import openai
 
+        path = "/completions" if "prompt" in body else "/chat/completions"
         try:  # as the JSON it is: the client's own objects take as long to make as all the rest
             # The client's own limit is for each part of an answer: one that trickles never ends.
             found = await asyncio.wait_for(
-                client.post("/chat/completions", body=dict(body), cast_to=object),
+                client.post(path, body=dict(body), cast_to=object),
                 _TOTAL * self._settings.timeout,
             )
         except asyncio.TimeoutError as error:  # noqa: UP041 (before 3.11 not the built-in one)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .answers import Answers, Call
+from .answers import Answers, Call, texts_of
 from .cost import Price, counter, price_of
 from .settings import ServerSettings
 
@@ -52,7 +52,7 @@ def estimate(
     kept, counting = Answers(settings.url, settings.model), counter(settings.model)
     planned, tokens, asked = [], 0, set()
     for call in calls:
-        size, key = counting.prompt(call.body["messages"]), call.key
+        size, key = counting.prompt(texts_of(call.body)), call.key
         answered = kept.get(key) is not None
         planned.append(Planned(call, size, answered))
         if not answered and key not in asked:

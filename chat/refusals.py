@@ -174,7 +174,8 @@ def reply_of(body: Any, url: str) -> Reply:
     """
     try:
         choice, usage = body["choices"][0], body.get("usage") or {}
-        message = choice["message"]
+        # A completion model's answer has its text where a chat's has a message.
+        message = {"content": choice["text"]} if "text" in choice else choice["message"]
         text, refusal = message.get("content"), message.get("refusal")
         if not isinstance(text, str | None):
             raise TypeError
@@ -194,6 +195,12 @@ def reply_of(body: Any, url: str) -> Reply:
 def _probabilities(said: Any) -> tuple[Token, ...] | None:
     """The tokens with their alternatives; ``None`` if there are none, or in an unknown form."""
     try:
+        if "tokens" in said:  # of a completion model
+            alternatives = said.get("top_logprobs") or [{}] * len(said["tokens"])
+            return read_tokens(
+                (_whole(token), [(_whole(o), value) for o, value in others.items()])
+                for token, others in zip(said["tokens"], alternatives, strict=True)
+            )
         rows = [
             (
                 _whole(one["token"]),

@@ -11,8 +11,8 @@ Source: Koehn (2004), "Statistical Significance Tests for Machine Translation Ev
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
@@ -29,6 +29,19 @@ _UNIT = 8  # replicates: blocks of whole units, because BLAS may add up the rema
 
 
 @dataclass(frozen=True)
+class Wording:
+    """What one wording of a judge contributes to a score.
+
+    Attributes:
+        statistics: of its own scores, in [0, 1]; NaN where an answer is no score.
+        answers: how many answers there were (``asked``), and how many were no score, by reason.
+    """
+
+    statistics: Statistics
+    answers: Mapping[str, int]
+
+
+@dataclass(frozen=True)
 class Statistics:
     """What a metric needs from every sentence, and how sums become a score.
 
@@ -37,11 +50,13 @@ class Statistics:
         aggregate: from sums of shape (..., K) to scores of shape (...).
         per_sentence: shape (N,), one score per sentence, NaN where it is undefined; ``None`` for a
             metric that is not defined for single sentences.
+        wordings: what a judge said, by wording; a score is the mean over them.
     """
 
     rows: np.ndarray
     aggregate: Callable[[np.ndarray], np.ndarray]
     per_sentence: np.ndarray | None
+    wordings: Mapping[str, Wording] = field(default_factory=dict)
 
     @property
     def value(self) -> float:

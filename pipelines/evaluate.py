@@ -375,6 +375,7 @@ def _scored(measurement: Measurement, job: _Job, profile: Profile) -> Scored:
         made_with=measurement.signature.made_with,
         recipe=job.recipes[measurement.metric],
         profile=profile.name,
+        answers={one: some.answers for one, some in measurement.statistics.wordings.items()},
     )
     return Scored(
         score,

@@ -177,6 +177,7 @@ def direction_table(standings: Standings) -> RankedTable:
             *_seeds(standings.reports),
             *_differences(columns, titles),
             *_cautions(columns),
+            *_unread([standings]),
         ),
         ranked_by=columns.index(chosen) if chosen else None,
     )
@@ -205,6 +206,7 @@ def metric_tables(standings: Sequence[Standings]) -> list[RankedTable]:
                     *_seeds(report for column in some for report in column.standings.reports),
                     *_differences(some, titles),
                     *_cautions(some),
+                    *_unread((column.standings for column in some), metric),
                 ),
             )
         )
@@ -407,6 +409,18 @@ def _seeds(reports: Iterable[Report]) -> list[str]:
 def _cautions(columns: Sequence[_Column]) -> list[str]:
     found = (caution(column.metric, column.signature) for column in columns)
     return [f"† {note}" for note in dict.fromkeys(filter(None, found))]
+
+
+def _unread(standings: Iterable[Standings], metric: str | None = None) -> list[str]:
+    """Which answers of judges were no score, by system."""
+    return [
+        f"{_without_arrow(metric_title(score.metric, score.signature))} of {report.system.name}, "
+        f"{one.direction}: {score.unread}."
+        for one in {some.direction: some for some in standings}.values()
+        for report in one.reports
+        for score in report.scores
+        if score.unread and metric in (None, score.metric)
+    ]
 
 
 def _count(n: int, what: str) -> str:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -49,6 +49,8 @@ def is_bound_name(name: str) -> bool:
     return _BOUND.fullmatch(name) is not None
 
 
+WordingId = Annotated[str, Field(pattern="^[A-Za-z0-9._-]{1,40}$")]
+Reason = Annotated[str, Field(pattern="^[a-z ]{1,30}$")]  # ``asked``, or why it is no score
 SystemName = Annotated[str, Field(min_length=1, max_length=MAX_NAME, pattern=NAME_PATTERN)]
 
 
@@ -172,6 +174,7 @@ class Score(Strict):
         made_with: its provenance: versions of the libraries that computed it.
         recipe: see :func:`score_recipe`.
         profile: the set of scorers requested when it was computed.
+        answers: of a judge, by wording: how many were ``asked``, and how many no score, by reason.
     """
 
     key: str
@@ -184,6 +187,31 @@ class Score(Strict):
     made_with: str
     recipe: Sha256
     profile: str
+    answers: Mapping[WordingId, Mapping[Reason, Annotated[int, Field(ge=0)]]] = {}
+
+    @model_serializer(mode="wrap")
+    def _without_answers(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """A score that is no judge's is, byte for byte, what it was before there were any."""
+        content: dict[str, Any] = write(self)
+        return {k: v for k, v in content.items() if v or k != "answers"}
+
+    @property
+    def unread(self) -> str:
+        """Which of a judge's answers were no score, in words; empty if all were read."""
+        reasons: dict[str, dict[str, int]] = {}
+        for wording, counts in self.answers.items():
+            for why, count in counts.items():
+                if why != "asked" and count:
+                    reasons.setdefault(why, {})[wording] = count
+        if not reasons:
+            return ""
+        asked = sum(counts.get("asked", 0) for counts in self.answers.values())
+        lost = sum(sum(some.values()) for some in reasons.values())
+        parts = (
+            f"{sum(some.values()):,} {why} ({', '.join(f'{w} {n:,}' for w, n in some.items())})"
+            for why, some in reasons.items()
+        )
+        return f"{lost:,} of {asked:,} answers are no score and left out: {', '.join(parts)}"
 
     @model_validator(mode="after")
     def _check_key(self) -> Score:

@@ -22,7 +22,7 @@ KEY = "sk-only-for-tests"
 
 
 class ChatServer:
-    """Serves /v1/chat/completions, /v1/models, /v1/files and /v1/batches.
+    """Serves /v1/chat/completions, /v1/completions, /v1/models, /v1/files and /v1/batches.
 
     Args:
         latency: seconds before each answer.
@@ -103,13 +103,15 @@ class ChatServer:
             return await send(writer, 200, {"object": "list", "data": rows})
         if "/files" in path or "/batches" in path:
             return await self.batch_api(writer, method, path, body)
-        if not path.endswith("/v1/chat/completions"):
+        if not path.endswith(("/v1/chat/completions", "/v1/completions")):
             return await send(writer, 404, {"detail": "Not Found"})
+        if ("prompt" in json.loads(body)) is path.endswith("/chat/completions"):
+            return await send(writer, 422, error("another endpoint", None))
         return await self.chat(writer, json.loads(body))
 
     async def chat(self, writer, asked):
         self.bodies.append(asked)
-        text = asked["messages"][-1]["content"]
+        text = question_in(asked)
         if self.error is not None:
             return await send(writer, *self.error)
         if self.models is not None and asked["model"] not in self.models:
@@ -135,11 +137,17 @@ class ChatServer:
         return sent
 
     def completion(self, asked):
-        text = asked["messages"][-1]["content"]
+        text = question_in(asked)
         found = self.answer(asked) if self.answer is not rewritten else rewritten(text)
-        message = {"role": "assistant", "content": found}
+        content = {"message": {"role": "assistant", "content": found}}
+        if "prompt" in asked:
+            content = {"text": found}
         more = {}
-        if asked.get("logprobs") and self.choices is not None:
+        if asked.get("logprobs") and "prompt" in asked:
+            tokens = self.choices(asked)
+            others = [{o["token"]: o["logprob"] for o in t["top_logprobs"]} for t in tokens]
+            more["logprobs"] = {"tokens": [t["token"] for t in tokens], "top_logprobs": others}
+        elif asked.get("logprobs") and self.choices is not None:
             more["logprobs"] = {"content": self.choices(asked)}
         usage = [len(text.split()), len((found or "").split())]
         return {
@@ -147,7 +155,7 @@ class ChatServer:
             "object": "chat.completion",
             "created": 1,
             "model": asked["model"],
-            "choices": [{"index": 0, "finish_reason": "stop", "message": message, **more}],
+            "choices": [{"index": 0, "finish_reason": "stop", **content, **more}],
             "usage": {
                 "prompt_tokens": usage[0],
                 "completion_tokens": usage[1],
@@ -235,6 +243,11 @@ class ChatServer:
             why = {"object": "list", "data": [{"code": "x", "message": self.batch_fails}]}
             batch |= {"status": "failed", "output_file_id": None, "errors": why}
         return await send(writer, 200, batch)
+
+
+def question_in(asked):
+    """The last text of a chat, or the prompt of a completion model."""
+    return asked["prompt"] if "prompt" in asked else asked["messages"][-1]["content"]
 
 
 def rewritten(text):

@@ -15,7 +15,7 @@ from tstbench.metrics.functional.chrf import chrf_statistics
 from tstbench.metrics.functional.cps import cps_statistics
 from tstbench.metrics.functional.graded import graded_statistics
 from tstbench.metrics.functional.joint import JointWeights, joint_statistics
-from tstbench.metrics.functional.llm_judge import judge_statistics
+from tstbench.metrics.functional.llm_judge import Reading, Scale, judge_statistics
 from tstbench.metrics.functional.logprop import logprop_statistics
 from tstbench.metrics.functional.naturalness import naturalness_statistics
 from tstbench.metrics.functional.ppl import ppl_statistics
@@ -97,7 +97,8 @@ def target(some: list[Any]) -> Statistics:
 
 def judge(some: list[Any]) -> Statistics:
     failed = np.array([one is None for one in some])
-    return judge_statistics(np.array([one for one in some if one is not None]), failed)
+    readings = [[Reading(None if np.isnan(one) else one)] for one in some if one is not None]
+    return judge_statistics(readings, {"one": Scale(0, 1)}, failed)
 
 
 def calibrated(some: list[Any]) -> Statistics:

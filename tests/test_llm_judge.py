@@ -11,9 +11,11 @@ import time
 
 import numpy as np
 import pytest
-from chat_server import KEY, serving
+from chat_server import KEY, question_in, serving
+from local_chat import make_chat_model
 from own_data import write_lines
 from prepared import command_line, refusal
+from scipy.stats import spearmanr
 
 from tstbench.chat.answers import Answers, answers_folder
 from tstbench.chat.refusals import reply_of
@@ -49,9 +51,9 @@ def inputs(count=6, **changed):
     )
 
 
-def judged(server, metrics=JUDGED, texts=None, handling=None, **options):
+def judged(server, metrics=JUDGED, texts=None, handling=None, model="m", **options):
     url = server if isinstance(server, str) else server.url
-    profile = PROFILES["embedded"].with_scorers([f"judge=m@{url}"])
+    profile = PROFILES["embedded"].with_scorers([f"judge={model}@{url}"])
     texts = texts or inputs()
     placement = Placement(asking=handling or Handling())
     scorers = Scorers(profile, texts.direction, placement)
@@ -60,8 +62,8 @@ def judged(server, metrics=JUDGED, texts=None, handling=None, **options):
 
 def ends(asked):
     """The scale that a request names."""
-    text = asked["messages"][-1]["content"]
-    return map(int, re.search(r"from (\d+) to (\d+)", text.rpartition("\n\n")[2]).groups())
+    ending = question_in(asked).removesuffix("\n\nAnswer:").rpartition("\n\n")[2]
+    return map(int, re.search(r"from (\d+) to (\d+)", ending).groups())
 
 
 def middle(asked):
@@ -188,7 +190,7 @@ def test_every_wording_is_asked_once_through_every_fault():
     assert [one.value for one in again.values()] == [0.5] * 3
 
 
-def test_what_cannot_be_read_is_left_out_and_counted(capsys):
+def test_what_cannot_be_read_is_left_out_and_counted_by_wording():
     def answer(asked):
         low, high = ends(asked)
         if high == 100:
@@ -199,10 +201,15 @@ def test_what_cannot_be_read_is_left_out_and_counted(capsys):
 
     with serving(answer=answer) as server:
         found = judged(server, (*JUDGED, "judge_unread"))
-    said = capsys.readouterr().err
     for metric in JUDGED:
-        counts = "12 of 66 answers are no score and are left out: 6 unparsable, 6 out of range"
-        assert f"{metric}: {counts}" in said
+        answers = [one.answers for one in found[metric].statistics.wordings.values()]
+        assert sorted(answers, key=len) == [
+            *[{"asked": 6}] * 9,
+            *sorted(
+                [{"asked": 6, "unparsable": 6}, {"asked": 6, "out of range": 6}],
+                key=answers.index,
+            ),
+        ]
         assert found[metric].value == pytest.approx((8 * 0.5 + 0) / 9)
     assert found["judge_unread"].value == pytest.approx(100 * 2 / 11)
     assert found["judge_unread"].statistics.per_sentence == pytest.approx([100 * 2 / 11] * 6)
@@ -240,6 +247,77 @@ def test_expected_scores_through_a_server():
     with serving(answer=middle) as silent, pytest.raises(InputError, match="no probabilities of"):
         judged(silent, expected=True)
     assert 0 < len(silent.bodies) <= 4  # not all of them, which may cost money
+
+
+def test_a_completion_model_is_asked_with_a_prompt():
+    def tokens(asked):
+        low, high = ends(asked)
+        assert asked["logprobs"] == 5  # the most that this endpoint gives
+        half = [{"token": f" {one}", "logprob": math.log(0.25)} for one in (low, high)]
+        return [{"token": f" {high}", "top_logprobs": half}]
+
+    def answer(asked):
+        return f" {list(ends(asked))[1]}"
+
+    spec = "completions:m"
+    with serving(answer=answer, tokens=tokens) as server:
+        written = judged(server, ("judge_content",), model=spec)["judge_content"]
+        expected = judged(server, ("judge_content",), model=spec, expected=True)["judge_content"]
+        first = server.bodies[0]
+    assert first["prompt"].endswith("and with nothing else.\n\nAnswer:")
+    assert "messages" not in first
+    assert first["max_tokens"] == 16
+    assert expected.value == pytest.approx(0.5)
+    scales = wordings("content-v1", "content", 11, explain=False, single_digit=False).wordings
+    assert written.value == pytest.approx(sum(one.best > one.worst for one in scales) / 11)
+    assert "|server:127.0.0.1|backend:completions|" in str(written.signature)
+    with serving(answer=answer) as server:
+        chat = judged(server, ("judge_content",))["judge_content"]
+    assert "backend" not in str(chat.signature)
+
+
+@pytest.mark.parametrize("template", [True, False])
+def test_a_local_judge_answers_what_transformers_generates(template, tmp_path):
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    folder = tmp_path / "judge"
+    make_chat_model(folder, load_test_set(DIRECTION).sources)
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    if not template:
+        (folder / "chat_template.jinja").unlink()
+    model = AutoModelForCausalLM.from_pretrained(folder)
+    scorers = Scorers(PROFILES["embedded"].with_scorers([f"judge=local:{folder}"]), None)
+    chosen = choices({"llm_judge": {"expected": True, "max_tokens": 4, "wordings": 3}})
+    (need,) = needs(["judge_fluency"], inputs(3), scorers, chosen)
+    replies = scorers.load("judge").replies(need.texts)
+    for request, reply in zip(need.texts, replies, strict=True):
+        asked = json.loads(request)["messages"][0]["content"]
+        text = f"{asked}\n" if template else f"{asked}\n\nAnswer:"
+        ids = tokenizer(text, return_tensors="pt", add_special_tokens=False)
+        out = model.generate(
+            **ids,
+            max_new_tokens=4,
+            do_sample=False,
+            output_logits=True,
+            return_dict_in_generate=True,
+        )
+        written = out.sequences[0, ids["input_ids"].shape[1] :]
+        assert reply.text == tokenizer.decode(written, skip_special_tokens=True)
+        assert "".join(token for token, _ in reply.tokens) == reply.text
+        likeliest = [out.logits[k][0].log_softmax(-1).max() for k in range(len(reply.tokens))]
+        assert [o[0][1] for _, o in reply.tokens] == pytest.approx(torch.stack(likeliest).tolist())
+    kept = next(answers_folder().glob("*.jsonl")).read_bytes()
+    again = Scorers(PROFILES["embedded"].with_scorers([f"judge=local:{folder}"]), None)
+    assert again.load("judge").replies(need.texts) == replies
+    assert next(answers_folder().glob("*.jsonl")).read_bytes() == kept
+    assert "|backend:local|" in str(plan(["judge_fluency"], inputs(3), again)["judge_fluency"])
+    summary = again.load("judge").estimate(need.texts).summary
+    assert "9 judgements" in summary
+    assert "9 of them answered" in summary
+    for option in ({"temperature": 0.5}, {"extra": '{"stop": "x"}'}, {"max_tokens": 600}):
+        with pytest.raises(InputError, match=next(iter(option))):
+            measure(["judge_fluency"], inputs(3), again, choices({"llm_judge": option}))
 
 
 def test_a_server_without_probabilities_is_found_out_after_filtered_answers_too():
@@ -479,3 +557,70 @@ def test_requests_are_known_without_a_server():
     scorers = Scorers(PROFILES["embedded"].with_scorers(["judge=m@http://127.0.0.1:9/v1"]), None)
     found = needs(["judge_unread"], inputs(), scorers)
     assert [len(need.texts) for need in found] == [6 * 33]
+
+
+def test_what_no_wording_could_read_is_in_the_report_and_below_its_table(tmp_path, capsys):
+    def answer(asked):
+        low, high = ends(asked)
+        return {100: "hard to say", 10: "11"}.get(high, str(low))
+
+    out = ("--out", tmp_path / "results")
+    with serving(answer=answer) as server:
+        code, _, err = command_line(capsys, *command(server, tmp_path, *out))
+    assert code == 0, err
+    (file,) = (tmp_path / "results").glob("*/*/*/report.json")
+    scores = {score["metric"]: score for score in json.loads(file.read_text())["scores"]}
+    n = len(load_test_set(DIRECTION))
+    assert scores["judge_style"]["answers"]["percent"] == {"asked": n, "unparsable": n}
+    assert scores["judge_style"]["answers"]["examiner"] == {"asked": n, "out of range": n}
+    assert scores["judge_style"]["answers"]["success"] == {"asked": n}
+    code, shown, err = command_line(capsys, "report", tmp_path / "results", "--format", "markdown")
+    assert code == 0, err
+    assert f"{2 * n} of {11 * n:,} answers are no score" in shown
+    assert f"{n} out of range (examiner {n}), {n} unparsable (percent {n})" in shown
+
+
+def test_agreement_of_each_wording_and_of_all(tmp_path, capsys):
+    """One wording says what people say, another the opposite; a third reads three outputs."""
+    human = [1, 2, 3, 4, 5, 2]
+    texts = ["one soup", "two soups", "three soups", "four soups", "five soups", "six soups"]
+    prompts = tmp_path / "mine.toml"
+    prompts.write_text(
+        'name = "mine"\naspect = "fluency"\nanswer = "from {low} to {high} and"\nexplain = "x"\n'
+        + "".join(
+            f'[[wording]]\nid = "{one}"\ntext = "{one}: {{output}}"\nworst = 1\nbest = 5\n'
+            for one in ("same", "opposite", "some")
+        )
+    )
+    study = tmp_path / "study.csv"
+    rows = [
+        f"it was {text},{text},s,{DIRECTION},{score}"
+        for text, score in zip(texts, human, strict=True)
+    ]
+    study.write_text("\n".join(["source,output,system,direction,fluency", *rows]) + "\n")
+
+    def answer(asked):
+        wording, _, rest = question_in(asked).partition(": ")
+        place = texts.index(rest.partition("\n")[0])
+        if wording == "some":
+            return "none" if place < 3 else str(human[place])
+        return str(human[place] if wording == "same" else 6 - human[place])
+
+    with serving(answer=answer) as server:
+        code, _, err = command_line(
+            capsys, "meta-evaluate", study, "--metrics", "judge_fluency", "--scorer",
+            f"judge=m@{server.url}", "--set", f"llm_judge.fluency_prompts={prompts}",
+            "--out", tmp_path / "agreement",
+        )  # fmt: skip
+    assert code == 0, err
+    found = json.loads((tmp_path / "agreement" / "meta.json").read_text())
+    sentence = [s for s in found["scores"] if s["coefficient"] == "spearman"]
+    by_name = {s["metric"].removeprefix("judge_fluency"): s for s in sentence}
+    assert {name: s["outputs"] for name, s in by_name.items()} == {
+        "": 6, ":same": 6, ":opposite": 6, ":some": 3,
+    }  # fmt: skip
+    assert by_name[":same"]["value"] == by_name[":some"]["value"] == 1
+    assert by_name[":opposite"]["value"] == -1
+    assert "judge_fluency:some (n 3)" in (tmp_path / "agreement" / "README.md").read_text()
+    means = [0.5, 0.5, 0.5, (0.75 + 0.25 + 0.75) / 3, 2 / 3, (0.25 + 0.75 + 0.25) / 3]
+    assert by_name[""]["value"] == pytest.approx(spearmanr(means, human).statistic, abs=1e-6)

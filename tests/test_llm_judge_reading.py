@@ -344,11 +344,20 @@ def test_an_answer_too_many_or_too_few_is_no_score_of_another_wording():
 def test_statistics_of_judgements_by_hand():
     """Five sentences, of which the second and the last are empty."""
     failed = np.array([False, True, False, False, True])
-    found = judge_statistics(np.array([0.25, 1.0, 0.5]), failed)
-    assert found.per_sentence.tolist() == [0.25, 0.0, 1.0, 0.5, 0.0]  # an empty one is worst
-    assert found.value == pytest.approx(1.75 / 5)
-    some = judge_statistics(np.array([0.25, np.nan, 0.5]), failed)
-    assert some.value == pytest.approx(0.75 / 4)  # one that nobody could read does not count
+    scales = {"five": FIVE, "grade": Scale(6, 1)}
+    rows = [
+        [Reading(2), Reading(1)],
+        [Reading(5), Reading(1)],
+        [Reading(3), Reading(why="refused")],
+    ]
+    found = judge_statistics(rows, scales, failed)
+    assert found.per_sentence.tolist() == [0.625, 0.0, 1.0, 0.5, 0.0]  # an empty one is worst
+    assert found.value == pytest.approx(2.125 / 5)
+    five, grade = found.wordings.values()
+    assert five.answers == {"asked": 3}
+    assert grade.answers == {"asked": 3, "refused": 1}
+    assert five.statistics.per_sentence.tolist() == [0.25, 0, 1, 0.5, 0]
+    assert grade.statistics.value == pytest.approx(2 / 4)  # what nobody could read does not count
 
 
 def test_statistics_of_answers_that_are_no_score_by_hand():

@@ -50,8 +50,9 @@ def learn_to_answer(folder: Path, questions: list[str]) -> None:
     tokenizer = AutoTokenizer.from_pretrained(folder)
     model = AutoModelForCausalLM.from_pretrained(folder)
     rows = []
-    for number, question in enumerate(questions):
-        said = f"{question}\n{1 + number % 6}"
+    asked = [f"{one}{end}" for one in questions for end in ("\n", "\n\nAnswer:")]
+    for number, question in enumerate(asked):
+        said = f"{question}{1 + (number // 2 + 2 * number) % 6}"
         rows.append([*tokenizer(said, add_special_tokens=False)["input_ids"], 1])
     longest = max(map(len, rows))
     ids = torch.tensor([row + [1] * (longest - len(row)) for row in rows])
@@ -78,14 +79,16 @@ def server(tmp_path_factory):
         yield folder, f"{folder}@{url}"
 
 
-@pytest.mark.slow
-def test_judgements_of_a_local_model_are_what_the_model_writes(server, capsys):
+@pytest.mark.parametrize("backend", ["", "completions:", "local:"])
+def test_judgements_of_a_local_model_are_what_the_model_writes(server, backend):
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     folder, spec = server
+    scorers = judged_by(f"local:{folder}" if backend == "local:" else f"{backend}{spec}")
     settings = choices({"llm_judge": OPTIONS})
-    outcome = measure(["judge_style"], some_inputs(), judged_by(spec), settings)["judge_style"]
+    outcome = measure(["judge_style"], some_inputs(), scorers, settings)["judge_style"]
+    ending = "\n\nAnswer:" if backend == "completions:" else "\n"
     tokenizer = AutoTokenizer.from_pretrained(folder)
     model = AutoModelForCausalLM.from_pretrained(folder)
     asked = LlmJudgeOptions(**OPTIONS).asked("style").wordings
@@ -94,7 +97,7 @@ def test_judgements_of_a_local_model_are_what_the_model_writes(server, capsys):
     for start in range(0, len(questions), 3):
         scores = []
         for wording, question in zip(asked, questions[start : start + 3], strict=True):
-            ids = tokenizer(question + "\n", return_tensors="pt", add_special_tokens=False)
+            ids = tokenizer(question + ending, return_tensors="pt", add_special_tokens=False)
             with torch.inference_mode():
                 out = model.generate(**ids, max_new_tokens=3, do_sample=False)
             text = tokenizer.decode(out[0, ids["input_ids"].shape[1] :], skip_special_tokens=True)

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
 
 import numpy as np
 
 from ...chat.answers import Reply
-from ..statistics import Statistics, mean_statistics
+from ..statistics import Statistics, Wording, mean_statistics
 
 PARSING = 1  # raised when the same answer is read differently
 
@@ -221,14 +222,25 @@ def ensemble(readings: Sequence[Sequence[Reading]], scales: Sequence[Scale]) -> 
     return np.array(means)
 
 
-def judge_statistics(scores: np.ndarray, failed: np.ndarray) -> Statistics:
+def judge_statistics(
+    readings: Sequence[Sequence[Reading]], scales: Mapping[str, Scale], failed: np.ndarray
+) -> Statistics:
     """The mean over sentences; a failed output counts as the worst.
 
     Args:
-        scores: of the sentences that have an output, in order: shape (N - failed,).
+        readings: for each sentence that has an output, one for each of W wordings.
+        scales: of the W wordings, by their ids.
         failed: which outputs are empty: shape (N,), bool.
     """
-    return mean_statistics(_spread(scores, failed, 0.0))
+    ways = list(scales.values())
+    mean = mean_statistics(_spread(ensemble(readings, ways), failed, 0.0))
+    wordings = {}
+    for (name, scale), answers in zip(scales.items(), zip(*readings, strict=True), strict=False):
+        own = ensemble([[one] for one in answers], [scale])
+        why = Counter(one.why for one in answers if one.why is not None)
+        counts = {"asked": len(answers), **{one: why[one] for one in get_args(Unread) if why[one]}}
+        wordings[name] = Wording(mean_statistics(_spread(own, failed, 0.0)), counts)
+    return replace(mean, wordings=wordings)
 
 
 def unread_statistics(readings: Sequence[Sequence[Reading]], failed: np.ndarray) -> Statistics:

@@ -1,4 +1,4 @@
-"""LLM judge: a chat model is asked about style, content and fluency, in many wordings.
+"""LLM judge: a language model is asked about style, content and fluency, in many wordings.
 
 Source: Ostheimer, Nagda, Kloft and Fellenz (2023), "Text Style Transfer Evaluation Using Large
 Language Models": zero-shot prompts, eleven for each aspect, scores normalised and averaged with equal
@@ -10,14 +10,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 from ...errors import InputError
-from ...talk import say
 from ..contract import Context, Family, Need, Options
 from ..facts import MetricFacts
 from ..signature import exact
@@ -39,7 +37,7 @@ _ALTERNATIVES = 20  # tokens at each place: the most that the protocol allows
 
 @dataclass(frozen=True, kw_only=True)
 class LlmJudgeOptions(Options):
-    """Options of ``llm_judge``; ``--scorer judge=MODEL@URL`` names the model.
+    """Options of ``llm_judge``; ``--scorer judge=...`` names the model.
 
     Attributes:
         style_prompts: prompt file for ``judge_style``: a name, or a ``.toml`` file of your own.
@@ -127,15 +125,15 @@ def _facts(aspect: Aspect, meaning: str, reads: tuple[Any, ...]) -> MetricFacts:
 
 
 class LlmJudge(Family[LlmJudgeOptions]):
-    """Judgements of a chat model, and the share of its answers that are none."""
+    """Judgements of a language model, and the share of its answers that are none."""
 
     name = "llm_judge"
     title = "LLM judge"
     options = LlmJudgeOptions
     metrics = (
-        _facts("style", "style transfer as a chat model judges it", ("sources", "direction")),
-        _facts("content", "content kept as a chat model judges it", ("sources", "direction")),
-        _facts("fluency", "fluency as a chat model judges it", ()),
+        _facts("style", "style transfer as a language model judges it", ("sources", "direction")),
+        _facts("content", "content kept as a language model judges it", ("sources", "direction")),
+        _facts("fluency", "fluency as a language model judges it", ()),
         MetricFacts(
             name=UNREAD,
             title="Judge unread",
@@ -179,7 +177,7 @@ class LlmJudge(Family[LlmJudgeOptions]):
         self, metric: str, inputs: Inputs, options: LlmJudgeOptions, context: Context
     ) -> Statistics:
         """The mean judgement of the sentences, in [0, 1]; or the percentage of unread answers."""
-        from ..functional.llm_judge import ensemble, judge_statistics, unread_statistics
+        from ..functional.llm_judge import judge_statistics, unread_statistics
 
         judge, requests = context.scorer("judge"), _requests(metric, inputs, options)
         if options.expected:  # a server that cannot do it is found out before all are paid for
@@ -198,8 +196,8 @@ class LlmJudge(Family[LlmJudgeOptions]):
         ]
         if metric == UNREAD:
             return unread_statistics(readings, inputs.failed)
-        _say_unread(metric, readings)
-        return judge_statistics(ensemble(readings, scales), inputs.failed)
+        names = [wording.id for one in asked for wording in one.wordings]
+        return judge_statistics(readings, dict(zip(names, scales, strict=True)), inputs.failed)
 
 
 def _aspects(metric: str) -> tuple[Aspect, ...]:
@@ -240,19 +238,6 @@ def _reading(reply: Reply, scale: Any, options: LlmJudgeOptions) -> Reading:
 
     reading = read(reply.text, reply.finish, scale)
     return expected(reply, reading, scale) if options.expected else reading
-
-
-def _say_unread(metric: str, readings: Sequence[Sequence[Reading]]) -> None:
-    from ..functional.llm_judge import Unread
-
-    why = Counter(one.why for some in readings for one in some if one.why is not None)
-    if why:
-        asked = sum(map(len, readings))
-        parts = [f"{why[reason]:,} {reason}" for reason in get_args(Unread) if why[reason]]
-        say(
-            f"{metric}: {sum(why.values()):,} of {asked:,} answers are no score and are left out: "
-            f"{', '.join(parts)}"
-        )
 
 
 FAMILY = LlmJudge()

@@ -10,8 +10,9 @@ in eleven wordings each. Answers are parsed strictly, normalised to 0 to 1 and a
 """
 
 _ARGUMENTS = """
-    judge (str): "MODEL@URL"; without the address at OPENAI_BASE_URL, else at OpenAI. By default the
-        environment variable TSTBENCH_JUDGE. The key is read from the variable OPENAI_API_KEY.
+    judge (str): "MODEL@URL"; without the address at OPENAI_BASE_URL, else at OpenAI;
+        "completions:MODEL@URL" for a completion model, "local:MODEL" for one of transformers on this
+        machine. By default the environment variable TSTBENCH_JUDGE. The key is read from the variable OPENAI_API_KEY.
     direction (str): such as "yelp/negative-to-positive"; the wordings name its styles.
     wordings (int): how many of the eleven are asked.
     explain (bool): whether an explanation is asked for before the score.

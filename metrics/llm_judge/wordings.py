@@ -53,7 +53,7 @@ _ENDS = frozenset({"low", "high"})
 class Wording(Strict):
     """One way of asking; see the module for its fields."""
 
-    id: str = Field(min_length=1)
+    id: str = Field(pattern=r"^[A-Za-z0-9._-]{1,40}$")  # reports have it
     text: str
     worst: int = Field(ge=0, le=1000)
     best: int = Field(ge=0, le=1000)

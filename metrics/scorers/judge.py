@@ -1,4 +1,9 @@
-"""A chat model that judges, behind any OpenAI-compatible server: ``MODEL@URL``.
+"""A language model that judges: ``MODEL@URL``, ``completions:MODEL@URL`` or ``local:MODEL``.
+
+The first is a chat model behind any OpenAI-compatible server. The second is asked over
+``/v1/completions``, as models before chat were (Ostheimer et al. asked InstructGPT, OPT and BLOOM):
+the same question, and "Answer:" below it. The third is a causal language model of transformers that
+answers on this machine, see :mod:`.local_judge`.
 
 There are no weights to hash: what identifies it is the model's name and the server's address. A server
 can put other weights under the same name; the answers on disk are what makes a score reproducible.
@@ -9,7 +14,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from functools import cache, partial
 from pathlib import Path
@@ -29,11 +34,13 @@ if TYPE_CHECKING:  # listing the metrics must not load the client's libraries
     from ...chat.estimate import Estimate
 
 _AHEAD = 4  # requests under way for each one that may be: one that waits blocks no other
+_MOST_ALTERNATIVES = 5  # tokens at each place that /v1/completions gives
+_LOCAL, _COMPLETIONS = "local:", "completions:"
 _BARE_ADDRESS = re.compile(r"(?:localhost|[\w.-]+:\d+)(?:/.*)?")
 
 
 def find(spec: str, _direction: Direction | None, placement: Placement) -> Found:
-    """The judge named ``MODEL@URL``; without an address at OPENAI_BASE_URL, else at OpenAI.
+    """The judge named ``[BACKEND:]MODEL[@URL]``; without an address at OPENAI_BASE_URL, else OpenAI.
 
     Nothing is sent, and no key is needed, until a score is asked for.
 
@@ -42,13 +49,23 @@ def find(spec: str, _direction: Direction | None, placement: Placement) -> Found
     """
     from ...store import canonical
 
+    if spec.startswith(_LOCAL):
+        from .local_judge import find_local
+
+        return find_local(spec.removeprefix(_LOCAL), placement)
+    completes = spec.startswith(_COMPLETIONS)
+    spec = spec.removeprefix(_COMPLETIONS)
     settings = judge_settings(spec, placement.asking)
     name = Path(settings.model).name if settings.model.startswith("/") else settings.model
     return Found(
         signature_name(name),
         hashlib.sha256(canonical([settings.url, settings.model])).hexdigest(),
-        cache(partial(Judge, settings)),  # not for the whole process: limits are those of a command
-        {"server": urlsplit(settings.url).hostname},
+        # Not for the whole process: limits are those of a command.
+        cache(partial(Judge, settings, completes=completes)),
+        {
+            "server": urlsplit(settings.url).hostname,
+            **({"backend": "completions"} if completes else {}),
+        },
     )
 
 
@@ -92,15 +109,16 @@ class Judge:
 
     Args:
         settings: server and model.
+        completes: whether it is a completion model, not one that chats.
 
     Raises:
         InputError: a limit in US dollars is given, and the model's price is not known.
     """
 
-    def __init__(self, settings: ServerSettings) -> None:
+    def __init__(self, settings: ServerSettings, *, completes: bool = False) -> None:
         from ...chat.asking import budget_of
 
-        self.settings = settings
+        self.settings, self._completes = settings, completes
         self._budget = budget_of(settings)
         self._known: dict[str, Reply] = {}
 
@@ -158,7 +176,21 @@ class Judge:
     def _call(self, request: str) -> Call:
         from ...chat.answers import Call
 
-        return Call({"model": self.settings.model, **json.loads(request)}, self.settings.url)
+        body = json.loads(request)
+        if self._completes:
+            body = {"prompt": as_prompt(body.pop("messages")), **body}
+            if body.pop("top_logprobs", None):
+                body["logprobs"] = _MOST_ALTERNATIVES
+        return Call({"model": self.settings.model, **body}, self.settings.url)
+
+
+def as_prompt(messages: Sequence[Mapping[str, str]]) -> str:
+    """The text that a model goes on with, where it does not chat.
+
+    >>> as_prompt([{"role": "user", "content": "How fluent is it?"}]).split()
+    ['How', 'fluent', 'is', 'it?', 'Answer:']
+    """
+    return "\n\n".join([*(message["content"] for message in messages), "Answer:"])
 
 
 def _longest(body: Any) -> int:

@@ -90,7 +90,7 @@ OURS = (
     ),
     Role("encoder", "encoder", "encoder", "token_vectors", ".find:encoder", trained=False),
     Role(
-        "judge", "chat model that judges", "judge", "replies", ".judge:find",
+        "judge", "language model that judges", "judge", "replies", ".judge:find",
         trained=False, in_chunks=False,
     ),
     Role(

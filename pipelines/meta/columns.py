@@ -28,7 +28,7 @@ class Column:
     """A metric's scores of the outputs of a study, in their order.
 
     Attributes:
-        name: the metric, or the table's column.
+        name: the metric, or the table's column; ``judge_style:grade`` is one wording of a judge.
         aspect: what the metric measures; ``other`` is compared with every aspect.
         sentence: shape (N,), NaN where there is none.
         sign: 1 if higher is better, else -1.
@@ -36,6 +36,7 @@ class Column:
             metrics whose score of a system is not the mean of its outputs' scores.
         systems: (direction, system) to a score, where only systems were scored.
         signatures: direction to signature.
+        is_part: whether it is a wording, which is compared alone: on all outputs that it scored.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Column:
     corpus: Mapping[tuple[str, str], tuple[Statistics, np.ndarray]] = field(default_factory=dict)
     systems: Mapping[tuple[str, str], float] = field(default_factory=dict)
     signatures: Mapping[str, str] = field(default_factory=dict)
+    is_part: bool = False
 
 
 def computed_columns(
@@ -61,8 +63,8 @@ def computed_columns(
         data_dir: the user's copy of a licensed corpus.
     """
     names = how.metrics
-    values = {name: np.full(len(outputs), np.nan) for name in names}
-    corpus: dict[str, dict[tuple[str, str], tuple[Statistics, np.ndarray]]] = {n: {} for n in names}
+    values: dict[str, np.ndarray] = {}
+    corpus: dict[str, dict[tuple[str, str], tuple[Statistics, np.ndarray]]] = {}
     signatures: dict[str, dict[str, str]] = {name: {} for name in names}
     left: list[Left] = []
     for direction in dict.fromkeys(output.direction for output in outputs):
@@ -93,23 +95,27 @@ def computed_columns(
                     )
                     break
                 signatures[name][direction] = str(outcome.signature)
-                statistics = outcome.statistics
-                if statistics.per_sentence is not None:
-                    values[name][places[here]] = statistics.per_sentence
-                for one, within in _by_system(some, here, system):
-                    cut = replace(statistics, rows=statistics.rows[within], per_sentence=None)
-                    corpus[name][direction, one] = (cut, places[here][within])
+                ways = {f"{name}:{w}": o.statistics for w, o in outcome.statistics.wordings.items()}
+                for label, statistics in {name: outcome.statistics, **ways}.items():
+                    own = values.setdefault(label, np.full(len(outputs), np.nan))
+                    if statistics.per_sentence is not None:
+                        own[places[here]] = statistics.per_sentence
+                    for one, within in _by_system(some, here, system):
+                        cut = replace(statistics, rows=statistics.rows[within], per_sentence=None)
+                        corpus.setdefault(label, {})[direction, one] = (cut, places[here][within])
     columns = [
         Column(
-            name=name,
+            name=label,
             aspect=metric_facts(name).aspect,
-            sentence=values[name],
+            sentence=values[label],
             sign=1 if metric_facts(name).higher_is_better else -1,
-            corpus=corpus[name],
+            corpus=corpus[label],
             signatures=signatures[name],
+            is_part=label != name,
         )
         for name in names
-        if corpus[name]
+        for label in values
+        if label.partition(":")[0] == name
     ]
     return columns, left
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -19,6 +20,14 @@ from .ties import tied_accuracy
 
 def sentence_level(cut: Cut, models: list[OfModel]) -> tuple[list[MetaScore], list[MetaDifference]]:
     """Sentence level: every output is a pair of scores; what is found of a model is kept."""
+    parts = [column for column in cut.columns if column.is_part]
+    if parts and len(cut.columns) > 1:  # what a wording lacks takes no output from the others
+        alone = replace(cut.settings, differences=False)
+        whole = [column for column in cut.columns if not column.is_part]
+        scores, differences = sentence_level(replace(cut, columns=whole), models)
+        for column in parts:
+            scores += sentence_level(replace(cut, columns=[column], settings=alone), models)[0]
+        return scores, differences
     table = {c.name: c.sign * c.sentence[cut.places] for c in cut.columns}
     table = {n: values for n, values in table.items() if np.isfinite(values).sum() >= FEWEST}
     if not table:
@@ -77,7 +86,8 @@ def system_level(cut: Cut) -> tuple[list[MetaScore], list[MetaDifference]]:
         if found is None:
             continue
         value, drawn = column.sign * found[0], column.sign * found[1]
-        means[column.name] = (value, drawn)
+        if not column.is_part:
+            means[column.name] = (value, drawn)
         for coefficient in SYSTEM_COEFFICIENTS:
             point = float(correlate(coefficient, value[None], human[None])[0])
             low, high = _over_items(

@@ -90,7 +90,9 @@ def _rows(scores: Sequence[MetaScore]) -> Iterator[tuple[str, ...]]:
         if scores[0].level == "system":
             bounds.append((r.low_systems, r.high_systems) if r else (None, None))
         intervals = (_interval(low, high) for low, high in bounds)
-        yield (metric, *(_number(of.get(name)) for name in _SENTENCE), *intervals)
+        outputs = next(iter(of.values())).outputs
+        shown = metric if outputs == scores[0].outputs else f"{metric} (n {outputs})"
+        yield (shown, *(_number(of.get(name)) for name in _SENTENCE), *intervals)
 
 
 def _interval(low: float | None, high: float | None) -> str:

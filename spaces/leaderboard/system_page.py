@@ -11,7 +11,7 @@ from ...datasets_scripts.known import DATASETS
 from ...errors import InputError, unknown_name
 from ...pipelines.history import Earlier, read_history
 from ...pipelines.ranked_table import DOUBT
-from ...pipelines.report import SystemInfo
+from ...pipelines.report import Report, SystemInfo
 from .controls import link, notice
 from .data import Board, direction_title
 from .markup import Child, el, https_link, join
@@ -206,7 +206,7 @@ def _reports(found: Sequence[Standing]) -> Markup:
             _where(one),
             el("td", _outputs(one)),
             el("td", *_test_set(one)),
-            el("td", f"{one.entry.report.profile} profile"),
+            el("td", f"{one.entry.report.profile} profile", *_unread(one.entry.report)),
             el("td", _software(one)),
         )
         for one in reversed(by_folder.values())
@@ -295,6 +295,15 @@ def _test_set(one: Standing) -> tuple[Child, ...]:
         f"{data.sentences} sentences",
         el("small", el("code", data.fingerprint[:12]), f", cleaning {data.cleaning}"),
     )
+
+
+def _unread(report: Report) -> list[Markup]:
+    """Which answers of judges were no score."""
+    return [
+        el("small", f"{metric_title(score.metric)}: {score.unread}.")
+        for score in report.scores
+        if score.unread
+    ]
 
 
 def _software(one: Standing) -> Markup:

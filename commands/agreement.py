@@ -73,7 +73,7 @@ def run(arguments: argparse.Namespace) -> None:
     ]
     if all(line[-2:] == ("-", "-") for line in found):
         say("no output has scores of two raters that differ: there is no agreement to compute")
-    columns = range(len(_HEADER))
+    columns = list(range(len(_HEADER)))
     if sys.stdout.isatty():  # what all rows share is said once, so that the rest fits
         columns = [i for i in columns if len({line[i] for line in found} - {""}) > 1]
         say(", ".join(found[0][i] for i in range(3) if i not in columns and found[0][i]))

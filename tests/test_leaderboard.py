@@ -325,6 +325,15 @@ class TestHuman:
         assert next(r for r in ranking.rows if r.entry.label == "other").cells[1].value is None
         assert "means of human scores without a significance test" in show(root).html
 
+    def test_a_derived_overall_says_that_nobody_gave_it(self, root):
+        write(root, report("a", {"joint": 0.5}))
+        rows = [r for n in ("overall", "derived_overall") for r in self.rows("a", n, [(3, 4)])]
+        write_judgments(root / "human.jsonl", rows)
+        asked, derived = ranking_of(root).columns[1:3]
+        assert (asked.title, derived.title) == ("Overall", "Derived overall")
+        assert "people gave" in asked.meaning
+        assert "people gave" not in derived.meaning
+
     def test_a_wrong_row_is_said(self, root):
         write(root, report("a", {"acc": 1.0}))
         (root / "human.jsonl").write_text('{"study": "x"}\n')

@@ -65,6 +65,8 @@ class DatasetFacts:
         licensed: whether it is never published, but built from the user's own copy.
         language: BCP-47 code, see :mod:`.languages`.
         licence: its name; empty if none is stated, in which case nothing is published.
+        tokenized: whether upstream's lines are split into words: the paper's language models learn
+            such lines as they are.
         labels_only: whether its sentences are labelled but not to be rewritten: no directions.
     """
 
@@ -78,6 +80,7 @@ class DatasetFacts:
     licensed: bool = False
     language: str = "en"
     licence: str = ""
+    tokenized: bool = False
     labels_only: bool = False
 
     @property
@@ -109,9 +112,15 @@ _SENTIMENT = ("negative", "positive")
 _OURS = (
     DatasetFacts("mini", "Mini", "sentiment", _SENTIMENT, references=4, licence="apache-2.0"),
     DatasetFacts(
-        "yelp", "Yelp", "sentiment", _SENTIMENT, references=4, licence="yelp-dataset-terms"
+        "yelp",
+        "Yelp",
+        "sentiment",
+        _SENTIMENT,
+        references=4,
+        licence="yelp-dataset-terms",
+        tokenized=True,
     ),
-    DatasetFacts("amazon", "Amazon", "sentiment", _SENTIMENT, licence="unknown"),
+    DatasetFacts("amazon", "Amazon", "sentiment", _SENTIMENT, licence="unknown", tokenized=True),
     _gyafc("gyafc_em", "Entertainment & Music"),
     _gyafc("gyafc_fr", "Family & Relationships"),
     DatasetFacts(
@@ -120,6 +129,7 @@ _OURS = (
         "Early Modern English",
         ("shakespearean", "modern"),
         parallel=True,
+        tokenized=True,
         licence="unknown",
     ),
     DatasetFacts(
@@ -129,6 +139,7 @@ _OURS = (
         ("present", "future"),
         pairs=(("present", "future"),),
         parallel=True,
+        tokenized=True,
         licence="cc-by-4.0",
     ),
     DatasetFacts(
@@ -138,6 +149,7 @@ _OURS = (
         ("modified", "unmodified"),
         pairs=(("modified", "unmodified"),),
         parallel=True,
+        tokenized=True,
         licence="cc-by-4.0",
     ),
 )

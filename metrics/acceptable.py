@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class AcceptabilityFamily(Family[Options]):
-    """English predictions, cleaned, case kept, go to the acceptability classifier."""
+    """English predictions go to the acceptability classifier; here cleaned, case kept."""
 
     def left_out(self, metric: str, inputs: Inputs, options: Options) -> str | None:  # noqa: ARG002
         """A reason if the texts are not English, as the corpora are."""

@@ -19,7 +19,7 @@ class Choices:
     """The options of every family: as chosen, or else the benchmark's.
 
     >>> choices({"ppl": {"norm": "words+1"}}).of("ppl")
-    PplOptions(norm='words+1')
+    PplOptions(protocol=None, norm='words+1')
     """
 
     chosen: Mapping[str, Options] = field(default_factory=dict)

@@ -3,17 +3,44 @@
 Systems write "it 's great ." or "It's great.": a scorer must not mistake the spaces for style or
 disfluency, so every prediction, source and reference is cleaned first. Which
 cleaning and tokeniser are used depends on the language: English rules are for English.
+
+PPL, BERTScore and CoLA have two named protocols. ``paper`` is what the TSTBench paper's evaluation
+code does (``process_text`` of its ``utils/dataset.py``): lower case, white space folded, nothing
+re-attached; PPL then splits words with NLTK. ``cleaned`` reads the cleaned text.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Literal
 
 from ..datasets_scripts.cleaning import CLEANINGS, Cleaning
 from ..datasets_scripts.languages import language as language_facts
 from ..errors import InputError
+
+TextProtocol = Literal["paper", "cleaned"]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a metric reads texts under a protocol.
+
+    Attributes:
+        protocol: its name.
+        text: how signatures name what it does to a text.
+        prepare: does it.
+    """
+
+    protocol: TextProtocol
+    text: str
+    prepare: Callable[[Sequence[str]], list[str]]
+
+    @property
+    def fields(self) -> dict[str, object]:
+        """What a signature says of it."""
+        return {"protocol": self.protocol, "text": self.text}
 
 
 @dataclass(frozen=True)
@@ -57,13 +84,33 @@ class Preparation:
         """The default BLEU protocol."""
         return "tstbench" if self.is_english else self.tokenizer
 
-    def check_bleu(self, protocol: str, *, english: bool) -> None:
-        """Refuse an English BLEU protocol for another language."""
-        if english and not self.is_english:
+    def check_english(self, family: str, protocol: str, instead: str) -> None:
+        """Refuse an English protocol of a family for another language."""
+        if not self.is_english:
             raise InputError(
-                f"BLEU protocol {protocol} is for English; these texts are {self.language!r}. Use "
-                f"{self.bleu_protocol}: --set bleu.protocol={self.bleu_protocol}"
+                f"{family}.protocol={protocol} is for English; these texts are {self.language!r}. "
+                f"Use {instead}: --set {family}.protocol={instead}"
             )
+
+    def reading(self, family: str, protocol: TextProtocol | None = None) -> Reading:
+        """How ``ppl``, ``bertscore`` or ``cola`` reads texts; by default the language's protocol.
+
+        >>> preparation("en").reading("bertscore").prepare(["It 's  GREAT ."])
+        ["it 's great ."]
+        >>> preparation("en").reading("ppl").prepare(["It's GREAT."])
+        ["it 's great ."]
+
+        Raises:
+            InputError: the paper's protocol for another language than English.
+        """
+        protocol = protocol or ("paper" if self.is_english else "cleaned")
+        words = family == "ppl"
+        if protocol == "cleaned":
+            if words:
+                return Reading(protocol, self.language_model_name, self.for_language_model)
+            return Reading(protocol, self.clean_name, self.clean)
+        self.check_english(family, protocol, "cleaned")
+        return Reading(protocol, *((f"{FOLDED}+nltk", _nltk) if words else (FOLDED, folded)))
 
     def clean(self, texts: Sequence[str]) -> list[str]:
         """Cleaned, case kept: what encoders and acceptability classifiers read."""
@@ -93,6 +140,20 @@ class Preparation:
 
     def _lowered(self, text: str) -> str:
         return text.lower() if self.lowercases else text
+
+
+FOLDED = "fold+lower"
+
+
+def folded(texts: Sequence[str]) -> list[str]:
+    """Lower-cased, white space folded, nothing else: ``process_text`` of the paper's code."""
+    return [" ".join(text.lower().split()) for text in texts]
+
+
+def _nltk(texts: Sequence[str]) -> list[str]:
+    from .functional.bleu import tokenized
+
+    return [tokenized(text) for text in texts]
 
 
 @lru_cache(maxsize=64)

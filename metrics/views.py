@@ -15,7 +15,9 @@ Reduce = Literal["max", "mean"]  # how several references are combined: the best
 _AGAINST = {"s": "the source", "r": "the first reference", "multi": "all references"}
 
 
-def view_facts(suffix: str, title: str, name: str, unit: Unit) -> tuple[MetricFacts, ...]:
+def view_facts(
+    suffix: str, title: str, name: str, unit: Unit, version: int = 1
+) -> tuple[MetricFacts, ...]:
     """The facts of a content metric's views.
 
     >>> [facts.title for facts in view_facts("bleu", "BLEU", "BLEU", "percent")]
@@ -31,6 +33,7 @@ def view_facts(suffix: str, title: str, name: str, unit: Unit) -> tuple[MetricFa
             higher_is_better=True,
             aspect="content",
             meaning=f"{name} against {_AGAINST[view]}",
+            version=version,
             reads=(reads,),
         )
         found.append(facts)

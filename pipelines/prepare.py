@@ -38,7 +38,7 @@ from ..metrics.scorers.find import (
 from ..metrics.scorers.find_words import LEXICON, WORD_VECTORS
 from ..metrics.scorers.profile import Profile, Scorers
 from ..metrics.scorers.published import fetch_recipe
-from ..metrics.text import preparation
+from ..metrics.text import FOLDED, Reading, folded, preparation
 from ..talk import say
 from ..trainers.classifiers.config import ClassifierConfig
 from ..trainers.classifiers.train import default_config, train_classifier
@@ -52,6 +52,7 @@ _SECONDS = 5e-5  # a sentence on one core of 2025: Yelp's 24,757 negative ones t
 # Roles with one kind that is trained here; the others have the kinds of classifiers.
 ONE_KIND = {
     "language_model": "kn5",
+    "cleaned_language_model": "kn5",
     "source_language_model": "kn5",
     "lexicon": LEXICON,
     "word_vectors": WORD_VECTORS,
@@ -100,10 +101,10 @@ def _why(name: str, metrics: Sequence[str], scorers: Scorers, choices: Choices) 
     return f"It is needed for {', '.join(users)}{without}"
 
 
-def _read(dataset: str, data_dir: Path | None) -> StyleData:
+def _read(dataset: str, data_dir: Path | None, cleaning: str | None = None) -> StyleData:
     if dataset != "mini" and dataset in OUR_DATASETS:  # it may take a minute
-        say(f"reading the training sentences of {dataset}")
-    return load_styles(dataset, data_dir=data_dir)
+        say(f"reading the training sentences of {dataset}{', uncleaned' if cleaning else ''}")
+    return load_styles(dataset, cleaning=cleaning, data_dir=data_dir)
 
 
 def is_trained_here(role: str, spec: str) -> bool:
@@ -170,17 +171,28 @@ def train_style_classifier(
     )
 
 
-def train_style_language_model(data: StyleData, style: str) -> Artefact:
-    """Train the n-gram model of one style of a dataset, unless it exists."""
-    training, text = data.training, preparation(dataset_facts(data.dataset).language)
-    sentences = text.for_language_model(training.of(data.styles.index(style)))
+def train_style_language_model(
+    data: StyleData, style: str, role: str = "language_model"
+) -> Artefact:
+    """Train the n-gram model of one style of a dataset, unless it exists.
+
+    Args:
+        data: the dataset, read with ``cleaning="raw"`` for ``language_model``.
+        style: one of its styles.
+        role: ``language_model``, for PPL's protocol ``paper``, or ``cleaned_language_model``.
+    """
+    training, facts = data.training, dataset_facts(data.dataset)
+    text, read = preparation(facts.language), Reading("paper", FOLDED, folded)
+    if role != "language_model" or not facts.tokenized:
+        read = text.reading("ppl", "paper" if role == "language_model" else "cleaned")
+    sentences = read.prepare(training.of(data.styles.index(style)))
     card = ScorerCard(
-        role="language_model",
+        role=role,
         dataset=data.dataset,
         name=language_model_name(style),
         kind="kneser-ney",
         styles=(style,),
-        trained_on=trained_on(data, training, text.language_model_name),
+        trained_on=trained_on(data, training, read.text),
         data_fingerprint=data_fingerprint(sentences),
         n_sentences=len(sentences),
         n_excluded=training.excluded,
@@ -216,7 +228,7 @@ class _Asked:
 
     direction: Direction
     spec: str
-    data: Callable[[], StyleData]
+    data: Callable[..., StyleData]
     data_dir: Path | None
 
     def of_dataset(self, role: str, name: str, train: Callable[[], Artefact]) -> Artefact:
@@ -254,18 +266,27 @@ def _attribution(asked: _Asked) -> Artefact:
 
 
 def _language_model(asked: _Asked) -> Artefact:
-    return _language_model_of(asked.direction.target_style, asked)
-
-
-def _source_language_model(asked: _Asked) -> Artefact:
-    return _language_model_of(asked.direction.source_style, asked)
-
-
-def _language_model_of(style: str, asked: _Asked) -> Artefact:
+    style = asked.direction.target_style
     return asked.of_dataset(
         "language_model",
         language_model_name(style),
-        lambda: train_style_language_model(asked.data(), style),
+        lambda: train_style_language_model(asked.data(cleaning="raw"), style),
+    )
+
+
+def _cleaned_language_model(asked: _Asked) -> Artefact:
+    return _cleaned_language_model_of(asked.direction.target_style, asked)
+
+
+def _source_language_model(asked: _Asked) -> Artefact:
+    return _cleaned_language_model_of(asked.direction.source_style, asked)
+
+
+def _cleaned_language_model_of(style: str, asked: _Asked) -> Artefact:
+    return asked.of_dataset(
+        "cleaned_language_model",
+        language_model_name(style),
+        lambda: train_style_language_model(asked.data(), style, "cleaned_language_model"),
     )
 
 
@@ -282,6 +303,7 @@ def _word_vectors(asked: _Asked) -> Artefact:
 TRAINERS: dict[str, Callable[[_Asked], Artefact]] = {
     "classifier": _classifier,
     "language_model": _language_model,
+    "cleaned_language_model": _cleaned_language_model,
     "source_language_model": _source_language_model,
     "attribution": _attribution,
     "lexicon": _lexicon,

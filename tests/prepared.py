@@ -27,7 +27,11 @@ def prepared_home(factory: pytest.TempPathFactory) -> Path:
         home = factory.mktemp("prepared") / "home"
         with patch.dict(os.environ, TSTBENCH_HOME=str(home)):
             for direction in DATASETS["mini"].directions:
-                prepare(direction, PROFILES["embedded"], (*benchmark_metrics(), "s_wmd"))
+                prepare(
+                    direction,
+                    PROFILES["embedded"],
+                    (*benchmark_metrics(), "s_wmd", "naturalness_lm"),
+                )
         _made.append(home)
     return shutil.copytree(_made[0], factory.mktemp("copy") / "home")
 

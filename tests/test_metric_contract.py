@@ -53,6 +53,7 @@ SPACED = (
 PLAIN = {
     "classifier",
     "language_model",
+    "cleaned_language_model",
     "source_language_model",
     "encoder",
     "acceptability",
@@ -105,6 +106,7 @@ def test_every_scorer_that_is_needed_is_signed_with_its_hash(prepared, inputs, s
         ("s_bleu", {"bleu": {"protocol": "13a"}}),
         ("multi_bert", {"bertscore": {"reduce": "mean"}}),
         ("ppl", {"ppl": {"norm": "words+1"}}),
+        ("joint", {"ppl": {"protocol": "cleaned"}}),
         ("joint", {"joint": {"weights": (2, 1, 3)}}),
         ("joint", {"bleu": {"protocol": "whitespace"}}),
         ("joint", {"ppl": {"norm": "words+1"}}),
@@ -129,8 +131,9 @@ def test_every_option_of_every_family_is_in_a_signature(prepared, inputs, scorer
     """An option nobody listed here would be an option that identities do not know."""
     seen = {
         "bleu": {"protocol": "13a"},
-        "bertscore": {"reduce": "mean"},
-        "ppl": {"norm": "words+1"},
+        "bertscore": {"protocol": "cleaned", "reduce": "mean"},
+        "ppl": {"protocol": "cleaned", "norm": "words+1"},
+        "cola": {"protocol": "cleaned"},
         "joint": {"weights": (2, 1, 3)},
     }
     declared = {
@@ -151,8 +154,9 @@ def test_every_option_of_every_family_is_in_a_signature(prepared, inputs, scorer
 
 CHANGED = {
     "bleu": {"protocol": "13a"},
-    "bertscore": {"reduce": "mean"},
-    "ppl": {"norm": "words+1"},
+    "bertscore": {"protocol": "cleaned", "reduce": "mean"},
+    "ppl": {"protocol": "cleaned", "norm": "words+1"},
+    "cola": {"protocol": "cleaned"},
     "joint": {"weights": (2, 1, 3)},
     "llm_judge": {
         "wordings": 3, "explain": True, "expected": True, "temperature": 0.5, "max_tokens": 9,
@@ -217,10 +221,10 @@ def test_a_number_is_stated_with_all_its_digits(prepared, inputs, scorers, metri
 
 DEFAULTS = {
     "acc": {},
-    "bertscore": {"reduce": "max"},
-    "bleu": {"protocol": None},  # the profile's
+    "bertscore": {"protocol": None, "reduce": "max"},
+    "bleu": {"protocol": None},  # the language's
     "chrf": {"beta": 2.0, "char_order": 6, "word_order": 0, "lowercase": False, "clean": True},
-    "cola": {},
+    "cola": {"protocol": None},
     "cps": {
         "mask": "none", "threshold": 0.3, "rule": "published", "unit": "pieces",
         "placeholder": "[PAD]", "steps": 50, "baseline": "pad", "output": "probability",
@@ -238,7 +242,7 @@ DEFAULTS = {
         "human": "sources+references", "folds": 10, "unigram_penalty": 1.0, "neural_penalty": 0.01,
         "seed": 0,
     },
-    "ppl": {"norm": "words"},
+    "ppl": {"protocol": None, "norm": "words"},
     "sim": {"reduce": "max"},
     "sti": {"ground": "uniform", "temperature": 1.0},
     "surface": {"equal": "letters"},
@@ -324,8 +328,10 @@ def test_scorers_read_texts_prepared_as_the_signature_says():
         english.clean_name: english.clean(every),
         english.classifier_name: english.for_classifier(every),
         english.language_model_name: english.for_language_model(every),
+        "fold+lower": ["it 's great .", "it 's bad !", "what 's good is good ."],
+        "fold+lower+nltk": ["it 's great .", "it 's bad !", "what 's good is good ."],
     }
-    assert len({text for texts in ways.values() for text in texts}) == 9
+    assert len({text for texts in ways.values() for text in texts}) == 12
     roles = set()
     for family in families().values():
         for facts in family.metrics:
@@ -535,19 +541,6 @@ def test_english_rules_are_for_english(scorers):
 
 
 # -- signatures -----------------------------------------------------------------------------------
-
-
-def test_a_signature_of_schema_1_is_the_identity_of_today(prepared, inputs, scorers):
-    """What an old report says of a number must still be comparable with today's."""
-    signature = plan(["s_bert"], inputs, scorers)["s_bert"]
-    fields = dict(signature)
-    old = (
-        f"s_bert|direction:{DIRECTION}|protocol:embedded|encoder:{fields['encoder']}|layer:6"
-        f"|reduce:max|rescale:no|text:paper-v1|refs:source|n:{fields['n']}|data:{fields['data']}"
-        "|tstbench:0.1.0"
-    )
-    assert Signature.parse_schema_1(old) == signature
-    assert Signature.parse_schema_1(old).made_with == "tstbench:0.1.0"
 
 
 def test_provenance_takes_no_part_in_comparisons():

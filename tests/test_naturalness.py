@@ -229,7 +229,7 @@ def test_the_language_model_knows_both_styles(scorers, test_set):
     metric = "naturalness_lm"
     human = inputs_of(test_set, [some[0] for some in test_set.references])
     found = measure([metric], human, scorers)[metric]
-    target = scorers.load("language_model")
+    target = scorers.load("cleaned_language_model")
     source = scorers.load("source_language_model")
     assert target.hash != source.hash
     assert {"lm", "source_lm"} <= found.signature.as_dict().keys()

@@ -94,8 +94,10 @@ def test_both_directions_share_a_classifier_and_have_a_model_each(prepared):
         "word_vectors/mini/word2vec.json",  # also for metrics beyond the benchmark
         "language_model/mini/kn5-negative.json",
         "language_model/mini/kn5-positive.json",
+        "cleaned_language_model/mini/kn5-negative.json",
+        "cleaned_language_model/mini/kn5-positive.json",
     }
-    assert len(list((prepared / "scorers" / "objects").iterdir())) == 4
+    assert len(list((prepared / "scorers" / "objects").iterdir())) == 6
 
 
 def test_cards_say_on_what_and_how_well(prepared):
@@ -175,7 +177,7 @@ def test_a_datasets_scorers_are_those_of_every_style_that_is_written(tmp_path):
     (tmp_path / "tones.toml").write_text(ONE_WAY)
     load_data(tmp_path / "tones.toml")
     made = prepare_dataset("tones", EMBEDDED)
-    assert sorted(one.card.name for one in made if one.card.role == "language_model") == [
+    assert sorted(one.card.name for one in made if one.card.role == "cleaned_language_model") == [
         "kn5-poetic",
         "kn5-polite",
     ]
@@ -242,17 +244,17 @@ def test_no_trainer_is_given_a_test_sentence(learned, tstbench_home):
         assert (match_key(text) in set(map(match_key, learned))) == (text != "tstbench")
 
 
+def words_of(texts):
+    return preparation().reading("ppl").prepare(texts)
+
+
 def test_words_that_only_the_test_part_has_are_unknown_to_the_language_model(prepared):
     training = load_styles("mini").training
     test_set = load_test_set(DIRECTION)
     tested = [*test_set.sources, *(text for some in test_set.references for text in some)]
-    only_tested = {
-        word for text in preparation().for_language_model(tested) for word in text.split()
-    }
+    only_tested = {word for text in words_of(tested) for word in text.split()}
     for style, name in enumerate(("negative", "positive")):
-        known = {
-            w for text in preparation().for_language_model(training.of(style)) for w in text.split()
-        }
+        known = {w for text in words_of(training.of(style)) for w in text.split()}
         arpa = find("language_model", "mini", f"kn5-{name}").folder / "model.arpa"
         assert unigrams(arpa) == known | {"<s>", "</s>", "<unk>"}
         assert len(only_tested - known) > 10
@@ -267,10 +269,8 @@ def test_sentences_of_another_study_can_be_kept_out_too(tstbench_home):
     assert model.card.n_excluded == 3
     assert model.card.n_sentences == len(train.of(1)) - 2
     vocabulary = unigrams(model.folder / "model.arpa")
-    kept = {
-        w for text in preparation().for_language_model(data.training.of(1)) for w in text.split()
-    }
-    gone = {w for text in preparation().for_language_model(secret[:2]) for w in text.split()} - kept
+    kept = {w for text in words_of(data.training.of(1)) for w in text.split()}
+    gone = {w for text in words_of(secret[:2]) for w in text.split()} - kept
     assert not gone & vocabulary
 
 

@@ -7,6 +7,7 @@ cache under the names of the real ones, with more layers than are read: its own 
 import dataclasses
 import json
 import math
+import re
 
 import evaluate
 import numpy as np
@@ -17,13 +18,13 @@ from prepared import DIRECTION, command_line, prepared_home
 from test_trap_sentences import ROOT
 from tiny_models import make_bert
 from transformers import BertConfig, BertForSequenceClassification
-from trap_sentences import column, references
 
 from tstbench.metrics.functional.bleu_protocols import PROTOCOLS
 from tstbench.metrics.options import choices
 from tstbench.metrics.scorers.hub_classifiers import HUB_CLASSIFIERS
 from tstbench.metrics.scorers.profile import PROFILES
 from tstbench.metrics.statistics import LEVEL, RESAMPLES
+from tstbench.metrics.text import preparation
 
 COLA = "cointegrated/roberta-large-cola-krishna2020"
 REVISION = "efffc0dbebedfdb84747a32b30ec0c3df15812b1"
@@ -61,6 +62,7 @@ def test_every_choice_of_every_profile():
     assert usual.of("joint").weights == (1.0, 1.0, 1.0)
     assert usual.of("ppl").norm == "words"
     assert usual.of("bleu").protocol is None  # the language's: "tstbench"
+    assert all(usual.of(one).protocol is None for one in ("ppl", "bertscore", "cola"))  # "paper"
     assert (LEVEL, RESAMPLES) == (0.95, 1000)
 
 
@@ -100,7 +102,7 @@ def published(tmp_path, tmp_path_factory, monkeypatch):
         folder = cache / f"models--{model.replace('/', '--')}"
         (folder / "refs").mkdir(parents=True)
         (folder / "refs" / "main").write_text(revision)
-        found[model] = make_bert(folder / "snapshots" / revision, layers=LAYERS)
+        found[model] = make_bert(folder / "snapshots" / revision, layers=LAYERS, cased=True)
     judge = BertForSequenceClassification(BertConfig.from_pretrained(found[COLA]))
     generator = torch.Generator().manual_seed(3)
     with torch.no_grad():
@@ -113,12 +115,18 @@ def published(tmp_path, tmp_path_factory, monkeypatch):
     return found
 
 
-def rows():
-    """Clean texts that the tiny tokenizer can hold whole."""
-    every = zip(
-        column("prediction", "clean"), column("source", "clean"), references("clean"), strict=True
-    )
-    return [(p, s, some) for p, s, some in every if 0 < len(p) < 34 and some and len(s) < 34]
+ROWS = [
+    ("The  Food was very good .", "the food was BAD .", ("The staff is kind .", "food very good")),
+    ("They came back , slow", "But they came back cold .", ("we came back ,", "not cold .")),
+    ("we  WERE n't cold .", "we were n't very  cold", ("We weren't cold.", "but we were")),
+    ("Staff was kind .", "staff was not kind .", ("The STAFF is very kind", "a kind staff")),
+    ("A FOOD is a food", "a food is not a food .", ("The food is Good .", "good food .")),
+]
+
+
+def process_text(text):
+    """The function of that name in the paper's utils/dataset.py, in its own words."""
+    return re.sub(r"\s+", " ", text.lower().replace("\t", " ")).strip()
 
 
 def package(folder, layer, pairs):
@@ -131,8 +139,7 @@ def package(folder, layer, pairs):
 
 @pytest.mark.slow
 def test_the_paper_profile_reads_layer_9_and_takes_the_mean(published, tmp_path, capsys):
-    predictions, sources, against = zip(*rows(), strict=True)
-    assert len(predictions) > 4
+    predictions, sources, against = zip(*ROWS, strict=True)
     module = evaluate.load("metrics/bertscore")
     found = module.compute(
         predictions=predictions,
@@ -142,25 +149,33 @@ def test_the_paper_profile_reads_layer_9_and_takes_the_mean(published, tmp_path,
         per_sentence=True,
     )
     folder = published["FacebookAI/roberta-large"]
-    source = {
-        layer: package(folder, layer, list(zip(predictions, sources, strict=True)))
-        for layer in (8, 9, 10)
-    }
+    read = [(process_text(p), process_text(s), [*map(process_text, some)]) for p, s, some in ROWS]
+    source = {layer: package(folder, layer, [(p, s) for p, s, _ in read]) for layer in (8, 9, 10)}
     np.testing.assert_allclose(found["details"]["s_bert"]["per_sentence"], source[9], atol=1e-5)
     assert min(abs(source[9] - source[other]).max() for other in (8, 10)) > 1e-3
-    each = [
-        package(folder, 9, [(p, r) for r in some])
-        for p, some in zip(predictions, against, strict=True)
-    ]
+    clean = preparation("en").clean
+    cased = package(folder, 9, list(zip(clean(predictions), clean(sources), strict=True)))
+    assert abs(source[9] - cased).max() > 1e-3
+    each = [package(folder, 9, [(p, r) for r in some]) for p, _, some in read]
     assert found["multi_bert"] == pytest.approx(np.mean([one.mean() for one in each]), abs=1e-5)
     assert abs(np.mean([one.max() for one in each]) - found["multi_bert"]) > 1e-3
     # The package's own first reference; no rescaling with a baseline.
     assert found["r_bert"] == pytest.approx(np.mean([one[0] for one in each]), abs=1e-5)
-    assert "|layer:9|reduce:mean|rescale:no|" in found["details"]["s_bert"]["signature"]
+    said = "|layer:9|reduce:mean|rescale:no|protocol:paper|text:fold+lower|"
+    assert said in found["details"]["s_bert"]["signature"]
     usual = module.compute(
         predictions=predictions, sources=sources, references=against, profile="paper", reduce="max"
     )
     assert usual["multi_bert"] == pytest.approx(np.mean([one.max() for one in each]), abs=1e-5)
+    other = module.compute(
+        predictions=predictions,
+        sources=sources,
+        references=against,
+        profile="paper",
+        protocol="cleaned",
+        per_sentence=True,
+    )
+    np.testing.assert_allclose(other["details"]["s_bert"]["per_sentence"], cased, atol=1e-5)
 
 
 def test_the_paper_profile_on_the_command_line(published, tmp_path, capsys):
@@ -172,7 +187,10 @@ def test_the_paper_profile_on_the_command_line(published, tmp_path, capsys):
     report = json.loads(out.splitlines()[0])
     scores = {score["metric"]: score for score in report["scores"]}
     assert {score["profile"] for score in scores.values()} == {"paper"}
-    assert "|layer:9|reduce:mean|rescale:no|text:paper-v1|" in scores["s_bert"]["signature"]
+    assert (
+        "|layer:9|reduce:mean|rescale:no|protocol:paper|text:fold+lower|"
+        in scores["s_bert"]["signature"]
+    )
     assert f"|classifier:{COLA}#" in scores["cola"]["signature"]
     code, out, err = command_line(
         capsys, "evaluate", "--baseline", "reference-2", "--direction", DIRECTION, "--profile",
@@ -184,17 +202,32 @@ def test_the_paper_profile_on_the_command_line(published, tmp_path, capsys):
     assert other["signature"] != scores["s_bert"]["signature"]
 
 
-def test_acceptable_is_what_the_model_calls_label_0(published):
+def test_acceptable_is_what_the_model_calls_label_0_of_lower_case_text(published):
     from transformers import BertTokenizer
 
-    predictions, _, _ = zip(*rows(), strict=True)
-    found = evaluate.load("metrics/cola").compute(predictions=predictions, profile="paper")
+    predictions = [
+        text for prediction, source, some in ROWS for text in (prediction, source, *some)
+    ]
+    module = evaluate.load("metrics/cola")
     tokenizer = BertTokenizer.from_pretrained(published[COLA])
     model = BertForSequenceClassification.from_pretrained(published[COLA]).eval()
-    with torch.inference_mode():
-        labels = [
-            int(model(**tokenizer(t, return_tensors="pt")).logits.argmax()) for t in predictions
-        ]
-    share = 100 * labels.count(0) / len(labels)
-    assert share != 50
-    assert found["cola"] == pytest.approx(share)
+
+    def margins(texts):
+        with torch.inference_mode():
+            logits = [model(**tokenizer(t, return_tensors="pt")).logits[0] for t in texts]
+        return np.array([float(one[0] - one[1]) for one in logits])
+
+    def share(texts):
+        return 100 * (margins(texts) > 0).mean()
+
+    with torch.no_grad():  # it must not say the same of all
+        model.classifier.bias[1] += float(np.quantile(margins(predictions), 0.6))
+    model.save_pretrained(published[COLA])
+    wanted = {
+        "paper": share([*map(process_text, predictions)]),
+        "cleaned": share(preparation("en").clean(predictions)),
+    }
+    assert len({50, *wanted.values()}) == 3
+    for protocol in (None, "paper", "cleaned"):
+        found = module.compute(predictions=predictions, profile="paper", protocol=protocol)
+        assert found["cola"] == pytest.approx(wanted[protocol or "paper"])

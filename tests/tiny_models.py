@@ -25,9 +25,9 @@ SIZES = {
 }
 
 
-def make_bert(folder: Path, layers: int = 3) -> Path:
+def make_bert(folder: Path, layers: int = 3, *, cased: bool = False) -> Path:
     folder.mkdir(parents=True)
-    _save_wordpiece(folder)
+    _save_wordpiece(folder, cased=cased)
     torch.manual_seed(0)
     config = BertConfig(vocab_size=64, num_hidden_layers=layers, **SIZES)
     _scramble(BertModel(config)).save_pretrained(folder)
@@ -64,11 +64,13 @@ def make_roberta(folder: Path) -> Path:
     return folder
 
 
-def _save_wordpiece(folder: Path) -> None:
+def _save_wordpiece(folder: Path, *, cased: bool = False) -> None:
     letters = [chr(i) for i in range(97, 123)]
     vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", ".", ",", *WORDS, *letters]
     (folder / "vocab.txt").write_text("\n".join(vocabulary[:64]) + "\n")
-    BertTokenizer.from_pretrained(folder, model_max_length=POSITIONS).save_pretrained(folder)
+    BertTokenizer.from_pretrained(
+        folder, model_max_length=POSITIONS, do_lower_case=not cased
+    ).save_pretrained(folder)
 
 
 def _scramble(model: torch.nn.Module) -> torch.nn.Module:

@@ -11,6 +11,8 @@ _ARGUMENTS = """
     direction (str): for example "yelp/negative-to-positive"; used only in the signature.
     profile (str): "embedded" (all-MiniLM-L6-v2, layer 6, maximum over references) or "paper"
         (roberta-large, layer 9, mean over references); neither is rescaled.
+    protocol (str): how texts are read: "paper" (lower case, white space folded; the default for
+        English) or "cleaned" (the dataset's cleaning, case kept).
     batch_size (int): the most sentences that a model scores at once; no score depends on it.
     reduce (str): how several references are combined, "max" or "mean"; default: the profile's.
     language (str): language of the texts; default: the dataset's, or English.
@@ -54,6 +56,7 @@ class BertScore(tstbench.metrics.module.StyleTransferMetric):
         references,
         direction=None,
         profile="embedded",
+        protocol=None,
         reduce=None,
         language=None,
         batch_size=None,
@@ -67,5 +70,5 @@ class BertScore(tstbench.metrics.module.StyleTransferMetric):
             profile=profile,
             language=language,
             batch_size=batch_size,
-            bertscore={"reduce": reduce},
+            bertscore={"protocol": protocol, "reduce": reduce},
         )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, get_args
 from ...errors import unknown_name
 from ..contract import Context, Family, Need, Options
 from ..facts import MetricFacts
-from ..text import preparation
+from ..text import Reading, TextProtocol, preparation
 from ..views import Reduce, compared_with, reference_count, view_facts, view_left_out
 
 if TYPE_CHECKING:
@@ -24,10 +24,13 @@ class BertScoreOptions(Options):
     """Options of ``bertscore``; the profile or ``--scorer encoder=...`` sets encoder and layer.
 
     Attributes:
+        protocol: how texts are read: ``paper`` (lower case, white space folded; the default for
+            English) or ``cleaned`` (the dataset's cleaning, case kept).
         reduce: how several references are combined: ``max`` (bert-score's) or ``mean`` (the
             TSTBench paper's code).
     """
 
+    protocol: TextProtocol | None = None
     reduce: Reduce = "max"
 
     def __post_init__(self) -> None:
@@ -42,18 +45,20 @@ class BertScore(Family[BertScoreOptions]):
     title = "BERTScore"
     options = BertScoreOptions
     libraries = ("torch", "transformers", "tokenizers")
-    metrics: ClassVar[tuple[MetricFacts, ...]] = view_facts("bert", "BERT", "BERTScore", "fraction")
+    metrics: ClassVar[tuple[MetricFacts, ...]] = view_facts(
+        "bert", "BERT", "BERTScore", "fraction", version=2
+    )
 
     def left_out(self, metric: str, inputs: Inputs, options: BertScoreOptions) -> str | None:
         """A reason if there are no references, or not several."""
         return view_left_out(metric, inputs)
 
     def needs(self, metric: str, inputs: Inputs, options: BertScoreOptions) -> tuple[Need, ...]:
-        """Predictions and the texts they are compared with: cleaned, case kept."""
+        """Predictions and the texts they are compared with."""
 
         def prepare() -> list[str]:
             against = (text for some in compared_with(metric, inputs) for text in some)
-            return preparation(inputs.language).clean([*inputs.predictions, *against])
+            return _reading(inputs, options).prepare([*inputs.predictions, *against])
 
         return (Need("encoder", prepare),)
 
@@ -62,7 +67,7 @@ class BertScore(Family[BertScoreOptions]):
         return {
             "reduce": options.reduce,
             "rescale": "no",
-            "text": preparation(inputs.language).clean_name,
+            **_reading(inputs, options).fields,
             "refs": reference_count(metric, inputs),
         }
 
@@ -74,10 +79,14 @@ class BertScore(Family[BertScoreOptions]):
         from ..functional.bertscore import bertscore  # needs torch
         from ..statistics import mean_statistics
 
-        clean = preparation(inputs.language).clean
-        against = [clean(some) for some in compared_with(metric, inputs)]
-        scores = bertscore(clean(inputs.predictions), against, encoder, reduce=options.reduce)
+        read = _reading(inputs, options).prepare
+        against = [read(some) for some in compared_with(metric, inputs)]
+        scores = bertscore(read(inputs.predictions), against, encoder, reduce=options.reduce)
         return mean_statistics(scores.f1)
+
+
+def _reading(inputs: Inputs, options: BertScoreOptions) -> Reading:
+    return preparation(inputs.language).reading("bertscore", options.protocol)
 
 
 FAMILY = BertScore()

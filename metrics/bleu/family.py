@@ -72,7 +72,8 @@ class Bleu(Family[BleuOptions]):
 def _protocol(inputs: Inputs, options: BleuOptions) -> BleuProtocol:
     text = preparation(inputs.language)
     protocol = bleu_protocol(options.protocol or text.bleu_protocol)
-    text.check_bleu(protocol.name, english=protocol.english)
+    if protocol.english:
+        text.check_english("bleu", protocol.name, text.bleu_protocol)
     return protocol
 
 

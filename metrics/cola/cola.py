@@ -9,6 +9,8 @@ Acceptability finds acceptable.
 
 _ARGUMENTS = """
     profile (str): "embedded" or "paper".
+    protocol (str): how predictions are read: "paper" (lower case, white space folded; the default)
+        or "cleaned" (the dataset's cleaning, case kept).
     batch_size (int): the most sentences that a model scores at once; no score depends on it.
     direction (str): optional; says of which language the texts are.
 Returns:
@@ -45,11 +47,14 @@ class Cola(tstbench.metrics.module.StyleTransferMetric):
     arguments = _ARGUMENTS
     citation_text = _CITATION
 
-    def _compute(self, predictions, direction=None, profile="embedded", batch_size=None):
+    def _compute(
+        self, predictions, direction=None, profile="embedded", protocol=None, batch_size=None
+    ):
         return tstbench.metrics.module.compute(
             ["cola"],
             predictions=predictions,
             direction=direction,
             profile=profile,
             batch_size=batch_size,
+            cola={"protocol": protocol},
         )

@@ -5,12 +5,13 @@ Source: Krishna, Wieting and Iyyer (2020), section 2.3; TSTBench paper, section 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
 
 from ..acceptable import AcceptabilityFamily
-from ..contract import Context, Options
+from ..contract import Context, Need, Options
 from ..facts import MetricFacts
-from ..text import preparation
+from ..text import Reading, TextProtocol, preparation
 
 if TYPE_CHECKING:
     from ..inputs import Inputs
@@ -22,11 +23,24 @@ if TYPE_CHECKING:
 WEAK = {"lora:cola": "0.33"}
 
 
+@dataclass(frozen=True, kw_only=True)
+class ColaOptions(Options):
+    """Options of ``cola``.
+
+    Attributes:
+        protocol: how predictions are read: ``paper`` (lower case, white space folded; the default)
+            or ``cleaned`` (the dataset's cleaning, case kept).
+    """
+
+    protocol: TextProtocol | None = None
+
+
 class Cola(AcceptabilityFamily):
     """Linguistic acceptability."""
 
     name = "cola"
     title = "linguistic acceptability"
+    options = ColaOptions
     metrics = (
         MetricFacts(
             name="cola",
@@ -35,12 +49,18 @@ class Cola(AcceptabilityFamily):
             higher_is_better=True,
             aspect="fluency",
             meaning="share classified as acceptable",
+            version=2,
         ),
     )
 
+    def needs(self, metric: str, inputs: Inputs, options: Options) -> tuple[Need, ...]:
+        """Predictions."""
+        reading = _reading(inputs, options)
+        return (Need("acceptability", lambda: reading.prepare(inputs.predictions)),)
+
     def fields(self, metric: str, inputs: Inputs, options: Options) -> dict[str, object]:
         """How texts are prepared, and how empty predictions count."""
-        return {"text": preparation(inputs.language).clean_name, "empty": "miss"}
+        return {**_reading(inputs, options).fields, "empty": "miss"}
 
     def measure(
         self, metric: str, inputs: Inputs, options: Options, context: Context
@@ -60,6 +80,10 @@ class Cola(AcceptabilityFamily):
             f"CoLA is scored here with a weak classifier (MCC {WEAK[classifier]} on CoLA's own development "
             "set): only large differences mean something; the paper profile uses the published one"
         )
+
+
+def _reading(inputs: Inputs, options: Options) -> Reading:
+    return preparation(inputs.language).reading("cola", cast("ColaOptions", options).protocol)
 
 
 FAMILY = Cola()

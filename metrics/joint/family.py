@@ -68,6 +68,7 @@ class Joint(Family[JointOptions]):
             higher_is_better=True,
             aspect="overall",
             meaning="geometric mean of ACC, BLEU and 1/ln PPL",
+            version=2,
             reads=("direction", "references"),
         ),
         MetricFacts(

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 Human = Literal["references", "sources+references", "sources"]
 
-_LANGUAGE_MODELS = ("language_model", "source_language_model")
+_LANGUAGE_MODELS = ("cleaned_language_model", "source_language_model")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,13 +6,12 @@ Source: TSTBench paper, section 3.3.1.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Literal, get_args
 
 from ...errors import unknown_name
 from ..contract import Context, Family, Need, Options
 from ..facts import MetricFacts
-from ..text import preparation
+from ..text import Reading, TextProtocol, preparation
 
 if TYPE_CHECKING:
     from ..inputs import Inputs
@@ -20,6 +19,8 @@ if TYPE_CHECKING:
 
 
 Normalisation = Literal["words", "words+1"]
+# The model that has learned sentences as the protocol reads them.
+_ROLES: dict[TextProtocol, str] = {"paper": "language_model", "cleaned": "cleaned_language_model"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,10 +28,14 @@ class PplOptions(Options):
     """Options of ``ppl``.
 
     Attributes:
+        protocol: how texts are read: ``paper`` (lower case, NLTK's words; the model learns the
+            training lines as upstream wrote them; the default for English) or ``cleaned`` (the
+            dataset's cleaning, lower case, sacreBLEU's words, on both sides).
         norm: ``words`` (the paper's: the end of a sentence is scored but not counted) or ``words+1``
             (like kenlm's own perplexity).
     """
 
+    protocol: TextProtocol | None = None
     norm: Normalisation = "words"
 
     def __post_init__(self) -> None:
@@ -44,7 +49,7 @@ class Ppl(Family[PplOptions]):
     name = "ppl"
     title = "perplexity"
     options = PplOptions
-    libraries = ("kenlm", "sacrebleu")  # sacrebleu: its 13a tokeniser
+    libraries = ("kenlm", "nltk", "sacrebleu")  # the tokenisers of the two protocols
     metrics = (
         MetricFacts(
             name="ppl",
@@ -53,18 +58,19 @@ class Ppl(Family[PplOptions]):
             higher_is_better=False,
             aspect="fluency",
             meaning="perplexity under a target-style 5-gram model",
+            version=2,
             reads=("direction",),
         ),
     )
 
     def needs(self, metric: str, inputs: Inputs, options: PplOptions) -> tuple[Need, ...]:
-        """Predictions, tokenised like the language models' training sentences."""
-        prepare = preparation(inputs.language).for_language_model
-        return (Need("language_model", partial(prepare, inputs.predictions)),)
+        """Predictions as words."""
+        reading = _reading(inputs, options)
+        return (Need(_ROLES[reading.protocol], lambda: reading.prepare(inputs.predictions)),)
 
     def fields(self, metric: str, inputs: Inputs, options: PplOptions) -> dict[str, object]:
         """Normalisation, and how texts are prepared."""
-        return {"norm": options.norm, "text": preparation(inputs.language).language_model_name}
+        return {"norm": options.norm, **_reading(inputs, options).fields}
 
     def measure(
         self, metric: str, inputs: Inputs, options: PplOptions, context: Context
@@ -72,11 +78,15 @@ class Ppl(Family[PplOptions]):
         """Corpus perplexity."""
         from ..functional.ppl import ppl_statistics
 
-        model = context.scorer("language_model")
         (need,) = self.needs(metric, inputs, options)
+        model = context.scorer(need.role)
         return ppl_statistics(
             model.log10_probability(need.texts), model.words(need.texts), options.norm
         )
+
+
+def _reading(inputs: Inputs, options: PplOptions) -> Reading:
+    return preparation(inputs.language).reading("ppl", options.protocol)
 
 
 FAMILY = Ppl()

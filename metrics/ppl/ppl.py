@@ -10,6 +10,9 @@ style's training sentences. A low value means fluent or merely frequent text: re
 _ARGUMENTS = """
     direction (str): for example "yelp/negative-to-positive".
     profile (str): "embedded" or "paper".
+    protocol (str): how texts are read: "paper" (lower case, NLTK's words; the model learns the
+        training lines as upstream wrote them; the default for English) or "cleaned" (the dataset's
+        cleaning, lower case, sacreBLEU's words, on both sides).
     norm (str): "words" (the paper's: the end of a sentence is scored but not counted) or
         "words+1" (like kenlm's own perplexity).
 Returns:
@@ -39,11 +42,13 @@ class Ppl(tstbench.metrics.module.StyleTransferMetric):
     arguments = _ARGUMENTS
     citation_text = _CITATION
 
-    def _compute(self, predictions, direction=None, profile="embedded", norm="words"):
+    def _compute(
+        self, predictions, direction=None, profile="embedded", protocol=None, norm="words"
+    ):
         return tstbench.metrics.module.compute(
             ["ppl"],
             predictions=predictions,
             direction=direction,
             profile=profile,
-            ppl={"norm": norm},
+            ppl={"protocol": protocol, "norm": norm},
         )

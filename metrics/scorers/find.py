@@ -110,20 +110,25 @@ def acceptability(spec: str, _direction: Direction | None, placement: Placement)
 
 def language_model(spec: str, direction: Direction | None, _placement: Placement) -> Found:
     """The n-gram model of the target style: ``kn5``, trained here, or an ARPA or KenLM file."""
-    direction = _needed(direction)
-    return _language_model_of(direction.target_style, spec, direction)
+    return _language_model_of("language_model", _needed(direction).target_style, spec, direction)
+
+
+def cleaned_language_model(spec: str, direction: Direction | None, _placement: Placement) -> Found:
+    """The same; ``kn5`` has learned cleaned sentences."""
+    style = _needed(direction).target_style
+    return _language_model_of("cleaned_language_model", style, spec, direction)
 
 
 def source_language_model(spec: str, direction: Direction | None, _placement: Placement) -> Found:
-    """The n-gram model of the source style: as :func:`language_model`."""
-    direction = _needed(direction)
-    return _language_model_of(direction.source_style, spec, direction)
+    """The n-gram model of the source style: as :func:`cleaned_language_model`."""
+    style = _needed(direction).source_style
+    return _language_model_of("cleaned_language_model", style, spec, direction)
 
 
-def _language_model_of(style: str, spec: str, direction: Direction) -> Found:
+def _language_model_of(role: str, style: str, spec: str, direction: Direction | None) -> Found:
     if spec == "kn5":
-        name = language_model_name(style)
-        return _found_language_model(find_or_fetch("language_model", direction.dataset, name))
+        dataset, name = _needed(direction).dataset, language_model_name(style)
+        return _found_language_model(find_or_fetch(role, dataset, name))
     path = Path(spec).expanduser()
     if (path / CARD_FILE).is_file():
         return _found_language_model(open_artefact(path))

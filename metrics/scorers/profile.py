@@ -41,7 +41,8 @@ class Profile:
             UnknownNameError: no such role.
             InputError: the profile has no scorer for it.
         """
-        spec = self.scorers.get(name) or role(name).default
+        asked = role(name)
+        spec = self.scorers.get(name) or self.scorers.get(asked.like) or asked.default
         if not spec:
             raise InputError(f"profile {self.name} has no {name}: choose one: --scorer {name}=...")
         return spec

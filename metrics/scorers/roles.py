@@ -52,6 +52,7 @@ class Role:
         method: the scorer's method that scores many texts and remembers them, in batches.
         find: ``module:function`` (or a function, in other packages) that gives a :class:`Found`.
         default: the scorer in a profile that does not name one.
+        like: the role whose scorer a profile that does not name one also uses here.
         trained: whether a profile may name a kind that is trained here.
         in_chunks: whether many texts are given in chunks, with a bar; a scorer that waits for a server
             has a bar of its own.
@@ -63,6 +64,7 @@ class Role:
     method: str
     find: str | Find
     default: str = ""
+    like: str = ""
     trained: bool = True
     in_chunks: bool = True
 
@@ -84,6 +86,10 @@ class Role:
 OURS = (
     Role("classifier", "style classifier", "classifier", "distribution", ".find:classifier"),
     Role("language_model", "language model", "lm", "log10_probability", ".find:language_model"),
+    Role(
+        "cleaned_language_model", "language model of cleaned text", "lm", "log10_probability",
+        ".find:cleaned_language_model", like="language_model",
+    ),
     Role(
         "acceptability", "acceptability classifier", "classifier", "distribution",
         ".find:acceptability",

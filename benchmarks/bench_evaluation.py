@@ -40,7 +40,7 @@ from usual_way import UsualBertScore, UsualClassifier, UsualPerplexity, usual_bl
 from tstbench.metrics.measure import measure
 from tstbench.metrics.registry import benchmark_metrics
 from tstbench.metrics.result import Measurement
-from tstbench.metrics.text import preparation
+from tstbench.metrics.text import folded, preparation
 from tstbench.pipelines.evaluate import Evaluation, evaluate
 from tstbench.pipelines.scoring import scoring
 
@@ -119,8 +119,8 @@ class UsualWay:
     def _parts(self, predictions: tuple[str, ...]) -> dict[str, Callable[[], np.ndarray]]:
         """What is called for one system; preparing the texts is not timed."""
         test_set = self._job.test_set
-        clean, style = preparation().clean(predictions), preparation().for_classifier(predictions)
-        words = preparation().for_language_model(predictions)
+        read, style = folded(predictions), preparation().for_classifier(predictions)
+        words = preparation().reading("ppl").prepare(predictions)
         against = {
             "s": [[source] for source in test_set.sources],
             "r": [list(some[:1]) for some in test_set.references],
@@ -128,13 +128,13 @@ class UsualWay:
         }
         parts: dict[str, Callable[[], np.ndarray]] = {
             "acc": lambda: _hits(self._classifier.labels(style), self._target),
-            "cola": lambda: _hits(self._acceptability.labels(clean), "acceptable"),
+            "cola": lambda: _hits(self._acceptability.labels(read), "acceptable"),
             "ppl": lambda: np.array(self._perplexity.perplexity(words)),
         }
         for view, texts in against.items():
-            cleaned = [preparation().clean(some) for some in texts]
+            others = [folded(some) for some in texts]
             parts[f"{view}_bleu"] = lambda t=texts: np.array(usual_bleu(predictions, t))
-            parts[f"{view}_bert"] = lambda t=cleaned: self._bertscore.f1(clean, t).mean()
+            parts[f"{view}_bert"] = lambda t=others: self._bertscore.f1(read, t).mean()
         return parts
 
 
@@ -173,9 +173,9 @@ def _sentences(job: Job) -> list[dict[str, None]]:
     predictions = [text for system in job.systems for text in system.predictions]
     test_set = job.test_set
     compared = [*test_set.sources, *(text for some in test_set.references for text in some)]
-    clean = preparation().clean(predictions)
-    encoded = dict.fromkeys([*clean, *preparation().clean(compared)])
-    return [encoded, dict.fromkeys(preparation().for_classifier(predictions)), dict.fromkeys(clean)]
+    read = folded(predictions)
+    encoded = dict.fromkeys([*read, *folded(compared)])
+    return [encoded, dict.fromkeys(preparation().for_classifier(predictions)), dict.fromkeys(read)]
 
 
 # -- what is printed -----------------------------------------------------------------------------

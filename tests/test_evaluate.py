@@ -17,7 +17,6 @@ from leaderboard_pages import ranking_of, show
 from nltk.tokenize import NLTKWordTokenizer
 from nltk.translate.bleu_score import corpus_bleu
 from prepared import DIRECTION, command_line, prepared_home
-from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 from safetensors.numpy import load_file
 
 from tstbench.datasets_scripts.load import load_test_set
@@ -200,7 +199,7 @@ def test_perplexity_is_that_of_the_model_file(name, evaluation, outputs, prepare
     model = kenlm.Model(str(path))
     log10, count = 0.0, 0
     for text in outputs[SYSTEMS.index(name)].predictions:
-        prepared_text = Tokenizer13a()(text.lower())
+        prepared_text = " ".join(NLTKWordTokenizer().tokenize(text.lower()))
         log10 += sum(score for score, _, _ in model.full_scores(prepared_text))
         count += len(prepared_text.split())
     assert value(evaluation, name, "ppl") == pytest.approx(10 ** (-log10 / count), rel=1e-6)

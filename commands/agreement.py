@@ -58,6 +58,8 @@ def run(arguments: argparse.Namespace) -> None:
     if resamples < 0:
         raise InputError(f"--resamples {resamples}: at least 0 (no intervals)")
     rows = read_studies(arguments.studies, read_layout(arguments, arguments.studies))
+    if not rows:
+        raise InputError(f"no judgments in {', '.join(arguments.studies)}: nobody has answered yet")
     choices = [row for tau in arguments.tau for row in natural_from(rows, tau)]
     if arguments.tau and not choices:
         raise InputError("--tau: nobody was asked for naturalness from 1 to 5 (naturalness)")
@@ -88,12 +90,7 @@ def _of_study(
     several = len({row.direction for row in rows}) > 1
     for pooled in (False, True) if several else (False,):
         if not by_system:
-            # An output that several systems share was judged once; an export has it for each.
-            once = {
-                (r.direction, r.sample_id or r.item, r.output or r.system, r.aspect, r.rater): r
-                for r in rows
-            }
-            for one in agreement(once.values(), pooled=pooled, resamples=resamples):
+            for one in agreement(_once(rows), pooled=pooled, resamples=resamples):
                 yield _line(study, "", one)
             continue
         kappas: dict[tuple[str | None, str], list[float]] = {}
@@ -106,6 +103,20 @@ def _of_study(
         for (direction, aspect), values in kappas.items():
             mean = f"{sum(values) / len(values):.3f}"
             yield study, direction or "all", "average", aspect, "", "", mean, ""
+
+
+def _once(rows: Sequence[Judgment]) -> list[Judgment]:
+    """An output that several systems share was judged once, and an export has it for each."""
+    given: dict[tuple[str | None, ...], list[Judgment]] = {}
+    for row in rows:
+        text = row.output or row.system
+        key = (row.aspect, row.direction, row.sample_id or row.item, text, row.system)
+        given.setdefault(key, []).append(row)
+    alike = {
+        (*key[:-1], *sorted((one.rater, str(one.score)) for one in some)): some
+        for key, some in given.items()
+    }
+    return [row for some in alike.values() for row in some]
 
 
 def _line(study: str, system: str, one: Agreement) -> tuple[str, ...]:

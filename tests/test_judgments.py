@@ -292,7 +292,8 @@ class TestTable6:
             )
             for judgment in absolute
         ]
-        return [*absolute, *relative, *agreed]
+        shared = [judgment.model_copy(update={"system": "b"}) for judgment in relative]
+        return [*absolute, *relative, *agreed, *shared]
 
     def printed(self, tmp_path, capsys, *options):
         write_judgments(tmp_path / "j.jsonl", self.rows())
@@ -313,16 +314,18 @@ class TestTable6:
         assert kappas["b", "naturalness_tau_3"] == "1.000"
         assert kappas["average", "naturalness_tau_3"] == f"{(1 - 1 / 35) / 2:.3f}"
 
-    def test_systems_together_count_a_shared_output_once(self, tmp_path, capsys):
+    def test_systems_together_count_an_output_once_that_was_judged_once(self, tmp_path, capsys):
         _, rows = self.printed(tmp_path, capsys)  # a and b wrote the same texts
         outputs = {line[3]: line[5] for line in rows[1:]}
-        assert outputs == {"naturalness": "4", "naturalness_relative": "4"}
+        assert outputs == {"naturalness": "8", "naturalness_relative": "4"}
         assert all("[" in line[7] for line in rows[1:])
 
     def test_what_was_not_asked_is_refused(self, tmp_path, capsys):
         write_judgments(tmp_path / "j.jsonl", table_rows(self.RELATIVE, "nominal 0-1"))
         assert main(["agreement", str(tmp_path / "j.jsonl"), "--tau", "2"]) == 2
         assert "--tau" in capsys.readouterr().err
+        write_judgments(tmp_path / "none.jsonl", [])
+        assert main(["agreement", str(tmp_path / "none.jsonl")]) == 2
 
 
 def test_system_means_average_raters_first():

@@ -1,6 +1,7 @@
 """Every system that learns: from the command line to a score, on mini, with its preset ``tiny``."""
 
 import json
+import re
 
 import pytest
 from prepared import command_line
@@ -66,3 +67,35 @@ def test_the_suite_of_all_ten_can_be_run():
     for one in named:
         for direction in one.directions:
             system_config(one.system, parse_direction(direction), one.settings, preset=one.preset)
+
+
+def test_the_sweeps_of_mir_et_al_are_theirs():
+    file, _ = suite_file("mir")
+    named: dict = {}
+    for one in read_suite(file).system:
+        (value,) = (one.settings or one.generation).values()
+        assert one.info.name == f"{one.system}@{value:g}"
+        system_config(one.system, parse_direction(one.directions[0]), one.settings)
+        named.setdefault(one.system, []).append(value)
+    assert named == {"caae": [0.01, 0.1, 0.5, 1, 5], "arae": [1, 5, 10], "dar": [0.1, 1, 15, 500]}
+
+
+@pytest.mark.slow
+def test_the_sweeps_of_mir_et_al_run_on_mini(tmp_path, capsys):
+    text = suite_file("mir")[0].read_text("utf-8").replace("yelp/", "mini/")
+    text = re.sub("^metrics = .*", 'metrics = ["s_bleu", "length_ratio"]', text, flags=re.M)
+    (tmp_path / "mir.toml").write_text(re.sub("(?=^info)", 'preset = "tiny"\n', text, flags=re.M))
+    code, _, err = command_line(capsys, "run", tmp_path / "mir.toml")
+    assert code == 0, err
+    folder = tmp_path / "mir" / "predictions" / DIRECTION
+    names = sorted(file.stem for file in folder.glob("*.jsonl"))
+    assert len(names) == 5 + 3 + 4
+    cards = {name: json.loads((folder / f"{name}.card.json").read_text()) for name in names}
+    trained = {name: card["system_hash"] for name, card in cards.items()}
+    assert len(set(trained.values())) == 5 + 3 + 1
+    answers = {name: (folder / f"{name}.jsonl").read_text() for name in names}
+    assert len({answers[name] for name in names if name.startswith("dar")}) > 2
+    code, _, err = command_line(
+        capsys, "analyze", tmp_path / "mir", "--plane", "s_bleu", "length_ratio"
+    )
+    assert code == 0, err

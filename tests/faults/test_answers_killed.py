@@ -112,7 +112,7 @@ class Session:
         pytest.fail(f"the server did not answer in {PATIENCE} seconds")
 
     def _save(self, key: str, number: int) -> None:
-        scores = {"style": 1 + number % 5, "content": 3, "fluency": 5}
+        scores = {"style": 1 + number % 5, "content": 3, "fluency": 5, "overall": 4}
         body = json.dumps({"position": number, "answer": {"scores": scores}}).encode()
         request = urllib.request.Request(
             f"http://127.0.0.1:{self.port}/annotate/api/save",

@@ -78,6 +78,10 @@ class ServerError(TSTBenchError, ConnectionError):
     """A server cannot be reached, refuses, or answers what it should not."""
 
 
+class IncompleteError(TSTBenchError, RuntimeError):
+    """A part of a job could not be done; the rest is done and kept."""
+
+
 class LimitError(TSTBenchError, RuntimeError):
     """A limit that the user set has been reached; what was done until then is kept."""
 
@@ -85,6 +89,9 @@ class LimitError(TSTBenchError, RuntimeError):
 class MissingExtraError(TSTBenchError, ImportError):
     """An optional dependency is not installed."""
 
+
+# What a machine lacks, not what a user wrote.
+MISSING = (MissingFileError, MissingScorerError, MissingExtraError)
 
 _SHOWN = 40  # names in a message: eleven styles make 110 directions
 

@@ -6,6 +6,8 @@ import os
 import re
 import socket
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -113,6 +115,22 @@ def why_not_downloaded(error: Exception) -> str:
     if status is not None:
         return f"the server answered with an error (HTTP {status})"
     return "no server answered there"
+
+
+@contextmanager
+def offline() -> Iterator[None]:
+    """Inside, nothing is downloaded: as if ``HF_HUB_OFFLINE`` were set."""
+    variable, before = os.environ.get("HF_HUB_OFFLINE"), constants.HF_HUB_OFFLINE
+    os.environ["HF_HUB_OFFLINE"], constants.HF_HUB_OFFLINE = "1", True
+    hub_answers.cache_clear()
+    try:
+        yield
+    finally:
+        constants.HF_HUB_OFFLINE = before
+        os.environ.pop("HF_HUB_OFFLINE")
+        if variable is not None:
+            os.environ["HF_HUB_OFFLINE"] = variable
+        hub_answers.cache_clear()
 
 
 @lru_cache(maxsize=4)

@@ -32,10 +32,18 @@ class Estimate:
     Attributes:
         planned: one for each request, in order.
         summary: of all, in words.
+        requests: those that would be sent.
+        prompt_tokens: of these.
+        answer_tokens: at most.
+        price: of the model; ``None`` if it is not known.
     """
 
     planned: tuple[Planned, ...]
     summary: str
+    requests: int
+    prompt_tokens: int
+    answer_tokens: int
+    price: Price | None
 
 
 def estimate(
@@ -66,7 +74,7 @@ def estimate(
         f"of prompts ({counting.how}), at most {answer_tokens:,} of answers; "
         f"{_cost(price, tokens, answer_tokens, settings.model)}. Nothing was sent"
     )
-    return Estimate(tuple(planned), summary)
+    return Estimate(tuple(planned), summary, len(asked), tokens, answer_tokens, price)
 
 
 def _cost(price: Price | None, prompts: int, answers: int, model: str) -> str:

@@ -1,6 +1,7 @@
 """Evaluate a whole suite, systems x directions: a TOML file, or a named one (--list).
 
-Completed work is on disk and is not repeated: you can interrupt and start again at any time.
+Completed work is on disk and is not repeated: you can interrupt and start again at any time. What
+cannot be run here is said and left out, the others run, and the exit code is then 2.
 
 For example, suite.toml:
   out = "results"
@@ -13,21 +14,31 @@ For example, suite.toml:
 
 A part of it, repeatable:
   tstbench run suite.toml --system mine --direction mini/negative-to-positive --metric bleu
+
+The benchmark itself, first what it would take:
+  tstbench run paper --dry-run
+  tstbench run paper --seeds 3 --direction yelp --yes
 """
 
 from __future__ import annotations
 
 import argparse
 
-from ..talk import say
+from ..talk import say, show
 from .flags import add_yes
 from .scoring import add_batch_size
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the suite file, its parts and the format."""
+    """Add the suite file, its parts, its changes and the format."""
     parser.add_argument("suite", nargs="?", metavar="SUITE", help="a file SUITE.toml, or a name")
     parser.add_argument("--list", action="store_true", help="list the suites that have a name")
+    parser.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="say what would be run, what is missing and how to get it, and what it takes; "
+        "nothing is downloaded, trained, asked or scored",
+    )
     for name, what in (
         ("system", "system of the suite"),
         ("direction", "direction, or dataset"),
@@ -40,6 +51,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             metavar=name.upper(),
             help=f"only this {what}; repeatable",
         )
+    parser.add_argument(
+        "--seeds", type=int, metavar="N", help="train each system N times, with N seeds"
+    )
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="SYSTEM.SETTING=VALUE",
+        help="a setting of a named system, such as tyb.base=FOLDER; repeatable",
+    )
     add_batch_size(parser)
     add_yes(parser)
     parser.add_argument(
@@ -54,8 +75,9 @@ def run(arguments: argparse.Namespace) -> None:
     """Run the suite."""
     from ..errors import InputError
     from ..pipelines.rankings import print_ranking
-    from ..pipelines.suite import Part, run_suite
+    from ..pipelines.suite import Changes, Part, run_suite
     from ..pipelines.suite_file import named_suites
+    from ..pipelines.suite_plan import plan_suite
     from ..pipelines.tables import print_rows
     from ..trainers.learning.pace import agreed
 
@@ -67,11 +89,15 @@ def run(arguments: argparse.Namespace) -> None:
     part = Part(
         *(tuple(some) for some in (arguments.system, arguments.direction, arguments.metric))
     )
+    changes = Changes(tuple(arguments.set), arguments.seeds, arguments.batch_size)
+    if arguments.dry_run:
+        show(plan_suite(arguments.suite, part, changes))
+        return
     with agreed(arguments.yes):
         root = run_suite(
             arguments.suite,
             lambda reports, ranks: print_ranking(reports, ranks, arguments.format),
             part,
-            batch_size=arguments.batch_size,
+            changes,
         )
     say(f"results are in {root}; to view them: tstbench leaderboard {root}")

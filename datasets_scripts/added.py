@@ -42,7 +42,7 @@ class Dataset:
         return f"Dataset({self.facts.name}: {', '.join(d.config for d in self.directions)})"
 
 
-def load_data(path: Path | str) -> Dataset:
+def load_data(path: Path | str, *, say_again: bool = True) -> Dataset:
     """Read a data file, check everything it names, and register its dataset in this process.
 
     What looks wrong without being certain (rewrites in another order than their sentences, styles
@@ -54,6 +54,8 @@ def load_data(path: Path | str) -> Dataset:
 
     Args:
         path: a TOML file, see ``docs/your_data.md``; paths in it are relative to the file.
+        say_again: whether to say what was said in this process before: a suite may name the file
+            of ``--data``.
 
     Raises:
         MissingFileError: the file, one that it names, or a Hub dataset does not exist.
@@ -64,8 +66,10 @@ def load_data(path: Path | str) -> Dataset:
     """
     corpus = read_data(path)
     corpus = replace(corpus, doubts=tuple(check_corpus(corpus)))
+    there = None if say_again else REGISTERED.get(corpus.name)
     for doubt in corpus.doubts:
-        say(f"careful: {corpus.origin}: {doubt}")
+        if there is None or doubt not in there.doubts:
+            say(f"careful: {corpus.origin}: {doubt}")
     register(corpus)
     return Dataset(corpus)
 

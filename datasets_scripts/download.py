@@ -86,8 +86,9 @@ def _transfer(url: str, part: Path, label: str) -> None:
         if attempt < ATTEMPTS:
             time.sleep(PAUSE * 4 ** (attempt - 1))
     kept = part.stat().st_size if part.exists() else 0
+    attempts = "1 attempt" if attempt == 1 else f"{attempt} attempts"
     raise MissingFileError(
-        f"{url}: {problem} ({attempt} attempts; {kept} bytes are kept and will be resumed)"
+        f"{url}: {problem} ({attempts}; {kept} bytes are kept and will be resumed)"
     ) from problem
 
 

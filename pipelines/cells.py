@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..datasets_scripts.directions import Direction
-from ..datasets_scripts.known import parse_direction
+from ..datasets_scripts.known import directions_of, parse_direction
 from ..datasets_scripts.load import TestSet
 from ..datasets_scripts.training import TrainingData
 from ..errors import InputError
@@ -22,7 +22,7 @@ from ..trainers.system_card import SYSTEM_STORE, run_name
 from ..trainers.train import config_class, seeded, system_config
 from .bounds import bound_info, bound_predictions, is_reference
 from .outputs import Outputs, read_outputs
-from .predictions import read_card
+from .predictions import Predictions, read_card
 from .published import published_directions, published_info, published_predictions
 from .report import SystemInfo
 from .results import check_names, folder_name
@@ -39,10 +39,14 @@ class Answers:
     Attributes:
         info: who made the predictions.
         outputs: reads the predictions, or has the system make the missing ones.
+        asked: the question to a system; ``None`` where predictions exist.
+        found: that system.
     """
 
     info: SystemInfo
     outputs: Callable[[], tuple[SystemInfo, Outputs]]
+    asked: Predictions | None = None
+    found: FoundSystem | None = None
 
 
 @dataclass(frozen=True)
@@ -137,8 +141,8 @@ class SystemCell(Cell):
         )
         check_direction(found.card, test_set.direction)
         path = predictions_path(root / "predictions", test_set, folder_name(self.info.name))
-        ask(found, test_set, path, self.generation, self.steps)
-        return Answers(self.info, partial(self._transfer, found, test_set, path))
+        asked = ask(found, test_set, path, self.generation, self.steps)
+        return Answers(self.info, partial(self._transfer, found, test_set, path), asked, found)
 
     def _transfer(
         self, found: FoundSystem, test_set: TestSet, path: Path
@@ -165,7 +169,7 @@ def cells(suite: Suite, folder: Path) -> dict[str, list[Cell]]:
     groups: dict[str, list[Cell]] = {}
     for number, system in enumerate(suite.system, start=1):
         try:
-            for cell in _Table(system, folder).cells():
+            for cell in _Table(system, folder, suite.directions).cells():
                 parse_direction(cell.direction)
                 groups.setdefault(cell.direction, []).append(cell)
         except _TableError as error:
@@ -186,12 +190,22 @@ class _TableError(Exception):
     """What is wrong with a table; the caller adds which table it is."""
 
 
+def _expanded(names: Iterable[str]) -> tuple[str, ...]:
+    """Directions, with those of a dataset in the place of its name."""
+    return tuple(
+        one
+        for name in names
+        for one in ([name] if "/" in name else [d.name for d in directions_of(name)])
+    )
+
+
 @dataclass(frozen=True)
 class _Table:
     """One ``[[system]]`` table, to be turned into cells."""
 
     system: SuiteSystem
     folder: Path
+    common: tuple[str, ...]  # directions of the suite
 
     def cells(self) -> Iterator[Cell]:
         """The table's cells, one per direction."""
@@ -222,7 +236,7 @@ class _Table:
         return self.system.system or self.system.baseline or ""
 
     def _directions(self, usual: Iterable[str]) -> tuple[str, ...]:
-        directions = self.system.directions or tuple(usual)
+        directions = _expanded(self.system.directions or tuple(usual) or self.common)
         if not directions:
             raise _TableError(f"'directions' is missing: name those to run {self._name} on")
         return directions
@@ -271,7 +285,7 @@ class _Table:
     def _published(self, name: str) -> Iterator[Cell]:
         if self.system.info:
             raise _TableError("'info' does not apply to a published system, which has its own")
-        for direction in self.system.directions or published_directions(name):
+        for direction in _expanded(self.system.directions or published_directions(name)):
             yield PublishedCell(direction, published_info(name, direction))
 
     def _files(self, outputs: dict[str, str]) -> Iterator[Cell]:

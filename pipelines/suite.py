@@ -6,18 +6,22 @@ costs only what is new, and each system is written as soon as it is scored.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from ..datasets_scripts.added import load_data
 from ..datasets_scripts.load import TestSet, load_test_set
 from ..datasets_scripts.training import load_training
-from ..errors import InputError, unknown_name
+from ..errors import MISSING, IncompleteError, InputError, TSTBenchError, unknown_name
 from ..metrics.registry import family_of
 from ..talk import say
-from .cells import Cell, cells
+from ..trainers.registry import system_class, system_names
+from ..trainers.settings import from_texts
+from .cells import Answers, Cell, cells
 from .evaluate import Evaluated, Evaluation, cohort, evaluate
 from .outputs import Outputs
 from .ranking import Rank
@@ -25,7 +29,7 @@ from .report import Report, SystemInfo
 from .results import direction_folder
 from .scoring import Scoring
 from .significance import write_significance
-from .suite_file import read_suite, suite_file
+from .suite_file import Suite, SuiteSystem, read_suite, suite_file
 
 Show = Callable[[list[Report], dict[str, list[Rank]]], None]
 
@@ -92,8 +96,108 @@ def _check_known(what: str, names: Iterable[str], known: Iterable[str]) -> None:
 EVERYTHING = Part()
 
 
+@dataclass(frozen=True)
+class Changes:
+    """What a run changes of a suite's file.
+
+    Attributes:
+        settings: ``SYSTEM.SETTING=VALUE`` texts: settings of a system's training, or of how a
+            system that is not trained generates.
+        seeds: how often each system whose training is random is trained; ``None`` as in the file.
+        batch_size: the most sentences that a model scores at once; ``None`` as in the file.
+    """
+
+    settings: tuple[str, ...] = ()
+    seeds: int | None = None
+    batch_size: int | None = None
+
+    def of(self, suite: Suite) -> Suite:
+        """The changed suite.
+
+        Raises:
+            InputError: a text of another form, or fewer than one seed.
+            UnknownNameError: the suite has no such named system, or the system no such setting.
+        """
+        if self.seeds is not None and self.seeds < 1:
+            raise InputError(f"{self.seeds} seeds: give at least 1")
+        texts: dict[str, dict[str, str]] = {}
+        for text in self.settings:
+            name, value = text.partition("=")[::2]
+            system, dot, setting = name.partition(".")
+            if not (dot and "=" in text):
+                raise InputError(f"--set {text}: write SYSTEM.SETTING=VALUE")
+            texts.setdefault(system, {})[setting] = value
+        named = [one.system or one.baseline for one in suite.system]
+        known = [name for name in named if name in system_names()]
+        _check_known("named system of this suite", texts, dict.fromkeys(known))
+        tables = (
+            self._table(one, texts.get(one.system or one.baseline or "", {}))
+            if (one.system or one.baseline) in known
+            else one
+            for one in suite.system
+        )
+        changes: dict[str, Any] = {"system": tuple(tables)}
+        if self.batch_size is not None:
+            changes["batch_size"] = self.batch_size
+        return suite.model_copy(update=changes)
+
+    def _table(self, table: SuiteSystem, texts: dict[str, str]) -> SuiteSystem:
+        name = str(table.system or table.baseline)
+        kind, changes = system_class(name), dict[str, Any]()
+        if texts:
+            key, of = ("settings", kind.Config) if kind.Config else ("generation", kind.Settings)
+            changes[key] = {**getattr(table, key), **from_texts(of, texts, name)}
+        if self.seeds is not None and hasattr(kind.Config, "seed"):
+            changes["seeds"] = self.seeds if self.seeds > 1 else None
+        return table.model_copy(update=changes)
+
+
+@dataclass
+class _Left:
+    """The cells that could not be run: each reason is said once, and all are counted."""
+
+    reasons: dict[str, int] = field(default_factory=dict)
+
+    @contextmanager
+    def out(
+        self, direction: str, names: Sequence[str], kinds: tuple[type[TSTBenchError], ...] = MISSING
+    ) -> Iterator[None]:
+        """Leave these systems out if an error of these kinds is raised inside."""
+        try:
+            yield
+        except kinds as error:
+            reason = str(error)
+            if reason not in self.reasons:
+                say(f"left out: {', '.join(names)} on {direction}: {reason}")
+            self.reasons[reason] = self.reasons.get(reason, 0) + len(names)
+
+    def check(self, count: int) -> None:
+        """Raise :class:`IncompleteError` if cells were left out of ``count``."""
+        if self.reasons:
+            each = "".join(f"\n  {number}: {reason}" for reason, number in self.reasons.items())
+            raise IncompleteError(
+                f"{sum(self.reasons.values())} of {count} cells were left out. The others are "
+                f"done, and the same command runs what is missing:{each}"
+            )
+
+
+def open_suite(
+    path: str | Path, changes: Changes = Changes()
+) -> tuple[Suite, Path, dict[str, list[Cell]]]:
+    """A suite, the folder of its results, and its cells by direction.
+
+    Raises:
+        UnknownNameError, InputError: a name or a table that is wrong.
+    """
+    file, folder = suite_file(path)
+    suite = changes.of(read_suite(file))
+    for data in suite.data:
+        load_data(folder / data, say_again=False)
+    return suite, _near(folder / suite.out), cells(suite, folder)
+
+
 def run_suite(
-    path: str | Path, show: Show, part: Part = EVERYTHING, *, batch_size: int | None = None
+    path: str | Path, show: Show, part: Part = EVERYTHING, changes: Changes = Changes()
 ) -> Path:
     """Run a suite, computing only what is missing; returns the results folder.
 
@@ -101,30 +205,41 @@ def run_suite(
         path: the TOML file, or the name of a suite of the package.
         show: called with the reports and ranks of each direction as it is done.
         part: which systems, directions and metrics.
-        batch_size: the most sentences that a model scores at once; by default the suite's.
+        changes: of the file.
 
-    All files are read and checked before any system runs, and all systems run before anything is
-    scored, so a mistake in the last file costs nothing. Predictions are kept in ``predictions`` in
-    the results folder. Directions are scored one after the other.
+    All files are read and checked before any system runs, so a mistake in the last one costs
+    nothing. Then directions are run and scored one after the other. Predictions are kept in
+    ``predictions`` in the results folder. A cell that lacks something (a licensed corpus, weights,
+    a key, a server) is left out, and the others run.
+
+    Raises:
+        IncompleteError: cells were left out; all others are done.
+        UnknownNameError, InputError: a mistake in the suite or in a file that it names.
     """
-    file, folder = suite_file(path)
-    suite = read_suite(file)
-    if batch_size is not None:
-        suite = suite.model_copy(update={"batch_size": batch_size})
-    for data in suite.data:
-        load_data(folder / data)
+    suite, root, every = open_suite(path, changes)
     whole = suite.scoring()
     how = replace(whole, metrics=part.metrics_of(whole.metrics))
-    root = _near(folder / suite.out)
-    checked = []
-    for direction, some in part.of(cells(suite, folder)).items():
-        test_set, training = load_test_set(direction), cache(load_training)
-        checked.append((test_set, [cell.check(test_set, root, training) for cell in some]))
-    asked = [(test_set, [one.outputs() for one in some]) for test_set, some in checked]
-    for test_set, systems in asked:
-        evaluation = _run_direction(how, test_set, systems, root)
-        write_significance(direction_folder(root, test_set.direction))
-        show(list(evaluation.reports), evaluation.ranks)
+    left, checked, count = _Left(), list[tuple[TestSet, list[Answers]]](), 0
+    for direction, some in part.of(every).items():
+        count += len(some)
+        with left.out(direction, [cell.info.name for cell in some]):
+            test_set, training = load_test_set(direction), cache(load_training)
+            answers = list[Answers]()
+            checked.append((test_set, answers))
+            for cell in some:
+                with left.out(direction, [cell.info.name]):
+                    answers.append(cell.check(test_set, root, training))
+    for test_set, answers in checked:
+        direction, systems = test_set.direction.name, list[tuple[SystemInfo, Outputs]]()
+        for one in answers:
+            with left.out(direction, [one.info.name], (TSTBenchError,)):
+                systems.append(one.outputs())
+        with left.out(direction, [info.name for info, _ in systems]):
+            if systems:
+                evaluation = _run_direction(how, test_set, systems, root)
+                write_significance(direction_folder(root, test_set.direction))
+                show(list(evaluation.reports), evaluation.ranks)
+    left.check(count)
     return root
 
 

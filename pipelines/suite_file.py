@@ -41,6 +41,7 @@ class Suite(Strict):
     """The whole file."""
 
     out: str = "results"
+    directions: tuple[str, ...] = ()  # of systems that name none and can do any
     data: tuple[str, ...] = ()  # data files of the user's own datasets
     profile: str = "embedded"
     scorers: dict[str, str] = {}  # role -> a scorer in place of the profile's

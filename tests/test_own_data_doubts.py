@@ -88,17 +88,22 @@ def test_every_command_says_it_once_in_the_same_words(own, capsys, tmp_path):
     own.ways[STYLES][1][0].reverse()
     path = own.write()
     heard = []
+    (tmp_path / "suite.toml").write_text(
+        f'data = ["{path}"]\nmetrics = ["s_bleu"]\n[[system]]\nsystem = "copy"\n'
+        'directions = ["mine"]\n'
+    )
     scored = ("--metrics=r_bleu", f"--direction={MINE}")
     for arguments in (
         ("data", "check", path),
         ("evaluate", "--baseline=copy", "--data", path, *scored, "--out", tmp_path / "results"),
         ("build", "mine", "--data", path, "--out", tmp_path / "built"),
+        ("run", tmp_path / "suite.toml", "--data", path),
     ):
         code, _, err = command_line(capsys, *arguments)
         assert code == 0
         heard.append([line for line in err.splitlines() if "in reverse order" in line])
     assert len(heard[0]) == 1
-    assert heard == [heard[0]] * 3
+    assert heard == [heard[0]] * 4
     (kept,) = read_report(tmp_path / "results" / MINE / "copy" / "report.json").warnings
     assert kept.startswith("test of negative-to-positive: positive-0.txt: the references are in")
 

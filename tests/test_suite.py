@@ -15,6 +15,7 @@ from tstbench.pipelines import growth
 from tstbench.pipelines import suite as suite_module
 from tstbench.pipelines.report_files import read_report, read_samples
 from tstbench.pipelines.suite import read_suite
+from tstbench.trainers.system_card import SYSTEM_STORE
 
 SUITE = """
 out = "results"
@@ -347,3 +348,37 @@ def test_other_settings_in_the_same_folder_are_not_ranked_together(path, tmp_pat
 def test_a_seed_is_for_a_system(path, capsys):
     path.write_text(SUITE.replace("outputs = {", "seed = 1\noutputs = {"))
     assert "system 2: 'seed' only applies to a 'system'" in refusal(capsys, "run", path)
+
+
+def test_a_cell_that_lacks_something_is_left_out_and_the_others_run(path, capsys, monkeypatch):
+    monkeypatch.delenv("TSTBENCH_GYAFC", raising=False)
+    licensed = "gyafc_em/informal-to-formal"
+    directions = f'directions = ["{DIRECTION}", "{licensed}"]'
+    path.write_text(SUITE.replace('directions = ["mini/negative-to-positive"]', directions))
+    code, _, err = command_line(capsys, "run", path)
+    assert (code, err.count("left out: reference-2 on gyafc_em")) == (2, 1)
+    assert re.search(r"1 of 5 cells were left out.*\n  1: GYAFC_Corpus is licensed", err)
+    assert set(stamps(path)) == {COPY, MINE, SECOND, COPY_BACK}
+
+
+def test_settings_and_seeds_of_a_run(path, capsys):
+    path.write_text(
+        'metrics = ["s_bleu"]\ndirections = ["mini"]\n[[system]]\nsystem = "delete-retrieve"\n'
+    )
+    plan = ("run", path, "--dry-run", "--set")
+    assert "2 directions, 2 cells" in command_line(capsys, *plan, "delete-retrieve.gamma=3")[1]
+    assert command_line(capsys, "run", path, "--set", "delete-retrieve.gamma=3")[0] == 0
+    for direction in (DIRECTION, BACK):
+        report = read_report(path.parent / "results" / direction / "delete-retrieve")
+        stored = next(m for m in SYSTEM_STORE.models() if m.hash == report.system.system_hash)
+        assert stored.card.settings["gamma"] == 3
+    assert "     2  =  scored" in command_line(capsys, *plan, "delete-retrieve.gamma=3")[1]
+    assert "     2  T  to train" in command_line(capsys, *plan, "delete-retrieve.gamma=4")[1]
+    for change, word in (
+        ("delete-retrieve.gama=3", "gamma"),
+        ("copi.x=1", "copi"),
+        ("gamma=3", "SYSTEM.SETTING=VALUE"),
+        ("delete-retrieve.gamma=many", "many"),
+    ):
+        assert word in refusal(capsys, "run", path, "--set", change)
+    assert "0 seeds" in refusal(capsys, "run", path, "--seeds", "0")

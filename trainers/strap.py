@@ -36,7 +36,7 @@ import torch
 
 from ..datasets_scripts.known import language_of
 from ..datasets_scripts.training import TrainingData
-from ..errors import InputError
+from ..errors import InputError, MissingFileError
 from ..files import read_text, write_json
 from ..metrics.scorers.portable import portable
 from ..metrics.text import preparation
@@ -91,6 +91,18 @@ class Strap(System):
         )
 
     @classmethod
+    def check_settings(cls, config: SystemConfig) -> None:
+        """Raise MissingFileError if there is no paraphraser, nor anything to make one from."""
+        strap = cast(StrapConfig, config)
+        if strap.paraphraser == "corpus" and not strap.paraphrases:
+            raise MissingFileError(
+                "strap needs a paraphraser. Fine-tune one on a file of paraphrases (paraphrases: "
+                "sentence, tab, paraphrase), give a trained one (paraphraser: a folder or Hub id), "
+                "or do without: paraphraser rules. These are flags of 'tstbench train strap', and "
+                "--set strap.paraphraser=rules of 'tstbench run'"
+            )
+
+    @classmethod
     def train(cls, data: TrainingData, config: StrapConfig, run: Run = IN_MEMORY) -> Strap:
         """Learn from the sentences of the target style; validation sentences choose the weights.
 
@@ -99,6 +111,7 @@ class Strap(System):
                 from.
             MissingFileError: the pretrained model or the file of paraphrases is not there.
         """
+        cls.check_settings(config)
         _check(data, config)
         torch.manual_seed(config.seed)
         card = cls.planned(data, config)
@@ -168,12 +181,6 @@ def _check(data: TrainingData, config: StrapConfig) -> None:
     ):
         if not some:
             raise InputError(f"{data.direction} has no {style} sentences to learn from")
-    if config.paraphraser == "corpus" and not config.paraphrases:
-        raise InputError(
-            "strap needs a paraphraser. Fine-tune one on a file of paraphrases (--paraphrases "
-            "FILE: sentence, tab, paraphrase), give a trained one (--paraphraser, a folder or Hub "
-            "id), or do without: --paraphraser rules"
-        )
     if config.paraphraser == "pairs" and not data.train.pairs:
         raise InputError(f"{data.direction} has no pairs to learn paraphrases from")
 

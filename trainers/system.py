@@ -184,6 +184,10 @@ class System(ABC):
     def read(cls, folder: Path, card: SystemCard, device: str) -> Self:
         """Read back what :meth:`write` wrote; the folder has been checked against its hash."""
 
+    @classmethod  # noqa: B027 - most lack nothing
+    def check_settings(cls, config: Any) -> None:
+        """Raise :class:`MissingFileError` for what only the user can give, before data is read."""
+
     @classmethod
     def planned(cls, data: TrainingData, config: SystemConfig) -> SystemCard:
         """The card of the system that :meth:`train` would make, before anything is measured."""

@@ -49,7 +49,8 @@ class Training:
 
 
 _NOW: ContextVar[Training | None] = ContextVar("training", default=None)
-_AGREED: ContextVar[bool] = ContextVar("agreed", default=False)
+# The answer, once there is one; it is for all trainings of a command.
+_AGREED: ContextVar[list[bool] | None] = ContextVar("agreed", default=None)
 _WHY: ContextVar[str] = ContextVar("why", default="")
 
 
@@ -66,7 +67,7 @@ def because(why: str) -> Iterator[None]:
 @contextmanager
 def agreed(yes: bool) -> Iterator[None]:
     """Inside, trainings that take long need not be asked for, if the user said so before."""
-    before = _AGREED.set(yes)
+    before = _AGREED.set([True] if yes else [])
     try:
         yield
     finally:
@@ -74,7 +75,7 @@ def agreed(yes: bool) -> Iterator[None]:
 
 
 def ask_before(what: str, instead: str) -> None:
-    """Ask before a training that takes long and that nobody asked for; a yes is for all of them.
+    """Ask before a training that takes long and that nobody asked for; an answer is for all.
 
     Args:
         what: is trained and how long it takes, as a sentence without a full stop.
@@ -83,11 +84,16 @@ def ask_before(what: str, instead: str) -> None:
     Raises:
         InputError: the answer is no, or there is no terminal to ask on.
     """
-    if _AGREED.get():
-        return
+    answers = _AGREED.get()
+    answers = [] if answers is None else answers  # one that nobody keeps
+    if answers:
+        if answers[0]:
+            return
+        raise InputError("not trained, like the first that was asked about: --yes trains them all")
+    answers.append(False)
     if not ask(f"{what}. Train it now?", f"{what}. {instead}"):
         raise InputError(f"nothing was trained. {instead}")
-    _AGREED.set(True)
+    answers[0] = True
 
 
 @contextmanager

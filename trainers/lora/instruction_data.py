@@ -11,7 +11,7 @@ from typing import Any
 
 from ...errors import InputError, MissingFileError
 from ...files import read_lines, read_text
-from ...hub import is_repo_id, why_not_downloaded
+from ...hub import constants, is_repo_id, why_not_downloaded
 from ...store import canonical
 from .records import Record
 
@@ -123,6 +123,9 @@ def _parquet(path: Path) -> Iterable[Any]:
 def _hub(name: str, revision: str) -> Iterable[Any]:
     import datasets
 
+    kept = Path(datasets.config.HF_DATASETS_CACHE) / name.replace("/", "___")
+    if constants.HF_HUB_OFFLINE and not kept.exists():
+        raise MissingFileError(f"the instructions {name} are not here, and HF_HUB_OFFLINE is set")
     try:
         found: Iterable[Any] = datasets.load_dataset(name, split="train", revision=revision or None)
     except Exception as error:  # the Hub's, the network's and the library's own, of many kinds

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...chat.estimate import estimate
+from ...chat.estimate import Estimate, estimate
 from ..system import Request, Task
 from .plan import Plan
 
@@ -19,10 +19,12 @@ class DryRun:
         lines: one for each request, JSON: ``id``, ``request`` (the exact body), ``prompt_tokens``,
             and ``answered``: whether its answer is on disk already.
         summary: of all, in words.
+        estimate: of all, in numbers.
     """
 
     lines: tuple[str, ...]
     summary: str
+    estimate: Estimate
 
 
 def dry_run(requests: Sequence[Request], task: Task) -> DryRun:
@@ -46,4 +48,4 @@ def dry_run(requests: Sequence[Request], task: Task) -> DryRun:
         }
         for name, one in zip(ids, found.planned, strict=True)
     )
-    return DryRun(tuple(json.dumps(row, ensure_ascii=False) for row in lines), found.summary)
+    return DryRun(tuple(json.dumps(row, ensure_ascii=False) for row in lines), found.summary, found)

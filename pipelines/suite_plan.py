@@ -1,0 +1,343 @@
+"""What a run of a suite would do, need and take, cell by cell, without doing any of it.
+
+Everything is looked for as a run looks for it, but offline: what is not here for that reason alone
+would be downloaded by the run; what is missing for another, only the user can get.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from importlib.metadata import PackageNotFoundError
+from pathlib import Path
+
+from ..chat.client import api_key
+from ..chat.estimate import Estimate
+from ..chat.refusals import RETIRED
+from ..chat.settings import OPENAI_URL
+from ..datasets_scripts.corpora import parse_dataset
+from ..datasets_scripts.directions import Direction
+from ..datasets_scripts.known import parse_direction
+from ..datasets_scripts.load import TestSet, load_test_set
+from ..datasets_scripts.sources import UpstreamFile
+from ..datasets_scripts.training import TrainingData, load_training
+from ..errors import MISSING, TSTBenchError, require_installed
+from ..hub import fetch_model, is_repo_id, offline
+from ..metrics.measure import roles_needed
+from ..talk import shown, wrapped
+from ..trainers.classifiers.train import default_config
+from ..trainers.learning.pace import duration
+from ..trainers.load import has_gpu, is_same_but_seed
+from ..trainers.prompted import Chat
+from ..trainers.prompting.dry_run import dry_run
+from ..trainers.registry import system_class
+from ..trainers.settings import read_settings
+from ..trainers.system import Request, Task
+from ..trainers.system_card import SYSTEM_STORE
+from ..trainers.train import system_config
+from .cells import Answers, Cell, SystemCell
+from .prepare import is_trained_here
+from .report_files import read_report
+from .results import system_folder
+from .scoring import Scoring
+from .suite import EVERYTHING, Changes, Part, open_suite
+
+# What a cell is ready for, as one letter of the table.
+STATES = {
+    "=": "scored",
+    "S": "to score: its outputs exist",
+    "W": "to write and score: nothing has to be trained",
+    "Q": "to ask a server and score",
+    "T": "to train, write and score",
+    "!": "something is missing that no run can get: see below",
+}
+Groups = dict[str, list[Cell]]
+_COLUMNS = 14  # directions beside one another in 80 columns
+_MOST_TO_DO = "!TQWS="  # states, the most needy first
+_OFFLINE = "HF_HUB_OFFLINE is set"  # in every message that says why nothing was downloaded
+
+
+@dataclass
+class _Needs:
+    """What is not here.
+
+    Attributes:
+        downloads: what a run downloads.
+        missing: what only the user can get, in the words of the error that the run would have.
+    """
+
+    downloads: set[str] = field(default_factory=set)
+    missing: list[str] = field(default_factory=list)
+
+    def add(self, error: TSTBenchError) -> None:
+        """Note an error, unless it only says that nothing is downloaded now."""
+        if _OFFLINE not in str(error):
+            self.missing.append(str(error))
+
+    def of_hub(self, name: object) -> None:
+        """Note a model of the Hub that is not in its cache."""
+        if isinstance(name, str) and is_repo_id(name) and not Path(name).exists():
+            try:
+                fetch_model(name)
+            except MISSING:
+                self.downloads.add(f"{name} (Hub)")
+
+
+@dataclass(frozen=True)
+class _Planned:
+    cell: Cell
+    state: str
+    needs: _Needs
+    seconds: float | None = None  # that its training takes, if that was measured here
+    chat: bool = False  # whether a server would be asked
+    estimate: Estimate | None = None  # what that takes, if the data are here
+
+
+def plan_suite(
+    path: str | Path,
+    part: Part = EVERYTHING,
+    changes: Changes = Changes(),  # noqa: B008
+) -> str:
+    """What a run would do, for people: a summary, a table, and what is missing.
+
+    Args:
+        path: as :func:`.suite.run_suite`, like all that follow.
+        part: which systems, directions and metrics.
+        changes: of the file.
+
+    Raises:
+        UnknownNameError, InputError: a mistake in the suite or in a file that it names.
+    """
+    with offline():
+        suite, root, every = open_suite(path, changes)
+        whole = suite.scoring()
+        how = replace(whole, metrics=part.metrics_of(whole.metrics))
+        groups = part.of(every)
+        found = []
+        for direction, some in shown(groups.items(), "looking for what is there", len(groups)):
+            found += _direction(parse_direction(direction), some, how, root)
+        return wrapped("\n".join(_told(str(path), found, groups, how, root)), 80)
+
+
+def _direction(
+    direction: Direction, some: Sequence[Cell], how: Scoring, root: Path
+) -> list[_Planned]:
+    shared = _Needs()
+    files = {file for part in parse_dataset(direction.dataset).parts for file in part.files}
+    absent = [f for f in files if isinstance(f, UpstreamFile) and "absent" in str(f.state())]
+    if absent:
+        size = sum(file.size or 0 for file in absent) / 1e6
+        known = f", {size:.1f} MB as far as known" * bool(size)
+        shared.downloads.add(f"{len(absent)} files of {direction.dataset} (GitHub{known})")
+    test_set = None
+    try:
+        test_set = load_test_set(direction)
+    except MISSING as error:
+        shared.add(error)
+    _scorers(direction, how, shared)
+    training = cache(load_training)
+    return [_cell(one, direction, test_set, training, how, root, shared) for one in some]
+
+
+def _scorers(direction: Direction, how: Scoring, needs: _Needs) -> None:
+    scorers = how.scorers(direction)
+    for name in roles_needed(how.metrics, scorers, how.choices):
+        spec = how.profile.spec(name)
+        try:
+            if not is_trained_here(name, spec):
+                scorers.find(name)
+            elif name in ("classifier", "attribution"):
+                needs.of_hub(getattr(default_config(spec), "base", None))
+        except MISSING as error:
+            needs.add(error)
+            needs.of_hub(spec.split("@")[0])
+
+
+def _cell(
+    cell: Cell,
+    direction: Direction,
+    test_set: TestSet | None,
+    training: Callable[[Direction], TrainingData],
+    how: Scoring,
+    root: Path,
+    shared: _Needs,
+) -> _Planned:
+    needs = _Needs({*shared.downloads}, [*shared.missing])
+    answers = None
+    if test_set is not None:
+        try:
+            answers = cell.check(test_set, root, training)
+        except MISSING as error:
+            needs.add(error)
+            if not isinstance(cell, SystemCell):
+                needs.downloads.add(f"outputs of {cell.info.name} (GitHub)")
+    state, seconds, asked = "S", None, None
+    if isinstance(cell, SystemCell):
+        kind = system_class(cell.name) if cell.stored is None else cell.stored.kind
+        if _is_scored(cell, direction, answers, how, root):
+            state = "="
+        elif answers is not None and answers.asked and answers.asked.finished() is not None:
+            state = "S"
+        elif issubclass(kind, Chat):
+            state, asked = "Q", _asked(cell, kind, direction, test_set, needs)
+        elif cell.stored is None and kind.Config is not None and not _is_trained(answers):
+            state = "T"
+            _training(cell, direction, needs)
+            seconds = _seconds(cell)
+        else:
+            state = "W"
+    elif _is_scored(cell, direction, answers, how, root):
+        state = "="
+    chat = state == "Q"
+    return _Planned(cell, "!" if needs.missing else state, needs, seconds, chat, asked)
+
+
+def _is_scored(
+    cell: Cell, direction: Direction, answers: Answers | None, how: Scoring, root: Path
+) -> bool:
+    if answers is None or (answers.asked is not None and answers.asked.finished() is None):
+        return False
+    try:
+        report = read_report(system_folder(root, direction, cell.info.name))
+    except (TSTBenchError, OSError):
+        return False
+    return {*how.metrics} <= {score.metric for score in report.scores}
+
+
+def _is_trained(answers: Answers | None) -> bool:
+    found = None if answers is None else answers.found
+    return found is not None and SYSTEM_STORE.find_recipe(found.card) is not None
+
+
+def _training(cell: SystemCell, direction: Direction, needs: _Needs) -> None:
+    """What a training reads besides the dataset."""
+    kind = system_class(cell.name)
+    learned = kind.direction_to_learn(direction)
+    chosen = cell.choice
+    config = system_config(cell.name, learned, chosen.settings, preset=chosen.preset)
+    try:
+        kind.versions()
+        kind.check_settings(config)
+    except PackageNotFoundError as error:
+        needs.missing.append(f"{error.name} is not installed: pip install 'tstbench[train]'")
+    except MISSING as error:
+        needs.add(error)
+    for name in kind.LOCAL:
+        needs.of_hub(getattr(config, name))
+
+
+def _seconds(cell: SystemCell) -> float | None:
+    """How long trainings of this system with these settings took here, on average."""
+    took = []
+    for model in SYSTEM_STORE.models():
+        card = model.card
+        if card.kind != cell.name or "seconds" not in card.made:
+            continue
+        learned = card.directions[0] if card.directions else "mini/negative-to-positive"
+        usual = system_config(
+            cell.name, parse_direction(learned), cell.choice.settings, preset=cell.choice.preset
+        )
+        if is_same_but_seed(read_settings(type(usual), card.settings, cell.name), usual):
+            took.append(float(str(card.made["seconds"])))
+    return sum(took) / len(took) if took else None
+
+
+def _asked(
+    cell: SystemCell,
+    kind: type[Chat],
+    direction: Direction,
+    test_set: TestSet | None,
+    needs: _Needs,
+) -> Estimate | None:
+    settings = kind.read_generation(cell.generation)
+    try:
+        api_key(settings)
+        require_installed("openai", "llm")
+    except TSTBenchError as error:
+        needs.missing.append(str(error))
+    if settings.model in RETIRED and settings.url == OPENAI_URL:
+        needs.missing.append(
+            f"OpenAI has retired {settings.model}: take another model, --set SYSTEM.model=MODEL, "
+            "or a server that has it, OPENAI_BASE_URL; outputs that were published: 'tstbench run "
+            "published'"
+        )
+    if test_set is None:
+        return None
+    task = Task(direction, cell.generation.seed, settings, "auto")
+    requests = [Request(*one) for one in zip(test_set.ids, test_set.sources, strict=True)]
+    try:
+        return dry_run(requests, task).estimate
+    except MISSING as error:
+        needs.add(error)
+        return None
+
+
+def _told(
+    name: str, found: list[_Planned], groups: Groups, how: Scoring, root: Path
+) -> Iterable[str]:
+    directions = list(groups)
+    fullest = sorted(groups.values(), key=len, reverse=True)
+    systems = list(dict.fromkeys(one.names[-1] for some in fullest for one in some))
+    size = f"{len(systems)} systems, {len(directions)} directions, {len(found)} cells"
+    yield f"{name}: {size}; profile {how.profile.name}; results in {root}"
+    counts = Counter(one.state for one in found)
+    yield from (f"{counts[one]:>6}  {one}  {what}" for one, what in STATES.items() if counts[one])
+    yield from _takes(found)
+    yield "Nothing was downloaded, trained, asked or scored."
+    states: dict[tuple[str, str], str] = {}
+    for one in found:  # of several seeds, the one that needs most
+        key = one.cell.names[-1], one.cell.direction
+        states[key] = min(states.get(key, one.state), one.state, key=_MOST_TO_DO.index)
+    for start in range(0, len(directions), _COLUMNS):
+        block = list(enumerate(directions, start=1))[start : start + _COLUMNS]
+        yield "\n" + " " * 18 + "".join(f"{number:>4}" for number, _ in block)
+        for system in systems:
+            row = (states.get((system, direction), ".") for _, direction in block)
+            yield f"  {system[:16]:<16}" + "".join(f"{letter:>4}" for letter in row)
+        yield from (f"  {number:>2}  {direction}" for number, direction in block)
+    needs = [(one, one.needs) for one in found]
+    yield from _listed("Missing, and how to get it", [(m, p) for p, n in needs for m in n.missing])
+    downloads = [(what, p) for p, n in needs for what in n.downloads]
+    yield from _listed("To be downloaded by the run", downloads)
+
+
+def _takes(found: list[_Planned]) -> Iterable[str]:
+    train = [one for one in found if one.state == "T"]
+    if train:
+        known = [one.seconds for one in train if one.seconds is not None]
+        rest = len(train) - len(known)
+        parts = [f"about {duration(sum(known))} for {len(known)}, as measured here"] * bool(known)
+        if rest:
+            gpu = "" if has_gpu() else ", and published ones take hours or days each without a GPU"
+            parts.append(f"no estimate for {rest}: none was trained here with its settings{gpu}")
+        yield f"Training: {'; '.join(parts)}"
+    chats = [one for one in found if one.chat]
+    asked = [one.estimate for one in chats if one.estimate is not None]
+    if asked:
+        prompts = sum(one.prompt_tokens for one in asked)
+        answers = sum(one.answer_tokens for one in asked)
+        priced = [(one.price, one) for one in asked if one.price is not None]
+        least = sum(price.of(one.prompt_tokens, 0) for price, one in priced)
+        most = sum(price.of(one.prompt_tokens, one.answer_tokens) for price, one in priced)
+        yield (
+            f"Asking: {sum(one.requests for one in asked):,} requests, {prompts:,} tokens of "
+            f"prompts, at most {answers:,} of answers: ${least:.2f} to ${most:.2f}"
+            + f", without {len(asked) - len(priced)} cells whose price is not known"
+            * (len(priced) < len(asked))
+        )
+    if len(asked) < len(chats):
+        yield f"Asking: no estimate for {len(chats) - len(asked)} cells whose data are not here"
+
+
+def _listed(title: str, things: list[tuple[str, _Planned]]) -> Iterable[str]:
+    users: dict[str, list[_Planned]] = {}
+    for what, planned in things:
+        users.setdefault(what, []).append(planned)
+    if users:
+        yield f"\n{title}:"
+    for what, some in users.items():
+        names = list(dict.fromkeys(one.cell.names[-1] for one in some))
+        who = ", ".join(names) if len(names) < 6 else f"{len(names)} systems"
+        yield f"- {what}\n    {who}: {len(some)} cells"

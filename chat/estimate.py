@@ -40,10 +40,10 @@ class Estimate:
 
     planned: tuple[Planned, ...]
     summary: str
-    requests: int
-    prompt_tokens: int
-    answer_tokens: int
-    price: Price | None
+    requests: int = 0
+    prompt_tokens: int = 0
+    answer_tokens: int = 0
+    price: Price | None = None
 
 
 def estimate(

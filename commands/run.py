@@ -29,10 +29,21 @@ from .flags import add_yes
 from .scoring import add_batch_size
 
 
+class _List(argparse.Action):
+    """Lists the named suites and ends, as ``--help`` does."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from ..pipelines.suite_file import named_suites
+        from ..pipelines.tables import print_rows
+
+        print_rows(("suite", "what it runs"), list(named_suites().items()))
+        parser.exit()
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the suite file, its parts, its changes and the format."""
-    parser.add_argument("suite", nargs="?", metavar="SUITE", help="a file SUITE.toml, or a name")
-    parser.add_argument("--list", action="store_true", help="list the suites that have a name")
+    parser.add_argument("suite", metavar="SUITE", help="a file SUITE.toml, or a name")
+    parser.add_argument("--list", action=_List, nargs=0, help="list the suites that have a name")
     parser.add_argument(
         "--dry-run",
         action="store_true",
@@ -73,19 +84,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the suite."""
-    from ..errors import InputError
     from ..pipelines.rankings import print_ranking
     from ..pipelines.suite import Changes, Part, run_suite
-    from ..pipelines.suite_file import named_suites
     from ..pipelines.suite_plan import plan_suite
-    from ..pipelines.tables import print_rows
     from ..trainers.learning.pace import agreed
 
-    if arguments.list:
-        print_rows(("suite", "what it runs"), list(named_suites().items()))
-        return
-    if arguments.suite is None:
-        raise InputError("which suite? Give a file SUITE.toml, or a name that --list shows")
     part = Part(
         *(tuple(some) for some in (arguments.system, arguments.direction, arguments.metric))
     )

@@ -174,10 +174,10 @@ class _Left:
     def check(self, count: int) -> None:
         """Raise :class:`IncompleteError` if cells were left out of ``count``."""
         if self.reasons:
-            each = "".join(f"\n  {number}: {reason}" for reason, number in self.reasons.items())
+            each = "; ".join(f"{number} for: {reason}" for reason, number in self.reasons.items())
             raise IncompleteError(
                 f"{sum(self.reasons.values())} of {count} cells were left out. The others are "
-                f"done, and the same command runs what is missing:{each}"
+                f"done, and the same command runs what is missing. {each}"
             )
 
 

@@ -281,7 +281,8 @@ def _told(
     fullest = sorted(groups.values(), key=len, reverse=True)
     systems = list(dict.fromkeys(one.names[-1] for some in fullest for one in some))
     size = f"{len(systems)} systems, {len(directions)} directions, {len(found)} cells"
-    yield f"{name}: {size}; profile {how.profile.name}; results in {root}"
+    yield f"{name}: {size}"
+    yield f"profile {how.profile.name}; results in {root}"
     counts = Counter(one.state for one in found)
     yield from (f"{counts[one]:>6}  {one}  {what}" for one, what in STATES.items() if counts[one])
     yield from _takes(found)

@@ -170,7 +170,6 @@ class Desk:
             "systems": list(self.study.systems),
             "bounds": list(self.study.bounds),
             "references_shown": self.study.references_shown,
-            "tasks": list(self.study.tasks),
             "progress": progress,
             "remarks": remarks,
         }

@@ -399,7 +399,7 @@ def taught(folder, stop=None):
     learner = learner_of(diverse=True, batch_size=4)
     learner.steps, learner.validate_every = 6, 1
     memory, update = learner._memory, learner.update
-    memory._most = 3
+    memory._most = 1
     learner._validate = lambda: {"selection": float(memory.counts.sum())}  # the last is kept
     def stops(step):
         if step == stop:

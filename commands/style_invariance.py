@@ -10,6 +10,7 @@ split is used; of larger ones a sample of each style.
 Examples:
   tstbench style-invariance cds --embedding word2vec --out invariance
   tstbench style-invariance shakespeare --embedding word2vec --embedding glove.6B.300d.txt
+  tstbench style-invariance cds --self-pairs --points 1000 --embedding glove.txt --out paper
   tstbench style-invariance mine --data mine.toml --sentences 300
 """
 
@@ -21,6 +22,7 @@ from pathlib import Path
 from ..talk import say, show
 
 _SENTENCES = 1000
+_POINTS = 150
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -47,6 +49,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--seed", type=int, default=0, metavar="N", help="of sample, permutations and t-SNE"
+    )
+    parser.add_argument(
+        "--points",
+        type=int,
+        default=_POINTS,
+        metavar="N",
+        help="of each style on the map, at most; the paper has 1000; 0 draws no map; default: "
+        f"{_POINTS}",
     )
     parser.add_argument(
         "--self-pairs",
@@ -79,7 +89,7 @@ def run(arguments: argparse.Namespace) -> None:
         permutations=arguments.permutations,
         seed=arguments.seed,
         self_pairs=arguments.self_pairs,
-        points=InvarianceOptions.points if out else 0,
+        points=arguments.points if out else 0,
     )
     if out:
         check_out(out)

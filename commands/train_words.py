@@ -18,7 +18,7 @@ def train_words(name: str, options: Sequence[str]) -> None:
     from ..datasets_scripts.judgments.left_out import sentences_left_out
     from ..datasets_scripts.known import dataset_facts
     from ..datasets_scripts.load import load_styles
-    from ..metrics.scorers.find_words import LEXICON, WORD_VECTORS
+    from ..metrics.scorers.find_words import LEXICON, MASKED_VECTORS, WORD_VECTORS
     from ..metrics.scorers.lexicon import LEXICON_FILE, read_lexicon
     from ..metrics.scorers.word_vectors import WordVectors
     from ..pipelines.prepare_words import train_dataset_vectors, train_style_lexicon
@@ -34,7 +34,7 @@ def train_words(name: str, options: Sequence[str]) -> None:
         refuse(rest[0], parser)
     config = read_settings(kind, given(kind, arguments, name), name)
     dataset_facts(arguments.dataset)
-    check_name(arguments, (LEXICON, WORD_VECTORS))
+    check_name(arguments, (LEXICON, WORD_VECTORS, MASKED_VECTORS))
     without, kept_as = sentences_left_out(arguments.without), arguments.name
     data = load_styles(arguments.dataset, data_dir=arguments.data_dir)
     rows: list[tuple[str, str]]
@@ -46,7 +46,9 @@ def train_words(name: str, options: Sequence[str]) -> None:
             best = sorted(lexicon.weights, key=lambda n: (-lexicon.weights[n][column], n))
             rows.append((style, ", ".join(best[:_SHOWN])))
     else:
-        artefact = train_dataset_vectors(data, config, without=without, name=kept_as)
+        artefact = train_dataset_vectors(
+            data, config, without=without, name=kept_as, masked=arguments.masked
+        )
         vectors = WordVectors.load(artefact.folder, "", artefact.hash)
         rows = [("words", str(len(vectors))), ("dimensions", str(vectors.dimensions))]
     card = artefact.card
@@ -58,6 +60,12 @@ def train_words(name: str, options: Sequence[str]) -> None:
 def _parser(name: str, settings: type) -> argparse.ArgumentParser:
     parser = Parser(prog=f"tstbench train {name}", allow_abbrev=False)
     parser.add_argument("dataset", help="such as yelp")
+    if name == "word-vectors":
+        parser.add_argument(
+            "--masked",
+            action="store_true",
+            help="learn from sentences whose style words are masked: wmd.placeholder=learned",
+        )
     add_without(parser)
     parser.add_argument("--name", help="under which it is kept")
     parser.add_argument("--data-dir", type=Path, help="your copy of a licensed corpus (GYAFC)")

@@ -35,7 +35,7 @@ from ..metrics.scorers.find import (
     language_model_name,
     other_attribution,
 )
-from ..metrics.scorers.find_words import LEXICON, WORD_VECTORS
+from ..metrics.scorers.find_words import LEXICON, MASKED_VECTORS, WORD_VECTORS
 from ..metrics.scorers.profile import Profile, Scorers
 from ..metrics.scorers.published import fetch_recipe
 from ..metrics.text import FOLDED, Reading, folded, preparation
@@ -56,6 +56,7 @@ ONE_KIND = {
     "source_language_model": "kn5",
     "lexicon": LEXICON,
     "word_vectors": WORD_VECTORS,
+    "masked_vectors": MASKED_VECTORS,
 }
 
 
@@ -298,6 +299,12 @@ def _word_vectors(asked: _Asked) -> Artefact:
     return asked.of_dataset("word_vectors", asked.spec, lambda: train_dataset_vectors(asked.data()))
 
 
+def _masked_vectors(asked: _Asked) -> Artefact:
+    return asked.of_dataset(
+        "word_vectors", asked.spec, lambda: train_dataset_vectors(asked.data(), masked=True)
+    )
+
+
 # Role -> how a missing scorer is trained. The roles themselves are defined in one table,
 # metrics/scorers/roles.py, which cannot know the trainers: they are in a higher room.
 TRAINERS: dict[str, Callable[[_Asked], Artefact]] = {
@@ -308,4 +315,5 @@ TRAINERS: dict[str, Callable[[_Asked], Artefact]] = {
     "attribution": _attribution,
     "lexicon": _lexicon,
     "word_vectors": _word_vectors,
+    "masked_vectors": _masked_vectors,
 }

@@ -14,8 +14,8 @@ from ..datasets_scripts.known import dataset_facts
 from ..datasets_scripts.load import StyleData, StyleSplit
 from ..errors import require_installed
 from ..metrics.scorers.artefacts import Artefact, ScorerCard, data_fingerprint, find_recipe, store
-from ..metrics.scorers.find_words import LEXICON, WORD_VECTORS
-from ..metrics.scorers.lexicon import StyleLexicon
+from ..metrics.scorers.find_words import LEXICON, MASKED_VECTORS, WORD_VECTORS
+from ..metrics.scorers.lexicon import LEXICON_FILE, StyleLexicon, read_lexicon
 from ..metrics.scorers.published import fetch_recipe
 from ..metrics.scorers.tokens import tokenized, tokens_name
 from ..metrics.scorers.word_vectors import WordVectors
@@ -67,10 +67,14 @@ def train_dataset_vectors(
     *,
     without: Iterable[str] = (),
     name: str | None = None,
+    masked: bool = False,
 ) -> Artefact:
     """Train word2vec on the sentences of all styles, unless it exists; test sentences are left out.
 
-    Args: as of :func:`train_style_lexicon`.
+    With ``masked``, the style words of the dataset's own lexicon, of the same sentences, are masked
+    first, so that ``<customstyle>`` has a vector, as in Mir et al.'s released code
+    (``train_word2vec_model`` of ``content_preservation.py``). Further arguments: as of
+    :func:`train_style_lexicon`.
 
     Raises:
         InputError: no word is frequent enough.
@@ -80,7 +84,13 @@ def train_dataset_vectors(
     require_installed("gensim", "vectors")
     training = _training(data, without)
     sentences = tokenized(training.texts, dataset_facts(data.dataset).language)
-    asked = _Asked("word_vectors", WORD_VECTORS, name, config.settings(), word_vectors.LIBRARIES)
+    kind, settings = WORD_VECTORS, {**config.settings()}
+    if masked:
+        own = train_style_lexicon(data, without=without, name=f"{name}-lexicon" if name else None)
+        found = read_lexicon(own.folder / LEXICON_FILE)
+        sentences = [" ".join(tokens) for tokens in found.apply(sentences, "masked")]
+        kind = MASKED_VECTORS
+    asked = _Asked("word_vectors", kind, name, settings, word_vectors.LIBRARIES)
 
     def fit() -> tuple[WordVectors, dict[str, float]]:
         return word_vectors.fit_word_vectors(sentences, config), {}

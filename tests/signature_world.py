@@ -55,6 +55,7 @@ def make_world(factory: pytest.TempPathFactory) -> World:
     chosen = (
         f"causal_lm={folder / 'llm'}",
         f"word_vectors={folder / 'vectors.txt'}",
+        f"masked_vectors={folder / 'vectors.txt'}",
         f"attribution={styled}",
         f"encoder={make_bert(folder / 'bert')}@2",
         "judge=m@http://127.0.0.1:9/v1",

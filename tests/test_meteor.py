@@ -13,6 +13,8 @@ from nltk.stem.porter import PorterStemmer
 from nltk.translate.bleu_score import modified_precision
 from nltk.translate.meteor_score import single_meteor_score
 
+from tstbench.datasets_scripts.judgments.arrays import read_npz
+from tstbench.files import read_lines
 from tstbench.metrics.functional import meteor as module
 from tstbench.metrics.functional.meteor import has_wordnet, meteor
 from tstbench.metrics.functional.sentence_bleu import NO_MATCH, sentence_bleu
@@ -84,9 +86,50 @@ def test_meteor_is_nltks_for_unequal_lengths(seed):
 def test_which_of_equal_words_are_aligned():
     """As NLTK does: from the last word of the prediction on, each with the last free equal one."""
     pairs = module._aligned("a b a".split(), "a a b a c".split(), False)
-    assert pairs == [(0, 1), (1, 2), (2, 3)]
+    assert [pair[:2] for pair in pairs] == [(0, 1), (1, 2), (2, 3)]
     # Equal words go first, so that "dogs" at 0 takes the "dogs" at 1, and "dog" has "dogged" left.
-    assert module._aligned("dogs dog".split(), "dogged dogs".split(), False) == [(0, 1), (1, 0)]
+    found = module._aligned("dogs dog".split(), "dogged dogs".split(), False)
+    assert found == [(0, 1, 0), (1, 0, 1)]
+
+
+def test_meteor_1_5_by_hand():
+    """Denkowski and Lavie (2014), equations 1 to 3, with the defaults for English, task "rank".
+
+    "the" and "." are function words, 0.25; others have 0.75. "walks" matches by its stem, 0.6.
+    """
+    one, two = "the dog walks .".split(), "the old dog walked .".split()
+    matched = 0.25 + 0.75 + 0.6 * 0.75 + 0.25
+    precision, recall = matched / (0.25 + 0.75 + 0.75 + 0.25), matched / (0.5 + 3 * 0.75)
+    mean = precision * recall / (0.85 * precision + 0.15 * recall)
+    assert meteor(one, two, version="1.5") == pytest.approx(mean * (1 - 0.6 * (2 / 4) ** 0.2))
+    assert meteor(two, two, version="1.5") == 1  # no penalty
+    assert meteor(two[::-1], two, version="1.5") == pytest.approx(1 - 0.6)
+
+
+@pytest.mark.realdata
+def test_meteor_1_5_is_near_the_released_values(sources):
+    """Mir et al.'s METEOR: theirs also has paraphrases, synonyms and another search."""
+    root = sources / "passeul/style-transfer-model-evaluation"
+    scores, stored = [], []
+    for setting in ("CAAE/rho_0_01", "CAAE/rho_5", "ARAE/lambda_5", "DAR/gamma_15"):
+        folder = "evaluations/automated/content_preservation/sentence_level"
+        found = read_npz(root / folder / f"{setting.replace('/', '_')}.npz")
+        stored += [*found["unmasked"]["METEOR"]]
+        for side in "01":
+            inputs = read_lines(root / f"data/sentiment.test.{side}")
+            outputs = read_lines(
+                root / f"transfer_model_outputs/{setting}/sentiment.test.{side}.tsf"
+            )
+            scores += [
+                [meteor(o.split(), i.split(), version=v) for v in ("1.5", "2007")]
+                for i, o in zip(inputs, outputs, strict=False)
+            ]
+    ours, other = np.transpose(scores)
+    assert np.isclose(ours, stored, atol=1e-6).mean() > 0.5  # to the last digit
+    assert np.corrcoef(ours, stored)[0, 1] > 0.99
+    assert ours.mean() == pytest.approx(np.mean(stored), abs=0.02)
+    assert np.corrcoef(other, stored)[0, 1] < 0.95
+    assert other.mean() > np.mean(stored) + 0.2
 
 
 def test_stems_are_porters():

@@ -167,7 +167,9 @@ CHANGED = {
     "sim": {"reduce": "mean"},
     "chrf": {"beta": 1.0, "char_order": 4, "word_order": 2, "lowercase": True, "clean": False},
     "surface": {"equal": "raw"},
-    "wmd": {"mask": "masked", "tokens": "whitespace"},
+    "wmd": {
+        "mask": "removed", "tokens": "whitespace", "placeholder": "centroid", "meteor": "1.5",
+    },
     "meaning": {"combine": "cosine", "reduce": "mean"},
     "cps": {
         "mask": "removed", "threshold": 0.5, "rule": "covering", "unit": "words",
@@ -179,7 +181,7 @@ CHANGED = {
 }  # fmt: skip
 # What must be chosen for an option to matter; and options whose own tests change them, since they
 # name files, or need data that may not be here.
-GIVEN = {"cps": {"mask": "masked"}}
+GIVEN = {"cps": {"mask": "masked"}, "wmd": {"mask": "masked"}}
 ELSEWHERE = {
     "joint": {"calibration"},
     "llm_judge": {"style_prompts", "content_prompts", "fluency_prompts"},
@@ -246,7 +248,10 @@ DEFAULTS = {
     "sim": {"reduce": "max"},
     "sti": {"ground": "uniform", "temperature": 1.0},
     "surface": {"equal": "letters"},
-    "wmd": {"mask": "none", "tokens": "words", "synonyms": "auto"},
+    "wmd": {
+        "mask": "none", "placeholder": "learned", "tokens": "words", "synonyms": "auto",
+        "meteor": "2007",
+    },
 }  # fmt: skip
 
 
@@ -389,11 +394,10 @@ def test_roles_follow_from_needs(scorers):
     assert set(roles_needed(["joint"], scorers)) == {"classifier", "language_model"}
     named = Scorers(EMBEDDED.with_scorers(["judge=m"]), scorers.direction)
     masked = choices({"wmd": {"mask": "masked"}, "cps": {"mask": "masked"}})
-    assert set(roles_needed(METRICS, named, masked)) == {one.name for one in OURS}
-    assert {one.name for one in OURS} - set(roles_needed(METRICS, named)) == {
-        "lexicon",
-        "attribution",
-    }
+    ours = {one.name for one in OURS}
+    assert set(roles_needed(METRICS, named, masked)) == ours - {"word_vectors"}
+    masked_only = {"lexicon", "attribution", "masked_vectors"}
+    assert set(roles_needed(METRICS, named)) == ours - masked_only
 
 
 def test_what_can_be_trained_is_said_once():

@@ -210,7 +210,8 @@ def made(tmp_path_factory):
 
     for name, layers in (("one", ("", "@0")), ("same", ("@0",))):
         embeddings = [part for layer in layers for part in ("--embedding", f"{bert}{layer}")]
-        arguments = ["--sentences", "40", "--permutations", "50", "--out", str(root / name)]
+        arguments = ["--sentences", "40", "--permutations", "50", "--points", "30"]
+        arguments += ["--out", str(root / name)]
         assert main(["style-invariance", "mini", *embeddings, *arguments]) == 0
     return root
 
@@ -249,7 +250,7 @@ class TestFiles:
         found = json.loads((made / "one" / "style_invariance.json").read_text())
         for one in found["embeddings"]:
             assert f"`{one['signature']}`" in text
-            assert one["map"]["points"] == 80
+            assert one["map"]["points"] == 2 * 30
         assert str(made) not in text
 
     def test_the_comparison_says_what_the_matrices_say(self, made):

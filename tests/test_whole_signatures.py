@@ -200,7 +200,13 @@ OPTIONS = {
     ("chrf", "clean", False): ALL,
     ("surface", "equal", "raw"): "copy_rate",
     ("wmd", "mask", "removed"): ALL,
+    ("wmd", "placeholder", "centroid"): " ".join(
+        f"{view}_{measure}"
+        for view in "sr"
+        for measure in ("wmd", "embedding_average", "greedy_matching", "vector_extrema")
+    ),
     ("wmd", "tokens", "whitespace"): ALL,
+    ("wmd", "meteor", "1.5"): "s_meteor r_meteor",
     ("meaning", "combine", "cosine"): ALL,
     ("meaning", "reduce", "mean"): ALL,
     ("cps", "mask", "removed"): ALL,
@@ -221,7 +227,10 @@ OPTIONS = {
 ELSEWHERE = {("wmd", "synonyms"), ("cola", "protocol")}
 # Of two styles, ordinal distances are uniform ones.
 FAR = '{"styles": ["negative", "positive"], "distances": [[0, 3], [3, 0]]}'
-USUAL = {"cps": {"mask": "masked"}}  # what must be chosen for an option to matter
+USUAL = {
+    "cps": {"mask": "masked"},
+    "wmd": {"mask": "masked"},
+}  # what must be chosen for an option to matter
 
 
 def test_no_option_is_without_a_case():

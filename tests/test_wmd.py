@@ -29,11 +29,13 @@ from tstbench.metrics.measure import measure, plan, roles_needed
 from tstbench.metrics.options import choices
 from tstbench.metrics.registry import benchmark_metrics, families
 from tstbench.metrics.result import LeftOut
+from tstbench.metrics.scorers.lexicon import MASK
 from tstbench.metrics.scorers.profile import PROFILES, Scorers
 from tstbench.metrics.scorers.tokens import tokenized
 from tstbench.metrics.scorers.word_vectors import WordVectors
 from tstbench.pipelines.prepare import prepare
 from tstbench.pipelines.prepare_words import train_dataset_vectors, train_style_lexicon
+from tstbench.trainers.word_vectors import fit_word_vectors
 
 METRICS = tuple(facts.name for facts in families()["wmd"].metrics)
 
@@ -361,6 +363,7 @@ def home(tmp_path_factory):
         data = load_styles("mini")
         train_style_lexicon(data)
         train_dataset_vectors(data)
+        train_dataset_vectors(data, masked=True)
     return folder
 
 
@@ -417,7 +420,8 @@ def test_every_choice_is_in_the_signature(scorers, inputs):
         assert all(str(usual[name]) != str(other[name]) for name in METRICS)
     masked = plan(METRICS, inputs, scorers, choices({"wmd": {"mask": "masked"}}))
     assert masked["r_meteor"].as_dict()["lexicon"].startswith("logistic:mini#")
-    assert masked["s_wmd"].as_dict()["mask_vector"] == "centroid"
+    assert masked["s_wmd"].as_dict()["mask_vector"] == "learned"
+    assert masked["s_wmd"].as_dict()["vectors"].startswith("word2vec-masked:mini#")
 
 
 def test_a_choice_that_is_signed_moves_the_number(scorers, inputs):
@@ -460,6 +464,30 @@ def test_prepare_trains_what_is_missing(inputs):
     assert [one.card.role for one in made] == ["lexicon"]
     again = prepare(inputs.direction, PROFILES["embedded"], ["s_meteor"], choices=masked)
     assert [one.hash for one in again] == [one.hash for one in made]
+
+
+def test_the_placeholder_has_a_vector_of_its_own_or_the_centroid(scorers, inputs):
+    """Learned from sentences that are masked with the dataset's own lexicon, as word2vec has it."""
+    data, lexicon = load_styles("mini"), scorers.load("lexicon")
+    sentences = lexicon.apply(tokenized(data.training.texts), "masked")
+    want = fit_word_vectors([" ".join(tokens) for tokens in sentences])
+    found = scorers.load("masked_vectors")
+    assert list(found.rows) == list(want.rows)
+    np.testing.assert_array_equal(found.vectors, want.vectors)
+    assert MASK not in scorers.load("word_vectors").rows
+    # One word against the placeholder: the distance of two unit vectors.
+    pair = [((MASK,), ("soup",))]
+    for vectors, words in ((found, ()), (scorers.load("word_vectors"), tuple(lexicon.weights))):
+        soup = vectors.vectors[vectors.rows["soup"]]
+        own = vectors.rows.get(MASK)
+        mask = vectors.centroid(words) if own is None else vectors.vectors[own]
+        far = np.linalg.norm(soup / np.linalg.norm(soup) - mask / np.linalg.norm(mask))
+        assert compare("wmd", pair, vectors, words)[0] == pytest.approx(far, abs=1e-5)
+    values = {
+        how: measure(["s_wmd"], inputs, scorers, choices({"wmd": {"mask": "masked", **how_}}))
+        for how, how_ in {"learned": {}, "centroid": {"placeholder": "centroid"}}.items()
+    }
+    assert values["learned"]["s_wmd"].value != values["centroid"]["s_wmd"].value
 
 
 def test_left_out(scorers):
@@ -522,7 +550,7 @@ def test_vectors_of_other_words_are_doubted_or_refused(capsys, tmp_path):
     ("metric", "scorer", "message"),
     [
         ("s_meteor", "lexicon=nowhere", "neither logistic nor a JSON file; there is no such file"),
-        ("s_wmd", "word_vectors=nowhere", "neither word2vec nor a file; there is no such file"),
+        ("s_wmd", "masked_vectors=nowhere", "neither word2vec nor a file; there is no such file"),
     ],
 )
 def test_a_scorer_that_is_not_there(capsys, metric, scorer, message):

@@ -16,7 +16,7 @@ import numpy as np
 from ...errors import InputError, unknown_name
 from ..scorers.lexicon import MASK
 from ..scorers.word_vectors import WordVectors
-from .meteor import meteor
+from .meteor import Version, meteor
 from .sentence_bleu import sentence_bleu
 from .transport import transport_distances
 from .word_vectors import embedding_average, greedy_matching, vector_extrema
@@ -40,6 +40,7 @@ def compare(
     style_words: Sequence[str] = (),
     *,
     synonyms: bool = False,
+    version: Version = "2007",
 ) -> np.ndarray:
     """One measure of N pairs of tokenised sentences.
 
@@ -48,8 +49,10 @@ def compare(
             are similarities, at most 1; embeddings are used as long as they are.
         pairs: prediction and what it is compared with, each a sequence of tokens.
         vectors: of words, for the four measures that need them; words without one are skipped.
-        style_words: what a ``<customstyle>`` stands for: its vector is their centroid.
+        style_words: what a ``<customstyle>`` without a vector of its own stands for: it has their
+            centroid.
         synonyms: whether METEOR matches WordNet's synonyms.
+        version: whose parameters METEOR has.
 
     Returns:
         Shape (N,), float64. Equal sentences have distance 0 and similarity 1 (METEOR and BLEU: by
@@ -67,7 +70,8 @@ def compare(
     rows = [places.setdefault((tuple(one), tuple(two)), len(places)) for one, two in pairs]
     distinct = list(places)
     if measure in ("meteor", "sentence_bleu"):
-        overlap = partial(meteor, synonyms=synonyms) if measure == "meteor" else sentence_bleu
+        how = {"synonyms": synonyms, "version": version}
+        overlap = partial(meteor, **how) if measure == "meteor" else sentence_bleu
         values = np.array([overlap(one, two) if one or two else 1.0 for one, two in distinct])
         return values[rows]
     if vectors is None:

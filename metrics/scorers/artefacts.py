@@ -155,7 +155,8 @@ _BY_NAME = ("fasttext", "textcnn", "transformer", "probe", "finetuned", "lora", 
 def _command(key: Key) -> str:
     role, dataset, name = key
     if role in ("lexicon", "word_vectors"):  # only further metrics need them
-        return f"tstbench train {role.replace('_', '-')} {dataset}"
+        masked = " --masked" if name.endswith("-masked") else ""
+        return f"tstbench train {role.replace('_', '-')} {dataset}{masked}"
     if role == "classifier" and name in _BY_NAME:
         return f"tstbench train classifier {dataset} --kind {name}"
     return "tstbench train cola" if role == "acceptability" else f"tstbench prepare {dataset}"

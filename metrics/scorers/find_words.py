@@ -18,6 +18,7 @@ from .word_vectors import WordVectors
 
 LEXICON = "logistic"  # the kind of lexicon that is trained here
 WORD_VECTORS = "word2vec"  # the kind of vectors
+MASKED_VECTORS = "word2vec-masked"  # those of sentences whose style words are masked
 
 
 def lexicon(spec: str, direction: Direction | None, _placement: Placement) -> Found:
@@ -40,11 +41,13 @@ def lexicon(spec: str, direction: Direction | None, _placement: Placement) -> Fo
 def word_vectors(spec: str, direction: Direction | None, _placement: Placement) -> Found:
     """Word vectors: ``word2vec``, trained on the direction's dataset, a folder, or a file.
 
+    ``word2vec-masked`` are those of the dataset's sentences with ``<customstyle>`` for style words.
+
     Raises:
         InputError: a direction is needed to know the dataset, or the file has no vectors.
         MissingScorerError: they have not been trained, or there is no such file.
     """
-    if spec == WORD_VECTORS:
+    if spec in (WORD_VECTORS, MASKED_VECTORS):
         return _found_vectors(_trained("word_vectors", direction, spec))
     path = Path(spec).expanduser()
     if (path / CARD_FILE).is_file():

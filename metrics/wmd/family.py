@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 Masking = Literal["none", "removed", "masked"]
 Tokens = Literal["words", "whitespace"]
 Synonyms = Literal["auto", "no", "wordnet"]
+Placeholder = Literal["learned", "centroid"]
+Meteor = Literal["2007", "1.5"]
 
 # Measure, its title, and what it is in a list.
 _MEASURES = (
@@ -53,21 +55,34 @@ def _facts() -> tuple[MetricFacts, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class WmdOptions(Options):
-    """Options of ``wmd``; ``--scorer word_vectors=...`` and ``lexicon=...`` choose its scorers.
+    """Options of ``wmd``.
+
+    ``--scorer lexicon=...``, ``word_vectors=...`` and ``masked_vectors=...`` choose its scorers.
 
     Attributes:
         mask: what becomes of style words, in both texts: ``none`` leaves them, ``masked`` puts
             ``<customstyle>`` in their place, ``removed`` leaves them out.
+        placeholder: the vector of ``<customstyle>``: ``learned`` with all others by word2vec on
+            masked sentences (published), or the ``centroid`` of the style words' vectors.
         tokens: ``words`` cleans, lower-cases and splits; ``whitespace`` takes the texts as they are.
         synonyms: METEOR's third stage: ``wordnet``, ``no``, or ``auto``: where NLTK has the data.
+        meteor: the parameters of METEOR: those of ``2007``, or of METEOR ``1.5``.
     """
 
     mask: Masking = "none"
+    placeholder: Placeholder = "learned"
     tokens: Tokens = "words"
     synonyms: Synonyms = "auto"
+    meteor: Meteor = "2007"
 
     def __post_init__(self) -> None:
-        for name, known in (("mask", Masking), ("tokens", Tokens), ("synonyms", Synonyms)):
+        for name, known in (
+            ("mask", Masking),
+            ("placeholder", Placeholder),
+            ("tokens", Tokens),
+            ("synonyms", Synonyms),
+            ("meteor", Meteor),
+        ):
             if getattr(self, name) not in get_args(known):
                 raise unknown_name(
                     f"value of wmd.{name}", str(getattr(self, name)), get_args(known)
@@ -99,7 +114,7 @@ class Wmd(Family[WmdOptions]):
             texts = [*inputs.predictions, *against]
             return list(dict.fromkeys(tokenized(texts, inputs.language, options.tokens)))
 
-        roles = ["word_vectors"] if _measure_of(metric) not in _WITHOUT_VECTORS else []
+        roles = [_vectors_of(options)] if _measure_of(metric) not in _WITHOUT_VECTORS else []
         roles += ["lexicon"] if options.mask != "none" else []
         return tuple(Need(role, prepare) for role in roles)
 
@@ -115,12 +130,13 @@ class Wmd(Family[WmdOptions]):
             "empty": "farthest" if measure == "wmd" else "zero",
         }
         if measure == "meteor":
+            found["params"] = None if options.meteor == "2007" else options.meteor
             return {**found, "stages": "exact+stem" + "+wordnet" * _with_wordnet(options)}
         if measure == "sentence_bleu":
             return {**found, "zero": "0.01"}
         found["norm"] = "unit" if measure == "wmd" else "raw"
         found["unknown"] = "skip"
-        found["mask_vector"] = "centroid" if options.mask == "masked" else None
+        found["mask_vector"] = options.placeholder if options.mask == "masked" else None
         return found
 
     def measure(
@@ -128,7 +144,8 @@ class Wmd(Family[WmdOptions]):
     ) -> Statistics:
         """The mean over sentences; a failed prediction has the worst value."""
         measure = _measure_of(metric)
-        vectors = None if measure in _WITHOUT_VECTORS else context.scorer("word_vectors")
+        role = None if measure in _WITHOUT_VECTORS else _vectors_of(options)
+        vectors = context.scorer(role) if role else None
         lexicon = context.scorer("lexicon") if options.mask != "none" else None
         import numpy as np
 
@@ -154,11 +171,18 @@ class Wmd(Family[WmdOptions]):
             cast("Measure", measure),
             list(zip(ours, theirs, strict=True)),
             vectors,
-            tuple(lexicon.weights) if lexicon else (),
+            tuple(lexicon.weights) if lexicon and options.placeholder == "centroid" else (),
             synonyms=measure == "meteor" and _with_wordnet(options),
+            version=options.meteor,
         )
         worst = FARTHEST if measure == "wmd" else 0.0
         return mean_statistics(np.where(inputs.failed & ~np.isnan(values), worst, values))
+
+
+def _vectors_of(options: WmdOptions) -> str:
+    """The role of the word vectors."""
+    learned = options.mask == "masked" and options.placeholder == "learned"
+    return "masked_vectors" if learned else "word_vectors"
 
 
 def _measure_of(metric: str) -> str:

@@ -15,8 +15,11 @@ _ARGUMENTS = """
     language (str): language of the texts; default: the dataset's, or English.
     mask (str): style words of both texts are left ("none"), become <customstyle> ("masked") or
         are left out ("removed").
+    placeholder (str): the vector of <customstyle>: "learned" by word2vec on masked sentences
+        (default, published), or the "centroid" of the style words' vectors.
     tokens (str): "words", cleaned, lower-cased and split; or "whitespace", as the texts are.
     synonyms (str): METEOR's third stage, "auto", "wordnet" or "no".
+    meteor (str): METEOR's parameters: those of "2007" (default), or of METEOR "1.5".
 Returns:
     s_wmd, r_wmd (float or None): distance, from 0 to 2, lower is better;
     s_meteor, r_meteor, s_embedding_average, r_embedding_average, s_greedy_matching,
@@ -77,8 +80,10 @@ class Wmd(tstbench.metrics.module.StyleTransferMetric):
         profile="embedded",
         language=None,
         mask=None,
+        placeholder=None,
         tokens=None,
         synonyms=None,
+        meteor=None,
     ):
         return tstbench.metrics.module.compute(
             [f"{view}_{score}" for score in _SCORES for view in "sr"],
@@ -88,5 +93,11 @@ class Wmd(tstbench.metrics.module.StyleTransferMetric):
             direction=direction,
             profile=profile,
             language=language,
-            wmd={"mask": mask, "tokens": tokens, "synonyms": synonyms},
+            wmd={
+                "mask": mask,
+                "placeholder": placeholder,
+                "tokens": tokens,
+                "synonyms": synonyms,
+                "meteor": meteor,
+            },
         )

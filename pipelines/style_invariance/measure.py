@@ -56,7 +56,7 @@ class InvarianceOptions:
         if not 0 <= self.seed < 2**32:
             raise InputError(f"--seed must be from 0 to 2**32 - 1, not {self.seed}")
         if self.points < 0:
-            raise InputError(f"the points of a map must be at least 0, not {self.points}")
+            raise InputError(f"--points must be at least 0, not {self.points}")
 
 
 @dataclass(frozen=True, kw_only=True)

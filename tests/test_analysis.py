@@ -17,6 +17,7 @@ from leaderboard_results import BACK, THERE, report, sample, write
 from scipy import stats
 from tiny_models import make_bert, make_distilbert
 
+import tstbench
 from tstbench.datasets_scripts.judgments.schema import Judgment
 from tstbench.datasets_scripts.known import parse_direction
 from tstbench.datasets_scripts.load import load_test_set
@@ -26,7 +27,13 @@ from tstbench.metrics.scorers.profile import PROFILES
 from tstbench.metrics.statistics import resample
 from tstbench.pipelines.analysis import correlation
 from tstbench.pipelines.analysis.data_table import DataTable, csv_text, latex_text, markdown_text
-from tstbench.pipelines.analysis.disagreement import metric_cases, places_of, system_cases
+from tstbench.pipelines.analysis.disagreement import (
+    metric_cases,
+    places_of,
+    reference_cases,
+    system_cases,
+)
+from tstbench.pipelines.analysis.distributions import by_setting, by_system, settings
 from tstbench.pipelines.analysis.human import human_aspects, human_means
 from tstbench.pipelines.analysis.lengths import text_statistics
 from tstbench.pipelines.analysis.results import Column, read_run
@@ -455,6 +462,76 @@ def test_no_pair_of_measures_fills_the_list(results):
         assert case.high_place > case.low_place + 0.5
     pairs = [frozenset((c.high, c.low)) for c in cases]
     assert sorted(pairs.count(pair) for pair in set(pairs)) == [3, 3, 3]
+
+
+def test_outputs_are_compared_with_peoples_rewrite_of_the_same_source(tmp_path):
+    """As figures 7 and 9 of the STI and CPS study: the same metric of both, by hand."""
+    people = [0.9, 0.8, 0.1, 0.5]
+    mine = [0.2, 0.8, 0.95, 0.4]
+    for name, family, values in (("reference-1", "human", people), ("mine", "fpft", mine)):
+        samples = [
+            sample(n, f"source {n}", f"{name} {n}", ("r",), sti=v, r_bleu=v)
+            for n, v in enumerate(values)
+        ]
+        one = report(name, {"sti": 0.5, "r_bleu": 5.0}, info={"family": family})
+        write(tmp_path, one, samples)
+    cases = reference_cases(read_run(tmp_path)[0], of_a_metric=2)
+    assert [(c.id, c.high, c.low, c.high_score, c.low_score) for c in cases] == [
+        ("s-2", "STI, output", "STI, reference-1", 0.95, 0.1),
+        ("s-0", "STI, reference-1", "STI, output", 0.9, 0.2),
+    ]
+    # Places among all eight: 0.95 is above all seven others, 0.1 below all.
+    assert (cases[0].high_place, cases[0].low_place) == (1.0, 0.0)
+
+
+# -- distributions ---------------------------------------------------------------------------------
+
+
+def test_distributions_are_those_of_the_sentences(results):
+    panels = {p.column.metric: p for p in by_system(results)}
+    assert list(panels) == ["s_bleu", "multi_bleu", "ppl"], "ACC says only yes or no"
+    rows = panels["multi_bleu"].rows
+    assert [r.name for r in rows if r.bound] == [rows[-1].name] == ["copy"]
+    (beta,) = [r for r in rows if r.name == "beta"]
+    expected = sentence_values(SYSTEMS.index("beta"))["multi_bleu"]
+    expected = expected[np.isfinite(expected)]
+    assert sorted(beta.values) == pytest.approx(sorted(expected))
+    assert beta.quantiles == pytest.approx(np.percentile(expected, [5, 25, 50, 75, 95]))
+
+
+def test_settings_are_named_by_what_differs():
+    """A sweep of CPS, as figure 5 of the STI and CPS study."""
+    tails = ("mask:none", "mask:masked|threshold:0.1|placeholder:[PAD]|steps:50",
+             "mask:masked|threshold:0.3|placeholder:[PAD]|steps:50",
+             "mask:removed|threshold:0.1|steps:50")  # fmt: skip
+    columns = [
+        Column(
+            metric="cps", signature=f"cps|v:2|{tail}|n:500", title=f"CPS ({n})", unit="fraction",
+            higher_is_better=True, aspect="content",
+        )
+        for n, tail in enumerate(tails, 1)
+    ]  # fmt: skip
+    assert settings(columns) == [
+        "mask=none", "mask=masked threshold=0.1", "mask=masked threshold=0.3",
+        "mask=removed threshold=0.1",
+    ]  # fmt: skip
+    assert settings([columns[0]] * 2) == ["(1)", "(1)"]
+
+
+def test_a_sweep_is_drawn_of_the_outputs_that_have_every_setting(tmp_path):
+    sources = load_test_set(THERE).sources
+    rewrites = [text.replace("cold", "warm") for text in sources]
+    for protocol in ("13a", "whitespace"):
+        for system in ("mine", "other")[: 1 + (protocol == "13a")]:
+            options = {"bleu": {"protocol": protocol}}
+            mine = {system: rewrites}
+            tstbench.evaluate(mine, THERE, metrics="s_bleu", options=options, out=tmp_path)
+    (one,) = read_run(tmp_path)
+    (panel,) = by_setting(one)
+    assert len(panel.rows) == 2
+    for protocol, row in zip(("13a", "whitespace"), panel.rows, strict=True):
+        assert f"protocol={protocol}" in row.name
+        assert len(row.values) == len(sources), "other, without the second setting, is left out"
 
 
 # -- the space of styles ---------------------------------------------------------------------------

@@ -26,8 +26,8 @@ from tstbench.spaces.analysis.write import AnalysisOptions, is_analysis, write_a
 
 ITEMS = (
     "ranking", "trade-off-content", "trade-off-fluency", "scores", "correlation-systems",
-    "correlation-sentences", "lengths", "disagreement-systems", "disagreement-metrics",
-    "plane-human_style-1-ppl",
+    "correlation-sentences", "distributions", "lengths", "disagreement-systems",
+    "disagreement-metrics", "plane-human_style-1-ppl",
 )  # fmt: skip
 PLAIN = AnalysisOptions(style_map=False)
 PLANE = ("human_style", "1/ppl")

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...metrics.registry import METRICS
 from .human import HumanAspect, human_sentences
 from .results import DirectionResults, competing, sentence_ids, sentence_scores
 
@@ -124,20 +125,68 @@ def metric_cases(
     results: DirectionResults, aspects: Sequence[HumanAspect], most: int = MOST_CASES
 ) -> tuple[MetricCase, ...]:
     """The outputs on which two measures of one aspect disagree most, one for each source."""
-    ids, measures = sentence_ids(results), _measures(results, aspects)
+    measures = _measures(results, aspects)
+    pairs = [
+        (one, other)
+        for i, one in enumerate(measures)
+        for other in measures[i + 1 :]
+        if one.aspect == other.aspect
+    ]
+    return _metric_cases(results, pairs, most)
+
+
+def reference_cases(
+    results: DirectionResults, of_a_metric: int = _OF_A_PAIR
+) -> tuple[MetricCase, ...]:
+    """The outputs whose scores are furthest from those of people's rewrite, one for each source.
+
+    Source: the STI and CPS study (Cloudera Fast Forward Labs, 2022), figures 7 and 9. Metrics of
+    style and content that read no references: against a reference itself, those say nothing.
+    """
+    runs = (r for r in results.runs if r.system.name in results.samples)
+    people = [r for r in runs if r.system.family == "human"][:1]
+    ids, pairs = sentence_ids(results), []
+    for column in results.columns if people else ():
+        facts = METRICS.get(column.metric)
+        if facts is None or facts.aspect not in ("style", "content") or "references" in facts.reads:
+            continue
+        if results.column([column.metric]) is not column:
+            continue
+        outputs = sentence_scores(results, column, ids)
+        theirs = sentence_scores(results, column, ids, people)
+        scores = np.concatenate([outputs, np.broadcast_to(theirs, outputs.shape)])
+        if len(np.unique(scores[np.isfinite(scores)])) < 3:
+            continue  # a share of yes and no has no size
+        places = places_of(scores, higher_is_better=column.higher_is_better)
+        pairs.append(
+            tuple(
+                _Measure(title=f"{column.title}, {of}", aspect=column.aspect, scores=x, places=y)
+                for of, x, y in zip(
+                    ("output", people[0].system.name),
+                    np.split(scores, 2),
+                    np.split(places, 2),
+                    strict=True,
+                )
+            )
+        )
+    return _metric_cases(results, pairs, of_a_metric * len(pairs))
+
+
+def _metric_cases(
+    results: DirectionResults, pairs: Sequence[tuple[_Measure, ...]], most: int
+) -> tuple[MetricCase, ...]:
+    """The outputs whose places by the two measures of a pair are furthest apart."""
+    ids = sentence_ids(results)
     names = [r.system.name for r in competing(results)]
     candidates: list[_Candidate] = []
-    for i, one in enumerate(measures):
-        for other in measures[i + 1 :]:
-            if one.aspect != other.aspect:
-                continue
-            gap = one.places - other.places
-            flat = np.where(np.isfinite(gap), np.abs(gap), -1.0).ravel()
-            for at in np.argsort(-flat, kind="stable")[: 4 * most]:
-                s, n = divmod(int(at), len(ids))
-                if flat[at] > 0:
-                    high, low = (one, other) if gap[s, n] > 0 else (other, one)
-                    candidates.append((float(flat[at]), s, n, high, low))
+    for one, other in pairs:
+        gap = one.places - other.places
+        flat = np.where(np.isfinite(gap), np.abs(gap), -1.0).ravel()
+        for at in np.argsort(-flat, kind="stable")[: 4 * most]:
+            s, n = divmod(int(at), len(ids))
+            if flat[at] > 0:
+                high, low = (one, other) if gap[s, n] > 0 else (other, one)
+                candidates.append((float(flat[at]), s, n, high, low))
     candidates.sort(key=lambda c: (-c[0], c[2], c[1], c[3].title, c[4].title))
     found: list[MetricCase] = []
     seen: set[int] = set()

@@ -124,16 +124,22 @@ def score_of(report: Report, column: Column) -> Score | None:
     return None if score is None or score.value is None else score
 
 
-def sentence_scores(results: DirectionResults, column: Column, ids: Sequence[str]) -> np.ndarray:
+def sentence_scores(
+    results: DirectionResults,
+    column: Column,
+    ids: Sequence[str],
+    runs: Sequence[Report] | None = None,
+) -> np.ndarray:
     """The scores of single sentences: shape (S, N), NaN where there is none.
 
     Args:
-        results: with S runs that compete; bounds are left out.
+        results: with sentences.
         column: which score.
         ids: of the N sentences.
+        runs: the S runs with sentences; by default those that compete.
     """
     rows = []
-    for report in competing(results):
+    for report in competing(results) if runs is None else runs:
         keys = {s.signature: s.key for s in report.scores}
         key = keys.get(column.signature)
         by_id = {sample.id: sample.scores for sample in results.samples[report.system.name]}

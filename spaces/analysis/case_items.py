@@ -11,6 +11,7 @@ from ...pipelines.analysis.disagreement import (
     MetricCase,
     SystemCase,
     metric_cases,
+    reference_cases,
     system_cases,
 )
 from ...pipelines.analysis.human import HumanAspect
@@ -65,7 +66,31 @@ def system_case_item(results: DirectionResults) -> Item | None:
 
 def metric_case_item(results: DirectionResults, aspects: Sequence[HumanAspect]) -> Item | None:
     """Where metrics of one aspect, or a metric and people, disagree most."""
-    cases = metric_cases(results, aspects)
+    return _cases(
+        results,
+        metric_cases(results, aspects),
+        "disagreement-metrics",
+        "Where metrics disagree most",
+        "Outputs that one measure of an aspect finds good and another of the same aspect bad, one "
+        "for each source.",
+    )
+
+
+def reference_case_item(results: DirectionResults) -> Item | None:
+    """Where outputs and people's rewrites of the same source are scored most differently."""
+    return _cases(
+        results,
+        reference_cases(results),
+        "disagreement-references",
+        "Where outputs are furthest from people's rewrites",
+        "Outputs whose score by a metric is far above or below that of people's rewrite of the "
+        "same source: three of each metric.",
+    )
+
+
+def _cases(
+    results: DirectionResults, cases: Sequence[MetricCase], name: str, title: str, says: str
+) -> Item | None:
     if not cases:
         return None
     shows = results.shows_texts
@@ -84,9 +109,9 @@ def metric_case_item(results: DirectionResults, aspects: Sequence[HumanAspect]) 
         for n, c in enumerate(cases, 1)
     )
     table = DataTable(
-        name=f"metric disagreements {results.name}",
-        title=f"Where metrics disagree most on {results.name}",
-        header=("output of", "finds it good", "finds it bad", "source", "output"),
+        name=f"{name} {results.name}",
+        title=f"{title}, {results.name}",
+        header=("output of", "high", "low", "source", "output"),
         rows=rows,
         texts=frozenset({3, 4}) if shows else frozenset(),
         notes=() if shows else (_HIDDEN,),
@@ -95,12 +120,9 @@ def metric_case_item(results: DirectionResults, aspects: Sequence[HumanAspect]) 
               "low", "low_score", "low_place", "source", "output")  # fmt: skip
     return of_table(
         table,
-        name="disagreement-metrics",
-        title="Where metrics disagree most",
-        says=(
-            "Outputs that one measure of an aspect finds good and another of the same aspect "
-            "bad, one for each source."
-        ),
+        name=name,
+        title=title,
+        says=says,
         alt=f"For {len(cases)} outputs their places by two measures.",
         csv=csv_text(header, data),
         draw=lambda: draw_metric_cases(cases, texts=shows),
@@ -120,8 +142,11 @@ def _metric_case(number: int, case: MetricCase) -> Markup:
     rows = [("source", case.source, "given")]
     rows += [("reference", text, "given") for text in case.references]
     rows.append((case.system, case.prediction, "output"))
-    rows.append((case.high, f"finds it good: {case.high_score:.4g}", "output"))
-    rows.append((case.low, f"finds it bad: {case.low_score:.4g}", "output"))
+    for title, score, place in (
+        (case.high, case.high_score, case.high_place),
+        (case.low, case.low_score, case.low_place),
+    ):
+        rows.append((title, f"{score:.4g}, better than {100 * place:.0f}% of all", "output"))
     return _case(head, rows)
 
 

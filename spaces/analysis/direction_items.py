@@ -12,6 +12,7 @@ from ...errors import TSTBenchError, UnknownNameError
 from ...metrics.units import between, number
 from ...pipelines.analysis.correlation import over_sentences, over_systems
 from ...pipelines.analysis.data_table import DataTable, csv_text
+from ...pipelines.analysis.distributions import DistributionPanel, by_setting, by_system
 from ...pipelines.analysis.human import HumanAspect
 from ...pipelines.analysis.lengths import text_statistics
 from ...pipelines.analysis.results import Column, DirectionResults, score_of
@@ -22,8 +23,9 @@ from ...pipelines.meta.in_words import in_full
 from ...pipelines.ranked_table import direction_table
 from ...pipelines.rankings import standings_text
 from ...talk import say
-from .case_items import metric_case_item, system_case_item
+from .case_items import metric_case_item, reference_case_item, system_case_item
 from .correlation_items import correlation_item
+from .draw_distributions import draw_distributions
 from .draw_plane import draw_trade_off
 from .draw_scores import draw_intervals, draw_scores, in_order
 from .draw_texts import draw_lengths
@@ -95,6 +97,24 @@ def direction_items(
     items += [sentences] if sentences else []
     if not sentences:
         missing.append("correlations over sentences: they need 2 scores of single sentences")
+    panels = by_system(results)
+    if panels:
+        items.append(
+            _distributions(
+                results, panels, "distributions", "Scores of single sentences",
+                "How the scores of single sentences are distributed; the tick is the median, the "
+                "bar the middle half. Metrics that only say yes or no are left out.",
+            )
+        )  # fmt: skip
+    for panel in by_setting(results):
+        items.append(
+            _distributions(
+                results, [panel], f"settings-{panel.column.metric}",
+                f"{panel.title} by setting",
+                "The same outputs, scored with several settings of the metric: those of all "
+                "systems that have every setting. The tick is the median.",
+            )
+        )  # fmt: skip
     items.append(_lengths(results))
     if style_map:
         say(f"{results.name}: laying out the space of styles (t-SNE, some seconds)")
@@ -111,6 +131,11 @@ def direction_items(
         (
             metric_case_item(results, aspects),
             "where metrics disagree: it needs two scores of single sentences of one aspect",
+        ),
+        (
+            reference_case_item(results),
+            "where outputs and people's rewrites differ: it needs scores of the baseline "
+            "reference-1",
         ),
     ):
         if made is None:
@@ -245,6 +270,44 @@ def _plane(
         + (", ".join(plane.front) or "none"),
         csv=csv_text(header, data),
         draw=lambda: draw_trade_off(plane),
+    )
+
+
+def _distributions(
+    results: DirectionResults,
+    panels: Sequence[DistributionPanel],
+    name: str,
+    title: str,
+    says: str,
+) -> Item:
+    header = ("direction", "metric", "name", "bound", "sentences", "mean", "p5", "p25", "p50",
+              "p75", "p95", "signature")  # fmt: skip
+    data, rows = [], []
+    for panel in panels:
+        column = panel.column
+        for r in panel.rows:
+            mean, quantiles = float(r.values.mean()), r.quantiles
+            data.append(
+                (results.name, column.metric, r.name, r.bound, len(r.values), mean, *quantiles,
+                 r.signature)
+            )  # fmt: skip
+            shown = (number(v, column.unit) for v in (mean, *quantiles))
+            rows.append((f"{panel.title}: {r.name}", str(len(r.values)), *shown))
+    table = DataTable(
+        name=f"{name} {results.name}",
+        title=f"{title} on {results.name}",
+        header=("", "sentences", "mean", "5%", "25%", "median", "75%", "95%"),
+        rows=tuple(rows),
+        notes=("Percentiles of the scores of single sentences; their mean is no corpus score.",),
+    )
+    return of_table(
+        table,
+        name=name,
+        title=title,
+        says=says,
+        alt=f"Histograms of {', '.join(p.title for p in panels)}, {len(rows)} in all.",
+        csv=csv_text(header, data),
+        draw=lambda: draw_distributions(panels),
     )
 
 

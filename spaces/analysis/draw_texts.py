@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _ROW = 0.27
+_MEASURE = 32
 _SENTENCE = 48  # letters of one that names a row
 
 
@@ -134,7 +135,9 @@ def draw_metric_cases(cases: Sequence[MetricCase], *, texts: bool) -> Figure:
         cases: the rows.
         texts: whether rows are named by the output, else by its system and id.
     """
-    figure = new_figure(6.0, 0.36 * len(cases))
+    longest = max(len(short(t, _MEASURE)) for c in cases for t in (c.high, c.low))
+    room = 0.02 * (longest + 7)  # a letter, and a score
+    figure = new_figure(3.4 * (1 + 2 * room), 0.36 * len(cases))
     axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
     plain(axes, grid="x")
     for n, case in enumerate(cases):
@@ -144,8 +147,9 @@ def draw_metric_cases(cases: Sequence[MetricCase], *, texts: bool) -> Figure:
             (case.high_place, case.high, case.high_score, "o", 1),
         ):
             axes.plot(place, n, mark, color=colour("fpft" if side > 0 else "prompted"), ms=7)
+            name = short(title, _MEASURE)
             axes.annotate(
-                f"{title} {score:.4g}", (place, n), xytext=(9 * side, 0), va="center",
+                f"{name} {score:.4g}", (place, n), xytext=(9 * side, 0), va="center",
                 textcoords="offset points", ha="left" if side > 0 else "right", fontsize=8,
             )  # fmt: skip
     labels = [
@@ -155,7 +159,7 @@ def draw_metric_cases(cases: Sequence[MetricCase], *, texts: bool) -> Figure:
     axes.set_yticks(range(len(cases)), labels)
     axes.tick_params(axis="y", labelcolor=colour("ink"), labelsize=8.5)
     axes.set_ylim(len(cases) - 0.4, -0.6)
-    axes.set_xlim(-0.38, 1.38)
+    axes.set_xlim(-room, 1 + room)
     axes.set_xticks([0, 0.25, 0.5, 0.75, 1])
     axes.set_xlabel("share of all outputs that are worse by the measure")
     return figure

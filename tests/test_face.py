@@ -177,7 +177,7 @@ def test_pandas_and_ranks(several):
     assert len(frame) == 3 * 3
     assert set(frame["system"]) == {"<b>odd</b>", "copy", "reference-1"}
     assert frame.query("system == 'copy' and metric == 's_bleu'")["value"].item() == 100.0
-    assert frame["signature"].str.contains("|v:1|", regex=False).all()
+    assert frame["signature"].str.contains("|v:", regex=False).all()
     assert not frame["signature"].str.contains("tstbench:0", regex=False).any()
     assert [rank.system for rank in several.rank("acc")] == ["<b>odd</b>"]  # the others are bounds
     with pytest.raises(tstbench.TSTBenchError, match="several systems were scored"):

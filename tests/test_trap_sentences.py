@@ -34,6 +34,7 @@ from tstbench.pipelines.report_files import read_report
 ROOT = Path(__file__).parent.parent
 MINI = parse_direction("mini/negative-to-positive")
 SETTINGS = {"surface": {"equal": "clean"}, "naturalness": {"folds": 3}, "chrf": {"word_order": 2}}
+SETTINGS |= dict.fromkeys(("bertscore", "cola", "ppl"), {"protocol": "cleaned"})
 BLEU = ("s_bleu", "r_bleu", "multi_bleu", "joint")  # its protocols read raw text
 JUDGED = tuple(name for name in METRICS if name.startswith("judge_"))
 CLEANED = tuple(name for name in METRICS if name not in (*BLEU, *JUDGED))
@@ -132,7 +133,7 @@ def values(given, scorers, metrics=CLEANED):
     for name in ("naturalness_unigram", "naturalness_neural", "naturalness_lm"):
         shown[name] = found[name].statistics.per_sentence.sum()
     for name in ("acc", "cola"):
-        (need,) = needs([name], given, scorers)
+        (need,) = needs([name], given, scorers, choices(SETTINGS))
         wanted = {"acc": MINI.target_style, "cola": "acceptable"}[name]
         scorer = scorers.load(need.role)
         of_wanted = scorer.distribution(need.texts)[:, scorer.styles.index(wanted)]

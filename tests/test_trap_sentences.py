@@ -34,7 +34,7 @@ from tstbench.pipelines.report_files import read_report
 ROOT = Path(__file__).parent.parent
 MINI = parse_direction("mini/negative-to-positive")
 SETTINGS = {"surface": {"equal": "clean"}, "naturalness": {"folds": 3}, "chrf": {"word_order": 2}}
-SETTINGS |= dict.fromkeys(("bertscore", "cola", "ppl"), {"protocol": "cleaned"})
+SETTINGS |= {name: {"protocol": "cleaned"} for name in ("bertscore", "cola", "ppl")}
 BLEU = ("s_bleu", "r_bleu", "multi_bleu", "joint")  # its protocols read raw text
 JUDGED = tuple(name for name in METRICS if name.startswith("judge_"))
 CLEANED = tuple(name for name in METRICS if name not in (*BLEU, *JUDGED))

@@ -17,6 +17,7 @@ from .shakespeare.corpus import CORPUS as SHAKESPEARE
 from .styptb_arr.corpus import CORPUS as STYPTB_ARR
 from .styptb_tfu.corpus import CORPUS as STYPTB_TFU
 from .wnc.corpus import CORPUS as WNC
+from .wnc_full.corpus import CORPUS as WNC_FULL
 from .yelp.corpus import CORPUS as YELP
 
 _OURS: dict[str, Corpus] = {
@@ -24,7 +25,7 @@ _OURS: dict[str, Corpus] = {
     for corpus in (
         *(MINI, YELP, AMAZON, GYAFC_EM, GYAFC_FR),
         *(SHAKESPEARE, STYPTB_TFU, STYPTB_ARR),
-        *(WNC, CDS, COLA),
+        *(WNC, WNC_FULL, CDS, COLA),
     )
 }
 

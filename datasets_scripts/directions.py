@@ -166,6 +166,14 @@ _FURTHER = (
         parallel=True,
     ),
     DatasetFacts(
+        "wnc_full",
+        "Wiki Neutrality Corpus, whole",
+        "subjectivity",
+        ("subjective", "neutral"),
+        pairs=(("subjective", "neutral"),),
+        parallel=True,
+    ),
+    DatasetFacts(
         "cds",
         "Corpus of Diverse Styles, samples",
         "eleven styles",

@@ -2,6 +2,8 @@
 
 import zipfile
 
+import numpy as np
+import pandas as pd
 import pytest
 from datasets import load_dataset
 
@@ -65,6 +67,60 @@ class TestWnc:
         file.write_bytes(b"1\ta\tb\tcaf\xe9\tcafe\n")
         with pytest.raises(InputError, match="line 1: not UTF-8"):
             load_test_set("wnc/subjective-to-neutral", data_dir=wnc)
+
+
+class TestWncFull:
+    @pytest.fixture
+    def rows(self):
+        """Pairs of few or many words that lose few or many; one revision has eleven rows."""
+        stream = np.random.default_rng(0)
+        rows = []
+        for n in range(400):
+            words = [f"w{k}" for k in stream.integers(0, 90, 2 + stream.geometric(0.1))]
+            target = words[: max(1, len(words) - int(stream.geometric(0.5)))]
+            number = n if n % 40 else 7
+            rows.append(
+                [str(number), "p", "p", f"s{n} " + " ".join(words), f"t{n} " + " ".join(target)]
+            )
+        return rows
+
+    def test_the_split_is_that_of_the_sti_study(self, rows, tmp_path):
+        """Its ``data_utils.py`` written out: numpy's generator, then pandas."""
+        folder = tmp_path / "WNC"
+        folder.mkdir()
+        (folder / "biased.full").write_text("".join("\t".join(row) + "\n" for row in rows))
+        order = np.random.default_rng(42).permutation(400)
+        train, rest = order[40:], order[:40]
+        again = np.random.default_rng(42).permutation(40)
+        drawn = {"train": train, "validation": rest[again[20:]], "test": rest[again[:20]]}
+        frame = pd.DataFrame(rows, columns=["id", "a", "b", "pre", "post"])
+        frame["length"] = frame["pre"].str.split().str.len()
+        frame["delta"] = frame["post"].str.split().str.len() - frame["length"]
+        once = frame[~frame["id"].duplicated(keep=False)]
+        learned = once.loc[[row for row in train if row in once.index]]
+        bounds = learned[["length", "delta"]].quantile(q=[0.01, 0.99])
+        for part, indices in drawn.items():
+            some = once.loc[[row for row in indices if row in once.index]]
+            for column in ("length", "delta"):
+                some = some[some[column].between(*bounds[column])]
+            found = load_test_set(
+                "wnc_full/subjective-to-neutral", part, data_dir=folder, cleaning="raw"
+            )
+            assert found.sources == tuple(some["pre"])
+            assert found.references == tuple((text,) for text in some["post"])
+            assert len(some)
+            assert part != "train" or len(some) < len(indices) - 11  # outliers are left out too
+
+    def test_it_builds_and_too_few_rows_do_not(self, rows, tmp_path):
+        folder = tmp_path / "WNC"
+        folder.mkdir()
+        file = folder / "biased.full"
+        file.write_text("".join("\t".join(row) + "\n" for row in rows))
+        report = build("wnc_full", tmp_path / "out", data_dir=folder)
+        assert not report.publishable
+        file.write_text("".join("\t".join(row) + "\n" for row in rows[:19]))
+        with pytest.raises(InputError, match="19 rows"):
+            load_test_set("wnc_full/subjective-to-neutral", data_dir=folder)
 
 
 class TestCola:

@@ -6,32 +6,37 @@ target, and columns with parses, which are not read.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ...errors import InputError
 from ..sources import UserFile
 
-SOURCE, TARGET = 3, 4  # the raw texts; columns 1 and 2 are word pieces
+ID, SOURCE, TARGET = 0, 3, 4  # the raw texts; columns 1 and 2 are word pieces
+_FEWEST = 20  # rows of the whole corpus: fewer cannot be split
 
 
 @dataclass(frozen=True)
 class WncColumn(UserFile):
-    """One side of the pairs of a file."""
+    """One side of the pairs of a file, or of those that belong to a split of the whole corpus."""
 
     column: int = SOURCE
+    split: str = ""  # train, validation or test of ``biased.full``; empty for all rows
 
     @property
     def name(self) -> str:
         """``corpus/path: source``"""
         side = "source" if self.column == SOURCE else "target"
-        return f"{super().name}: {side}"
+        return f"{super().name}{self.split and f', {self.split}'}: {side}"
 
     def lines(self, data_dir: Path | str | None = None) -> list[str]:
         """The texts of the column.
 
         Raises:
-            InputError: a line with too few columns, or an empty text; names file and line.
+            InputError: a line with too few columns, or an empty text; names file and line. Too few
+                rows to split.
         """
         path = self.locate(data_dir)
         found = []
@@ -39,14 +44,50 @@ class WncColumn(UserFile):
         text = path.read_bytes().decode("utf-8", "surrogateescape")
         for number, line in enumerate(text.removesuffix("\n").split("\n"), start=1):
             columns = line.split("\t")
-            if len(columns) <= TARGET or not columns[self.column].strip():
+            if len(columns) <= TARGET or not (columns[SOURCE].strip() and columns[TARGET].strip()):
                 raise InputError(
                     f"{path}, line {number}: a row of the Wiki Neutrality Corpus has at least five "
                     f"tab-separated columns (id, two of tokens, source, target), got {line[:60]!r}"
                 )
             try:
-                columns[self.column].encode("utf-8")
+                line.encode("utf-8")
             except UnicodeEncodeError as error:
                 raise InputError(f"{path}, line {number}: not UTF-8 text") from error
-            found.append(columns[self.column])
-        return found
+            found.append(columns)
+        if not self.split:
+            return [columns[self.column] for columns in found]
+        if len(found) < _FEWEST:
+            raise InputError(f"{path} has {len(found)} rows: at least {_FEWEST} can be split")
+        return [found[row][self.column] for row in split_rows(found)[self.split]]
+
+
+def split_rows(rows: Sequence[Sequence[str]]) -> dict[str, list[int]]:
+    """The splits of the whole corpus: indices of rows, each in its order.
+
+    Source: Cloudera Fast Forward Labs (2022), ``src/data_utils.py`` of
+    fastforwardlabs/text-style-transfer: 90 % for training and 5 % each for validation and test,
+    drawn by ``datasets`` with seed 42; then every revision that occurs more than once is left out;
+    then the rows whose source's length, or whose change of length, is below the first or above the
+    99th percentile of the training rows (in words).
+
+    Args:
+        rows: columns of each row, as in the file.
+    """
+    import numpy as np
+    from datasets import Dataset
+
+    first = Dataset.from_dict({"row": range(len(rows))}).train_test_split(
+        train_size=0.9, shuffle=True, seed=42
+    )
+    second = first["test"].train_test_split(train_size=0.5, shuffle=True, seed=42)
+    drawn = {"train": first["train"], "validation": second["train"], "test": second["test"]}
+    times = Counter(columns[ID] for columns in rows)
+    splits = {
+        name: [row for row in some["row"] if times[rows[row][ID]] == 1]
+        for name, some in drawn.items()
+    }
+    words = np.array([[len(columns[i].split()) for i in (SOURCE, TARGET)] for columns in rows])
+    sizes = np.stack([words[:, 0], words[:, 1] - words[:, 0]], axis=1)
+    low, high = np.quantile(sizes[splits["train"]], [0.01, 0.99], axis=0)
+    usual = ((sizes >= low) & (sizes <= high)).all(axis=1)
+    return {name: [row for row in some if usual[row]] for name, some in splits.items()}

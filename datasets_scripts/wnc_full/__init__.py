@@ -1,0 +1,1 @@
+"""The Wiki Neutrality Corpus, whole: edits of one word and of several."""

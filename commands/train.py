@@ -21,6 +21,7 @@ SCORERS = {
     "cola": "the acceptability classifier, on CoLA",
     "lexicon": "the style lexicon of a dataset",
     "word-vectors": "word vectors of a dataset",
+    "language-model": "language models of a dataset's styles",
     "meaning": "the meaning scorer, on made pairs",
 }
 WORDS = ("lexicon", "word-vectors")
@@ -66,6 +67,10 @@ def run(arguments: argparse.Namespace) -> None:
         from .train_words import train_words
 
         train_words(name, arguments.options)
+    elif name == "language-model":
+        from .train_words import train_language_models
+
+        train_language_models(arguments.options)
     elif name == "meaning":
         from .train_scorer import train_meaning_scorer
 

@@ -1,4 +1,4 @@
-"""``tstbench train lexicon ...`` and ``tstbench train word-vectors ...``."""
+"""``tstbench train lexicon``, ``word-vectors`` and ``language-model``."""
 
 from __future__ import annotations
 
@@ -57,7 +57,43 @@ def train_words(name: str, options: Sequence[str]) -> None:
     print_rows(("", f"{card.name}:{card.dataset}"), [*facts, *rows, *folder])
 
 
-def _parser(name: str, settings: type) -> argparse.ArgumentParser:
+def train_language_models(options: Sequence[str]) -> None:
+    """Train a language model of each style and print what they are."""
+    from ..datasets_scripts.known import dataset_facts
+    from ..datasets_scripts.load import load_styles
+    from ..errors import InputError
+    from ..metrics.scorers.find import LANGUAGE_MODELS
+    from ..pipelines.prepare import train_style_language_model
+    from ..pipelines.tables import print_rows
+    from ..trainers.lstm_language_model import LstmConfig
+    from ..trainers.settings import read_settings
+
+    parser = _parser("language-model", LstmConfig, "settings of lstm, part of the recipe")
+    parser.add_argument("--kind", choices=LANGUAGE_MODELS, default="kn5", help="default: kn5")
+    arguments, rest = parser.parse_known_args(options)
+    if rest:
+        refuse(rest[0], parser)
+    values = given(LstmConfig, arguments, "lstm")
+    if values and arguments.kind != "lstm":
+        raise InputError(f"--kind kn5 has no settings: leave out {', '.join(values)}")
+    if arguments.name in LANGUAGE_MODELS:
+        raise InputError(f"--name {arguments.name} is what metrics use: choose another name")
+    dataset_facts(arguments.dataset)
+    data = load_styles(arguments.dataset, data_dir=arguments.data_dir, cleaning="raw")
+    config = read_settings(LstmConfig, values, "lstm") if arguments.kind == "lstm" else None
+    for style in data.styles:
+        made = train_style_language_model(
+            data, style, kind=arguments.kind, config=config, name=arguments.name
+        )
+        card = made.card
+        rows = [(name, f"{value:.2f}") for name, value in card.scores.items()]
+        facts = [("trained on", card.trained_on), ("sentences", str(card.n_sentences)), *rows]
+        print_rows(("", f"{card.name}:{card.dataset}"), [*facts, ("folder", str(made.folder))])
+
+
+def _parser(
+    name: str, settings: type, title: str = "settings, part of the recipe"
+) -> argparse.ArgumentParser:
     parser = Parser(prog=f"tstbench train {name}", allow_abbrev=False)
     parser.add_argument("dataset", help="such as yelp")
     if name == "word-vectors":
@@ -66,8 +102,9 @@ def _parser(name: str, settings: type) -> argparse.ArgumentParser:
             action="store_true",
             help="learn from sentences whose style words are masked: wmd.placeholder=learned",
         )
-    add_without(parser)
+    if name != "language-model":
+        add_without(parser)
     parser.add_argument("--name", help="under which it is kept")
     parser.add_argument("--data-dir", type=Path, help="your copy of a licensed corpus (GYAFC)")
-    add_flags(parser, "settings, part of the recipe", settings)
+    add_flags(parser, title, settings)
     return parser

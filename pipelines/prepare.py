@@ -8,16 +8,16 @@ human rewrites are never trained on: they are removed from the training sentence
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..datasets_scripts.directions import OUR_DATASETS, Direction
 from ..datasets_scripts.known import dataset_facts, directions_of
 from ..datasets_scripts.load import StyleData, StyleSplit, load_styles
 from ..datasets_scripts.unchanged import about_dataset
-from ..errors import MissingScorerError
+from ..errors import MissingScorerError, require
 from ..metrics.measure import roles_needed
 from ..metrics.options import BENCHMARK, Choices
 from ..metrics.registry import benchmark_metrics
@@ -31,6 +31,7 @@ from ..metrics.scorers.artefacts import (
 )
 from ..metrics.scorers.classifiers import KINDS, classifier_kind, is_kind, kinds
 from ..metrics.scorers.find import (
+    LANGUAGE_MODELS,
     check_differentiable,
     language_model_name,
     other_attribution,
@@ -47,16 +48,19 @@ from ..trainers.learning import pace
 from ..version import __version__
 from .prepare_words import train_dataset_vectors, train_style_lexicon
 
+if TYPE_CHECKING:
+    from ..trainers.lstm_language_model import LstmConfig
+
 ORDER = 5
 _SECONDS = 5e-5  # a sentence on one core of 2025: Yelp's 24,757 negative ones took these
-# Roles with one kind that is trained here; the others have the kinds of classifiers.
-ONE_KIND = {
-    "language_model": "kn5",
-    "cleaned_language_model": "kn5",
-    "source_language_model": "kn5",
-    "lexicon": LEXICON,
-    "word_vectors": WORD_VECTORS,
-    "masked_vectors": MASKED_VECTORS,
+# Roles with kinds of their own that are trained here; the others have the kinds of classifiers.
+OWN_KINDS = {
+    "language_model": LANGUAGE_MODELS,
+    "cleaned_language_model": LANGUAGE_MODELS,
+    "source_language_model": LANGUAGE_MODELS,
+    "lexicon": (LEXICON,),
+    "word_vectors": (WORD_VECTORS,),
+    "masked_vectors": (MASKED_VECTORS,),
 }
 
 
@@ -84,7 +88,7 @@ def prepare(
     for name in needed:  # better missed now than after an hour of training
         if name not in trained:
             scorers.find(name)
-        elif name not in ONE_KIND:
+        elif name not in OWN_KINDS:
             classifier_kind(profile.spec(name))  # a slip is told before anything is trained
     data = cache(partial(_read, direction.dataset, data_dir))  # read once, if at all
     made = []
@@ -116,7 +120,7 @@ def is_trained_here(role: str, spec: str) -> bool:
     """
     if role not in TRAINERS:
         return False
-    return spec == ONE_KIND[role] if role in ONE_KIND else is_kind(spec)
+    return spec in OWN_KINDS[role] if role in OWN_KINDS else is_kind(spec)
 
 
 def prepare_dataset(
@@ -173,15 +177,34 @@ def train_style_classifier(
 
 
 def train_style_language_model(
-    data: StyleData, style: str, role: str = "language_model"
+    data: StyleData,
+    style: str,
+    role: str = "language_model",
+    kind: str = "kn5",
+    config: LstmConfig | None = None,
+    name: str | None = None,
 ) -> Artefact:
-    """Train the n-gram model of one style of a dataset, unless it exists.
+    """Train the language model of one style of a dataset, unless it exists.
 
     Args:
         data: the dataset, read with ``cleaning="raw"`` for ``language_model``.
         style: one of its styles.
         role: ``language_model``, for PPL's protocol ``paper``, or ``cleaned_language_model``.
+        kind: ``kn5`` or ``lstm``.
+        config: settings of an LSTM; ``None`` for the defaults.
+        name: under which it is kept, followed by the style; by default its kind, which metrics use.
+
+    Raises:
+        MissingExtraError: an LSTM needs torch.
     """
+    settings: dict[str, Any] = {"order": ORDER, "estimator": "own"}
+    versions = {"tstbench": __version__}
+    if kind == "lstm":
+        torch = require("torch", "embedded")
+        from ..trainers.lstm_language_model import LstmConfig
+
+        config = config or LstmConfig()
+        settings, versions = config.settings(), {**versions, "torch": torch.__version__}
     training, facts = data.training, dataset_facts(data.dataset)
     text, read = preparation(facts.language), Reading("paper", FOLDED, folded)
     if role != "language_model" or not facts.tokenized:
@@ -190,20 +213,26 @@ def train_style_language_model(
     card = ScorerCard(
         role=role,
         dataset=data.dataset,
-        name=language_model_name(style),
-        kind="kneser-ney",
+        name=language_model_name(style, name or kind),
+        kind="lstm" if kind == "lstm" else "kneser-ney",
         styles=(style,),
         trained_on=trained_on(data, training, read.text),
         data_fingerprint=data_fingerprint(sentences),
         n_sentences=len(sentences),
         n_excluded=training.excluded,
-        settings={"order": ORDER, "estimator": "own"},
-        versions={"tstbench": __version__},
+        settings=settings,
+        versions=versions,
     )
     if there := find_recipe(card) or fetch_recipe(card):
         return there
-    say(f"training a 5-gram language model, {data.dataset}/{style}, {len(sentences)} sentences")
+    what = "an LSTM" if config else "a 5-gram"
+    say(f"training {what} language model, {data.dataset}/{style}, {len(sentences)} sentences")
     with pace.training(f"language model of {data.dataset}/{style}", card.name, card.recipe):
+        if config:
+            from ..trainers.lstm_language_model import fit
+
+            model, scores = fit(sentences, config)
+            return store(replace(card, scores=scores), model.save)
         pace.announce(_SECONDS * len(sentences))
         return store(card, lambda folder: _write_language_model(sentences, folder))
 
@@ -270,8 +299,8 @@ def _language_model(asked: _Asked) -> Artefact:
     style = asked.direction.target_style
     return asked.of_dataset(
         "language_model",
-        language_model_name(style),
-        lambda: train_style_language_model(asked.data(cleaning="raw"), style),
+        language_model_name(style, asked.spec),
+        lambda: train_style_language_model(asked.data(cleaning="raw"), style, kind=asked.spec),
     )
 
 
@@ -286,8 +315,10 @@ def _source_language_model(asked: _Asked) -> Artefact:
 def _cleaned_language_model_of(style: str, asked: _Asked) -> Artefact:
     return asked.of_dataset(
         "cleaned_language_model",
-        language_model_name(style),
-        lambda: train_style_language_model(asked.data(), style, "cleaned_language_model"),
+        language_model_name(style, asked.spec),
+        lambda: train_style_language_model(
+            asked.data(), style, "cleaned_language_model", asked.spec
+        ),
     )
 
 

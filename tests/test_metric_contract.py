@@ -457,7 +457,7 @@ def test_a_language_model_by_file(prepared, inputs):
     one, two = (measure(["ppl"], inputs, some)["ppl"] for some in (theirs, mine))
     assert one.value == two.value
     assert str(one.signature) != str(two.signature)
-    with pytest.raises(MissingScorerError, match="neither kn5 nor a file"):
+    with pytest.raises(MissingScorerError, match="neither kn5, lstm nor a file"):
         Scorers(EMBEDDED.with_scorers(["language_model=nowhere"]), inputs.direction).find(
             "language_model"
         )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from ...datasets_scripts.directions import Direction
 from ...errors import InputError, MissingScorerError, require_installed, unknown_name
 from .artefacts import CARD_FILE, Artefact, open_artefact
-from .base import Encoder
+from .base import Encoder, LanguageModel
 from .classifiers import ACCEPTABILITY_STYLES, Classifier, is_kind, kinds, load_classifier
 from .device import Placement
 from .encoder_files import describe_encoder
@@ -37,9 +37,12 @@ TORCH_KINDS = (
 SHIPPED_ACCEPTABILITY = "v1"  # it comes with the package
 
 
-def language_model_name(style: str) -> str:
-    """The artefact name of a style's language model: 5-gram, modified Kneser-Ney."""
-    return f"kn5-{style}"
+LANGUAGE_MODELS = ("kn5", "lstm")  # kinds that are trained here: 5-gram modified Kneser-Ney, LSTM
+
+
+def language_model_name(style: str, kind: str = "kn5") -> str:
+    """The artefact name of a style's language model."""
+    return f"{kind}-{style}"
 
 
 def classifier(spec: str, direction: Direction | None, placement: Placement) -> Found:
@@ -109,32 +112,32 @@ def acceptability(spec: str, _direction: Direction | None, placement: Placement)
 
 
 def language_model(spec: str, direction: Direction | None, _placement: Placement) -> Found:
-    """The n-gram model of the target style: ``kn5``, trained here, or an ARPA or KenLM file."""
+    """The model of the target style: ``kn5`` or ``lstm``, trained here, or an ARPA or KenLM file."""
     return _language_model_of("language_model", _needed(direction).target_style, spec, direction)
 
 
 def cleaned_language_model(spec: str, direction: Direction | None, _placement: Placement) -> Found:
-    """The same; ``kn5`` has learned cleaned sentences."""
+    """The same; it has learned cleaned sentences."""
     style = _needed(direction).target_style
     return _language_model_of("cleaned_language_model", style, spec, direction)
 
 
 def source_language_model(spec: str, direction: Direction | None, _placement: Placement) -> Found:
-    """The n-gram model of the source style: as :func:`cleaned_language_model`."""
+    """The model of the source style: as :func:`cleaned_language_model`."""
     style = _needed(direction).source_style
     return _language_model_of("cleaned_language_model", style, spec, direction)
 
 
 def _language_model_of(role: str, style: str, spec: str, direction: Direction | None) -> Found:
-    if spec == "kn5":
-        dataset, name = _needed(direction).dataset, language_model_name(style)
+    if spec in LANGUAGE_MODELS:
+        dataset, name = _needed(direction).dataset, language_model_name(style, spec)
         return _found_language_model(find_or_fetch(role, dataset, name))
     path = Path(spec).expanduser()
     if (path / CARD_FILE).is_file():
         return _found_language_model(open_artefact(path))
     if not (path.is_file() or (path / MODEL_FILE).is_file()):
         raise MissingScorerError(
-            f"the language model {spec!r} is neither kn5 nor a file in ARPA or KenLM format"
+            f"the language model {spec!r} is neither kn5, lstm nor a file in ARPA or KenLM format"
         )
     file = (path / MODEL_FILE if path.is_dir() else path).resolve()
     name, digest = f"file:{signature_name(path.stem)}", file_digest(file)
@@ -202,8 +205,8 @@ def _own_classifier(spec: str, styles: tuple[str, ...], placement: Placement) ->
 def _found_language_model(artefact: Artefact) -> Found:
     card = artefact.card
     name = f"{card.name}:{card.dataset}"
-    load = partial(_opened_language_model, artefact.folder, name, artefact.hash)
-    return Found(name, artefact.hash, load)
+    opened = _opened_lstm if card.kind == "lstm" else _opened_language_model
+    return Found(name, artefact.hash, partial(opened, artefact.folder, name, artefact.hash))
 
 
 def _needed(direction: Direction | None) -> Direction:
@@ -220,6 +223,14 @@ def _opened_classifier(folder: Path, placement: Placement, _digest: str) -> Clas
 @lru_cache(maxsize=16)
 def _opened_language_model(folder: Path, name: str, digest: str) -> NgramLanguageModel:
     return NgramLanguageModel(folder, name=name, hash=digest)
+
+
+@lru_cache(maxsize=16)
+def _opened_lstm(folder: Path, name: str, digest: str) -> LanguageModel:
+    require_installed("torch", "embedded")
+    from .lstm_language_model import LstmLanguageModel
+
+    return LstmLanguageModel.load(folder, name, digest)
 
 
 @lru_cache(maxsize=4)

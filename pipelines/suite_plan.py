@@ -190,6 +190,8 @@ def _cell(
             state = "W"
     elif _is_scored(cell, direction, answers, how, root):
         state = "="
+    if state == "=":
+        needs = _Needs()
     chat = state == "Q"
     return _Planned(cell, "!" if needs.missing else state, needs, seconds, chat, asked)
 
@@ -203,7 +205,10 @@ def _is_scored(
         report = read_report(system_folder(root, direction, cell.info.name))
     except (TSTBenchError, OSError):
         return False
-    return {*how.metrics} <= {score.metric for score in report.scores}
+    return {*how.metrics} <= {
+        *(score.metric for score in report.scores),
+        *(one.metric for one in report.left_out),
+    }
 
 
 def _is_trained(answers: Answers | None) -> bool:

@@ -361,6 +361,24 @@ def test_a_cell_that_lacks_something_is_left_out_and_the_others_run(path, capsys
     assert set(stamps(path)) == {COPY, MINE, SECOND, COPY_BACK}
 
 
+def test_a_dry_run_knows_what_is_scored_as_far_as_it_can_be(path, tmp_path, capsys):
+    """Nobody rewrote these sentences: there can be no r_bleu."""
+    (tmp_path / "test.txt").write_text("the soup was cold .\nit was late .\n")
+    (tmp_path / "own.toml").write_text(
+        'name = "own"\nstyles = ["rude", "polite"]\n'
+        '[[direction]]\nfrom = "rude"\nto = "polite"\ntest = "test.txt"\n'
+    )
+    path.write_text(
+        'data = ["own.toml"]\ndirections = ["own"]\nmetrics = ["s_bleu", "r_bleu"]\n'
+        '[[system]]\nsystem = "copy"\n'
+    )
+    assert "     1  W" in command_line(capsys, "run", path, "--dry-run")[1]
+    run(path)
+    assert "     1  =  scored" in command_line(capsys, "run", path, "--dry-run")[1]
+    path.write_text(path.read_text().replace('"r_bleu"', '"r_bleu", "copy_rate"'))
+    assert "     1  S" in command_line(capsys, "run", path, "--dry-run")[1]
+
+
 def test_settings_and_seeds_of_a_run(path, capsys):
     path.write_text(
         'metrics = ["s_bleu"]\ndirections = ["mini"]\n[[system]]\nsystem = "delete-retrieve"\n'

@@ -11,7 +11,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import cast
 
-from ..errors import InputError, unknown_name
+from ..errors import InputError, MissingExtraError, unknown_name
 from ..plugins import outside
 from .system import System
 
@@ -50,11 +50,19 @@ def system_class(name: str) -> type[System]:
 
     Raises:
         UnknownNameError: no such system.
+        MissingExtraError: a library that it is built on is not installed.
         InputError: what another package registers under that name is not a system.
     """
     if name in SYSTEMS:
         module, attribute = SYSTEMS[name].split(":")
-        return cast(type[System], getattr(import_module(module), attribute))
+        try:
+            return cast(type[System], getattr(import_module(module), attribute))
+        except ModuleNotFoundError as error:
+            if str(error.name).startswith("tstbench"):
+                raise
+            raise MissingExtraError(
+                f"{name} needs {error.name}, which is not installed: pip install 'tstbench[train]'"
+            ) from error
     found = outside("tstbench.systems")
     if name not in found:
         raise unknown_name("system", name, system_names())

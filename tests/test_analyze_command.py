@@ -282,6 +282,15 @@ def test_a_table_of_scores_is_joined_by_system_and_source(tmp_path, capsys):
     assert "it has OMEGA, BETA, GAMMA, DELTA on mini/a-to-b" in said
 
 
+def test_bounds_alone_and_a_dataset_of_one_direction_get_a_plain_word(tmp_path):
+    one_way = "styptb_arr/modified-to-unmodified"
+    handmade(tmp_path / "results", one_way, systems=(), metrics=("s_bleu", "acc"))
+    options = AnalysisOptions()
+    (section,) = write_analysis(tmp_path / "results", tmp_path / "out", options).sections
+    text = " ".join(section.missing)
+    assert "styptb_arr/unmodified-to-modified too, a direction that the dataset does not" in text
+
+
 def test_little_is_still_something(tmp_path):
     """One system, one metric, no sentences."""
     root = tmp_path / "results"

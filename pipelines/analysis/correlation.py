@@ -17,7 +17,7 @@ import numpy as np
 
 from ...metrics.statistics import LEVEL, resampled_sums
 from .human import HumanAspect, human_means, human_sentences
-from .results import Column, DirectionResults, score_of, sentence_ids, sentence_scores
+from .results import Column, DirectionResults, competing, score_of, sentence_ids, sentence_scores
 
 FEWEST = 4  # points: three lie on some line too often
 
@@ -81,7 +81,7 @@ def over_systems(
         values = [np.nan if s is None or s.value is None else s.value for s in scores]
         metrics.append(_scaled(np.array(values), column, raw_ppl))
     people = [human_means(aspect, reports) for aspect in aspects]
-    data = np.array([*metrics, *people]).reshape(-1, len(reports))
+    data = np.array([*metrics, *people]).reshape(len(metrics) + len(people), len(reports))
     titles = [_title(c, raw_ppl) for c in results.columns]
     return _matrix(titles, aspects, data, "systems", "systems", of_systems)
 
@@ -103,7 +103,7 @@ def over_sentences(
             tables.append(table)
     judged = [a for a in aspects if a.sentences]
     tables += [human_sentences(aspect, results, ids) for aspect in judged]
-    data = np.array(tables).reshape(len(tables), -1, max(1, len(ids)))
+    data = np.array(tables).reshape(len(tables), len(competing(results)), len(ids))
     titles = [_title(c, raw_ppl) for c in columns]
     return _matrix(titles, judged, data, "sentences", "outputs", of_sentences)
 

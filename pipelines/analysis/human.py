@@ -78,7 +78,7 @@ def human_sentences(
         [aspect.sentences.get((fold(r.system.name), i), np.nan) for i in ids]
         for r in competing(results)
     ]
-    return np.array(rows, dtype=np.float64).reshape(-1, len(ids))
+    return np.array(rows, dtype=np.float64).reshape(len(rows), len(ids))
 
 
 def fold(system: str) -> str:

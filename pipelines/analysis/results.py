@@ -145,7 +145,7 @@ def sentence_scores(
         by_id = {sample.id: sample.scores for sample in results.samples[report.system.name]}
         values = [by_id.get(i, {}).get(key) if key else None for i in ids]
         rows.append([np.nan if value is None else value for value in values])
-    return np.array(rows, dtype=np.float64).reshape(-1, len(ids))
+    return np.array(rows, dtype=np.float64).reshape(len(rows), len(ids))
 
 
 def competing(results: DirectionResults) -> list[Report]:

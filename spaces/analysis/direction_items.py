@@ -74,13 +74,13 @@ def direction_items(
     axes = named_axes(results, aspects)
     for x, y in planes:
         try:
-            one, other = (axis_named(name, axes) for name in (x, y))
+            across, up = axis_named(x, axes), axis_named(y, axes)
         except UnknownNameError:
             item = None
         else:
             slug = re.sub("[^a-z0-9_]+", "-", f"plane-{x}-{y}".lower()).rstrip("-")
-            title = f"{one.column.title} and {other.column.title}"
-            item = _plane(results, one, other, slug, title, joined)
+            title = f"{across.column.title} and {up.column.title}"
+            item = _plane(results, across, up, slug, title, joined)
         if item is None:
             missing.append(f"plane of {x} and {y}: no system has both")
         else:

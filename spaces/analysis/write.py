@@ -23,7 +23,7 @@ from ...pipelines.analysis.correlation import over_directions
 from ...pipelines.analysis.human import HumanAspect, human_aspects
 from ...pipelines.analysis.results import DirectionResults, read_run
 from ...pipelines.analysis.style_space import style_maps
-from ...pipelines.analysis.trade_off import axis_named, named_axes, parse_joined
+from ...pipelines.analysis.trade_off import Axis, axis_named, named_axes, parse_joined
 from ...talk import say
 from ...version import __version__
 from .canvas import Picture, picture
@@ -98,7 +98,7 @@ def write_analysis(root: Path, out: Path, options: AnalysisOptions) -> Written:
     joined = parse_joined(options.joined, list(names))
     judgments = _judgments(root, options.human, directions)
     aspects = [human_aspects(judgments, results) for results in directions]
-    axes = {}
+    axes: dict[str, Axis] = {}
     for two in zip(directions, aspects, strict=True):
         axes |= named_axes(*two)
     for plane in options.planes:

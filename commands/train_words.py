@@ -27,6 +27,7 @@ def train_words(name: str, options: Sequence[str]) -> None:
     from ..trainers.settings import read_settings
     from ..trainers.word_vectors import WordVectorsConfig
 
+    kind: type[LexiconConfig | WordVectorsConfig]
     kind = LexiconConfig if name == "lexicon" else WordVectorsConfig
     parser = _parser(name, kind)
     arguments, rest = parser.parse_known_args(options)

@@ -70,8 +70,8 @@ def compare(
     rows = [places.setdefault((tuple(one), tuple(two)), len(places)) for one, two in pairs]
     distinct = list(places)
     if measure in ("meteor", "sentence_bleu"):
-        how = {"synonyms": synonyms, "version": version}
-        overlap = partial(meteor, **how) if measure == "meteor" else sentence_bleu
+        scored = partial(meteor, synonyms=synonyms, version=version)
+        overlap = scored if measure == "meteor" else sentence_bleu
         values = np.array([overlap(one, two) if one or two else 1.0 for one, two in distinct])
         return values[rows]
     if vectors is None:

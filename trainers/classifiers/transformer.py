@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 
@@ -72,6 +72,8 @@ def fit(
     with ExitStack() as held:
         now = current()
         place = now.folder if now else held.enter_context(scratch_folder())
+        # Older versions of transformers, which shuffle, do not know the setting.
+        order: dict[str, Any] = {} if config.shuffle else {"train_sampling_strategy": "sequential"}
         arguments = TrainingArguments(
             output_dir=str(place),
             num_train_epochs=config.epochs,
@@ -83,7 +85,7 @@ def fit(
             adam_epsilon=config.epsilon,
             weight_decay=config.weight_decay,
             max_grad_norm=config.max_gradient,
-            **({} if config.shuffle else {"train_sampling_strategy": "sequential"}),
+            **order,
             seed=config.seed,
             data_seed=config.seed,
             save_strategy="no",  # the pace says when

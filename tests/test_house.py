@@ -169,6 +169,7 @@ READ_ELSEWHERE = {
     "parser": {"host", "port", "allow_host"},  # by the commands that serve
     "flags": {"resume", "yes"},  # by those that train
     "transfer": {"given"},  # by its own _flags: which exist depends on the system
+    "train_scorer": {"kind"},  # by _kind, before the other options exist
 }
 
 

@@ -214,6 +214,7 @@ class TestClaims:
 
 
 class TestTheCommand:
+    @pytest.mark.slow
     def test_text_fits_80_columns(self, files, capsys):
         assert not main(
             f"audit {files}/a.txt {files}/b.txt --direction {WAYS[0]} --direction {WAYS[1]} "

@@ -12,7 +12,9 @@ from chromium import needs_browser
 
 BENCHMARKS = Path(__file__).resolve().parent.parent / "benchmarks"
 SCRIPTS = sorted(path.name for path in BENCHMARKS.glob("bench_*.py"))
+SLOW = ("decoding", "evaluation", "lora", "meta_evaluate", "strap", "tyb")  # 5 to 15 s each
 MARKS = {"bench_leaderboard.py": needs_browser}
+MARKS |= {f"bench_{name}.py": pytest.mark.slow for name in SLOW}
 
 
 @pytest.mark.parametrize(

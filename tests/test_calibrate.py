@@ -553,6 +553,7 @@ class TestWhole:
             Plan(name="x", candidates=parts)
 
 
+@pytest.mark.slow
 class TestCommand:
     @pytest.fixture
     def ratings(self, tmp_path, tmp_path_factory, monkeypatch):

@@ -351,6 +351,7 @@ def signal_after(steps, number):
         hook.remove()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["textcnn", "transformer", "finetuned", "ensemble"])
 def test_after_ctrl_c_training_goes_on_to_the_same_bytes(configs, kind, tmp_path, monkeypatch):
     """At its second step; again at the fifth that is left; then to the end."""

@@ -302,6 +302,7 @@ def test_a_reader_that_goes_away_is_no_error():
     assert done.stderr == ""
 
 
+@pytest.mark.slow
 def test_control_c_ends_with_130_and_no_traceback(tmp_path):
     process = subprocess.Popen(
         [sys.executable, "-m", "tstbench", *COPY],  # all ten metrics: work for half a minute

@@ -20,6 +20,7 @@ from tstbench.trainers.prompting.plan import Plan
 from tstbench.trainers.prompting.settings import ChatSettings
 from tstbench.trainers.system import Request, Task
 
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parent.parent
 DIRECTION = "mini/negative-to-positive"
 BLEU = ("s_bleu", "r_bleu", "multi_bleu")

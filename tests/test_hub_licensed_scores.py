@@ -24,7 +24,10 @@ REWRITES = [
 ]
 DIRECTION = "gyafc_em/informal-to-formal"
 
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:httpx2")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore::DeprecationWarning:httpx2"),
+]
 
 
 @pytest.fixture

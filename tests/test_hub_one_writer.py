@@ -19,6 +19,7 @@ LATER = {**FILES, "README.md": b"# Later\n"}
 NAME = "tstbench/toy"
 
 # Writes FILES, and is killed before (or after) its n-th git command.
+pytestmark = pytest.mark.slow
 KILLED = """
 import os, signal, sys
 from tstbench.pipelines.hub import one_writer, writing

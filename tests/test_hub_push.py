@@ -34,7 +34,10 @@ MINI, WORDS = ("dataset", "tstbench/mini"), ("space", "tstbench/wordcount")
 MODEL = ("model", "tstbench/classifier")
 
 # The client's own HTTP library warns about how the client calls it.
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:httpx2")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore::DeprecationWarning:httpx2"),
+]
 
 
 @pytest.fixture(autouse=True)

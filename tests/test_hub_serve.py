@@ -30,6 +30,7 @@ from tstbench.pipelines.hub.repositories import find_repository
 from tstbench.pipelines.hub.serve import ServerError, make_server, serve
 from tstbench.pipelines.hub.writing import write_repository
 
+pytestmark = pytest.mark.slow
 CLIENT = Path(__file__).with_name("hub_client.py")
 SERVER = "import sys; from tstbench.pipelines.hub.serve import serve; serve(sys.argv[1], port=0)"
 

@@ -230,6 +230,7 @@ def test_style_words_by_hand():
         style_words(values, 0.5, "releesed")
 
 
+@pytest.mark.slow
 def test_the_published_rule_is_that_of_the_released_code():
     """``mask_style_tokens`` of fastforwardlabs/text-style-transfer, written out with pandas."""
     stream = np.random.default_rng(0)

@@ -21,6 +21,7 @@ from tstbench.trainers.classifiers.probe import ProbeConfig
 from tstbench.trainers.classifiers.transformer import TransformerConfig
 from tstbench.trainers.learning.backbone_text import backbone_text
 
+pytestmark = pytest.mark.slow
 BACKBONE = ("train", "backbone", "--family", "bart", "--preset", "tiny", "--steps", 1)
 TYB = ("train", "tyb", "--preset", "tiny", "--direction", "mini/negative-to-positive")
 

@@ -269,6 +269,7 @@ def test_after_ctrl_c_it_goes_on_to_the_same_weights(base, tmp_path, monkeypatch
     assert curve_of(tmp_path / "run") == curve_of(tmp_path / "whole")
 
 
+@pytest.mark.slow
 def test_only_a_whole_checkpoint_counts(base, tmp_path):
     run = replace(CPU, folder=tmp_path, save_every=0)
     taught(base, run, epochs=4)
@@ -287,6 +288,7 @@ def test_only_a_whole_checkpoint_counts(base, tmp_path):
 # Answers
 
 
+@pytest.mark.slow
 def test_it_learns_pairs_and_answers_the_same_after_reading(system, tmp_path):
     sources = [source for source, _ in PAIRS]
     answers = list(system.transfer(sources, DIRECTION, device="cpu"))

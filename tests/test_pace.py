@@ -86,6 +86,7 @@ def test_a_training_of_hours_is_refused_where_nobody_can_be_asked(tstbench_home,
     assert not list(tstbench_home.glob("runs/*"))
 
 
+@pytest.mark.slow
 def test_with_yes_it_is_trained_and_its_checkpoint_is_in_the_cache(tmp_path, capsys):
     """Interrupted after its second step, of some tens of thousands."""
     left = [2]

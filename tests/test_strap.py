@@ -234,6 +234,7 @@ def corpus(folder):
     return file
 
 
+@pytest.mark.slow
 def test_both_phases_are_learned_and_answers_survive_a_folder(data, tmp_path, capsys):
     config = replace(CONFIG, paraphraser="corpus", paraphrases=str(corpus(tmp_path)))
     run = Run(device="cpu", folder=tmp_path / "run")

@@ -64,8 +64,9 @@ def reading_again(
 class ReadingAgain(_Learner):
     """A learner whose rewrites come without a cache."""
 
-    def rewritten(self, words: Tensor, styles: Tensor) -> Tensor:
-        return reading_again(self._generator, words, styles, temperature=self._config.temperature)
+    def rewritten(self, words: Tensor, styles: Tensor, step: int) -> Tensor:
+        temperature = self._temperature(step)
+        return reading_again(self._generator, words, styles, temperature=temperature)
 
 
 def bench_step(watch: Stopwatch, length: int, repeats: int) -> None:

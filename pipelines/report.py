@@ -195,6 +195,9 @@ class Score(Strict):
         content: dict[str, Any] = write(self)
         return {k: v for k, v in content.items() if v or k != "answers"}
 
+    def __hash__(self) -> int:  # a mapping has none
+        return hash(self.key)
+
     @property
     def unread(self) -> str:
         """Which of a judge's answers were no score, in words; empty if all were read."""

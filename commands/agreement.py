@@ -30,7 +30,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("studies", nargs="+", metavar="STUDY")
     add_layout_arguments(parser)
     parser.add_argument(
-        "--by-system", action="store_true", help="for each system, and the mean of their kappas"
+        "--by-system",
+        action="store_true",
+        help="for each system, and the mean of their kappas, bounds left out",
     )
     parser.add_argument(
         "--tau",
@@ -86,6 +88,7 @@ def _of_study(
     study: str, rows: Sequence[Judgment], by_system: bool, resamples: int
 ) -> Iterator[tuple[str, ...]]:
     from ..pipelines.human.agreement import agreement
+    from ..pipelines.report import is_bound_name
 
     several = len({row.direction for row in rows}) > 1
     for pooled in (False, True) if several else (False,):
@@ -98,7 +101,7 @@ def _of_study(
             own = [row for row in rows if row.system == system]
             for one in agreement(own, pooled=pooled, resamples=resamples):
                 yield _line(study, system, one)
-                if one.kappa.value is not None:
+                if one.kappa.value is not None and not is_bound_name(system):
                     kappas.setdefault((one.direction, one.aspect), []).append(one.kappa.value)
         for (direction, aspect), values in kappas.items():
             mean = f"{sum(values) / len(values):.3f}"

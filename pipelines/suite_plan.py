@@ -29,7 +29,7 @@ from ..metrics.measure import roles_needed
 from ..talk import shown, wrapped
 from ..trainers.classifiers.train import default_config
 from ..trainers.learning.pace import duration
-from ..trainers.load import has_gpu, is_same_but_seed
+from ..trainers.load import is_same_but_seed, takes_long
 from ..trainers.prompted import Chat
 from ..trainers.prompting.dry_run import dry_run
 from ..trainers.registry import system_class
@@ -77,12 +77,25 @@ class _Needs:
             self.missing.append(str(error))
 
     def of_hub(self, name: object) -> None:
-        """Note a model of the Hub that is not in its cache."""
-        if isinstance(name, str) and is_repo_id(name) and not Path(name).exists():
+        """Note a model of the Hub that is not in its cache, or a folder that is not there."""
+        if not isinstance(name, str) or Path(name).exists():
+            return
+        if is_repo_id(name):
             try:
                 fetch_model(name)
             except MISSING:
                 self.downloads.add(f"{name} (Hub)")
+        elif "/" in name:
+            self.missing.append(f"there is no folder {name}")
+
+
+@dataclass(frozen=True)
+class _Training:
+    """A model to train, which directions that are learned together share, and gammas of a DAR."""
+
+    what: str
+    seconds: float | None  # that it takes, if that was measured here
+    slow: bool
 
 
 @dataclass(frozen=True)
@@ -90,7 +103,7 @@ class _Planned:
     cell: Cell
     state: str
     needs: _Needs
-    seconds: float | None = None  # that its training takes, if that was measured here
+    training: _Training | None = None
     chat: bool = False  # whether a server would be asked
     estimate: Estimate | None = None  # what that takes, if the data are here
 
@@ -173,7 +186,7 @@ def _cell(
             needs.add(error)
             if not isinstance(cell, SystemCell):
                 needs.downloads.add(f"outputs of {cell.info.name} (GitHub)")
-    state, seconds, asked = "S", None, None
+    state, asked, training_of = "S", None, None
     if isinstance(cell, SystemCell):
         kind = system_class(cell.name) if cell.stored is None else cell.stored.kind
         if _is_scored(cell, direction, answers, how, root):
@@ -183,9 +196,7 @@ def _cell(
         elif issubclass(kind, Chat):
             state, asked = "Q", _asked(cell, kind, direction, test_set, needs)
         elif cell.stored is None and kind.Config is not None and not _is_trained(answers):
-            state = "T"
-            _training(cell, direction, needs)
-            seconds = _seconds(cell)
+            state, training_of = "T", _training(cell, direction, needs)
         else:
             state = "W"
     elif _is_scored(cell, direction, answers, how, root):
@@ -193,7 +204,7 @@ def _cell(
     if state == "=":
         needs = _Needs()
     chat = state == "Q"
-    return _Planned(cell, "!" if needs.missing else state, needs, seconds, chat, asked)
+    return _Planned(cell, "!" if needs.missing else state, needs, training_of, chat, asked)
 
 
 def _is_scored(
@@ -216,8 +227,8 @@ def _is_trained(answers: Answers | None) -> bool:
     return found is not None and SYSTEM_STORE.find_recipe(found.card) is not None
 
 
-def _training(cell: SystemCell, direction: Direction, needs: _Needs) -> None:
-    """What a training reads besides the dataset."""
+def _training(cell: SystemCell, direction: Direction, needs: _Needs) -> _Training:
+    """The training; what it reads besides the dataset is noted."""
     kind = system_class(cell.name)
     learned = kind.direction_to_learn(direction)
     chosen = cell.choice
@@ -231,6 +242,8 @@ def _training(cell: SystemCell, direction: Direction, needs: _Needs) -> None:
         needs.add(error)
     for name in kind.LOCAL:
         needs.of_hub(getattr(config, name))
+    slow = takes_long(cell.name, learned, config)
+    return _Training(f"{cell.name} {learned.name} {config}", _seconds(cell), slow)
 
 
 def _seconds(cell: SystemCell) -> float | None:
@@ -298,10 +311,10 @@ def _told(
         states[key] = min(states.get(key, one.state), one.state, key=_MOST_TO_DO.index)
     for start in range(0, len(directions), _COLUMNS):
         block = list(enumerate(directions, start=1))[start : start + _COLUMNS]
-        yield "\n" + " " * 18 + "".join(f"{number:>4}" for number, _ in block)
+        yield "\n" + " " * 22 + "".join(f"{number:>4}" for number, _ in block)
         for system in systems:
             row = (states.get((system, direction), ".") for _, direction in block)
-            yield f"  {system[:16]:<16}" + "".join(f"{letter:>4}" for letter in row)
+            yield f"  {system[:20]:<20}" + "".join(f"{letter:>4}" for letter in row)
         yield from (f"  {number:>2}  {direction}" for number, direction in block)
     needs = [(one, one.needs) for one in found]
     yield from _listed("Missing, and how to get it", [(m, p) for p, n in needs for m in n.missing])
@@ -310,15 +323,17 @@ def _told(
 
 
 def _takes(found: list[_Planned]) -> Iterable[str]:
-    train = [one for one in found if one.state == "T"]
+    train = {one.training for one in found if one.state == "T" and one.training}
     if train:
         known = [one.seconds for one in train if one.seconds is not None]
-        rest = len(train) - len(known)
+        rest = [one for one in train if one.seconds is None]
+        slow = sum(one.slow for one in rest)
         parts = [f"about {duration(sum(known))} for {len(known)}, as measured here"] * bool(known)
         if rest:
-            gpu = "" if has_gpu() else ", and published ones take hours or days each without a GPU"
-            parts.append(f"no estimate for {rest}: none was trained here with its settings{gpu}")
-        yield f"Training: {'; '.join(parts)}"
+            parts.append(f"no estimate for {len(rest)}: none was trained here with its settings")
+        if slow:
+            parts.append(f"without a GPU {slow} with published settings take hours or days each")
+        yield f"Training of {len(train)} models: {'; '.join(parts)}"
     chats = [one for one in found if one.chat]
     asked = [one.estimate for one in chats if one.estimate is not None]
     if asked:

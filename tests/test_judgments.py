@@ -293,7 +293,8 @@ class TestTable6:
             for judgment in absolute
         ]
         shared = [judgment.model_copy(update={"system": "b"}) for judgment in relative]
-        return [*absolute, *relative, *agreed, *shared]
+        copied = [judgment.model_copy(update={"system": "copy"}) for judgment in agreed]
+        return [*absolute, *relative, *agreed, *shared, *copied]
 
     def printed(self, tmp_path, capsys, *options):
         write_judgments(tmp_path / "j.jsonl", self.rows())
@@ -312,6 +313,7 @@ class TestTable6:
         assert kappas["a", "naturalness_tau_2"] == f"{-1 / 8:.3f}"
         assert kappas["a", "naturalness_relative"] == f"{46 / 70:.3f}"
         assert kappas["b", "naturalness_tau_3"] == "1.000"
+        assert kappas["copy", "naturalness_tau_3"] == "1.000"  # a bound, in no average
         assert kappas["average", "naturalness_tau_3"] == f"{(1 - 1 / 35) / 2:.3f}"
 
     def test_systems_together_count_an_output_once_that_was_judged_once(self, tmp_path, capsys):

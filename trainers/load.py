@@ -158,14 +158,7 @@ def find_system(
 def _trained(name: str, data: TrainingData, config: SystemConfig, called: str) -> StoredSystem:
     """Train a system; the user is asked if that takes hours."""
     direction = data.direction.name
-    known = presets(type(config))
-    whole = (
-        system_config(name, data.direction, preset=preset)
-        for preset in (None, "tstbench")
-        if preset is None or preset in known
-    )
-    usual = any(is_same_but_seed(config, one) for one in whole)
-    if usual and "small" in known and not has_gpu():
+    if takes_long(name, data.direction, config):
         ask_before(
             f"{name} is not trained for {direction} yet, and with the published settings this "
             "takes hours or days without a GPU",
@@ -174,6 +167,18 @@ def _trained(name: str, data: TrainingData, config: SystemConfig, called: str) -
             "and give FOLDER",
         )
     return train_system(name, data, config, called=called)
+
+
+def takes_long(name: str, direction: Direction, config: SystemConfig) -> bool:
+    """Whether training takes hours or days here: published settings, and no GPU."""
+    known = presets(type(config))
+    whole = (
+        system_config(name, direction, preset=preset)
+        for preset in (None, "tstbench")
+        if preset is None or preset in known
+    )
+    usual = any(is_same_but_seed(config, one) for one in whole)
+    return usual and "small" in known and not has_gpu()
 
 
 def is_same_but_seed(config: SystemConfig, other: SystemConfig) -> bool:

@@ -74,11 +74,17 @@ def read_scores(path: Path, direction: str) -> list[Judgment]:
     if {len(scores) for aspects in given.values() for scores in aspects.values()} != {ITEMS}:
         raise InputError(f"{path}: a system has not {ITEMS} scores on every aspect")
     return [
-        _judgment(direction, name.lower().replace("_", "-"), ASPECT_NAMES[aspect], place, score)
+        _judgment(direction, system_name(name), ASPECT_NAMES[aspect], place, score)
         for name, aspects in given.items()
         for aspect, scores in aspects.items()
         for place, score in enumerate(scores, start=1)
     ]
+
+
+def system_name(published: str) -> str:
+    """A system's name here, so that its scores are found beside results of ``run paper``."""
+    name = published.lower().replace("_", "-")
+    return f"llama-{name}" if name.startswith("lora") else name
 
 
 def _judgment(direction: str, system: str, aspect: Aspect, place: int, score: float) -> Judgment:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...datasets_scripts.judgments.schema import Judgment
-from ...datasets_scripts.judgments.tstbench2025 import FOLDERS, tstbench2025_judgments
+from ...datasets_scripts.judgments.tstbench2025 import FOLDERS, system_name, tstbench2025_judgments
 from ...datasets_scripts.sources import BENCHMARK, fetch, upstream_file
 from ...errors import InputError
 from ...files import read_text
@@ -71,7 +71,7 @@ def printed_means() -> list[PrintedMean]:
     for folder, direction in FOLDERS.items():
         file = upstream_file(BENCHMARK, f"Evaluation/human_average/{folder}/avg_score.csv")
         for row in csv.DictReader(io.StringIO(read_text(fetch(file)))):
-            system = row["Model"].lower().replace("_", "-")
+            system = system_name(row["Model"])
             if (direction, system) not in means:
                 raise InputError(f"{file.name}: {system} has no scores in all_score.json")
             of = means[direction, system]

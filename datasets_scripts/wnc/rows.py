@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from ...errors import InputError
 from ..sources import UserFile
 
-ID, SOURCE, TARGET = 0, 3, 4  # the raw texts; columns 1 and 2 are word pieces
+ID, SOURCE, TARGET = 0, 1, 2  # of a row as it is read
+_COLUMNS = 5  # of the file: id, word pieces of source and target, and their raw texts
 _FEWEST = 20  # rows of the whole corpus: fewer cannot be split
 
 
@@ -39,26 +41,40 @@ class WncColumn(UserFile):
                 rows to split.
         """
         path = self.locate(data_dir)
-        found = []
-        # Only a line feed ends a row: sentences of Wikipedia contain other separators.
-        text = path.read_bytes().decode("utf-8", "surrogateescape")
-        for number, line in enumerate(text.removesuffix("\n").split("\n"), start=1):
-            columns = line.split("\t")
-            if len(columns) <= TARGET or not (columns[SOURCE].strip() and columns[TARGET].strip()):
-                raise InputError(
-                    f"{path}, line {number}: a row of the Wiki Neutrality Corpus has at least five "
-                    f"tab-separated columns (id, two of tokens, source, target), got {line[:60]!r}"
-                )
-            try:
-                line.encode("utf-8")
-            except UnicodeEncodeError as error:
-                raise InputError(f"{path}, line {number}: not UTF-8 text") from error
-            found.append(columns)
-        if not self.split:
-            return [columns[self.column] for columns in found]
-        if len(found) < _FEWEST:
-            raise InputError(f"{path} has {len(found)} rows: at least {_FEWEST} can be split")
-        return [found[row][self.column] for row in split_rows(found)[self.split]]
+        there = path.stat()
+        rows = _read(path, there.st_mtime_ns, there.st_size)
+        if self.split:
+            rows = [rows[row] for row in _splits(path, there.st_mtime_ns, there.st_size)[self.split]]
+        return [row[self.column] for row in rows]
+
+
+@lru_cache(maxsize=1)  # both columns, and all splits of a file, are asked for one after the other
+def _read(path: Path, _changed: int, _size: int) -> list[tuple[str, str, str]]:
+    """Id, source and target of each row."""
+    found = []
+    # Only a line feed ends a row: sentences of Wikipedia contain other separators.
+    text = path.read_bytes().decode("utf-8", "surrogateescape")
+    for number, line in enumerate(text.removesuffix("\n").split("\n"), start=1):
+        columns = line.split("\t")
+        if len(columns) < _COLUMNS or not (columns[3].strip() and columns[4].strip()):
+            raise InputError(
+                f"{path}, line {number}: a row of the Wiki Neutrality Corpus has at least five "
+                f"tab-separated columns (id, two of tokens, source, target), got {line[:60]!r}"
+            )
+        try:
+            line.encode("utf-8")
+        except UnicodeEncodeError as error:
+            raise InputError(f"{path}, line {number}: not UTF-8 text") from error
+        found.append((columns[0], columns[3], columns[4]))
+    return found
+
+
+@lru_cache(maxsize=1)
+def _splits(path: Path, changed: int, size: int) -> dict[str, list[int]]:
+    rows = _read(path, changed, size)
+    if len(rows) < _FEWEST:
+        raise InputError(f"{path} has {len(rows)} rows: at least {_FEWEST} can be split")
+    return split_rows(rows)
 
 
 def split_rows(rows: Sequence[Sequence[str]]) -> dict[str, list[int]]:
@@ -71,7 +87,7 @@ def split_rows(rows: Sequence[Sequence[str]]) -> dict[str, list[int]]:
     99th percentile of the training rows (in words).
 
     Args:
-        rows: columns of each row, as in the file.
+        rows: id, source and target of each row, as in the file.
     """
     import numpy as np
     from datasets import Dataset

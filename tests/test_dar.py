@@ -428,6 +428,7 @@ def test_mistakes_are_told(capsys, arguments, expected):
             "setting candidates of dar's generation: .* greater than or equal to 1",
         ),
         ({"gamma": -1}, "setting gamma of dar's generation: .* greater than or equal to 0"),
+        ({"gamma": float("inf")}, "setting gamma of dar's generation: .* finite"),
         ({"beam": 2}, "Did you mean 'beams'"),
     ],
 )

@@ -20,7 +20,7 @@ Noise = Literal["edit", "shared-words"]
 class DarSettings:
     """How a rewrite is found."""
 
-    gamma: Annotated[float, Field(ge=0)] = field(
+    gamma: Annotated[float, Field(ge=0, allow_inf_nan=False)] = field(
         default=0.0,
         metadata={"help": "salience above which an n-gram is a marker now; 0: as in training"},
     )

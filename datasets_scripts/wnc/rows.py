@@ -41,10 +41,10 @@ class WncColumn(UserFile):
                 rows to split.
         """
         path = self.locate(data_dir)
-        there = path.stat()
-        rows = _read(path, there.st_mtime_ns, there.st_size)
+        version = path.stat().st_mtime_ns, path.stat().st_size
+        rows = _read(path, *version)
         if self.split:
-            rows = [rows[row] for row in _splits(path, there.st_mtime_ns, there.st_size)[self.split]]
+            rows = [rows[row] for row in _splits(path, *version)[self.split]]
         return [row[self.column] for row in rows]
 
 

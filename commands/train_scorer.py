@@ -27,8 +27,8 @@ def train_scorer(name: str, options: Sequence[str]) -> None:
     from ..trainers.settings import read_settings
 
     if name == "cola":
-        arguments = _parser(name).parse_args(options)
-        if any(vars(arguments).values()):
+        _parser(name).parse_args(options)
+        if options:
             raise InputError("'tstbench train cola' takes no dataset and no options")
         artefact = train_cola()
     else:
@@ -46,7 +46,8 @@ def train_scorer(name: str, options: Sequence[str]) -> None:
             given_too = ", ".join(values)
             raise InputError(f"--compare trains with default settings: leave out {given_too}")
         dataset_facts(arguments.dataset)
-        data = load_styles(arguments.dataset, data_dir=arguments.data_dir)
+        cleaning = "raw" if arguments.role == "paper_classifier" else None
+        data = load_styles(arguments.dataset, data_dir=arguments.data_dir, cleaning=cleaning)
         if arguments.compare:
             _compare(data, arguments)
             return
@@ -57,6 +58,7 @@ def train_scorer(name: str, options: Sequence[str]) -> None:
             config,
             without=sentences_left_out(arguments.without),
             name=arguments.name,
+            role=arguments.role,
         )
     card = artefact.card
     rows = [(name, f"{value:.4f}") for name, value in card.scores.items()]
@@ -118,6 +120,12 @@ def _parser(name: str) -> argparse.ArgumentParser:
         help="train these kinds and print a table; none is kept",
     )
     add_without(parser)
+    parser.add_argument(
+        "--role",
+        choices=("classifier", "paper_classifier"),
+        default="classifier",
+        help="paper_classifier learns uncleaned sentences, for acc.protocol=paper",
+    )
     parser.add_argument("--name", help="under which the classifier is kept; default: its kind")
     parser.add_argument("--data-dir", type=Path, help="your copy of a licensed corpus (GYAFC)")
     return parser

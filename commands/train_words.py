@@ -71,6 +71,13 @@ def train_language_models(options: Sequence[str]) -> None:
 
     parser = _parser("language-model", LstmConfig, "settings of lstm, part of the recipe")
     parser.add_argument("--kind", choices=LANGUAGE_MODELS, default="kn5", help="default: kn5")
+    parser.add_argument(
+        "--role",
+        choices=("language_model", "cleaned_language_model"),
+        default="language_model",
+        help="language_model (default) learns uncleaned lines, for ppl.protocol=paper; "
+        "cleaned_language_model is for ppl.protocol=cleaned",
+    )
     arguments, rest = parser.parse_known_args(options)
     if rest:
         refuse(rest[0], parser)
@@ -80,11 +87,13 @@ def train_language_models(options: Sequence[str]) -> None:
     if arguments.name in LANGUAGE_MODELS:
         raise InputError(f"--name {arguments.name} is what metrics use: choose another name")
     dataset_facts(arguments.dataset)
-    data = load_styles(arguments.dataset, data_dir=arguments.data_dir, cleaning="raw")
+    role = arguments.role
+    cleaning = "raw" if role == "language_model" else None
+    data = load_styles(arguments.dataset, data_dir=arguments.data_dir, cleaning=cleaning)
     config = read_settings(LstmConfig, values, "lstm") if arguments.kind == "lstm" else None
     for style in data.styles:
         made = train_style_language_model(
-            data, style, kind=arguments.kind, config=config, name=arguments.name
+            data, style, role, arguments.kind, config=config, name=arguments.name
         )
         card = made.card
         rows = [(name, f"{value:.2f}") for name, value in card.scores.items()]

@@ -4,9 +4,10 @@ Systems write "it 's great ." or "It's great.": a scorer must not mistake the sp
 disfluency, so every prediction, source and reference is cleaned first. Which
 cleaning and tokeniser are used depends on the language: English rules are for English.
 
-PPL, BERTScore and CoLA have two named protocols. ``paper`` is what the TSTBench paper's evaluation
-code does (``process_text`` of its ``utils/dataset.py``): lower case, white space folded, nothing
-re-attached; PPL then splits words with NLTK. ``cleaned`` reads the cleaned text.
+ACC, PPL, BERTScore and CoLA have two named protocols. ``paper`` is what the TSTBench paper's
+evaluation code does (``process_text`` of its ``utils/dataset.py``): lower case, white space folded,
+nothing re-attached; PPL then splits words with NLTK. ``cleaned`` reads the cleaned text. The models
+of ACC and PPL have learned from sentences that were read alike.
 """
 
 from __future__ import annotations
@@ -93,7 +94,11 @@ class Preparation:
             )
 
     def reading(self, family: str, protocol: TextProtocol | None = None) -> Reading:
-        """How ``ppl``, ``bertscore`` or ``cola`` reads texts; by default the language's protocol.
+        """How a family reads texts; by default the language's protocol.
+
+        Args:
+            family: ``acc``, ``ppl``, ``bertscore`` or ``cola``.
+            protocol: its name.
 
         >>> preparation("en").reading("bertscore").prepare(["It 's  GREAT ."])
         ["it 's great ."]
@@ -108,6 +113,8 @@ class Preparation:
         if protocol == "cleaned":
             if words:
                 return Reading(protocol, self.language_model_name, self.for_language_model)
+            if family == "acc":
+                return Reading(protocol, self.classifier_name, self.for_classifier)
             return Reading(protocol, self.clean_name, self.clean)
         self.check_english(family, protocol, "cleaned")
         return Reading(protocol, *((f"{FOLDED}+nltk", _nltk) if words else (FOLDED, folded)))

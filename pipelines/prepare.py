@@ -142,6 +142,7 @@ def train_style_classifier(
     *,
     without: Iterable[str] = (),
     name: str | None = None,
+    role: str = "classifier",
 ) -> Artefact:
     """Train the style classifier of a dataset, unless it exists.
 
@@ -149,29 +150,33 @@ def train_style_classifier(
     tenth held out.
 
     Args:
-        data: the dataset.
+        data: the dataset, read with ``cleaning="raw"`` for ``paper_classifier``.
         kind: of classifier.
         config: settings of that kind; ``None`` for its defaults.
         without: further sentences that must not be learned from, such as those of a study of human
             judgments that were taken from the training data.
         name: its name among the stored classifiers; by default the kind's, which metrics use.
+        role: ``classifier``, or ``paper_classifier`` for ACC's protocol ``paper``.
     """
-    training, text = data.training, preparation(dataset_facts(data.dataset).language)
+    protocol = "paper" if role == "paper_classifier" else "cleaned"
+    text = preparation(dataset_facts(data.dataset).language).reading("acc", protocol)
+    training = data.training
     held_out = None
     if training.name != "validation" and "validation" in data.splits:
         validation = data.splits["validation"]
-        held_out = (text.for_classifier(validation.texts), validation.labels)
+        held_out = (text.prepare(validation.texts), validation.labels)
     return train_classifier(
         kind,
-        text.for_classifier(training.texts),
+        text.prepare(training.texts),
         training.labels,
         data.styles,
         config,
         dataset=data.dataset,
-        trained_on=trained_on(data, training, text.classifier_name),
-        exclude=[*test_sentences(data), *text.for_classifier(list(without))],
+        trained_on=trained_on(data, training, text.text),
+        exclude=text.prepare([*_test_texts(data), *without]),
         n_excluded=training.excluded,
         held_out=held_out,
+        role=role,
         name=name,
     )
 
@@ -242,10 +247,9 @@ def trained_on(data: StyleData, training: StyleSplit, text: str) -> str:
     return f"{data.dataset}/{training.name} without test sentences, {text}"
 
 
-def test_sentences(data: StyleData) -> list[str]:
-    """Sentences that no scorer may be trained on; load_styles has already left them out."""
-    text = preparation(dataset_facts(data.dataset).language)
-    return text.for_classifier(data.splits["test"].texts) if "test" in data.splits else []
+def _test_texts(data: StyleData) -> Sequence[str]:
+    """What no scorer may be trained on; load_styles has already left it out."""
+    return data.splits["test"].texts if "test" in data.splits else ()
 
 
 def _write_language_model(sentences: list[str], folder: Path) -> None:
@@ -284,6 +288,15 @@ def _own_settings(spec: str) -> dict[str, Any] | None:
 def _classifier(asked: _Asked) -> Artefact:
     return asked.of_dataset(
         "classifier", asked.spec, lambda: train_style_classifier(asked.data(), asked.spec)
+    )
+
+
+def _paper_classifier(asked: _Asked) -> Artefact:
+    role = "paper_classifier"
+    return asked.of_dataset(
+        role,
+        asked.spec,
+        lambda: train_style_classifier(asked.data(cleaning="raw"), asked.spec, role=role),
     )
 
 
@@ -340,6 +353,7 @@ def _masked_vectors(asked: _Asked) -> Artefact:
 # metrics/scorers/roles.py, which cannot know the trainers: they are in a higher room.
 TRAINERS: dict[str, Callable[[_Asked], Artefact]] = {
     "classifier": _classifier,
+    "paper_classifier": _paper_classifier,
     "language_model": _language_model,
     "cleaned_language_model": _cleaned_language_model,
     "source_language_model": _source_language_model,

@@ -161,7 +161,7 @@ def _scorers(direction: Direction, how: Scoring, needs: _Needs) -> None:
         try:
             if not is_trained_here(name, spec):
                 scorers.find(name)
-            elif name in ("classifier", "attribution"):
+            elif name in ("classifier", "paper_classifier", "attribution"):
                 needs.of_hub(getattr(default_config(spec), "base", None))
         except MISSING as error:
             needs.add(error)

@@ -137,7 +137,7 @@ def test_lists_are_tables_that_other_programs_can_read(capsys):
             "unknown metric family 'blue'. Did you mean 'b",
         ),
         ([*COPY, "--set", "13a"], "'13a' is not FAMILY.OPTION=VALUE, such as ppl.norm=words+1"),
-        ([*COPY, "--set", "acc.smooth=1"], "acc has no options, got 'smooth'"),
+        ([*COPY, "--set", "fluency.smooth=1"], "fluency has no options, got 'smooth'"),
         ([*COPY, "--set", "joint.weights=2,x,1"], "joint.weights is '2,x,1'"),
         ([*COPY, "--set", "ppl.norm=word"], "unknown value of ppl.norm 'word'. Did you mean 'wor"),
         (

@@ -54,12 +54,13 @@ def test_every_choice_of_every_profile():
                 "acceptability": COLA,
                 "encoder": "FacebookAI/roberta-large@9",
             },
-            "options": {"bertscore": {"reduce": "mean"}},
+            "options": {"acc": {"protocol": "paper"}, "bertscore": {"reduce": "mean"}},
         },
     }
     # Section 3.3.1: Joint is the geometric mean with equal weights; PPL's end is not counted.
     usual = choices(PROFILES["paper"].options)
     assert usual.of("joint").weights == (1.0, 1.0, 1.0)
+    assert usual.of("acc").protocol == "paper"
     assert usual.of("ppl").norm == "words"
     assert usual.of("bleu").protocol is None  # the language's: "tstbench"
     assert all(usual.of(one).protocol is None for one in ("ppl", "bertscore", "cola"))  # "paper"

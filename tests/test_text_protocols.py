@@ -1,4 +1,4 @@
-"""The protocols of PPL, BERTScore and CoLA: what the paper's evaluation code reads, and ours.
+"""The protocols of ACC, PPL, BERTScore and CoLA: what the paper's evaluation code reads, and ours.
 
 Oracles: the formula of the paper's evaluator_ppl_kenlm.py (``score`` summed, over the words that
 spaces separate), with NLTK's own ``word_tokenize``; and perplexities that were computed outside
@@ -18,6 +18,8 @@ from tstbench.errors import InputError, UnknownNameError
 from tstbench.metrics.inputs import check_inputs
 from tstbench.metrics.measure import measure
 from tstbench.metrics.options import choices
+from tstbench.metrics.scorers.artefacts import data_fingerprint
+from tstbench.metrics.scorers.classifiers import load_classifier
 from tstbench.metrics.scorers.profile import PROFILES, Scorers
 from tstbench.metrics.text import preparation
 from tstbench.pipelines.prepare import prepare
@@ -44,8 +46,8 @@ TEXTS = [
 
 def test_what_the_papers_code_does_to_a_text():
     english = preparation("en")
-    for family in ("bertscore", "cola"):
-        assert english.reading(family).prepare(TEXTS) == [*map(process_text, TEXTS)]
+    for family in ("acc", "bertscore", "cola"):
+        assert english.reading(family, "paper").prepare(TEXTS) == [*map(process_text, TEXTS)]
     assert english.reading("ppl").prepare(TEXTS) == [*map(words, TEXTS)]
     assert english.reading("ppl").prepare(["Isn't it GREAT?"]) == ["is n't it great ?"]  # by hand
     assert english.reading("cola", "cleaned").prepare(["It 's GREAT ."]) == ["It's GREAT."]
@@ -74,6 +76,25 @@ def test_perplexity_is_that_of_the_papers_formula(tmp_path, tmp_path_factory, mo
     assert measure(["ppl"], inputs, scorers)["ppl"].value == pytest.approx(wanted)
     other = measure(["ppl"], inputs, scorers, choices({"ppl": {"protocol": "cleaned"}}))["ppl"]
     assert other.value != pytest.approx(wanted, rel=1e-3)
+
+
+def test_the_papers_classifier_learns_and_reads_what_the_papers_code_does(tmp_path, monkeypatch):
+    """Sections 3.3.1 and 4.1: learned and scored lower-cased, punctuation where upstream has it."""
+    monkeypatch.setenv("TSTBENCH_HOME", str(tmp_path))
+    direction, how = parse_direction(DIRECTION), choices(PROFILES["paper"].options)
+    (made,) = prepare(direction, EMBEDDED, ["acc"], choices=how)
+    raw = load_styles("mini", cleaning="raw")
+    held = {*map(process_text, raw.splits["validation"].texts)}
+    labelled = zip(map(process_text, raw.training.texts), raw.training.labels, strict=True)
+    learned = [one for one in labelled if raw.training.name == "validation" or one[0] not in held]
+    assert made.card.n_sentences == len(learned)
+    assert made.card.data_fingerprint == data_fingerprint(*zip(*learned, strict=True))
+    outputs = [text.upper().replace(".", " .") for text in load_test_set(DIRECTION).sources]
+    wanted = load_classifier(made.folder).distribution([*map(process_text, outputs)])[:, 1] > 0.5
+    scorers = Scorers(EMBEDDED, direction)
+    score = measure(["acc"], check_inputs(outputs, direction=direction), scorers, how)["acc"]
+    assert score.value == pytest.approx(100 * wanted.mean())
+    assert "|text:fold+lower|" in str(score.signature)
 
 
 OUTPUTS = "FayeXXX/A-Benchmark-of-Text-Style-Transfer/Algorithms/CHATGPT/outputs/yelp"

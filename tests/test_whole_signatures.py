@@ -223,8 +223,9 @@ OPTIONS = {
     ("naturalness", "neural_penalty", 9.0): "naturalness_neural",
     ("naturalness", "seed", 1): "naturalness_unigram naturalness_neural",
 }
-# Data that may not be here, a cased classifier: tests/test_wmd.py, tests/test_profiles.py
-ELSEWHERE = {("wmd", "synonyms"), ("cola", "protocol")}
+# Data that may not be here, a cased classifier, one that sees punctuation: tests/test_wmd.py,
+# tests/test_profiles.py, tests/test_text_protocols.py
+ELSEWHERE = {("wmd", "synonyms"), ("cola", "protocol"), ("acc", "protocol")}
 # Of two styles, ordinal distances are uniform ones.
 FAR = '{"styles": ["negative", "positive"], "distances": [[0, 3], [3, 0]]}'
 USUAL = {

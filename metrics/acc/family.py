@@ -5,23 +5,40 @@ Source: TSTBench paper, section 3.3.1.
 
 from __future__ import annotations
 
-from functools import partial
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..contract import Context, Family, Need, Options
 from ..facts import MetricFacts
-from ..text import preparation
+from ..text import Reading, TextProtocol, preparation
 
 if TYPE_CHECKING:
     from ..inputs import Inputs
     from ..statistics import Statistics
 
 
-class Acc(Family[Options]):
+# The model that has learned sentences as the protocol reads them.
+_ROLES: dict[TextProtocol, str] = {"paper": "paper_classifier", "cleaned": "classifier"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class AccOptions(Options):
+    """Options of ``acc``.
+
+    Attributes:
+        protocol: how texts are read, in training too: ``cleaned`` (the dataset's cleaning, lower
+            case; the default) or ``paper`` (lower case, white space folded; the paper profile's).
+    """
+
+    protocol: TextProtocol = "cleaned"
+
+
+class Acc(Family[AccOptions]):
     """Style accuracy."""
 
     name = "acc"
     title = "style accuracy"
+    options = AccOptions
     metrics = (
         MetricFacts(
             name="acc",
@@ -34,26 +51,30 @@ class Acc(Family[Options]):
         ),
     )
 
-    def needs(self, metric: str, inputs: Inputs, options: Options) -> tuple[Need, ...]:
-        """Predictions, prepared like the classifiers' training sentences."""
-        prepare = preparation(inputs.language).for_classifier
-        return (Need("classifier", partial(prepare, inputs.predictions)),)
+    def needs(self, metric: str, inputs: Inputs, options: AccOptions) -> tuple[Need, ...]:
+        """Predictions, prepared like the classifier's training sentences."""
+        prepare = _reading(inputs, options).prepare
+        return (Need(_ROLES[options.protocol], lambda: prepare(inputs.predictions)),)
 
-    def fields(self, metric: str, inputs: Inputs, options: Options) -> dict[str, object]:
+    def fields(self, metric: str, inputs: Inputs, options: AccOptions) -> dict[str, object]:
         """How texts are prepared, and how empty predictions count."""
-        return {"text": preparation(inputs.language).classifier_name, "empty": "miss"}
+        return {"text": _reading(inputs, options).text, "empty": "miss"}
 
     def measure(
-        self, metric: str, inputs: Inputs, options: Options, context: Context
+        self, metric: str, inputs: Inputs, options: AccOptions, context: Context
     ) -> Statistics:
         """The share classified as target style, in percent."""
         from ..functional.share import share_statistics
 
         assert inputs.direction is not None  # noqa: S101 - ``reads`` has checked it
-        classifier = context.scorer("classifier")
-        wanted = classifier.styles.index(inputs.direction.target_style)
         (need,) = self.needs(metric, inputs, options)
+        classifier = context.scorer(need.role)
+        wanted = classifier.styles.index(inputs.direction.target_style)
         return share_statistics(classifier.distribution(need.texts), wanted, inputs.failed)
+
+
+def _reading(inputs: Inputs, options: AccOptions) -> Reading:
+    return preparation(inputs.language).reading("acc", options.protocol)
 
 
 FAMILY = Acc()

@@ -157,6 +157,11 @@ def _command(key: Key) -> str:
     if role in ("lexicon", "word_vectors"):  # only further metrics need them
         masked = " --masked" if name.endswith("-masked") else ""
         return f"tstbench train {role.replace('_', '-')} {dataset}{masked}"
+    if role == "paper_classifier":
+        return f"tstbench train classifier {dataset} --kind {name} --role {role}"
+    if role == "cleaned_language_model":
+        kind = name.split("-")[0]
+        return f"tstbench train language-model {dataset} --kind {kind} --role {role}"
     if role == "classifier" and name in _BY_NAME:
         return f"tstbench train classifier {dataset} --kind {name}"
     return "tstbench train cola" if role == "acceptability" else f"tstbench prepare {dataset}"

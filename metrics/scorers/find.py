@@ -47,9 +47,20 @@ def language_model_name(style: str, kind: str = "kn5") -> str:
 
 def classifier(spec: str, direction: Direction | None, placement: Placement) -> Found:
     """P(style | sentence): a kind trained on the dataset, a folder, or a Hub id."""
+    return _style_classifier("classifier", spec, direction, placement)
+
+
+def paper_classifier(spec: str, direction: Direction | None, placement: Placement) -> Found:
+    """The same; it has learned sentences as ACC's protocol ``paper`` reads them."""
+    return _style_classifier("paper_classifier", spec, direction, placement)
+
+
+def _style_classifier(
+    role: str, spec: str, direction: Direction | None, placement: Placement
+) -> Found:
     direction = _needed(direction)
     if is_kind(spec):
-        return _trained("classifier", direction.dataset, spec, placement)
+        return _trained(role, direction.dataset, spec, placement)
     return _own_classifier(spec, (direction.source_style, direction.target_style), placement)
 
 

@@ -86,7 +86,7 @@ PROFILES = {
                 "acceptability": COLA_MODEL,
                 "encoder": "FacebookAI/roberta-large@9",
             },
-            {"bertscore": {"reduce": "mean"}},
+            {"acc": {"protocol": "paper"}, "bertscore": {"reduce": "mean"}},
         ),
     )
 }

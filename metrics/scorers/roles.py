@@ -85,6 +85,10 @@ class Role:
 
 OURS = (
     Role("classifier", "style classifier", "classifier", "distribution", ".find:classifier"),
+    Role(
+        "paper_classifier", "style classifier of the paper's text", "classifier", "distribution",
+        ".find:paper_classifier", like="classifier",
+    ),
     Role("language_model", "language model", "lm", "log10_probability", ".find:language_model"),
     Role(
         "cleaned_language_model", "language model of cleaned text", "lm", "log10_probability",

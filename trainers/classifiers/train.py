@@ -148,7 +148,7 @@ def train_classifier(
     )
     if (there := find_recipe(card) or fetch_recipe(card)) is not None:
         return there
-    what = f"{kind} {'style' if role == 'classifier' else role} classifier"
+    what = f"{kind} {'style' if role.endswith('classifier') else role} classifier"
     say(f"training a {what}, {trained_on}, {len(train)} sentences")
     with training(f"{what} of {dataset}", f"{role}-{kind}", card.recipe):
         announce(_SECONDS.get(kind, 0.0) * len(train))

@@ -28,7 +28,7 @@ def add_scoring_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="ROLE=SCORER",
         help="use another scorer than the profile's: encoder=HUB_ID_OR_FOLDER@LAYER, "
         "classifier=textcnn, acceptability=HUB_ID, language_model=FILE, "
-        "causal_lm=HUB_ID_OR_FOLDER, judge=MODEL@URL, lexicon=FILE, "
+        "causal_lm=HUB_ID_OR_FOLDER, bleurt=HUB_ID_OR_FOLDER, judge=MODEL@URL, lexicon=FILE, "
         "word_vectors=FILE, masked_vectors=FOLDER, attribution=finetuned (or HUB_ID_OR_FOLDER), "
         "meaning=FOLDER",
     )

@@ -38,6 +38,7 @@ FURTHER_FAMILIES: dict[str, str] = {
     "cps": ".cps.family",
     "naturalness": ".naturalness.family",
     "fluency": ".fluency.family",
+    "bleurt": ".bleurt.family",
 }
 
 

@@ -10,7 +10,7 @@ import pytest
 import torch
 from local_chat import make_chat_model
 from prepared import prepared_home
-from tiny_models import make_bert
+from tiny_models import make_bert, make_bleurt
 from transformers import BertConfig, BertForSequenceClassification
 from trap_sentences import TEXTS, column, references
 
@@ -58,6 +58,7 @@ def make_world(factory: pytest.TempPathFactory) -> World:
         f"masked_vectors={folder / 'vectors.txt'}",
         f"attribution={styled}",
         f"encoder={make_bert(folder / 'bert')}@2",
+        f"bleurt={make_bleurt(folder / 'bleurt')}",
         "judge=m@http://127.0.0.1:9/v1",
     )
     return World(home, chosen)

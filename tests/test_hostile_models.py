@@ -54,6 +54,7 @@ def hostile(tiny_bert, tmp_path, request, monkeypatch):
         (*EVALUATE, "--metrics", "s_bert", "--scorer", "encoder=FOLDER@1"),
         (*EVALUATE, "--metrics", "acc", "--scorer", "classifier=FOLDER"),
         (*EVALUATE, "--metrics", "logprop", "--scorer", "causal_lm=FOLDER"),
+        (*EVALUATE, "--metrics", "s_bleurt", "--scorer", "bleurt=FOLDER"),
         ("train", "llama-lora", "--preset", "tiny", "--dataset", "mini", "--base", "FOLDER"),
         ("train", "bsrr", "--preset", "tiny", "--dataset", "mini", "--classifier", "FOLDER"),
     ],

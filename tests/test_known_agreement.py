@@ -209,6 +209,7 @@ class TestShipped:
         without = {name for name in qualities if not in_words.measured(name)}
         assert without <= {
             "judge_style", "judge_content", "judge_fluency", "logprop", "logprop_plain",
+            "s_bleurt", "r_bleurt", "multi_bleurt",
         }  # fmt: skip
 
 

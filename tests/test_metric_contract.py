@@ -167,6 +167,7 @@ CHANGED = {
     "logprop": {"subtract": "source"},
     "sti": {"ground": "ordinal", "temperature": 2.0},
     "sim": {"reduce": "mean"},
+    "bleurt": {"reduce": "mean"},
     "chrf": {"beta": 1.0, "char_order": 4, "word_order": 2, "lowercase": True, "clean": False},
     "surface": {"equal": "raw"},
     "wmd": {
@@ -227,6 +228,7 @@ DEFAULTS = {
     "acc": {"protocol": "cleaned"},
     "bertscore": {"protocol": None, "reduce": "max"},
     "bleu": {"protocol": None},  # the language's
+    "bleurt": {"reduce": "max"},
     "chrf": {"beta": 2.0, "char_order": 6, "word_order": 0, "lowercase": False, "clean": True},
     "cola": {"protocol": None},
     "cps": {
@@ -289,11 +291,12 @@ HANDLED = {
     "cps": {"empty": "zero"},
     "length_ratio": {"empty": "no-words"},
 }
-# These have no rule of their own: an empty text is one without words, and BERTScore's rule is the
-# bert-score package's.
+# These have no rule of their own: an empty text is one without words, BERTScore's rule is the
+# bert-score package's, and BLEURT's model scores it.
 NO_RULE = {
     *("s_bleu", "r_bleu", "multi_bleu", "s_chrf", "r_chrf", "multi_chrf", "copy_rate", "ppl"),
     *("s_bert", "r_bert", "multi_bert", "joint", "joint_calibrated"),
+    *("s_bleurt", "r_bleurt", "multi_bleurt"),
 }
 
 

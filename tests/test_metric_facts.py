@@ -56,6 +56,9 @@ FACTS = {
     "naturalness_neural": ("Nat-neural", "percent", "higher", "fluency", TEXTS),
     "naturalness_lm": ("Nat-LM", "percent", "higher", "fluency", JUDGED),
     "fluency": ("Fluency", "fraction", "higher", "fluency", ()),
+    "s_bleurt": ("s-BLEURT", "number", "higher", "content", TEXTS),
+    "r_bleurt": ("r-BLEURT", "number", "higher", "content", REFERENCES),
+    "multi_bleurt": ("multi-BLEURT", "number", "higher", "content", REFERENCES),
 }
 
 

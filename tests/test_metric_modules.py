@@ -42,6 +42,7 @@ MODULES = {
 ELSEWHERE = {
     "llm_judge": ("judge_style", "judge_content", "judge_fluency", "judge_unread"),
     "logprop": ("logprop", "logprop_plain"),
+    "bleurt": ("s_bleurt", "r_bleurt", "multi_bleurt"),
     "naturalness": ("naturalness_unigram", "naturalness_neural", "naturalness_lm"),
 }
 ALIGNED = ("bleu", "bertscore", "joint", "sim", "chrf", "wmd", "meaning")  # sources and references

@@ -53,6 +53,7 @@ def test_every_choice_of_every_profile():
                 "language_model": "kn5",
                 "acceptability": COLA,
                 "encoder": "FacebookAI/roberta-large@9",
+                "bleurt": "Elron/bleurt-base-512",
             },
             "options": {"acc": {"protocol": "paper"}, "bertscore": {"reduce": "mean"}},
         },

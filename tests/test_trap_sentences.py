@@ -15,6 +15,7 @@ from nltk.tokenize import NLTKWordTokenizer
 from nltk.translate.bleu_score import corpus_bleu
 from prepared import command_line, prepared_home
 from suite_runs import run
+from tiny_models import make_bleurt
 from trap_sentences import DIRECTION, GLAD, GRIM, ROWS, TEXTS, column, references, write_traps
 
 from tstbench.datasets_scripts import cleaning
@@ -86,6 +87,7 @@ def all_scorers(tmp_path_factory):
     (folder / "vectors.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
     chosen = [f"causal_lm={folder / 'llm'}", f"word_vectors={folder / 'vectors.txt'}"]
     home = prepared_home(tmp_path_factory)
+    chosen.append(f"bleurt={make_bleurt(folder / 'bleurt')}")
     chosen.append("judge=m@http://127.0.0.1:9/v1")
     return home, Scorers(PROFILES["embedded"].with_scorers(chosen), MINI)
 

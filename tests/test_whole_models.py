@@ -218,6 +218,7 @@ ASKED = ("evaluate", "--baseline", "copy", "--direction", "mini/negative-to-posi
         ("cola", "acceptability={}", "bert"),
         ("s_bert", "encoder={}@1", "bert"),
         ("logprop", "causal_lm={}", "gpt2"),
+        ("s_bleurt", "bleurt={}", "bert"),
     ],
 )
 def test_half_a_checkpoint_has_no_score(

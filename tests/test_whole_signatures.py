@@ -36,6 +36,7 @@ from tstbench.version import __version__
 BLEU = "protocol:tstbench|tok:nltk|case:lower|smooth:none"
 BERT = "encoder:{encoder}|layer:2|reduce:max|rescale:no|protocol:paper|text:fold+lower"
 SIM = "encoder:{encoder}|layer:2|pool:mean|reduce:max|text:paper-v1"
+BLEURT = "bleurt:{bleurt}|reduce:max|text:paper-v1"
 CHRF = "beta:2|nc:6|nw:0|case:mixed|text:paper-v1"
 MEANING = "meaning:{meaning}|combine:mean|reduce:max|text:paper-v1"
 JUDGE = "answers:short|score:written|temperature:0|max_tokens:16|parsing:1"
@@ -107,6 +108,9 @@ FIELDS = {
     "naturalness_lm": "lm:{cleaned_language_model}|source_lm:{source_language_model}|mixture:styles"
     "|norm:words+1|text:paper-v1+lower+13a|empty:miss",
     "fluency": "classifier:{acceptability}|text:paper-v1|empty:zero",
+    "s_bleurt": f"{BLEURT}|refs:source",
+    "r_bleurt": f"{BLEURT}|refs:first",
+    "multi_bleurt": f"{BLEURT}|refs:0-4",
 }
 # Each role's scorer here; after it come twelve digits of its hash.
 NAMES = {
@@ -114,13 +118,13 @@ NAMES = {
     "cleaned_language_model": "kn5-positive:mini",
     "source_language_model": "kn5-negative:mini", "acceptability": "lora:cola",
     "encoder": "bert", "meaning": "crossed:v1", "word_vectors": "file:vectors",
-    "causal_lm": "llm", "judge": "m",
+    "causal_lm": "llm", "judge": "m", "bleurt": "bleurt",
 }  # fmt: skip
 TORCH = "torch transformers tokenizers"
 LIBRARIES = {
     "bleu": "nltk sacrebleu", "bertscore": TORCH, "ppl": "kenlm nltk sacrebleu",
     "joint": "nltk sacrebleu kenlm", "joint_calibrated": f"scipy {TORCH}",
-    "logprop": TORCH, "sti": "scipy", "sim": TORCH,
+    "logprop": TORCH, "sti": "scipy", "sim": TORCH, "bleurt": TORCH,
     "chrf": "sacrebleu", "wmd": "numpy nltk", "meaning": TORCH, "cps": "torch transformers",
     "naturalness": "kenlm sacrebleu scikit-learn",
 }  # fmt: skip
@@ -193,6 +197,7 @@ OPTIONS = {
     ("sti", "ground", "FAR"): "sti joint_calibrated",
     ("sti", "temperature", 2.0): "sti target_style joint_calibrated",
     ("sim", "reduce", "mean"): "s_sim r_sim multi_sim joint_calibrated",
+    ("bleurt", "reduce", "mean"): ALL,
     ("chrf", "beta", 1.0): ALL,
     ("chrf", "char_order", 4): ALL,
     ("chrf", "word_order", 2): ALL,

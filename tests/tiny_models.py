@@ -6,6 +6,7 @@ import torch
 from tokenizers import ByteLevelBPETokenizer
 from transformers import (
     BertConfig,
+    BertForSequenceClassification,
     BertModel,
     BertTokenizer,
     DistilBertConfig,
@@ -31,6 +32,16 @@ def make_bert(folder: Path, layers: int = 3, *, cased: bool = False) -> Path:
     torch.manual_seed(0)
     config = BertConfig(vocab_size=64, num_hidden_layers=layers, **SIZES)
     _scramble(BertModel(config)).save_pretrained(folder)
+    return folder
+
+
+def make_bleurt(folder: Path) -> Path:
+    """One label, 512 positions, case kept."""
+    folder.mkdir(parents=True)
+    _save_wordpiece(folder, cased=True, positions=512)
+    sizes = {**SIZES, "max_position_embeddings": 512}
+    config = BertConfig(vocab_size=64, num_hidden_layers=2, num_labels=1, **sizes)
+    _scramble(BertForSequenceClassification(config)).save_pretrained(folder)
     return folder
 
 
@@ -64,12 +75,12 @@ def make_roberta(folder: Path) -> Path:
     return folder
 
 
-def _save_wordpiece(folder: Path, *, cased: bool = False) -> None:
+def _save_wordpiece(folder: Path, *, cased: bool = False, positions: int = POSITIONS) -> None:
     letters = [chr(i) for i in range(97, 123)]
     vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", ".", ",", *WORDS, *letters]
     (folder / "vocab.txt").write_text("\n".join(vocabulary[:64]) + "\n")
     BertTokenizer.from_pretrained(
-        folder, model_max_length=POSITIONS, do_lower_case=not cased
+        folder, model_max_length=positions, do_lower_case=not cased
     ).save_pretrained(folder)
 
 

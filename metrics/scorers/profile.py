@@ -44,7 +44,10 @@ class Profile:
         asked = role(name)
         spec = self.scorers.get(name) or self.scorers.get(asked.like) or asked.default
         if not spec:
-            raise InputError(f"profile {self.name} has no {name}: choose one: --scorer {name}=...")
+            having = "".join(f" or --profile {n}" for n, p in PROFILES.items() if name in p.scorers)
+            raise InputError(
+                f"profile {self.name} has no {name}: choose one: --scorer {name}=...{having}"
+            )
         return spec
 
     def with_scorers(self, assignments: str | Iterable[str]) -> Profile:
@@ -85,6 +88,7 @@ PROFILES = {
                 "language_model": "kn5",
                 "acceptability": COLA_MODEL,
                 "encoder": "FacebookAI/roberta-large@9",
+                "bleurt": "Elron/bleurt-base-512",
             },
             {"acc": {"protocol": "paper"}, "bertscore": {"reduce": "mean"}},
         ),

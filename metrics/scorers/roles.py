@@ -107,6 +107,7 @@ OURS = (
         "causal_lm", "causal language model", "causal_lm", "log_probabilities", ".causal_lm:find",
         default="openai-community/gpt2", trained=False,
     ),
+    Role("bleurt", "BLEURT checkpoint", "bleurt", "scores", ".bleurt:find", trained=False),
     Role("lexicon", "style lexicon", "lexicon", "style_words", ".find_words:lexicon", "logistic"),
     Role("word_vectors", "word vectors", "vectors", "known", ".find_words:word_vectors", "word2vec"),
     Role(

@@ -10,6 +10,7 @@ beside a content metric: a system that always answers with the same cheerful sen
 _ARGUMENTS = """
     direction (str): for example "yelp/negative-to-positive".
     profile (str): "embedded" or "paper".
+    protocol (str): how texts are read, "cleaned" or "paper"; by default the profile's.
     batch_size (int): the most sentences that a model scores at once; no score depends on it.
 Returns:
     acc (float): percent, 0 to 100, higher is better; details: interval, signature.
@@ -27,11 +28,14 @@ class Acc(tstbench.metrics.module.StyleTransferMetric):
     description = _DESCRIPTION
     arguments = _ARGUMENTS
 
-    def _compute(self, predictions, direction=None, profile="embedded", batch_size=None):
+    def _compute(
+        self, predictions, direction=None, profile="embedded", protocol=None, batch_size=None
+    ):
         return tstbench.metrics.module.compute(
             ["acc"],
             predictions=predictions,
             direction=direction,
             profile=profile,
             batch_size=batch_size,
+            acc={"protocol": protocol},
         )

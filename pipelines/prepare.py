@@ -39,7 +39,7 @@ from ..metrics.scorers.find import (
 from ..metrics.scorers.find_words import LEXICON, MASKED_VECTORS, WORD_VECTORS
 from ..metrics.scorers.profile import Profile, Scorers
 from ..metrics.scorers.published import fetch_recipe
-from ..metrics.text import FOLDED, Reading, folded, preparation
+from ..metrics.text import FOLDED, Reading, TextProtocol, folded, preparation
 from ..talk import say
 from ..trainers.classifiers.config import ClassifierConfig
 from ..trainers.classifiers.train import default_config, train_classifier
@@ -158,7 +158,7 @@ def train_style_classifier(
         name: its name among the stored classifiers; by default the kind's, which metrics use.
         role: ``classifier``, or ``paper_classifier`` for ACC's protocol ``paper``.
     """
-    protocol = "paper" if role == "paper_classifier" else "cleaned"
+    protocol: TextProtocol = "paper" if role == "paper_classifier" else "cleaned"
     text = preparation(dataset_facts(data.dataset).language).reading("acc", protocol)
     training = data.training
     held_out = None

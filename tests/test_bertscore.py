@@ -201,7 +201,7 @@ def test_profiles_read_the_layers_and_reduce_as_their_sources_do():
     """Paper: FayeXXX/A-Benchmark-of-Text-Style-Transfer at 74ef060, evaluator_bertscore.py."""
     paper, embedded = PROFILES["paper"], PROFILES["embedded"]
     assert paper.scorers["encoder"] == "FacebookAI/roberta-large@9"
-    assert paper.options == {"bertscore": {"reduce": "mean"}}
+    assert paper.options["bertscore"] == {"reduce": "mean"}
     assert embedded.scorers["encoder"] == "sentence-transformers/all-MiniLM-L6-v2@6"
     assert BertScoreOptions().reduce == "max"  # as the bert-score package
 

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 from ..errors import InputError
 from ..files import check_file, file_state, git_blob_id, read_lines
+from .cleaning import is_blank
 from .sources import SourceFile
 from .tables import Rows, Table, cut
 
@@ -51,7 +52,7 @@ class OwnText:
 
     def rewrites(self, data_dir: Path | str | None = None) -> list[tuple[str, ...]]:
         """No rewrite or one, per line."""
-        return [(line,) if line.strip() else () for line in self.lines(data_dir)]
+        return [() if is_blank(line) else (line,) for line in self.lines(data_dir)]
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,7 @@ class Column:
         for row, value in self._values():
             several = value if isinstance(value, list | tuple) else [] if value is None else [value]
             texts = (self._text(row, one) for one in several)
-            found.append(tuple(text for text in texts if text.strip()))
+            found.append(tuple(text for text in texts if not is_blank(text)))
         return found
 
     def _values(self) -> list[tuple[int, Any]]:

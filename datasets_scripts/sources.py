@@ -18,6 +18,7 @@ from typing import ClassVar, Protocol
 
 from ..errors import IntegrityError, MissingFileError, unknown_name
 from ..files import file_state, git_blob_id, home, read_lines
+from .cleaning import is_blank
 from .licensed_copies import remember
 
 MIRROR_VARIABLE = "TSTBENCH_SOURCES"
@@ -89,8 +90,8 @@ class TextFile(ABC):
         return read_lines(self.locate(data_dir))
 
     def rewrites(self, data_dir: Path | str | None = None) -> list[tuple[str, ...]]:
-        """One rewrite per line; an empty line is an empty rewrite."""
-        return [(line,) for line in self.lines(data_dir)]
+        """No rewrite or one, per line; a blank line is none."""
+        return [() if is_blank(line) else (line,) for line in self.lines(data_dir)]
 
 
 @dataclass(frozen=True)

@@ -68,7 +68,7 @@ def check_inputs(
     Args:
         predictions: N texts, one line each; one of invisible characters only is empty.
         sources: N texts.
-        references: N texts, or N lists of texts.
+        references: N texts, or N lists of texts; one in which nothing can be seen was not written.
         direction: the direction of the transfer.
         language: of the texts.
 
@@ -138,7 +138,7 @@ def _as_list(number: int, some: str | Sequence[str]) -> tuple[str, ...]:
         )
     texts = (some,) if isinstance(some, str) else tuple(some)
     _check_texts(f"a reference of sentence {number}, reference", texts)
-    return texts
+    return tuple(text for text in texts if not is_blank(text))
 
 
 def _check_texts(what: str, texts: Sequence[object]) -> None:

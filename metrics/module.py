@@ -31,7 +31,8 @@ INPUTS = """
 Args:
     predictions (list of str): N rewritten sentences; '' for a failed output.
     sources (list of str): the N sentences they rewrite, in the same order.
-    references (list of list of str, or list of str): the human rewrites of each sentence, 0 to n.
+    references (list of list of str, or list of str): the human rewrites of each sentence, 0 to n;
+        '' is none, so lists may be padded.
     per_sentence (bool): put one value per sentence into details too; default: False.
 """
 

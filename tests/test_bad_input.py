@@ -21,8 +21,10 @@ from tstbench.commands.flags import read_toml as read_settings
 from tstbench.datasets_scripts.added import load_data
 from tstbench.datasets_scripts.card import read_card
 from tstbench.datasets_scripts.cleaning import is_blank
+from tstbench.datasets_scripts.columns import Column, OwnText
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.datasets_scripts.own import read_data
+from tstbench.datasets_scripts.tables import FileTable
 from tstbench.errors import InputError
 from tstbench.files import file_name, parse_toml, write_jsonl
 from tstbench.hub import misunderstood
@@ -81,6 +83,21 @@ def test_what_nobody_sees_is_an_empty_prediction(text):
         check_inputs([text, ""])
     kept = check_inputs(["می‌خواهم", "  "]).predictions  # spaces stay as they were
     assert kept == ("می‌خواهم", "  ")
+
+
+@pytest.mark.parametrize("text", ["", " ", *INVISIBLE])
+def test_a_reference_that_nobody_wrote_is_none(text, tmp_path):
+    """In Python's lists as in files: lists are padded to one length."""
+    padded = check_inputs(["a"] * 3, ["b"] * 3, [["good", text], [text, "fine"], text])
+    plain = check_inputs(["a"] * 3, ["b"] * 3, [["good"], ["fine"], []])
+    assert padded == plain
+    assert padded.references == (("good",), ("fine",), ())
+    path = tmp_path / "people.txt"
+    path.write_text(f"good\n{text}\n")
+    assert OwnText(path, path.name).rewrites() == [("good",), ()]
+    (tmp_path / "people.jsonl").write_text(json.dumps({"r": ["good", text]}) + "\n")
+    table = FileTable(tmp_path / "people.jsonl", "people.jsonl")
+    assert Column(table, "r").rewrites() == [("good",)]
 
 
 def test_invisible_predictions_raise_the_suspicion_of_empty_ones(test_set):

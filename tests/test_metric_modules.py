@@ -211,6 +211,17 @@ def test_references_may_be_ragged_also_in_the_first_row(name, first, prepared, t
     assert math.isfinite(result[several])
 
 
+@pytest.mark.parametrize("name", SEVERAL)
+def test_a_padded_list_of_references_is_the_list(name, prepared, test_set):
+    given = columns(name, test_set, test_set.sources)
+    lists = [r[: 1 + i % 4] for i, r in enumerate(given["references"])]
+    padded = [[*some, *[""] * (4 - len(some))] for some in lists]
+    module = evaluate.load(f"metrics/{name}")
+    assert module.compute(**given | {"references": padded}) == module.compute(
+        **given | {"references": lists}
+    )
+
+
 @pytest.mark.parametrize("name", ALIGNED)
 def test_without_references_what_needs_them_is_left_out(name, prepared, test_set):
     given = {**columns(name, test_set, test_set.sources), "references": [[]] * 40}

@@ -5,8 +5,9 @@ The scores are those of ``tstbench evaluate``, computed by the same functions.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,6 @@ from ..metrics.options import Settings
 from .evaluate import Evaluation
 from .evaluate import evaluate as evaluate_systems
 from .formats.page import fragment
-from .meta.in_words import ranking_place
 from .outputs import SUFFIXES, Outputs, read_outputs
 from .predictions import made_by
 from .ranked_table import RankedTable, Standings, by_signature, direction_table, warnings_of
@@ -69,13 +69,19 @@ class Scores:
         """The systems, best first, by one metric; a rank is a range where the data show no order.
 
         Args:
-            metric: by default the one that orders the table: Joint if it has a value.
+            metric: by default the one that orders the table. Systems without its value come last,
+                with ``nan`` and every rank: of them nothing is known.
+
+        Raises:
+            UnknownNameError: the metric was not requested.
         """
-        scores = [score for report in self.reports for score in report.scores]
-        ranked = [score for score in scores if score.metric in self.evaluation.ranks]
-        first = min(ranked, key=lambda s: ranking_place(s.metric, s.signature), default=None)
-        chosen = metric or (first.metric if first else "")
-        return list(self.evaluation.ranks.get(chosen, ()))
+        if metric and metric not in self.evaluation.metrics:
+            raise unknown_name("metric here", metric, self.evaluation.metrics)
+        by = metric or self._standings.ranked_by.split("|")[0]
+        found, rows = self.evaluation.ranks.get(by, []), self.table.rows
+        others = {row.system for row in rows} - {one.system for one in found}
+        last = Rank("", math.nan, low=1, high=len(rows), p_best=math.nan, is_best=False)
+        return found + [replace(last, system=r.system) for r in rows if r.system in others]
 
     def to_pandas(self) -> pd.DataFrame:
         """One row per system and metric: value, 95% interval, unit, signature, warnings..."""
@@ -100,10 +106,14 @@ class Scores:
         return pd.DataFrame(rows)
 
     @property
+    def _standings(self) -> Standings:
+        reports = self.evaluation.reports  # several seeds of a system are one row
+        return Standings(reports, by_signature(reports, self.evaluation.ranks))
+
+    @property
     def table(self) -> RankedTable:
         """Systems x metrics, best first; bounds are not ranked."""
-        reports = self.evaluation.reports  # several seeds of a system are one row
-        return direction_table(Standings(reports, by_signature(reports, self.evaluation.ranks)))
+        return direction_table(self._standings)
 
     def __str__(self) -> str:
         return plain_table(self.table, width=width_here())

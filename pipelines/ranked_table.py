@@ -45,6 +45,12 @@ class Standings:
         """Its name."""
         return self.reports[0].direction
 
+    @property
+    def ranked_by(self) -> str:
+        """The signature of the score that orders the systems; empty where there is none."""
+        chosen = _chosen(_columns([self]))
+        return chosen.signature if chosen else ""
+
 
 @dataclass(frozen=True)
 class Cell:

@@ -13,7 +13,7 @@ from analysis_results import (
     judgment,
     sentence_values,
 )
-from leaderboard_results import BACK, THERE, report, sample, write
+from leaderboard_results import BACK, THERE, report, sample, signature, write
 from scipy import stats
 from tiny_models import make_bert, make_distilbert
 
@@ -53,6 +53,7 @@ from tstbench.pipelines.analysis.trade_off import (
     trade_off,
 )
 from tstbench.pipelines.prepare import prepare
+from tstbench.pipelines.ranked_table import direction_table
 
 YELP = ("negative-to-positive", "positive-to-negative")
 SCHEMA_1 = Path(__file__).parent / "golden" / "schema_1"
@@ -662,6 +663,24 @@ def test_of_yelp_the_references_are_more_intermixed_than_the_test_sentences(tmp_
     test, references = style_maps(by_name[there.name], by_name[back.name], "linear")
     assert test.separation == pytest.approx(0.80, abs=0.01)
     assert references.separation == pytest.approx(0.72, abs=0.01)
+
+
+def test_of_two_signatures_the_table_and_the_analysis_rank_by_the_same(tmp_path):
+    """One system has the first, three have the second; by (1), ``lone`` would be the best."""
+    others = {"a": 30.0, "b": 50.0, "c": 40.0}
+    write(
+        tmp_path, report("lone", {"s_bleu": 90.0}, version="1"), [sample(0, "x", "y")], whole=True
+    )
+    for name, value in others.items():
+        one = report(name, {"s_bleu": value}, version="2")
+        write(tmp_path, one, [sample(0, "x", f"{name} y")], whole=True)
+    (results,) = read_run(tmp_path)
+    table = direction_table(results.standings)
+    assert (
+        results.ranking.signature == results.standings.ranked_by == signature("s_bleu", version="2")
+    )
+    assert table.order == f"Ranked by {results.ranking.title}."
+    assert [row.system for row in table.rows] == ["b", "c", "a", "lone"]
 
 
 # -- reading ---------------------------------------------------------------------------------------

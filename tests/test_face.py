@@ -1,9 +1,11 @@
 """``import tstbench``: the same scores as the command line, as one object."""
 
 import json
+import math
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -182,6 +184,25 @@ def test_pandas_and_ranks(several):
     assert [rank.system for rank in several.rank("acc")] == ["<b>odd</b>"]  # the others are bounds
     with pytest.raises(tstbench.TSTBenchError, match="several systems were scored"):
         several.report  # noqa: B018
+
+
+def test_ranks_are_in_the_order_of_the_table_and_leave_nobody_out(sources):
+    """ACC orders the table while both have it; by s-BLEU the one without a score is last."""
+    upper = [text.upper() for text in sources]
+    scores = tstbench.evaluate({"a": upper, "b": sources}, DIRECTION, metrics=["acc", "s_bleu"])
+    assert [r.system for r in scores.rank()] == [r.system for r in scores.table.rows]
+    a, b = scores.evaluation.systems
+    without = replace(a, asked={"acc": a.asked["acc"]})
+    some = replace(scores, evaluation=replace(scores.evaluation, systems=(b, without)))
+    assert [row.system for row in some.table.rows] == [r.system for r in some.rank()]
+    first, last = some.rank("s_bleu")
+    assert (first.system, first.value, first.low, first.high, first.ties_best) == (
+        "b", 100.0, 1, 1, True,
+    )  # fmt: skip
+    assert (last.system, last.low, last.high, last.ties_best) == ("a", 1, 2, False)
+    assert math.isnan(last.value)
+    with pytest.raises(tstbench.TSTBenchError, match="unknown metric here 'ppl'"):
+        some.rank("ppl")
 
 
 @pytest.mark.parametrize(

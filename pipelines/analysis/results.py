@@ -13,7 +13,7 @@ import numpy as np
 from ...datasets_scripts.known import DATASETS
 from ...errors import InputError, unknown_name
 from ...metrics.registry import METRICS, caution, is_neutral
-from ..meta.in_words import ASPECTS, ranking_place
+from ..meta.in_words import ASPECTS
 from ..ranked_table import Standings
 from ..read_standings import chosen_directions
 from ..report import Report, Sample, Score
@@ -81,12 +81,8 @@ class DirectionResults:
     @property
     def ranking(self) -> Column:
         """What ranks the systems, here as on boards and in tables."""
-        ranks = self.standings.ranks
-
-        def place(one: Column) -> tuple[float, ...]:
-            return ranking_place(one.metric, one.signature, -len(ranks.get(one.signature, ())))
-
-        return min(self.columns, key=place)
+        first = self.standings.ranked_by
+        return next(one for one in self.columns if one.signature == first)
 
     def column(self, metrics: Sequence[str] = (), aspect: str = "") -> Column | None:
         """The column of the first of these metrics that is there, else of that aspect.

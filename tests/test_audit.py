@@ -12,6 +12,7 @@ from nltk.tokenize import NLTKWordTokenizer
 from nltk.translate.bleu_score import corpus_bleu, sentence_bleu
 
 from tstbench.commands.cli import main
+from tstbench.datasets_scripts.added import load_data
 from tstbench.datasets_scripts.known import parse_direction
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError, UnknownNameError
@@ -375,6 +376,27 @@ def test_without_a_match_of_four_words_only_sacrebleu_smooths():
     assert theirs.counts[3] == 0 < theirs.counts[0]
     assert found["sacrebleu"] == pytest.approx(theirs.score) != 0
     assert found["multi-bleu"] == found["nltk corpus"] == 0
+
+
+def test_a_chinese_dataset_is_scored_as_chinese(tmp_path):
+    """As ``evaluate`` and sacreBLEU's ``zh`` score it; for English, each line is one word."""
+    lines = ("请把门关上好吗", "您能把账单拿来吗"), ("麻烦您把门关上好吗", "您能把账单拿过来吗")
+    for name, texts in zip(("ref", "out"), lines, strict=True):
+        (tmp_path / f"{name}.txt").write_text("\n".join(texts) + "\n", "utf-8")
+    (tmp_path / "test.txt").write_text("把门关上\n拿账单来\n", "utf-8")
+    (tmp_path / "zh.toml").write_text(
+        'name = "menkou"\nstyles = ["cu", "li"]\nlanguage = "zh"\n[[direction]]\nfrom = "cu"\n'
+        'to = "li"\ntest = { sources = "test.txt", references = "ref.txt" }\n'
+    )
+    load_data(tmp_path / "zh.toml")
+    claims = [parse_claim("r_bleu=50"), parse_claim("bleu=50")]
+    measured, own = audit([str(tmp_path / "out.txt")], ["menkou/cu-to-li"], claims).findings
+    theirs = sacrebleu.corpus_bleu(list(lines[1]), [list(lines[0])], tokenize="zh").score
+    assert theirs == pytest.approx(100 * (14 / 18 * 11 / 16 * 8 / 14 * 6 / 12) ** 0.25)  # by hand
+    assert [one.value for one in measured.values] == [pytest.approx(theirs)] * 2
+    known = {one.known_as: one.value for one in own.known if dict(one.choices)["refs"] == "1"}
+    assert known["tstbench zh"] == known["sacrebleu -tok zh"] == pytest.approx(theirs)
+    assert "tstbench" not in known
 
 
 @pytest.mark.parametrize(

@@ -12,17 +12,19 @@ Sources: Papineni et al. (2002); Post (2018).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
 from ...datasets_scripts.cleaning import parse_cleaning
+from ...datasets_scripts.known import language_of
 from ...errors import MissingFileError
 from ...metrics.functional.bleu import COLUMNS, ORDER, aggregate_bleu, bleu_statistics, tokenized
-from ...metrics.functional.bleu_protocols import BleuProtocol, Tokenize
+from ...metrics.functional.bleu_protocols import BleuProtocol, Tokenize, bleu_protocol
 from ...metrics.statistics import Statistics, mean_statistics
+from ...metrics.text import preparation
 from .protocol import Choices, Side, Value, over_directions
 
 TOKENIZERS: tuple[Tokenize, ...] = ("nltk", "nltk-punkt", "whitespace", "13a", "intl")
@@ -48,10 +50,12 @@ def bleu_values(sides: Sequence[Side], *, against_source: bool) -> Iterator[Valu
     metric = "s_bleu" if against_source else "bleu"
     count = _Counts()
     views = ["source"] if against_source else reference_views(sides)
+    own = {preparation(language_of(side.clean.direction)).bleu_protocol for side in sides}
+    tokenizers = _tokenizers(own)
     for view in views:
         for files in FILES:
             texts = [texts_of(side, view, files) for side in sides]
-            for tokenize in _tokenizers():
+            for tokenize in tokenizers:
                 for case in CASES:
                     base: Choices = (
                         ("refs", view), ("files", files), ("tok", tokenize), ("case", case),
@@ -63,7 +67,10 @@ def bleu_values(sides: Sequence[Side], *, against_source: bool) -> Iterator[Valu
                         ]
                         choices: Choices = (*base, ("score", score))
                         for whole, value in over_directions(choices, parts):
-                            yield Value(metric, whole, value, known_as(whole))
+                            name = known_as(whole)
+                            if name == "tstbench" and name not in own:  # it is for English
+                                name = ""
+                            yield Value(metric, whole, value, name)
 
 
 def known_as(choices: Choices) -> str:
@@ -84,6 +91,9 @@ _KNOWN = {
     # tokenised, nltk's data for sentence boundaries change nothing.
     ("raw", "nltk", "lower", "nltk sent."): "Style Transformer code",
 }
+for _tok in ("zh", "ja-mecab", "ko-mecab", "char"):  # each tried for its languages alone
+    _KNOWN["clean refs", _tok, "mixed", "sacrebleu"] = f"tstbench {_tok}"
+    _KNOWN["raw", _tok, "mixed", "sacrebleu"] = f"sacrebleu -tok {_tok}"
 
 
 class _Counts:
@@ -120,7 +130,7 @@ _COUNTED = BleuProtocol("counted", "whitespace", False, "zero", "none")
 
 
 def _tokenizer(tokenize: Tokenize) -> Callable[[str], str]:
-    if tokenize not in ("13a", "intl"):
+    if tokenize.startswith(("nltk", "whitespace")):
         return partial(tokenized, tokenize=tokenize, lowercase=False)
     from sacrebleu.metrics.bleu import BLEU
 
@@ -175,10 +185,11 @@ def texts_of(side: Side, view: str, files: str) -> list[Texts]:
     return [(outputs, tuple(some[k : k + 1] for some in references)) for k in wanted]
 
 
-def _tokenizers() -> tuple[Tokenize, ...]:
-    """Those that can be used here: nltk's Punkt data may not be installed."""
+def _tokenizers(own: Iterable[str]) -> list[Tokenize]:
+    """Those that papers use, and those of our own protocols; Punkt only where its data are."""
+    found = [*TOKENIZERS, *(bleu_protocol(name).tokenize for name in own)]
     try:
         tokenized("a", "nltk-punkt")
     except MissingFileError:
-        return tuple(one for one in TOKENIZERS if one != "nltk-punkt")
-    return TOKENIZERS
+        found.remove("nltk-punkt")
+    return list(dict.fromkeys(found))

@@ -12,7 +12,7 @@ from functools import partial
 
 from ...datasets_scripts.cleaning import parse_cleaning
 from ...errors import InputError, MissingExtraError, MissingScorerError
-from ...metrics.inputs import Inputs, check_inputs
+from ...metrics.inputs import Inputs
 from ...metrics.measure import measure
 from ...metrics.options import Settings, choices
 from ...metrics.registry import family_of
@@ -20,6 +20,8 @@ from ...metrics.result import LeftOut, Measurement
 from ...metrics.scorers.classifiers import kinds
 from ...metrics.scorers.profile import parse_profile
 from ...metrics.statistics import Statistics
+from ..evaluate import inputs_of
+from ..outputs import Outputs
 from ..scoring import Scoring
 from .protocol import Side, Value, over_directions
 
@@ -110,5 +112,4 @@ def _statistics(metric: str, side: Side, files: str, variant: Variant, profile: 
 def _inputs(side: Side, *, cleaned: bool) -> Inputs:
     clean = parse_cleaning(side.clean.cleaning)
     outputs = tuple(map(clean, side.outputs)) if cleaned else side.outputs
-    test_set = side.clean
-    return check_inputs(outputs, test_set.sources, test_set.references, test_set.direction)
+    return inputs_of(Outputs("", outputs), side.clean)

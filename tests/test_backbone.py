@@ -152,6 +152,9 @@ def test_transformers_reads_what_is_written(family, text, tmp_path):
     few = replace(text, sentences=text.sentences[:200])
     out = tmp_path / "out"
     config = BackboneConfig.tiny(family)
+    mine = tmp_path / "run" / "step-notes" / "mine.txt"
+    mine.parent.mkdir(parents=True)
+    mine.touch()
     learned = train_backbone(few, family, config, out, Run(device="cpu", folder=tmp_path / "run"))
     tokenizer = AutoTokenizer.from_pretrained(out)
     head = AutoModelForSeq2SeqLM if family == "bart" else AutoModelForCausalLM
@@ -165,7 +168,8 @@ def test_transformers_reads_what_is_written(family, text, tmp_path):
     card = json.loads((out / "backbone.json").read_text())
     assert card["n_sentences"] == 200
     assert "knows no more" in (out / "README.md").read_text()
-    assert not (tmp_path / "run").exists(), "nothing is left behind"
+    there = [path for path in (tmp_path / "run").rglob("*") if path.is_file()]
+    assert there == [mine], "nothing is left behind, and nothing else removed"
     train_backbone(few, family, replace(config, steps=1), out, Run(device="cpu"))  # replaces it
 
 

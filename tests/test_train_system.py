@@ -12,6 +12,7 @@ from prepared import BACK, DIRECTION, command_line, refusal
 from tstbench.datasets_scripts.known import parse_direction
 from tstbench.datasets_scripts.training import load_training
 from tstbench.errors import InputError, MissingSystemError, UnknownNameError
+from tstbench.trainers.learning.run import Run
 from tstbench.trainers.load import find_system, load_system
 from tstbench.trainers.registry import SYSTEMS, system_class
 from tstbench.trainers.train import planned_system, system_config, train_system
@@ -151,6 +152,21 @@ def test_a_folder_with_a_system_for_each_direction_is_one_name(tmp_path, capsys)
         )
         assert code == 0, err
         written.unlink()
+
+
+def test_a_training_in_a_folder_of_the_users_removes_only_what_it_wrote(tmp_path):
+    data = load_training(parse_direction(DIRECTION))
+    mine = tmp_path / "mine"
+    (mine / "sub").mkdir(parents=True)
+    for file in ("notes.txt", "sub/step-1", "curve.jsonl"):
+        (mine / file).write_text("kept\n")
+    run = Run(folder=mine, device="cpu")
+    train_system("random-target", data, run=run)
+    for seed in (0, 1):  # one folder serves several trainings
+        config = system_config("stytrans", data.direction, {"seed": seed}, preset="tiny")
+        assert train_system("stytrans", data, config, run=run).card.settings["seed"] == seed
+    files = {str(p.relative_to(mine)): p.read_text() for p in mine.rglob("*") if p.is_file()}
+    assert files == dict.fromkeys(("notes.txt", "sub/step-1", "curve.jsonl"), "kept\n")
 
 
 def test_settings_made_in_python_are_checked_as_those_of_the_command_line(tstbench_home):

@@ -126,15 +126,16 @@ def train_system(
 ) -> StoredSystem:
     """Train a system and store it, unless it is already in the store.
 
-    Checkpoints and the learning curve are in ``$TSTBENCH_HOME/runs`` while the training lasts:
-    the same recipe continues where it stopped. The curve is then among the system's files.
+    Checkpoints and the learning curve are in ``$TSTBENCH_HOME/runs``, or in ``run.folder``, while
+    the training lasts, in a folder named by the recipe: the same recipe continues where it
+    stopped. The curve is then among the system's files.
 
     Args:
         name: a name of the registry.
         data: the data to learn from.
         config: its settings; ``None`` for its defaults for the direction.
         called: its name on leaderboards; default ``name``.
-        run: where and how; its folder is chosen here, by the recipe, unless it has one.
+        run: where and how.
 
     Raises:
         UnknownNameError: no such system.

@@ -104,15 +104,15 @@ def training(what: str, name: str, recipe: str, folder: Path | None = None) -> I
 
     Args:
         what: for people.
-        name: of its folder in ``$TSTBENCH_HOME/runs``, before a part of the recipe.
+        name: of its folder, before a part of the recipe.
         recipe: what is known before training.
-        folder: another place for it.
+        folder: what its folder is made in, instead of ``$TSTBENCH_HOME/runs``.
 
     Raises:
         InputError: the folder cannot be made.
         KeyboardInterrupt: with a message that says what becomes of the work that was done.
     """
-    folder = folder or home() / "runs" / f"{name}-{recipe[:16]}"
+    folder = (folder or home() / "runs") / f"{name}-{recipe[:16]}"  # its own: it is removed whole
     make_folder(folder.parent)
     first = process_index() == 0
     with exclusive(folder, "training") if first else nullcontext():

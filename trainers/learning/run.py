@@ -20,7 +20,8 @@ class Run:
     """Where and how a training takes place; its recipe does not depend on this.
 
     Attributes:
-        folder: for checkpoints and the curve while it lasts; ``None`` keeps none.
+        folder: for checkpoints and the curve while it lasts; ``None`` keeps none. A whole training
+            makes one of its own in it, and removes that one alone.
         device: where the networks are.
         precision: of the forward pass; ``auto`` takes bfloat16 on a GPU that has it.
         accumulate: parts that a process splits its share of a batch into.

@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -112,25 +112,60 @@ def _json_rows(path: Path, name: str) -> list[tuple[int, dict[str, Any]]]:
 
 
 def _delimited_rows(path: Path, name: str) -> list[tuple[int, dict[str, Any]]]:
-    delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
-    # Strict: a sentence that begins with a quotation mark must not lose it without a word.
-    reader = csv.DictReader(
-        io.StringIO(read_text(path), newline=""), delimiter=delimiter, strict=True
-    )
-    found = []
+    return read_delimited(path, name)[1]
+
+
+def read_delimited(path: Path, name: str) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
+    """The columns of a CSV or TSV file, none if it is empty, and its rows with their lines.
+
+    Args:
+        path: tab-separated if it ends in ``.tsv``; blank lines do not count.
+        name: of the file, for the messages.
+
+    Raises:
+        MissingFileError: no such file.
+        InputError: see :func:`read_records`; two columns of one name, or a row of another length.
+    """
+    records = read_records(path, name)
+    _, header = next(records, (1, []))
+    if double := sorted({title for title in header if title and header.count(title) > 1}):
+        raise InputError(f"{name}: two columns are called {double[0]!r}: rename or remove one")
+    rows = []
+    for line, cells in records:
+        if cells and len(cells) != len(header):
+            raise InputError(
+                f"{name}, line {line}: not as many cells as the first line, but {len(cells)} for "
+                f"{len(header)} columns. Put quotation marks around a text with the separator"
+            )
+        if cells:
+            rows.append((line, dict(zip(header, cells, strict=True))))
+    return header, rows
+
+
+def read_records(path: Path, name: str) -> Iterator[tuple[int, list[str]]]:
+    """The cells of each record of a CSV or TSV file, and the line that it ends in.
+
+    A sentence that begins with a quotation mark must neither lose it nor take in the rows below
+    without a word: programs that write CSV double such marks, those that write TSV often do not.
+
+    Raises:
+        MissingFileError: no such file.
+        InputError: quotation marks that are not doubled, or a line break in a cell of TSV.
+    """
+    tabs = path.suffix.lower() == ".tsv"
+    text = io.StringIO(read_text(path), newline="")
+    reader = csv.reader(text, delimiter="\t" if tabs else ",", strict=True)
     try:
-        for row in reader:
-            if None in row or None in row.values():
-                raise InputError(
-                    f"{name}, line {reader.line_num}: not as many cells as the first line"
-                )
-            found.append((reader.line_num, row))
+        for cells in reader:
+            if tabs and any("\n" in cell or "\r" in cell for cell in cells):
+                raise csv.Error("a line break in a cell")
+            yield reader.line_num, cells
     except csv.Error as error:
         raise InputError(
-            f"{name}, line {reader.line_num}: not valid CSV ({error}). Put a field that contains a "
-            'quotation mark in quotation marks and double the mark: "a ""good"" one"'
+            f"{name}, line {reader.line_num}: not valid {'TSV' if tabs else 'CSV'} ({error}). Put "
+            "a field that contains a quotation mark in quotation marks and double the mark: "
+            '"a ""good"" one"'
         ) from error
-    return found
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,6 @@ executed.
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,8 +16,9 @@ from pathlib import Path
 from ..datasets_scripts.cleaning import is_blank
 from ..datasets_scripts.load import TestSet
 from ..datasets_scripts.suspicious_form import check_no_records, is_header
+from ..datasets_scripts.tables import read_records
 from ..errors import InputError, MissingFileError
-from ..files import check_file, read_lines, read_text
+from ..files import check_file, read_lines
 from ..metrics.inputs import prediction_fault
 from ..talk import printable
 from ..untrusted import parse_json
@@ -140,21 +139,12 @@ def _read_jsonl(path: Path) -> list[_Row]:
 
 
 def _read_csv(path: Path) -> list[_Row]:
-    delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
-    text = io.StringIO(read_text(path), newline="")
-    # Strict: a sentence that begins with a quotation mark must not lose it without a word.
-    reader = csv.reader(text, delimiter=delimiter, strict=True)
-    try:
-        header = next(reader, [])
-        for name in (*PREDICTION_COLUMNS, "id"):
-            if header.count(name) > 1:
-                raise InputError(f"{path}: {header.count(name)} columns are named {name!r}")
-        return [_csv_row(path, reader.line_num, header, fields) for fields in reader]
-    except csv.Error as error:
-        raise InputError(
-            f"{path}, line {reader.line_num}: not CSV ({error}). Enclose a field that "
-            'contains a quotation mark in quotation marks and double the mark: "a ""good"" one"'
-        ) from error
+    records = read_records(path, str(path))
+    _, header = next(records, (1, []))
+    for name in (*PREDICTION_COLUMNS, "id"):
+        if header.count(name) > 1:
+            raise InputError(f"{path}: {header.count(name)} columns are named {name!r}")
+    return [_csv_row(path, line, header, fields) for line, fields in records]
 
 
 def _csv_row(path: Path, line: int, header: list[str], fields: list[str]) -> _Row:

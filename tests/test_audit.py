@@ -252,7 +252,11 @@ class TestTheCommand:
             ("system,outputs,direction,bleu\nours,none.txt,{0},3\n", "line 2: no such file"),
             ("system,outputs,direction,bleu\nours,a.txt,{0},\n", "no line has a claimed number"),
             ("system,outputs,direction,bleu\n", "no line below the header"),
-            ("system,outputs,direction,bleu\nours,a.txt,{0},55,2\n", "line 2: more cells than"),
+            (
+                "system,outputs,direction,bleu\nours,a.txt,{0},55,2\n",
+                "first line, but 5 for 4 columns",
+            ),
+            ('system,outputs,direction,bleu\n"my" own,a.txt,{0},5\n', "line 2: not valid CSV"),
             ("system,outputs,direction,bleu,bleu\nours,a.txt,{0},5,6\n", "two columns are called"),
             ("system,outputs,direction,blue\nours,a.txt,{0},3\n", "wrong.csv, column 'blue': "),
             (

@@ -234,6 +234,26 @@ def test_every_column_of_a_users_table_arrives_in_its_field(tmp_path):
     assert (bare.rater, bare.direction, bare.dataset) == ("rater-1", "mini/c-to-d", "mini")
 
 
+@pytest.mark.parametrize(
+    ("outputs", "line"),
+    [
+        (('"good" place', "b", "c"), 2),
+        (("a", '"so good', 'fine" ok'), 4),
+        (("a", '"so good', 'fine"'), 4),  # valid CSV of two rows, but no sentence has two lines
+    ],
+)
+def test_no_output_loses_its_quotation_marks_or_takes_in_the_next_row(outputs, line, tmp_path):
+    file = tmp_path / "my.tsv"
+    rows = [f"s{n}\t{text}\tours\tx/a-to-b\t4\n" for n, text in enumerate(outputs)]
+    file.write_text("source\toutput\tsystem\tdirection\tstyle\n" + "".join(rows))
+    with pytest.raises(InputError, match=rf"my\.tsv, line {line}: not valid TSV"):
+        read_study(file)
+    quoted = [row.replace('"', '""').replace("\t", '\t"', 1) for row in rows]
+    quoted = [row.replace("\tours", '"\tours') for row in quoted]
+    file.write_text(file.read_text().splitlines()[0] + "\n" + "".join(quoted))
+    assert tuple(row.output for row in read_study(file)) == outputs
+
+
 def test_long_sources_that_begin_alike_are_two_sentences(tmp_path):
     file = tmp_path / "my.csv"
     long = "very " * 30
@@ -270,7 +290,8 @@ def test_long_sources_that_begin_alike_are_two_sentences(tmp_path):
             {},
             "rater: 'Al B' is not like lower-case letters",
         ),
-        (OWN + "a,b,c\n", {}, "line 2: not 6 columns"),
+        (OWN + "a,b,c\n", {}, "line 2: .* 3 for 6 columns"),
+        (OWN + LINES.replace("it was good", '"good" it was'), {}, "line 2: not valid CSV"),
         (OWN + LINES + LINES, {}, "line 4: style of ours, .* is in line 2 too"),
         (OWN.replace("Meaning", "style") + LINES, {}, "two columns are called 'style'"),
         (OWN, {}, "no score in it"),

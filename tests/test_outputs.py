@@ -278,12 +278,12 @@ BAD = {
     "a stray quotation mark": (
         "quote.csv",
         table('mini-test-0-00000,"good" soup'),
-        "line 2: not CSV .*double the mark",
+        "line 2: not valid CSV .*double the mark",
     ),
     "an open quotation mark": (
         "open.csv",
         table('mini-test-0-00000,"good soup', "mini-test-0-00001,x"),
-        "line 3: not CSV .*unexpected end",
+        "line 3: not valid CSV .*unexpected end",
     ),
 }
 

@@ -140,7 +140,7 @@ def test_a_table_never_loses_a_quotation_mark_or_a_row(line, tmp_path):
         'values = { 0 = "rude", 1 = "polite" }\n'
         '[[direction]]\nfrom = "rude"\nto = "polite"\ntest = { sources = "test.txt" }\n'
     )
-    with pytest.raises(InputError, match=r"train\.tsv, line \d+: not valid CSV"):
+    with pytest.raises(InputError, match=r"train\.tsv, line \d+: not valid TSV"):
         load_data(tmp_path / "mine.toml")
 
 

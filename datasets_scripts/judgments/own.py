@@ -7,8 +7,6 @@ there is no score, the cell is empty.
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -17,7 +15,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from ...errors import InputError, unknown_name
-from ...files import read_text
+from ..tables import read_delimited
 from .aspects import ASPECTS
 from .cells import read_score
 from .schema import Judgment, first_problem, parse_scale, read_judgments
@@ -105,10 +103,9 @@ def read_study(path: Path | str, layout: Layout | None = None) -> list[Judgment]
     if not is_table(path):
         return read_judgments(path)
     layout = layout or Layout()
-    rows = list(_rows(path, layout))
     judgments: list[Judgment] = []
     seen: dict[tuple[str, ...], int] = {}
-    for line, row in rows:
+    for line, row in _rows(path, layout):
         for judgment in _judge(path, line, row, layout):
             first = seen.setdefault(judgment.key or (), line)
             if first != line:
@@ -124,10 +121,8 @@ def read_study(path: Path | str, layout: Layout | None = None) -> list[Judgment]
     return judgments
 
 
-def _rows(path: Path, layout: Layout) -> Iterator[tuple[int, dict[str, str]]]:
-    delimiter = "\t" if path.suffix == ".tsv" else ","
-    reader = csv.DictReader(io.StringIO(read_text(path), newline=""), delimiter=delimiter)
-    header = reader.fieldnames or []
+def _rows(path: Path, layout: Layout) -> list[tuple[int, dict[str, str]]]:
+    header, rows = read_delimited(path, str(path))
     if not header:
         raise InputError(f"{path} is empty: its first line must name the columns. {WANTED}")
     needed = [layout.column(name) for name in ("source", "output", "system")]
@@ -142,17 +137,12 @@ def _rows(path: Path, layout: Layout) -> Iterator[tuple[int, dict[str, str]]]:
             f"{path}: no column 'direction'. Add it, or give the direction of all rows: "
             "--direction dataset/source-to-target"
         )
-    if double := sorted({name for name in header if header.count(name) > 1}):
-        raise InputError(f"{path}: two columns are called {double[0]!r}: rename or remove one")
     if not any(layout.column(aspect) in header for aspect in ASPECTS):
         raise InputError(
             f"{path}: no column with scores; aspects are {', '.join(ASPECTS)}. Map other names "
             "with --column style=NAME"
         )
-    for row in reader:
-        if None in row or None in row.values():
-            raise InputError(f"{path}, line {reader.line_num}: not {len(header)} columns")
-        yield reader.line_num, row
+    return rows
 
 
 def _judge(path: Path, line: int, row: dict[str, str], layout: Layout) -> Iterator[Judgment]:

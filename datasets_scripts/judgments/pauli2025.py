@@ -8,14 +8,12 @@ because the change of meaning touches fewer words than the change of style.
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator
 from pathlib import Path
 
 from ...errors import InputError
-from ...files import read_text
 from ..sources import PAULI_2025, fetch, upstream_file
+from ..tables import read_delimited
 from .aspects import CONTENT, STYLE
 from .schema import Judgment, parse_scale
 
@@ -74,13 +72,12 @@ def read_annotations(files: list[Path]) -> list[Judgment]:
     return rows
 
 
-def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    reader = csv.DictReader(io.StringIO(read_text(path), newline=""))
-    missing = [name for name in _COLUMNS if name not in (reader.fieldnames or ())]
+def _rows(path: Path) -> list[tuple[int, dict[str, str]]]:
+    header, rows = read_delimited(path, str(path))
+    missing = [name for name in _COLUMNS if name not in header]
     if missing:
         raise InputError(f"{path}: no column {', '.join(missing)}; is this the study's table?")
-    for row in reader:
-        yield reader.line_num, {name: row[name] or "" for name in _COLUMNS}
+    return rows
 
 
 def _judge(

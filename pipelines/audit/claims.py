@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 
+from ...datasets_scripts.tables import read_delimited
 from ...errors import InputError, UnknownNameError, unknown_name
-from ...files import read_text
 from ...metrics.registry import METRICS, metric_facts
 
 # What papers call a number -> what is computed for it; "bleu" is any BLEU against human rewrites.
@@ -153,15 +151,13 @@ def read_table(path: Path) -> list[Row]:
         InputError: a column is missing, or a line is wrong; names the line.
         UnknownNameError: a column is no metric.
     """
-    reader = csv.DictReader(io.StringIO(read_text(path), newline=""))
-    columns = [name for name in reader.fieldnames or () if name]
+    header, lines = read_delimited(path, str(path))
+    columns = [name for name in header if name]
     if missing := [name for name in ("system", "outputs", "direction") if name not in columns]:
         raise InputError(
             f"{path}: no column {', '.join(missing)}; needed: system, outputs, direction, and a "
             "column for each metric"
         )
-    if double := sorted({name for name in columns if columns.count(name) > 1}):
-        raise InputError(f"{path}: two columns are called {double[0]!r}: rename or remove one")
     metrics = [name for name in columns if name not in ("system", "outputs", "direction")]
     if not metrics:
         raise InputError(f"{path}: no column with claimed numbers, such as bleu")
@@ -170,18 +166,16 @@ def read_table(path: Path) -> list[Row]:
             _metric_of(name)
         except UnknownNameError as error:
             raise UnknownNameError(f"{path}, column {name!r}: {error}") from error
-    rows = [_row(path, reader.line_num, cells, metrics) for cells in reader]
+    rows = [_row(path, line, cells, metrics) for line, cells in lines]
     if not rows:
         raise InputError(f"{path}: no line below the header")
     return rows
 
 
-def _row(path: Path, line: int, cells: Mapping[str, str | None], metrics: Sequence[str]) -> Row:
+def _row(path: Path, line: int, cells: Mapping[str, str], metrics: Sequence[str]) -> Row:
     where = f"{path}, line {line}"
-    if None in cells:  # the decimal comma of 55,2 would make it 55
-        raise InputError(f"{where}: more cells than columns; put quotes around a text with a comma")
     outputs, directions = (
-        tuple(part.strip() for part in (cells[name] or "").split(";") if part.strip())
+        tuple(part.strip() for part in cells[name].split(";") if part.strip())
         for name in ("outputs", "direction")
     )
     if not outputs or len(outputs) != len(directions):
@@ -191,7 +185,7 @@ def _row(path: Path, line: int, cells: Mapping[str, str | None], metrics: Sequen
         )
     claims = []
     for name in metrics:
-        number = (cells[name] or "").strip()
+        number = cells[name].strip()
         if not number:
             continue
         if not _NUMBER.fullmatch(number):
@@ -206,6 +200,4 @@ def _row(path: Path, line: int, cells: Mapping[str, str | None], metrics: Sequen
     placed = tuple(
         one if one.startswith("published:") else str(path.parent / one) for one in outputs
     )
-    return Row(
-        (cells["system"] or "").strip() or f"line {line}", placed, directions, tuple(claims), line
-    )
+    return Row(cells["system"].strip() or f"line {line}", placed, directions, tuple(claims), line)

@@ -56,7 +56,9 @@ def documents(
                     yield f", line {number}", _read_line(number, line)
         elif suffix in {".csv", ".tsv"}:
             delimiter = "," if suffix == ".csv" else "\t"
-            rows = csv.DictReader(io.StringIO(data.decode("utf-8-sig")), delimiter=delimiter)
+            rows = csv.DictReader(
+                io.StringIO(data.decode("utf-8-sig")), delimiter=delimiter, strict=True
+            )
             yield from ((f", line {rows.line_num}", row) for row in rows)
         else:
             for number, line in enumerate(data.decode("utf-8").split("\n"), start=1):

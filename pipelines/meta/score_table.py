@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,8 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from ...datasets_scripts.judgments.cells import read_score
+from ...datasets_scripts.tables import read_delimited
 from ...errors import InputError
-from ...files import read_text
 from .columns import Column
 from .rated import RatedOutput
 
@@ -124,13 +122,9 @@ def read_scores(path: Path, lower: Iterable[str] = ()) -> ScoreTable:
         InputError: no column that identifies an output, a score that is no number, no column
             with scores, or a column of ``lower`` that does not exist.
     """
-    delimiter = "\t" if path.suffix == ".tsv" else ","
-    reader = csv.DictReader(io.StringIO(read_text(path), newline=""), delimiter=delimiter)
-    header = list(reader.fieldnames or [])
+    header, table = read_delimited(path, str(path))
     if not header:
         raise InputError(f"{path} is empty: its first line must name the columns")
-    if double := sorted({name for name in header if header.count(name) > 1}):
-        raise InputError(f"{path}: two columns are called {double[0]!r}: rename or remove one")
     by_text = {"source", "output"} <= set(header)
     by_system = {"direction", "system"} <= set(header) and "output" not in header
     if "id" not in header and not by_text and not by_system:
@@ -146,10 +140,7 @@ def read_scores(path: Path, lower: Iterable[str] = ()) -> ScoreTable:
         what = f"no column {unknown[0]!r}" if unknown else "no column with scores"
         raise InputError(f"{path}: {what}; it has {', '.join(header)}")
     rows, scores = [], []
-    for row in reader:
-        line = reader.line_num
-        if None in row or None in row.values():
-            raise InputError(f"{path}, line {line}: not {len(header)} columns")
+    for line, row in table:
         rows.append((line, {name: row[name] for name in _KEYS if name in header}))
         cells = [read_score(row[name], f"{path}, line {line}, column {name}") for name in names]
         scores.append([math.nan if cell is None else cell for cell in cells])

@@ -6,8 +6,6 @@ only ChatGPT's are public, so the part that can be computed is that between peop
 
 from __future__ import annotations
 
-import csv
-import io
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,8 +13,8 @@ import numpy as np
 from ...datasets_scripts.judgments.schema import Judgment
 from ...datasets_scripts.judgments.tstbench2025 import FOLDERS, system_name, tstbench2025_judgments
 from ...datasets_scripts.sources import BENCHMARK, fetch, upstream_file
+from ...datasets_scripts.tables import read_delimited
 from ...errors import InputError
-from ...files import read_text
 from .systems import correlate
 
 ASPECTS = ("style", "content", "fluency", "overall")
@@ -70,7 +68,7 @@ def printed_means() -> list[PrintedMean]:
     found = []
     for folder, direction in FOLDERS.items():
         file = upstream_file(BENCHMARK, f"Evaluation/human_average/{folder}/avg_score.csv")
-        for row in csv.DictReader(io.StringIO(read_text(fetch(file)))):
+        for _line, row in read_delimited(fetch(file), file.name)[1]:
             system = system_name(row["Model"])
             if (direction, system) not in means:
                 raise InputError(f"{file.name}: {system} has no scores in all_score.json")

@@ -6,6 +6,7 @@ import shutil
 
 import numpy as np
 import pytest
+import sacrebleu
 from prepared import DIRECTION, prepared_home
 from safetensors.numpy import load_file, save_file
 from tiny_models import make_bert
@@ -352,6 +353,24 @@ def test_scorers_read_texts_prepared_as_the_signature_says():
                     assert set(need.texts) <= {*said}, (facts.name, need.role)
                     roles.add(need.role)
     assert roles == PLAIN
+
+
+@pytest.mark.parametrize("protocol", ["13a", "intl", "char", "zh", "whitespace"])
+@pytest.mark.parametrize("column", ["predictions", "references"])
+def test_how_a_system_writes_its_spaces_moves_no_bleu(inputs, scorers, protocol, column):
+    """SacreBLEU of cleaned texts, whoever wrote them with spaces before the marks."""
+    how, clean = choices({"bleu": {"protocol": protocol}}), preparation("en").clean
+    made, wanted = [some[1] for some in inputs.references], [some[0] for some in inputs.references]
+    tool = {"whitespace": {"tokenize": "none", "smooth_method": "none"}}
+    expected = sacrebleu.corpus_bleu(
+        clean(made), [clean(wanted)], force=True, **tool.get(protocol, {"tokenize": protocol})
+    ).score
+    texts = {"predictions": made, "references": wanted}
+    texts[column] = [re.sub(r"(?<=\w)(?=[.,!?;])", " ", text) for text in texts[column]]
+    given = check_inputs(texts["predictions"], inputs.sources, texts["references"])
+    score = measure(["r_bleu"], given, scorers, how)["r_bleu"]
+    assert score.value == pytest.approx(expected, abs=1e-9)
+    assert score.signature.as_dict()["text"] == "paper-v1"
 
 
 def test_how_a_system_writes_its_spaces_moves_no_number(prepared, inputs, scorers):

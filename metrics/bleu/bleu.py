@@ -12,7 +12,8 @@ _ARGUMENTS = """
     direction (str): for example "yelp/negative-to-positive"; used only in the signature.
     protocol (str): "tstbench" (lower-case, nltk tokens, no smoothing; the default for English),
         "tstbench-punkt", "whitespace" (tokens between spaces, mixed case), "13a" (sacreBLEU's
-        default), or another of sacreBLEU's tokenizers: "intl", "char", "zh", "ja-mecab", "ko-mecab".
+        default, on cleaned texts), or another of sacreBLEU's tokenizers: "intl", "char", "zh",
+        "ja-mecab", "ko-mecab".
     language (str): language of the texts; default: the dataset's, or English.
 Returns:
     s_bleu, r_bleu, multi_bleu (float or None): percent, 0 to 100, higher is better; None if no

@@ -49,13 +49,14 @@ class Bleu(Family[BleuOptions]):
         return view_left_out(metric, inputs)
 
     def fields(self, metric: str, inputs: Inputs, options: BleuOptions) -> dict[str, object]:
-        """Everything that the protocol fixes, and the number of references."""
+        """Everything that the protocol fixes, how texts are prepared, and the number of references."""
         protocol = _protocol(inputs, options)
         return {
             "protocol": protocol.name,
             "tok": protocol.tokenize,
             "case": "lower" if protocol.lowercase else "mixed",
             "smooth": protocol.smooth,
+            "text": None if protocol.english else preparation(inputs.language).clean_name,
             "refs": reference_count(metric, inputs),
         }
 
@@ -65,8 +66,11 @@ class Bleu(Family[BleuOptions]):
         """Corpus BLEU, in percent."""
         from ..functional.bleu import bleu_statistics  # needs nltk
 
-        against = compared_with(metric, inputs)
-        return bleu_statistics(inputs.predictions, against, _protocol(inputs, options))
+        protocol = _protocol(inputs, options)
+        # NLTK's tokens of "great ." and "great." are the same; other tokenisers leave it to us.
+        prepare = list if protocol.english else preparation(inputs.language).clean
+        against = [prepare(some) for some in compared_with(metric, inputs)]
+        return bleu_statistics(prepare(inputs.predictions), against, protocol)
 
 
 def _protocol(inputs: Inputs, options: BleuOptions) -> BleuProtocol:

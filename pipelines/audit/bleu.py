@@ -81,8 +81,8 @@ def known_as(choices: Choices) -> str:
 
 _KNOWN = {
     ("clean refs", "nltk", "lower", "nltk corpus"): "tstbench",
-    ("clean refs", "13a", "mixed", "sacrebleu"): "tstbench 13a",
-    ("clean refs", "whitespace", "mixed", "multi-bleu"): "tstbench whitespace",
+    ("cleaned", "13a", "mixed", "sacrebleu"): "tstbench 13a",
+    ("cleaned", "whitespace", "mixed", "multi-bleu"): "tstbench whitespace",
     ("raw", "13a", "mixed", "sacrebleu"): "sacrebleu",
     ("raw", "13a", "lower", "sacrebleu"): "sacrebleu -lc",
     ("raw", "whitespace", "mixed", "multi-bleu"): "multi-bleu.perl",

@@ -24,6 +24,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Read it, and print counts, removed overlaps and the first example."""
     from ..datasets_scripts.added import load_data
     from ..datasets_scripts.load import load_styles, load_test_set
+    from ..datasets_scripts.own_check import labels_left_out
     from ..metrics.text import preparation
     from ..pipelines.tables import print_rows
 
@@ -41,6 +42,11 @@ def run(arguments: argparse.Namespace) -> None:
         counts = ", ".join(f"{len(split.of(i))} {style}" for i, style in enumerate(facts.styles))
         removed = f"; {split.excluded} removed that are in the test split" if split.excluded else ""
         rows.append((f"{name} sentences", counts + removed))
+    for part in corpus.parts:
+        if found := labels_left_out(part):
+            shown = ", ".join(f"{count} {label!r}" for label, (count, _) in list(found.items())[:9])
+            total = sum(count for count, _ in found.values())
+            rows.append((f"{part.name} rows left out", f"{total}, by label: {shown}"))
     tests = [load_test_set(direction) for direction in dataset.directions]
     for test in tests:
         given = sorted({len(some) for some in test.references})

@@ -12,7 +12,7 @@ from itertools import combinations
 from math import log
 
 from ..errors import InputError, MissingFileError
-from .cleaning import match_key
+from .cleaning import is_blank, match_key
 from .columns import Column, OwnText
 from .corpus import Corpus, Files, Pairs, Part
 from .gyafc_em.corpus import CORPUS as GYAFC_EM
@@ -111,6 +111,13 @@ def _check_part(corpus: Corpus, part: Part) -> Iterator[Suspicion]:
         _read(files, f"{at} sentences of {style}", blank=part.name != "test")
         for style, files in zip(styles, part.sentences, strict=True)
     ]
+    for label, (count, near) in labels_left_out(part).items():
+        if near is not None:
+            yield Suspicion(
+                f"{part.name} rows are left out, whose label is nearly one of values",
+                f"{count} rows",
+                f"{label!r}: did you mean {near!r}? Correct the label, or add it to values",
+            )
     yield from _common_sentences(sentences, styles, at)
     rewritten: dict[tuple[tuple[str, ...], ...], tuple[int, str]] = {}
     for (source, target), pairs in part.pairs.items():
@@ -142,7 +149,7 @@ def _read(files: Files, where: str, *, blank: bool) -> list[str]:
     texts = []
     for file in files:
         lines = file.lines()
-        if not any(line.strip() for line in lines):
+        if all(map(is_blank, lines)):
             raise InputError(f"{where}: {file.name} is empty")
         _check_form(lines, file, where)
         if not blank:
@@ -163,7 +170,7 @@ def _check_form(lines: Texts, file: SourceFile, where: str) -> None:
 
 def _check_blank(lines: Texts, file: SourceFile, where: str) -> None:
     for index, line in enumerate(lines):
-        if not line.strip():
+        if is_blank(line):
             raise InputError(
                 f"{where}: {file.name}, line {_number(file, index)} is blank: each line must be a "
                 "sentence. Remove the line, and the same line from every references file"
@@ -219,6 +226,32 @@ def _number(file: SourceFile, index: int) -> int:
 
 
 # -- what is doubtful ------------------------------------------------------------------------------
+
+
+def labels_left_out(part: Part) -> dict[str, tuple[int, str | None]]:
+    """The labels that a split's table has and ``values`` has not, the most frequent first.
+
+    Returns:
+        How many rows each has, and the label of ``values`` that it spells otherwise.
+    """
+    files = (file for some in part.sentences for file in some)
+    kept = [(file.table, *file.keep) for file in files if isinstance(file, Column) and file.keep]
+    values = {value for _table, _column, some in kept for value in some}
+    meant = {_plain(value): value for value in values}
+    tables = {(table, column) for table, column, _some in kept}
+    labels = (str(label) for table, column in tables for label in table.column(column))
+    counts = Counter(label for label in labels if label not in values).most_common()
+    return {label: (count, meant.get(_plain(label))) for label, count in counts}
+
+
+def _plain(label: str) -> str:
+    """A label without its spelling: ``0``, ``0.0`` and ``false`` are one."""
+    label = label.strip().casefold()
+    label = {"true": "1", "false": "0"}.get(label, label)
+    try:
+        return str(float(label))
+    except ValueError:
+        return label
 
 
 def _common_sentences(sentences: Sequence[Texts], styles: Texts, where: str) -> Iterator[Suspicion]:

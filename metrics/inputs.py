@@ -147,6 +147,11 @@ def _check_texts(what: str, texts: Sequence[object]) -> None:
             raise InputError(f"{what} {number} is {text!r} ({type(text).__name__}), not a text")
         if not _is_unicode(text):
             raise InputError(f"{what} {number} is not valid Unicode: {text[:60]!r}")
+        if is_leftover(text):
+            raise InputError(
+                f"{what} {number} is {text.strip()[:60]!r}, which a program writes for a missing "
+                "text, or for bytes. Write '' where there is none, and decode bytes"
+            )
 
 
 def _is_unicode(text: str) -> bool:

@@ -100,6 +100,14 @@ def test_a_reference_that_nobody_wrote_is_none(text, tmp_path):
     assert Column(table, "r").rewrites() == [("good",)]
 
 
+@pytest.mark.parametrize("text", ["nan", "NULL", "b'fine'"])
+def test_what_a_program_writes_for_a_missing_text_is_refused_in_lists_as_in_files(text):
+    for texts in ((["a"], [text]), (["a"], ["b"], [["good", text]])):
+        with pytest.raises(InputError, match="which a program writes for a missing text"):
+            check_inputs(*texts)
+    check_inputs(["a"], ["none of it"], [["null and void"]])
+
+
 def test_invisible_predictions_raise_the_suspicion_of_empty_ones(test_set):
     outputs = [*["\u200b"] * 10, *(some[0] for some in test_set.references[10:])]
     (said,) = [str(s) for s in find_suspicions(outputs, test_set) if "empty" in str(s)]

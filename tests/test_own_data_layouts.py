@@ -5,6 +5,7 @@ import json
 import datasets
 import pytest
 from own_data import ANNA, FILES, POLITE, RUDE, TEST, TRAIN, replaced, write_lines, write_tables
+from prepared import command_line
 
 from tstbench.datasets_scripts.added import load_data
 from tstbench.datasets_scripts.build import build
@@ -218,6 +219,31 @@ def test_a_value_with_an_undeclared_style_is_told_with_its_line(manners):
     manners.write_text(replaced((TRAIN, table + values)))
     with pytest.raises(InputError, match=r"line 11: unknown style 'polit'. Did you mean 'polite'"):
         load_data(manners)
+
+
+LABELS = ["0", "0.0", "0 ", "1", "True", "1", "neither", "0", "neither"]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl"])
+def test_rows_that_are_left_out_are_counted_by_label(suffix, manners, capsys):
+    rows = [(f"sentence {n}", label) for n, label in enumerate(LABELS)]
+    if suffix == "csv":
+        content = "".join(f"{text},{label}\n" for text, label in [("text", "label"), *rows])
+    else:  # true as JSON has it
+        values = {"True": True}
+        records = [{"text": text, "label": values.get(label, label)} for text, label in rows]
+        content = "".join(json.dumps(record) + "\n" for record in records)
+    (manners.parent / f"train.{suffix}").write_text(content)
+    table = f'[train]\nfile = "train.{suffix}"\nstyle = "label"\n'
+    manners.write_text(replaced((TRAIN, table + 'values = { 0 = "rude", 1 = "polite" }\n')))
+    code, out, err = command_line(capsys, "data", "check", manners)
+    assert code == 0
+    assert "2 rude, 2 polite" in out
+    assert "5, by label: 2 'neither', 1 '0.0', 1 '0 ', 1 'True'" in out
+    said = [line for line in err.splitlines() if "did you mean" in line]
+    assert [(line.split("'")[1], line.split("'")[3]) for line in said] == [
+        ("0.0", "0"), ("0 ", "0"), ("True", "1"),
+    ]  # fmt: skip
 
 
 def test_a_row_without_an_id_is_told(manners):

@@ -273,6 +273,16 @@ def inputs_of(outputs: Outputs, test_set: TestSet) -> Inputs:
     )
 
 
+def recipes_of(
+    outputs: Outputs, test_set: TestSet, planned: Mapping[str, Signature | LeftOut]
+) -> dict[str, str]:
+    """The recipe of each planned metric; what a report has under it is not computed again."""
+    return {
+        metric: score_recipe(outputs.sha256, test_set.fingerprint, _identity(one))
+        for metric, one in planned.items()
+    }
+
+
 def _job(
     outputs: Outputs,
     inputs: Inputs,
@@ -285,10 +295,7 @@ def _job(
     warnings: tuple[str, ...],
 ) -> _Job:
     planned = plan(how.metrics, inputs, scorers, how.choices, systems)
-    recipes = {
-        metric: score_recipe(outputs.sha256, test_set.fingerprint, _identity(one))
-        for metric, one in planned.items()
-    }
+    recipes = recipes_of(outputs, test_set, planned)
     there = read_results(root, test_set.direction, outputs.system) if root else None
     done = there.recipes if there else frozenset()
     known = there.system if there else SystemInfo(name=outputs.system)

@@ -210,7 +210,7 @@ def run_suite(
     All files are read and checked before any system runs, so a mistake in the last one costs
     nothing. Then directions are run and scored one after the other. Predictions are kept in
     ``predictions`` in the results folder. A cell that lacks something (a licensed corpus, weights,
-    a key, a server) is left out, and the others run.
+    a key, a server) or fails when it runs is left out, and the others run.
 
     Raises:
         IncompleteError: cells were left out; all others are done.
@@ -234,9 +234,8 @@ def run_suite(
         for one in answers:
             with left.out(direction, [one.info.name], (TSTBenchError,)):
                 systems.append(one.outputs())
-        with left.out(direction, [info.name for info, _ in systems]):
-            if systems:
-                evaluation = _run_direction(how, test_set, systems, root)
+        with left.out(direction, [info.name for info, _ in systems], (TSTBenchError,)):
+            if evaluation := _run_direction(how, test_set, systems, root, left):
                 write_significance(direction_folder(root, test_set.direction))
                 show(list(evaluation.reports), evaluation.ranks)
     left.check(count)
@@ -255,15 +254,20 @@ def _run_direction(
     test_set: TestSet,
     systems: list[tuple[SystemInfo, Outputs]],
     root: Path,
-) -> Evaluation:
-    """Score and write what is missing, one system after the other."""
+    left: _Left,
+) -> Evaluation | None:
+    """Score and write what is missing, one system after the other; ``None`` if all fail."""
+    if not systems:
+        return None
     how.prepare(test_set.direction)
     all_systems = cohort([outputs for _, outputs in systems], test_set, how, root)
     scorers, done = how.scorers(test_set.direction), list[Evaluated]()
     for info, outputs in systems:
         infos = {info.name: info}
-        (system,) = evaluate([outputs], test_set, how, infos, root, all_systems, scorers).systems
-        done.append(system)
+        with left.out(test_set.direction.name, [info.name], (TSTBenchError,)):
+            done += evaluate([outputs], test_set, how, infos, root, all_systems, scorers).systems
+    if not done:
+        return None
     evaluation = Evaluation(test_set, tuple(done))
     scored = sum(system.computed > 0 for system in done)
     say(f"{test_set.direction}: scored {scored} of {len(done)} systems; {evaluation.summary()}")

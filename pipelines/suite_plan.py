@@ -7,7 +7,8 @@ would be downloaded by the run; what is missing for another, only the user can g
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError
@@ -22,10 +23,11 @@ from ..datasets_scripts.directions import Direction
 from ..datasets_scripts.known import parse_direction
 from ..datasets_scripts.load import TestSet, load_test_set
 from ..datasets_scripts.sources import UpstreamFile
-from ..datasets_scripts.training import TrainingData, load_training
+from ..datasets_scripts.training import load_training
 from ..errors import MISSING, TSTBenchError, require_installed
 from ..hub import fetch_model, is_repo_id, offline
-from ..metrics.measure import roles_needed
+from ..metrics.measure import plan, roles_needed
+from ..metrics.scorers.profile import Scorers
 from ..talk import shown, wrapped
 from ..trainers.classifiers.train import default_config
 from ..trainers.learning.pace import duration
@@ -38,6 +40,8 @@ from ..trainers.system import Request, Task
 from ..trainers.system_card import SYSTEM_STORE
 from ..trainers.train import system_config
 from .cells import Answers, Cell, SystemCell
+from .evaluate import cohort, inputs_of, recipes_of
+from .outputs import Outputs
 from .prepare import is_trained_here
 from .report_files import read_report
 from .results import system_folder
@@ -149,13 +153,24 @@ def _direction(
         test_set = load_test_set(direction)
     except MISSING as error:
         shared.add(error)
-    _scorers(direction, how, shared)
-    training = cache(load_training)
-    return [_cell(one, direction, test_set, training, how, root, shared) for one in some]
-
-
-def _scorers(direction: Direction, how: Scoring, needs: _Needs) -> None:
     scorers = how.scorers(direction)
+    _scorers(scorers, how, shared)
+    training, checked = cache(load_training), list[tuple[Cell, Answers | None, _Needs]]()
+    for cell in some:
+        needs, answers = _Needs({*shared.downloads}, [*shared.missing]), None
+        if test_set is not None:
+            try:
+                answers = cell.check(test_set, root, training)
+            except MISSING as error:
+                needs.add(error)
+                if not isinstance(cell, SystemCell):
+                    needs.downloads.add(f"outputs of {cell.info.name} (GitHub)")
+        checked.append((cell, answers, needs))
+    written, scored = _done([one for _, one, _ in checked if one], test_set, how, scorers, root)
+    return [_cell(*one, direction, test_set, written, scored) for one in checked]
+
+
+def _scorers(scorers: Scorers, how: Scoring, needs: _Needs) -> None:
     for name in roles_needed(how.metrics, scorers, how.choices):
         spec = how.profile.spec(name)
         try:
@@ -168,58 +183,57 @@ def _scorers(direction: Direction, how: Scoring, needs: _Needs) -> None:
             needs.of_hub(spec.split("@")[0])
 
 
+def _done(
+    answers: Sequence[Answers],
+    test_set: TestSet | None,
+    how: Scoring,
+    scorers: Scorers,
+    root: Path,
+) -> tuple[set[str], set[str]]:
+    """The names of the systems that have written all, and of those whose scores a run keeps."""
+    if test_set is None:
+        return set(), set()
+    there, scored = list[Outputs](), set[str]()
+    for one in answers:
+        if one.asked is None:
+            there.append(one.outputs()[1])
+        elif (texts := one.asked.finished()) is not None:
+            there.append(Outputs(one.info.name, texts))
+    systems = cohort(there, test_set, how, root)
+    known = systems is None or len(there) == len(answers)  # else the others' outputs move a score
+    for outputs in there if known else ():
+        with suppress(TSTBenchError, OSError):  # no report, or no scorer
+            report = read_report(system_folder(root, test_set.direction, outputs.system))
+            inputs = inputs_of(outputs, test_set)
+            planned = plan(how.metrics, inputs, scorers, how.choices, systems)
+            kept = {s.recipe for s in report.scores} | {one.recipe for one in report.left_out}
+            if kept >= {*recipes_of(outputs, test_set, planned).values()}:
+                scored.add(outputs.system)
+    return {outputs.system for outputs in there}, scored
+
+
 def _cell(
     cell: Cell,
+    answers: Answers | None,
+    needs: _Needs,
     direction: Direction,
     test_set: TestSet | None,
-    training: Callable[[Direction], TrainingData],
-    how: Scoring,
-    root: Path,
-    shared: _Needs,
+    written: set[str],
+    scored: set[str],
 ) -> _Planned:
-    needs = _Needs({*shared.downloads}, [*shared.missing])
-    answers = None
-    if test_set is not None:
-        try:
-            answers = cell.check(test_set, root, training)
-        except MISSING as error:
-            needs.add(error)
-            if not isinstance(cell, SystemCell):
-                needs.downloads.add(f"outputs of {cell.info.name} (GitHub)")
+    if cell.info.name in scored:
+        return _Planned(cell, "=", _Needs())
     state, asked, training_of = "S", None, None
-    if isinstance(cell, SystemCell):
+    if isinstance(cell, SystemCell) and cell.info.name not in written:
         kind = system_class(cell.name) if cell.stored is None else cell.stored.kind
-        if _is_scored(cell, direction, answers, how, root):
-            state = "="
-        elif answers is not None and answers.asked and answers.asked.finished() is not None:
-            state = "S"
-        elif issubclass(kind, Chat):
+        if issubclass(kind, Chat):
             state, asked = "Q", _asked(cell, kind, direction, test_set, needs)
         elif cell.stored is None and kind.Config is not None and not _is_trained(answers):
             state, training_of = "T", _training(cell, direction, needs)
         else:
             state = "W"
-    elif _is_scored(cell, direction, answers, how, root):
-        state = "="
-    if state == "=":
-        needs = _Needs()
     chat = state == "Q"
     return _Planned(cell, "!" if needs.missing else state, needs, training_of, chat, asked)
-
-
-def _is_scored(
-    cell: Cell, direction: Direction, answers: Answers | None, how: Scoring, root: Path
-) -> bool:
-    if answers is None or (answers.asked is not None and answers.asked.finished() is None):
-        return False
-    try:
-        report = read_report(system_folder(root, direction, cell.info.name))
-    except (TSTBenchError, OSError):
-        return False
-    return {*how.metrics} <= {
-        *(score.metric for score in report.scores),
-        *(one.metric for one in report.left_out),
-    }
 
 
 def _is_trained(answers: Answers | None) -> bool:

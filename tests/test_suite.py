@@ -361,6 +361,47 @@ def test_a_cell_that_lacks_something_is_left_out_and_the_others_run(path, capsys
     assert set(stamps(path)) == {COPY, MINE, SECOND, COPY_BACK}
 
 
+def test_a_cell_that_fails_is_left_out_and_the_others_run(path, capsys):
+    """Results of a later version are not overwritten; nothing else depends on them."""
+    run(path)
+    results = path.parent / "results"
+    newer = results / COPY / "report.json"
+    newer.write_text('{"schema_version": 99}')
+    for name in (MINE, COPY_BACK):
+        shutil.rmtree(results / name)
+    code, out, err = command_line(capsys, "run", path)
+    assert (code, newer.read_text()) == (2, '{"schema_version": 99}')
+    assert re.search(r"1 of 4 cells were left out.* 1 for: .*copy/report.json", err)
+    assert err.count(f"left out: copy on {DIRECTION}") == 1
+    assert {MINE, COPY_BACK} < set(stamps(path))
+    assert out.count("mini/") == 2  # a table for each direction
+
+
+def test_a_dry_run_knows_that_options_outputs_or_the_other_systems_changed(path, capsys):
+    mine = path.parent / "outputs" / "mine.txt"
+    lines = mine.read_text()
+
+    def states():
+        out = command_line(capsys, "run", path, "--dry-run", "--direction", DIRECTION)[1]
+        return dict(re.findall(r"^  ([a-z][\w-]*) +([=STW])$", out, re.M))
+
+    run(path)
+    assert states() == {"copy": "=", "mine": "=", "reference-2": "="}
+    mine.write_text(lines.replace("the", "a"))
+    assert states() == {"copy": "=", "mine": "S", "reference-2": "="}
+    mine.write_text(lines)
+    path.write_text('options.bleu.protocol = "13a"\n' + SUITE)
+    assert states() == {"copy": "S", "mine": "S", "reference-2": "S"}
+    two = SUITE.replace(
+        'metrics = ["acc", "s_bleu", "r_bleu"]', 'metrics = ["naturalness_unigram"]'
+    )
+    path.write_text(two)
+    run(path)
+    assert states() == {"copy": "=", "mine": "=", "reference-2": "="}
+    path.write_text(f'{two}\n[[system]]\nsystem = "random-target"\ndirections = ["{DIRECTION}"]\n')
+    assert states() == {"copy": "S", "mine": "S", "reference-2": "S", "random-target": "T"}
+
+
 def test_a_dry_run_knows_what_is_scored_as_far_as_it_can_be(path, tmp_path, capsys):
     """Nobody rewrote these sentences: there can be no r_bleu."""
     (tmp_path / "test.txt").write_text("the soup was cold .\nit was late .\n")

@@ -111,6 +111,12 @@ _FORMS = (
         "decode the file as UTF-8 and write it once",
     ),
     _Form(
+        "write letters and their marks apart",
+        re.compile(r"[\u0300-\u036f\u1100-\u11ff\u3099\u309a]"),
+        _SOME,
+        "write them as one, as models know them: unicodedata.normalize('NFC', text)",
+    ),
+    _Form(
         "have the phrases of a chat model around the rewrite",
         re.compile(
             r"^\s*(?:sure|certainly|of course|absolutely)\b[^.?]{0,60}(?:here|:)"

@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
+from unicodedata import normalize
 
 from ..datasets_scripts.cleaning import CLEANINGS, Cleaning
 from ..datasets_scripts.languages import language as language_facts
@@ -145,11 +146,25 @@ class Preparation:
             for text in texts
         ]
 
+    def compared(self, texts: Sequence[str], *, clean: bool = True) -> list[str]:
+        """Cleaned unless told otherwise, and composed: what metrics of common n-grams compare."""
+        return composed(self.clean(texts) if clean else texts)
+
+    def compared_name(self, *, clean: bool = True) -> str:
+        """How signatures name :meth:`compared`."""
+        return f"{self.clean_name}+{COMPOSED}" if clean else COMPOSED
+
     def _lowered(self, text: str) -> str:
         return text.lower() if self.lowercases else text
 
 
 FOLDED = "fold+lower"
+COMPOSED = "nfc"
+
+
+def composed(texts: Sequence[str]) -> list[str]:
+    """In Unicode's composed form: whether a letter and its accent are one character nobody sees."""
+    return [normalize("NFC", text) for text in texts]
 
 
 def folded(texts: Sequence[str]) -> list[str]:

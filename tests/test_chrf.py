@@ -129,7 +129,7 @@ def test_views_and_options_of_the_family(test_set, scorers):
     found = measure(["s_chrf", "r_chrf", "multi_chrf"], inputs, scorers)
     assert found["s_chrf"].value == pytest.approx(100)
     assert found["r_chrf"].value < found["multi_chrf"].value < 100
-    assert "|beta:2|nc:6|nw:0|case:mixed|text:paper-v1|refs:first|" in str(
+    assert "|beta:2|nc:6|nw:0|case:mixed|text:paper-v1+nfc|refs:first|" in str(
         found["r_chrf"].signature
     )
     shouted = check_inputs([text.upper() for text in test_set.sources], None, test_set.references)

@@ -3,6 +3,7 @@
 import dataclasses
 import re
 import shutil
+from unicodedata import normalize
 
 import numpy as np
 import pytest
@@ -370,7 +371,40 @@ def test_how_a_system_writes_its_spaces_moves_no_bleu(inputs, scorers, protocol,
     given = check_inputs(texts["predictions"], inputs.sources, texts["references"])
     score = measure(["r_bleu"], given, scorers, how)["r_bleu"]
     assert score.value == pytest.approx(expected, abs=1e-9)
-    assert score.signature.as_dict()["text"] == "paper-v1"
+    assert score.signature.as_dict()["text"] == "paper-v1+nfc"
+
+
+OVERLAP = "s_bleu r_bleu multi_bleu r_chrf multi_chrf copy_rate r_sentence_bleu s_meteor".split()
+
+
+@pytest.mark.parametrize("code", ["en", "fr", "vi"])
+@pytest.mark.parametrize(
+    "settings",
+    [{"chrf": {"clean": False}}, {"bleu": {"protocol": "char"}, "wmd": {"tokens": "whitespace"}}],
+)
+def test_how_a_letter_is_encoded_moves_no_overlap(scorers, code, settings):
+    """A letter is one character or several: what equals its reference scores as it does."""
+    texts = {
+        "en": ["a café très chère", "the naïve café über here"],
+        "fr": ["le café était très bon .", "où est la forêt brûlée ici ?"],
+        "vi": ["món ăn ở đây rất tệ", "tôi sẽ không bao giờ quay lại"],
+    }[code]
+    composed, apart = ([normalize(form, text) for text in texts] for form in ("NFC", "NFD"))
+    assert composed != apart
+    metrics = [name for name in OVERLAP if code == "en" or name != "s_meteor"]
+    usual, *others = (
+        measure(
+            metrics,
+            in_language(code, made, wanted, [[text, text] for text in wanted]),
+            scorers,
+            choices(settings),
+        )
+        for made, wanted in ((composed, composed), (apart, composed), (composed, apart))
+    )
+    for name, score in usual.items():
+        best = {"r_sentence_bleu": 1, "s_meteor": score.value}.get(name, 100)
+        assert [score.value, *(one[name].value for one in others)] == pytest.approx([best] * 3)
+        assert score.signature.as_dict()["text"].endswith("nfc")
 
 
 def test_how_a_system_writes_its_spaces_moves_no_number(prepared, inputs, scorers):

@@ -59,6 +59,7 @@ WRONG = {
     ),
     "label": (lambda t: [f"Positive: {x}" for x in t], "begin with a label"),
     "header": (lambda t: ["prediction", *t[:-1]], r"a header \(line 1\): remove 'prediction'"),
+    "decomposed": (lambda t: [f"{x} cafe\u0301" for x in t], "write letters and their marks apart"),
     "empty": (lambda t: ["", "", *t[2:]], r"2 of 40 outputs are empty \(lines 1, 2\)"),
     "all empty": (lambda t: [" "] * len(t), "40 of 40 outputs are empty"),
     "all the same": (lambda t: ["great food ."] * len(t), "40 of 40 outputs are the same"),

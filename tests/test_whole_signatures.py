@@ -33,11 +33,11 @@ from tstbench.version import __version__
 
 # What is between ``direction`` and ``n``, word for word. In braces: a role's scorer, whose hash
 # depends on where it was trained, and the cohort.
-BLEU = "protocol:tstbench|tok:nltk|case:lower|smooth:none"
+BLEU = "protocol:tstbench|tok:nltk|case:lower|smooth:none|text:nfc"
 BERT = "encoder:{encoder}|layer:2|reduce:max|rescale:no|protocol:paper|text:fold+lower"
 SIM = "encoder:{encoder}|layer:2|pool:mean|reduce:max|text:paper-v1"
 BLEURT = "bleurt:{bleurt}|reduce:max|text:paper-v1"
-CHRF = "beta:2|nc:6|nw:0|case:mixed|text:paper-v1"
+CHRF = "beta:2|nc:6|nw:0|case:mixed|text:paper-v1+nfc"
 MEANING = "meaning:{meaning}|combine:mean|reduce:max|text:paper-v1"
 JUDGE = "answers:short|score:written|temperature:0|max_tokens:16|parsing:1"
 SCORED = f"{JUDGE}|unread:skip|empty:worst|text:paper-v1"
@@ -61,8 +61,8 @@ FIELDS = {
     "ppl": "lm:{language_model}|norm:words|protocol:paper|text:fold+lower+nltk",
     "cola": "classifier:{acceptability}|protocol:paper|text:fold+lower|empty:miss",
     "joint": "bleu:multi_bleu|weights:1,1,1|classifier:{classifier}|acc.text:paper-v1+lower"
-    f"|empty:miss|multi_bleu.{BLEU}|refs:0-4|lm:{{language_model}}|norm:words|ppl.protocol:paper"
-    "|ppl.text:fold+lower+nltk",
+    f"|empty:miss|multi_bleu.{BLEU.replace('text', 'multi_bleu.text')}|refs:0-4"
+    "|lm:{language_model}|norm:words|ppl.protocol:paper|ppl.text:fold+lower+nltk",
     "joint_calibrated": "weights:calibrated-v1#cc4d6477d3af|sti.classifier:{classifier}"
     "|ground:uniform"
     "|temperature:1|sti.text:paper-v1+lower|sti.empty:0-or-less|encoder:{encoder}|layer:2|pool:mean"
@@ -85,19 +85,19 @@ FIELDS = {
     "r_chrf": f"{CHRF}|refs:first",
     "multi_chrf": f"{CHRF}|refs:0-4",
     "length_ratio": "text:paper-v1+lower+13a|empty:no-words",
-    "copy_rate": "equal:letters|text:paper-v1",
+    "copy_rate": "equal:letters|text:paper-v1+nfc",
     "s_wmd": f"{VECTORS}|{WORDS}|refs:source|empty:farthest|norm:unit|unknown:skip",
     "r_wmd": f"{VECTORS}|{WORDS}|refs:first|empty:farthest|norm:unit|unknown:skip",
-    "s_meteor": f"{WORDS}|refs:source|empty:zero|stages:exact+stem",
-    "r_meteor": f"{WORDS}|refs:first|empty:zero|stages:exact+stem",
+    "s_meteor": f"{WORDS}+nfc|refs:source|empty:zero|stages:exact+stem",
+    "r_meteor": f"{WORDS}+nfc|refs:first|empty:zero|stages:exact+stem",
     "s_embedding_average": f"{VECTORS}|{WORDS}|refs:source|empty:zero|{RAW}",
     "r_embedding_average": f"{VECTORS}|{WORDS}|refs:first|empty:zero|{RAW}",
     "s_greedy_matching": f"{VECTORS}|{WORDS}|refs:source|empty:zero|{RAW}",
     "r_greedy_matching": f"{VECTORS}|{WORDS}|refs:first|empty:zero|{RAW}",
     "s_vector_extrema": f"{VECTORS}|{WORDS}|refs:source|empty:zero|{RAW}",
     "r_vector_extrema": f"{VECTORS}|{WORDS}|refs:first|empty:zero|{RAW}",
-    "s_sentence_bleu": f"{WORDS}|refs:source|empty:zero|zero:0.01",
-    "r_sentence_bleu": f"{WORDS}|refs:first|empty:zero|zero:0.01",
+    "s_sentence_bleu": f"{WORDS}+nfc|refs:source|empty:zero|zero:0.01",
+    "r_sentence_bleu": f"{WORDS}+nfc|refs:first|empty:zero|zero:0.01",
     "s_meaning": f"{MEANING}|refs:source|empty:zero",
     "r_meaning": f"{MEANING}|refs:first|empty:zero",
     "multi_meaning": f"{MEANING}|refs:0-4|empty:zero",

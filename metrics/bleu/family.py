@@ -6,6 +6,7 @@ Sources: Papineni et al. (2002); Post (2018); the views are the TSTBench paper's
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from ..contract import Context, Family, Options
@@ -56,7 +57,7 @@ class Bleu(Family[BleuOptions]):
             "tok": protocol.tokenize,
             "case": "lower" if protocol.lowercase else "mixed",
             "smooth": protocol.smooth,
-            "text": None if protocol.english else preparation(inputs.language).clean_name,
+            "text": preparation(inputs.language).compared_name(clean=not protocol.english),
             "refs": reference_count(metric, inputs),
         }
 
@@ -68,7 +69,7 @@ class Bleu(Family[BleuOptions]):
 
         protocol = _protocol(inputs, options)
         # NLTK's tokens of "great ." and "great." are the same; other tokenisers leave it to us.
-        prepare = list if protocol.english else preparation(inputs.language).clean
+        prepare = partial(preparation(inputs.language).compared, clean=not protocol.english)
         against = [prepare(some) for some in compared_with(metric, inputs)]
         return bleu_statistics(prepare(inputs.predictions), against, protocol)
 

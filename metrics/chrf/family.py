@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from ...errors import InputError
@@ -71,7 +72,7 @@ class Chrf(Family[ChrfOptions]):
             "nc": options.char_order,
             "nw": options.word_order,
             "case": "lower" if options.lowercase else "mixed",
-            "text": preparation(inputs.language).clean_name if options.clean else "raw",
+            "text": preparation(inputs.language).compared_name(clean=options.clean),
             "refs": reference_count(metric, inputs),
         }
 
@@ -81,7 +82,7 @@ class Chrf(Family[ChrfOptions]):
         """Corpus chrF, in percent."""
         from ..functional.chrf import chrf_statistics  # needs sacrebleu
 
-        prepare = preparation(inputs.language).clean if options.clean else list
+        prepare = partial(preparation(inputs.language).compared, clean=options.clean)
         return chrf_statistics(
             prepare(inputs.predictions),
             [prepare(some) for some in compared_with(metric, inputs)],

@@ -74,7 +74,7 @@ class Surface(Family[SurfaceOptions]):
             return {"text": text.language_model_name, "empty": "no-words"}
         return {
             "equal": options.equal,
-            "text": "raw" if options.equal == "raw" else text.clean_name,
+            "text": "raw" if options.equal == "raw" else text.compared_name(),
         }
 
     def measure(
@@ -96,7 +96,7 @@ def _comparable(texts: Sequence[str], equal: Equal, language: str) -> list[str]:
 
     if equal == "raw":
         return [text.strip() for text in texts]
-    clean = preparation(language).clean(texts)
+    clean = preparation(language).compared(texts)
     return clean if equal == "clean" else [match_key(text) for text in clean]
 
 

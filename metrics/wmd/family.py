@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, cast, get_args
 from ...errors import MissingFileError, unknown_name
 from ..contract import Context, Family, Need, Options
 from ..facts import MetricFacts
-from ..text import preparation
+from ..text import COMPOSED, composed, preparation
 from ..views import compared_with, reference_count, view_left_out
 
 if TYPE_CHECKING:
@@ -129,6 +129,8 @@ class Wmd(Family[WmdOptions]):
             "refs": reference_count(metric, inputs),
             "empty": "farthest" if measure == "wmd" else "zero",
         }
+        if measure in _WITHOUT_VECTORS:
+            found["text"] = f"{found['text']}+{COMPOSED}"
         if measure == "meteor":
             found["params"] = None if options.meteor == "2007" else options.meteor
             return {**found, "stages": "exact+stem" + "+wordnet" * _with_wordnet(options)}
@@ -154,6 +156,8 @@ class Wmd(Family[WmdOptions]):
         from ..statistics import mean_statistics
 
         def tokens(texts: list[str]) -> list[list[str]]:
+            if vectors is None:  # which know words as their corpus writes them
+                texts = composed(texts)
             prepared = tokenized(texts, inputs.language, options.tokens)
             if lexicon is None:
                 return [sentence.split() for sentence in prepared]

@@ -162,6 +162,11 @@ def test_lm_eval_is_given_the_scores_of_the_answers_that_it_has_now():
     tasks.documents(DIRECTION, {"metrics": ["s_bleu"], "clean": "none"})
     kept = tasks.process_results(docs[0], ['"quoted"'])["s_bleu"]["prediction"]
     assert kept == '"quoted"'  # the settings of now, not of before
+    same = [some[0] for some in docs["references"]]
+    for metric in ("r_bleu", "multi_bleu"):  # the same answers, asked for another score
+        tasks.documents(DIRECTION, {"metrics": [metric]})
+        items = [tasks.process_results(d, [text]) for d, text in zip(docs, same, strict=True)]
+        assert tasks.aggregation(metric)([one[metric] for one in items]) == 100
 
 
 # -- the harnesses themselves ----------------------------------------------------------------------

@@ -19,7 +19,7 @@ from .settings import read_settings
 SPLIT = "test"
 _Item = dict[str, Any]
 _SETTINGS: dict[str, dict[str, Any]] = {}  # of each direction, as lm-eval handed them over
-_SCORED: dict[str, tuple[dict[str, str], dict[str, float]]] = {}  # the last predictions' values
+_SCORED: dict[DirectionTask, tuple[dict[str, str], dict[str, float]]] = {}  # the last predictions
 
 
 @cache
@@ -92,12 +92,11 @@ def aggregation(metric: str) -> Callable[[Sequence[_Item]], float]:
     """The function that makes a corpus score of all predictions; NaN where there is none."""
 
     def score(items: Sequence[_Item]) -> float:
-        direction = items[0]["direction"]
+        task = _current(items[0]["direction"])
         predictions = {item["id"]: item["prediction"] for item in items}
-        before = _SCORED.get(direction)
+        before = _SCORED.get(task)
         if before is None or before[0] != predictions:  # all metrics are computed at once
-            before = predictions, _current(direction).values(predictions)
-            _SCORED[direction] = before
+            before = _SCORED[task] = predictions, task.values(predictions)
         return before[1].get(metric, math.nan)
 
     score.__name__ = metric

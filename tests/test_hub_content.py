@@ -7,6 +7,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 from hub_artefacts import JUDGED, metrics_folder
+from huggingface_hub import DatasetCard
 from own_data import write_manners
 from prepared import DIRECTION, refusal
 
@@ -128,6 +129,30 @@ class TestJudgments:
                 judgments=tmp_path / "judgments",
                 studies=["mir2019"],
             )
+
+
+def test_cards_name_the_languages_of_their_datasets(tmp_path):
+    """Norwegian's code is YAML's word for false."""
+    file = write_manners(tmp_path / "manners")
+    file.write_text(
+        file.read_text("utf-8").replace("licence", 'language = "no"\nlicence', 1), "utf-8"
+    )
+    load_data(file)
+    for direction in (DIRECTION, "manners/rude-to-polite"):
+        test_set = load_test_set(direction)
+        some = [Outputs("ours", tuple(f"{text} now" for text in test_set.sources))]
+        write_evaluation(evaluate(some, test_set, scoring(["s_bleu"])), tmp_path / "results")
+    rows = [
+        JUDGED.model_copy(update={"dataset": name, "direction": f"{name}/rude-to-polite"})
+        for name in ("mini", "manners")
+    ]
+    write_judgments(tmp_path / "judgments/ours.jsonl", rows)
+    only = ["results", "outputs", "human_judgments"]
+    options = {"results": tmp_path / "results", "judgments": tmp_path / "judgments", "only": only}
+    build_all(tmp_path / "hub", datasets=[], **options)
+    for name in only:
+        card = DatasetCard.load(published(tmp_path / "hub", name) / "README.md")
+        assert card.data.language == ["en", "no"]
 
 
 class TestWhatIsLeftOut:

@@ -149,7 +149,7 @@ def test_a_published_system_carries_its_scores(made):
     assert set(found) == {TASK, "negative-to-positive_r_bleu"}
     entry = found[TASK]
     assert entry.value == value_of(made, "s_bleu")
-    assert entry.dataset_revision == api.dataset_info("tstbench/mini").sha
+    assert entry.dataset_revision is None, "the Hub makes commits of its own"
     assert "signature s_bleu|v:" in entry.notes
     assert entry.source_url.startswith("https://")
     index = ModelCard.load(made.hub / "models" / REPOSITORY / "README.md").data.eval_results
@@ -219,7 +219,7 @@ def test_scores_are_sent_once(hub, made):
     entries = parse_results(model.files[path], path)
     assert {e.dataset.task_id: e.value for e in entries}[TASK] == value_of(made, "s_bleu")
     assert {e.dataset.revision for e in entries} == {hub.repos["dataset", "tstbench/mini"].head}
-    assert all(len(e.date) == len("2026-01-01") for e in entries)
+    assert {e.date for e in entries} == {None}
     assert (model.messages[1:], model.files["README.md"]) == (
         ["Report TSTBench scores of delete-retrieve"],
         b"# A model\n",

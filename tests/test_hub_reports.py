@@ -1,9 +1,7 @@
 """What a system's scores say on the Hub: whose, of when, from where, and in which order."""
 
 import json
-import os
 import threading
-from datetime import UTC, datetime
 from urllib.request import urlopen
 
 import pytest
@@ -62,11 +60,10 @@ def test_the_system_is_that_of_the_models_name_in_any_case_and_else_is_asked_for
         sent(results, "you/other")
 
 
-def test_an_entry_says_when_it_was_scored_and_where_the_outputs_are(results):
-    day = datetime(2020, 3, 4, 12, tzinfo=UTC).timestamp()
-    os.utime(results / DIRECTION / "Alpha" / "report.json", (day, day))
+def test_an_entry_says_where_the_outputs_are_and_no_day(results):
+    """A file's own day is that of the last copy: the Hub takes its commit's."""
     _, entries = sent(results, "you/alpha")
-    assert {entry.date for entry in entries} == {"2020-03-04"}
+    assert {entry.date for entry in entries} == {None}
     assert {entry.source.url for entry in entries} == {LOGS}
     assert {entry.source for entry in sent(results, "you/beta")[1]} == {None}
     _, entries = sent(results, "you/alpha", source="https://example.org/else")

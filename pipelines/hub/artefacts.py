@@ -20,7 +20,7 @@ from ..history import HISTORY_FILE, read_history
 from ..results import RESULT_FILES, SAMPLES_FILE, Stored, read_direction, system_folders
 from ..significance import write_significance
 from .build import Built, Files, Source, build, trained_scorers
-from .human_judgments import stage_judgments
+from .human_judgments import language_yaml, stage_judgments
 from .known_records import LICENSED, LicensedTextError
 from .known_schemas import rows_of
 from .models import model_sources
@@ -33,9 +33,7 @@ RESULTS_CARD = """\
 pretty_name: TSTBench results
 license: other
 license_name: scores-apache-2.0-sentences-as-their-datasets
-language:
-- en
-tags:
+{language}tags:
 - text-style-transfer
 - leaderboard
 configs:
@@ -67,9 +65,7 @@ OUTPUTS_CARD = """\
 pretty_name: TSTBench system outputs
 license: other
 license_name: terms-of-each-origin
-language:
-- en
-tags:
+{language}tags:
 - text-style-transfer
 configs:
 - config_name: default
@@ -217,8 +213,13 @@ def _stage_results(results: Path, found: Sequence[Stored], staging: Path) -> Pat
         rows_of_people = [without_licensed_text(row) for row in read_judgments(human)]
         write_judgments(staging / "human.jsonl", rows_of_people)
     write_jsonl(staging / "scores.jsonl", rows)
-    write_text(staging / "README.md", RESULTS_CARD)
+    write_text(staging / "README.md", _card(RESULTS_CARD, found))
     return staging
+
+
+def _card(text: str, found: Sequence[Stored]) -> str:
+    datasets = (one.report.direction.split("/")[0] for one in found)
+    return text.format(language=language_yaml(datasets))
 
 
 def _published_files(stored: Stored) -> Iterator[str]:
@@ -254,5 +255,5 @@ def _stage_outputs(found: Sequence[Stored], staging: Path) -> Path:
         for sample in stored.samples()
     ]
     write_jsonl(staging / "outputs.jsonl", rows)
-    write_text(staging / "README.md", OUTPUTS_CARD)
+    write_text(staging / "README.md", _card(OUTPUTS_CARD, found))
     return staging

@@ -28,14 +28,14 @@ SOURCE_NAME = "TSTBench"
 
 @dataclass(frozen=True)
 class DatasetRevision:
-    """A commit of a published dataset, and the fingerprints of its splits."""
+    """A published dataset, its commit on the Hub where it is there, its splits' fingerprints."""
 
     repo_id: str
-    commit: str
+    commit: str | None
     fingerprints: Mapping[str, str]
 
     def check(self, report: Report) -> None:
-        """Check that a report was made with the sentences of this commit.
+        """Check that a report was made with these sentences.
 
         Raises:
             InputError: it was made with others.
@@ -44,8 +44,8 @@ class DatasetRevision:
         if self.fingerprints.get(split) != report.data.fingerprint:
             raise InputError(
                 f"{report.system.name} on {report.direction} was not scored on the test set of "
-                f"{self.repo_id} at {self.commit[:8]}: their fingerprints differ. Evaluate it "
-                "again with this version of the dataset, or leave the direction out"
+                f"{self.repo_id}: their fingerprints differ. Evaluate it again with this version "
+                "of the dataset, or leave the direction out"
             )
 
 
@@ -57,13 +57,11 @@ class About:
         namespace: the owner of the datasets on the Hub.
         revisions: by name of the dataset, where they are known.
         sources: a page to follow, by direction, ``https`` only.
-        dates: the day of the evaluation, by direction; the Hub takes the commit's without it.
     """
 
     namespace: str
     revisions: Mapping[str, DatasetRevision] = field(default_factory=dict)
     sources: Mapping[str, str] = field(default_factory=dict)
-    dates: Mapping[str, str] = field(default_factory=dict)
 
 
 def result_files(reports: Sequence[Report], about: About) -> dict[str, bytes]:
@@ -160,7 +158,6 @@ def _entry(report: Report, task: Task, score: Score, about: About) -> EvalResult
         task_id=task.id,
         value=score.value,
         dataset_revision=revision.commit if revision else None,
-        date=about.dates.get(report.direction),
         source_url=source,
         source_name=SOURCE_NAME if source else None,
         notes=_notes(score),

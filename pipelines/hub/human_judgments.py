@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+import yaml
+
 from ...datasets_scripts.judgments.licensed import without_licensed_text
 from ...datasets_scripts.judgments.schema import Judgment, read_judgments
 from ...datasets_scripts.judgments.studies import STUDIES, parse_study
+from ...datasets_scripts.known import DATASETS
 from ...errors import InputError, MissingFileError
 from ...files import write_bytes, write_text
 
@@ -62,6 +65,12 @@ def stage_judgments(folder: Path | None, studies: Sequence[str], staging: Path) 
     return staging
 
 
+def language_yaml(datasets: Iterable[str]) -> str:
+    """A card's line ``language`` for texts of these datasets; of one not known here, nothing."""
+    codes = {DATASETS[name].language for name in datasets if name in DATASETS}
+    return yaml.safe_dump({"language": sorted(codes)})  # in quotes where YAML reads 'no' as false
+
+
 def _write_parquet(path: Path, rows: Iterable[Judgment]) -> None:
     import pyarrow as pa
     from pyarrow import parquet
@@ -90,9 +99,7 @@ def card(found: Mapping[str, Sequence[Judgment]]) -> str:
 pretty_name: TSTBench human judgments
 license: other
 license_name: terms-of-each-study
-language:
-- en
-tags:
+{language_yaml(row.dataset for rows in found.values() for row in rows)}tags:
 - text-style-transfer
 configs:
 {configs}---

@@ -28,7 +28,7 @@ def model_sources(
     """What is published of each model, made when the datasets before it are written.
 
     Args:
-        root: the hub folder: entries name the commits of the datasets in it.
+        root: the hub folder: its datasets must have the sentences that were scored.
         namespace: the owner of the repositories.
         folders: of trained scorers and systems, by name of the repository.
         stored: results; those of a system are recognised by its hash.
@@ -40,13 +40,16 @@ def model_sources(
 
 
 def dataset_revision(root: Path, repo_id: str) -> DatasetRevision | None:
-    """The newest commit of a dataset in the hub folder; None if there is none."""
+    """The newest version of a dataset in the hub folder; None if there is none.
+
+    Without its commit: the Hub will make one of its own.
+    """
     repo = find_repository(root, "dataset", repo_id)
     commit = repo.resolve() if repo else None
     if repo is None or commit is None:
         return None
     entry = repo.files(commit)["fingerprint.json"]
-    return DatasetRevision(repo_id, commit, json.loads(repo.read(entry))["fingerprints"])
+    return DatasetRevision(repo_id, None, json.loads(repo.read(entry))["fingerprints"])
 
 
 def _model_files(root: Path, namespace: str, folder: Path, stored: Sequence[Stored]) -> Files:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -152,13 +151,7 @@ def _about(
         namespace,
         revisions,
         sources={direction: url for direction, url in sources.items() if url},
-        dates={one.report.direction: _day(one.folder / "report.json") for one in stored},
     )
-
-
-def _day(file: Path) -> str:
-    """When a file was written: a report has no time in it."""
-    return datetime.fromtimestamp(file.stat().st_mtime, tz=UTC).date().isoformat()
 
 
 def _revisions(
@@ -179,7 +172,7 @@ def _revisions(
 
 
 def _revision(api: HfApi, repo_id: str) -> DatasetRevision:
-    commit = api.dataset_info(repo_id, timeout=_TIMEOUT).sha or ""
+    commit = api.dataset_info(repo_id, timeout=_TIMEOUT).sha
     file = api.hf_hub_download(
         repo_id, "fingerprint.json", repo_type="dataset", revision=commit, etag_timeout=_TIMEOUT
     )

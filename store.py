@@ -148,6 +148,16 @@ class Store(Generic[C]):
             digest = self._fill(scratch, card, content, write)
         return StoredModel(Path(folder), card, digest)
 
+    def export_stored(self, model: StoredModel[C], folder: Path | str) -> StoredModel[C]:
+        """Copy a stored model to a folder of the user's choice, byte for byte.
+
+        Raises:
+            IntegrityError: it was changed since it was opened.
+            InputError: as :meth:`export`.
+        """
+        self.open(model.folder, expected=model.hash)
+        return self.export(model.card, lambda to: self.copy_files(model.folder, to), folder)
+
     def hash_of(self, card: C) -> str:
         """The hash of a model that consists only of its card."""
         with scratch_folder() as empty:

@@ -19,11 +19,10 @@ from ..trainers.learning.run import Run, process_index
 from ..trainers.registry import system_class
 from ..trainers.settings import from_texts, read_settings
 from ..trainers.system import SystemConfig
-from ..trainers.system_card import StoredSystem
+from ..trainers.system_card import SYSTEM_STORE, StoredSystem
 from ..trainers.train import (
     check_target,
     config_class,
-    export,
     presets,
     seeded,
     system_config,
@@ -66,7 +65,8 @@ def train(name: str, options: Sequence[str]) -> None:
         if process_index() > 0:  # the first process writes and prints
             continue
         if arguments.out is not None:
-            stored = export(stored, _folder(arguments, direction, called, several=several))
+            folder = _folder(arguments, direction, called, several=several)
+            stored = SYSTEM_STORE.export_stored(stored, folder)
         _show(stored)
 
 

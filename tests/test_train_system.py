@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 from prepared import BACK, DIRECTION, command_line, refusal
+from trained_tiny import trained_tiny
 
 from tstbench.datasets_scripts.known import parse_direction
 from tstbench.datasets_scripts.training import load_training
@@ -15,6 +16,7 @@ from tstbench.errors import InputError, MissingSystemError, UnknownNameError
 from tstbench.trainers.learning.run import Run
 from tstbench.trainers.load import find_system, load_system
 from tstbench.trainers.registry import SYSTEMS, system_class
+from tstbench.trainers.system_card import SYSTEM_STORE
 from tstbench.trainers.train import planned_system, system_config, train_system
 
 TRAIN = ("train", "delete-retrieve", "--direction", DIRECTION)
@@ -167,6 +169,18 @@ def test_a_training_in_a_folder_of_the_users_removes_only_what_it_wrote(tmp_path
         assert train_system("stytrans", data, config, run=run).card.settings["seed"] == seed
     files = {str(p.relative_to(mine)): p.read_text() for p in mine.rglob("*") if p.is_file()}
     assert files == dict.fromkeys(("notes.txt", "sub/step-1", "curve.jsonl"), "kept\n")
+
+
+def test_a_copy_of_a_loaded_system_is_the_same_system(tmp_path, tmp_path_factory, monkeypatch):
+    folder = trained_tiny(tmp_path_factory)
+    copied = load_system(folder, device="cpu").save_pretrained(tmp_path / "copy")
+    assert copied.hash == SYSTEM_STORE.open(folder).hash
+    files = [sorted(path.name for path in place.iterdir()) for place in (folder, tmp_path / "copy")]
+    assert files[0] == files[1]
+    assert "curve.jsonl" in files[0]
+    monkeypatch.chdir(folder)  # a curve that lies where nothing was loaded from is not taken along
+    bare = load_system("copy").save_pretrained(tmp_path / "bare")
+    assert bare.hash == SYSTEM_STORE.hash_of(bare.card)
 
 
 def test_settings_made_in_python_are_checked_as_those_of_the_command_line(tstbench_home):

@@ -8,7 +8,9 @@ from prepared import command_line
 
 from tstbench.datasets_scripts.known import directions_of, parse_direction
 from tstbench.pipelines.suite_file import read_suite, suite_file
+from tstbench.trainers.load import load_system
 from tstbench.trainers.registry import SYSTEMS, system_class
+from tstbench.trainers.system_card import SYSTEM_STORE
 from tstbench.trainers.train import presets, system_config
 
 DIRECTION = "mini/negative-to-positive"
@@ -27,6 +29,9 @@ def test_train_transfer_evaluate(name, tmp_path, capsys):
     train = ("train", name, "--preset", "tiny", "--dataset", "mini", "--device", "cpu")
     code, _, err = command_line(capsys, *train, "--out", model)
     assert code == 0, err
+    folder = model if (model / "system.json").is_file() else model / DIRECTION.split("/")[1]
+    copied = load_system(folder, device="cpu").save_pretrained(tmp_path / "copy")
+    assert copied.hash == SYSTEM_STORE.open(folder).hash
     transfer = ("transfer", model, "--direction", DIRECTION, "--device", "cpu")
     code, _, err = command_line(capsys, *transfer, "--out", predictions)
     assert code == 0, err

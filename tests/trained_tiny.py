@@ -8,7 +8,8 @@ from prepared import DIRECTION
 
 from tstbench.datasets_scripts.training import load_training
 from tstbench.trainers.learning.run import Run
-from tstbench.trainers.train import export, system_config, train_system
+from tstbench.trainers.system_card import SYSTEM_STORE
+from tstbench.trainers.train import system_config, train_system
 
 _made: dict[str, Path] = {}
 
@@ -21,5 +22,5 @@ def trained_tiny(factory, name="stytrans", preset="tiny") -> Path:
             data = load_training(DIRECTION)
             config = system_config(name, data.direction, preset=preset)
             stored = train_system(name, data, config, run=Run(device="cpu"))
-            _made[name] = export(stored, home / name).folder
+            _made[name] = SYSTEM_STORE.export_stored(stored, home / name).folder
     return _made[name]

@@ -153,6 +153,7 @@ class System(ABC):
     Settings: ClassVar[type] = NoSettings  # dataclass of the valid Generation.settings
 
     card: SystemCard
+    stored: StoredSystem | None = None  # the folder that it was read from
 
     @abstractmethod
     def rewrite(self, batch: Sequence[Request], task: Task) -> Sequence[str]:
@@ -330,9 +331,15 @@ class System(ABC):
     def save_pretrained(self, folder: Path | str) -> StoredSystem:
         """Write files, card and model card to a folder, completely or not at all.
 
+        One that was read from a folder is copied as it is there: it stays the same system, though
+        libraries write files anew in each release, and :meth:`write` knows no learning curve.
+
         Raises:
             InputError: the folder contains something other than an earlier system.
+            IntegrityError: the folder that it was read from has changed.
         """
+        if self.stored is not None:
+            return SYSTEM_STORE.export_stored(self.stored, folder)
         return SYSTEM_STORE.export(self.card, self.write, folder)
 
     @classmethod
@@ -353,7 +360,10 @@ class System(ABC):
         """Read a folder that has already been opened and checked."""
         if stored.card.kind != cls.KIND:
             raise InputError(f"{stored.folder} is a {stored.card.kind} system, not {cls.KIND}")
-        return cls.read(stored.folder, stored.card, device)
+        system = cls.read(stored.folder, stored.card, device)
+        if cls.Config is not None:  # others are their card alone
+            object.__setattr__(system, "stored", stored)  # most are frozen
+        return system
 
 
 def check_direction(card: SystemCard, direction: Direction) -> None:

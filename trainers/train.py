@@ -182,17 +182,6 @@ def _wait_for_all() -> None:
             torch.distributed.barrier()
 
 
-def export(stored: StoredSystem, folder: Path) -> StoredSystem:
-    """Copy a trained system to a folder of the user's choice, byte for byte.
-
-    Raises:
-        InputError: the folder contains something other than an earlier system.
-    """
-    return SYSTEM_STORE.export(
-        stored.card, lambda target: SYSTEM_STORE.copy_files(stored.folder, target), folder
-    )
-
-
 def check_target(folder: Path) -> None:
     """Find out before training, not after it, that a system cannot be written to a folder.
 

@@ -231,6 +231,12 @@ def test_human_scores_are_joined_by_name_and_text(results):
     assert np.isnan(by_name["gamma"])
 
 
+def test_human_scores_of_a_version_are_not_those_of_another(results):
+    """``cae@1`` and ``cae@10`` are there."""
+    (aspect,) = human_aspects([judgment("CAE 1", 1, 2.0), judgment("cae@1.0", 1, 5.0)], results)
+    assert aspect.means == {"cae1": 2.0}
+
+
 def test_judgments_of_another_direction_are_not_of_this_one(results):
     """The same system and the same number of a sentence, but other sentences."""
     other = judgment("alpha", 3, 5.0).model_copy(update={"direction": BACK})

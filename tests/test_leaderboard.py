@@ -325,6 +325,13 @@ class TestHuman:
         assert next(r for r in ranking.rows if r.entry.label == "other").cells[1].value is None
         assert "means of human scores without a significance test" in show(root).html
 
+    def test_a_point_between_digits_makes_another_system(self, root):
+        for name in ("llama-1.5", "llama-15"):
+            write(root, report(name, {"joint": 0.5}))
+        write_judgments(root / "human.jsonl", self.rows("LLaMA 1.5", "style", [(4,)]))
+        found = {row.entry.label: row.cells[1].value for row in ranking_of(root).rows}
+        assert found == {"llama-1.5": 4.0, "llama-15": None}
+
     def test_a_derived_overall_says_that_nobody_gave_it(self, root):
         write(root, report("a", {"joint": 0.5}))
         rows = [r for n in ("overall", "derived_overall") for r in self.rows("a", n, [(3, 4)])]

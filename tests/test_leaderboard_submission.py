@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from faults.disks import close_for_writing, small_disk
 from hub_double import TOKEN, running
-from leaderboard_results import BACK, THERE, real_results, report, score_by_bleu
+from leaderboard_results import BACK, THERE, real_results, report, score_by_bleu, write
 
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError, TSTBenchError
@@ -59,6 +59,7 @@ class TestForm:
             "",
             "   ",
             "...",
+            "+",
             "a/b",
             "../../etc",
             "<b>x</b>",
@@ -82,6 +83,14 @@ class TestForm:
         with pytest.raises(InputError, match=r"copy is already on the leaderboard of"):
             check_system(board, THERE, name)
         assert check_system(board, BACK, name).name == name
+
+    def test_a_point_between_digits_makes_another_name(self, tmp_path):
+        write(tmp_path, report("v11", {"acc": 1.0}))
+        board = Results(tmp_path).board()
+        for name in ("v1.1", "v11+"):
+            assert check_system(board, THERE, name).name == name
+        with pytest.raises(InputError, match="v11 is already on the leaderboard"):
+            check_system(board, THERE, "V-11")
 
     @pytest.mark.parametrize(
         ("field", "message"),

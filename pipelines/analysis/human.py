@@ -1,6 +1,6 @@
 """Human scores beside the metrics' of the same outputs.
 
-A judgment belongs to a system by its name, without case and punctuation, and to a sentence by the
+A judgment belongs to a system by its name, see :func:`fold`, and to a sentence by the
 sentence's id, or by its source if a table of scores has no ids. Where the study says which text was
 judged, it must be the text in the results: a score of another text says nothing about this one, and
 is counted as such.
@@ -8,6 +8,7 @@ is counted as such.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -84,10 +85,13 @@ def human_sentences(
 def fold(system: str) -> str:
     """A system's name without case and punctuation: studies spell ``GPT-4`` in several ways.
 
-    >>> fold("GPT-4 FS") == fold("gpt4_fs")
-    True
+    What stands between digits is a point, and a plus stays: ``llama-1.5`` is not ``llama-15``.
+
+    >>> fold("GPT-4 FS") == fold("gpt4_fs"), fold("GPT 3.5") == fold("gpt-3_5") != fold("gpt-35")
+    (True, True)
     """
-    return "".join(c for c in system.casefold() if c.isalnum())
+    name = re.sub(r"(?<=\d)[\W_]+(?=\d)", ".", system.casefold())
+    return re.sub(r"[^\w.+]|_|(?<!\d)\.|\.(?!\d)", "", name)
 
 
 def _sentence(one: Judgment, known_by: Mapping[tuple[str, str], str]) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 from ...datasets_scripts.judgments.schema import read_judgments
 from ...errors import TSTBenchError
 from ...metrics.statistics import Interval, interval, mean_statistics
+from ...pipelines.analysis.human import fold
 
 _Key = tuple[str, str, str, str, str]  # direction, study, aspect, scale, system
 _FEWEST_ITEMS = 5  # below this a bootstrap over items says nothing
@@ -39,15 +40,6 @@ class HumanScore:
     mean: float
     interval: Interval | None
     ratings: int
-
-
-def fold(system: str) -> str:
-    """A system's name without case and punctuation, because studies spell ``GPT-4`` differently.
-
-    >>> fold("GPT-4 FS") == fold("gpt4_fs")
-    True
-    """
-    return "".join(c for c in system.casefold() if c.isalnum())
 
 
 def read_human(path: Path) -> tuple[Mapping[str, tuple[HumanScore, ...]], list[str]]:

@@ -8,11 +8,12 @@ from typing import Literal
 
 from ...datasets_scripts.judgments.aspects import DERIVED_OVERALL
 from ...metrics.registry import METRICS, caution, is_neutral
+from ...pipelines.analysis.human import fold
 from ...pipelines.meta.in_words import ASPECTS, ranking_place
 from ...pipelines.report import Report
 from .data import Board, Entry
 from .groups import Setting
-from .human import HumanScore, fold
+from .human import HumanScore
 from .places import Place, bold, plain_places
 from .runs import deviation
 from .significance import ComputedPlaces, competing, stored_places

@@ -22,6 +22,7 @@ from ...datasets_scripts.load import load_test_set
 from ...errors import InputError, TSTBenchError
 from ...files import atomic_folder, exclusive, in_names, read_text
 from ...hub import misunderstood
+from ...pipelines.analysis.human import fold
 from ...pipelines.hub.guard import check_publishable
 from ...pipelines.outputs import read_outputs
 from ...pipelines.report import MAX_NAME, Report, SystemInfo
@@ -37,7 +38,6 @@ from ...pipelines.significance import write_significance
 from ...pipelines.suspicion import Suspicion, find_suspicions, same_outputs
 from ...talk import printable, say
 from .data import Board
-from .human import fold
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
@@ -260,7 +260,7 @@ def check_system(
     """
     name = " ".join(name.split())
     plain = all(in_names(sign) or sign in " _" for sign in name)
-    if not plain or len(name) > MAX_NAME or not fold(name):
+    if not plain or len(name) > MAX_NAME or not any(map(str.isalnum, name)):
         raise InputError(
             "the name needs 1 to 100 letters, digits, spaces or . _ + -, and at least one letter "
             "or digit"

@@ -71,6 +71,17 @@ class TestSystemPage:
         assert "rank 1" not in page.text
         assert not page.all("b")
 
+    def test_seeds_that_were_scored_differently_have_pages_of_their_own(self, root):
+        for seed in (0, 1):
+            run = {"seed_run": {"system": "x", "recipe": "a" * 64, "seed": seed}}
+            classifier = f"linear:mini#{str(seed) * 12}"
+            write(root, report(f"x-seed{seed}", {"acc": 50.0}, info=run, classifier=classifier))
+        view = show(root, view="system", system="x")
+        assert view.status == 404
+        listed = [one["system"] for one in links(Page(view.html)) if "system" in one]
+        assert listed == ["x-seed0", "x-seed1"]
+        assert "Run of" in Page(show(root, view="system", system="x-seed1").html).text
+
     def test_its_card(self, root):
         info = {
             "family": "peft",

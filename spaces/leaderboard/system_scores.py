@@ -39,9 +39,9 @@ def systems(board: Board) -> dict[str, int]:
     """The names of all systems, and on how many directions each was scored."""
     directions: dict[str, set[str]] = {}
     for direction in board.directions:
-        entries = board.of(direction.name)
-        for entry in (*entries, *together(entries)):  # runs, and the systems they are of
-            directions.setdefault(entry.report.system.name, set()).add(direction.name)
+        for setting in settings(board.of(direction.name)):
+            for entry in (*setting.entries, *together(setting.entries)):  # runs, and their systems
+                directions.setdefault(entry.report.system.name, set()).add(direction.name)
     return {name: len(directions[name]) for name in sorted(directions, key=str.casefold)}
 
 

@@ -1,6 +1,7 @@
 """The page of a system, two systems head to head, and the outputs as a file."""
 
 import json
+import time
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -8,7 +9,17 @@ from collections import Counter
 
 import pytest
 from leaderboard_pages import Page, ranking_of, show
-from leaderboard_results import BACK, HOSTILE, THERE, real_results, report, sample, write
+from leaderboard_results import (
+    BACK,
+    HOSTILE,
+    SEVERAL,
+    THERE,
+    real_results,
+    report,
+    sample,
+    several_directions,
+    write,
+)
 
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.pipelines.evaluate import evaluate
@@ -17,9 +28,11 @@ from tstbench.pipelines.outputs import Outputs, read_outputs
 from tstbench.pipelines.report_files import read_report
 from tstbench.pipelines.results import Stored
 from tstbench.pipelines.scoring import scoring
+from tstbench.spaces.leaderboard import ranks as ranks_module
 from tstbench.spaces.leaderboard.data import Results
 from tstbench.spaces.leaderboard.query import VIEWS, Query
 from tstbench.spaces.leaderboard.ranks import RankCache
+from tstbench.spaces.leaderboard.system_scores import standings
 from tstbench.spaces.leaderboard.versus import choose_pair, comparison, decisive
 from tstbench.spaces.leaderboard.views import render
 
@@ -81,6 +94,25 @@ class TestSystemPage:
         listed = [one["system"] for one in links(Page(view.html)) if "system" in one]
         assert listed == ["x-seed0", "x-seed1"]
         assert "Run of" in Page(show(root, view="system", system="x-seed1").html).text
+
+    def test_the_ranks_of_all_directions_are_asked_for_before_the_first_is_awaited(
+        self, root, monkeypatch
+    ):
+        monkeypatch.setattr(ranks_module, "_PATIENCE", 3600)  # seconds, or until all are there
+        board, cache = Results(several_directions(root)).board(), RankCache()
+
+        def all_asked():
+            for _ in range(1000):
+                if len(cache._found) == 2:  # those where ``half`` was scored
+                    return True
+                time.sleep(0.01)
+            return False
+
+        first = cache._pool.submit(all_asked)
+        found = list(standings(board, "half", cache))
+        assert first.result()
+        assert [one.entry.direction.name for one in found] == list(SEVERAL[:2])
+        assert not any(one.pending for one in found)
 
     def test_its_card(self, root):
         info = {

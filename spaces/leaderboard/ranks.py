@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent import futures
 from functools import partial
 from threading import Lock
@@ -31,10 +31,13 @@ class RankCache:
         """The places known so far in a setting, and whether more are being computed."""
         if not _worthwhile(board, setting):
             return {}, False
-        labels = tuple(entry.label for entry in setting.entries)
-        key = (board.revision, setting.entries[0].direction.name, setting.key, labels)
-        found = self._soon(key, partial(computed_places, setting.entries))
+        found = self._soon(*_places(board, setting))
         return found or {}, found is None
+
+    def ask(self, board: Board, settings: Iterable[Setting]) -> None:
+        """Have the places of many settings computed: one moment for all instead of one for each."""
+        wanted = [self._asked(*_places(board, s))[0] for s in settings if _worthwhile(board, s)]
+        futures.wait(wanted, timeout=_PATIENCE)
 
     def standings(self, board: Board, overview: Overview) -> tuple[Standings, bool]:
         """The places and mean ranks of an overview known so far, and whether more are computed."""
@@ -42,18 +45,31 @@ class RankCache:
         found = self._soon(key, partial(standings, board, overview))
         return found or Standings(), found is None
 
-    def _soon(self, key: object, compute: Callable[[], Result]) -> Result | None:
-        """The result, if it is there within a moment."""
+    def _asked(
+        self, key: object, compute: Callable[[], Result]
+    ) -> tuple[futures.Future[Result], bool]:
+        """The computation, and whether it was asked for before."""
         with self._lock:
-            if key not in self._found:
+            known = key in self._found
+            if not known:
                 while len(self._found) >= _KEPT:
                     self._found.pop(next(iter(self._found)))
                 self._found[key] = self._pool.submit(compute)
-            future = self._found[key]
+            return self._found[key], known
+
+    def _soon(self, key: object, compute: Callable[[], Result]) -> Result | None:
+        """The result, if it is there; only who asks first waits a moment for it."""
+        future, known = self._asked(key, compute)
         try:
-            return future.result(timeout=_PATIENCE)
+            return future.result(timeout=0 if known else _PATIENCE)
         except futures.TimeoutError:  # before Python 3.11 not the built-in one
             return None
+
+
+def _places(board: Board, setting: Setting) -> tuple[object, Callable[[], ComputedPlaces]]:
+    labels = tuple(entry.label for entry in setting.entries)
+    key = (board.revision, setting.entries[0].direction.name, setting.key, labels)
+    return key, partial(computed_places, setting.entries)
 
 
 def _worthwhile(board: Board, setting: Setting) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from .data import Board, Entry
-from .groups import settings
+from .groups import Setting, settings
 from .query import Query
 from .ranking import Cell, Column
 from .ranks import RankCache
@@ -47,36 +47,39 @@ def systems(board: Board) -> dict[str, int]:
 
 def standings(board: Board, name: str, ranks: RankCache) -> Iterator[Standing]:
     """The rows of the system with that name, by direction, then by setting."""
+    wanted: list[tuple[Query, Setting, bool]] = []
     for direction in board.directions:
-        entries = board.of(direction.name)
-        for setting in settings(entries):
+        for runs in settings(board.of(direction.name)):
+            setting = replace(runs, entries=together(runs.entries))
             # A run has no row in the ranking, where its system has one: it is ranked for itself.
-            alone = _has(setting.entries, name) and not _has(together(setting.entries), name)
-            if not alone and not _has(together(setting.entries), name):
+            alone = _has(runs.entries, name) and not _has(setting.entries, name)
+            if alone or _has(setting.entries, name):
+                query = replace(Query(), direction=direction.name, setting=setting.key)
+                wanted.append((query, runs if alone else setting, alone))
+    ranks.ask(board, [setting for _, setting, _ in wanted])
+    for query, setting, alone in wanted:
+        scene = open_scene(board, query, ranks, each_run=alone)
+        if scene is None:  # cannot be: the direction has entries
+            continue
+        columns = scene.ranking.columns
+        for row in scene.ranking.rows:
+            if row.entry.report.system.name != name:
                 continue
-            query = replace(Query(), direction=direction.name, setting=setting.key)
-            scene = open_scene(board, query, ranks, each_run=alone)
-            if scene is None:  # cannot be: the direction has entries
-                continue
-            columns = scene.ranking.columns
-            for row in scene.ranking.rows:
-                if row.entry.report.system.name != name:
-                    continue
-                yield Standing(
-                    entry=row.entry,
-                    setting=setting.key,
-                    way=setting.label if len(scene.settings) > 1 else "",
-                    cells={
-                        column.key: (column, cell)
-                        for column, cell in zip(columns, row.cells, strict=True)
-                        if not column.human
-                    },
-                    ranked={
-                        column.key: sum(r.cells[i].ranks is not None for r in scene.ranking.rows)
-                        for i, column in enumerate(columns)
-                    },
-                    pending=scene.pending,
-                )
+            yield Standing(
+                entry=row.entry,
+                setting=setting.key,
+                way=setting.label if len(scene.settings) > 1 else "",
+                cells={
+                    column.key: (column, cell)
+                    for column, cell in zip(columns, row.cells, strict=True)
+                    if not column.human
+                },
+                ranked={
+                    column.key: sum(r.cells[i].ranks is not None for r in scene.ranking.rows)
+                    for i, column in enumerate(columns)
+                },
+                pending=scene.pending,
+            )
 
 
 def _has(entries: Iterable[Entry], name: str) -> bool:

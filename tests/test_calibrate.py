@@ -457,6 +457,26 @@ class TestLeavingOut:
         assert choose(metrics, ("fluency", "cola")) == "cola"
         assert choose(metrics, ("fluency", "cola", "ppl")) == "ppl"
 
+    def test_a_study_that_orders_nothing_has_no_say_in_the_choice(self):
+        """Ranks of 1 to 9: rho is -1 and 1. A single output, or equal ratings, made both 0."""
+        ratings = np.arange(9) / 8
+        silent = {
+            "single": ([0.5], [0.5]),
+            "equal": (np.arange(3.0), np.full(3, 0.5)),
+        }
+        for study, (values, equal) in silent.items():
+            other = sample_of(values, equal, study=study)
+            metrics = {
+                name: Sample.joined([sample_of(sign * ratings, ratings), other])
+                for name, sign in (("fluency", -1), ("cola", 1))
+            }
+            assert choose(metrics, ("fluency", "cola")) == "cola"
+        # A metric of one value orders nothing in a study that has an order: 0, less than 0.5.
+        flat = Sample.joined([sample_of(ratings, ratings), sample_of(0 * ratings, ratings, "two")])
+        swapped = sample_of(ratings[[1, 0, 2, 3, 4, 5, 6, 7, 8]], ratings, "two")
+        some = Sample.joined([sample_of(ratings, ratings), swapped])
+        assert choose({"fluency": flat, "cola": some}, ("fluency", "cola")) == "cola"
+
     def test_masked_content_is_fitted_on_only_if_there_is_nothing_else(self):
         some = simulated(3.0, -1.0, n=100)
         masked = Sample(

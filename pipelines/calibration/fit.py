@@ -91,8 +91,10 @@ def choose(samples: Mapping[str, Sample], candidates: Sequence[str]) -> str:
 
     def mean(metric: str) -> float:
         some = samples[metric]
-        found = [spearman(metric, some.only(some.study == one)) for one in np.unique(some.study)]
-        return float(np.nan_to_num(np.mean(found))) if found else -1.0
+        parts = [some.only(some.study == one) for one in np.unique(some.study)]
+        # A study whose ratings are all the same orders nothing; a metric of one value orders none.
+        found = [spearman(metric, part) for part in parts if np.ptp(part.ratings) > 0]
+        return float(np.mean(np.nan_to_num(found))) if found else -1.0
 
     return max(candidates, key=mean)
 

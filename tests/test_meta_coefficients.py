@@ -114,6 +114,21 @@ def test_ties_by_hand():
     assert tied_accuracy(metric, human, np.arange(3)) is None
 
 
+def test_where_people_prefer_nothing_no_metric_agrees_with_them():
+    """A threshold that ties everything made the accuracy 1, of any metric."""
+    metric, items = np.array([1.0, 5, 2, 9]), np.array([0, 0, 1, 1])
+    counts = np.array([[2.0, 0], [1, 1], [0, 2]])
+    assert tied_accuracy(metric, np.full(4, 3.0), items, counts) is None
+    assert tied_accuracy(metric, np.array([3.0, 3, 4, 4]), items, counts) is None  # items differ
+    found = tied_accuracy(metric, np.array([3.0, 3, 1, 4]), items, counts)
+    # Up to 4 the first item's tie is right, above it the second's order is wrong.
+    assert (found.value, found.epsilon) == (1.0, 4.0)
+    assert found.replicates == pytest.approx([np.nan, 1.0, 1.0], nan_ok=True)
+    three = np.arange(3.0)[None]
+    assert np.isnan(correlate("accuracy", three, np.full((1, 3), 2.0))[0])
+    assert correlate("accuracy", np.full((1, 3), 2.0), three)[0] == 0.0
+
+
 def test_every_replicate_chooses_its_own_threshold():
     metric, human, items = study(3, 1, 5)
     counts = draw(15, 40)

@@ -17,7 +17,8 @@ def correlate(name: str, metric: np.ndarray, human: np.ndarray) -> np.ndarray:
     """A coefficient of each row: (R, S) and (R, S) to (R,); NaN where it is undefined.
 
     ``accuracy`` is the share of pairs of systems on which both say the same: better, worse or
-    equal (Kocmi et al. 2021, "To Ship or Not to Ship", with ties as in Deutsch et al. 2023).
+    equal (Kocmi et al. 2021, "To Ship or Not to Ship", with ties as in Deutsch et al. 2023);
+    undefined where people prefer none.
 
     Raises:
         UnknownNameError: no such coefficient.
@@ -35,7 +36,7 @@ def correlate(name: str, metric: np.ndarray, human: np.ndarray) -> np.ndarray:
     a = np.sign(metric[:, first] - metric[:, second])
     b = np.sign(human[:, first] - human[:, second])
     if name == "accuracy":
-        return np.asarray((a == b).mean(axis=1))
+        return np.where(b.any(axis=1), (a == b).mean(axis=1), np.nan)
     if name != "kendall_b":
         raise unknown_name("coefficient", name, SYSTEM_COEFFICIENTS)
     untied = (a != 0).sum(axis=1) * (b != 0).sum(axis=1)

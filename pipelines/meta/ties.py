@@ -43,7 +43,9 @@ class TiedAccuracy:
 def tied_accuracy(
     metric: np.ndarray, human: np.ndarray, items: np.ndarray, counts: np.ndarray | None = None
 ) -> TiedAccuracy | None:
-    """Pairwise accuracy with ties calibrated; ``None`` if no item has two outputs.
+    """Pairwise accuracy with ties calibrated; ``None`` if people prefer no output of any item.
+
+    Where they have no preference, the threshold that ties everything would be right of any metric.
 
     Args:
         metric: shape (N,); higher is better.
@@ -52,11 +54,11 @@ def tied_accuracy(
         counts: shape (R, I), how often each item is drawn in each replicate; ``None`` for none.
     """
     first, second = _pairs(items)
-    if not len(first):
+    people = human[first] - human[second]
+    if not people.any():
         return None
     owner = items[first]
     gap = metric[first] - metric[second]
-    people = human[first] - human[second]
     distance = np.abs(gap)
     size = int(items.max()) + 1
     per_item = np.bincount(owner, minlength=size).astype(np.float64)
@@ -84,6 +86,7 @@ def tied_accuracy(
         right = gains + np.bincount(owner, weights=ordered * share, minlength=size)[:, None]
         with np.errstate(invalid="ignore"):
             drawn = (counts @ right).max(axis=1) / (counts @ (per_item > 0).astype(np.float64))
+        drawn[counts @ np.bincount(owner, weights=people != 0, minlength=size) == 0] = np.nan
     return TiedAccuracy(
         value=float(accuracies[best] / used),
         epsilon=float(thresholds[best]),

@@ -23,6 +23,7 @@ from ..metrics.result import LeftOut, Measurement, finite
 from ..metrics.scorers.profile import Profile, Scorers
 from ..metrics.signature import Signature
 from ..metrics.statistics import Interval
+from ..talk import say
 from .careful import warn
 from .growth import Scored, SystemResults, keep, merged, read_results
 from .outputs import Outputs
@@ -38,7 +39,7 @@ from .report import (
     omission_identity,
     score_recipe,
 )
-from .results import check_names, direction_folder, read_direction, system_folder
+from .results import SAMPLES_FILE, check_names, direction_folder, read_direction, system_folder
 from .scoring import Scoring
 from .seeds import MeanOfRuns, pooled
 from .significance import write_significance
@@ -239,12 +240,15 @@ def cohort(
     if not any(metric_facts(metric).compares_systems for metric in how.metrics):
         return None
     stored = read_direction(direction_folder(root, test_set.direction)) if root else []
-    predictions = {
-        one.report.system.name: tuple(sample.prediction for sample in one.samples())
-        for one in stored
-        if one.report.data.fingerprint == test_set.fingerprint
-    }
-    predictions.update((one.system, one.predictions) for one in outputs)
+    predictions = {one.system: one.predictions for one in outputs}
+    for one in stored:
+        name = one.report.system.name
+        if one.report.data.fingerprint != test_set.fingerprint or name in predictions:
+            continue
+        if one.has_samples:
+            predictions[name] = tuple(sample.prediction for sample in one.samples())
+        else:  # which a licensed corpus allows
+            say(f"{one.folder} has no {SAMPLES_FILE}: nothing is compared with {name}")
     return Cohort.of(predictions)
 
 

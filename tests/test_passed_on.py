@@ -5,6 +5,7 @@ import re
 from dataclasses import replace
 
 import pytest
+from gyafc_copy import lay_out
 from own_data import write_tones
 from prepared import DIRECTION, command_line, prepared_home, refusal
 
@@ -309,6 +310,36 @@ def test_only_systems_of_the_same_test_set_are_compared(tmp_path, prepared):
     again = Outputs("new", tuple(text.lower() for text in now.references[0][:1] * len(now)))
     found = cohort([again], now, how, tmp_path).predictions  # what is given replaces what is there
     assert dict(found) == {"new": again.predictions}
+
+
+def test_results_of_a_licensed_corpus_without_sentences_are_compared_with_nothing(tmp_path, capsys):
+    """They may be there without their texts, which ended every metric that compares systems."""
+    from tstbench.pipelines.evaluate import cohort, evaluate
+
+    there = load_test_set("gyafc_em/informal-to-formal", data_dir=lay_out(tmp_path / "corpus"))
+    root, how = tmp_path / "results", scoring(["s_bleu"])
+    evaluate([Outputs("mine", ("no.",)), Outputs("other", ("never.",))], there, how, root=root)
+    (samples,) = root.glob("gyafc_em/*/other/samples.jsonl")
+    samples.unlink()
+    asked = scoring(["naturalness_unigram"])
+    found = cohort([Outputs("new", ("not at all.",))], there, asked, root).predictions
+    assert dict(found) == {"new": ("not at all.",), "mine": ("no.",)}
+    assert "has no samples.jsonl: nothing is compared with other" in capsys.readouterr().err
+    found = cohort([Outputs("other", ("never.",))], there, asked, root).predictions
+    assert set(found) == {"mine", "other"}
+    assert not capsys.readouterr().err
+
+
+def test_the_copy_of_a_licensed_corpus_has_the_references_of_a_study(tmp_path, monkeypatch):
+    """Only the environment's copy was looked at, so metrics with references were left out."""
+    monkeypatch.delenv("TSTBENCH_GYAFC", raising=False)
+    copy, direction = lay_out(tmp_path / "corpus"), "gyafc_em/informal-to-formal"
+    rated = RatedOutput("study", direction, "ours", None, "gyafc_em-test-0-00000", "lol no",
+                        "lol no", {"content": 5.0})  # fmt: skip
+    (column,), left = computed_columns([rated], scoring(["r_bleu"]), copy)
+    assert (column.sentence.tolist(), left) == ([100.0], [])
+    (_, without) = computed_columns([rated], scoring(["r_bleu"]))
+    assert "references" in without[0].why
 
 
 # -- what a suite and a submission say of a system -------------------------------------------------

@@ -72,7 +72,7 @@ def computed_columns(
         some = [outputs[i] for i in places]
         study = some[0].study
         try:
-            inputs = _inputs(some)
+            inputs = _inputs(some, data_dir)
             scorers = how.scorers(as_direction(direction))
         except TSTBenchError as error:
             left += [
@@ -131,7 +131,7 @@ def _prepared(how: Scoring, direction: str, data_dir: Path | None) -> bool:
     return True
 
 
-def _inputs(some: Sequence[RatedOutput]) -> Inputs:
+def _inputs(some: Sequence[RatedOutput], data_dir: Path | None) -> Inputs:
     """All outputs of a direction; references if the study's sentences are the test set's."""
     sources = [one.source for one in some]
     texts = [one.output for one in some]
@@ -141,18 +141,18 @@ def _inputs(some: Sequence[RatedOutput]) -> Inputs:
     return check_inputs(
         [text or "" for text in texts],
         [source or "" for source in sources],
-        _references(some),
+        _references(some, data_dir),
         direction,
         language_of(direction),
     )
 
 
-def _references(some: Sequence[RatedOutput]) -> list[tuple[str, ...]] | None:
+def _references(some: Sequence[RatedOutput], data_dir: Path | None) -> list[tuple[str, ...]] | None:
     direction = some[0].direction
     if direction.split("/")[0] not in DATASETS:
         return None
     try:
-        test_set = load_test_set(direction)
+        test_set = load_test_set(direction, data_dir=data_dir)
     except TSTBenchError:  # its files are not here: metrics that need references are left out
         return None
     by_id = dict(zip(test_set.ids, test_set.references, strict=True))

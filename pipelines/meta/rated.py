@@ -24,7 +24,7 @@ class RatedOutput:
         sentence: id of the sentence, or its number in the study.
         source: the text given; ``None`` if the study published none.
         output: the rewrite; ``None`` in the same case.
-        scores: aspect to the mean over raters.
+        scores: aspect to the mean over raters, rounded so that equal means of tenths are tied.
     """
 
     study: str
@@ -70,7 +70,7 @@ def rated_outputs(judgments: Iterable[Judgment]) -> list[RatedOutput]:
             sentence=sentence,
             source=first[key].source,
             output=first[key].output,
-            scores={aspect: float(np.mean(some)) for aspect, some in given[key].items()},
+            scores={name: round(float(np.mean(some)), 9) for name, some in given[key].items()},
         )
         for key in given
         for study, direction, system, sentence in [key]

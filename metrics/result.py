@@ -12,7 +12,7 @@ import numpy as np
 
 from .facts import MetricFacts
 from .signature import Signature
-from .statistics import Interval, Statistics, bootstrap, percentile_interval
+from .statistics import Interval, Statistics, bootstrap, percentile_interval, too_few
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def as_compute_result(outcomes: Mapping[str, Outcome]) -> dict[str, Any]:
         details[name] = {
             "unit": outcome.facts.unit,
             "higher_is_better": outcome.facts.higher_is_better,
-            "interval_method": None if bounds is None else str(bounds),
+            "interval_method": str(bounds) if bounds else too_few(len(outcome.statistics.rows)),
             "interval": [finite(bounds.low), finite(bounds.high)] if bounds else None,
             "per_sentence": outcome.per_sentence(),
             "signature": str(outcome.signature),

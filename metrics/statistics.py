@@ -22,6 +22,9 @@ from ..errors import InputError
 RESAMPLES = 1000
 LEVEL = 0.95
 SEED = 12345
+# With fewer sentences the bootstrap finds differences that are not there: between two equal systems
+# on 51 % of test sets of two sentences, 16 % of five, 10 % of ten, 7 % of twenty, instead of 5 %.
+FEWEST = 20
 # Draws of one product, as float64: 64 MB. A thousand resamples of up to 8,388 sentences are one
 # product, whose last digits would be others if it were split; longer corpora are done in blocks.
 _TOGETHER = 1 << 23
@@ -144,17 +147,31 @@ def bootstrap(
 ) -> list[np.ndarray]:
     """Scores of resampled corpora, shape (resamples,), of one or more metrics or systems.
 
-    Given together, they are drawn once; each gets the replicates that it would get alone.
+    Given together, they are drawn once; each gets the replicates that it would get alone. With
+    :func:`too_few` sentences all are NaN, so that nothing that follows has an interval or a test.
 
     Raises:
         InputError: there is no sentence.
 
-    >>> low, high = bootstrap(mean_statistics(np.zeros(9)), mean_statistics(np.ones(9)))
+    >>> low, high = bootstrap(mean_statistics(np.zeros(20)), mean_statistics(np.ones(20)))
     >>> low.shape, low.max(), high.min()
     ((1000,), np.float64(0.0), np.float64(1.0))
     """
+    if 0 < len(statistics[0].rows) < FEWEST:
+        return [np.full(resamples, np.nan) for _ in statistics]
     sums = resampled_sums([one.rows for one in statistics], resamples, seed)
     return [one.aggregate(some) for one, some in zip(statistics, sums, strict=True)]
+
+
+def too_few(sentences: int) -> str | None:
+    """Why so many sentences have no interval and no test; ``None`` if they have.
+
+    >>> too_few(12)
+    'too few sentences for intervals and tests: 12; 20 are needed'
+    """
+    if sentences >= FEWEST:
+        return None
+    return f"too few sentences for intervals and tests: {sentences}; {FEWEST} are needed"
 
 
 def _blocks(n: int, resamples: int, seed: int) -> Iterator[np.ndarray]:
@@ -227,7 +244,7 @@ def p_value(observed: float, differences: np.ndarray) -> float:
     the share of them that are at least as extreme, counting the observation itself once.
     Source: Koehn (2004), in the form of Riezler and Maxwell (2005, section 4).
     """
-    if not np.isfinite(observed) or not np.isfinite(differences).all():
+    if not np.isfinite(observed) or not len(differences) or not np.isfinite(differences).all():
         return float("nan")
     extreme = np.abs(differences - observed) >= abs(observed) - 1e-12
     return float((extreme.sum() + 1) / (len(differences) + 1))

@@ -41,7 +41,8 @@ class Compared:
 
     Attributes:
         first, second: the values; ``None`` if infinite or undefined.
-        low, high: 95% interval of the difference; ``None`` without replicates, as is ``p``.
+        low, high: 95% interval of the difference; ``None`` without replicates, as is ``p``, and
+            with :func:`~..metrics.statistics.too_few` sentences.
         p: two-sided, paired bootstrap.
         p_holm: the same, corrected for the number of tests in this comparison (Holm).
         effect: the difference in standard deviations of one sentence's share in it: difference /

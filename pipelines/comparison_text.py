@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..metrics.registry import METRICS, caution
+from ..metrics.statistics import too_few
 from ..metrics.units import DASH, number
 from .comparison import Compared, Comparison, NotCompared, SentencePair
 from .ranked_table import metric_title
@@ -48,7 +49,8 @@ def print_comparison(comparison: Comparison) -> None:
 
 def notes_on(comparison: Comparison) -> list[str]:
     """What has to be said below the numbers."""
-    said = []
+    why = too_few(comparison.count)
+    said = [f"{why}."] if why else []
     if comparison.tests:
         said.append(
             f"better: p (Holm) < {ALPHA}; p: paired bootstrap, two-sided; Holm: corrected for "

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..metrics.registry import METRICS, caution, is_neutral
+from ..metrics.statistics import too_few
 from ..metrics.units import DASH, between, number
 from .meta.in_words import ranking_place
 from .ranking import Rank
@@ -179,6 +180,7 @@ def direction_table(standings: Standings) -> RankedTable:
         bounds=_rows(columns, _bounds([standings]), doubts),
         order=order,
         notes=(
+            *_too_few([standings]),
             *_doubt_notes(doubts),
             *_seeds(standings.reports),
             *_differences(columns, titles),
@@ -208,6 +210,7 @@ def metric_tables(standings: Sequence[Standings]) -> list[RankedTable]:
                 order="Each column is ranked on its own; the systems with most values come first, "
                 "then those with the better mean place.",
                 notes=(
+                    *_too_few(column.standings for column in some),
                     *_doubt_notes(doubts),
                     *_seeds(report for column in some for report in column.standings.reports),
                     *_differences(some, titles),
@@ -294,6 +297,12 @@ def _by_mean_place(columns: Sequence[_Column]) -> list[str]:
 def _bounds(standings: Iterable[Standings]) -> list[str]:
     found = (r.system.name for one in standings for r in one.reports if r.system.is_bound)
     return sorted(dict.fromkeys(found), key=str.casefold)
+
+
+def _too_few(standings: Iterable[Standings]) -> list[str]:
+    """The directions that have no intervals and no tests, and why."""
+    found = {one.direction: one.reports[0].data.sentences for one in standings}
+    return [f"{name}: {why}." for name, count in found.items() if (why := too_few(count))]
 
 
 Doubts = Mapping[str, Sequence[str]]  # what looks wrong with a system's outputs, by its name

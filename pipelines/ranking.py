@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations_with_replacement
 
 import numpy as np
 
@@ -45,7 +45,7 @@ class Rank:
     value: float
     low: int  # best rank that cannot be excluded
     high: int  # worst rank that cannot be excluded
-    p_best: float  # p-value of the difference to the best system; 1 for the best itself
+    p_best: float  # p-value of the difference to the best system, which the best has too: 1
     is_best: bool
 
     @property
@@ -73,7 +73,7 @@ def rank_values(systems: Mapping[str, Bootstrapped], *, higher_is_better: bool) 
     p_values: dict[tuple[str, str], float] = {}
     better = dict.fromkeys(order, 0)
     worse = dict.fromkeys(order, 0)
-    for first, second in combinations(order, 2):
+    for first, second in combinations_with_replacement(order, 2):
         one, other = systems[first], systems[second]
         p = p_value(one.value - other.value, one.replicates - other.replicates)
         p_values[first, second] = p
@@ -86,7 +86,7 @@ def rank_values(systems: Mapping[str, Bootstrapped], *, higher_is_better: bool) 
             value=systems[name].value,
             low=1 + better[name],
             high=len(order) - worse[name],
-            p_best=p_values.get((order[0], name), 1.0),
+            p_best=p_values[order[0], name],
             is_best=name == order[0],
         )
         for name in order

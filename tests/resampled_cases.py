@@ -17,7 +17,7 @@ from tstbench.metrics.functional.ppl import ppl_statistics
 from tstbench.metrics.functional.share import share_statistics
 from tstbench.metrics.statistics import Statistics, mean_statistics
 
-SIZES = (7, 500, 1500, 6000)
+SIZES = (20, 500, 1500, 6000)
 SEEDS = (12345, 3)
 _WORDS = (
     "the food was not very good , but we didn't hate it . \" Great '' service : 5 stars ! "

@@ -195,7 +195,7 @@ def test_too_few_points_and_constants_say_nothing():
 def test_few_sentences_have_a_correlation_but_no_interval():
     """However many systems there are, sentences are what is drawn."""
     rng = np.random.default_rng(0)
-    for sentences, shown in ((3, False), (4, True)):
+    for sentences, shown in ((3, False), (19, False), (20, True)):
         x = rng.normal(size=(9, sentences))
         found = correlation.of_sentences(x, x + rng.normal(size=x.shape))
         assert found.points == 9 * sentences
@@ -399,7 +399,11 @@ def test_lengths_by_hand(tmp_path):
     assert people.as_reference is None
     assert (mine.empty, mine.distinct) == (25.0, 100.0)
     assert people.distinct == 80.0, "of five references two are equal but for case"
-    assert mine.copied.low <= 25.0 <= mine.copied.high
+    assert (mine.copied.low, mine.copied.high) == (None, None), "four sentences have no interval"
+    many = [sample(n, s, p, r, acc=0.0) for n, (s, p, r) in enumerate(rows * 5)]
+    write(tmp_path / "many", report("mine", {"acc": 1.0}), many)
+    mine = text_statistics(read_run(tmp_path / "many")[0])[-1]
+    assert mine.copied.low < mine.copied.value == 25.0 < mine.copied.high
 
 
 def test_words_are_counted_as_texts_are_scored(tmp_path):

@@ -5,14 +5,22 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from leaderboard_pages import show
 from leaderboard_results import THERE, real_results, report, sample, write_whole
+from own_data import write_manners
 from prepared import command_line, refusal
 from statsmodels.stats.multitest import multipletests
 
+import tstbench
 from tstbench.errors import InputError
 from tstbench.metrics.statistics import p_value
 from tstbench.pipelines.comparison import Sentences, compare, holm, sentence_pairs
+from tstbench.pipelines.comparison_text import notes_on
 from tstbench.pipelines.results import read_stored
+from tstbench.spaces.leaderboard.data import Results
+from tstbench.spaces.leaderboard.overview import build_overview
+from tstbench.spaces.leaderboard.standings import standings
+from tstbench.spaces.leaderboard.versus_table import verdict
 
 
 @pytest.fixture(scope="module")
@@ -169,6 +177,37 @@ def test_the_command(results, capsys, monkeypatch):
     record = json.loads(out)
     assert record["metrics"][0]["winner"] == 1
     assert len(record["worst"]) == 1
+
+
+def test_of_two_sentences_nothing_is_better_and_it_is_said_why(tmp_path):
+    """They had p = 0.001, intervals of a point, and ranks 1 and 2."""
+    tstbench.load_data(write_manners(tmp_path))
+    root, why = tmp_path / "results", "too few sentences for intervals and tests: 2; 20 are needed"
+    texts = {"kept": ["Bring me the bill.", "Move ."], "other": ["The bill.", "Please move now."]}
+    found = tstbench.evaluate(
+        texts, "manners/rude-to-polite", metrics=["s_bleu", "length_ratio"], out=root
+    )
+    assert [(r.system, r.low, r.high) for r in found.rank("s_bleu")] == [
+        ("kept", 1, 2), ("other", 1, 2),
+    ]  # fmt: skip
+    assert not any(cell.bold or cell.interval for row in found.table.rows for cell in row.cells)
+    assert why in str(found)
+    assert "*" not in str(found)
+    first, second = (read_stored(root / "manners/rude-to-polite" / name) for name in texts)
+    assert first.report.score("s_bleu").interval is None
+    compared = compare(first, second)
+    for one in compared.metrics:
+        assert (one.low, one.high, one.p, one.p_holm, one.effect, one.winner) == (None,) * 6
+    assert compared.metric("s_bleu").sentences.won == 2
+    assert notes_on(compared)[0] == f"{why}."
+    assert verdict(compared, ("kept", "other")) == f"No metric could be tested: {why}."
+    assert why in show(root).html
+    board = Results(root).board()
+    overview = standings(board, build_overview(board, "s_bleu"))
+    assert {name: (p.ranks, p.best) for name, p in overview.places[0].items()} == {
+        "kept": ((1, 2), False), "other": ((1, 2), False),
+    }  # fmt: skip
+    assert overview.mean_ranks == {}
 
 
 def test_mistakes_are_told(results, capsys):

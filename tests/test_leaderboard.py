@@ -309,7 +309,7 @@ class TestHuman:
     def test_means_beside_the_metrics_study_by_study(self, root):
         for name in ("GPT-4", "other"):
             write(root, report(name, {"joint": 0.5}))
-        rows = self.rows("gpt4", "style", [(1, 3), (5, 5), (4,), (2, 2), (3, 3)])
+        rows = self.rows("gpt4", "style", [(1, 3), (5, 5), (4,), (2, 2), (3, 3)] * 4)
         rows += self.rows("GPT-4", "style", [(1,)], study="study 2")
         write_judgments(root / "human.jsonl", rows)
         ranking = ranking_of(root)

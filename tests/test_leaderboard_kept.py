@@ -287,10 +287,12 @@ class TestHumanScores:
         assert [(s.system, s.mean, s.ratings) for s in found[THERE]] == [("a", 3.0, 2), ("b", 5, 1)]
 
     def test_an_interval_needs_to_know_which_sentence_was_rated(self, tmp_path):
-        scores = [1, 2, 3, 4, 5, 5]
+        scores = [1, 2, 3, 4, 5] * 4
         rows = judged("named", scores) + judged("unnamed", scores, named=False)
+        rows += judged("few", scores[1:])
         write_judgments(tmp_path / "human.jsonl", rows)
-        named, unnamed = read_human(tmp_path / "human.jsonl")[0][THERE]
+        named, unnamed, few = read_human(tmp_path / "human.jsonl")[0][THERE]
+        assert few.interval is None, "19 items are too few"
         assert named.interval.low < named.mean < named.interval.high
         assert (unnamed.mean, unnamed.interval) == (named.mean, None)
 

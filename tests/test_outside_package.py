@@ -75,7 +75,7 @@ def test_a_report_has_its_metric_by_its_scorer(results):
     )
     assert "|classifier:keyword:manners#" in polite.score("acc").signature
     assert polite.score("acc").value > 50
-    assert polite.score("polite").interval is not None
+    assert polite.score("polite").interval is None  # of six sentences
 
 
 @pytest.mark.slow

@@ -47,7 +47,7 @@ def report(name, acc, ppl):
         direction="mini/negative-to-positive",
         system=SystemInfo(name=name),
         data=DataInfo(
-            fingerprint="0" * 64, cleaning="raw", sentences=2, references_min=1, references_max=1
+            fingerprint="0" * 64, cleaning="raw", sentences=20, references_min=1, references_max=1
         ),
         outputs_sha256=hashlib.sha256(name.encode()).hexdigest(),
         scores=(
@@ -81,7 +81,7 @@ def test_a_name_that_would_upset_a_terminal_is_none(name):
 
 def test_markdown():
     assert paper_table(REPORTS, RANKS, "markdown").splitlines() == [
-        "mini/negative-to-positive, 2 sentences, profile embedded",
+        "mini/negative-to-positive, 20 sentences, profile embedded",
         "",
         "| rank | system | ACC ↑ | PPL ↓ |",
         "| ---: | --- | ---: | ---: |",

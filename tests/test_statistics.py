@@ -21,6 +21,7 @@ from tstbench.metrics.statistics import (
     paired_p_value,
     percentile_interval,
     resample,
+    too_few,
 )
 
 RNG = np.random.RandomState(7)
@@ -237,10 +238,11 @@ def test_percentiles_are_numpys_of_what_is_defined():
 
 
 def test_an_interval_says_how_it_was_drawn_and_was_drawn_so():
-    statistics = mean_statistics(np.array([3.0, 1, 2, 9, 4]))
+    values = np.array([3.0, 1, 2, 9, 4] * 4)
+    statistics = mean_statistics(values)
     found = interval(statistics, resamples=40, level=0.6, seed=3)
     stream = np.random.RandomState(3)
-    means = [np.array([3.0, 1, 2, 9, 4])[stream.randint(0, 5, size=5)].mean() for _ in range(40)]
+    means = [values[stream.randint(0, 20, size=20)].mean() for _ in range(40)]
     assert (found.low, found.high) == pytest.approx(tuple(np.percentile(means, [20, 80])))
     assert (found.level, found.resamples, found.seed) == (0.6, 40, 3)
     (drawn,) = bootstrap(statistics, resamples=40, seed=3)
@@ -256,14 +258,40 @@ def test_one_sentence_is_always_drawn_and_none_never():
 
 
 def test_a_paired_p_value_is_that_of_its_own_draws():
-    first, second = np.array([3.0, 1, 2, 9, 4]), np.array([1.0, 1, 4, 2, 2])
+    first, second = np.array([3.0, 1, 2, 9, 4] * 4), np.array([1.0, 1, 4, 2, 9] * 4)
     found = paired_p_value(mean_statistics(first), mean_statistics(second), resamples=40, seed=3)
     stream = np.random.RandomState(3)
-    means = [(first - second)[stream.randint(0, 5, size=5)].mean() for _ in range(40)]
+    means = [(first - second)[stream.randint(0, 20, size=20)].mean() for _ in range(40)]
     observed = (first - second).mean()
     extreme = sum(abs(mean - observed) >= abs(observed) - 1e-9 for mean in means)
     assert 0 < extreme < 40
     assert found == (extreme + 1) / 41
+
+
+@pytest.mark.parametrize("n", [1, 2, 19])
+def test_too_few_sentences_have_no_interval_and_no_test(n):
+    """Of one sentence every replicate is the observation: p was 1/1001, the interval [x, x]."""
+    low, high = mean_statistics(np.zeros(n)), mean_statistics(np.ones(n))
+    assert interval(high) is None
+    assert np.isnan(paired_p_value(low, high))
+    assert [np.isnan(one).all() for one in bootstrap(low, high, resamples=7)] == [True, True]
+    assert too_few(n) == f"too few sentences for intervals and tests: {n}; 20 are needed"
+    assert np.isnan(p_value(1.0, np.zeros(0)))
+
+
+def test_twenty_sentences_find_equal_systems_different_as_often_as_theory_says():
+    """The bootstrap's variance is (n - 1) / n of the sample's, and it knows no t distribution.
+
+    So of equal systems 2 P(t_19 > 1.96 sqrt(19/20)) = 7.1 % differ at 0.05, within three standard
+    deviations of 400 trials.
+    """
+    assert too_few(20) is None
+    expected = 2 * scipy_stats.t.sf(scipy_stats.norm.isf(0.025) * (19 / 20) ** 0.5, 19)
+    assert expected == pytest.approx(0.071, abs=5e-4)
+    stream = np.random.RandomState(1)
+    found = [paired_p_value(*map(mean_statistics, stream.normal(size=(2, 20)))) for _ in range(400)]
+    share = np.mean(np.array(found) < 0.05)
+    assert share == pytest.approx(expected, abs=3 * (expected * (1 - expected) / 400) ** 0.5)
 
 
 def test_a_mean_leaves_out_what_is_undefined():

@@ -15,7 +15,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from ...metrics.statistics import LEVEL, resampled_sums
+from ...metrics.statistics import LEVEL, resampled_sums, too_few
 from .human import HumanAspect, human_means, human_sentences
 from .results import Column, DirectionResults, competing, score_of, sentence_ids, sentence_scores
 
@@ -201,8 +201,8 @@ def of_sentences(x: np.ndarray, y: np.ndarray) -> Correlation:
     both = np.isfinite(x) & np.isfinite(y)
     n = int(both.sum())
     r = _pearson(x[both], y[both]) if n >= FEWEST else None
-    if r is None:
-        return Correlation(None, None, None, n)
+    if r is None or too_few(both.shape[1]):
+        return Correlation(r, None, None, n)
     x = np.where(both, x - x[both].mean(), 0.0)
     y = np.where(both, y - y[both].mean(), 0.0)
     sums = np.stack([m.sum(axis=0) for m in (both * 1.0, x, y, x * x, y * y, x * y)], axis=1)
@@ -212,7 +212,7 @@ def of_sentences(x: np.ndarray, y: np.ndarray) -> Correlation:
         top = sxy - sx * sy / count
         found = top / np.sqrt((sxx - sx**2 / count) * (syy - sy**2 / count))
     found = found[np.isfinite(found)]
-    if len(sums) < FEWEST or not len(found):
+    if not len(found):
         return Correlation(r, None, None, n)
     tail = 100 * (1 - LEVEL) / 2
     low, high = np.percentile(found, [tail, 100 - tail])

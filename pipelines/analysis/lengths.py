@@ -24,11 +24,11 @@ REFERENCES = "references (mean)"
 
 @dataclass(frozen=True, kw_only=True)
 class Share:
-    """A mean with its 95% bootstrap interval over sentences."""
+    """A mean with its 95% bootstrap interval over sentences, if they are enough for one."""
 
     value: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,10 +149,8 @@ def _statistics(
 def _share(values: np.ndarray) -> Share:
     statistics = mean_statistics(values)
     bounds = interval(statistics)
-    value = statistics.value
-    return Share(
-        value=value, low=bounds.low if bounds else value, high=bounds.high if bounds else value
-    )
+    low, high = (bounds.low, bounds.high) if bounds else (None, None)
+    return Share(value=statistics.value, low=low, high=high)
 
 
 def _over(mean: float, base: float) -> float | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from textwrap import fill
 
+from ...metrics.statistics import too_few
 from ...metrics.units import between, number
 from .correlation import CorrelationMatrix, over_systems
 from .human import HumanAspect
@@ -29,11 +30,12 @@ def summary(
 def _block(results: DirectionResults, aspects: Sequence[HumanAspect]) -> list[str]:
     ranked = [r for r in results.reports if not r.system.is_bound]
     systems = "1 system" if len(ranked) == 1 else f"{len(ranked)} systems"
-    lines = [f"{results.name}: {systems}, {results.reports[0].data.sentences} sentences"]
+    count = results.reports[0].data.sentences
+    lines = [f"{results.name}: {systems}, {count} sentences"]
     column = results.ranking
     best = _best(results, column)
     if best:
-        lines.append(_line("best", f"{best} by {column.title}"))
+        lines.append(_line("best", too_few(count) or f"{best} by {column.title}"))
     style = results.column(aspect="style")
     for name in ("content", "fluency"):
         other = results.column(aspect=name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator, Sequence
+from math import isfinite
 
 from ..ranked_table import Standings, warnings_of
 from ..seeds import MeanScore
@@ -50,7 +51,7 @@ def _rows(standings: Standings) -> Iterator[tuple[object, ...]]:
                 score.higher_is_better,
                 place.low if place else None,
                 place.high if place else None,
-                place.p_best if place else None,
+                place.p_best if place and isfinite(place.p_best) else None,
                 bool(place and place.ties_best and len(ranks) > 1),
                 score.profile,
                 score.signature,

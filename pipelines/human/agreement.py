@@ -16,7 +16,15 @@ import numpy as np
 from ...datasets_scripts.judgments.aspects import NATURALNESS, NATURALNESS_ABSOLUTE
 from ...datasets_scripts.judgments.schema import Judgment, parse_scale
 from ...errors import InputError, require
-from ...metrics.statistics import LEVEL, RESAMPLES, SEED, Interval, interval, mean_statistics
+from ...metrics.statistics import (
+    RESAMPLES,
+    SEED,
+    Interval,
+    interval,
+    mean_statistics,
+    percentile_interval,
+    too_few,
+)
 
 
 @dataclass(frozen=True)
@@ -200,16 +208,11 @@ def _coefficient(
     value = compute(counts)
     if np.isnan(value):
         return Coefficient(None, None, len(counts))
-    if resamples == 0:
+    if resamples == 0 or too_few(len(counts)):
         return Coefficient(value, None, len(counts))
     draws = np.random.RandomState(SEED).randint(0, len(counts), size=(resamples, len(counts)))
-    replicates = np.array([compute(counts[rows]) for rows in draws])
-    replicates = replicates[~np.isnan(replicates)]  # one value only was drawn
-    tail = 100 * (1 - LEVEL) / 2
-    low, high = np.percentile(replicates, [tail, 100 - tail])
-    return Coefficient(
-        value, Interval(float(low), float(high), LEVEL, resamples, SEED), len(counts)
-    )
+    replicates = np.array([compute(counts[rows]) for rows in draws])  # NaN: one value was drawn
+    return Coefficient(value, percentile_interval(value, replicates), len(counts))
 
 
 def system_means(judgments: Iterable[Judgment]) -> list[SystemMean]:
@@ -237,7 +240,7 @@ def system_means(judgments: Iterable[Judgment]) -> list[SystemMean]:
             continue
         statistics = mean_statistics(np.array([np.mean(scores) for scores in items.values()]))
         raters = {judgment.rater for judgment in group if judgment.usable is not None}
-        bounds = interval(statistics) if len(items) > 1 else None
+        bounds = interval(statistics)
         means.append(
             SystemMean(
                 direction, system, aspect, scale, statistics.value, bounds, len(items), len(raters)

@@ -9,7 +9,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from ...errors import InputError
-from ...metrics.statistics import SEED
+from ...metrics.statistics import SEED, too_few
 from .aspects import NATURAL
 from .coefficients import draw
 from .columns import Column
@@ -89,8 +89,9 @@ class Cut:
         return numbered([one.system for one in self.outputs])
 
     def counts(self, items: np.ndarray) -> np.ndarray:
-        """How often each item is drawn in each replicate."""
-        return _draw(int(items.max()) + 1, self.settings.resamples, self.settings.seed)
+        """How often each item is drawn in each replicate; no replicate of too few items."""
+        size = int(items.max()) + 1
+        return _draw(size, 0 if too_few(size) else self.settings.resamples, self.settings.seed)
 
     def where(self) -> dict[str, str | None]:
         """What every record of this cut says."""

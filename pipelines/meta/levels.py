@@ -52,13 +52,13 @@ def sentence_level(cut: Cut, models: list[OfModel]) -> tuple[list[MetaScore], li
         drawn[name] = (float(point["pearson"][0]), found["pearson"])
         for coefficient in COEFFICIENTS:
             value = float(point[coefficient][0])
-            low, high = _over_items(value, found[coefficient], once.size)
+            low, high = bounds(value, found[coefficient])
             scores.append(_score(cut, "sentence", name, coefficient, value, low, high, **size))
             if cut.model is not None:
                 models.append(OfModel(scores[-1], found[coefficient], value))
         accuracy = tied_accuracy(values, human, items, counts)
         if accuracy is not None and accuracy.pairs >= FEWEST:  # one pair is 0 or 1
-            low, high = _over_items(accuracy.value, accuracy.replicates, once.size)
+            low, high = bounds(accuracy.value, accuracy.replicates)
             tied = {"epsilon": rounded(accuracy.epsilon, 9), "pairs": accuracy.pairs}
             value = accuracy.value
             scores.append(
@@ -90,9 +90,7 @@ def system_level(cut: Cut) -> tuple[list[MetaScore], list[MetaDifference]]:
             means[column.name] = (value, drawn)
         for coefficient in SYSTEM_COEFFICIENTS:
             point = float(correlate(coefficient, value[None], human[None])[0])
-            low, high = _over_items(
-                point, correlate(coefficient, drawn, human_drawn), counts.shape[1]
-            )
+            low, high = bounds(point, correlate(coefficient, drawn, human_drawn))
             over = correlate(coefficient, value[chosen], human[chosen])
             low_systems, high_systems = bounds(point, over)
             scores.append(
@@ -188,11 +186,6 @@ def _means(values: np.ndarray, cut: Cut, counts: np.ndarray) -> tuple[np.ndarray
     drawn = counts @ members
     means = np.divide(counts @ sums, drawn, out=np.full(drawn.shape, np.nan), where=drawn > 0)
     return sums.sum(axis=0) / members.sum(axis=0), means
-
-
-def _over_items(value: float, drawn: np.ndarray, items: int) -> tuple[float | None, float | None]:
-    """The bounds over source sentences; none where too few are drawn: one is always the same."""
-    return bounds(value, drawn) if items >= FEWEST else (None, None)
 
 
 def _score(

@@ -44,18 +44,16 @@ def draw_lengths(rows: Sequence[TextStatistics]) -> Figure:
             n, row.copied.value, height=0.52, color=ink if row.kind == "system" else "none",
             ec=ink, hatch=None,
         )  # fmt: skip
-        right.plot([row.copied.low, row.copied.high], [n, n], color=colour("ink"), lw=1.1)
+        if row.copied.low is not None:
+            right.plot([row.copied.low, row.copied.high], [n, n], color=colour("ink"), lw=1.1)
         right.annotate(
             f"{row.copied.value:.1f}", (1.0, n), xycoords=("axes fraction", "data"), xytext=(6, 0),
             textcoords="offset points", va="center", fontsize=8,
         )  # fmt: skip
     left.set_ylim(len(rows) - 0.4, -0.6)
     left.set_xlim(left=0)
-    right.set_xlim(
-        0,
-        max(5.0, *(r.copied.high for r in rows if r.kind not in ("source", "references")), 0.0)
-        * 1.05,
-    )
+    outputs = [r for r in rows if r.kind not in ("source", "references")]
+    right.set_xlim(0, max(5.0, *(r.copied.high or r.copied.value for r in outputs), 0.0) * 1.05)
     left.set_yticks(range(len(rows)), [short(r.name, LONGEST_NAME) for r in rows])
     left.tick_params(axis="y", labelcolor=colour("ink"), labelsize=8.5)
     right.tick_params(labelleft=False)

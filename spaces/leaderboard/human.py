@@ -18,7 +18,6 @@ from ...metrics.statistics import Interval, interval, mean_statistics
 from ...pipelines.analysis.human import fold
 
 _Key = tuple[str, str, str, str, str]  # direction, study, aspect, scale, system
-_FEWEST_ITEMS = 5  # below this a bootstrap over items says nothing
 
 
 @dataclass(frozen=True)
@@ -69,8 +68,7 @@ def read_human(path: Path) -> tuple[Mapping[str, tuple[HumanScore, ...]], list[s
     for key, by_item in items.items():
         direction, study, aspect, scale, system = key
         means = np.array([np.mean(ratings) for ratings in by_item.values()])
-        known = len(means) >= _FEWEST_ITEMS and key not in anonymous
-        bounds = interval(mean_statistics(means)) if known else None
+        bounds = None if key in anonymous else interval(mean_statistics(means))
         count = sum(len(ratings) for ratings in by_item.values())
         score = HumanScore(study, aspect, scale, system, float(means.mean()), bounds, count)
         scores[direction].append(score)

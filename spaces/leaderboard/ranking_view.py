@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
+from ...metrics.statistics import too_few
 from ...pipelines.meta import in_words as agreement
 from ...pipelines.meta.known import headline
 from ...pipelines.ranked_table import DOUBT
@@ -89,10 +90,9 @@ def _how_to_read(scene: Scene) -> Markup:
     """The legend below the ranking, for what is on the page."""
     setting, ranking = scene.setting, scene.ranking
     tested = {column.tested for column in ranking.columns if not column.human}
-    lines = [
-        "Below each score is its 95% bootstrap interval.",
-        BOLD,
-    ]
+    report = setting.entries[0].report
+    why = too_few(report.data.sentences)
+    lines = [f"{why}." if why else "Below each score is its 95% bootstrap interval.", BOLD]
     if "tested" in tested:
         lines.append(
             "A rank such as 2\N{EN DASH}5 means that, on these sentences, the paired bootstrap "
@@ -129,7 +129,6 @@ def _how_to_read(scene: Scene) -> Markup:
             f"{len(scene.settings)} ways of scoring were used on this direction. Their numbers "
             "cannot be compared, so each has its own table: choose one above."
         )
-    report = setting.entries[0].report
     facts = (
         f"Scored with profile {report.profile} on {report.data.sentences} sentences, "
         f"data {report.data.fingerprint[:12]}."

@@ -87,9 +87,12 @@ def mean_rank_intervals(
     could leave out what was seen.
     """
     sign = 1 if overview.higher_is_better else -1
-    ranks = []
+    ranks: list[dict[str, np.ndarray]] = []
     for found in replicates:
         drawn = np.array([sign * one.replicates for one in found.values()])
+        if np.isnan(drawn).all():  # too few sentences
+            ranks.append({})
+            continue
         drawn = np.where(np.isnan(drawn), -np.inf, drawn)  # undefined is worst
         ranks.append(dict(zip(found, ranks_of(drawn), strict=True)))
     intervals = {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from markupsafe import Markup
 
 from ...metrics.registry import METRICS
+from ...metrics.statistics import too_few
 from ...pipelines.comparison import Compared, Comparison
 from .markup import Child, el
 from .table_parts import scrolling
@@ -44,7 +45,8 @@ def verdict(found: Comparison, labels: tuple[str, str]) -> str:
         return "Both systems wrote exactly the same."
     tested = [one for one in found.metrics if one.p_holm is not None]
     if not tested:
-        return "No metric could be tested: the reports have no replicates."
+        why = too_few(found.count) or "the reports have no replicates"
+        return f"No metric could be tested: {why}."
     won = [sum(one.winner == side for one in tested) for side in (0, 1)]
     open_ = len(tested) - sum(won)
     parts = [

@@ -17,12 +17,6 @@ if TYPE_CHECKING:
 class AcceptabilityFamily(Family[Options]):
     """English predictions go to the acceptability classifier; here cleaned, case kept."""
 
-    def left_out(self, metric: str, inputs: Inputs, options: Options) -> str | None:  # noqa: ARG002
-        """A reason if the texts are not English, as the corpora are."""
-        if preparation(inputs.language).is_english:
-            return None
-        return f"the acceptability classifiers judge English, but the texts are {inputs.language!r}"
-
     def needs(self, metric: str, inputs: Inputs, options: Options) -> tuple[Need, ...]:  # noqa: ARG002
         """Predictions, cleaned, case kept."""
         prepare = preparation(inputs.language).clean

@@ -24,6 +24,7 @@ from .result import LeftOut, Measurement, Outcome
 from .scorers.profile import Scorers
 from .scorers.roles import role
 from .signature import Signature
+from .text import preparation
 
 # The fields of every signature; a metric computed from others does not take these from its parts.
 _ENDS = ("v", "direction", "language", "n", "data", "cohort")
@@ -82,7 +83,7 @@ class Measuring(Context):
         family, facts = family_of(metric), metric_facts(metric)
         options = self.choices.of(family.name)
         self._check_columns(metric)
-        if why := family.left_out(metric, self.inputs, options):
+        if why := self._left_out(metric):
             return LeftOut(metric, why)
         parts = [self.signature(part) for part in family.parts(metric, self.inputs, options)]
         if missing := [part for part in parts if isinstance(part, LeftOut)]:
@@ -114,11 +115,25 @@ class Measuring(Context):
         family = family_of(metric)
         options = self.choices.of(family.name)
         self._check_columns(metric)
-        if family.left_out(metric, self.inputs, options):
+        if self._left_out(metric):
             return
         yield from self._own_needs(metric)
         for part in family.parts(metric, self.inputs, options):
             yield from self.needs(part)
+
+    def _left_out(self, metric: str) -> str | None:
+        """Why the metric does not apply: its own rules, or a scorer that reads English alone."""
+        family, language = family_of(metric), self.inputs.language
+        if why := family.left_out(metric, self.inputs, self.choices.of(family.name)):
+            return why
+        english = preparation(language).is_english
+        roles = () if english else (need.role for need in self._own_needs(metric))
+        for name in filter(self.scorers.profile.reads_english_alone, roles):
+            return (
+                f"the {role(name).title} {self.scorers.profile.spec(name)} reads English, but the "
+                f"texts are {language!r}: --scorer {name}=... chooses another"
+            )
+        return None
 
     def _own_needs(self, metric: str) -> tuple[Need, ...]:
         if metric not in self._needed:

@@ -64,7 +64,7 @@ class Preparation:
     @property
     def is_english(self) -> bool:
         """Whether English-only preparations may be used."""
-        return self.language.split("-")[0] == "en"
+        return self.language.split("-")[0].lower() == "en"
 
     @property
     def clean_name(self) -> str:

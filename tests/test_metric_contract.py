@@ -19,7 +19,7 @@ from tstbench.datasets_scripts.training import load_training
 from tstbench.errors import InputError, MissingScorerError, UnknownNameError
 from tstbench.metrics.inputs import check_inputs
 from tstbench.metrics.measure import measure, needs, plan, roles_needed
-from tstbench.metrics.options import choices
+from tstbench.metrics.options import BENCHMARK, choices
 from tstbench.metrics.registry import (
     FAMILIES,
     METRICS,
@@ -597,9 +597,47 @@ def test_english_rules_are_for_english(scorers):
     assert usual.signature.as_dict()["protocol"] == "13a"
     with pytest.raises(InputError, match="is for English; these texts are 'de'"):
         measure(["s_bleu"], inputs, scorers, choices({"bleu": {"protocol": "tstbench"}}))
-    cola = measure(["cola"], inputs, scorers)["cola"]
-    assert isinstance(cola, LeftOut)
-    assert "judge English" in cola.why
+
+
+# Which ready-made scorer of a profile each metric reads that is left out.
+OF_ENGLISH = {
+    "embedded": {
+        "encoder": "s_bert multi_bert s_sim cps naturalness_neural",
+        "acceptability": "cola fluency",
+        "meaning": "r_meaning",
+        "causal_lm": "logprop",
+    },
+    "paper": {"encoder": "r_bert", "acceptability": "cola", "bleurt": "s_bleurt"},
+}
+
+
+@pytest.mark.parametrize(
+    ("profile", "name", "metric"),
+    [(p, r, m) for p, some in OF_ENGLISH.items() for r, all_ in some.items() for m in all_.split()],
+)
+def test_a_scorer_that_reads_english_alone_scores_english_alone(profile, name, metric):
+    """The languages are those of the models' cards; a scorer of the user's is taken as it comes."""
+    direction = parse_direction("mini/negative-to-positive")
+    german = check_inputs(["gut"], ["kalt"], [["gut !", "fein"]], direction, "de")
+    chosen = PROFILES[profile]
+    (left,) = plan([metric], german, Scorers(chosen, direction)).values()
+    assert isinstance(left, LeftOut)
+    assert f" reads English, but the texts are 'de': --scorer {name}=..." in left.why
+    how = Scorers(chosen, direction), BENCHMARK
+    assert name not in roles_needed([metric], *how, german)
+    british = dataclasses.replace(german, language="en-GB")
+    assert name in roles_needed([metric], *how, british)
+    own = Scorers(chosen.with_scorers([f"{name}=me/multilingual@3"]), direction)
+    assert name in roles_needed([metric], own, BENCHMARK, german)
+
+
+def test_what_learns_from_the_dataset_reads_its_language():
+    direction = parse_direction("mini/negative-to-positive")
+    german = check_inputs(["gut"], ["kalt"], [["gut !", "fein"]], direction, "de")
+    metrics = ["acc", "ppl", "joint", "sti", "s_wmd", "naturalness_lm", "s_bleu", "r_chrf"]
+    assert set(roles_needed(metrics, Scorers(EMBEDDED, direction), BENCHMARK, german)) == {
+        *("classifier", "word_vectors", "cleaned_language_model", "source_language_model"),
+    }
 
 
 # -- signatures -----------------------------------------------------------------------------------
@@ -648,7 +686,9 @@ def test_all_ten_metrics_of_another_language(tmp_path, monkeypatch):
     (system,) = evaluate([Outputs("copy", test_set.sources)], test_set, how).systems
     joint = system.report.score("joint")
     assert "|language:de|" in joint.signature
-    assert [one.metric for one in system.report.left_out] == ["cola", "joint_calibrated"]
+    assert [one.metric for one in system.report.left_out] == [
+        *("s_bert", "r_bert", "multi_bert", "cola", "joint_calibrated"),
+    ]
 
 
 def write_german(folder):

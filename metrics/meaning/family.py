@@ -51,9 +51,7 @@ class Meaning(Family[MeaningOptions]):
     )
 
     def left_out(self, metric: str, inputs: Inputs, options: MeaningOptions) -> str | None:
-        """A reason if the texts are not English, or there are no references, or not several."""
-        if not preparation(inputs.language).is_english:
-            return f"the meaning scorer reads English, but the texts are {inputs.language!r}"
+        """A reason if there are no references, or not several."""
         return view_left_out(metric, inputs)
 
     def needs(self, metric: str, inputs: Inputs, options: MeaningOptions) -> tuple[Need, ...]:

@@ -18,6 +18,12 @@ from .device import HERE, Placement
 from .roles import Found, role, roles
 
 COLA_MODEL = "cointegrated/roberta-large-cola-krishna2020"
+# What has learned English alone, as its card says: the profiles' models that no dataset is learned
+# by ("v1" comes with the package). What users choose instead is theirs to know.
+_ENGLISH = (
+    *("v1", "sentence-transformers/all-MiniLM-L6-v2", "FacebookAI/roberta-large", COLA_MODEL),
+    *("Elron/bleurt-base-512", "openai-community/gpt2"),
+)
 
 
 @dataclass(frozen=True)
@@ -49,6 +55,10 @@ class Profile:
                 f"profile {self.name} has no {name}: choose one: --scorer {name}=...{having}"
             )
         return spec
+
+    def reads_english_alone(self, name: str) -> bool:
+        """Whether the scorer for a role has learned no other language; errors as in :meth:`spec`."""
+        return self.spec(name).partition("@")[0] in _ENGLISH
 
     def with_scorers(self, assignments: str | Iterable[str]) -> Profile:
         """The profile with other scorers, from ``ROLE=SPEC`` texts as given on the command line.

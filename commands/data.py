@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> None:
     rows += [(f"first of {tests[0].direction}", tests[0].sources[0])]
     rows += [("its rewrite", text) for text in tests[0].references[0]]
     print_rows(("what", "read"), rows)
-    if "train" not in styles.splits and "validation" not in styles.splits:
+    if styles.learn_from not in styles.splits:
         say("no [train]: metrics that need a trained scorer (acc, ppl, joint) cannot be computed")
     if any(part.name == "train" and part.pairs for part in corpus.parts):
         say("the dataset has training pairs")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from .flags import add_flags, given, refuse
 from .parser import Parser
-from .without import add_without, check_name
+from .without import add_split, add_without, check_name
 
 _KIND = "linear"
 
@@ -47,7 +47,12 @@ def train_scorer(name: str, options: Sequence[str]) -> None:
             raise InputError(f"--compare trains with default settings: leave out {given_too}")
         dataset_facts(arguments.dataset)
         cleaning = "raw" if arguments.role == "paper_classifier" else None
-        data = load_styles(arguments.dataset, data_dir=arguments.data_dir, cleaning=cleaning)
+        data = load_styles(
+            arguments.dataset,
+            split=arguments.split,
+            data_dir=arguments.data_dir,
+            cleaning=cleaning,
+        )
         if arguments.compare:
             _compare(data, arguments)
             return
@@ -64,7 +69,7 @@ def train_scorer(name: str, options: Sequence[str]) -> None:
     rows = [(name, f"{value:.4f}") for name, value in card.scores.items()]
     facts = [("trained on", card.trained_on), ("sentences", str(card.n_sentences))]
     print_rows(
-        ("", f"{card.kind}:{card.dataset}"), [*facts, *rows, ("folder", str(artefact.folder))]
+        ("", f"{card.kind}:{card.corpus}"), [*facts, *rows, ("folder", str(artefact.folder))]
     )
 
 
@@ -127,6 +132,7 @@ def _parser(name: str) -> argparse.ArgumentParser:
         help="paper_classifier learns uncleaned sentences, for acc.protocol=paper",
     )
     parser.add_argument("--name", help="under which the classifier is kept; default: its kind")
+    add_split(parser)
     parser.add_argument("--data-dir", type=Path, help="your copy of a licensed corpus (GYAFC)")
     return parser
 

@@ -59,8 +59,9 @@ def train(name: str, options: Sequence[str]) -> None:
     data: dict[Direction, TrainingData] = {}
     for direction, (called, one) in runs:
         if direction not in data:
+            split = arguments.split or system_class(name).split_to_learn(direction.dataset)
             how = {"cleaning": arguments.cleaning, "data_dir": arguments.data_dir}
-            data = {direction: load_training(direction, **how)}
+            data = {direction: load_training(direction, split=split, **how)}
         stored = train_system(name, data[direction], one, called=called, run=run)
         if process_index() > 0:  # the first process writes and prints
             continue
@@ -109,6 +110,7 @@ def _parser(name: str, config: type[SystemConfig]) -> argparse.ArgumentParser:
         "--config", type=Path, metavar="FILE.toml", help="settings in TOML; flags take precedence"
     )
     parser.add_argument("--name", help=f"name of the trained system (default {name})")
+    parser.add_argument("--split", help="what it learns from; default: train")
     parser.add_argument("--cleaning", help="default: that of the dataset's language")
     parser.add_argument("--data-dir", type=Path, help="your copy of a licensed corpus (GYAFC)")
     parser.add_argument(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from .flags import add_flags, given, refuse
 from .parser import Parser
-from .without import add_without, check_name
+from .without import add_split, add_without, check_name
 
 _SHOWN = 10  # style words per style
 
@@ -37,7 +37,7 @@ def train_words(name: str, options: Sequence[str]) -> None:
     dataset_facts(arguments.dataset)
     check_name(arguments, (LEXICON, WORD_VECTORS, MASKED_VECTORS))
     without, kept_as = sentences_left_out(arguments.without), arguments.name
-    data = load_styles(arguments.dataset, data_dir=arguments.data_dir)
+    data = load_styles(arguments.dataset, split=arguments.split, data_dir=arguments.data_dir)
     rows: list[tuple[str, str]]
     if isinstance(config, LexiconConfig):
         artefact = train_style_lexicon(data, config, without=without, name=kept_as)
@@ -55,7 +55,7 @@ def train_words(name: str, options: Sequence[str]) -> None:
     card = artefact.card
     facts = [("trained on", card.trained_on), ("sentences", str(card.n_sentences))]
     folder = [("folder", str(artefact.folder))]
-    print_rows(("", f"{card.name}:{card.dataset}"), [*facts, *rows, *folder])
+    print_rows(("", f"{card.name}:{card.corpus}"), [*facts, *rows, *folder])
 
 
 def train_language_models(options: Sequence[str]) -> None:
@@ -89,7 +89,9 @@ def train_language_models(options: Sequence[str]) -> None:
     dataset_facts(arguments.dataset)
     role = arguments.role
     cleaning = "raw" if role == "language_model" else None
-    data = load_styles(arguments.dataset, data_dir=arguments.data_dir, cleaning=cleaning)
+    data = load_styles(
+        arguments.dataset, split=arguments.split, data_dir=arguments.data_dir, cleaning=cleaning
+    )
     config = read_settings(LstmConfig, values, "lstm") if arguments.kind == "lstm" else None
     for style in data.styles:
         made = train_style_language_model(
@@ -98,7 +100,7 @@ def train_language_models(options: Sequence[str]) -> None:
         card = made.card
         rows = [(name, f"{value:.2f}") for name, value in card.scores.items()]
         facts = [("trained on", card.trained_on), ("sentences", str(card.n_sentences)), *rows]
-        print_rows(("", f"{card.name}:{card.dataset}"), [*facts, ("folder", str(made.folder))])
+        print_rows(("", f"{card.name}:{card.corpus}"), [*facts, ("folder", str(made.folder))])
 
 
 def _parser(
@@ -115,6 +117,7 @@ def _parser(
     if name != "language-model":
         add_without(parser)
     parser.add_argument("--name", help="under which it is kept")
+    add_split(parser)
     parser.add_argument("--data-dir", type=Path, help="your copy of a licensed corpus (GYAFC)")
     add_flags(parser, title, settings)
     return parser

@@ -58,6 +58,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="what to do to the answers, in the order given: drop-unknown, drop-repeats, truncate "
         "(after the first sentence), detokenise; default: nothing",
     )
+    parser.add_argument(
+        "--split", help="what a system that is not trained yet learns from; default: train"
+    )
     parser.add_argument("--batch-size", type=int, metavar="N", help="sentences per batch")
     parser.add_argument("--device", default="auto", help="auto (default), cpu, cuda...")
     parser.add_argument("--revision", help="branch, tag or commit of a Hub id")
@@ -82,7 +85,7 @@ def run(arguments: argparse.Namespace) -> None:
     from ..pipelines.results import folder_name
     from ..pipelines.transfer import predictions_path, transfer
     from ..trainers.learning.pace import agreed
-    from ..trainers.load import find_system, prefer_folder
+    from ..trainers.load import Choice, find_system, prefer_folder
     from ..trainers.settings import from_texts
     from ..trainers.system import Generation
 
@@ -104,6 +107,7 @@ def run(arguments: argparse.Namespace) -> None:
             test_set.direction,
             revision=arguments.revision,
             data_dir=arguments.data_dir,
+            choice=Choice(split=arguments.split),
         )
         texts_given = {**_pairs(arguments.generation), **_flags(arguments)}
         of = f"{found.card.name}'s generation"

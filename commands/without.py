@@ -1,4 +1,4 @@
-"""``--without``: train a scorer that has not seen the sentences of a study of human judgments."""
+"""What a scorer learns from: ``--split``, and ``--without`` the sentences of a study."""
 
 from __future__ import annotations
 
@@ -16,6 +16,15 @@ def add_without(parser: argparse.ArgumentParser, *, named: bool = True) -> None:
         help="learn from no source sentence of a study of human judgments: li2018, mir2019, "
         "pauli2025, 'studies' for all at hand, your own (CSV or JSON Lines), or a text file, one "
         f"sentence a line; repeatable{'; with --name' if named else ''}",
+    )
+
+
+def add_split(parser: argparse.ArgumentParser) -> None:
+    """Add ``--split``."""
+    parser.add_argument(
+        "--split",
+        help="learn from another split than the one that is pinned, such as train; "
+        "metrics use it with --scorer ROLE=KIND@train",
     )
 
 

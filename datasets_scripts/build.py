@@ -24,7 +24,6 @@ from .cleaning import parse_cleaning
 from .corpora import parse_dataset
 from .corpus import Corpus, Part, Place, Side, read_place
 from .fingerprint import fingerprint, style_fingerprint
-from .load import TRAINING_ORDER
 from .publication import MARKER, marker_text
 from .quality import Quality, measure
 from .rows import direction_rows, style_rows
@@ -83,7 +82,8 @@ def build(
         place: read_place(corpus, place, clean, data_dir) for place in _places(corpus, parts)
     }
     with_sentences = {place.part for place, side in sides.items() if side.texts}
-    training = next((name for name in TRAINING_ORDER if name in with_sentences), "test")
+    learned = corpus.facts.learn_from
+    training = learned if learned in with_sentences else "test"
     quality = measure(sides, corpus.facts.styles, training)
     folder = Path(out_dir) / corpus.name
     digest = rows_digest(corpus, parts, clean.name, data_dir)

@@ -6,8 +6,9 @@ milliseconds. The builders and the published folders have the same rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import ClassVar
 
@@ -19,9 +20,6 @@ from .directions import Direction
 from .fingerprint import fingerprint, style_fingerprint
 from .known import parse_direction
 from .rows import direction_rows, style_rows
-
-# Where scorers learn a style: the first of these that exists.
-TRAINING_ORDER = ("train", "mined", "validation")
 
 
 @dataclass(frozen=True)
@@ -62,26 +60,76 @@ class StyleSplit:
 
 @dataclass(frozen=True)
 class StyleData:
-    """The labelled sentences of a dataset, for training and for testing."""
+    """The labelled sentences of a dataset, for training and for testing.
+
+    Attributes:
+        dataset: its name.
+        styles: what labels mean.
+        cleaning: how the sentences were cleaned.
+        splits: every split with sentences, read when it is first asked for.
+        learn_from: the name of the split to learn from.
+    """
 
     dataset: str
     styles: tuple[str, ...]
     cleaning: str
-    splits: dict[str, StyleSplit]  # train, mined, validation, test: those whose files exist
-    missing: dict[str, str]  # split -> why it is missing
+    splits: Mapping[str, StyleSplit]
+    learn_from: str
 
     @property
     def training(self) -> StyleSplit:
-        """The first that exists of train, mined and validation; its ``name`` says which.
+        """The split to learn from.
 
         Raises:
-            MissingFileError: none of them exists.
+            MissingFileError: there is none, or one of its files cannot be found: no other split
+                takes its place.
         """
-        for name in TRAINING_ORDER:
-            if name in self.splits:
-                return self.splits[name]
-        why = " ".join(self.missing.values()) or f"its data file has none for {self.styles}"
-        raise MissingFileError(f"{self.dataset} has no sentences to train on: {why}")
+        others = [name for name in self.splits if name not in ("test", self.learn_from)]
+        if self.learn_from not in self.splits:
+            raise MissingFileError(
+                f"{self.dataset} has no sentences to train on: it has no split {self.learn_from}"
+            )
+        try:
+            return self.splits[self.learn_from]
+        except MissingFileError as error:
+            other = (
+                f" (or name another: --split {others[0]}, a scorer KIND@{others[0]})"
+                if others
+                else ""
+            )
+            raise MissingFileError(
+                f"{str(error).rstrip('.')}. It belongs to the split {self.learn_from}, "
+                f"which is learned from{other}"
+            ) from error
+
+    @property
+    def validation(self) -> StyleSplit | None:
+        """The validation split; ``None`` if it is learned from, or if there is none."""
+        if self.learn_from == "validation" or "validation" not in self.splits:
+            return None
+        return self.splits["validation"]
+
+
+@dataclass(frozen=True)
+class _Splits(Mapping[str, StyleSplit]):
+    """Splits by name; :meth:`read` is called once for each."""
+
+    names: tuple[str, ...]
+    read: Callable[[str], StyleSplit]
+
+    def __getitem__(self, name: str) -> StyleSplit:
+        if name not in self.names:
+            raise KeyError(name)
+        return self.read(name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.names  # without reading it
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
 
 
 def load_test_set(
@@ -128,9 +176,24 @@ def load_test_set(
     )
 
 
+def split_to_learn(dataset: str, split: str | None = None) -> str:
+    """The split to learn a dataset's styles from: the one that its facts name, or another.
+
+    Raises:
+        UnknownNameError: no such dataset, or no such split with sentences.
+    """
+    corpus = parse_dataset(dataset)
+    names = [part.name for part in corpus.parts if any(part.sentences) and part.name != "test"]
+    split = split or corpus.facts.learn_from
+    if split not in names:
+        raise unknown_name(f"split of {dataset} to learn from", split, names)
+    return split
+
+
 def load_styles(
     dataset: str,
     *,
+    split: str | None = None,
     cleaning: str | None = None,
     data_dir: Path | str | None = None,
     exclude_test: bool = True,
@@ -138,8 +201,11 @@ def load_styles(
 ) -> StyleData:
     """The labelled sentences of a dataset, for classifiers and language models.
 
+    A split is read when it is first used, so that what is not used need not be there.
+
     Args:
         dataset: ``yelp``.
+        split: the split to learn from, ``train``; by default the one that the dataset's facts name.
         cleaning: a name of :data:`~.cleaning.CLEANINGS`; by default that of its language.
         data_dir: the user's copy of a licensed corpus.
         exclude_test: leave out of every other split what occurs in the test split, as a sentence or
@@ -147,7 +213,8 @@ def load_styles(
         exclude: other sentences that a scorer must not have seen, such as another study's inputs.
 
     Raises:
-        MissingFileError: the test split is missing, so nothing could be excluded.
+        MissingFileError: the test split is missing, so nothing could be excluded; or, when it is
+            used, another one.
         IntegrityError, InputError, UnknownNameError: see :func:`load_test_set`.
     """
     corpus = parse_dataset(dataset)
@@ -156,35 +223,20 @@ def load_styles(
     forbidden = set(map(match_key, exclude))
     if exclude_test and any(part.name == "test" for part in corpus.parts):
         forbidden |= sentence_keys(corpus, ["test"], clean, data_dir, references=True)
-    splits, missing = {}, {}
-    for part in corpus.parts:
-        if not any(part.sentences):
-            continue
-        try:
-            sides = [read_side(corpus, part.name, style, clean, data_dir) for style in styles]
-        except MissingFileError as error:
-            missing[part.name] = str(error)
-            continue
+
+    @cache
+    def read(name: str) -> StyleSplit:
+        sides = [read_side(corpus, name, style, clean, data_dir) for style in styles]
         pairs = [(row["text"], row["style"]) for row in style_rows(sides)]
-        if part.name == "test" or not forbidden:
-            kept = pairs
-        else:
+        kept = pairs
+        if name != "test" and forbidden:
             kept = [pair for pair in pairs if match_key(pair[0]) not in forbidden]
         if not kept:
-            raise InputError(f"{dataset}, {part.name}: no sentence is left")
+            raise InputError(f"{dataset}, {name}: no sentence is left")
         texts, labels = zip(*kept, strict=True)
-        splits[part.name] = StyleSplit(
-            part.name, texts, labels, style_fingerprint(texts, labels), len(pairs) - len(kept)
-        )
-    return StyleData(corpus.name, corpus.facts.styles, clean.name, splits, missing)
+        fingerprint = style_fingerprint(texts, labels)
+        return StyleSplit(name, texts, labels, fingerprint, len(pairs) - len(kept))
 
-
-def training_split(
-    dataset: str, *, cleaning: str | None = None, data_dir: Path | str | None = None
-) -> StyleSplit:
-    """The sentences to learn ``dataset``'s styles from: ``load_styles(...).training``.
-
-    Its ``name`` says which split it is: ``train``, or if that is missing ``mined``
-    (Amazon), or ``validation``.
-    """
-    return load_styles(dataset, cleaning=cleaning, data_dir=data_dir).training
+    names = tuple(part.name for part in corpus.parts if any(part.sentences))
+    learn_from = split_to_learn(dataset, split) if split else corpus.facts.learn_from
+    return StyleData(corpus.name, corpus.facts.styles, clean.name, _Splits(names, read), learn_from)

@@ -71,6 +71,7 @@ class _Reader:
             parallel=any(one.train is not None for one in data.direction),
             language=data.language,
             licence=data.licence,
+            learn_from=next((p.name for p in parts if p.name != "test"), "train"),
         )
         said = {"title", "task", "licence", "citation", "card"}
         return Corpus(

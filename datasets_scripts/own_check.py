@@ -29,7 +29,6 @@ from .suspicious_form import (
     quote,
 )
 
-TRAINING = ("train", "validation")  # what styles are learned from: the first that is there
 _FEWEST = 20  # texts below which a share says little
 _MOST = 5000  # texts of a long file that are compared
 _COPIES = 0.75  # of the rewrites are the sentence itself; 0.07 in the worst real references
@@ -318,7 +317,7 @@ def _swapped_styles(corpus: Corpus) -> Iterator[Suspicion]:
     import numpy as np
 
     parts = {part.name: part for part in corpus.parts}
-    training = next((parts[name] for name in TRAINING if name in parts), None)
+    training = parts.get(corpus.facts.learn_from)
     if training is None or "test" not in parts:
         return
     styles = corpus.facts.styles

@@ -82,6 +82,7 @@ class TrainingData:
 def load_training(
     direction: str | Direction,
     *,
+    split: str | None = None,
     cleaning: str | None = None,
     data_dir: Path | str | None = None,
 ) -> TrainingData:
@@ -92,6 +93,7 @@ def load_training(
 
     Args:
         direction: ``yelp/negative-to-positive``.
+        split: ``train``; by default the one that the dataset's scorers learn from.
         cleaning: a name of :data:`~.cleaning.CLEANINGS`; by default the language's.
         data_dir: the user's copy of a licensed corpus.
 
@@ -102,13 +104,10 @@ def load_training(
     """
     if isinstance(direction, str):
         direction = parse_direction(direction)
-    styles = load_styles(direction.dataset, cleaning=cleaning, data_dir=data_dir)
+    styles = load_styles(direction.dataset, split=split, cleaning=cleaning, data_dir=data_dir)
     cleaning = styles.cleaning
     forbidden = keys_under_test(direction.dataset, cleaning, data_dir)
-    training = styles.training
-    validation = None
-    if training.name != "validation" and "validation" in styles.splits:
-        validation = styles.splits["validation"]
+    training, validation = styles.training, styles.validation
 
     def part(split: StyleSplit) -> TrainingPart:
         pairs = _pairs(direction, split.name, cleaning, data_dir)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
@@ -85,10 +85,11 @@ def about_dataset(
     dataset: str,
     question: Mapping[str, Any],
     *,
+    parts: Container[str] | None = None,
     cleaning: str | None = None,
     data_dir: Path | str | None = None,
 ) -> Remembered:
-    """A question about a dataset's sentences: it depends on all of its files."""
+    """A question about a dataset's sentences: it depends on all files of its splits, or of some."""
     corpus = parse_dataset(dataset)
     facts = {
         "dataset": dataset,
@@ -96,7 +97,9 @@ def about_dataset(
         "layout": corpus.layout,
         "cleaning": cleaning or corpus.cleaning,
     }
-    files: Iterable[SourceFile] = (file for part in corpus.parts for file in part.files)
+    files: Iterable[SourceFile] = (
+        file for part in corpus.parts if parts is None or part.name in parts for file in part.files
+    )
     return Remembered({**facts, **question}, tuple(dict.fromkeys(files)), data_dir)
 
 

@@ -9,7 +9,6 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from ..datasets_scripts.directions import Direction
 from ..datasets_scripts.known import directions_of, parse_direction
 from ..datasets_scripts.load import TestSet
 from ..datasets_scripts.training import TrainingData
@@ -29,7 +28,7 @@ from .results import check_names, folder_name
 from .suite_file import Suite, SuiteSystem
 from .transfer import ask, predictions_path, system_info, transfer
 
-Training = Callable[[Direction], TrainingData]
+Training = Callable[..., TrainingData]
 
 
 @dataclass(frozen=True)
@@ -183,7 +182,7 @@ def cells(suite: Suite, folder: Path) -> dict[str, list[Cell]]:
     return groups
 
 
-_OF_SYSTEMS = ("seed", "generation", "preset", "settings", "seeds", "postprocess")
+_OF_SYSTEMS = ("seed", "generation", "preset", "settings", "seeds", "split", "postprocess")
 
 
 class _TableError(Exception):
@@ -243,7 +242,7 @@ class _Table:
 
     def _systems(self) -> Iterator[Cell]:
         name, stored = self._name, None
-        choice = Choice(self.system.preset, self.system.settings)
+        choice = Choice(self.system.preset, self.system.settings, split=self.system.split)
         here = self.folder / name
         trains = choice != USUAL_CHOICE or self.system.seeds is not None
         wins = not trains and SYSTEM_STORE.is_model(here)
@@ -254,7 +253,7 @@ class _Table:
         else:
             if trains:
                 raise _TableError(
-                    f"'preset', 'settings' and 'seeds' only apply to a name, not to {name}"
+                    f"'preset', 'settings', 'seeds' and 'split' only apply to a name, not to {name}"
                 )
             if name in system_names():
                 say(f"{name}: the folder {here} is taken, not the system with its name")

@@ -15,17 +15,20 @@ from typing import TYPE_CHECKING, Any
 
 from ..datasets_scripts.directions import OUR_DATASETS, Direction
 from ..datasets_scripts.known import dataset_facts, directions_of
-from ..datasets_scripts.load import StyleData, StyleSplit, load_styles
+from ..datasets_scripts.load import StyleData, StyleSplit, load_styles, split_to_learn
 from ..datasets_scripts.unchanged import about_dataset
 from ..errors import MissingScorerError, require
 from ..metrics.measure import roles_needed
-from ..metrics.options import BENCHMARK, Choices
+from ..metrics.options import BENCHMARK, Choices, choices
 from ..metrics.registry import benchmark_metrics
 from ..metrics.scorers.artefacts import (
     Artefact,
     ScorerCard,
     data_fingerprint,
     find_recipe,
+    kept_as,
+    kind_and_split,
+    other_split,
     store,
     with_recipe,
 )
@@ -46,7 +49,7 @@ from ..trainers.classifiers.train import default_config, train_classifier
 from ..trainers.language_model import train_language_model
 from ..trainers.learning import pace
 from ..version import __version__
-from .prepare_words import train_dataset_vectors, train_style_lexicon
+from .prepare_words import split_setting, train_dataset_vectors, train_style_lexicon
 
 if TYPE_CHECKING:
     from ..trainers.lstm_language_model import LstmConfig
@@ -89,12 +92,17 @@ def prepare(
         if name not in trained:
             scorers.find(name)
         elif name not in OWN_KINDS:
-            classifier_kind(profile.spec(name))  # a slip is told before anything is trained
+            classifier_kind(
+                kind_and_split(profile.spec(name))[0]
+            )  # a slip is told before anything is trained
     data = cache(partial(_read, direction.dataset, data_dir))  # read once, if at all
     made = []
     for name in trained:
         with pace.because(_why(name, metrics, scorers, choices)):
-            made.append(TRAINERS[name](_Asked(direction, profile.spec(name), data, data_dir)))
+            kind, split = kind_and_split(profile.spec(name))
+            split = other_split(direction.dataset, split)
+            of_split = partial(data, split=split or None)
+            made.append(TRAINERS[name](_Asked(direction, kind, split, of_split, data_dir)))
     return made
 
 
@@ -106,10 +114,12 @@ def _why(name: str, metrics: Sequence[str], scorers: Scorers, choices: Choices) 
     return f"It is needed for {', '.join(users)}{without}"
 
 
-def _read(dataset: str, data_dir: Path | None, cleaning: str | None = None) -> StyleData:
+def _read(
+    dataset: str, data_dir: Path | None, split: str | None, cleaning: str | None = None
+) -> StyleData:
     if dataset != "mini" and dataset in OUR_DATASETS:  # it may take a minute
         say(f"reading the training sentences of {dataset}{', uncleaned' if cleaning else ''}")
-    return load_styles(dataset, cleaning=cleaning, data_dir=data_dir)
+    return load_styles(dataset, split=split, cleaning=cleaning, data_dir=data_dir)
 
 
 def is_trained_here(role: str, spec: str) -> bool:
@@ -120,7 +130,8 @@ def is_trained_here(role: str, spec: str) -> bool:
     """
     if role not in TRAINERS:
         return False
-    return spec in OWN_KINDS[role] if role in OWN_KINDS else is_kind(spec)
+    kind, _ = kind_and_split(spec)
+    return kind in OWN_KINDS[role] if role in OWN_KINDS else is_kind(kind)
 
 
 def prepare_dataset(
@@ -130,7 +141,13 @@ def prepare_dataset(
     made = {}
     into = {direction.target_style: direction for direction in directions_of(dataset)}
     for direction in into.values():
-        for artefact in prepare(direction, profile, benchmark_metrics(), data_dir=data_dir):
+        for artefact in prepare(
+            direction,
+            profile,
+            benchmark_metrics(),
+            choices=choices(profile.options, {}),
+            data_dir=data_dir,
+        ):
             made[artefact.hash] = artefact
     return list(made.values())
 
@@ -160,10 +177,9 @@ def train_style_classifier(
     """
     protocol: TextProtocol = "paper" if role == "paper_classifier" else "cleaned"
     text = preparation(dataset_facts(data.dataset).language).reading("acc", protocol)
-    training = data.training
+    training, validation = data.training, data.validation
     held_out = None
-    if training.name != "validation" and "validation" in data.splits:
-        validation = data.splits["validation"]
+    if validation is not None:
         held_out = (text.prepare(validation.texts), validation.labels)
     return train_classifier(
         kind,
@@ -178,6 +194,7 @@ def train_style_classifier(
         held_out=held_out,
         role=role,
         name=name,
+        split=other_split(data.dataset, data.learn_from),
     )
 
 
@@ -225,7 +242,7 @@ def train_style_language_model(
         data_fingerprint=data_fingerprint(sentences),
         n_sentences=len(sentences),
         n_excluded=training.excluded,
-        settings=settings,
+        settings={**settings, **split_setting(data)},
         versions=versions,
     )
     if there := find_recipe(card) or fetch_recipe(card):
@@ -261,15 +278,19 @@ class _Asked:
     """A scorer that metrics need, and the data to train it on."""
 
     direction: Direction
-    spec: str
+    kind: str
+    split: str  # if it is not the one that the dataset's scorers learn from
     data: Callable[..., StyleData]
     data_dir: Path | None
 
     def of_dataset(self, role: str, name: str, train: Callable[[], Artefact]) -> Artefact:
         """The stored scorer if no file it was trained on has changed; otherwise of its recipe."""
-        dataset = self.direction.dataset
-        question = {"scorer": [role, dataset, name], "settings": _own_settings(self.spec)}
-        about = about_dataset(dataset, question, data_dir=self.data_dir)
+        dataset, name = self.direction.dataset, kept_as(name, self.split)
+        question = {"scorer": [role, dataset, name], "settings": _own_settings(self.kind)}
+        learned = split_to_learn(dataset, self.split or None)
+        about = about_dataset(
+            dataset, question, parts=(learned, "validation", "test"), data_dir=self.data_dir
+        )
         recipe = about.answer()
         if recipe is not None and (there := with_recipe(role, dataset, name, recipe)) is not None:
             return there
@@ -279,15 +300,15 @@ class _Asked:
         return artefact
 
 
-def _own_settings(spec: str) -> dict[str, Any] | None:
+def _own_settings(kind: str) -> dict[str, Any] | None:
     """The settings of a kind from another package; those of ours change only with the code."""
-    is_outside = spec in kinds() and spec not in KINDS
-    return default_config(spec).settings() if is_outside else None
+    is_outside = kind in kinds() and kind not in KINDS
+    return default_config(kind).settings() if is_outside else None
 
 
 def _classifier(asked: _Asked) -> Artefact:
     return asked.of_dataset(
-        "classifier", asked.spec, lambda: train_style_classifier(asked.data(), asked.spec)
+        "classifier", asked.kind, lambda: train_style_classifier(asked.data(), asked.kind)
     )
 
 
@@ -295,25 +316,25 @@ def _paper_classifier(asked: _Asked) -> Artefact:
     role = "paper_classifier"
     return asked.of_dataset(
         role,
-        asked.spec,
-        lambda: train_style_classifier(asked.data(cleaning="raw"), asked.spec, role=role),
+        asked.kind,
+        lambda: train_style_classifier(asked.data(cleaning="raw"), asked.kind, role=role),
     )
 
 
 def _attribution(asked: _Asked) -> Artefact:
-    check_differentiable(asked.spec)
+    check_differentiable(asked.kind)
     try:
         return _classifier(asked)
     except MissingScorerError as error:
-        raise other_attribution(asked.spec, asked.direction.dataset, error) from error
+        raise other_attribution(asked.kind, asked.direction.dataset, error) from error
 
 
 def _language_model(asked: _Asked) -> Artefact:
     style = asked.direction.target_style
     return asked.of_dataset(
         "language_model",
-        language_model_name(style, asked.spec),
-        lambda: train_style_language_model(asked.data(cleaning="raw"), style, kind=asked.spec),
+        language_model_name(style, asked.kind),
+        lambda: train_style_language_model(asked.data(cleaning="raw"), style, kind=asked.kind),
     )
 
 
@@ -328,24 +349,24 @@ def _source_language_model(asked: _Asked) -> Artefact:
 def _cleaned_language_model_of(style: str, asked: _Asked) -> Artefact:
     return asked.of_dataset(
         "cleaned_language_model",
-        language_model_name(style, asked.spec),
+        language_model_name(style, asked.kind),
         lambda: train_style_language_model(
-            asked.data(), style, "cleaned_language_model", asked.spec
+            asked.data(), style, "cleaned_language_model", asked.kind
         ),
     )
 
 
 def _lexicon(asked: _Asked) -> Artefact:
-    return asked.of_dataset("lexicon", asked.spec, lambda: train_style_lexicon(asked.data()))
+    return asked.of_dataset("lexicon", asked.kind, lambda: train_style_lexicon(asked.data()))
 
 
 def _word_vectors(asked: _Asked) -> Artefact:
-    return asked.of_dataset("word_vectors", asked.spec, lambda: train_dataset_vectors(asked.data()))
+    return asked.of_dataset("word_vectors", asked.kind, lambda: train_dataset_vectors(asked.data()))
 
 
 def _masked_vectors(asked: _Asked) -> Artefact:
     return asked.of_dataset(
-        "word_vectors", asked.spec, lambda: train_dataset_vectors(asked.data(), masked=True)
+        "word_vectors", asked.kind, lambda: train_dataset_vectors(asked.data(), masked=True)
     )
 
 

@@ -13,7 +13,14 @@ from ..datasets_scripts.cleaning import match_key, parse_cleaning
 from ..datasets_scripts.known import dataset_facts
 from ..datasets_scripts.load import StyleData, StyleSplit
 from ..errors import require_installed
-from ..metrics.scorers.artefacts import Artefact, ScorerCard, data_fingerprint, find_recipe, store
+from ..metrics.scorers.artefacts import (
+    Artefact,
+    ScorerCard,
+    data_fingerprint,
+    find_recipe,
+    other_split,
+    store,
+)
 from ..metrics.scorers.find_words import LEXICON, MASKED_VECTORS, WORD_VECTORS
 from ..metrics.scorers.lexicon import LEXICON_FILE, StyleLexicon, read_lexicon
 from ..metrics.scorers.published import fetch_recipe
@@ -98,6 +105,12 @@ def train_dataset_vectors(
     return _trained(asked, data, training, sentences, (), fit)
 
 
+def split_setting(data: StyleData) -> dict[str, str]:
+    """What a scorer's settings say of its split: nothing, if it is the one that is pinned."""
+    split = other_split(data.dataset, data.learn_from)
+    return {"split": split} if split else {}
+
+
 def _training(data: StyleData, without: Iterable[str]) -> StyleSplit:
     """The training sentences but those, cleaned as they are."""
     training = data.training
@@ -136,6 +149,7 @@ def _trained(
     language = dataset_facts(data.dataset).language
     tokens = tokens_name(language, "words")
     settings: dict[str, JsonValue] = {**asked.settings, "recipe_version": RECIPE_VERSION}
+    settings.update(split_setting(data))
     card = ScorerCard(
         role=asked.role,
         dataset=data.dataset,

@@ -34,6 +34,7 @@ class SuiteSystem(Strict):
     preset: str | None = None  # of a name that is trained: tiny, small
     settings: dict[str, JsonValue] = {}  # that it is trained with
     seeds: Annotated[int, Field(ge=2)] | None = None  # train it so often, each time with another
+    split: str | None = None  # what it learns from; default: train
     postprocess: tuple[str, ...] = ()  # what to do to its answers
 
 

@@ -21,12 +21,13 @@ from ..chat.settings import OPENAI_URL
 from ..datasets_scripts.corpora import parse_dataset
 from ..datasets_scripts.directions import Direction
 from ..datasets_scripts.known import parse_direction
-from ..datasets_scripts.load import TestSet, load_test_set
+from ..datasets_scripts.load import TestSet, load_test_set, split_to_learn
 from ..datasets_scripts.sources import UpstreamFile
 from ..datasets_scripts.training import load_training
 from ..errors import MISSING, TSTBenchError, require_installed
 from ..hub import fetch_model, is_repo_id, offline
 from ..metrics.measure import plan, roles_needed
+from ..metrics.scorers.artefacts import kind_and_split
 from ..metrics.scorers.profile import Scorers
 from ..talk import shown, wrapped
 from ..trainers.classifiers.train import default_config
@@ -79,6 +80,17 @@ class _Needs:
         """Note an error, unless it only says that nothing is downloaded now."""
         if _OFFLINE not in str(error):
             self.missing.append(str(error))
+
+    def of_split(self, dataset: str, split: str) -> None:
+        """Note the files of a split that are not here."""
+        files = [
+            f for part in parse_dataset(dataset).parts if part.name == split for f in part.files
+        ]
+        absent = [f for f in files if isinstance(f, UpstreamFile) and "absent" in str(f.state())]
+        if absent:
+            size = sum(file.size or 0 for file in absent) / 1e6
+            known = f", {size:.1f} MB as far as known" * bool(size)
+            self.downloads.add(f"{len(absent)} files of {dataset}, {split} (GitHub{known})")
 
     def of_hub(self, name: object) -> None:
         """Note a model of the Hub that is not in its cache, or a folder that is not there."""
@@ -142,19 +154,14 @@ def _direction(
     direction: Direction, some: Sequence[Cell], how: Scoring, root: Path
 ) -> list[_Planned]:
     shared = _Needs()
-    files = {file for part in parse_dataset(direction.dataset).parts for file in part.files}
-    absent = [f for f in files if isinstance(f, UpstreamFile) and "absent" in str(f.state())]
-    if absent:
-        size = sum(file.size or 0 for file in absent) / 1e6
-        known = f", {size:.1f} MB as far as known" * bool(size)
-        shared.downloads.add(f"{len(absent)} files of {direction.dataset} (GitHub{known})")
+    shared.of_split(direction.dataset, "test")
     test_set = None
     try:
         test_set = load_test_set(direction)
     except MISSING as error:
         shared.add(error)
     scorers = how.scorers(direction)
-    _scorers(scorers, how, shared)
+    _scorers(direction.dataset, scorers, how, shared)
     training, checked = cache(load_training), list[tuple[Cell, Answers | None, _Needs]]()
     for cell in some:
         needs, answers = _Needs({*shared.downloads}, [*shared.missing]), None
@@ -170,14 +177,18 @@ def _direction(
     return [_cell(*one, direction, test_set, written, scored) for one in checked]
 
 
-def _scorers(scorers: Scorers, how: Scoring, needs: _Needs) -> None:
+def _scorers(dataset: str, scorers: Scorers, how: Scoring, needs: _Needs) -> None:
     for name in roles_needed(how.metrics, scorers, how.choices):
         spec = how.profile.spec(name)
+        kind, split = kind_and_split(spec)
         try:
             if not is_trained_here(name, spec):
                 scorers.find(name)
-            elif name in ("classifier", "paper_classifier", "attribution"):
-                needs.of_hub(getattr(default_config(spec), "base", None))
+                continue
+            for one in (split_to_learn(dataset, split or None), "validation"):
+                needs.of_split(dataset, one)
+            if name in ("classifier", "paper_classifier", "attribution"):
+                needs.of_hub(getattr(default_config(kind), "base", None))
         except MISSING as error:
             needs.add(error)
             needs.of_hub(spec.split("@")[0])
@@ -254,6 +265,9 @@ def _training(cell: SystemCell, direction: Direction, needs: _Needs) -> _Trainin
         needs.missing.append(f"{error.name} is not installed: pip install 'tstbench[train]'")
     except MISSING as error:
         needs.add(error)
+    split = chosen.split or kind.split_to_learn(learned.dataset)
+    for one in (split_to_learn(learned.dataset, split), "validation"):
+        needs.of_split(learned.dataset, one)
     for name in kind.LOCAL:
         needs.of_hub(getattr(config, name))
     slow = takes_long(cell.name, learned, config)

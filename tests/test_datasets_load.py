@@ -13,7 +13,7 @@ from tstbench.datasets_scripts.corpora import CORPORA, parse_dataset
 from tstbench.datasets_scripts.corpus import Corpus, Part, read_side
 from tstbench.datasets_scripts.fingerprint import fingerprint, style_fingerprint
 from tstbench.datasets_scripts.known import DATASETS
-from tstbench.datasets_scripts.load import load_styles, load_test_set, training_split
+from tstbench.datasets_scripts.load import load_styles, load_test_set
 from tstbench.datasets_scripts.sources import PackageFile, UserFile
 from tstbench.errors import InputError, MissingFileError, UnknownNameError
 from tstbench.files import read_lines
@@ -144,18 +144,30 @@ def test_nothing_to_train_on_is_in_the_test_set(cleaning):
         assert not forbidden & set(map(match_key, data.splits[name].texts))
 
 
-def test_training_split_is_the_first_that_is_there(tiny):
-    assert training_split("tiny", data_dir=tiny).name == "train"
-    (tiny / "train.1").unlink()
-    data = load_styles("tiny", data_dir=tiny)
-    assert data.training.name == "validation"
-    assert "train.1" in data.missing["train"]
-    (tiny / "dev.0").unlink()
-    with pytest.raises(MissingFileError, match=r"train\.1"):
-        _ = load_styles("tiny", data_dir=tiny).training
+def test_no_split_takes_the_place_of_the_one_to_learn_from(tiny):
+    whole = parse_dataset("tiny")
+    pinned = replace(whole.facts, name="tinier", learn_from="validation")
+    added.register(replace(whole, facts=pinned))
+    learned = load_styles("tinier", data_dir=tiny).training
+    assert (learned.name, learned.texts) == ("validation", ("sad cake.", "fine cake."))
+    assert load_styles("tinier", split="train", data_dir=tiny).training.name == "train"
+    (tiny / "train.1").unlink()  # what is not learned from need not be there, and changes nothing
+    assert load_styles("tinier", data_dir=tiny).training == learned
+    for data in (
+        load_styles("tiny", data_dir=tiny),
+        load_styles("tinier", split="train", data_dir=tiny),
+    ):
+        with pytest.raises(MissingFileError, match=r"train\.1.*split train, .*--split validation"):
+            _ = data.training
     (tiny / "test.0").unlink()  # what must be excluded is not known any more
     with pytest.raises(MissingFileError, match=r"test\.0"):
-        load_styles("tiny", data_dir=tiny)
+        load_styles("tinier", data_dir=tiny)
+
+
+def test_a_split_to_learn_from_is_one_with_sentences_of_its_own(tiny):
+    for split in ("trian", "test"):
+        with pytest.raises(UnknownNameError, match="train, validation"):
+            load_styles("tiny", split=split, data_dir=tiny)
 
 
 def test_line_count_mismatch_names_both_files_and_counts(tiny):
@@ -241,7 +253,6 @@ def test_whole_labelled_sentences(tiny):
         *("tiny", ("negative", "positive"), "raw"),
     )
     assert list(data.splits) == ["train", "validation", "test"]
-    assert data.missing == {}
     train = data.splits["train"]
     assert (train.name, len(train), train.excluded) == ("train", 3, 2)
     assert train.texts == ("bad soup .", "nice soup .", "good jam .")
@@ -249,28 +260,16 @@ def test_whole_labelled_sentences(tiny):
     assert train.of(0) == ("bad soup .",)
     test = data.splits["test"]
     assert (test.name, test.labels, test.excluded) == ("test", (0, 0, 1), 0)
-    assert training_split("tiny", cleaning="raw", data_dir=tiny) == train
+    assert data.training == train
+    assert data.validation == data.splits["validation"]
+    assert load_styles("tiny", split="validation", data_dir=tiny).validation is None
 
 
 def test_a_split_of_which_nothing_is_left_is_named(tiny):
     for name in ("train.0", "train.1"):
         (tiny / name).write_text("awful tea .\n")
     with pytest.raises(InputError, match="tiny, train: no sentence is left"):
-        load_styles("tiny", data_dir=tiny)
-
-
-def test_every_missing_split_is_told(tiny):
-    for name in ("train.1", "dev.0"):
-        (tiny / name).unlink()
-    data = load_styles("tiny", data_dir=tiny)
-    assert list(data.missing) == ["train", "validation"]
-    why = f"tiny has no sentences to train on: {data.missing['train']} {data.missing['validation']}"
-    with pytest.raises(MissingFileError) as error:
-        _ = data.training
-    assert str(error.value) == why
-    nowhere = replace(data, missing={})
-    with pytest.raises(MissingFileError, match=r"its data file has none for \('negative', 'pos"):
-        _ = nowhere.training
+        _ = load_styles("tiny", data_dir=tiny).training
 
 
 def test_a_part_of_no_direction_is_skipped_and_those_after_it_are_read(tiny):
@@ -295,5 +294,8 @@ def test_a_dataset_of_training_sentences_alone_has_no_test_sentences_to_leave_ou
 def test_a_dataset_of_test_sentences_alone_is_read(tiny):
     whole = parse_dataset("tiny")
     added.register(replace(whole, facts=replace(whole.facts, name="tinier"), parts=whole.parts[2:]))
-    (test,) = load_styles("tinier", data_dir=tiny).splits.values()
+    data = load_styles("tinier", data_dir=tiny)
+    (test,) = data.splits.values()
     assert (len(test), test.excluded) == (3, 0)
+    with pytest.raises(MissingFileError, match=r"tinier has no sentences to train on: .* train"):
+        _ = data.training

@@ -30,6 +30,7 @@ LEAKS = {  # test sentences in a split that is no test set, as (split, style)
     "styptb_tfu": {("validation", "present"): 3, ("validation", "future"): 3},
     "styptb_arr": {("validation", "modified"): 0, ("validation", "unmodified"): 0},
 }
+ABSENT = {"yelp": {"train"}, "amazon": {"train"}}  # the mirror lacks what is large
 GOLDEN = json.loads(Path(__file__).with_name("golden").joinpath("fingerprints.json").read_text())
 
 
@@ -63,7 +64,9 @@ def test_built_folder_reads_back_as_the_test_sets(reports, name, tmp_path):
         stream = datasets.load_dataset(folder, direction.config, split="test", streaming=True)
         assert [row["source"] for row in stream] == list(got.sources)
     styles = datasets.load_dataset(folder, "styles", cache_dir=str(tmp_path))
-    for part, want in load_styles(name, exclude_test=False).splits.items():
+    splits = load_styles(name, exclude_test=False).splits
+    assert {*styles} == {*splits} - ABSENT.get(name, set())
+    for part, want in ((part, splits[part]) for part in styles):
         assert tuple(styles[part]["text"][:]) == want.texts
         assert tuple(styles[part]["style"][:]) == want.labels
 
@@ -83,8 +86,8 @@ def test_scorers_never_see_a_test_sentence(sources, name, cleaning):
         test = load_test_set(direction, cleaning=cleaning)
         for texts in (test.sources, *test.references):
             forbidden |= {" ".join(text.lower().split()) for text in texts}
-    for part, split in data.splits.items():
-        seen = {" ".join(text.lower().split()) for text in split.texts}
+    for part in {*data.splits} - ABSENT.get(name, set()):
+        seen = {" ".join(text.lower().split()) for text in data.splits[part].texts}
         assert bool(forbidden & seen) == (part == "test")
         assert "" not in seen
 
@@ -102,7 +105,7 @@ def test_yelp_development_files_hold_the_whole_test_set(sources):
         assert not test & set(side.texts)
         for line, text in zip(side.lines[::500], side.texts[::500], strict=True):
             assert dev[style][line] == text  # ids still point at upstream's lines
-    assert load_styles("yelp").training.name == "validation"
+    assert load_styles("yelp").training.name == "validation"  # pinned
     assert load_styles("yelp").training.excluded == 47  # rewrites that people also wrote as reviews
 
 

@@ -159,6 +159,7 @@ ADDED = {
     "add_layout_arguments": {"read_layout"},
     "add_batch_size": {"batch_size"},
     "add_resume": {"resume"},
+    "add_split": {"split"},
     "add_without": {"without"},
     "add_flags": {"given"},
 }
@@ -168,6 +169,7 @@ READ_ELSEWHERE = {
     "data": {"action"},  # it has one only
     "parser": {"host", "port", "allow_host"},  # by the commands that serve
     "flags": {"resume", "yes"},  # by those that train
+    "without": {"split"},  # by those that train scorers and systems
     "transfer": {"given"},  # by its own _flags: which exist depends on the system
     "train_scorer": {"kind"},  # by _kind, before the other options exist
 }

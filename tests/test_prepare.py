@@ -4,6 +4,7 @@ import dataclasses
 import os
 import re
 import shutil
+from pathlib import Path
 
 import pytest
 from own_data import write_lines, write_manners
@@ -13,10 +14,10 @@ from tstbench.datasets_scripts.added import load_data
 from tstbench.datasets_scripts.cleaning import match_key
 from tstbench.datasets_scripts.known import DATASETS, parse_direction
 from tstbench.datasets_scripts.load import load_styles, load_test_set
-from tstbench.errors import TSTBenchError
+from tstbench.errors import IntegrityError, TSTBenchError, UnknownNameError
 from tstbench.metrics.registry import benchmark_metrics
 from tstbench.metrics.scorers.artefacts import find
-from tstbench.metrics.scorers.profile import PROFILES
+from tstbench.metrics.scorers.profile import PROFILES, Scorers
 from tstbench.metrics.text import preparation
 from tstbench.pipelines import prepare as prepare_module
 from tstbench.pipelines.prepare import (
@@ -344,6 +345,7 @@ def test_a_file_that_changes_while_it_is_read_is_not_taken_for_the_one_before(
 
     def changing(*arguments, **options):
         data = load_styles(*arguments, **options)
+        assert data.training  # read before the file changes
         polite.write_text(polite.read_text() + "Might I ask you to leave?\n")
         return data
 
@@ -352,3 +354,101 @@ def test_a_file_that_changes_while_it_is_read_is_not_taken_for_the_one_before(
         assert [one.hash for one in prepare(way, EMBEDDED, ["ppl"])] == [before.hash]
     (after,) = prepare(way, EMBEDDED, ["ppl"])
     assert after.card.n_sentences == before.card.n_sentences + 1
+
+
+# What `tstbench prepare` printed from an empty home on machines with different processors: README's
+# numbers and those of the docs rest on these scorers.
+EMBEDDED_SCORERS = {
+    "mini": {
+        "classifier linear": "90ec9444a1da",
+        "language_model kn5-positive": "5b7ea960b931",
+        "language_model kn5-negative": "44f1ef4db0cf",
+    },
+    "yelp": {
+        "classifier linear": "0b556b457f18",
+        "language_model kn5-positive": "d4335e412e80",
+        "language_model kn5-negative": "5e836080be0d",
+    },
+    "amazon": {
+        "classifier linear": "43baf169620f",
+        "language_model kn5-positive": "f05c9089955a",
+        "language_model kn5-negative": "4a83d686163b",
+    },
+    "shakespeare": {
+        "classifier linear": "b192755e0832",
+        "language_model kn5-modern": "75b186a1b614",
+        "language_model kn5-shakespearean": "4a3ef4403f9e",
+    },
+    "styptb_tfu": {
+        "classifier linear": "8254e33ec122",
+        "language_model kn5-future": "ae7ebd2d14fb",
+    },
+    "styptb_arr": {
+        "classifier linear": "0e3162be542d",
+        "language_model kn5-unmodified": "89d1891e54cf",
+    },
+}
+
+
+def hashes(dataset):
+    made = prepare_dataset(dataset, EMBEDDED)
+    return {f"{one.card.role} {one.card.name}": one.hash[:12] for one in made}
+
+
+def test_minis_scorers_are_the_recorded_ones():
+    assert hashes("mini") == EMBEDDED_SCORERS["mini"]
+
+
+@pytest.mark.slow
+@pytest.mark.realdata
+@pytest.mark.parametrize("dataset", [name for name in EMBEDDED_SCORERS if name != "mini"])
+def test_a_datasets_scorers_are_the_recorded_ones(dataset):
+    assert hashes(dataset) == EMBEDDED_SCORERS[dataset]
+
+
+@pytest.mark.slow
+@pytest.mark.realdata
+def test_training_files_that_are_here_change_no_scorer(sources, tmp_path, monkeypatch, capsys):
+    """A file that is not the pinned one is refused when it is read: this one is not read."""
+    owner = Path("FayeXXX", "A-Benchmark-of-Text-Style-Transfer", "Dataprepro", "datasets")
+    mirror = tmp_path / owner / "yelp"
+    mirror.mkdir(parents=True)
+    for file in (sources / owner / "yelp").iterdir():
+        (mirror / file.name).symlink_to(file)
+    for name in ("train.0", "train.1"):
+        (mirror / name).unlink(missing_ok=True)
+        (mirror / name).write_text("something else .\n")
+    monkeypatch.setenv("TSTBENCH_SOURCES", str(tmp_path))
+    assert hashes("yelp") == EMBEDDED_SCORERS["yelp"]
+    with pytest.raises(IntegrityError, match=r"train\.0"):
+        prepare(
+            parse_direction("yelp/negative-to-positive"),
+            EMBEDDED.with_scorers("classifier=linear@train"),
+            ["acc"],
+        )
+
+
+def test_the_split_that_was_asked_for_is_in_name_header_and_signature(own_copy):
+    """Scorers of another split are other scorers, and both are kept."""
+    other = EMBEDDED.with_scorers(["classifier=linear@validation", "language_model=kn5@train"])
+    assert other.name == "embedded+classifier@validation+language_model@train"
+    made = prepare(parse_direction(DIRECTION), other, ["acc", "ppl"])
+    assert [one.card.trained_on.split(" ")[0] for one in made] == [
+        "mini/validation",
+        "mini/train",
+    ]
+    direction = parse_direction(DIRECTION)
+    names = {role: Scorers(other, direction).find(role).name for role in other.scorers}
+    assert names["classifier"] == "linear:mini/validation"
+    assert names["language_model"] == "kn5-positive:mini"  # train is what mini pins
+    assert Scorers(EMBEDDED, direction).find("classifier").name == "linear:mini"
+    assert {made[0].hash} & {one.hash for one in prepare(direction, EMBEDDED, ["acc"])} == set()
+    with pytest.raises(UnknownNameError, match="train, validation"):
+        prepare(direction, EMBEDDED.with_scorers("classifier=linear@trian"), ["acc"])
+
+
+def test_a_dataset_is_prepared_for_the_protocols_of_its_profile():
+    """``evaluate --profile paper`` reads ACC by the protocol paper: another classifier."""
+    profile = dataclasses.replace(EMBEDDED, options={"acc": {"protocol": "paper"}})
+    roles = {one.card.role for one in prepare_dataset("mini", profile)}
+    assert roles == {"paper_classifier", "language_model"}

@@ -49,11 +49,13 @@ def test_every_choice_of_every_profile():
         "paper": {
             "name": "paper",
             "scorers": {
-                "classifier": "transformer",
-                "language_model": "kn5",
+                "classifier": "transformer@train",
+                "language_model": "kn5@train",
                 "acceptability": COLA,
                 "encoder": "FacebookAI/roberta-large@9",
                 "bleurt": "Elron/bleurt-base-512",
+                "attribution": "transformer@train",
+                "source_language_model": "kn5@train",
             },
             "options": {"acc": {"protocol": "paper"}, "bertscore": {"reduce": "mean"}},
         },

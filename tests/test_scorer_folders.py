@@ -1,26 +1,23 @@
 """A folder that is given as a scorer: it must know the styles that it is asked about."""
 
-import json
 from pathlib import Path
 
 import pytest
 from prepared import DIRECTION, command_line, prepared_home
 
 import tstbench.metrics.scorers
+from tstbench.metrics.scorers.artefacts import find
 
 
 @pytest.fixture
-def scorers(tmp_path_factory, monkeypatch):
-    """The folders of mini's scorers, by their styles."""
-    home = prepared_home(tmp_path_factory)
-    monkeypatch.setenv("TSTBENCH_HOME", str(home))
-    cards = {path.parent: json.loads(path.read_text()) for path in home.rglob("scorer.json")}
-    return {tuple(card.get("styles") or ()): folder for folder, card in cards.items()}
+def ours(tmp_path_factory, monkeypatch):
+    """The folder of mini's classifier; the home has other scorers of the same styles."""
+    monkeypatch.setenv("TSTBENCH_HOME", str(prepared_home(tmp_path_factory)))
+    return find("classifier", "mini", "linear").folder
 
 
-def test_a_classifier_must_know_both_styles(scorers, capsys):
+def test_a_classifier_must_know_both_styles(ours, capsys):
     asked = ("evaluate", "--direction", DIRECTION, "--baseline", "copy", "--metrics", "acc")
-    ours = scorers["negative", "positive"]
     assert command_line(capsys, *asked, "--scorer", f"classifier={ours}")[0] == 0
     other = Path(tstbench.metrics.scorers.__path__[0], "acceptability_v1")
     code, printed, said = command_line(capsys, *asked, "--scorer", f"classifier={other}")

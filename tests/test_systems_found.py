@@ -151,8 +151,8 @@ def test_a_file_that_changes_while_it_is_read_is_not_taken_for_the_one_before(tm
     before = find_system("delete-retrieve", way).open()
     os.utime(tmp_path / "rude.txt", (1, 1))  # the same sentences, which must be read to know it
 
-    def changing(direction):
-        data = load_training(direction)
+    def changing(direction, **how):
+        data = load_training(direction, **how)
         write_lines(tmp_path / "rude.txt", [*RUDE, "Leave the room at once."])
         return data
 

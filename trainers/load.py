@@ -31,11 +31,13 @@ class Choice:
         preset: a name of :func:`~.train.presets`.
         settings: by name; they take precedence.
         called: its name; default that of the registry.
+        split: what it learns from; default :meth:`System.split_to_learn`.
     """
 
     preset: str | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
     called: str | None = None
+    split: str | None = None
 
 
 USUAL_CHOICE = Choice()
@@ -100,7 +102,7 @@ def find_system(
     revision: str | None = None,
     cleaning: str | None = None,
     data_dir: Path | None = None,
-    training: Callable[[Direction], TrainingData] | None = None,
+    training: Callable[..., TrainingData] | None = None,
     choice: Choice = USUAL_CHOICE,
 ) -> FoundSystem:
     """Find a system for one direction; a named one that learns is trained when it is opened.
@@ -112,8 +114,7 @@ def find_system(
         revision: for a Hub id.
         cleaning: cleaning of the training sentences; by default the language's.
         data_dir: the user's copy of a licensed corpus, to train on.
-        training: returns a direction's training data, which may be loaded already; default
-            ``load_training``.
+        training: ``load_training``, or what remembers its answers.
         choice: the settings to train a named system with.
 
     Raises:
@@ -125,14 +126,17 @@ def find_system(
         if system_class(name_or_path).Config is None:
             return _untrained(name_or_path)
         learned = system_class(name_or_path).direction_to_learn(direction)
-        usual = partial(load_training, cleaning=cleaning, data_dir=data_dir)
-        load = partial(usual if training is None else training, learned)
+        split = choice.split or system_class(name_or_path).split_to_learn(learned.dataset)
+        usual = partial(load_training, split=split, cleaning=cleaning, data_dir=data_dir)
+        load = partial(training, split=split) if training is not None else usual
         config = system_config(name_or_path, learned, choice.settings, preset=choice.preset)
         system_class(name_or_path).check_settings(config)
         called = choice.called or name_or_path
         question = {"system": name_or_path, "direction": learned.name, "settings": as_json(config)}
         if called != name_or_path:
             question["called"] = called
+        if choice.split:
+            question["split"] = choice.split
         about = about_dataset(direction.dataset, question, cleaning=cleaning, data_dir=data_dir)
         about = replace(
             about, files=(*about.files, *_local_files(system_class(name_or_path), config))
@@ -140,7 +144,7 @@ def find_system(
         if (there := _trained_before(name_or_path, called, learned, about)) is not None:
             return FoundSystem(there.card, there.card.recipe, lambda: there)
         before = about.state()
-        card = planned_system(name_or_path, load(), config, called=called)
+        card = planned_system(name_or_path, load(learned), config, called=called)
         about.keep(card.recipe, before)
         # Loaded again when it is trained: until then, no corpus is kept in memory.
         return FoundSystem(

@@ -18,6 +18,7 @@ from typing import Any, ClassVar, Self
 
 from pydantic import JsonValue
 
+from ..datasets_scripts.corpora import parse_dataset
 from ..datasets_scripts.directions import Direction
 from ..datasets_scripts.known import dataset_facts, parse_direction
 from ..datasets_scripts.training import TrainingData
@@ -184,6 +185,16 @@ class System(ABC):
     @abstractmethod
     def read(cls, folder: Path, card: SystemCard, device: str) -> Self:
         """Read back what :meth:`write` wrote; the folder has been checked against its hash."""
+
+    @classmethod
+    def split_to_learn(cls, dataset: str) -> str | None:
+        """The split it learns from unless another one is asked for; ``None``: as the scorers.
+
+        That is ``train`` where there is one, as in its paper. A rule, which is there to be compared
+        with, makes do with what the scorers learn from: everybody has that.
+        """
+        parts = [part.name for part in parse_dataset(dataset).parts if any(part.sentences)]
+        return "train" if cls.FAMILY != "rule" and "train" in parts else None
 
     @classmethod  # noqa: B027 - most lack nothing
     def check_settings(cls, config: Any) -> None:

@@ -14,6 +14,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, ConfigDict, JsonValue
 
+from ...datasets_scripts.load import split_to_learn
 from ...datasets_scripts.model_card import model_front_matter
 from ...errors import InputError, MissingScorerError
 from ...store import README_FILE, Key, Store, StoredModel, data_fingerprint, recipe_of
@@ -87,6 +88,16 @@ class ScorerCard:
         """SHA-256 of what is known before training: the same recipe is not trained twice."""
         return recipe_of(self, _RECIPE)
 
+    @property
+    def split(self) -> str:
+        """The split that it learned from, if that is not the one that its dataset pins."""
+        return str(self.settings.get("split", ""))
+
+    @property
+    def corpus(self) -> str:
+        """What signatures say that it learned: ``yelp``, or ``yelp/train``."""
+        return f"{self.dataset}/{self.split}" if self.split else self.dataset
+
 
 Artefact = StoredModel[ScorerCard]
 
@@ -143,6 +154,30 @@ def open_artefact(folder: Path | str, *, expected: str | None = None) -> Artefac
     return SCORERS.open(folder, expected=expected)
 
 
+def kind_and_split(spec: str) -> tuple[str, str]:
+    """The kind of a scorer, and the split that it is to learn from.
+
+    >>> kind_and_split("linear@train"), kind_and_split("kn5"), kind_and_split("org/model@6")
+    (('linear', 'train'), ('kn5', ''), ('org/model@6', ''))
+    """
+    kind, separator, split = spec.partition("@")
+    return (kind, split) if separator and "/" not in spec else (spec, "")
+
+
+def other_split(dataset: str, split: str) -> str:
+    """The split if it is not the one that the dataset's scorers learn from, otherwise nothing.
+
+    Raises:
+        UnknownNameError: the dataset has no such split with sentences.
+    """
+    return split if split and split_to_learn(dataset, split) != split_to_learn(dataset) else ""
+
+
+def kept_as(name: str, split: str) -> str:
+    """A scorer's name in the index; ``split`` is that of its card."""
+    return f"{name}.{split}" if split else name
+
+
 def _key(role: str, dataset: str, name: str) -> Key:
     _known_role(role)
     return role, dataset, name
@@ -154,6 +189,8 @@ _BY_NAME = ("fasttext", "textcnn", "transformer", "probe", "finetuned", "lora", 
 
 def _command(key: Key) -> str:
     role, dataset, name = key
+    name, _, split = name.partition(".")
+    dataset += f" --split {split}" if split else ""
     if role in ("lexicon", "word_vectors"):  # only further metrics need them
         masked = " --masked" if name.endswith("-masked") else ""
         return f"tstbench train {role.replace('_', '-')} {dataset}{masked}"
@@ -162,7 +199,9 @@ def _command(key: Key) -> str:
     if role == "cleaned_language_model":
         kind = name.split("-")[0]
         return f"tstbench train language-model {dataset} --kind {kind} --role {role}"
-    if role == "classifier" and name in _BY_NAME:
+    if role == "language_model" and split:
+        return f"tstbench train language-model {dataset} --kind {name.split('-')[0]}"
+    if role == "classifier" and (name in _BY_NAME or split):
         return f"tstbench train classifier {dataset} --kind {name}"
     return "tstbench train cola" if role == "acceptability" else f"tstbench prepare {dataset}"
 
@@ -208,7 +247,7 @@ SCORERS = Store(
     folder="scorers",
     card_file=CARD_FILE,
     card_type=ScorerCard,
-    key=lambda card: _key(card.role, card.dataset, card.name),
+    key=lambda card: _key(card.role, card.dataset, kept_as(card.name, card.split)),
     describe=_describe,
     command=_command,
     missing=MissingScorerError,

@@ -45,10 +45,12 @@ def make(
     from ...datasets_scripts.known import DATASETS
     from ...files import exclusive, home
     from ...talk import say
+    from .artefacts import kind_and_split
 
     if maker is None or direction is None or direction.dataset not in DATASETS:
         raise missing
-    slow = "hours without a GPU" if "transformer" in profile.scorers.values() else "minutes"
+    trained = [kind_and_split(spec)[0] for spec in profile.scorers.values()]
+    slow = "hours without a GPU" if "transformer" in trained else "minutes"
     say(
         f"scoring {direction} needs scorers that are not in {home()}: they are trained now, once, "
         f"and kept (half a minute for small datasets, {slow} for large ones)"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ...datasets_scripts.directions import Direction
 from ...errors import InputError, MissingScorerError, require_installed, unknown_name
-from .artefacts import CARD_FILE, Artefact, open_artefact
+from .artefacts import CARD_FILE, Artefact, kind_and_split, open_artefact
 from .base import Encoder, LanguageModel
 from .classifiers import ACCEPTABILITY_STYLES, Classifier, is_kind, kinds, load_classifier
 from .device import Placement
@@ -69,10 +69,11 @@ def attribution(spec: str, direction: Direction | None, placement: Placement) ->
     for module in ("torch", "transformers"):
         require_installed(module, "embedded")
     direction = _needed(direction)
-    if is_kind(spec) and spec in kinds():
-        check_differentiable(spec)
+    kind, split = kind_and_split(spec)
+    if kind in kinds():
+        check_differentiable(kind)
         try:
-            artefact = find_or_fetch("classifier", direction.dataset, spec)
+            artefact = find_or_fetch("classifier", direction.dataset, kind, split)
         except MissingScorerError as error:
             raise other_attribution(spec, direction.dataset, error) from error
         return _found_attribution(artefact, placement)
@@ -99,7 +100,7 @@ def check_differentiable(kind: str) -> None:
 
 def other_attribution(spec: str, dataset: str, error: MissingScorerError) -> MissingScorerError:
     """The same error, and what to do if the default transformer cannot be had."""
-    if spec != "transformer":
+    if kind_and_split(spec)[0] != "transformer":
         return error
     train = f"tstbench train classifier {dataset} --kind"
     return MissingScorerError(
@@ -140,9 +141,10 @@ def source_language_model(spec: str, direction: Direction | None, _placement: Pl
 
 
 def _language_model_of(role: str, style: str, spec: str, direction: Direction | None) -> Found:
-    if spec in LANGUAGE_MODELS:
-        dataset, name = _needed(direction).dataset, language_model_name(style, spec)
-        return _found_language_model(find_or_fetch(role, dataset, name))
+    kind, split = kind_and_split(spec)
+    if kind in LANGUAGE_MODELS:
+        dataset, name = _needed(direction).dataset, language_model_name(style, kind)
+        return _found_language_model(find_or_fetch(role, dataset, name, split))
     path = Path(spec).expanduser()
     if (path / CARD_FILE).is_file():
         return _found_language_model(open_artefact(path))
@@ -177,21 +179,22 @@ def split_layer(spec: str) -> tuple[str, int | None]:
     return model, int(layer)
 
 
-def _trained(role: str, dataset: str, kind: str, placement: Placement) -> Found:
+def _trained(role: str, dataset: str, spec: str, placement: Placement) -> Found:
+    kind, split = kind_and_split(spec)
     if kind not in kinds():
         raise unknown_name("kind of classifier", kind, kinds())
-    return _found_classifier(find_or_fetch(role, dataset, kind), placement)
+    return _found_classifier(find_or_fetch(role, dataset, kind, split), placement)
 
 
 def _found_classifier(artefact: Artefact, placement: Placement) -> Found:
     card = artefact.card
     on_device = card.kind in TORCH_KINDS
     load = partial(_opened_classifier, artefact.folder, placement, artefact.hash)
-    return Found(f"{card.kind}:{card.dataset}", artefact.hash, load, on_device=on_device)
+    return Found(f"{card.kind}:{card.corpus}", artefact.hash, load, on_device=on_device)
 
 
 def _found_attribution(artefact: Artefact, placement: Placement) -> Found:
-    name = f"{artefact.card.kind}:{artefact.card.dataset}"
+    name = f"{artefact.card.kind}:{artefact.card.corpus}"
     load = partial(_opened_attribution, artefact.folder, placement, name, artefact.hash)
     return Found(name, artefact.hash, load, on_device=True)
 
@@ -215,7 +218,7 @@ def _own_classifier(spec: str, styles: tuple[str, ...], placement: Placement) ->
 
 def _found_language_model(artefact: Artefact) -> Found:
     card = artefact.card
-    name = f"{card.name}:{card.dataset}"
+    name = f"{card.name}:{card.corpus}"
     opened = _opened_lstm if card.kind == "lstm" else _opened_language_model
     return Found(name, artefact.hash, partial(opened, artefact.folder, name, artefact.hash))
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ...datasets_scripts.directions import Direction
 from ...errors import InputError, MissingScorerError
-from .artefacts import CARD_FILE, Artefact, open_artefact
+from .artefacts import CARD_FILE, Artefact, kind_and_split, open_artefact
 from .device import Placement
 from .lexicon import LEXICON_FILE, StyleLexicon, read_lexicon
 from .published import find_or_fetch
@@ -28,7 +28,7 @@ def lexicon(spec: str, direction: Direction | None, _placement: Placement) -> Fo
         InputError: a direction is needed to know the dataset, or the file is no lexicon.
         MissingScorerError: it has not been trained, or there is no such file.
     """
-    if spec == LEXICON:
+    if kind_and_split(spec)[0] == LEXICON:
         return _found_lexicon(_trained("lexicon", direction, spec))
     path = Path(spec).expanduser()
     if (path / CARD_FILE).is_file():
@@ -47,7 +47,7 @@ def word_vectors(spec: str, direction: Direction | None, _placement: Placement) 
         InputError: a direction is needed to know the dataset, or the file has no vectors.
         MissingScorerError: they have not been trained, or there is no such file.
     """
-    if spec in (WORD_VECTORS, MASKED_VECTORS):
+    if kind_and_split(spec)[0] in (WORD_VECTORS, MASKED_VECTORS):
         return _found_vectors(_trained("word_vectors", direction, spec))
     path = Path(spec).expanduser()
     if (path / CARD_FILE).is_file():
@@ -57,13 +57,13 @@ def word_vectors(spec: str, direction: Direction | None, _placement: Placement) 
     return Found(name, digest, partial(_opened_vectors, file, name, digest))
 
 
-def _trained(role: str, direction: Direction | None, name: str) -> Artefact:
+def _trained(role: str, direction: Direction | None, spec: str) -> Artefact:
     if direction is None:
         raise InputError(
             f"a direction is needed to know whose {role.replace('_', ' ')} to use, such as "
             f"'yelp/negative-to-positive'; or give a file: --scorer {role}=FILE"
         )
-    return find_or_fetch(role, direction.dataset, name)
+    return find_or_fetch(role, direction.dataset, *kind_and_split(spec))
 
 
 def _of_role(folder: Path, role: str) -> Artefact:
@@ -80,13 +80,13 @@ def _file(path: Path, wrong: str) -> Path:
 
 
 def _found_lexicon(artefact: Artefact) -> Found:
-    name = f"{artefact.card.name}:{artefact.card.dataset}"
+    name = f"{artefact.card.name}:{artefact.card.corpus}"
     file = artefact.folder / LEXICON_FILE
     return Found(name, artefact.hash, partial(_opened_lexicon, file, name, artefact.hash))
 
 
 def _found_vectors(artefact: Artefact) -> Found:
-    name = f"{artefact.card.name}:{artefact.card.dataset}"
+    name = f"{artefact.card.name}:{artefact.card.corpus}"
     return Found(
         name, artefact.hash, partial(_loaded_vectors, artefact.folder, name, artefact.hash)
     )

@@ -14,6 +14,7 @@ from typing import Any
 
 from ...datasets_scripts.directions import Direction
 from ...errors import InputError, unknown_name
+from .artefacts import kind_and_split
 from .device import HERE, Placement
 from .roles import Found, role, roles
 
@@ -32,7 +33,8 @@ class Profile:
 
     Attributes:
         name: ``embedded``; with a scorer of the user's choice, ``embedded+encoder``.
-        scorers: role -> its scorer: a kind that is trained here, a Hub id, or a folder.
+        scorers: role -> its scorer: a Hub id, a folder, or a kind that is trained here, which learns
+            from the split that the dataset's facts name, or from the one behind ``@``.
         options: family -> option -> value: part of how the profile's authors measure.
     """
 
@@ -75,7 +77,9 @@ class Profile:
             chosen[role(name).name] = spec
         if not chosen:
             return self
-        name = "+".join([self.name, *chosen])
+        splits = {name: kind_and_split(spec)[1] for name, spec in chosen.items()}
+        named = [f"{name}@{split}" if split else name for name, split in splits.items()]
+        name = "+".join([self.name, *named])
         return replace(self, name=name, scorers={**self.scorers, **chosen})
 
 
@@ -94,11 +98,13 @@ PROFILES = {
         Profile(
             "paper",
             {
-                "classifier": "transformer",
-                "language_model": "kn5",
+                "classifier": "transformer@train",
+                "language_model": "kn5@train",
                 "acceptability": COLA_MODEL,
                 "encoder": "FacebookAI/roberta-large@9",
                 "bleurt": "Elron/bleurt-base-512",
+                "attribution": "transformer@train",
+                "source_language_model": "kn5@train",
             },
             {"acc": {"protocol": "paper"}, "bertscore": {"reduce": "mean"}},
         ),

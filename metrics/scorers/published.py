@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ...errors import MissingFileError, MissingScorerError, TSTBenchError
 from ...hub import fetch_model, hub_answers
-from .artefacts import Artefact, ScorerCard, adopt, find, open_artefact
+from .artefacts import Artefact, ScorerCard, adopt, find, kept_as, open_artefact, other_split
 
 NAMESPACE = "tstbench"
 
@@ -30,20 +30,27 @@ def fetch_recipe(card: ScorerCard) -> Artefact | None:
     if not hub_answers():
         return None
     try:
-        artefact = _fetch(card.role, card.dataset, card.name)
+        artefact = _fetch(card.role, card.dataset, kept_as(card.name, card.split))
     except TSTBenchError:
         return None
     return adopt(artefact) if artefact.card.recipe == card.recipe else None
 
 
-def find_or_fetch(role: str, dataset: str, name: str) -> Artefact:
+def find_or_fetch(role: str, dataset: str, name: str, split: str = "") -> Artefact:
     """The scorer with that name: trained here, or else published on the Hub (or ``HF_ENDPOINT``).
+
+    Args:
+        role: its role.
+        dataset: its dataset.
+        name: its name there.
+        split: that it learned from; empty for the one that the dataset's scorers learn from.
 
     Raises:
         MissingScorerError: it is in neither place, or the Hub cannot be reached; names the command
             that trains it.
         IntegrityError: its files do not match its card.
     """
+    name = kept_as(name, other_split(dataset, split))
     try:
         return find(role, dataset, name)
     except MissingScorerError as error:
@@ -61,6 +68,6 @@ def _fetch(role: str, dataset: str, name: str) -> Artefact:
     except MissingFileError as error:
         raise MissingScorerError(str(error)) from error
     card = artefact.card
-    if (card.role, card.dataset, card.name) != (role, dataset, name):
+    if (card.role, card.dataset, kept_as(card.name, card.split)) != (role, dataset, name):
         raise MissingScorerError(f"{repo_id} contains another scorer: {card.role} {card.name}")
     return artefact

@@ -91,6 +91,7 @@ def train_classifier(
     held_out: HeldOut | None = None,
     role: str = "classifier",
     name: str | None = None,
+    split: str = "",
     measure: Callable[[StyleModel], Mapping[str, float]] | None = None,
 ) -> Artefact:
     """Train and store a classifier; the same recipe is not trained twice.
@@ -110,6 +111,7 @@ def train_classifier(
             holds out a tenth, see :func:`~.data.split_held_out`.
         role: what metrics use it for.
         name: its name in the cache; default: the kind.
+        split: that it learns from, if not the one that its dataset's scorers learn from.
         measure: returns further scores of the trained model for its card, as fractions.
 
     Returns:
@@ -143,7 +145,11 @@ def train_classifier(
         data_fingerprint=data_fingerprint(train.sentences, train.labels),
         n_sentences=len(train),
         n_excluded=n_excluded,
-        settings={**config.settings(), "recipe_version": RECIPE_VERSION},
+        settings={
+            **config.settings(),
+            "recipe_version": RECIPE_VERSION,
+            **({"split": split} if split else {}),
+        },
         versions={"tstbench": __version__, **{library: version(library) for library in libraries}},
     )
     if (there := find_recipe(card) or fetch_recipe(card)) is not None:

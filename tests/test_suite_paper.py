@@ -64,7 +64,8 @@ def test_what_the_benchmark_would_take(capsys, monkeypatch, tstbench_home):
     for needed in (
         "TSTBENCH_GYAFC", "github.com/raosudha89/GYAFC-corpus", "OPENAI_API_KEY",
         "strap.paraphraser=",
-        "FacebookAI/roberta-large (Hub)", "facebook/bart-large (Hub)", "files of yelp, train (GitHub",
+        "FacebookAI/roberta-large (Hub)", "facebook/bart-large (Hub)",
+        "files of yelp, train (GitHub",
     ):  # fmt: skip
         assert needed in out
     assert all(len(line) <= 80 for line in out.splitlines())

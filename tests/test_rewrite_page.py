@@ -102,9 +102,12 @@ def test_a_slow_system_delays_no_other_and_says_who_is_before(desk_of):
 def test_what_takes_too_long_is_said(desk_of):
     gate = Gate()
     desk = desk_of(offer("slow", gate), patience=0.05)
-    told = answered(desk, ask(desk))  # the desk gives up, the thread goes on
-    assert told["slow"]["error"] == "No answer within 0 seconds."
-    gate.open.set()
+    first, second = ask(desk), ask(desk, "second .")
+    assert answered(desk, first)["slow"]["error"] == "No answer within 0 seconds."
+    told = answered(desk, second)["slow"]["error"]  # nobody waits behind it without end
+    assert told == "No answer to a sentence before this one within 0 seconds."
+    gate.open.set()  # the desk gave up, the thread goes on
+    until(lambda: answered(desk, ask(desk, "third ."))["slow"].get("text") == "THIRD .")
 
 
 def test_who_stopped_asking_is_skipped(desk_of):

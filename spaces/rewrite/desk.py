@@ -27,7 +27,7 @@ from .offers import (
 )
 
 _MOST_TICKETS = 2000
-PATIENCE = 60.0  # seconds for one sentence; the card then says so, and the line goes on
+PATIENCE = 60.0  # seconds for one sentence; its card and those behind then say so
 
 
 class NoTicketError(InputError):
@@ -140,13 +140,12 @@ class Desk:
     def _answer(self, index: int, job: Job) -> dict[str, Any]:
         line, state = self._lines[index], job.state
         told: dict[str, Any] = {"system": index, "state": state}
-        if state == "waiting":
+        if state in _OPEN and line.busy() > self._patience:  # who waits behind it is told too
+            which = " to a sentence before this one" * (state == "waiting")
+            error = f"No answer{which} within {self._patience:.0f} seconds."
+            told |= {"state": "failed", "error": error}
+        elif state == "waiting":
             told |= {"ahead": line.ahead(job), "loading": line.is_loading}
-        elif state == "working" and time.monotonic() - job.began > self._patience:
-            told |= {
-                "state": "failed",
-                "error": f"No answer within {self._patience:.0f} seconds.",
-            }
         elif state == "failed":
             told["error"] = job.error
         elif state == "done":

@@ -68,6 +68,7 @@ class Line:
         self._asked = self._begun = 0
         self._remembered: OrderedDict[tuple[str, str], str] = OrderedDict()
         self._system: System | None = None
+        self._in_work: Job | None = None
         self._problem = ""
         self._closed = False
         self._thread = threading.Thread(
@@ -93,6 +94,11 @@ class Line:
     def ahead(self, job: Job) -> int:
         """How many are answered before a waiting job, the one in work included."""
         return max(0, job.number - self._begun + 1) if job.state == "waiting" else 0
+
+    def busy(self) -> float:
+        """For how many seconds it has been at the sentence in work."""
+        job = self._in_work
+        return time.monotonic() - job.began if job and job.state == "working" else 0.0
 
     def close(self) -> None:
         """Stop after the sentence in work."""
@@ -130,6 +136,7 @@ class Line:
         if self._system is None:
             job.fail(self._problem)
             return
+        self._in_work = job
         job.began, job.state = time.monotonic(), "working"
         try:
             (answer,) = self._system.transfer([job.text], job.direction, device=self._device)

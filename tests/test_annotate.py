@@ -480,6 +480,22 @@ class TestExport:
         assert means["Parrot", "overall"] == 4
         json.dumps(statistics, allow_nan=False)
 
+    def test_kappa_is_of_those_who_have_scored_any(self, desk, folder):
+        """Two agree wholly and the third has not begun: 1, of two raters, which the page says."""
+        known = keys(folder)
+        for name in RATERS[:2]:
+            for position in range(8):
+                style = 1 + len(desk.screen(known[name], position).texts[-1].text) % 5
+                desk.save(known[name], position, {"scores": GOOD["scores"] | {"style": style}})
+        statistics = desk.statistics(known[""])
+        (style,) = (r for r in statistics["agreement"] if r["aspect"] == "style")
+        assert (style["kappa"]["value"], len(style["raters"])) == (pytest.approx(1), 2)
+        desk.save(known[RATERS[2]], 0, {"scores": GOOD["scores"]})
+        (style,) = (r for r in desk.statistics(known[""])["agreement"] if r["aspect"] == "style")
+        assert (style["kappa"]["items"], len(style["raters"])) == (1, 3)
+        assert statistics["fewest"] == 20
+        assert style["alpha"]["interval"] is None
+
     def test_a_study_that_does_not_ask_for_overall_derives_it_from_each_raters_three(
         self, results, tmp_path
     ):

@@ -207,6 +207,7 @@ def test_the_owner_sees_agreement_and_exports(study, visit, tmp_path):
     text = page.inner_text("main")
     assert "Ann" in text
     assert "rater-1" in text
+    assert "every rater who has scored any here (" in text
     with page.expect_download() as download:
         page.click("text=Export judgments")
     download.value.save_as(tmp_path / "j.jsonl")

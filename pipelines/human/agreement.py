@@ -48,7 +48,7 @@ class Agreement:
         aspect: what was judged.
         scale: the scale of the scores.
         raters: pseudonyms of those who scored at least one item.
-        kappa: Fleiss' kappa over the items that every rater scored, categories unordered; not
+        kappa: Fleiss' kappa over the items that all of ``raters`` scored, categories unordered; not
             defined for scores that are not categories (``interval`` scales).
         alpha: Krippendorff's alpha at the scale's level, over items with two scores or more.
     """

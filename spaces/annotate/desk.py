@@ -13,6 +13,7 @@ from ...datasets_scripts.judgments.aspects import ASPECTS
 from ...datasets_scripts.judgments.schema import Judgment, judgment_record
 from ...errors import InputError, TSTBenchError
 from ...files import exclusive
+from ...metrics.statistics import FEWEST
 from ...pipelines.human.agreement import agreement, system_means
 from .answers import Answer, AnswerLog, Answers
 from .export import judgments, open_logs
@@ -276,4 +277,5 @@ def _statistics(study: Study, rows: list[Judgment]) -> dict[str, Any]:
         "means": [asdict(row) for row in system_means(rows)],
         "titles": {name: aspect.title for name, aspect in ASPECTS.items()},
         "resamples": RESAMPLES,
+        "fewest": FEWEST,
     }

@@ -71,16 +71,16 @@ function statisticsSections(statistics, bounds) {
   if (!statistics.agreement.length) return [section("Agreement", el("p", { class: "muted" }, "There are no answers yet."))];
   const heads = [["Aspect"], ["Krippendorff’s α", "number"], ["outputs", "number"], ["Fleiss’ κ", "number"], ["outputs", "number"]];
   const cells = (row) => [statistics.titles[row.aspect], coefficient(row.alpha), String(row.alpha.items), coefficient(row.kappa), String(row.kappa.items)];
-  const note = `α: outputs scored by two or more raters, at the scale’s level. κ: outputs scored by all raters, scores unordered. 95% intervals: bootstrap over outputs, ${statistics.resamples} resamples.`;
+  const note = (raters) => `α: outputs scored by two or more raters, at the scale’s level. κ: outputs scored by every rater who has scored any here (${raters}), scores unordered. 95% intervals, from ${statistics.fewest} outputs on: bootstrap over outputs, ${statistics.resamples} resamples.`;
   const directions = [...new Set(statistics.agreement.map((row) => row.direction))];
   const agreement = directions.map((direction) => {
     const here = statistics.agreement.filter((row) => row.direction === direction);
-    return section(`Agreement, ${direction ?? "all directions pooled"}`, table(note, heads, here.map(cells)));
+    return section(`Agreement, ${direction ?? "all directions pooled"}`, table(note(Math.max(...here.map((row) => row.raters.length))), heads, here.map(cells)));
   });
   return [...agreement, ...means(statistics, bounds)];
 }
 
-function means({ means: rows, titles }, bounds) {
+function means({ means: rows, titles, fewest }, bounds) {
   const aspects = Object.keys(titles).filter((name) => rows.some((row) => row.aspect === name));
   const directions = [...new Set(rows.map((row) => row.direction))];
   return directions.map((direction) => {
@@ -97,7 +97,7 @@ function means({ means: rows, titles }, bounds) {
     const competing = systems.filter((system) => !bounds.includes(system));
     const apart = systems.filter((system) => bounds.includes(system));
     const heads = [["System"], ...aspects.map((aspect) => [titles[aspect], "number"]), ["outputs", "number"]];
-    return section(`Mean scores, ${direction}`, table("Mean over outputs of the mean over raters, 95% bootstrap interval.", heads, competing.map(cells), apart.map(cells)));
+    return section(`Mean scores, ${direction}`, table(`Mean over outputs of the mean over raters; 95% bootstrap interval from ${fewest} outputs on.`, heads, competing.map(cells), apart.map(cells)));
   });
 }
 

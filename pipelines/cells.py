@@ -127,6 +127,7 @@ class SystemCell(Cell):
     choice: Choice = USUAL_CHOICE
     steps: tuple[str, ...] = ()  # of post-processing
     runs_of: str | None = None  # the name of the system that this is a run of, with other seeds
+    device: str = "auto"
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -146,7 +147,14 @@ class SystemCell(Cell):
     def _transfer(
         self, found: FoundSystem, test_set: TestSet, path: Path
     ) -> tuple[SystemInfo, Outputs]:
-        predictions = transfer(found, test_set, path, generation=self.generation, steps=self.steps)
+        predictions = transfer(
+            found,
+            test_set,
+            path,
+            generation=self.generation,
+            device=self.device,
+            steps=self.steps,
+        )
         card = read_card(path)
         made_by: dict[str, Any] = {"system_hash": card.system_hash}
         if card.about is not None:  # earlier versions did not say it
@@ -168,7 +176,7 @@ def cells(suite: Suite, folder: Path) -> dict[str, list[Cell]]:
     groups: dict[str, list[Cell]] = {}
     for number, system in enumerate(suite.system, start=1):
         try:
-            for cell in _Table(system, folder, suite.directions).cells():
+            for cell in _Table(system, folder, suite.directions, suite.device).cells():
                 parse_direction(cell.direction)
                 groups.setdefault(cell.direction, []).append(cell)
         except _TableError as error:
@@ -205,6 +213,7 @@ class _Table:
     system: SuiteSystem
     folder: Path
     common: tuple[str, ...]  # directions of the suite
+    device: str
 
     def cells(self) -> Iterator[Cell]:
         """The table's cells, one per direction."""
@@ -265,8 +274,9 @@ class _Table:
             info = info.model_copy(update=said)
         generation = Generation(seed=self.system.seed, settings=self.system.generation)
         for direction in self._directions(card.directions):
+            steps = self.system.postprocess
             cell = SystemCell(
-                direction, info, name, stored, generation, choice, self.system.postprocess
+                direction, info, name, stored, generation, choice, steps, device=self.device
             )
             yield from [cell] if self.system.seeds is None else self._runs(cell, self.system.seeds)
 

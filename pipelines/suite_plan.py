@@ -270,7 +270,7 @@ def _training(cell: SystemCell, direction: Direction, needs: _Needs) -> _Trainin
         needs.of_split(learned.dataset, one)
     for name in kind.LOCAL:
         needs.of_hub(getattr(config, name))
-    slow = takes_long(cell.name, learned, config)
+    slow = takes_long(cell.name, learned, config, cell.device)
     return _Training(f"{cell.name} {learned.name} {config}", _seconds(cell), slow)
 
 

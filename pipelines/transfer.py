@@ -158,7 +158,7 @@ def _ready(
     batch_size: int | None,
     device: str,
 ) -> Answering:
-    stored = found.open()
+    stored = found.open(device)
     system = found.kind.of(stored, device=device)
 
     def answer(indices: Sequence[int]) -> Iterable[str]:

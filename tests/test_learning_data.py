@@ -50,6 +50,17 @@ def test_held_out_sentences_leave_the_training_with_all_their_copies():
         hold_out(given, 4, seed=0)
 
 
+def test_a_copy_in_other_case_or_with_other_spaces_is_a_copy():
+    shouted = [text.upper().replace(" .", ".") for text in (*BAD, *GOOD)]
+    train, held = hold_out(data((*BAD, *shouted[:9]), (*GOOD, *shouted[9:])), 2, seed=0)
+    for side, every in enumerate((BAD, GOOD)):
+        keys = {text.lower().replace(" ", "") for text in held[side]}
+        others = [text for text in every if text.replace(" ", "") not in keys]
+        assert len(others) == len(every) - len(keys)
+        assert [text for text in train[side] if text in every] == others
+        assert len(train[side]) == 2 * len(others)
+
+
 def test_a_validation_split_chooses_where_there_is_one():
     some = TrainingPart("validation", ("a", "b", "a", "c"), ("d", "d", "e"))
     train, held = hold_out(data(validation=some), 2, seed=0)
@@ -146,6 +157,16 @@ def test_validation_pairs_are_held_out_as_published_and_no_more_than_asked():
     assert found.held_out == tuple((s.lower(), t.lower()) for s, t in (
         ("food 0 was bad.", "food 0 was good."), ("food 1 was bad.", "food 1 was good."),
     ))  # fmt: skip
+
+
+def test_validation_pairs_without_two_sides_choose_nothing():
+    split = TrainingPart("validation", (), (), (("good .", " "), ("", "fine .")))
+    found = paired(data(pairs=pairs_of(30), validation=split))
+    assert found == paired(data(pairs=pairs_of(30)))
+    assert len(found.held_out) == 2
+    good = replace(split, pairs=tuple(pairs_of(5)))
+    with pytest.raises(InputError, match="only 0 pairs are there to learn mini"):
+        paired(data(pairs=split.pairs, validation=good))
 
 
 def test_pairs_are_mined_if_asked_for_or_if_there_are_none():

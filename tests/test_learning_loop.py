@@ -21,6 +21,7 @@ from tstbench.trainers.learning.compiling import refused_by_compiler
 from tstbench.trainers.learning.curve import terms_text
 from tstbench.trainers.learning.loop import Learner, Update, learn
 from tstbench.trainers.learning.order import Order
+from tstbench.trainers.learning.processes import half_of
 from tstbench.trainers.learning.run import Run
 
 RECIPE = "a recipe"
@@ -363,6 +364,16 @@ def test_lost_best_weights_are_told(tmp_path):
     best.write_bytes(best.read_bytes()[:-5])
     with pytest.raises(IntegrityError, match=r"best weights .* begin anew with --restart"):
         learn(Two(), Run(folder=tmp_path / "run"), RECIPE)
+
+
+def test_a_gpu_without_bfloat16_is_no_matter_to_the_processor(monkeypatch):
+    # No such GPU is at hand: what torch would say of one.
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda: False)
+    assert losses(learn(Two(steps=4), Run(device="cpu", precision="bfloat16"), RECIPE))
+    assert [half_of(precision, "auto") for precision in ("auto", "float32")] == [False, False]
+    with pytest.raises(InputError, match="--precision bfloat16: this GPU has none"):
+        learn(Two(), Run(precision="bfloat16"), RECIPE)
 
 
 def test_a_device_that_is_not_there_is_told():

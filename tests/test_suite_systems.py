@@ -5,8 +5,10 @@ import re
 import shutil
 
 import pytest
+import torch
 from prepared import BACK, DIRECTION, command_line, refusal
 from suite_runs import run, stamps
+from trained_tiny import trained_tiny
 
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.datasets_scripts.training import load_training
@@ -177,3 +179,16 @@ def test_a_suite_trains_once_for_both_ways_with_its_settings(tmp_path, capsys):
     ):
         path.write_text(TRAINED.replace(old, new))
         assert expected in refusal(capsys, "run", path)
+
+
+def test_a_suite_trains_and_writes_on_its_device(tmp_path, tmp_path_factory, capsys):
+    if torch.cuda.is_available():
+        pytest.skip("there is one")
+    folder = trained_tiny(tmp_path_factory)
+    path = tmp_path / "suite.toml"
+    trained = TRAINED.split("preset")[0].replace('"stytrans"', f'"{folder}"')
+    for text in (TRAINED, trained):
+        path.write_text(f'device = "cuda"\n{text}')
+        assert "finds no CUDA device here" in command_line(capsys, "run", path)[2]
+        assert not list(tmp_path.rglob("predictions/**/*.jsonl"))
+    assert not list(SYSTEM_STORE.models())

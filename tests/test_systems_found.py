@@ -6,6 +6,7 @@ import shutil
 from dataclasses import replace
 
 import pytest
+import torch
 from own_data import RUDE, write_lines, write_manners
 
 from tstbench.datasets_scripts.added import load_data
@@ -37,7 +38,7 @@ def test_another_content_of_a_file_that_settings_name_is_another_system(tmp_path
     choice = Choice(preset="tiny", settings={"instructions": str(file)})
     first = find_system("llama-lora-inst", THERE, choice=choice)
     stored = kept(first)
-    assert find_system("llama-lora-inst", THERE, choice=choice).open() == stored
+    assert find_system("llama-lora-inst", THERE, choice=choice).open("cpu") == stored
     write_records(file, "one", "six")  # of the same length
     other = find_system("llama-lora-inst", THERE, choice=choice)
     assert other.identity != first.identity
@@ -91,7 +92,7 @@ def test_both_ways_are_one_system_and_one_way_is_refused_the_other(tmp_path):
     assert there.identity == back.identity
     stored = kept(there)
     assert back.card == there.card
-    assert find_system("stytrans", BACK, choice=Choice(preset="tiny")).open() == stored
+    assert find_system("stytrans", BACK, choice=Choice(preset="tiny")).open("cpu") == stored
     folder = tmp_path / "dr"
     trained = train_system("delete-retrieve", load_training(THERE))
     load_system(trained.folder).save_pretrained(folder)
@@ -100,6 +101,15 @@ def test_both_ways_are_one_system_and_one_way_is_refused_the_other(tmp_path):
         find_system(str(folder), BACK)
     with pytest.raises(InputError, match="cannot do"):
         list(load_system(folder).transfer(["so bad ."], BACK))
+
+
+def test_a_system_is_trained_on_the_device_that_it_is_loaded_on(tstbench_home):
+    if torch.cuda.is_available():
+        pytest.skip("there is such a device")
+    found = find_system("stytrans", THERE, choice=Choice(preset="tiny"))
+    with pytest.raises(InputError, match=r"--device cuda: .* finds no CUDA device here"):
+        found.load("cuda")
+    assert not list(tstbench_home.rglob("system.json")), "told before the training, not after it"
 
 
 def test_a_transfer_takes_an_id_for_each_sentence_and_a_batch_that_can_be():
@@ -148,7 +158,7 @@ def test_a_card_that_says_another_kind_is_refused(tmp_path):
 def test_a_file_that_changes_while_it_is_read_is_not_taken_for_the_one_before(tmp_path):
     load_data(write_manners(tmp_path))
     way = parse_direction("manners/rude-to-polite")
-    before = find_system("delete-retrieve", way).open()
+    before = find_system("delete-retrieve", way).open("cpu")
     os.utime(tmp_path / "rude.txt", (1, 1))  # the same sentences, which must be read to know it
 
     def changing(direction, **how):

@@ -16,8 +16,9 @@ from ..errors import InputError, UnknownNameError, unknown_name
 from ..hub import is_repo_id
 from ..talk import say
 from .learning.pace import ask_before
+from .learning.run import Run
 from .registry import system_class, system_names
-from .settings import as_json
+from .settings import as_json, read_settings
 from .system import System, SystemConfig, check_direction, open_system
 from .system_card import SYSTEM_STORE, StoredSystem, SystemCard
 from .train import planned_system, presets, system_config, train_system
@@ -50,12 +51,12 @@ class FoundSystem:
     Attributes:
         card: if the system is yet to be trained, as far as it is known.
         identity: what identifies its predictions: the hash of a folder, or the recipe of a name.
-        open: finds its folder; trains the system first if needed.
+        open: finds its folder; trains the system first, on a device, if needed.
     """
 
     card: SystemCard
     identity: str
-    open: Callable[[], StoredSystem]
+    open: Callable[[str], StoredSystem]
 
     @property
     def kind(self) -> type[System]:
@@ -64,7 +65,7 @@ class FoundSystem:
 
     def load(self, device: str = "auto") -> System:
         """The system itself, ready to transfer."""
-        return self.kind.of(self.open(), device=device)
+        return self.kind.of(self.open(device), device=device)
 
 
 def load_system(
@@ -142,7 +143,7 @@ def find_system(
             about, files=(*about.files, *_local_files(system_class(name_or_path), config))
         )
         if (there := _trained_before(name_or_path, called, learned, about)) is not None:
-            return FoundSystem(there.card, there.card.recipe, lambda: there)
+            return FoundSystem(there.card, there.card.recipe, lambda _device: there)
         before = about.state()
         card = planned_system(name_or_path, load(learned), config, called=called)
         about.keep(card.recipe, before)
@@ -150,7 +151,7 @@ def find_system(
         return FoundSystem(
             card,
             card.recipe,
-            lambda: _trained(name_or_path, usual(learned), config, called),
+            lambda device: _trained(name_or_path, usual(learned), config, called, device),
         )
     if revision is None:
         name_or_path = str(_of_direction(Path(name_or_path), direction))
@@ -159,10 +160,12 @@ def find_system(
     return found
 
 
-def _trained(name: str, data: TrainingData, config: SystemConfig, called: str) -> StoredSystem:
+def _trained(
+    name: str, data: TrainingData, config: SystemConfig, called: str, device: str
+) -> StoredSystem:
     """Train a system; the user is asked if that takes hours."""
     direction = data.direction.name
-    if takes_long(name, data.direction, config):
+    if takes_long(name, data.direction, config, device):
         ask_before(
             f"{name} is not trained for {direction} yet, and with the published settings this "
             "takes hours or days without a GPU",
@@ -170,11 +173,12 @@ def _trained(name: str, data: TrainingData, config: SystemConfig, called: str) -
             f"an hour, tstbench train {name} --preset small --direction {direction} --out FOLDER, "
             "and give FOLDER",
         )
-    return train_system(name, data, config, called=called)
+    run = read_settings(Run, {"device": device}, "training")
+    return train_system(name, data, config, called=called, run=run)
 
 
-def takes_long(name: str, direction: Direction, config: SystemConfig) -> bool:
-    """Whether training takes hours or days here: published settings, and no GPU."""
+def takes_long(name: str, direction: Direction, config: SystemConfig, device: str) -> bool:
+    """Whether training takes hours or days on a device: published settings, and no GPU."""
     known = presets(type(config))
     whole = (
         system_config(name, direction, preset=preset)
@@ -182,7 +186,7 @@ def takes_long(name: str, direction: Direction, config: SystemConfig) -> bool:
         if preset is None or preset in known
     )
     usual = any(is_same_but_seed(config, one) for one in whole)
-    return usual and "small" in known and not has_gpu()
+    return usual and "small" in known and (device == "cpu" or not has_gpu())
 
 
 def is_same_but_seed(config: SystemConfig, other: SystemConfig) -> bool:
@@ -238,7 +242,7 @@ def find_stored(name: str, *, revision: str | None = None) -> FoundSystem:
         raise UnknownNameError(f"{hint} You can also give a folder or a Hub id (owner/name).")
     stored = open_system(name, revision=revision)
     system_class(stored.card.kind)  # raises if its package is not installed
-    return FoundSystem(stored.card, stored.hash, lambda: stored)
+    return FoundSystem(stored.card, stored.hash, lambda _device: stored)
 
 
 def _trained_before(
@@ -257,4 +261,4 @@ def _trained_before(
 def _untrained(name: str) -> FoundSystem:
     card = system_class(name).untrained()
     stored = StoredSystem(Path(), card, SYSTEM_STORE.hash_of(card))
-    return FoundSystem(card, card.recipe, lambda: stored)
+    return FoundSystem(card, card.recipe, lambda _device: stored)

@@ -51,8 +51,8 @@ class Paired:
             data: of one direction.
             choice: ``data``, ``mined``, or ``auto``: the data's, or mined ones if it has none.
             mine: finds pseudo-pairs among prepared training sentences.
-            hold_out: pairs to choose weights with: of the validation split if it has pairs,
-                otherwise drawn from the rest, at most a tenth of it.
+            hold_out: pairs to choose weights with: of the validation split if it has pairs with
+                two sides, otherwise drawn from the rest, at most a tenth of it.
             seed: of what is drawn.
             system: its name, for messages.
 
@@ -70,11 +70,11 @@ class Paired:
             pairs = [p for p in dict.fromkeys(mine(sides)) if all(p)]
         else:
             pairs = prepared_pairs(own, prepare)
-        ready: Sequence[Pair] = ()
+        ready: list[Pair] = []
         if not mined and data.validation is not None:
-            ready = data.validation.pairs
-        if ready:
-            return cls(tuple(pairs), tuple(prepared_pairs(ready, prepare)[:hold_out]), mined)
+            ready = prepared_pairs(data.validation.pairs, prepare)
+        if ready and pairs:
+            return cls(tuple(pairs), tuple(ready[:hold_out]), mined)
         sources = list(dict.fromkeys(source for source, _ in pairs))
         size = min(hold_out, len(sources) // 10)
         if size < 1:

@@ -12,13 +12,27 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
 
 from ...errors import InputError, require
+from ...metrics.scorers.device import Device, Placement
 from .run import Run
+
+
+def half_of(precision: str, device: str) -> bool:
+    """Whether a model computes in bfloat16; see :class:`~.run.Run`.
+
+    Raises:
+        InputError: this GPU has none, or there is no such device.
+    """
+    on_gpu = Placement(cast(Device, device)).resolve() == "cuda"
+    has_it = on_gpu and torch.cuda.is_bf16_supported()
+    if precision == "bfloat16" and on_gpu and not has_it:
+        raise InputError("--precision bfloat16: this GPU has none; use --precision float32")
+    return precision == "bfloat16" or (precision == "auto" and has_it)
 
 
 @dataclass(frozen=True)
@@ -36,18 +50,8 @@ class Processes:
             MissingExtraError: accelerate is not installed.
         """
         accelerate = require("accelerate", "train")
-        there = torch.cuda.is_available()
-        if run.device == "cuda" and not there:
-            raise InputError(
-                f"--device cuda: torch {torch.__version__} finds no CUDA device here. Use "
-                "--device cpu, or install a torch build with CUDA"
-            )
-        if run.precision == "bfloat16" and there and not torch.cuda.is_bf16_supported():
-            raise InputError("--precision bfloat16: this GPU has none; use --precision float32")
-        on_cpu = run.device == "cpu" or not there
-        half = run.precision == "bfloat16" or (
-            run.precision == "auto" and not on_cpu and torch.cuda.is_bf16_supported()
-        )
+        half = half_of(run.precision, run.device)
+        on_cpu = Placement(run.device).resolve() == "cpu"
         # An earlier training of this process may have had another precision, or device.
         alone = int(os.environ.get("WORLD_SIZE", "1")) == 1
         accelerate.state.AcceleratorState._reset_state(reset_partial_state=alone)

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from sacrebleu.metrics.bleu import BLEU
 
+from ...datasets_scripts.cleaning import match_key
 from ...datasets_scripts.training import TrainingData
 from ...errors import InputError
 from ...metrics.scorers.classifiers import StyleModel
@@ -65,7 +66,8 @@ def hold_out(data: TrainingData, size: int, seed: int) -> tuple[Sides, Sides]:
     """Split training sentences into those to learn from and those to select with.
 
     The dataset's validation split is for selection if there is one; otherwise ``size`` sentences a
-    style are drawn from the training split, and all copies of them leave it.
+    style are drawn from the training split, and all copies of them leave it, whatever their case
+    and spaces.
 
     Raises:
         InputError: a style has too few sentences.
@@ -85,9 +87,9 @@ def hold_out(data: TrainingData, size: int, seed: int) -> tuple[Sides, Sides]:
                 f"{size} are held out to choose weights with: lower hold_out, or add sentences"
             )
         drawn = np.random.default_rng([seed, side]).choice(len(distinct), size, replace=False)
-        out = {distinct[i] for i in drawn}
+        out = {match_key(distinct[i]) for i in drawn}  # what is learned is lower-cased later
         held.append(tuple(distinct[i] for i in sorted(drawn)))
-        kept.append(tuple(text for text in train[side] if text not in out))
+        kept.append(tuple(text for text in train[side] if match_key(text) not in out))
     return Sides(*kept), Sides(*held)
 
 

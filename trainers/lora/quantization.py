@@ -3,27 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from ...errors import InputError, require
-from ...metrics.scorers.device import Device, Placement
 
 Quantization = Literal["4bit", "8bit", "none"]
-
-
-def half_of(precision: str, device: str) -> bool:
-    """Whether a model computes in bfloat16; see :class:`~..learning.run.Run`.
-
-    Raises:
-        InputError: this GPU has none, or there is no such device.
-    """
-    import torch
-
-    on_gpu = Placement(cast(Device, device)).resolve() == "cuda"
-    has_it = on_gpu and torch.cuda.is_bf16_supported()
-    if precision == "bfloat16" and on_gpu and not has_it:
-        raise InputError("--precision bfloat16: this GPU has none; use --precision float32")
-    return precision == "bfloat16" or (precision == "auto" and has_it)
 
 
 def local_device(place: str) -> str:

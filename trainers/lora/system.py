@@ -32,6 +32,7 @@ from ...metrics.scorers.portable import portable
 from ...metrics.text import preparation
 from ..learning.mining import lexical_pairs
 from ..learning.paired import Paired
+from ..learning.processes import half_of
 from ..learning.run import IN_MEMORY, Run
 from ..prompting.prompts import instruction
 from ..settings import read_settings
@@ -47,7 +48,6 @@ from .config import (
     LoraSettings,
 )
 from .instruction_data import load_instructions
-from .quantization import half_of
 from .records import Record, answer, prompt, prompt_rows, rows_of
 from .tuning import Tuned, tune
 from .writing import Writer

@@ -24,12 +24,12 @@ from ...scratch import scratch_folder
 from ..learning.curve import Curve
 from ..learning.order import Order
 from ..learning.pace import paced, stopped
+from ..learning.processes import half_of
 from ..learning.run import Run
 from .adapter import Adapter
 from .base import Base, longest_row, quiet
 from .config import AdapterConfig
 from .keeping import BEST, BEST_SCORE, CHECKPOINT, Keeper, callback_of, last_checkpoint
-from .quantization import half_of
 from .records import Row
 
 _IGNORED = -100

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...datasets_scripts.known import as_direction, parse_direction
+from ...datasets_scripts.known import as_direction, language_of, parse_direction
 from ...errors import InputError, MissingScorerError, TSTBenchError, require_installed
 from ...metrics.scorers.classifiers import Classifier, is_kind, kinds
 from ...metrics.scorers.device import HERE
@@ -53,9 +53,7 @@ class StyleSpace:
     picture_separation: float
 
 
-def style_space(
-    results: DirectionResults, classifier: str | None = None, language: str = "en"
-) -> StyleSpace:
+def style_space(results: DirectionResults, classifier: str | None = None) -> StyleSpace:
     """Lay out sources and references of one direction.
 
     Args:
@@ -63,7 +61,6 @@ def style_space(
         classifier: a kind, a folder or a Hub id; by default a transformer trained on the dataset,
             else the one that the results were scored with, else any that is there, and without
             one the sentence embeddings of the embedded encoder.
-        language: of the sentences.
 
     Raises:
         InputError: too few sentences or references.
@@ -74,15 +71,11 @@ def style_space(
         results,
         {"sources": _sources(samples[::2]), "references": _references(samples[1::2])},
         classifier,
-        language,
     )
 
 
 def style_maps(
-    there: DirectionResults,
-    back: DirectionResults,
-    classifier: str | None = None,
-    language: str = "en",
+    there: DirectionResults, back: DirectionResults, classifier: str | None = None
 ) -> tuple[StyleSpace, StyleSpace]:
     """Lay out the two styles of two opposite directions, as the TSTBench paper does.
 
@@ -90,7 +83,6 @@ def style_maps(
         there: with sentences.
         back: the direction from its target style to its source style, with sentences.
         classifier: see :func:`style_space`.
-        language: of the sentences.
 
     Returns:
         The map of the test sentences of both styles (the paper's figure 6a), and that of the
@@ -105,17 +97,13 @@ def style_maps(
     of_source, of_target = _samples(there), _samples(back)
     written = {source: _sources(of_source), target: _sources(of_target)}
     rewritten = {source: _references(of_target), target: _references(of_source)}
-    return (
-        _space(there, written, classifier, language),
-        _space(there, rewritten, classifier, language),
-    )
+    return _space(there, written, classifier), _space(there, rewritten, classifier)
 
 
 def _space(
     results: DirectionResults,
     sentences: Mapping[str, Sequence[tuple[str, str]]],
     classifier: str | None,
-    language: str,
 ) -> StyleSpace:
     """Lay out two groups of sentences (ids and texts), at most 250 of each, evenly chosen."""
     if min(map(len, sentences.values())) < FEWEST:
@@ -127,7 +115,7 @@ def _space(
         name: rows[:: max(1, -(-len(rows) // MOST_OF_A_GROUP))] for name, rows in sentences.items()
     }
     rows = [(name, *row) for name, some in chosen.items() for row in some]
-    vectors, seen_by = _vectors(results, [text for _, _, text in rows], classifier, language)
+    vectors, seen_by = _vectors(results, [text for _, _, text in rows], classifier)
     groups: np.ndarray = np.repeat([0, 1], [len(some) for some in chosen.values()])
     vectors = fewer_dimensions(vectors)
     points = laid_out(vectors)
@@ -188,9 +176,10 @@ def _references(samples: Sequence[Sample]) -> list[tuple[str, str]]:
 
 
 def _vectors(
-    results: DirectionResults, texts: Sequence[str], wanted: str | None, language: str
+    results: DirectionResults, texts: Sequence[str], wanted: str | None
 ) -> tuple[np.ndarray, str]:
     """One vector for each text, and what they are."""
+    language = language_of(as_direction(results.name))
     prepared = preparation(language).for_classifier(texts)
     for spec in [wanted] if wanted else _candidates(results):
         try:

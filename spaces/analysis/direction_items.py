@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup
 
-from ...datasets_scripts.known import as_direction, language_of
 from ...errors import TSTBenchError, UnknownNameError
 from ...metrics.units import between, number
 from ...pipelines.analysis.correlation import over_sentences, over_systems
@@ -119,8 +118,7 @@ def direction_items(
     if style_map:
         say(f"{results.name}: laying out the space of styles (t-SNE, some seconds)")
         try:
-            language = language_of(as_direction(results.name))
-            space = style_space(results, classifier, language)
+            space = style_space(results, classifier)
             items.append(space_item(SOURCES_AND_REFERENCES, results.name, space))
         except TSTBenchError as error:
             if classifier:

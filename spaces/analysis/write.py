@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ...datasets_scripts.judgments.own import read_study
 from ...datasets_scripts.judgments.schema import Judgment
-from ...datasets_scripts.known import DIRECTIONS, as_direction, language_of
+from ...datasets_scripts.known import DIRECTIONS, as_direction
 from ...errors import InputError, TSTBenchError
 from ...files import (
     atomic_folder,
@@ -258,9 +258,7 @@ def _both_ways(directions: Sequence[DirectionResults], options: AnalysisOptions)
         say(f"{name}: laying out both styles (t-SNE, some seconds)")
         items, missing = [], []
         try:
-            spaces = style_maps(
-                there, by_name[direction.reverse.name], options.classifier, language_of(direction)
-            )
+            spaces = style_maps(there, by_name[direction.reverse.name], options.classifier)
             for kind, space in zip((TEST_SENTENCES, REFERENCES), spaces, strict=True):
                 items.append(space_item(kind, name, space))
         except TSTBenchError as error:

@@ -19,10 +19,12 @@ from tstbench.trainers.learning.processes import Processes
 from tstbench.trainers.learning.run import Run
 from tstbench.trainers.learning.selection import Sides, hold_out
 from tstbench.trainers.learning.vocabulary import END, PAD, UNKNOWN
+from tstbench.trainers.nast import Nast, NastConfig
 from tstbench.trainers.nets.style_transformer import Discriminator, Generator, lengths_of
 from tstbench.trainers.stytrans import StyTrans, StyTransConfig
 
 CONFIG = StyTransConfig.tiny(parse_direction(DIRECTION))
+NAST = NastConfig.tiny(parse_direction(DIRECTION))
 
 
 @pytest.fixture
@@ -163,6 +165,27 @@ def test_each_step_moves_its_own_network(learner):
         seen[place] = ({n.split(".")[0] for n in names}, {name.split("/")[1] for name in terms})
     assert seen[0] == seen[1] == ({"discriminator"}, {"real", "repeated", "rewritten"})
     assert seen[2] == seen[3] == ({"generator"}, {"self", "cycle", "style"})
+
+
+@pytest.mark.parametrize(("kind", "config"), [(StyTrans, CONFIG), (Nast, NAST)])
+def test_only_the_network_that_learns_has_dropout(data, kind, config):
+    """As ``d_step`` and ``f_step`` of the released ``train.py`` set it, and NAST's."""
+    learner = learner_of(kind, data, replace(config, dropout=0.5))
+    generator, part = learner.network["generator"], np.arange(4)
+    for step, learns in ((0, generator), (config.warm_up, learner.discriminator)):
+        learner.network.train()
+        learner.update(step).loss(part, part)
+        assert learns.training
+    assert not generator.training
+    words, styles = learner.batch(part)
+    torch.manual_seed(1)
+    verdict = learner.discriminator.doubt(words, lengths_of(words), styles)
+    learner.network.train()
+    learner.update(config.warm_up + config.discriminator_steps).loss(part, part)
+    assert generator.training
+    still = [learner.discriminator.doubt(words, lengths_of(words), styles) for _ in range(2)]
+    assert torch.equal(*still)
+    assert not torch.equal(still[0], verdict), "which dropout had changed in its own step"
 
 
 def test_a_loss_is_a_sum_over_words_divided_by_the_batch(learner):

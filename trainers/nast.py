@@ -172,7 +172,6 @@ class _Learner(AdversarialLearner):
 
     def generator_loss(self, part: np.ndarray, whole: np.ndarray, step: int) -> Terms:
         config = self._config
-        self.discriminator.eval()
         words, styles = self.batch(part)
         rewrite = self.rewritten(words, 1 - styles)
         doubt = self.discriminator.doubt(*rewrite, 1 - styles)
@@ -211,7 +210,6 @@ class _Learner(AdversarialLearner):
 
     def discriminator_loss(self, part: np.ndarray, whole: np.ndarray, step: int) -> Terms:  # noqa: ARG002
         words, styles = self.batch(part)
-        self._generator.eval()
         with torch.no_grad():  # rewrites as they are: the generator does not learn here
             own, other = self.rewritten(words, styles), self.rewritten(words, 1 - styles)
         losses = self.discriminator.losses(words, styles, own, other)

@@ -153,6 +153,7 @@ class StyTrans(WordSystem):
 
     KIND: ClassVar[str] = "stytrans"
     ORIGIN: ClassVar[str] = "Dai et al. (2019), Style Transformer; TSTBench's implementation"
+    RECIPE_VERSION: ClassVar[int] = 2  # 1 had dropout in the network that does not learn, too
     Config: ClassVar[type[WordConfig]] = StyTransConfig
 
     network: Generator

@@ -215,10 +215,12 @@ class AdversarialLearner(Learner):
         phase = self._rounds.phase(step)
 
         def loss(part: np.ndarray, whole: np.ndarray) -> Terms:
-            if phase == "discriminator":
-                return self.discriminator_loss(part, whole, step)
             if phase == "warm_up":
                 return self.warm_up_loss(part, whole, step)
+            # As in both released codes, only the network that learns has dropout.
+            self.network["generator" if phase == "discriminator" else "discriminator"].eval()
+            if phase == "discriminator":
+                return self.discriminator_loss(part, whole, step)
             return self.generator_loss(part, whole, step)
 
         return Update(

@@ -33,6 +33,7 @@ Args:
     sources (list of str): the N sentences they rewrite, in the same order.
     references (list of list of str, or list of str): the human rewrites of each sentence, 0 to n;
         '' is none, so lists may be padded.
+    language (str): of the texts; default: the dataset's, or English.
     per_sentence (bool): put one value per sentence into details too; default: False.
 """
 

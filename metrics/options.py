@@ -81,7 +81,9 @@ def _options(family: str, values: Mapping[str, object]) -> Options:
     return kind(**read)
 
 
-_WANTED = {bool: "true or false", int: "a whole number", float: "a number"}
+_WANTED = {
+    bool: "true or false", int: "a whole number", float: "a number", tuple: "a list of numbers",
+}  # fmt: skip
 
 
 def _read(name: str, value: object, kind: Any) -> object:
@@ -106,12 +108,16 @@ def _read(name: str, value: object, kind: Any) -> object:
         if get_origin(kind) is tuple:
             inner = get_args(kind)[0]
             parts = value.split(",") if isinstance(value, str) else value
-            return tuple(inner(part) for part in parts)  # type: ignore[attr-defined]
+            return tuple(_read(name, part, inner) for part in parts)  # type: ignore[attr-defined]
         if kind is bool:
             return {"true": True, "false": False}[str(value).lower()]
         if kind in (int, float):
-            return kind(value)
-    except (TypeError, ValueError, KeyError) as error:
-        wanted = _WANTED.get(kind) or getattr(kind, "__name__", str(kind))
+            number = kind(value)
+            cut = kind is int and not isinstance(value, str) and number != value
+            if cut or isinstance(value, bool):
+                raise ValueError(value)
+            return number
+    except (TypeError, ValueError, OverflowError, KeyError) as error:
+        wanted = _WANTED[get_origin(kind) or kind]
         raise InputError(f"{name} is {value!r}: {wanted} is needed") from error
     return value

@@ -751,6 +751,28 @@ def test_a_classifier_of_other_styles_is_refused_when_it_is_found(prepared, inpu
         Scorers(profile, inputs.direction).find("acceptability")
 
 
+@pytest.mark.parametrize(
+    ("family", "option", "value", "wanted"),
+    [
+        *(("naturalness", "folds", value, "a whole number") for value in (3.9, True, float("inf"))),
+        ("chrf", "char_order", "3.0", "a whole number"),
+        ("llm_judge", "max_tokens", 1.5, "a whole number"),
+        ("chrf", "beta", True, "a number"),
+        ("joint", "weights", [1, True, 1], "a list of numbers"),
+        ("chrf", "lowercase", 1, "true or false"),
+    ],
+)
+def test_a_value_of_another_kind_is_not_made_one(family, option, value, wanted):
+    with pytest.raises(InputError) as caught:
+        choices({family: {option: value}})
+    assert str(caught.value) == f"{family}.{option} is {value!r}: {wanted} is needed"
+
+
+@pytest.mark.parametrize("value", [4, 4.0, "4", np.int64(4)])
+def test_a_whole_number_is_one_in_every_spelling(value):
+    assert choices({"chrf": {"char_order": value}}).of("chrf").char_order == 4
+
+
 def test_a_value_that_an_option_does_not_list_is_refused():
     with pytest.raises(UnknownNameError, match=r"unknown value of bertscore\.reduce 'median'"):
         choices({"bertscore": {"reduce": "median"}})

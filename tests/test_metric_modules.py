@@ -130,6 +130,26 @@ def test_a_module_and_the_pipeline_say_the_same(name, prepared, test_set):
     assert module.compute(**given) == result
 
 
+@pytest.mark.parametrize("name", [*MODULES, *ELSEWHERE])
+def test_every_module_takes_the_language_of_its_texts(name, test_set):
+    given = columns(name, test_set, test_set.sources)
+    if name in ELSEWHERE:
+        given |= {"sources": list(test_set.sources), "direction": DIRECTION}
+    if name in ("bleurt", "naturalness"):
+        given["references"] = [list(some) for some in test_set.references]
+    with pytest.raises(InputError, match="'german' is not a language code"):
+        evaluate.load(f"metrics/{name}").compute(**given, language="german")
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_what_a_module_says_of_german_texts(name, prepared, test_set):
+    given = columns(name, test_set, test_set.sources)
+    details = evaluate.load(f"metrics/{name}").compute(**given, language="de")["details"]
+    for metric, said in details.items():
+        reason = "texts are 'de'"
+        assert "|language:de|" in said.get("signature", "") or reason in said["left_out"], metric
+
+
 @pytest.mark.parametrize("name", MODULES)
 def test_every_argument_has_a_name(name, test_set):
     """evaluate passes on whatever it is given: only a closed signature refuses a slip."""

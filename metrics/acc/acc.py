@@ -29,12 +29,19 @@ class Acc(tstbench.metrics.module.StyleTransferMetric):
     arguments = _ARGUMENTS
 
     def _compute(
-        self, predictions, direction=None, profile="embedded", protocol=None, batch_size=None
+        self,
+        predictions,
+        direction=None,
+        profile="embedded",
+        protocol=None,
+        batch_size=None,
+        language=None,
     ):
         return tstbench.metrics.module.compute(
             ["acc"],
             predictions=predictions,
             direction=direction,
+            language=language,
             profile=profile,
             batch_size=batch_size,
             acc={"protocol": protocol},

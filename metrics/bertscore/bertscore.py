@@ -15,7 +15,6 @@ _ARGUMENTS = """
         English) or "cleaned" (the dataset's cleaning, case kept).
     batch_size (int): the most sentences that a model scores at once; no score depends on it.
     reduce (str): how several references are combined, "max" or "mean"; default: the profile's.
-    language (str): language of the texts; default: the dataset's, or English.
 Returns:
     s_bert, r_bert, multi_bert (float or None): fraction, higher is better; None if no sentence
         has a reference (r_bert) or several (multi_bert); details: interval, signature.

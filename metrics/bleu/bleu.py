@@ -14,7 +14,6 @@ _ARGUMENTS = """
         "tstbench-punkt", "whitespace" (tokens between spaces, mixed case), "13a" (sacreBLEU's
         default, on cleaned texts), or another of sacreBLEU's tokenizers: "intl", "char", "zh",
         "ja-mecab", "ko-mecab".
-    language (str): language of the texts; default: the dataset's, or English.
 Returns:
     s_bleu, r_bleu, multi_bleu (float or None): percent, 0 to 100, higher is better; None if no
         sentence has a reference (r_bleu) or several (multi_bleu); details: interval,

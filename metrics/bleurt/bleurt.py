@@ -13,7 +13,6 @@ _ARGUMENTS = """
     profile (str): "paper" (Elron/bleurt-base-512); "embedded" has no BLEURT and needs `model`.
     batch_size (int): the most pairs that the model scores at once; no score depends on it.
     reduce (str): how several references are combined, "max" (default) or "mean".
-    language (str): language of the texts; default: the dataset's, or English.
 Returns:
     s_bleurt, r_bleurt, multi_bleurt (float or None): mostly -2 to 1, higher is better; None if no
         sentence has a reference (r_bleurt) or several (multi_bleurt); details: interval, signature.

@@ -14,7 +14,6 @@ _ARGUMENTS = """
     word_order (int): the longest n-grams of words; default: 0. 2 is chrF++.
     lowercase (bool): whether case is ignored; default: False.
     clean (bool): whether spaces around punctuation are repaired first; default: True.
-    language (str): language of the texts; default: the dataset's, or English.
 Returns:
     s_chrf, r_chrf, multi_chrf (float or None): percent, higher is better; None if no sentence
         has a reference (r_chrf) or several (multi_chrf); details: interval, signature.

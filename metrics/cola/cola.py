@@ -48,12 +48,19 @@ class Cola(tstbench.metrics.module.StyleTransferMetric):
     citation_text = _CITATION
 
     def _compute(
-        self, predictions, direction=None, profile="embedded", protocol=None, batch_size=None
+        self,
+        predictions,
+        direction=None,
+        profile="embedded",
+        protocol=None,
+        batch_size=None,
+        language=None,
     ):
         return tstbench.metrics.module.compute(
             ["cola"],
             predictions=predictions,
             direction=direction,
+            language=language,
             profile=profile,
             batch_size=batch_size,
             cola={"protocol": protocol},

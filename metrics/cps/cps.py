@@ -21,7 +21,6 @@ _ARGUMENTS = """
     steps (int): the points at which gradients are computed; 50.
     baseline (str): "pad" (default), "mask" or "zero": what carries no information.
     output (str): "probability" (default) or "logit": what is explained.
-    language (str): language of the texts; default: the dataset's, or English.
 Returns:
     cps (float): fraction, higher is better, 1 is a copy; details: interval, signature.
 Examples:

@@ -41,11 +41,14 @@ class Fluency(tstbench.metrics.module.StyleTransferMetric):
     arguments = _ARGUMENTS
     citation_text = _CITATION
 
-    def _compute(self, predictions, direction=None, profile="embedded", batch_size=None):
+    def _compute(
+        self, predictions, direction=None, profile="embedded", batch_size=None, language=None
+    ):
         return tstbench.metrics.module.compute(
             ["fluency"],
             predictions=predictions,
             direction=direction,
+            language=language,
             profile=profile,
             batch_size=batch_size,
         )

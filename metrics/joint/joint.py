@@ -16,7 +16,6 @@ _ARGUMENTS = """
     calibration (str): "calibrated-v1", or a file of `tstbench calibrate`: joint_calibrated instead.
     protocol (str): BLEU protocol, see tstbench/bleu.
     norm (str): normalisation of perplexity, see tstbench/ppl.
-    language (str): language of the texts; default: the dataset's, or English.
 Returns:
     joint (float or None): fraction 0 to 1, higher is better; None if no sentence has a
         reference. acc, ppl, and multi_bleu or r_bleu: its parts. details: interval, signature.

@@ -73,6 +73,7 @@ class LlmJudge(tstbench.metrics.module.StyleTransferMetric):
         content_prompts=None,
         fluency_prompts=None,
         profile="embedded",
+        language=None,
     ):
         judge = judge or os.environ.get("TSTBENCH_JUDGE")
         return tstbench.metrics.module.compute(
@@ -80,6 +81,7 @@ class LlmJudge(tstbench.metrics.module.StyleTransferMetric):
             predictions=predictions,
             sources=sources,
             direction=direction,
+            language=language,
             profile=profile,
             scorers=[f"judge={judge}"] if judge else [],
             llm_judge={

@@ -55,12 +55,14 @@ class LogProp(tstbench.metrics.module.StyleTransferMetric):
         subtract=None,
         profile="embedded",
         batch_size=None,
+        language=None,
     ):
         return tstbench.metrics.module.compute(
             ["logprop", "logprop_plain"],
             predictions=predictions,
             sources=sources,
             direction=direction,
+            language=language,
             profile=profile,
             scorers=[f"causal_lm={model}"] if model else [],
             batch_size=batch_size,

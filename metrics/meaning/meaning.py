@@ -13,7 +13,6 @@ _ARGUMENTS = """
     batch_size (int): the most sentences that a model scores at once; no score depends on it.
     combine (str): "mean" of both parts, or one of them: "kept" or "cosine".
     reduce (str): how several references are combined, "max" or "mean".
-    language (str): language of the texts; default: the dataset's, or English.
 Returns:
     s_meaning, r_meaning, multi_meaning (float or None): fraction, higher is better; None if no
         sentence has a reference (r_meaning) or several (multi_meaning); details: interval,

@@ -19,7 +19,6 @@ _ARGUMENTS = """
     folds (int): how many classifiers; each scores only sentences it did not see; 10.
     unigram_penalty, neural_penalty (float): scikit-learn's C; 1.0 and 0.01.
     seed (int): of the division into folds; 0.
-    language (str): language of the texts; default: the dataset's, or English.
 Returns:
     naturalness_unigram, naturalness_neural, naturalness_lm (float): percent, 0 to 100, higher is
         better, 50 is a copy; details: interval, signature.

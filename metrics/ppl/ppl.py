@@ -43,12 +43,19 @@ class Ppl(tstbench.metrics.module.StyleTransferMetric):
     citation_text = _CITATION
 
     def _compute(
-        self, predictions, direction=None, profile="embedded", protocol=None, norm="words"
+        self,
+        predictions,
+        direction=None,
+        profile="embedded",
+        protocol=None,
+        norm="words",
+        language=None,
     ):
         return tstbench.metrics.module.compute(
             ["ppl"],
             predictions=predictions,
             direction=direction,
+            language=language,
             profile=profile,
             ppl={"protocol": protocol, "norm": norm},
         )

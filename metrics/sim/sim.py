@@ -13,7 +13,6 @@ _ARGUMENTS = """
         "paper" (roberta-large, layer 9, which was not trained to compare sentences).
     batch_size (int): the most sentences that a model scores at once; no score depends on it.
     reduce (str): how several references are combined, "max" (default) or "mean".
-    language (str): language of the texts; default: the dataset's, or English.
 Returns:
     s_sim, r_sim, multi_sim (float or None): -1 to 1, higher is better; None if no sentence has a
         reference (r_sim) or several (multi_sim); details: interval, signature.

@@ -57,12 +57,14 @@ class Sti(tstbench.metrics.module.StyleTransferMetric):
         ground=None,
         temperature=None,
         batch_size=None,
+        language=None,
     ):
         return tstbench.metrics.module.compute(
             ["sti", "target_style"],
             predictions=predictions,
             sources=sources,
             direction=direction,
+            language=language,
             profile=profile,
             batch_size=batch_size,
             sti={"ground": ground, "temperature": temperature},

@@ -11,7 +11,6 @@ _ARGUMENTS = """
     direction (str): for example "yelp/negative-to-positive"; used only in the signature.
     equal (str): when an output is a copy: "letters" (default; case and spaces do not matter),
         "clean" (the cleaned texts are equal) or "raw".
-    language (str): language of the texts; default: the dataset's, or English.
 Returns:
     length_ratio (float): 1 is as long as the sources.
     copy_rate (float): percent; details: interval, signature.

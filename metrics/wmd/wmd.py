@@ -12,7 +12,6 @@ _ARGUMENTS = """
     direction (str): for example "yelp/negative-to-positive"; its dataset's word vectors and style
         lexicon are used.
     profile (str): which scorers to use; default "embedded".
-    language (str): language of the texts; default: the dataset's, or English.
     mask (str): style words of both texts are left ("none"), become <customstyle> ("masked") or
         are left out ("removed").
     placeholder (str): the vector of <customstyle>: "learned" by word2vec on masked sentences

@@ -163,11 +163,13 @@ def _scores_html(result: dict[str, Any]) -> str:
             continue
         value, interval = result[score], details["interval"]
         shown = "undefined" if value is None else number(value, kind)
-        bounds = between(interval[0], interval[1], kind) if interval else "undefined"
+        bounds = f"95% interval {between(*interval, kind) if interval else 'undefined'}"
+        if details["interval_method"] and not interval:
+            bounds = details["interval_method"]  # says why there is none
         better = "" if METRICS[score].neutral else f"; {METRICS[score].better} is better"
         panels.append(
             f"<h3>{title} <small>{html.escape(unit(kind).label)}</small></h3><b>{shown}</b>"
-            f"<p>95% interval {bounds}{better}</p>"
+            f"<p>{bounds}{better}</p>"
             f"<p><code>{html.escape(details['signature'])}</code></p>"
             + (f"<p>† {html.escape(details['caution'])}</p>" if "caution" in details else "")
             + (f'<p class="people">{html.escape(told)}.</p>' if (told := in_full(score)) else "")

@@ -486,6 +486,13 @@ class TestLeavingOut:
         assert set(Sample.joined([some, masked]).best.study) == {"one"}
         assert set(masked.best.study) == {"two"}
 
+    def test_a_curve_of_few_sentences_has_no_interval(self):
+        """40 outputs of 19 sentences: those are what is drawn."""
+        some = simulated(3.0, -1.0, n=40)
+        for sentences, names_of in ((19, set()), (20, {"slope", "offset"})):
+            few = replace(some, item=np.array([str(i % sentences) for i in range(40)]))
+            assert set(curve_intervals(few, 1, fit_curve(few), 20, seed=1)) == names_of
+
 
 class TestWhole:
     def test_it_is_what_was_put_in_and_the_same_again(self, toy):

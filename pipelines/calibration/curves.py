@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import expit
 
 from ...errors import InputError
+from ...metrics.statistics import too_few
 from .samples import Sample, draw_within, percentiles
 
 FEWEST = 20  # outputs below which no curve is fitted
@@ -85,9 +86,12 @@ def curve_intervals(
 ) -> dict[str, tuple[float, float]]:
     """95% percentile intervals of slope and offset.
 
-    Source sentences are drawn, with all their outputs, within each study and direction.
+    Source sentences are drawn, with all their outputs, within each study and direction; of too few
+    there are no intervals.
     """
     codes, strata = sample.clusters
+    if too_few(len(strata)):
+        return {}
     found = []
     for counts in draw_within(strata, resamples, seed):
         drawn = fit_curve(sample, sign, sample.weights * counts[codes], curve)

@@ -149,6 +149,10 @@ class Measuring(Context):
         family = family_of(metric)
         options = self.choices.of(family.name)
         statistics = family.measure(metric, self.inputs, options, self)
+        made = {"rows": statistics.rows, "sentence scores": statistics.per_sentence}
+        for what, some in made.items():  # another package's metric may give what it likes
+            if some is not None and len(some) != (n := len(self.inputs.predictions)):
+                raise InputError(f"{metric} gives {len(some)} {what} for {n} predictions: one each")
         caution = family.caution(signature)
         return Measurement(metric_facts(metric), statistics, signature, caution)
 

@@ -81,9 +81,7 @@ def _options(family: str, values: Mapping[str, object]) -> Options:
     return kind(**read)
 
 
-_WANTED = {
-    bool: "true or false", int: "a whole number", float: "a number", tuple: "a list of numbers",
-}  # fmt: skip
+_WANTED = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
 
 
 def _read(name: str, value: object, kind: Any) -> object:
@@ -118,6 +116,8 @@ def _read(name: str, value: object, kind: Any) -> object:
                 raise ValueError(value)
             return number
     except (TypeError, ValueError, OverflowError, KeyError) as error:
-        wanted = _WANTED[get_origin(kind) or kind]
+        listed = get_origin(kind) is tuple
+        wanted = _WANTED.get(get_args(kind)[0] if listed else kind, "another value")
+        wanted = f"a list, each part {wanted}," if listed else wanted
         raise InputError(f"{name} is {value!r}: {wanted} is needed") from error
     return value

@@ -77,6 +77,24 @@ def test_a_metric_gets_its_cohort_and_signs_it(rarity, tmp_path, capsys):
     assert alone.systems[0].computed == 0
 
 
+@pytest.mark.parametrize(
+    ("rows", "sentences", "message"),
+    [(3, None, "3 rows"), (41, 40, "41 rows"), (40, 3, "3 sentence scores")],
+)
+def test_a_metric_that_gives_too_few_or_too_many_is_named(
+    rarity, monkeypatch, rows, sentences, message
+):
+    """Whether or not it scores single sentences."""
+    values = None if sentences is None else np.zeros(sentences)
+    made = dataclasses.replace(mean_statistics(np.zeros(rows)), per_sentence=values)
+    monkeypatch.setattr(Rarity, "measure", lambda *_: made)
+    test_set = load_test_set(DIRECTION)
+    with pytest.raises(InputError, match=f"rarity gives {message} for 40 predictions"):
+        evaluate([Outputs("copy", test_set.sources)], test_set, scoring(["rarity"]))
+    with pytest.raises(InputError, match=f"rarity gives {message} for 40 predictions"):
+        compute("rarity", predictions=test_set.sources, direction=DIRECTION)
+
+
 def test_a_module_and_the_command_line_sign_the_same_cohort(rarity):
     """They call the systems by other names, in another order: only the outputs matter."""
     test_set = load_test_set(DIRECTION)

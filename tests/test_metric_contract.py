@@ -758,7 +758,7 @@ def test_a_classifier_of_other_styles_is_refused_when_it_is_found(prepared, inpu
         ("chrf", "char_order", "3.0", "a whole number"),
         ("llm_judge", "max_tokens", 1.5, "a whole number"),
         ("chrf", "beta", True, "a number"),
-        ("joint", "weights", [1, True, 1], "a list of numbers"),
+        ("joint", "weights", [1, True, 1], "a list, each part a number,"),
         ("chrf", "lowercase", 1, "true or false"),
     ],
 )

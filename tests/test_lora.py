@@ -269,6 +269,19 @@ def test_after_ctrl_c_it_goes_on_to_the_same_weights(base, tmp_path, monkeypatch
     assert curve_of(tmp_path / "run") == curve_of(tmp_path / "whole")
 
 
+def test_torchs_own_files_are_in_checkpoints_alone(base, tmp_path):
+    """SECURITY.md names them; `weights_only` reads tensors and numbers, and runs nothing."""
+    tuned = taught(base, replace(CPU, folder=tmp_path, save_every=0), epochs=1)
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    archives = {path for path in files if path.read_bytes().startswith((b"PK", b"\x80"))}
+    names = {"optimizer.pt", "scheduler.pt", "rng_state.pth", "training_args.bin"}
+    assert {path.name for path in archives} == names
+    for name in ("optimizer.pt", "scheduler.pt"):
+        assert torch.load(next(tmp_path.glob(f"checkpoint-*/{name}")), weights_only=True)
+    tuned.adapter.write(tmp_path / "adapter", base.identity)
+    assert {path.suffix for path in (tmp_path / "adapter").iterdir()} == {".json", ".safetensors"}
+
+
 @pytest.mark.slow
 def test_only_a_whole_checkpoint_counts(base, tmp_path):
     run = replace(CPU, folder=tmp_path, save_every=0)

@@ -32,6 +32,8 @@ def test_train_transfer_evaluate(name, tmp_path, capsys):
     folder = model if (model / "system.json").is_file() else model / DIRECTION.split("/")[1]
     copied = load_system(folder, device="cpu").save_pretrained(tmp_path / "copy")
     assert copied.hash == SYSTEM_STORE.open(folder).hash
+    written = [path for path in folder.rglob("*") if path.is_file()]
+    assert not [path for path in written if path.read_bytes().startswith((b"PK", b"\x80\x02"))]
     transfer = ("transfer", model, "--direction", DIRECTION, "--device", "cpu")
     code, _, err = command_line(capsys, *transfer, "--out", predictions)
     assert code == 0, err

@@ -1,6 +1,7 @@
 """Shared fixtures. The environment is set before any Hub library is imported."""
 
 import os
+import random
 import signal
 from pathlib import Path
 
@@ -45,6 +46,53 @@ def _real_files(request):
     """A test marked ``realdata`` is skipped without them, whether or not it asks for the folder."""
     if request.node.get_closest_marker("realdata"):
         request.getfixturevalue("sources")
+
+
+class _Entries:
+    """What ``os.scandir`` gives, in another order."""
+
+    def __init__(self, entries):
+        with entries:
+            self._left = sorted(entries, key=lambda entry: entry.name)
+        random.Random(SHUFFLED).shuffle(self._left)
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if not self._left:
+            raise StopIteration
+        return self._left.pop()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.close()
+
+    def close(self):
+        self._left = []
+
+
+SHUFFLED = os.environ.get("TSTBENCH_SHUFFLED", "1")
+_scandir, _listdir = os.scandir, os.listdir
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _shuffled_listings():
+    """Folders are listed in another order, as on another disk: no result may depend on it.
+
+    Commands in processes of their own see the disk's.
+    """
+
+    def listdir(path="."):
+        names = sorted(_listdir(path))
+        random.Random(SHUFFLED).shuffle(names)
+        return names
+
+    os.scandir, os.listdir = lambda path=".": _Entries(_scandir(path)), listdir
+    yield
+    os.scandir, os.listdir = _scandir, _listdir
 
 
 @pytest.fixture(autouse=True)

@@ -356,13 +356,24 @@ def test_the_mean_over_references_is_that_of_their_own_scores():
     two = replace(test_set, references=tuple(some[:2] for some in test_set.references))
     side = Side(tuple(rewrites(WAYS[0])), two, two)
     found = {}
-    for one in bleu_values([side], against_source=False):
+    for one in bleu_values([side], against_source=False, notes=[]):
         refs, *others = one.choices
         found.setdefault(tuple(others), {})[refs[1]] = one.value
     assert len(found) > 100
     for of in found.values():
         assert of["mean of 2"] == pytest.approx((of["1"] + of["2"]) / 2, nan_ok=True)
     assert sum(of["1"] != of["2"] for of in found.values()) > 100
+
+
+def test_tokens_that_could_not_be_tried_are_told(monkeypatch):
+    monkeypatch.setattr("nltk.data.path", [])
+    test_set = load_test_set(WAYS[0], cleaning="raw")
+    side = Side(tuple(rewrites(WAYS[0])), test_set, test_set)
+    notes = []
+    tried = {dict(v.choices)["tok"] for v in bleu_values([side], against_source=True, notes=notes)}
+    assert tried == {"nltk", "whitespace", "13a", "intl"}
+    assert len(notes) == 1
+    assert "punkt_tab" in notes[0]
 
 
 def test_without_a_match_of_four_words_only_sacrebleu_smooths():
@@ -372,7 +383,7 @@ def test_without_a_match_of_four_words_only_sacrebleu_smooths():
     how = {"refs": "1", "files": "raw", "tok": "13a", "case": "mixed"}
     found = {
         dict(one.choices)["score"]: one.value
-        for one in bleu_values([side], against_source=False)
+        for one in bleu_values([side], against_source=False, notes=[])
         if how.items() <= dict(one.choices).items()
     }
     streams = [[some[0] for some in test_set.references]]

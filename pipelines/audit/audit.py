@@ -134,7 +134,7 @@ def _side(outputs: str, direction: str, data_dir: Path | None) -> Side:
 
 def _values(metric: str, sides: Sequence[Side], profile: str, notes: list[str]) -> list[Value]:
     if metric in ("bleu", "s_bleu"):
-        return distinct(bleu_values(sides, against_source=metric == "s_bleu"))
+        return distinct(bleu_values(sides, against_source=metric == "s_bleu", notes=notes))
     if metric in ("chrf", "s_chrf"):
         return distinct(chrf_values(sides, against_source=metric == "s_chrf"))
     return distinct(measured_values(metric, sides, profile, notes))

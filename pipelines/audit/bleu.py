@@ -40,18 +40,21 @@ SCORES = (
 Texts = tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]  # predictions, references of each
 
 
-def bleu_values(sides: Sequence[Side], *, against_source: bool) -> Iterator[Value]:
+def bleu_values(
+    sides: Sequence[Side], *, against_source: bool, notes: list[str]
+) -> Iterator[Value]:
     """BLEU of the outputs under every protocol.
 
     Args:
         sides: one or more directions.
         against_source: self-BLEU only; otherwise BLEU against human rewrites too.
+        notes: what could not be computed, and why, is added to it.
     """
     metric = "s_bleu" if against_source else "bleu"
     count = _Counts()
     views = ["source"] if against_source else reference_views(sides)
     own = {preparation(language_of(side.clean.direction)).bleu_protocol for side in sides}
-    tokenizers = _tokenizers(own)
+    tokenizers = _tokenizers(own, notes)
     for view in views:
         for files in FILES:
             texts = [texts_of(side, view, files) for side in sides]
@@ -185,11 +188,12 @@ def texts_of(side: Side, view: str, files: str) -> list[Texts]:
     return [(outputs, tuple(some[k : k + 1] for some in references)) for k in wanted]
 
 
-def _tokenizers(own: Iterable[str]) -> list[Tokenize]:
+def _tokenizers(own: Iterable[str], notes: list[str]) -> list[Tokenize]:
     """Those that papers use, and those of our own protocols; Punkt only where its data are."""
     found = [*TOKENIZERS, *(bleu_protocol(name).tokenize for name in own)]
     try:
         tokenized("a", "nltk-punkt")
-    except MissingFileError:
+    except MissingFileError as error:
+        notes.append(f"not tried: {error}")
         found.remove("nltk-punkt")
     return list(dict.fromkeys(found))

@@ -27,7 +27,13 @@ TEXTS = {
     "second": ["", "would you be quiet", "leave  us"],
 }
 FACTS = DatasetFacts(
-    "orders", "Orders", "politeness", ("rude", "polite"), references=2, licence="cc0-1.0"
+    "orders",
+    "Orders",
+    "politeness",
+    ("rude", "polite"),
+    references=2,
+    licence="cc0-1.0",
+    learn_from="mined",
 )
 
 

@@ -6,6 +6,7 @@ ours is switched off: a prediction, source or reference that is not cleaned is a
 
 from contextlib import contextmanager
 from pathlib import Path
+from unicodedata import normalize
 
 import evaluate
 import numpy as np
@@ -181,10 +182,14 @@ def asked(metric, given, scorers):
 
 
 def by_nltk(against):
-    """The published recipe, on lower-cased raw text: empty lists have nothing to match."""
+    """The published recipe, on lower-cased, composed text: empty lists have nothing to match."""
+
+    def words(text):
+        return tokens(normalize("NFC", text))
+
     pairs = [(p, some) for p, some in zip(column("prediction"), against, strict=True) if some]
     return 100 * corpus_bleu(
-        [[tokens(text) for text in some] for _, some in pairs], [tokens(p) for p, _ in pairs]
+        [[words(text) for text in some] for _, some in pairs], [words(p) for p, _ in pairs]
     )
 
 

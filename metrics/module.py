@@ -33,7 +33,12 @@ Args:
     sources (list of str): the N sentences they rewrite, in the same order.
     references (list of list of str, or list of str): the human rewrites of each sentence, 0 to n;
         '' is none, so lists may be padded.
+    direction (str): such as "yelp/negative-to-positive"; needed where style is scored, and part of
+        every signature.
+    profile (str): whose models score, if any do: "embedded" (the default) or "paper".
+    scorers (list of str): others than the profile's, as "ROLE=SCORER".
     language (str): of the texts; default: the dataset's, or English.
+    batch_size (int): the most sentences that a model scores at once; no score depends on it.
     per_sentence (bool): put one value per sentence into details too; default: False.
 """
 
@@ -51,6 +56,7 @@ class StyleTransferMetric(evaluate.Metric):
     description = ""
     arguments = ""
     citation_text = BIBTEX
+    _given: Mapping[str, Any]  # what every module takes
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -86,9 +92,21 @@ class StyleTransferMetric(evaluate.Metric):
         predictions: Any = None,
         references: Any = None,
         per_sentence: bool = False,
+        direction: str | Direction | None = None,
+        profile: str = "embedded",
+        scorers: str | Sequence[str] = (),
+        language: str | None = None,
+        batch_size: int | None = None,
         **kwargs: Any,
     ) -> Any:
         """Check the inputs, with our messages, before evaluate looks at their first row."""
+        self._given = {
+            "direction": direction,
+            "profile": profile,
+            "scorers": [scorers] if isinstance(scorers, str) else scorers,
+            "language": language,
+            "batch_size": batch_size,
+        }
         if predictions is not None:
             missing = {"sources": kwargs.get("sources"), "references": references}
             for name in self.columns:
@@ -104,6 +122,13 @@ class StyleTransferMetric(evaluate.Metric):
             for one in result["details"].values():
                 one.pop("per_sentence", None)
         return result
+
+    def measured(
+        self, metrics: Sequence[str], *, scorers: Sequence[str] = (), **given: Any
+    ) -> dict[str, Any]:
+        """What :func:`compute` gives, from what every module takes and these."""
+        shared = {**self._given, "scorers": [*scorers, *self._given["scorers"]]}
+        return compute(metrics, **shared, **given)
 
     def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
         """Add sentences; they are checked when the metric is computed."""

@@ -12,6 +12,7 @@ import evaluate
 import numpy as np
 import pytest
 from prepared import DIRECTION, prepared_home
+from tiny_models import make_bert
 
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError, MissingScorerError, UnknownNameError
@@ -150,6 +151,18 @@ def test_what_a_module_says_of_german_texts(name, prepared, test_set):
         assert "|language:de|" in said.get("signature", "") or reason in said["left_out"], metric
 
 
+def test_a_module_takes_a_scorer_that_reads_the_language(tmp_path):
+    encoder = make_bert(tmp_path / "tiny")
+    given = {"predictions": ["sehr gut"], "sources": ["sehr gut"], "references": [["die suppe"]]}
+    module = evaluate.load("metrics/bertscore")
+    for scorers in (f"encoder={encoder}@1", [f"encoder={encoder}@1"]):
+        found = module.compute(**given, language="de", scorers=scorers)
+        assert found["s_bert"] == pytest.approx(1)  # a copy
+        said = found["details"]["s_bert"]["signature"]
+        assert "|language:de|encoder:tiny#" in said
+    assert module.compute(**given, language="de")["s_bert"] is None  # nothing is kept
+
+
 @pytest.mark.parametrize("name", MODULES)
 def test_every_argument_has_a_name(name, test_set):
     """evaluate passes on whatever it is given: only a closed signature refuses a slip."""
@@ -192,7 +205,9 @@ def test_the_examples_are_true(name, prepared):
 @pytest.mark.parametrize("name", MODULES)
 def test_every_argument_is_explained(name):
     module = evaluate.load(f"metrics/{name}")
-    for parameter in inspect.signature(module._compute).parameters:
+    everywhere = {"direction", "profile", "scorers", "language", "batch_size", "per_sentence"}
+    assert everywhere <= {*inspect.signature(module.compute).parameters}
+    for parameter in (*inspect.signature(module._compute).parameters, *everywhere):
         assert f"{parameter} (" in module.inputs_description
     for metric in MODULES[name]:
         assert metric in module.inputs_description

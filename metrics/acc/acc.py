@@ -8,10 +8,7 @@ beside a content metric: a system that always answers with the same cheerful sen
 """
 
 _ARGUMENTS = """
-    direction (str): for example "yelp/negative-to-positive".
-    profile (str): "embedded" or "paper".
     protocol (str): how texts are read, "cleaned" or "paper"; by default the profile's.
-    batch_size (int): the most sentences that a model scores at once; no score depends on it.
 Returns:
     acc (float): percent, 0 to 100, higher is better; details: interval, signature.
 Examples:
@@ -28,21 +25,9 @@ class Acc(tstbench.metrics.module.StyleTransferMetric):
     description = _DESCRIPTION
     arguments = _ARGUMENTS
 
-    def _compute(
-        self,
-        predictions,
-        direction=None,
-        profile="embedded",
-        protocol=None,
-        batch_size=None,
-        language=None,
-    ):
-        return tstbench.metrics.module.compute(
+    def _compute(self, predictions, protocol=None):
+        return self.measured(
             ["acc"],
             predictions=predictions,
-            direction=direction,
-            language=language,
-            profile=profile,
-            batch_size=batch_size,
             acc={"protocol": protocol},
         )

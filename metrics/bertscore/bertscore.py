@@ -8,12 +8,8 @@ token is matched to the most similar token of the other text, so that a paraphra
 """
 
 _ARGUMENTS = """
-    direction (str): for example "yelp/negative-to-positive"; used only in the signature.
-    profile (str): "embedded" (all-MiniLM-L6-v2, layer 6, maximum over references) or "paper"
-        (roberta-large, layer 9, mean over references); neither is rescaled.
     protocol (str): how texts are read: "paper" (lower case, white space folded; the default for
         English) or "cleaned" (the dataset's cleaning, case kept).
-    batch_size (int): the most sentences that a model scores at once; no score depends on it.
     reduce (str): how several references are combined, "max" or "mean"; default: the profile's.
 Returns:
     s_bert, r_bert, multi_bert (float or None): fraction, higher is better; None if no sentence
@@ -48,26 +44,11 @@ class BertScore(tstbench.metrics.module.StyleTransferMetric):
     arguments = _ARGUMENTS
     citation_text = _CITATION
 
-    def _compute(
-        self,
-        predictions,
-        sources,
-        references,
-        direction=None,
-        profile="embedded",
-        protocol=None,
-        reduce=None,
-        language=None,
-        batch_size=None,
-    ):
-        return tstbench.metrics.module.compute(
+    def _compute(self, predictions, sources, references, protocol=None, reduce=None):
+        return self.measured(
             ["s_bert", "r_bert", "multi_bert"],
             predictions=predictions,
             sources=sources,
             references=references,
-            direction=direction,
-            profile=profile,
-            language=language,
-            batch_size=batch_size,
             bertscore={"protocol": protocol, "reduce": reduce},
         )

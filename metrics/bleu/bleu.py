@@ -9,7 +9,6 @@ numbers differ by a factor of two, is chosen by name and printed in the signatur
 """
 
 _ARGUMENTS = """
-    direction (str): for example "yelp/negative-to-positive"; used only in the signature.
     protocol (str): "tstbench" (lower-case, nltk tokens, no smoothing; the default for English),
         "tstbench-punkt", "whitespace" (tokens between spaces, mixed case), "13a" (sacreBLEU's
         default, on cleaned texts), or another of sacreBLEU's tokenizers: "intl", "char", "zh",
@@ -53,15 +52,11 @@ class Bleu(tstbench.metrics.module.StyleTransferMetric):
     arguments = _ARGUMENTS
     citation_text = _CITATION
 
-    def _compute(
-        self, predictions, sources, references, direction=None, protocol=None, language=None
-    ):
-        return tstbench.metrics.module.compute(
+    def _compute(self, predictions, sources, references, protocol=None):
+        return self.measured(
             ["s_bleu", "r_bleu", "multi_bleu"],
             predictions=predictions,
             sources=sources,
             references=references,
-            direction=direction,
-            language=language,
             bleu={"protocol": protocol},
         )

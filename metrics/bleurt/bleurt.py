@@ -8,10 +8,7 @@ against the source, the first reference, and all references.
 """
 
 _ARGUMENTS = """
-    direction (str): for example "yelp/negative-to-positive"; used only in the signature.
     model (str): another checkpoint than the profile's: a Hub id, or a folder with safetensors weights.
-    profile (str): "paper" (Elron/bleurt-base-512); "embedded" has no BLEURT and needs `model`.
-    batch_size (int): the most pairs that the model scores at once; no score depends on it.
     reduce (str): how several references are combined, "max" (default) or "mean".
 Returns:
     s_bleurt, r_bleurt, multi_bleurt (float or None): mostly -2 to 1, higher is better; None if no
@@ -43,27 +40,12 @@ class Bleurt(tstbench.metrics.module.StyleTransferMetric):
     arguments = _ARGUMENTS
     citation_text = _CITATION
 
-    def _compute(
-        self,
-        predictions,
-        sources,
-        references,
-        direction=None,
-        model=None,
-        profile="paper",
-        reduce=None,
-        language=None,
-        batch_size=None,
-    ):
-        return tstbench.metrics.module.compute(
+    def _compute(self, predictions, sources, references, model=None, reduce=None):
+        return self.measured(
             ["s_bleurt", "r_bleurt", "multi_bleurt"],
             predictions=predictions,
             sources=sources,
             references=references,
-            direction=direction,
-            profile=profile,
             scorers=[f"bleurt={model}"] if model else [],
-            language=language,
-            batch_size=batch_size,
             bleurt={"reduce": reduce},
         )

@@ -8,7 +8,6 @@ notice a shared stem where words are different, and need no tokeniser.
 """
 
 _ARGUMENTS = """
-    direction (str): for example "yelp/negative-to-positive"; used only in the signature.
     beta (float): how many times as important recall is as precision; default: 2.
     char_order (int): the longest n-grams of characters; default: 6.
     word_order (int): the longest n-grams of words; default: 0. 2 is chrF++.
@@ -51,21 +50,17 @@ class Chrf(tstbench.metrics.module.StyleTransferMetric):
         predictions,
         sources,
         references,
-        direction=None,
         beta=None,
         char_order=None,
         word_order=None,
         lowercase=None,
         clean=None,
-        language=None,
     ):
-        return tstbench.metrics.module.compute(
+        return self.measured(
             ["s_chrf", "r_chrf", "multi_chrf"],
             predictions=predictions,
             sources=sources,
             references=references,
-            direction=direction,
-            language=language,
             chrf={
                 "beta": beta,
                 "char_order": char_order,

@@ -8,11 +8,8 @@ Acceptability finds acceptable.
 """
 
 _ARGUMENTS = """
-    profile (str): "embedded" or "paper".
     protocol (str): how predictions are read: "paper" (lower case, white space folded; the default)
         or "cleaned" (the dataset's cleaning, case kept).
-    batch_size (int): the most sentences that a model scores at once; no score depends on it.
-    direction (str): optional; says of which language the texts are.
 Returns:
     cola (float): percent, 0 to 100, higher is better; details: interval, signature.
 Examples:
@@ -47,21 +44,9 @@ class Cola(tstbench.metrics.module.StyleTransferMetric):
     arguments = _ARGUMENTS
     citation_text = _CITATION
 
-    def _compute(
-        self,
-        predictions,
-        direction=None,
-        profile="embedded",
-        protocol=None,
-        batch_size=None,
-        language=None,
-    ):
-        return tstbench.metrics.module.compute(
+    def _compute(self, predictions, protocol=None):
+        return self.measured(
             ["cola"],
             predictions=predictions,
-            direction=direction,
-            language=language,
-            profile=profile,
-            batch_size=batch_size,
             cola={"protocol": protocol},
         )

@@ -9,9 +9,6 @@ on, by integrated gradients.
 """
 
 _ARGUMENTS = """
-    direction (str): for example "yelp/negative-to-positive"; with masking, its classifier is used.
-    profile (str): "embedded" (all-MiniLM-L6-v2) or "paper" (roberta-large, layer 9).
-    batch_size (int): the most sentences that a model scores at once; no score depends on it.
     mask (str): "none" (default), "masked" or "removed"; both need a transformer classifier.
     threshold (float): the part of a sentence's style, 0 to 1, that decides what is masked; 0.3.
     rule (str): "published" (default: words whose cumulative share is at most the threshold, or the
@@ -61,8 +58,6 @@ class Cps(tstbench.metrics.module.StyleTransferMetric):
         self,
         predictions,
         sources,
-        direction=None,
-        profile="embedded",
         mask=None,
         threshold=None,
         rule=None,
@@ -71,17 +66,11 @@ class Cps(tstbench.metrics.module.StyleTransferMetric):
         steps=None,
         baseline=None,
         output=None,
-        language=None,
-        batch_size=None,
     ):
-        return tstbench.metrics.module.compute(
+        return self.measured(
             ["cps"],
             predictions=predictions,
             sources=sources,
-            direction=direction,
-            profile=profile,
-            language=language,
-            batch_size=batch_size,
             cps={
                 "mask": mask,
                 "threshold": threshold,

@@ -8,9 +8,6 @@ classifier that CoLA counts with. It needs no reference.
 """
 
 _ARGUMENTS = """
-    profile (str): "embedded" or "paper".
-    batch_size (int): the most sentences that a model scores at once; no score depends on it.
-    direction (str): optional; says of which language the texts are.
 Returns:
     fluency (float): fraction, 0 to 1, higher is better; details: interval, signature.
 Examples:
@@ -41,14 +38,8 @@ class Fluency(tstbench.metrics.module.StyleTransferMetric):
     arguments = _ARGUMENTS
     citation_text = _CITATION
 
-    def _compute(
-        self, predictions, direction=None, profile="embedded", batch_size=None, language=None
-    ):
-        return tstbench.metrics.module.compute(
+    def _compute(self, predictions):
+        return self.measured(
             ["fluency"],
             predictions=predictions,
-            direction=direction,
-            language=language,
-            profile=profile,
-            batch_size=batch_size,
         )

@@ -9,9 +9,6 @@ PPL is e or less.
 """
 
 _ARGUMENTS = """
-    direction (str): for example "yelp/negative-to-positive".
-    profile (str): "embedded" or "paper".
-    batch_size (int): the most sentences that a model scores at once; no score depends on it.
     weights (list of 3 floats): relative weights of ACC, BLEU and fluency; equal by default.
     calibration (str): "calibrated-v1", or a file of `tstbench calibrate`: joint_calibrated instead.
     protocol (str): BLEU protocol, see tstbench/bleu.
@@ -47,26 +44,18 @@ class Joint(tstbench.metrics.module.StyleTransferMetric):
         predictions,
         sources,
         references,
-        direction=None,
-        profile="embedded",
         weights=(1.0, 1.0, 1.0),
         calibration=None,
         protocol=None,
         norm="words",
-        language=None,
-        batch_size=None,
     ):
-        return tstbench.metrics.module.compute(
+        return self.measured(
             ["joint_calibrated"]
             if calibration
             else ["joint", "acc", "r_bleu", "multi_bleu", "ppl"],
             predictions=predictions,
             sources=sources,
             references=references,
-            direction=direction,
-            profile=profile,
-            language=language,
-            batch_size=batch_size,
             joint={"weights": weights, "calibration": calibration},
             bleu={"protocol": protocol},
             ppl={"norm": norm},

@@ -13,7 +13,6 @@ _ARGUMENTS = """
     judge (str): "MODEL@URL"; without the address at OPENAI_BASE_URL, else at OpenAI;
         "completions:MODEL@URL" for a completion model, "local:MODEL" for one of transformers on this
         machine. By default the environment variable TSTBENCH_JUDGE. The key is read from the variable OPENAI_API_KEY.
-    direction (str): such as "yelp/negative-to-positive"; the wordings name its styles.
     wordings (int): how many of the eleven are asked.
     explain (bool): whether an explanation is asked for before the score.
     expected (bool): whether a score is the expectation over the probabilities of tokens.
@@ -24,7 +23,6 @@ _ARGUMENTS = """
     style_prompts (str): wordings for judge_style: "style-v1", or a .toml file of your own.
     content_prompts (str): likewise for judge_content.
     fluency_prompts (str): likewise for judge_fluency.
-    profile (str): not used; the judge is named by itself.
 Returns:
     judge_style, judge_content, judge_fluency (float): 0 to 1, higher is better; judge_unread (float):
         percent of the answers that are no score; details: interval, signature.
@@ -60,7 +58,6 @@ class LlmJudge(tstbench.metrics.module.StyleTransferMetric):
         self,
         predictions,
         sources,
-        direction=None,
         judge=None,
         wordings=None,
         explain=None,
@@ -72,17 +69,12 @@ class LlmJudge(tstbench.metrics.module.StyleTransferMetric):
         style_prompts=None,
         content_prompts=None,
         fluency_prompts=None,
-        profile="embedded",
-        language=None,
     ):
         judge = judge or os.environ.get("TSTBENCH_JUDGE")
-        return tstbench.metrics.module.compute(
+        return self.measured(
             ["llm_judge"],
             predictions=predictions,
             sources=sources,
-            direction=direction,
-            language=language,
-            profile=profile,
             scorers=[f"judge={judge}"] if judge else [],
             llm_judge={
                 "wordings": wordings,

@@ -9,11 +9,8 @@ source, with and without the target style in the prompt.
 
 _ARGUMENTS = """
     model (str): a causal language model: a Hub id, or a folder with safetensors weights.
-    direction (str): such as "yelp/negative-to-positive"; the prompt names its styles.
     prompts (str): "v1", or a .toml file of your own.
     subtract (str): "nothing", or "source": less the same without the source in the prompt.
-    profile (str): not used; the model is named by itself.
-    batch_size (int): the most sentences that a model scores at once; no score depends on it.
 Returns:
     logprop, logprop_plain (float): nats for each token, higher is better; details: interval,
         signature.
@@ -45,26 +42,11 @@ class LogProp(tstbench.metrics.module.StyleTransferMetric):
     arguments = _ARGUMENTS
     citation_text = _CITATION
 
-    def _compute(
-        self,
-        predictions,
-        sources,
-        direction=None,
-        model=None,
-        prompts=None,
-        subtract=None,
-        profile="embedded",
-        batch_size=None,
-        language=None,
-    ):
-        return tstbench.metrics.module.compute(
+    def _compute(self, predictions, sources, model=None, prompts=None, subtract=None):
+        return self.measured(
             ["logprop", "logprop_plain"],
             predictions=predictions,
             sources=sources,
-            direction=direction,
-            language=language,
-            profile=profile,
             scorers=[f"causal_lm={model}"] if model else [],
-            batch_size=batch_size,
             logprop={"prompts": prompts, "subtract": subtract},
         )

@@ -8,9 +8,6 @@ which notices one changed content word in a rewrite, and the cosine of sentence 
 """
 
 _ARGUMENTS = """
-    direction (str): for example "yelp/negative-to-positive"; used only in the signature.
-    profile (str): "embedded" or "paper"; the same scorer in both.
-    batch_size (int): the most sentences that a model scores at once; no score depends on it.
     combine (str): "mean" of both parts, or one of them: "kept" or "cosine".
     reduce (str): how several references are combined, "max" or "mean".
 Returns:
@@ -49,26 +46,11 @@ class Meaning(tstbench.metrics.module.StyleTransferMetric):
     arguments = _ARGUMENTS
     citation_text = _CITATION
 
-    def _compute(
-        self,
-        predictions,
-        sources,
-        references,
-        direction=None,
-        profile="embedded",
-        combine=None,
-        reduce=None,
-        language=None,
-        batch_size=None,
-    ):
-        return tstbench.metrics.module.compute(
+    def _compute(self, predictions, sources, references, combine=None, reduce=None):
+        return self.measured(
             ["s_meaning", "r_meaning", "multi_meaning"],
             predictions=predictions,
             sources=sources,
             references=references,
-            direction=direction,
-            profile=profile,
-            language=language,
-            batch_size=batch_size,
             meaning={"combine": combine, "reduce": reduce},
         )

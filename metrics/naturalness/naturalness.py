@@ -9,11 +9,8 @@ other sentences; or to language models of both styles. A copy counts half.
 """
 
 _ARGUMENTS = """
-    direction (str): for example "yelp/negative-to-positive".
     systems (dict): outputs of other systems on the same sources, by name, lists of N texts; the
         classifiers learn from them too. Without them, only the predictions are known outputs.
-    profile (str): "embedded" or "paper".
-    batch_size (int): the most sentences that a model scores at once; no score depends on it.
     human (str): what is known to be human text: "sources+references" (default), "references" or
         "sources".
     folds (int): how many classifiers; each scores only sentences it did not see; 10.
@@ -59,26 +56,18 @@ class Naturalness(tstbench.metrics.module.StyleTransferMetric):
         predictions,
         sources,
         references,
-        direction=None,
         systems=None,
-        profile="embedded",
         human=None,
         folds=None,
         unigram_penalty=None,
         neural_penalty=None,
         seed=None,
-        language=None,
-        batch_size=None,
     ):
-        return tstbench.metrics.module.compute(
+        return self.measured(
             ["naturalness"],
             predictions=predictions,
             sources=sources,
             references=references,
-            direction=direction,
-            profile=profile,
-            language=language,
-            batch_size=batch_size,
             systems=systems,
             naturalness={
                 "human": human,

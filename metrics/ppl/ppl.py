@@ -8,8 +8,6 @@ style's training sentences. A low value means fluent or merely frequent text: re
 """
 
 _ARGUMENTS = """
-    direction (str): for example "yelp/negative-to-positive".
-    profile (str): "embedded" or "paper".
     protocol (str): how texts are read: "paper" (lower case, NLTK's words; the model learns the
         training lines as upstream wrote them; the default for English) or "cleaned" (the dataset's
         cleaning, lower case, sacreBLEU's words, on both sides).
@@ -42,20 +40,9 @@ class Ppl(tstbench.metrics.module.StyleTransferMetric):
     arguments = _ARGUMENTS
     citation_text = _CITATION
 
-    def _compute(
-        self,
-        predictions,
-        direction=None,
-        profile="embedded",
-        protocol=None,
-        norm="words",
-        language=None,
-    ):
-        return tstbench.metrics.module.compute(
+    def _compute(self, predictions, protocol=None, norm="words"):
+        return self.measured(
             ["ppl"],
             predictions=predictions,
-            direction=direction,
-            language=language,
-            profile=profile,
             ppl={"protocol": protocol, "norm": norm},
         )

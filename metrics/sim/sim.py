@@ -8,10 +8,6 @@ first reference, and with all references.
 """
 
 _ARGUMENTS = """
-    direction (str): for example "yelp/negative-to-positive"; used only in the signature.
-    profile (str): "embedded" (all-MiniLM-L6-v2, whose values are those of sentence-transformers) or
-        "paper" (roberta-large, layer 9, which was not trained to compare sentences).
-    batch_size (int): the most sentences that a model scores at once; no score depends on it.
     reduce (str): how several references are combined, "max" (default) or "mean".
 Returns:
     s_sim, r_sim, multi_sim (float or None): -1 to 1, higher is better; None if no sentence has a
@@ -45,25 +41,11 @@ class Sim(tstbench.metrics.module.StyleTransferMetric):
     arguments = _ARGUMENTS
     citation_text = _CITATION
 
-    def _compute(
-        self,
-        predictions,
-        sources,
-        references,
-        direction=None,
-        profile="embedded",
-        reduce=None,
-        language=None,
-        batch_size=None,
-    ):
-        return tstbench.metrics.module.compute(
+    def _compute(self, predictions, sources, references, reduce=None):
+        return self.measured(
             ["s_sim", "r_sim", "multi_sim"],
             predictions=predictions,
             sources=sources,
             references=references,
-            direction=direction,
-            profile=profile,
-            language=language,
-            batch_size=batch_size,
             sim={"reduce": reduce},
         )

@@ -9,9 +9,6 @@ it comes the mean probability of the target style, which does not look at the so
 """
 
 _ARGUMENTS = """
-    direction (str): for example "yelp/negative-to-positive".
-    profile (str): "embedded" or "paper".
-    batch_size (int): the most sentences that a model scores at once; no score depends on it.
     ground (str): the distance between styles: "uniform" (default), "ordinal", or a JSON file.
     temperature (float): log-probabilities are divided by it first; default: 1, the paper's.
 Returns:
@@ -48,24 +45,10 @@ class Sti(tstbench.metrics.module.StyleTransferMetric):
     arguments = _ARGUMENTS
     citation_text = _CITATION
 
-    def _compute(
-        self,
-        predictions,
-        sources,
-        direction=None,
-        profile="embedded",
-        ground=None,
-        temperature=None,
-        batch_size=None,
-        language=None,
-    ):
-        return tstbench.metrics.module.compute(
+    def _compute(self, predictions, sources, ground=None, temperature=None):
+        return self.measured(
             ["sti", "target_style"],
             predictions=predictions,
             sources=sources,
-            direction=direction,
-            language=language,
-            profile=profile,
-            batch_size=batch_size,
             sti={"ground": ground, "temperature": temperature},
         )

@@ -8,7 +8,6 @@ the percentage of outputs that equal their source.
 """
 
 _ARGUMENTS = """
-    direction (str): for example "yelp/negative-to-positive"; used only in the signature.
     equal (str): when an output is a copy: "letters" (default; case and spaces do not matter),
         "clean" (the cleaned texts are equal) or "raw".
 Returns:
@@ -32,12 +31,10 @@ class Surface(tstbench.metrics.module.StyleTransferMetric):
     description = _DESCRIPTION
     arguments = _ARGUMENTS
 
-    def _compute(self, predictions, sources, direction=None, equal=None, language=None):
-        return tstbench.metrics.module.compute(
+    def _compute(self, predictions, sources, equal=None):
+        return self.measured(
             ["length_ratio", "copy_rate"],
             predictions=predictions,
             sources=sources,
-            direction=direction,
-            language=language,
             surface={"equal": equal},
         )

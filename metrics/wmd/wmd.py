@@ -9,9 +9,6 @@ masked or removed first.
 """
 
 _ARGUMENTS = """
-    direction (str): for example "yelp/negative-to-positive"; its dataset's word vectors and style
-        lexicon are used.
-    profile (str): which scorers to use; default "embedded".
     mask (str): style words of both texts are left ("none"), become <customstyle> ("masked") or
         are left out ("removed").
     placeholder (str): the vector of <customstyle>: "learned" by word2vec on masked sentences
@@ -75,23 +72,17 @@ class Wmd(tstbench.metrics.module.StyleTransferMetric):
         predictions,
         sources,
         references,
-        direction=None,
-        profile="embedded",
-        language=None,
         mask=None,
         placeholder=None,
         tokens=None,
         synonyms=None,
         meteor=None,
     ):
-        return tstbench.metrics.module.compute(
+        return self.measured(
             [f"{view}_{score}" for score in _SCORES for view in "sr"],
             predictions=predictions,
             sources=sources,
             references=references,
-            direction=direction,
-            profile=profile,
-            language=language,
             wmd={
                 "mask": mask,
                 "placeholder": placeholder,

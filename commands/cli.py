@@ -74,8 +74,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # no arrow may end a run on an ASCII terminal
-            stream.reconfigure(errors="backslashreplace")
+        if isinstance(stream, io.TextIOWrapper):
+            # No arrow may end a run on an ASCII terminal; what is no terminal's is data: UTF-8.
+            data = stream is sys.stdout and not stream.isatty()
+            stream.reconfigure(encoding="utf-8" if data else None, errors="backslashreplace")
     try:
         return _run(arguments)
     except TSTBenchError as error:

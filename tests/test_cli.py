@@ -286,11 +286,32 @@ def test_json_is_all_that_standard_output_gets(tmp_path, tmp_path_factory, capsy
 
 
 def test_a_terminal_that_knows_no_arrow_gets_the_table_nevertheless(monkeypatch):
-    terminal = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    class Terminal(io.TextIOWrapper):
+        def isatty(self):
+            return True
+
+    terminal = Terminal(io.BytesIO(), encoding="ascii")
     monkeypatch.setattr(sys, "stdout", terminal)
     assert main([*COPY, "--metrics", "s_bleu"]) == 0
     terminal.flush()
     assert "s-BLEU \\u2191" in terminal.buffer.getvalue().decode("ascii")
+
+
+def test_data_in_a_pipe_are_utf_8_whatever_the_terminal_writes(tmp_path):
+    (tmp_path / "words.txt").write_text("café 给\n" * 2, "utf-8")
+    (tmp_path / "data.toml").write_text(
+        'name = "mine"\nlicence = "cc0-1.0"\nlanguage = "zh"\nstyles = ["plain", "warm"]\n'
+        '[[direction]]\nfrom = "plain"\nto = "warm"\ntest = { sources = "words.txt" }\n'
+    )
+    for encoding in ("cp1252", "ascii"):
+        done = tstbench(
+            *("sources", "mine/plain-to-warm", "--data", tmp_path / "data.toml"),
+            PYTHONIOENCODING=encoding,
+        )
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.decode("utf-8") == "café 给\n" * 2
+    done = tstbench("evaluate", "--help", PYTHONIOENCODING="cp1252")
+    assert done.stdout.decode("utf-8").startswith("usage: tstbench evaluate")
 
 
 def test_a_reader_that_goes_away_is_no_error():

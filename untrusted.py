@@ -117,19 +117,30 @@ def parse_yaml(content: bytes, where: str) -> Any:
 
 
 def read_json_lines(
-    path: Path | str, *, max_bytes: int = MAX_LINES_BYTES
-) -> Iterator[tuple[str, Any]]:
-    """The values of a JSON Lines file, each with ``<file>, line <n>`` for an error about it.
+    path: Path | str, name: str = "", *, hint: str = ""
+) -> Iterator[tuple[int, Any]]:
+    """The values of a JSON Lines file, each with its line; blank lines do not count.
+
+    Args:
+        path: of the file.
+        name: what errors call it; by default its path.
+        hint: what a line must be, for errors.
 
     Raises:
         MissingFileError: there is no such file.
         InputError: it cannot be read or is too large, or a line is not such JSON.
     """
-    for number, line in enumerate(split_lines(read_small_text(path, max_bytes=max_bytes)), 1):
-        where = f"{path}, line {number}"
+    lines = split_lines(read_small_text(path, max_bytes=MAX_LINES_BYTES))
+    for number, line in enumerate(lines, start=1):
+        where = f"{name or path}, line {number}"
         if len(line) > MAX_LINE:
             raise InputError(f"{where}: {len(line)} characters; the limit is {MAX_LINE}")
-        yield where, parse_json(line, where)
+        if line.strip():
+            try:
+                value = parse_json(line, where)
+            except InputError as error:
+                raise InputError(f"{error}. {hint}".rstrip(". ")) from error
+            yield number, value
 
 
 def read_small_text(path: Path | str, *, max_bytes: int = MAX_BYTES) -> str:

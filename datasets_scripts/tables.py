@@ -7,17 +7,21 @@ from __future__ import annotations
 
 import csv
 import io
-import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 from ..errors import InputError, MissingFileError, unknown_name
-from ..files import check_file, file_state, read_lines, read_text
+from ..files import check_file, file_state, read_text, split_lines
+from ..untrusted import read_json_lines
 
 Rows = tuple[int, int]  # first and last line or row, both from 1
+_QUOTED = r'"(?:[^"]|"")*"'
+_CELL = re.compile(rf"(?:^|\t)({_QUOTED}(?=\t|$)|[^\t]*)")  # of TSV, with its quotation marks
 
 
 class Table(Protocol):
@@ -98,13 +102,7 @@ def _parsed(path: Path, name: str, _stamp: tuple[int, int]) -> list[tuple[int, d
 
 def _json_rows(path: Path, name: str) -> list[tuple[int, dict[str, Any]]]:
     found = []
-    for number, line in enumerate(read_lines(path), start=1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise InputError(f"{name}, line {number}: not JSON: {error}") from error
+    for number, row in read_json_lines(path, name):
         if not isinstance(row, dict):
             raise InputError(f"{name}, line {number}: each line must be a JSON object")
         found.append((number, row))
@@ -145,16 +143,19 @@ def read_delimited(path: Path, name: str) -> tuple[list[str], list[tuple[int, di
 def read_records(path: Path, name: str) -> Iterator[tuple[int, list[str]]]:
     """The cells of each record of a CSV or TSV file, and the line that it ends in.
 
-    A sentence that begins with a quotation mark must neither lose it nor take in the rows below
-    without a word: programs that write CSV double such marks, those that write TSV often do not.
+    A sentence in quotation marks must neither lose them nor take in the rows below without a word:
+    programs that write CSV double such marks, those that write TSV often do not.
 
     Raises:
         MissingFileError: no such file.
         InputError: quotation marks that are not doubled, or a line break in a cell of TSV.
     """
     tabs = path.suffix.lower() == ".tsv"
-    text = io.StringIO(read_text(path), newline="")
-    reader = csv.reader(text, delimiter="\t" if tabs else ",", strict=True)
+    text = read_text(path)
+    quoting = csv.QUOTE_NONE if tabs and not _is_quoted(text) else csv.QUOTE_MINIMAL
+    reader = csv.reader(
+        io.StringIO(text, newline=""), delimiter="\t" if tabs else ",", quoting=quoting, strict=True
+    )
     try:
         for cells in reader:
             if tabs and any("\n" in cell or "\r" in cell for cell in cells):
@@ -166,6 +167,26 @@ def read_records(path: Path, name: str) -> Iterator[tuple[int, list[str]]]:
             "a field that contains a quotation mark in quotation marks and double the mark: "
             '"a ""good"" one"'
         ) from error
+
+
+def _is_quoted(text: str) -> bool:
+    """Whether the marks around cells of TSV are its program's, and not the sentences'.
+
+    A program puts them around the head too, or around each cell that contains a mark or a tab, all
+    cells of a column, or (Excel) those with a comma.
+    """
+    head, *rows = [_CELL.findall(line) for line in split_lines(text)] or [[]]
+    if any(cell.startswith('"') for cell in head):
+        return True
+    cells = [cell for row in rows for cell in row if '"' in cell]
+    if not all(re.fullmatch(_QUOTED, cell) for cell in cells):
+        return False
+    columns = list(zip_longest(*rows, fillvalue=""))
+    return any('"' in cell[1:-1] or "\t" in cell for cell in cells) or all(
+        [cell[:1] == '"' for cell in column] in ([True] * len(column), ["," in c for c in column])
+        for column in columns
+        if any('"' in cell for cell in column)
+    )
 
 
 @dataclass(frozen=True)

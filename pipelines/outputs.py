@@ -1,8 +1,8 @@
 """Reading a file of predictions, with exact messages when something is wrong with it.
 
-Accepted: plain text (one prediction per line, in the order of the sources), JSON Lines and CSV (a
-``prediction`` column, and ``id`` if the order is not the test set's). A file is data: it is never
-executed.
+Accepted: plain text (one prediction per line, in the order of the sources), JSON Lines, a JSON
+array, CSV and TSV (a ``prediction`` column, and ``id`` if the order is not the test set's). A file
+is data: it is never executed.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from ..datasets_scripts.load import TestSet
 from ..datasets_scripts.suspicious_form import check_no_records, is_header
 from ..datasets_scripts.tables import read_records
 from ..errors import InputError, MissingFileError
-from ..files import check_file, read_lines
+from ..files import check_file, read_lines, read_text
 from ..metrics.inputs import prediction_fault
 from ..talk import printable
-from ..untrusted import parse_json
+from ..untrusted import read_json, read_json_lines
 from .report import NAME_PATTERN, predictions_sha256
 from .results import check_names
 
@@ -44,7 +44,7 @@ class Outputs:
 
 @dataclass(frozen=True)
 class _Row:
-    line: int  # in the file, from 1
+    place: str  # in the file: its line, or its entry in an array, from 1
     id: str | None
     prediction: str
 
@@ -118,24 +118,30 @@ def read_outputs(path: Path | str, test_set: TestSet, system: str | None = None)
 def _read_plain(path: Path) -> list[_Row]:
     lines = read_lines(path)
     check_no_records(lines, str(path), "prediction")
-    return [_Row(n, None, line) for n, line in enumerate(lines, start=1)]
+    return [_Row(f"line {n}", None, line) for n, line in enumerate(lines, start=1)]
 
 
 def _read_jsonl(path: Path) -> list[_Row]:
-    rows = []
-    for number, line in enumerate(read_lines(path), start=1):
-        try:
-            record = parse_json(line, f"{path}, line {number}")
-        except InputError as error:
-            raise InputError(
-                f'{error}. Each line must be an object like {{"id": "...", "prediction": "..."}}'
-            ) from error
-        if isinstance(record, str):
-            record = {"prediction": record}
-        if not isinstance(record, dict):
-            raise InputError(f"{path}, line {number}: expected an object or a string")
-        rows.append(_row(path, number, record))
-    return rows
+    hint = 'Each line must be an object like {"id": "...", "prediction": "..."}'
+    return [
+        _record_row(path, f"line {number}", record)
+        for number, record in read_json_lines(path, hint=hint)
+    ]
+
+
+def _read_json(path: Path) -> list[_Row]:
+    """An array of what the lines of JSON Lines are, or such lines."""
+    if not read_text(path).lstrip().startswith("["):
+        return _read_jsonl(path)
+    return [_record_row(path, f"entry {n}", r) for n, r in enumerate(read_json(path), start=1)]
+
+
+def _record_row(path: Path, place: str, record: object) -> _Row:
+    if isinstance(record, str):
+        record = {"prediction": record}
+    if not isinstance(record, dict):
+        raise InputError(f"{path}, {place}: expected an object or a string")
+    return _row(path, place, record)
 
 
 def _read_csv(path: Path) -> list[_Row]:
@@ -157,7 +163,8 @@ def _csv_row(path: Path, line: int, header: list[str], fields: list[str]) -> _Ro
             "output is a row whose prediction is empty"
         )
     missing = [None] * (len(header) - len(fields))
-    row = _row(path, line, dict(zip(header, [*fields[: len(header)], *missing], strict=True)))
+    cells = [*fields[: len(header)], *missing]
+    row = _row(path, f"line {line}", dict(zip(header, cells, strict=True)))
     if len(fields) > len(header):
         raise InputError(
             f"{path}, line {line}: {len(fields)} fields, but the header has {len(header)}. "
@@ -166,23 +173,23 @@ def _csv_row(path: Path, line: int, header: list[str], fields: list[str]) -> _Ro
     return row
 
 
-def _row(path: Path, line: int, record: dict[str, object]) -> _Row:
+def _row(path: Path, place: str, record: dict[str, object]) -> _Row:
     for column in PREDICTION_COLUMNS:
         if column in record:
             text = record[column]
             if not isinstance(text, str):
-                raise InputError(f"{path}, line {line}: the prediction {text!r} is not text")
+                raise InputError(f"{path}, {place}: the prediction {text!r} is not text")
             name = record.get("id")
-            return _Row(line, None if name is None else str(name), text)
+            return _Row(place, None if name is None else str(name), text)
     columns = ", ".join(printable(str(key)) for key in record) or "none"
-    raise InputError(f"{path}, line {line}: no 'prediction' column; the columns are: {columns}")
+    raise InputError(f"{path}, {place}: no 'prediction' column; the columns are: {columns}")
 
 
-_READERS = {".jsonl": _read_jsonl, ".json": _read_jsonl, ".csv": _read_csv, ".tsv": _read_csv}
+_READERS = {".jsonl": _read_jsonl, ".json": _read_json, ".csv": _read_csv, ".tsv": _read_csv}
 
 
 def _check_prediction(path: Path, row: _Row) -> None:
-    where = f"{path}, line {row.line}" + (f", id {row.id}" if row.id else "")
+    where = f"{path}, {row.place}" + (f", id {row.id}" if row.id else "")
     if fault := prediction_fault(row.prediction):
         raise InputError(f"{where}: the prediction {fault}")
 
@@ -192,7 +199,7 @@ def _aligned(path: Path, rows: list[_Row], test_set: TestSet) -> list[str]:
     with_id = [row for row in rows if row.id is not None]
     if with_id and len(with_id) < len(rows):
         bare = next(row for row in rows if row.id is None)
-        raise InputError(f"{path}, line {bare.line}: the id is missing, but other lines have one")
+        raise InputError(f"{path}, {bare.place}: the id is missing, but other lines have one")
     found = f"{len(rows)} prediction{'s' * (len(rows) != 1)}"
     if not with_id:
         if len(rows) != wanted:
@@ -215,14 +222,12 @@ def _aligned(path: Path, rows: list[_Row], test_set: TestSet) -> list[str]:
         assert row.id is not None  # noqa: S101 - narrowed above, for the type checker
         if row.id not in known:
             raise InputError(
-                f"{path}, line {row.line}: {direction} has no sentence {row.id!r}; its ids look "
+                f"{path}, {row.place}: {direction} has no sentence {row.id!r}; its ids look "
                 f"like {test_set.ids[0]!r}{counts}"
             )
         if row.id in by_id:
-            first = by_id[row.id].line
-            raise InputError(
-                f"{path}: id {row.id} is on line {first} and again on line {row.line}{counts}"
-            )
+            first = by_id[row.id].place
+            raise InputError(f"{path}: id {row.id} is on {first} and again on {row.place}{counts}")
         by_id[row.id] = row
     missing = [name for name in test_set.ids if name not in by_id]
     if missing:

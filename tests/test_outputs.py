@@ -119,6 +119,49 @@ def test_json_lines_are_json_lines_also_when_the_file_ends_in_json(tmp_path, tes
     assert list(read_outputs(path, test_set).predictions) == TEXTS
 
 
+@pytest.mark.parametrize("indent", [None, 2])
+def test_an_array_is_read_as_its_entries(tmp_path, test_set, indent):
+    path = tmp_path / "system.json"
+    for entries in (TEXTS, rows_with_ids(test_set, TEXTS)[::-1]):
+        path.write_text(json.dumps(entries, indent=indent))
+        assert list(read_outputs(path, test_set).predictions) == TEXTS
+
+
+def test_a_blank_last_line_of_json_lines_is_none(tmp_path, test_set):
+    path = tmp_path / "system.jsonl"
+    path.write_text(as_jsonl(rows_with_ids(test_set, TEXTS)) + "\n")
+    assert list(read_outputs(path, test_set).predictions) == TEXTS
+
+
+SAID = ['"It is good."', '"Good," she said.', 'a "good" one', '"so good', *TEXTS[4:]]
+
+
+@pytest.mark.parametrize("count", [1, 2, 4])
+def test_tsv_without_quoting_keeps_its_quotation_marks(tmp_path, test_set, count):
+    path = tmp_path / "system.tsv"
+    texts = [*SAID[:count], *TEXTS[count:]]
+    rows = rows_with_ids(test_set, texts)
+    path.write_text("id\tprediction\n" + "".join(f"{r['id']}\t{r['prediction']}\n" for r in rows))
+    assert list(read_outputs(path, test_set).predictions) == texts
+
+
+@pytest.mark.parametrize("how", ["all", "text", "minimal", "excel"])
+def test_tsv_with_quoting_loses_it(tmp_path, test_set, how):
+    path = tmp_path / "system.tsv"
+    texts = {"excel": ["well, it is good.", *TEXTS[1:]], "text": TEXTS}.get(how, SAID)
+    rows = [(str(i), t) for i, t in zip(test_set.ids, texts, strict=True)]
+    if how in ("all", "minimal"):
+        quoting = csv.QUOTE_ALL if how == "all" else csv.QUOTE_MINIMAL
+        with path.open("w", newline="") as stream:
+            writer = csv.writer(stream, delimiter="\t", quoting=quoting)
+            writer.writerows([("id", "prediction"), *rows])
+    else:  # all cells of a column, or those with a comma
+        mark = '"%s"'
+        lines = [f"{i}\t{mark % t if how == 'text' or ',' in t else t}" for i, t in rows]
+        path.write_text("\n".join(["id\tprediction", *lines]))
+    assert list(read_outputs(path, test_set).predictions) == texts
+
+
 def test_names_come_from_files_folders_and_the_command_line(tmp_path):
     folder = tmp_path / "theirs"
     folder.mkdir()
@@ -243,7 +286,13 @@ BAD = {
     "a JSON array": (
         "array.json",
         b"[\n" + b'"x",\n' * N + b"]",
-        "line 1: not JSON .*must be an object",
+        r"array\.json: not JSON .*line 42",  # JSON has no comma after the last entry
+    ),
+    "an array of numbers": ("numbers.json", b'["x", 1]', "entry 2: expected an object or a string"),
+    "an id twice in an array": (
+        "twice.json",
+        b'[{"id": "mini-test-0-00000", "output": "x"}, {"id": "mini-test-0-00000", "output": "y"}]',
+        "id mini-test-0-00000 is on entry 1 and again on entry 2",
     ),
     "a list a line": (
         "list.jsonl",

@@ -9,6 +9,7 @@ from tstbench.datasets_scripts.added import load_data
 from tstbench.datasets_scripts.known import (
     DATASETS,
 )
+from tstbench.datasets_scripts.load import load_styles
 from tstbench.datasets_scripts.own import read_data
 from tstbench.datasets_scripts.views import available_parts
 from tstbench.errors import (
@@ -140,7 +141,17 @@ def test_a_table_never_loses_a_quotation_mark_or_a_row(line, tmp_path):
         'values = { 0 = "rude", 1 = "polite" }\n'
         '[[direction]]\nfrom = "rude"\nto = "polite"\ntest = { sources = "test.txt" }\n'
     )
-    with pytest.raises(InputError, match=r"train\.tsv, line \d+: not valid TSV"):
+    load_data(tmp_path / "mine.toml")
+    assert load_styles("mine").splits["train"].of(0)[0] == line[2:]
+
+
+def test_a_key_twice_in_a_line_is_refused(tmp_path):
+    (tmp_path / "test.jsonl").write_text('{"s": "bring it", "s": "take it"}\n')
+    (tmp_path / "mine.toml").write_text(
+        'name = "mine"\nstyles = ["rude", "polite"]\n[[direction]]\nfrom = "rude"\n'
+        'to = "polite"\ntest = { sources = { file = "test.jsonl", column = "s" } }\n'
+    )
+    with pytest.raises(InputError, match=r"test\.jsonl, line 1: .*the key 's' is there twice"):
         load_data(tmp_path / "mine.toml")
 
 

@@ -17,9 +17,9 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, ValidationError, model_validator
 
 from ...errors import InputError
-from ...files import split_lines, write_jsonl
+from ...files import write_jsonl
 from ...records import Strict
-from ...untrusted import MAX_LINES_BYTES, parse_json, read_small_text
+from ...untrusted import read_json_lines
 
 _SCALE = re.compile(r"^(nominal|ordinal|interval) (-?\d+(?:\.\d+)?)-(-?\d+(?:\.\d+)?)$")
 _Name = Annotated[str, Field(min_length=1, max_length=100)]
@@ -158,12 +158,7 @@ def read_judgments(path: Path | str) -> list[Judgment]:
     """
     judgments: list[Judgment] = []
     seen: dict[tuple[str, ...], int] = {}
-    text = read_small_text(path, max_bytes=MAX_LINES_BYTES)
-    for number, line in enumerate(split_lines(text), start=1):
-        try:
-            content = parse_json(line, f"{path}, line {number}")
-        except InputError as error:
-            raise InputError(f"{error}. {_FORM}") from error
+    for number, content in read_json_lines(path, hint=_FORM):
         try:
             judgment = Judgment.model_validate(content)
         except ValidationError as error:

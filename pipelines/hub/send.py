@@ -176,7 +176,7 @@ def _revision(api: HfApi, repo_id: str) -> DatasetRevision:
     file = api.hf_hub_download(
         repo_id, "fingerprint.json", repo_type="dataset", revision=commit, etag_timeout=_TIMEOUT
     )
-    return DatasetRevision(repo_id, commit, json.loads(Path(file).read_text("utf-8"))["fingerprints"])
+    return DatasetRevision(repo_id, commit, json.loads(Path(file).read_bytes())["fingerprints"])
 
 
 def _changed(api: HfApi, model: str, files: dict[str, bytes], *, optional: bool) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from unicodedata import normalize
 
 from ..errors import unknown_name
 
@@ -105,12 +106,12 @@ def is_blank(sentence: str) -> bool:
 
 
 def match_key(sentence: str) -> str:
-    """A key that is equal for sentences that differ only in spaces and case.
+    """A key that is equal for sentences that differ only in spaces, case and Unicode form.
 
     >>> match_key("It 's fine .") == match_key("it's fine.")
     True
     """
-    return "".join(sentence.lower().split())
+    return _letters(sentence.lower())
 
 
 def is_copy(source: str, output: str) -> bool:
@@ -121,4 +122,8 @@ def is_copy(source: str, output: str) -> bool:
     >>> is_copy("it wasn't cold.", "it was n't  cold ."), is_copy("it was cold.", "It was cold.")
     (True, False)
     """
-    return "".join(source.split()) == "".join(output.split())
+    return _letters(source) == _letters(output)
+
+
+def _letters(sentence: str) -> str:
+    return normalize("NFC", "".join(sentence.split()))

@@ -117,6 +117,13 @@ def test_tokenised_copies_among_released_outputs_are_found(sources, system, copi
     assert not set(given) & set(outputs)
 
 
+def test_one_letter_or_a_letter_and_its_mark_are_the_same():
+    composed, apart = "Caf\u00e9 ist sch\u00f6n .", "Cafe\u0301 ist scho\u0308n."
+    assert is_copy(composed, apart)
+    assert match_key(composed) == match_key(apart) == "caf\u00e9istsch\u00f6n."
+    assert not is_copy(composed, "Cafe ist schon .")
+
+
 def test_case_can_be_what_was_asked_for():
     assert is_copy("it wasn't cold.", " it was n't  cold .")
     assert not is_copy("it was cold.", "It was cold.")

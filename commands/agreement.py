@@ -51,6 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """One row for each direction, all directions if there are several, and aspect."""
     from ..errors import InputError
+    from ..metrics.statistics import FEWEST
     from ..pipelines.human.agreement import natural_from
     from ..pipelines.tables import print_rows
 
@@ -77,6 +78,8 @@ def run(arguments: argparse.Namespace) -> None:
     ]
     if all(line[-2:] == ("-", "-") for line in found):
         say("no output has scores of two raters that differ: there is no agreement to compute")
+    if resamples and any(line[-1] not in ("", "-") and "[" not in line[-1] for line in found):
+        say(f"there is no interval of fewer than {FEWEST} outputs")
     columns = list(range(len(_HEADER)))
     if sys.stdout.isatty():  # what all rows share is said once, so that the rest fits
         columns = [i for i in columns if len({line[i] for line in found} - {""}) > 1]

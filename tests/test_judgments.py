@@ -299,8 +299,10 @@ class TestTable6:
     def printed(self, tmp_path, capsys, *options):
         write_judgments(tmp_path / "j.jsonl", self.rows())
         code = main(["agreement", str(tmp_path / "j.jsonl"), *options])
-        lines = capsys.readouterr().out.splitlines()
-        return code, [line.split("\t") for line in lines]
+        told = capsys.readouterr()
+        # By system there are no intervals, and nobody asked for any.
+        assert ("no interval of fewer than 20 outputs" in told.err) == (not options)
+        return code, [line.split("\t") for line in told.out.splitlines()]
 
     def test_by_hand(self, tmp_path, capsys):
         # Natural at 3: 1, 2, 2, 0 of 3. P = 1/2, Pe = (5/12)^2 + (7/12)^2 = 74/144, kappa = -1/35.

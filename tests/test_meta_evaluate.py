@@ -125,7 +125,7 @@ def test_one_source_sentence_has_no_interval_over_sentences():
     assert {s.level for s in report.scores} == {"sentence", "system"}
     assert {(s.low, s.high) for s in report.scores} == {(None, None)}
     assert one(report, level="system", coefficient="pearson").low_systems is not None
-    assert "4 outputs of 1 sentence\n" in terminal(report)
+    assert "4 outputs of 1 sentence (intervals need 20)\n" in terminal(report)
 
 
 def test_one_pair_of_outputs_has_no_share():

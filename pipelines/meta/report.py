@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ...errors import InputError
 from ...files import atomic_folder, write_text
+from ...metrics.statistics import FEWEST, too_few
 from .result import Level, MetaDifference, MetaReport, MetaScore, write_report
 
 JSON_FILE = "meta.json"
@@ -66,6 +67,8 @@ def tables(report: MetaReport) -> Iterator[tuple[str, list[tuple[str, ...]]]]:
         where = " ".join(filter(None, [study, direction, model]))
         size = some[0]
         sentences = "1 sentence" if size.items == 1 else f"{size.items} sentences"
+        if too_few(size.items):
+            sentences += f" (intervals need {FEWEST})"
         number = (
             f"{size.outputs} outputs of {sentences}"
             if level == "sentence"

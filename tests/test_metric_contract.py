@@ -631,6 +631,16 @@ def test_a_scorer_that_reads_english_alone_scores_english_alone(profile, name, m
     assert name in roles_needed([metric], own, BENCHMARK, german)
 
 
+def test_a_role_that_nobody_plays_is_told_when_it_is_needed():
+    """In another language as in English: which roles are needed is asked when nothing is there."""
+    for code in ("en", "de"):
+        inputs = check_inputs(["gut"], ["kalt"], None, None, code)
+        scorers = Scorers(EMBEDDED, None)
+        assert roles_needed(["s_bleurt"], scorers, BENCHMARK, inputs) == ("bleurt",)
+        with pytest.raises(InputError, match="profile embedded has no bleurt"):
+            plan(["s_bleurt"], inputs, scorers)
+
+
 def test_what_learns_from_the_dataset_reads_its_language():
     direction = parse_direction("mini/negative-to-positive")
     german = check_inputs(["gut"], ["kalt"], [["gut !", "fein"]], direction, "de")

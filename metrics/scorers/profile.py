@@ -49,8 +49,7 @@ class Profile:
             UnknownNameError: no such role.
             InputError: the profile has no scorer for it.
         """
-        asked = role(name)
-        spec = self.scorers.get(name) or self.scorers.get(asked.like) or asked.default
+        spec = self._choice(name)
         if not spec:
             having = "".join(f" or --profile {n}" for n, p in PROFILES.items() if name in p.scorers)
             raise InputError(
@@ -59,8 +58,12 @@ class Profile:
         return spec
 
     def reads_english_alone(self, name: str) -> bool:
-        """Whether the scorer for a role has learned no other language; errors as in :meth:`spec`."""
-        return self.spec(name).partition("@")[0] in _ENGLISH
+        """Whether the scorer for a role, if there is one, has learned no other language."""
+        return self._choice(name).partition("@")[0] in _ENGLISH
+
+    def _choice(self, name: str) -> str:
+        asked = role(name)
+        return self.scorers.get(name) or self.scorers.get(asked.like) or asked.default
 
     def with_scorers(self, assignments: str | Iterable[str]) -> Profile:
         """The profile with other scorers, from ``ROLE=SPEC`` texts as given on the command line.

@@ -10,8 +10,10 @@ from tstbench.datasets_scripts.directions import Direction
 from tstbench.datasets_scripts.training import TrainingData, TrainingPart
 from tstbench.errors import InputError, UnknownNameError
 from tstbench.trainers.classifiers.data import LabelledSentences
+from tstbench.trainers.classifiers.fasttext import FastTextConfig
 from tstbench.trainers.classifiers.train import default_config, fit
 from tstbench.trainers.lexicon import LexiconConfig, fit_lexicon
+from tstbench.trainers.settings import from_texts, read_settings
 from tstbench.trainers.system_card import SYSTEM_STORE, SystemCard
 from tstbench.trainers.train import planned_system, system_config, train_system
 from tstbench.trainers.word_vectors import WordVectorsConfig, fit_word_vectors
@@ -227,3 +229,14 @@ def test_settings_of_another_system_are_refused():
         system_config("delete-retrieve", DIRECTION, preset="tiny")
     with pytest.raises(InputError, match="copy needs no training"):
         system_config("copy", DIRECTION)
+
+
+def test_a_truth_value_is_no_number():
+    flags = from_texts(FastTextConfig, {"epochs": "true", "learning_rate": "7"}, "fasttext")
+    for values in (flags, {"epochs": True}, {"learning_rate": True}):
+        with pytest.raises(InputError, match="of fasttext is no truth value, got True"):
+            read_settings(FastTextConfig, values, "fasttext")
+    numbers = from_texts(FastTextConfig, {"epochs": "7", "learning_rate": "0.5"}, "fasttext")
+    read = read_settings(FastTextConfig, numbers, "fasttext")
+    assert (read.epochs, read.learning_rate) == (7, 0.5)
+    assert read_settings(LexiconConfig, {"binary": False}, "lexicon").binary is False

@@ -55,7 +55,7 @@ def read_settings(kind: type[S], values: Mapping[str, Any], of: str) -> S:
     for name in values:
         _check_known(kind, name, of)
     try:
-        return TypeAdapter(kind).validate_python(dict(values))
+        found = TypeAdapter(kind).validate_python(dict(values))
     except ValidationError as error:
         first = error.errors()[0]
         if not first["loc"]:  # settings that do not go together
@@ -63,6 +63,10 @@ def read_settings(kind: type[S], values: Mapping[str, Any], of: str) -> S:
         where = ".".join(str(part) for part in first["loc"])
         given = f", got {first['input']!r}" if first["type"] != "missing" else ""
         raise InputError(f"setting {where} of {of}: {first['msg']}{given}") from error
+    for name, value in values.items():  # flags are texts, so numbers are read from much, also true
+        if isinstance(value, bool) and getattr(found, name) is not value:
+            raise InputError(f"setting {name} of {of} is no truth value, got {value}")
+    return found
 
 
 def from_texts(kind: type, texts: Mapping[str, str], of: str) -> dict[str, Any]:

@@ -49,11 +49,13 @@ def offer(name, say, **facts):
     SAYS[name], card = say, _card(name, **facts)
     folder = Path(tempfile.mkdtemp(dir=_FOLDERS.name)) / "system"
     Small(card).save_pretrained(folder)
-    return Offer(name, Found(card, f"hash of {name}", open=lambda: SYSTEM_STORE.open(folder)))
+    return Offer(
+        name, Found(card, f"hash of {name}", open=lambda _device: SYSTEM_STORE.open(folder))
+    )
 
 
 def unloadable(name):
-    def damaged():
+    def damaged(_device):
         raise InputError("/home/owner/secret/folder is damaged")
 
     return Offer(name, Found(_card(name), f"hash of {name}", open=damaged))

@@ -218,7 +218,8 @@ class AdversarialLearner(Learner):
             if phase == "warm_up":
                 return self.warm_up_loss(part, whole, step)
             # As in both released codes, only the network that learns has dropout.
-            self.network["generator" if phase == "discriminator" else "discriminator"].eval()
+            still = "generator" if phase == "discriminator" else "discriminator"
+            self.network.get_submodule(still).eval()
             if phase == "discriminator":
                 return self.discriminator_loss(part, whole, step)
             return self.generator_loss(part, whole, step)

@@ -27,6 +27,9 @@ class InputError(TSTBenchError, ValueError):
     """The given data is wrong: misaligned, empty, of the wrong kind."""
 
 
+ELSEWHERE = "Scorers and downloads are kept in TSTBENCH_HOME"
+
+
 class UnwritableError(InputError, PermissionError):
     """A folder takes no file: it is somebody else's, read-only or full."""
 
@@ -34,7 +37,7 @@ class UnwritableError(InputError, PermissionError):
         """Keep what the system said as ``strerror``."""
         super().__init__(
             f"{folder} cannot be written to: {error.strerror}. Choose a folder that you may write "
-            "to, or ask its owner"
+            f"to, or ask its owner. {ELSEWHERE}"
         )
         self.strerror = error.strerror
 

@@ -19,10 +19,13 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from .errors import InputError, MissingFileError, naming
+from .errors import ELSEWHERE, InputError, MissingFileError, naming
 from .locks import Exclusive
 from .scratch import scratch_file, scratch_folder
 from .swaps import put_in_place, restore, sync
+
+if os.path.expanduser("~") == "~":  # noqa: PTH111 - no HOME, no such user: nltk fails when imported
+    os.environ["HOME"] = os.environ.get("TSTBENCH_HOME") or os.environ.get("XDG_CACHE_HOME") or "/"
 
 _DEEPEST = 50  # levels of tables and lists in a TOML file; ours have five
 
@@ -159,10 +162,11 @@ def make_folder(path: Path) -> None:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(
-            f"the folder {path} cannot be made: {error.strerror}. Choose one that you may write to"
+            f"the folder {path} cannot be made: {error.strerror}. Choose one that you may write "
+            f"to. {ELSEWHERE}"
         ) from error
     if not os.access(path, os.W_OK):
-        raise InputError(f"you may not write to the folder {path}: choose another one")
+        raise InputError(f"you may not write to the folder {path}: choose another one. {ELSEWHERE}")
 
 
 def exclusive(path: Path, purpose: str = "change", *, inside: bool = False) -> Exclusive:

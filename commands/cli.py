@@ -8,6 +8,7 @@ this one, imported only when it is called, so that ``--help`` answers at once.
 from __future__ import annotations
 
 import argparse
+import errno
 import io
 import os
 import sys
@@ -16,7 +17,7 @@ from importlib import import_module
 from itertools import groupby
 from textwrap import fill
 
-from ..errors import NO_ROOM, TSTBenchError, unknown_name
+from ..errors import ELSEWHERE, NO_ROOM, TSTBenchError, unknown_name
 from ..talk import say
 from ..version import __version__
 from .parser import Parser
@@ -97,6 +98,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         what = f"{error.filename}: {error.strerror}" if error.filename else str(error)
         if error.errno in NO_ROOM:
             what += ". Make room on that disk, or point TSTBENCH_HOME and TMPDIR to another one"
+        elif isinstance(error, PermissionError) or error.errno == errno.EROFS:
+            what += f". {ELSEWHERE}"
         say(f"tstbench: {what}")
         return 2
     except Exception as error:

@@ -7,7 +7,10 @@ class it finds in a script's namespace.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import fields
 from typing import Any
 
 import datasets
@@ -21,7 +24,7 @@ from .contract import Cohort
 from .inputs import check_inputs
 from .measure import measure
 from .options import choices
-from .registry import expand, metric_facts
+from .registry import expand, families, metric_facts
 from .result import as_compute_result
 from .scorers import demand
 from .scorers.device import Placement
@@ -42,6 +45,8 @@ Args:
     per_sentence (bool): put one value per sentence into details too; default: False.
 """
 
+# What every module takes, of the computation that runs.
+_SHARED: ContextVar[Mapping[str, Any]] = ContextVar("_SHARED")
 _NEEDED = {
     "sources": "one per prediction",
     "references": "one list per prediction, [] if there is none",
@@ -56,7 +61,6 @@ class StyleTransferMetric(evaluate.Metric):
     description = ""
     arguments = ""
     citation_text = BIBTEX
-    _given: Mapping[str, Any]  # what every module takes
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -100,41 +104,56 @@ class StyleTransferMetric(evaluate.Metric):
         **kwargs: Any,
     ) -> Any:
         """Check the inputs, with our messages, before evaluate looks at their first row."""
-        self._given = {
+        shared = {
             "direction": direction,
             "profile": profile,
             "scorers": [scorers] if isinstance(scorers, str) else scorers,
             "language": language,
             "batch_size": batch_size,
         }
+        texts = {"predictions": predictions, "references": references}
+        columns = _columns(texts | {"sources": kwargs.pop("sources", None)})
         if predictions is not None:
-            missing = {"sources": kwargs.get("sources"), "references": references}
             for name in self.columns:
-                if missing[name] is None:
+                if name not in columns:
                     raise InputError(f"{name} are missing: this metric needs {_NEEDED[name]}")
-            check_inputs(predictions, kwargs.get("sources"), references)
+            check_inputs(**columns)
         elif self.writer is None:
             raise InputError("nothing to score: predictions are missing")
-        columns = {"predictions": predictions, "references": _as_lists(references)}
-        given = {name: column for name, column in columns.items() if column is not None}
-        result = super().compute(**given, **kwargs)
+        given = self._read(columns | kwargs)
+        # Nothing was added, so nothing is written: several threads may compute with one object.
+        alone = self.writer is None and self.num_process == 1
+        token = _SHARED.set(shared)
+        try:
+            result = self._compute(**given) if alone else super().compute(**given)
+        finally:
+            _SHARED.reset(token)
         if result is not None and not per_sentence:  # None: in a process that only adds
             for one in result["details"].values():
                 one.pop("per_sentence", None)
         return result
 
+    def _read(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Without what only other metrics read: ``evaluate.combine`` gives everything to each."""
+        options = {f.name for family in families().values() for f in fields(family.options)}
+        others = options | {"sources", "references", "systems", "judge", "model"}
+        others -= {*inspect.signature(self._compute).parameters}
+        return {name: value for name, value in given.items() if name not in others}
+
     def measured(
         self, metrics: Sequence[str], *, scorers: Sequence[str] = (), **given: Any
     ) -> dict[str, Any]:
         """What :func:`compute` gives, from what every module takes and these."""
-        shared = {**self._given, "scorers": [*scorers, *self._given["scorers"]]}
-        return compute(metrics, **shared, **given)
+        shared = _SHARED.get()
+        return compute(metrics, **shared | {"scorers": [*scorers, *shared["scorers"]]}, **given)
 
-    def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
+    def add(self, **kwargs: Any) -> None:
+        """Add one sentence; it is checked when the metric is computed."""
+        super().add(**self._read(kwargs))
+
+    def add_batch(self, **kwargs: Any) -> None:
         """Add sentences; they are checked when the metric is computed."""
-        columns = {"predictions": predictions, "references": _as_lists(references)}
-        given = {name: column for name, column in columns.items() if column is not None}
-        super().add_batch(**given, **kwargs)
+        super().add_batch(**self._read(_columns(kwargs)))
 
 
 def compute(
@@ -216,8 +235,16 @@ def _given(values: Mapping[str, object]) -> dict[str, object]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-def _as_lists(references: Any) -> Any:
-    """Always one list of references per sentence: evaluate would type all rows by the first."""
-    if references is None or isinstance(references, str):
-        return references
-    return [[some] if isinstance(some, str) else some for some in references]
+def _columns(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns that are there, as lists: those of tables have indices of their own."""
+    columns = {name: _listed(column) for name, column in given.items() if column is not None}
+    references = columns.get("references", "")
+    if not isinstance(references, str):  # evaluate would type all rows by the first
+        columns["references"] = [[r] if isinstance(r, str) else r for r in references]
+    return columns
+
+
+def _listed(column: Any) -> Any:
+    if isinstance(column, str):
+        return column  # a mistake, which is told
+    return column.tolist() if hasattr(column, "tolist") else list(column)

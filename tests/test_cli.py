@@ -247,6 +247,33 @@ def test_an_empty_home_is_an_unset_one(tmp_path, monkeypatch):
     assert home() == Path.home().resolve() / ".cache/tstbench"
 
 
+def without_an_entry(*arguments, **environment):
+    """A run of a user whom the system does not know, as in containers and on batch nodes."""
+    unknown = ("unshare", "--user", "--map-user=12345")
+    tried = subprocess.run([*unknown, "true"], capture_output=True, check=False)
+    if tried.returncode:
+        pytest.skip(f"no user namespaces here: {tried.stderr.decode()}")
+    kept = {name: os.environ[name] for name in ("PATH", "OMP_NUM_THREADS") if name in os.environ}
+    return subprocess.run(
+        [*unknown, sys.executable, "-m", "tstbench", *map(str, arguments)],
+        env={**kept, **environment},
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def test_a_user_without_a_home_scores(tmp_path):
+    for name in ("TSTBENCH_HOME", "XDG_CACHE_HOME"):
+        done = without_an_entry(*COPY, "--metrics", "s_bleu", "--json", **{name: str(tmp_path)})
+        assert done.returncode == 0, done.stderr.decode()
+        assert Report.model_validate_json(done.stdout).score("s_bleu").value == 100  # copies
+    (tmp_path / "file").touch()  # root, too, makes no folder in it
+    done = without_an_entry(*COPY, "--metrics", "acc", HOME=str(tmp_path / "file"))
+    assert done.returncode == 2
+    assert "TSTBENCH_HOME" in done.stderr.decode()
+
+
 def test_a_mistake_in_a_process_of_its_own(tmp_path):
     path = tmp_path / "short.txt"
     path.write_text("one\ntwo\n")

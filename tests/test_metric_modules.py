@@ -6,10 +6,12 @@ import inspect
 import json
 import math
 import types
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import evaluate
 import numpy as np
+import pandas as pd
 import pytest
 from prepared import DIRECTION, prepared_home
 from tiny_models import make_bert
@@ -278,6 +280,52 @@ def test_tuples_and_arrays_are_columns_too(test_set):
         "references": tuple(tuple(some) for some in given["references"]),
     }
     assert module.compute(**arrays) == expected
+
+
+def test_columns_of_a_filtered_table_are_columns_too(test_set):
+    given = columns("bleu", test_set, test_set.sources)
+    table = pd.DataFrame({**given, "kept": [n % 2 for n in range(40)]})
+    table = table[table.kept == 1]
+    module = evaluate.load("metrics/bleu")
+    expected = module.compute(**{name: column[1::2] for name, column in given.items()})
+    assert module.compute(**{name: table[name] for name in given}) == expected
+    module.add_batch(**{name: table[name] for name in given})
+    assert module.compute() == expected
+
+
+def test_one_module_scores_in_several_threads(prepared, test_set):
+    module = evaluate.load("metrics/acc")
+    ways = ("mini/negative-to-positive", "mini/positive-to-negative")
+    given = {"predictions": list(test_set.sources)}
+    expected = [module.compute(**given, direction=way) for way in ways]
+    assert expected[0]["acc"] != expected[1]["acc"]
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda n: module.compute(**given, direction=ways[n % 2]), range(60)))
+    assert found == expected * 30
+
+
+def test_combined_modules_take_what_each_of_them_reads(prepared, test_set):
+    names = ("bleu", "acc", "surface", "chrf")
+    modules = {name: evaluate.load(f"metrics/{name}") for name in names}
+    given = columns("joint", test_set, test_set.sources)
+    expected = {}
+    for name, module in modules.items():
+        alone = columns(name, test_set, test_set.sources) | {"direction": DIRECTION}
+        expected |= values(module.compute(**alone))
+    combined = evaluate.combine(list(modules.values()))
+    at_once = combined.compute(**given)
+    assert {name: at_once[name] for name in expected} == expected
+    bleu = modules["bleu"].compute(**given, protocol="13a")
+    assert bleu["r_bleu"] != expected["r_bleu"]
+    two = evaluate.combine([modules["bleu"], modules["chrf"]]).compute(**given, protocol="13a")
+    assert (two["r_bleu"], two["r_chrf"]) == (bleu["r_bleu"], expected["r_chrf"])
+    texts = {name: column for name, column in given.items() if name != "direction"}
+    combined.add_batch(**texts)
+    assert combined.compute(direction=DIRECTION) == at_once
+    with pytest.raises(TypeError, match="protocl"):
+        combined.compute(**given, protocl="13a")
+    modules["acc"].add_batch(**texts)
+    assert modules["acc"].compute(direction=DIRECTION)["acc"] == expected["acc"]
 
 
 def test_batches_make_one_corpus(test_set):

@@ -163,9 +163,9 @@ def _scores_html(result: dict[str, Any]) -> str:
             continue
         value, interval = result[score], details["interval"]
         shown = "undefined" if value is None else number(value, kind)
-        bounds = f"95% interval {between(*interval, kind) if interval else 'undefined'}"
-        if details["interval_method"] and not interval:
-            bounds = details["interval_method"]  # says why there is none
+        bounds = details["interval_method"] or "95% interval undefined"  # says why there is none
+        if interval:
+            bounds = f"95% interval {between(interval[0], interval[1], kind)}"
         better = "" if METRICS[score].neutral else f"; {METRICS[score].better} is better"
         panels.append(
             f"<h3>{title} <small>{html.escape(unit(kind).label)}</small></h3><b>{shown}</b>"

@@ -14,7 +14,11 @@ TESTS = $(RUN)/python -m pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-
 WORKERS ?= 2
 LOCK ?=
 
-.PHONY: install lock demo test test-all faults mutation lint docs golden benchmarks clean
+# A room's tests alone: make test ROOM=metrics (a folder of tests/unit).
+ROOM ?=
+PLACE = $(if $(ROOM),tests/unit/$(ROOM))
+
+.PHONY: install lock demo test test-rest test-all faults mutation lint docs golden benchmarks clean
 
 # Every file is checked against its hash: what builds packages (setuptools), then torch, of which
 # pip may choose a build for the CPU, then all. The third line from the end adds nothing on a CPU;
@@ -43,13 +47,17 @@ demo: install
 
 # Five minutes on two idle cores, with nothing but the clone.
 test: install
-	$(TESTS) -m "not slow and not browser"
+	$(TESTS) -m "not slow and not browser" $(PLACE)
+
+# What `make test` leaves out, and what real upstream files change.
+test-rest: install
+	$(TESTS) -m "slow or browser or realdata" --durations=50
 
 test-all: install
 	$(TESTS)
 
 faults: install
-	TSTBENCH_FAULTS=20 $(RUN)/python -m pytest -q tests/faults
+	TSTBENCH_FAULTS=20 $(RUN)/python -m pytest -q tests/slow/faults
 
 mutation: install
 	$(RUN)/python tests/mutation/run.py --children $(WORKERS)

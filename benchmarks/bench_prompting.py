@@ -23,7 +23,7 @@ from timing import read_options
 
 LATENCY = 0.2  # seconds
 PAUSE = 10.0  # seconds after each request, in the published script
-SERVER = Path(__file__).parents[1] / "tests" / "chat_server.py"
+SERVER = Path(__file__).parents[1] / "tests" / "support" / "chat_server.py"
 DIRECTION = "mini/negative-to-positive"
 
 

@@ -13,11 +13,12 @@ os.environ.update(
     HF_HUB_DISABLE_XET="1",
     GRADIO_ANALYTICS_ENABLED="False",
     TOKENIZERS_PARALLELISM="false",
-    OMP_WAIT_POLICY="PASSIVE",
+    OMP_NUM_THREADS="1",  # two workers with two threads each would wait for one another
 )
 
 import pytest
 from own_data import write_manners, write_tones
+from places import TESTS
 
 # A shell that starts the tests in the background has them ignore Ctrl-C, and what they start too:
 # the tests that interrupt a process of their own would then wait for ever.
@@ -46,6 +47,15 @@ def _real_files(request):
     """A test marked ``realdata`` is skipped without them, whether or not it asks for the folder."""
     if request.node.get_closest_marker("realdata"):
         request.getfixturevalue("sources")
+
+
+def pytest_collection_modifyitems(items):
+    """The folder gives the mark: what starts servers, processes or whole programs is slow."""
+    for item in items:
+        if "sources" in item.fixturenames:
+            item.add_marker(pytest.mark.realdata)
+        if item.path.relative_to(TESTS).parts[0] in ("integration", "slow"):
+            item.add_marker(pytest.mark.slow)
 
 
 class _Entries:

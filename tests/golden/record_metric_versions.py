@@ -11,7 +11,7 @@ import tempfile
 from importlib.metadata import version
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 from metric_values import values_on_mini
 
 from tstbench.files import write_json

@@ -144,7 +144,7 @@ def stage(group: Group) -> None:
     for name in mutated:
         if ">>> " in (ROOT / name).read_text("utf-8"):
             module = f"tstbench/{name}".removesuffix(".py").replace("/", ".")
-            tests.append(f"tstbench/tests/test_doctests.py::test_examples[{module}]")
+            tests.append(f"tstbench/tests/unit/house/test_doctests.py::test_examples[{module}]")
     left_out = " and ".join(f"not {word}" for word in group.without.split())
     settings = {
         "source_paths": ["tstbench"],
@@ -156,7 +156,11 @@ def stage(group: Group) -> None:
         "track_dependencies": False,
         "use_git_change_detection": False,
     }
-    ini = {**ours, "testpaths": ["tstbench/tests"], "pythonpath": ["tstbench/tests"]}
+    ini = {
+        **ours,
+        "testpaths": ["tstbench/tests"],
+        "pythonpath": ["tstbench/tests/support", "tstbench/tests/golden"],
+    }
     # A JSON list, string or number is written the same in TOML.
     sections = [("tool.mutmut", settings), ("tool.pytest.ini_options", ini)]
     lines = []

@@ -1,0 +1,137 @@
+"""The way out that a refusal advises: scores of a licensed corpus are published, its texts are not.
+
+The corpus is made up, in the layout of GYAFC; every sentence is our own.
+"""
+
+import json
+from urllib.request import urlopen
+
+import huggingface_hub.constants
+import pytest
+from hub_double import TOKEN, running
+from prepared import command_line
+
+from tstbench.pipelines.hub.push import push
+from tstbench.pipelines.results import read_direction
+
+SOURCES = [
+    "u should totally go 2 that concert with ur friends",
+    "idk what 2 do abt my sis n her dog",
+]
+REWRITES = [
+    "You should certainly attend that concert with your friends.",
+    "I do not know what to do about my sister and her dog.",
+]
+DIRECTION = "gyafc_em/informal-to-formal"
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:httpx2")
+
+
+@pytest.fixture
+def corpus(tmp_path, monkeypatch):
+    monkeypatch.setenv("TSTBENCH_HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("TSTBENCH_GYAFC", raising=False)
+    root = tmp_path / "GYAFC_Corpus"
+    for part in ("train", "tune", "test"):
+        folder = root / "Entertainment_Music" / part
+        folder.mkdir(parents=True)
+        for name, lines in (("informal", SOURCES), ("formal", REWRITES)):
+            for file in (name, *(f"{name}.ref{k}" for k in range(4 if part != "train" else 0))):
+                (folder / file).write_text("".join(f"{line}\n" for line in lines))
+    return root
+
+
+@pytest.fixture
+def results(corpus, tmp_path, capsys):
+    """Scores of a copy, with the user's own corpus, and a judgment of it with a remark."""
+    scoring = ("--metrics", "s_bleu", "r_bleu", "--out", tmp_path / "results")
+    asked = ("evaluate", "--direction", DIRECTION, "--data-dir", corpus, "--baseline", "copy")
+    code, _, err = command_line(capsys, *asked, *scoring)
+    assert code == 0, err
+    judgment = {
+        "study": "ours",
+        "dataset": "gyafc_em",
+        "direction": DIRECTION,
+        "system": "copy",
+        "sample_id": "gyafc_em-test-0-00000",
+        "source": SOURCES[0],
+        "output": SOURCES[0],
+        "aspect": "style",
+        "scale": "ordinal 1-5",
+        "rater": "rater-1",
+        "score": 1,
+        "note": f"'{SOURCES[0]}' is as informal as before",
+    }
+    (tmp_path / "results/human.jsonl").write_text(json.dumps(judgment) + "\n")
+    return tmp_path / "results"
+
+
+def texts_in(contents):
+    found = [text for content in contents for text in (*SOURCES, *REWRITES) if text in content]
+    return sorted(set(found))
+
+
+def build(capsys, tmp_path, results, *options):
+    command = ("hub", "build", tmp_path / "hub", "--datasets", "mini", "--results", results)
+    code, out, err = command_line(capsys, *command, *options)
+    assert code == 0, err
+    return out, err
+
+
+@pytest.mark.parametrize("armed", [False, True])
+def test_scores_of_a_licensed_corpus_reach_the_hub_without_its_texts(
+    corpus, results, tmp_path, capsys, monkeypatch, armed
+):
+    assert texts_in(p.read_text() for p in results.rglob("*.jsonl")) == sorted(SOURCES + REWRITES)
+    if armed:
+        monkeypatch.setenv("TSTBENCH_GYAFC", str(corpus))
+    _, err = build(capsys, tmp_path, results, "--only", "results")
+    assert "its scores are published without samples.jsonl" in err
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
+    with running() as hub:
+        push(tmp_path / "hub", token=TOKEN, endpoint=hub.url)
+        sent = hub.repos["dataset", "tstbench/results"].files
+    assert texts_in(content.decode("utf-8", "replace") for content in sent.values()) == []
+    rows = [json.loads(line) for line in sent["scores.jsonl"].splitlines()]
+    assert {row["metric"]: row["value"] for row in rows}["s_bleu"] == 100
+    folder = f"{DIRECTION}/copy"
+    assert {f"{folder}/report.json", f"{folder}/replicates.parquet"} <= sent.keys()
+    assert f"{folder}/samples.jsonl" not in sent
+    judged = json.loads(sent["human.jsonl"])
+    assert (judged["score"], judged["source"], judged["output"]) == (1, None, None)
+    assert "note" not in judged or judged["note"] is None
+    for path in (p for p in (tmp_path / "hub").rglob("*") if p.is_file()):
+        assert texts_in([path.read_text("utf-8", "replace")]) == []
+
+
+def test_what_is_published_is_read_as_results_again(results, tmp_path, capsys):
+    build(capsys, tmp_path, results, "--only", "results")
+    published = tmp_path / "hub/datasets/tstbench/results"
+    (copy,) = read_direction(published / DIRECTION)
+    assert not copy.has_samples
+    assert copy.bootstrapped()["s_bleu"].value == pytest.approx(100)
+
+
+@pytest.mark.parametrize(
+    ("host", "allowed"), [("127.0.0.1", []), ("0.0.0.0", []), ("127.0.0.1", ["board.example.org"])]
+)
+def test_a_page_that_others_can_reach_has_no_licensed_text(results, capsys, host, allowed):
+    pytest.importorskip("gradio")
+    from tstbench.spaces.leaderboard import launch
+
+    running = launch(results, host=host, port=0, block=False, allowed_hosts=allowed)
+    at = f"http://127.0.0.1:{running.url.rstrip('/').rpartition(':')[2]}"
+    try:
+        there = [f"view=samples&direction={DIRECTION}", "view=system&system=copy", ""]
+        texts = [urlopen(f"{at}/?{query}").read().decode() for query in there]
+    finally:
+        running.close()
+    seen = texts_in(texts)
+    said = capsys.readouterr().err
+    if host == "127.0.0.1" and not allowed:
+        assert not said
+        assert set(SOURCES) <= set(seen)
+    else:
+        assert seen == []
+        assert "copy" in texts[0]
+        assert said.count("warning: ") == 1

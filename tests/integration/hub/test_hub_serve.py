@@ -1,0 +1,382 @@
+"""The public clients, unmodified, against the local server; and against plain folders."""
+
+import hashlib
+import http.client
+import json
+import os
+import shutil
+import signal
+import socket
+import threading
+import time
+from contextlib import contextmanager
+
+import pytest
+from hub_artefacts import (
+    ONLINE,
+    dataset_folder,
+    metrics_folder,
+    model_folder,
+    published_views,
+    run_user,
+    start_server,
+)
+from places import SUPPORT
+
+from tstbench.errors import MissingFileError
+from tstbench.pipelines.hub.build import build
+from tstbench.pipelines.hub.repositories import find_repository
+from tstbench.pipelines.hub.serve import ServerError, make_server, serve
+from tstbench.pipelines.hub.writing import write_repository
+
+CLIENT = SUPPORT / "hub_client.py"
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("hub")
+    build(
+        folder / "root",
+        datasets={"mini": dataset_folder(folder)},
+        models={"classifier": model_folder(folder / "classifier")},
+        metrics_folder=metrics_folder(folder / "metrics"),
+        spaces_folder=folder / "none",
+    )
+    return folder / "root"
+
+
+@pytest.fixture(scope="module")
+def endpoint(root):
+    process = start_server(root)
+    line = process.stdout.readline()
+    assert line.startswith("export HF_ENDPOINT=http://127.0.0.1:"), process.stderr.read()
+    yield line.split("=", 1)[1].strip()
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(10) == 0
+    assert process.stderr.read() == ""
+
+
+@pytest.fixture(scope="module")
+def served(endpoint, tmp_path_factory):
+    cwd = tmp_path_factory.mktemp("user")
+    return run_user(CLIENT, ["api"], cwd=cwd, HF_ENDPOINT=endpoint, **ONLINE)
+
+
+@pytest.fixture(scope="module")
+def local(root, tmp_path_factory):
+    home = str(tmp_path_factory.mktemp("home"))
+    return run_user(CLIENT, [], cwd=root / "local", HF_HOME=home)
+
+
+@pytest.mark.parametrize("where", ["served", "local"])
+def test_every_view_by_name_equals_the_published_files(where, root, request):
+    result = request.getfixturevalue(where)
+    expected = published_views(root)
+    assert set(expected) == {"default", "negative-to-positive", "positive-to-negative", "styles"}
+    assert len(expected["default"]["test_negative_to_positive"]) == 40
+    assert result["views"] == expected
+    assert result["streamed"] == expected
+    assert result["class"] == ["negative", "positive"]
+
+
+@pytest.mark.parametrize("where", ["served", "local"])
+def test_metric_and_model_by_name(where, root, request):
+    import torch
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+    result = request.getfixturevalue(where)
+    assert result["words"] == {"words": 3.0}
+    folder = root / "models/tstbench/classifier"
+    model = AutoModelForSequenceClassification.from_pretrained(folder).eval()
+    with torch.no_grad():
+        inputs = AutoTokenizer.from_pretrained(folder)("lovely soup", return_tensors="pt")
+        assert result["logits"] == pytest.approx(model(**inputs).logits[0].tolist())
+
+
+def test_the_hub_api_answers_what_is_published(served, root):
+    api = served["api"]
+    folder = root / "datasets/tstbench/mini"
+    files = [p for p in folder.rglob("*") if p.is_file() and ".git" not in p.parts]
+    content = {p.relative_to(folder).as_posix(): p.read_bytes() for p in files}
+    repository = find_repository(root, "dataset", "tstbench/mini")
+    assert api["snapshot"] == {p: hashlib.sha256(c).hexdigest() for p, c in content.items()}
+    assert api["sizes"] == {path: len(c) for path, c in content.items()}
+    assert api["card"] == (root / "models/tstbench/classifier/README.md").read_text()
+    assert api["sha"] == api["at_sha"] == repository.resolve()
+    assert api["commits"] == [message for _, _, message in repository.history()]
+    weights = (root / "models/tstbench/classifier/model.safetensors").read_bytes()
+    assert api["large"] == hashlib.sha256(weights).hexdigest()
+    assert "model.safetensors" in api["models"]
+    assert api["exists"] == api["file"] == [True, False]
+    assert sorted(api["tree"]) == [
+        ".gitattributes",
+        "README.md",
+        "fingerprint.json",
+        "negative-to-positive",
+        "positive-to-negative",
+        "styles",
+    ]
+    assert sorted(api["folder"]) == [f"styles/{p}.parquet" for p in ("test", "train", "validation")]
+    assert api["tags"] == ["v0.4.6"]
+    assert api["datasets"] == ["tstbench/mini"]
+    assert api["end_of_file"] == "PAR1"
+
+
+def test_unknown_names_are_the_clients_own_errors(served):
+    assert served["api"]["unknown"] == [
+        "RepositoryNotFoundError",
+        "RevisionNotFoundError",
+        "RemoteEntryNotFoundError",
+        "DatasetNotFoundError",
+        "OSError",
+    ]
+
+
+def ask(endpoint, method, path, body=None, **headers):
+    connection = http.client.HTTPConnection(endpoint.removeprefix("http://"), timeout=10)
+    connection.request(method, path, body, headers)
+    answer = connection.getresponse()
+    content = answer.read()
+    connection.close()
+    return answer, content
+
+
+FILE = "/tstbench/classifier/resolve/main/model.safetensors"
+
+
+def test_byte_ranges(endpoint, root):
+    weights = (root / "models/tstbench/classifier/model.safetensors").read_bytes()
+    size = len(weights)
+    for span, first, last in (
+        ("bytes=0-9", 0, 10),
+        (f"bytes={size - 3}-{size + 99}", size - 3, size),
+        ("bytes=-5", size - 5, size),
+    ):
+        answer, content = ask(endpoint, "GET", FILE, Range=span)
+        assert (answer.status, content) == (206, weights[first:last])
+        assert answer.headers["Content-Range"] == f"bytes {first}-{last - 1}/{size}"
+    assert ask(endpoint, "GET", FILE, Range=f"bytes={size}-")[0].status == 416
+    answer, content = ask(endpoint, "HEAD", FILE)
+    assert (answer.status, content, int(answer.headers["Content-Length"])) == (200, b"", size)
+    assert answer.headers["ETag"] == f'"{hashlib.sha256(weights).hexdigest()}"'
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/datasets/tstbench/mini/resolve/main/../../../../../../etc/passwd",
+        "/datasets/tstbench/mini/resolve/main/..%2f..%2f..%2f..%2fetc%2fpasswd",
+        "/datasets/tstbench/mini/resolve/main/.git/config",
+        "/datasets/tstbench/mini/resolve/..%2f..%2fHEAD/README.md",
+        "/datasets/tstbench/mini/resolve/--help/README.md",
+        "/datasets/tstbench/..%2fmini/resolve/main/README.md",
+        "/datasets/../datasets/resolve/main/README.md",
+        "/api/datasets/tstbench/mini/tree/main/../..",
+        "/api/datasets/..%2f/..",
+        "/local/tstbench/mini/README.md",
+        "/etc/passwd",
+    ],
+)
+def test_no_address_leads_out_of_the_repositories(endpoint, path):
+    assert ask(endpoint, "GET", path)[0].status == 404
+
+
+@pytest.fixture(scope="module")
+def surrounded(tmp_path_factory):
+    """A server whose repositories have something to find all round them."""
+    outside = tmp_path_factory.mktemp("outside")
+    root = outside / "root"
+    folder = dataset_folder(outside)
+    nothing = outside / "none"
+    build(root, datasets={"mini": folder}, metrics_folder=nothing, spaces_folder=nothing)
+    (outside / "secret.txt").write_text("secret")
+    (root / "datasets/tstbench/secret.txt").write_text("secret")
+    repository = root / "datasets/tstbench/mini"
+    (repository / "draft.txt").write_text("secret")  # in the folder, in no commit
+    shutil.copytree(repository, root / "outside", symlinks=True)  # of no kind
+    shutil.copytree(repository, root / "datasets/outside", symlinks=True)  # without a namespace
+    shutil.copytree(repository, root / "datasets/tstbench/far/in", symlinks=True)
+    with make_server(root) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+        thread.start()
+        yield root, server.url
+        server.shutdown()
+        thread.join()
+
+
+@pytest.mark.parametrize(
+    ("path", "there"),
+    [
+        ("/datasets/tstbench/mini/resolve/main/../secret.txt", "datasets/tstbench/secret.txt"),
+        ("/datasets/tstbench/mini/resolve/main/..%2fsecret.txt", "datasets/tstbench/secret.txt"),
+        ("/datasets/tstbench/mini/resolve/main/../../../../secret.txt", "../secret.txt"),
+        ("/datasets/tstbench/mini/resolve/main/draft.txt", "datasets/tstbench/mini/draft.txt"),
+        ("/datasets/tstbench/mini/resolve/main/.git/config", "datasets/tstbench/mini/.git/config"),
+        ("/datasets/../outside/resolve/main/README.md", "datasets/../outside/README.md"),
+        ("/api/datasets/../outside", "datasets/../outside/.git"),
+        ("/api/datasets/..%2foutside/.", "datasets/../outside/./.git"),
+        ("/api/datasets/./outside", "datasets/./outside/.git"),
+        ("/api/datasets/outside/.", "datasets/outside/./.git"),
+        ("/api/datasets/tstbench%2ffar/in", "datasets/tstbench/far/in/.git"),
+        ("/api/datasets/tstbench%2fmini/.", "datasets/tstbench/mini/./.git"),
+    ],
+)
+def test_what_lies_beside_the_repositories_is_not_served(surrounded, path, there):
+    root, url = surrounded
+    assert (root / there).exists(), "there is something to find"
+    assert ask(url, "GET", path)[0].status == 404
+
+
+@pytest.mark.parametrize("revision", ["main%5e0", "main~0", "HEAD@%7B0%7D", ":%2fPublish", "@"])
+def test_a_revision_is_a_name_and_no_expression_of_git(surrounded, revision):
+    _, url = surrounded
+    at = "/datasets/tstbench/mini/resolve/{}/README.md"
+    assert ask(url, "GET", at.format("main"))[0].status == 200
+    assert ask(url, "GET", at.format(revision))[0].status == 404
+
+
+def test_nothing_can_be_written(endpoint):
+    body = json.dumps({"name": "x", "organization": "tstbench"})
+    for method, path in (
+        ("POST", "/api/repos/create"),
+        ("POST", "/tstbench/classifier.git/info/lfs/objects/batch"),
+        ("PUT", FILE),
+        ("DELETE", "/api/repos/delete"),
+    ):
+        answer, content = ask(endpoint, method, path, body)
+        assert answer.status == 405
+        assert b"tstbench hub push" in content
+    huge = {"Content-Length": str(10**9)}
+    assert (
+        ask(endpoint, "POST", "/api/datasets/tstbench/mini/paths-info/main", **huge)[0].status
+        == 413
+    )
+
+
+def test_a_person_sees_what_is_there(endpoint):
+    answer, content = ask(endpoint, "GET", "/")
+    assert answer.headers["Content-Type"].startswith("text/plain")
+    assert b"dataset tstbench/mini" in content
+
+
+def test_new_repositories_and_commits_are_served_at_once(tmp_path):
+    root = tmp_path / "root"
+    (root / "datasets").mkdir(parents=True)
+    server = make_server(root)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    try:
+        path = "/api/datasets/tstbench/mini"
+        assert ask(server.url, "GET", path)[0].status == 404
+        folder = dataset_folder(tmp_path)
+        seen = []
+        for text in ("# One\n", "# Two\n"):
+            (folder / "README.md").write_text(text)
+            made = build(
+                root, datasets={"mini": folder}, metrics_folder=tmp_path, spaces_folder=tmp_path
+            )
+            seen.append(json.loads(ask(server.url, "GET", path)[1])["sha"])
+            assert seen[-1] == made[0].commit
+        assert len(set(seen)) == 2
+        old = f"/datasets/tstbench/mini/resolve/{seen[0]}/README.md"
+        assert ask(server.url, "GET", old)[1] == b"# One\n"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def test_a_port_in_use_and_a_missing_folder_are_said(root, tmp_path):
+    with make_server(root) as first:
+        taken = first.server_port
+        with pytest.raises(ServerError, match=f"127.0.0.1:{taken} is in use"):
+            serve(root, port=taken)
+    with pytest.raises(ServerError, match="is not a port"):
+        make_server(root, port=70000)
+    with pytest.raises(MissingFileError, match="tstbench hub build"):
+        serve(tmp_path / "nothing")
+
+
+def test_ctrl_c_stops_it_with_requests_open(root):
+    process = start_server(root)
+    endpoint = process.stdout.readline().split("=", 1)[1].strip()
+    connection = http.client.HTTPConnection(endpoint.removeprefix("http://"), timeout=10)
+    connection.request("GET", "/")
+    connection.getresponse().read()  # and keep the connection open
+    started = time.monotonic()
+    os.kill(process.pid, signal.SIGINT)
+    assert process.wait(10) == 0
+    assert time.monotonic() - started < 5
+    assert process.stderr.read() == ""
+    connection.close()
+
+
+INFO = "/api/datasets/tstbench/mini/paths-info/main"
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "headers"),
+    [
+        (FILE, None, {"Range": f"bytes={'9' * 4301}-"}),
+        (FILE, None, {"Range": f"bytes=-{'9' * 4301}"}),
+        (FILE, None, {"Range": f"bytes=0-{'9' * 4301}"}),
+        (INFO, b'{"paths": 5}', {"Content-Type": "application/json"}),
+        (INFO, b'{"paths": [["README.md"]]}', {"Content-Type": "application/json"}),
+        (INFO, b"5", {"Content-Type": "application/json"}),
+        (INFO, b"\xff", {"Content-Type": "application/json"}),
+        (INFO, b"{}", {"Content-Type": "application/json"}),
+        (INFO, b"[" * 100_000, {"Content-Type": "application/json"}),
+        ("/api/datasets/tstbench/mi%00ni", None, {}),
+        ("/datasets/tstbench/mini/resolve/ma%00in/README.md", None, {}),
+    ],
+)
+def test_what_cannot_be_understood_is_answered_in_words(endpoint, path, body, headers):
+    answer, content = ask(endpoint, "POST" if body else "GET", path, body, **headers)
+    assert answer.status == 400
+    assert len(json.loads(content)["error"]) > 20
+
+
+def test_half_an_address_is_answered_in_words(endpoint):
+    """No client sends it: the standard library's own refuses to."""
+    host, port = endpoint.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=10) as raw:
+        raw.sendall(b"GET http://[/ HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert raw.recv(1000).startswith(b"HTTP/1.1 400 ")
+
+
+def test_paths_are_one_or_several(endpoint):
+    for body in (b'{"paths": "README.md"}', b'{"paths": ["README.md"]}'):
+        answer, content = ask(endpoint, "POST", INFO, body, **{"Content-Type": "application/json"})
+        assert (answer.status, [one["path"] for one in json.loads(content)]) == (200, ["README.md"])
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_a_flipped_byte_is_not_served(tmp_path, method, capsys):
+    files = {"README.md": b"# A\n", "a.bin": b"abc"}
+    write_repository(tmp_path, "model", "somebody/toy", files)
+    repository = find_repository(tmp_path, "model", "somebody/toy")
+    entry = repository.files(repository.resolve())["a.bin"]
+    with running(tmp_path) as url:
+        path = "/somebody/toy/resolve/main/a.bin"
+        assert ask(url, method, path)[0].status == 200
+        repository.large_file(entry).write_bytes(b"abd")  # after it was served, and found whole
+        answer, content = ask(url, method, path)
+        assert answer.status == 500
+        assert b"abd" not in content
+        assert b"a.bin is damaged" in content or method == "HEAD"
+        assert "hub build" in capsys.readouterr().err
+        write_repository(tmp_path, "model", "somebody/toy", files)
+        assert ask(url, method, path)[0].status == 200
+
+
+@contextmanager
+def running(root):
+    server = make_server(root)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    try:
+        yield server.url
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()

@@ -1,0 +1,138 @@
+"""The pictures in a real browser: what is loaded, what is covered, what keys and pointers tell."""
+
+import itertools
+from urllib.parse import urlsplit
+
+import pytest
+from chromium import chromium, needs_browser
+from leaderboard_results import BACK, THERE, real_results, report, write
+
+pytestmark = needs_browser
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+SIZES = [
+    (PHONE, "light"),
+    ({"viewport": {"width": 1440, "height": 900}}, "dark"),
+    ({"viewport": {"width": 1920, "height": 1080}}, "light"),
+]
+MANY = 24
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory):
+    """Many systems close together on one direction, and real sentences on the other."""
+    pytest.importorskip("gradio")
+    from tstbench.spaces.leaderboard import launch
+
+    root = real_results(tmp_path_factory.mktemp("pictures") / "results", (BACK,))
+    for i in range(MANY):
+        values = {"acc": 50 + (i * 7 % 24) / 4, "s_bleu": 30 + (i * 5 % 24) / 4, "ppl": 90.0 + i}
+        write(root, report(f"a-system-with-a-long-name-{i}", values))
+    write(root, report("human", {"acc": 90, "s_bleu": 20, "ppl": 80}, info={"family": "human"}))
+    write(root, report("a-system-with-a-long-name-0", {"acc": 50.0}, BACK))
+    running = launch(root, port=0, block=False)
+    yield running.url
+    running.close()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture
+def visit(browser, url):
+    """Open a view of one direction, and note what goes wrong."""
+    contexts, wrong = [], []
+
+    def visit(view="pictures", direction=THERE, **options):
+        contexts.append(
+            browser.new_context(**{"viewport": {"width": 1440, "height": 900}, **options})
+        )
+        page = contexts[-1].new_page()
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.goto(f"{url}?view={view}&direction={direction}", wait_until="domcontentloaded")
+        return page
+
+    yield visit
+    for context in contexts:
+        context.close()
+    assert not wrong
+
+
+def boxes(page, selector):
+    return page.locator(selector).evaluate_all(
+        """found => found.filter(e => e.checkVisibility()).map(e => {
+             const b = e.getBoundingClientRect();
+             return [b.left, b.top, b.right, b.bottom, e.textContent];
+           })"""
+    )
+
+
+def meet(a, b):
+    return a[0] < b[2] - 1 and b[0] < a[2] - 1 and a[1] < b[3] - 1 and b[1] < a[3] - 1
+
+
+def test_pictures_are_in_the_page_before_any_script_of_others(browser, url):
+    """The scripts never arrive: the pictures are there, and the page is small."""
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    answer = page.goto(f"{url}?view=pictures&direction={THERE}", wait_until="commit")
+    page.wait_for_selector("[data-figure=content] svg.wide .mark")
+    assert page.locator("[data-figure=systems] .point").count() == MANY + 1
+    assert len(answer.body()) < 400_000
+    context.close()
+
+
+@pytest.mark.parametrize(("options", "scheme"), SIZES)
+def test_no_words_cover_words_at_any_width(visit, options, scheme):
+    page = visit(**options, color_scheme=scheme)
+    for figure in ("content", "fluency"):
+        texts = boxes(page, f"[data-figure={figure}] svg text")
+        assert len(texts) > 12
+        clashes = [(a[4], b[4]) for a, b in itertools.combinations(texts, 2) if meet(a, b)]
+        assert not clashes
+        (frame,) = boxes(page, f"[data-figure={figure}] .scatter")
+        assert all(frame[0] - 1 <= t[0] and t[2] <= frame[2] + 1 for t in texts), "none is cut off"
+    ticks = boxes(page, "[data-figure=systems] .ticks span")
+    assert not any(meet(a, b) for a, b in itertools.combinations(ticks, 2))
+    names = boxes(page, "[data-figure=systems] .label")
+    assert not any(meet(a, b) for a, b in itertools.combinations(names, 2))
+    assert page.evaluate("document.documentElement.scrollWidth") <= options["viewport"]["width"]
+    ink = page.evaluate("getComputedStyle(document.querySelector('.names text')).fill")
+    assert ink == page.evaluate("getComputedStyle(document.body).color")
+
+
+def test_a_picture_that_reads_all_sentences_waits_until_it_is_seen(visit):
+    asked = []
+    page = visit(direction=BACK, viewport={"width": 390, "height": 300})
+    page.on("request", lambda request: asked.append(urlsplit(request.url).path.split("/")[-1]))
+    page.wait_for_function("document.title.includes('Pictures')")
+    assert page.locator("[data-lazy=style_map] .waiting").count() == 1
+    assert not {"lengths", "style_map"} & set(asked)
+    page.locator("[data-lazy=lengths]").scroll_into_view_if_needed()
+    page.wait_for_selector("[data-figure=lengths] .median >> nth=0")
+    page.locator("[data-lazy=style_map]").scroll_into_view_if_needed()
+    page.wait_for_selector("[data-lazy=style_map]:not(:has(.waiting))")
+    assert {"lengths", "style_map"} <= set(asked)
+
+
+def test_marks_speak_on_hover_and_by_arrow_keys(visit):
+    page = visit()
+    point = "[data-figure=systems] .point"
+    page.locator(point).nth(3).hover()
+    tip = page.locator(".tip")
+    assert tip.inner_text() == page.locator(point).nth(3).get_attribute("aria-label")
+    page.keyboard.press("Escape")
+    assert not tip.is_visible()
+    assert page.locator(f"{point}[tabindex='0']").count() == 1, "one stop of the Tab key"
+    page.locator(point).nth(0).focus()
+    page.keyboard.press("ArrowDown")
+    second = page.locator(point).nth(1).get_attribute("aria-label")
+    assert page.evaluate("document.activeElement.ariaLabel") == second
+    assert tip.inner_text() == second
+
+
+def test_all_directions_has_its_picture_at_once(visit):
+    page = visit(view="overview&metric=acc")
+    assert page.locator("[data-figure=across] .point").count() > 0

@@ -1,0 +1,205 @@
+"""A walk through every tab of the leaderboard in a real browser, on results of several datasets."""
+
+import csv
+import re
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from chromium import chromium, needs_browser
+from leaderboard_results import SEVERAL, report, several_directions, write
+
+from tstbench.spaces.leaderboard.query import VIEWS
+
+pytestmark = needs_browser
+ROWS = "table.board tr[data-name]:visible"
+SCREENS = [(width, scheme) for width in (390, 1440, 1920) for scheme in ("light", "dark")]
+AMAZON = {"view": "overview", "metric": "joint", "dataset": "amazon"}
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    return several_directions(tmp_path_factory.mktemp("walk") / "results")
+
+
+def scores_nothing(*_):
+    raise AssertionError("nothing is sent")
+
+
+@pytest.fixture(scope="module")
+def served(root):
+    pytest.importorskip("gradio")
+    from tstbench.spaces.leaderboard import launch
+
+    running = [launch(root, port=0, score=scores_nothing, block=False)]
+    yield running
+    running[0].close()
+
+
+@pytest.fixture(scope="module")
+def context():
+    with chromium() as browser:
+        context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
+        yield context
+
+
+@pytest.fixture(scope="module")
+def page(context, served):
+    """One page for all tests; nothing may go wrong on it."""
+    page, wrong = context.new_page(), []
+    page.set_default_timeout(60_000)
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    yield page
+    assert not wrong
+
+
+@pytest.fixture
+def visit(page, served):
+    def visit(query="", width=1440, scheme="light"):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.emulate_media(color_scheme=scheme)
+        page.goto(f"{served[0].url}?{query}")
+        page.wait_for_selector("#stage[aria-busy=false]")
+        return page
+
+    return visit
+
+
+def names(page):
+    return page.locator(f"{ROWS} .name").all_inner_texts()
+
+
+def parameters(page):
+    return {k: v[0] for k, v in parse_qs(urlsplit(page.url).query).items()}
+
+
+def edges(page):
+    """Of each box that scrolls: whether more is hidden to its right, and whether it says so."""
+    return page.evaluate(
+        """() => [...document.querySelectorAll(".scroller, nav .links")].map((box) =>
+          [box.scrollWidth - box.clientWidth - box.scrollLeft > 1,
+           box.parentElement.classList.contains("more-right")])"""
+    )
+
+
+@pytest.mark.parametrize(("width", "scheme"), SCREENS)
+def test_every_tab_on_every_screen(visit, width, scheme):
+    page = visit(width=width, scheme=scheme)
+    for view, title in VIEWS.items():
+        if view != "ranking":
+            page.click(f"nav [data-link={view}]")
+            page.wait_for_function("title => document.title.startsWith(title)", arg={
+                "overview": "Joint", "pictures": "Pictures", "about": "About",
+                "samples": "Samples", "submit": "Submit", "versus": "half and",
+            }[view])  # fmt: skip
+            page.wait_for_selector("#stage[aria-busy=false]")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, title
+        assert all(more == said for more, said in edges(page)), title
+        if view in ("ranking", "overview"):
+            assert names(page)[0] == "half"
+            assert names(page)[-1] == "copy"
+            assert page.locator("nav [aria-current]").inner_text() == title
+            if width >= 1440:
+                assert not any(more for more, _ in edges(page)), "all columns fit"
+        if view == "overview":
+            shown = page.locator("th.styles .info").count()
+            assert shown == len(SEVERAL), "every direction has its column"
+    visit("view=system&system=half", width, scheme)
+    assert all(more == said for more, said in edges(page))
+    assert page.evaluate("document.body.classList.contains('dark')") == (scheme == "dark")
+
+
+def test_the_notes_stand_apart_from_the_table(visit):
+    page = visit()
+    table, notes = (page.locator(box).bounding_box() for box in (".scroller", ".legend"))
+    assert notes["y"] - (table["y"] + table["height"]) >= 8
+
+
+def test_the_form_opens_on_the_direction_of_the_ranking(visit):
+    page = visit("view=submit")
+    page.wait_for_selector("#submit-form")
+    assert page.get_by_label("Direction", exact=True).input_value().startswith("Yelp")
+
+
+def test_bounds_stay_below_whatever_the_order_and_the_filter(visit):
+    page = visit(f"direction={SEVERAL[0]}")
+    assert page.inner_text(".count") == "3 systems, 2 bounds"
+    for _ in range(2):  # best first, then worst first
+        page.click("th[data-key=acc] .sort")
+        assert set(names(page)[-2:]) == {"reference-1", "copy"}
+    page.fill("[data-local=q]", "half")
+    assert not page.is_visible(".heading")
+    assert page.inner_text(".count") == "1 of 3 systems"
+
+
+def test_systems_of_a_time(visit):
+    page = visit(f"direction={SEVERAL[0]}")
+    page.fill("[data-local=from]", "2018-06")
+    assert names(page)[:-2] == ["half", "delete-and-retrieve"], "2018 may be after 2018-06"
+    page.fill("[data-local=from]", "2019")
+    assert names(page)[:-2] == ["half"]
+    page.fill("[data-local=from]", "soon")
+    assert page.get_attribute("[data-local=from]", "aria-invalid") == "true"
+    assert len(names(page)) == 5
+    page.fill("[data-local=from]", "")
+    page.fill("[data-local=to]", "2018")
+    assert names(page) == ["delete-and-retrieve", "reference-1", "copy"]
+    assert parameters(page)["to"] == "2018"
+
+
+@pytest.mark.parametrize(
+    ("query", "wanted"),
+    [
+        ("", {"view": "ranking", "direction": SEVERAL[0]}),
+        ("view=overview&dataset=amazon", AMAZON),
+    ],
+)  # fmt: skip
+def test_a_copied_link_is_complete(visit, query, wanted):
+    page = visit(query)
+    page.click("text=Copy link")
+    page.wait_for_selector("text=Copied")
+    copied = page.evaluate("navigator.clipboard.readText()")
+    found = {k: v[0] for k, v in parse_qs(urlsplit(copied).query).items()}
+    assert wanted.items() <= found.items()
+    assert found.keys() - wanted.keys() in ({"setting"}, {"protocol"})
+    visit(urlsplit(copied).query)
+    assert page.locator(".notice").count() == 0, "everything it names is there"
+
+
+def test_a_table_is_downloaded(visit, tmp_path):
+    page = visit(f"direction={SEVERAL[1]}")
+    with page.expect_download() as waiting:
+        page.click(".downloads button[value=csv]")
+    path = tmp_path / waiting.value.suggested_filename
+    waiting.value.save_as(path)
+    assert path.name == "amazon-negative-to-positive.csv"
+    with Path(path).open() as file:
+        assert {row["system"] for row in csv.DictReader(file)} == set(names(page))
+
+
+def test_the_source_of_the_page_does_not_say_gradio(visit, served, page):
+    source = page.request.get(f"{served[0].url}?view=overview").text()
+    tags = re.findall(r"<title>.*?</title>|<meta [^>]*>", source)
+    assert any("og:title" in tag and "Joint on all directions" in tag for tag in tags)
+    assert not [tag for tag in tags if "gradio" in tag.lower()]
+    assert sum(tag.startswith("<title>") for tag in tags) == 1
+
+
+def test_an_old_tab_outlives_the_server_and_the_results(visit, served, root):
+    """The last test: the server is another one afterwards."""
+    from tstbench.spaces.leaderboard import launch
+
+    page = visit(f"direction={SEVERAL[3]}")
+    port = urlsplit(served[0].url).port
+    served[0].close()
+    page.click("nav [data-link=overview]")
+    page.wait_for_selector("text=The server did not answer")
+    for folder in (root / SEVERAL[3]).iterdir():
+        (folder / "report.json").unlink()
+    write(root, report("new", {"acc": 5.0}, SEVERAL[0]), folder="new")
+    served[0] = launch(root, port=port, block=False)
+    page.click("nav [data-link=ranking]")
+    page.wait_for_selector(f"text={SEVERAL[3]} has no results yet")
+    page.click("nav [data-link=overview]")
+    page.wait_for_selector("th.styles")
+    assert page.locator("th.styles").count() == 3

@@ -1,0 +1,151 @@
+"""Small artefacts of every kind that is published, and subprocesses that act as users."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import datasets
+import pyarrow.parquet as pq
+from huggingface_hub import DatasetCard
+
+from tstbench.datasets_scripts.build import build as build_dataset
+from tstbench.datasets_scripts.judgments.schema import Judgment
+
+SERVER = "import sys; from tstbench.pipelines.hub.serve import serve; serve(sys.argv[1], port=0)"
+JUDGED = Judgment(
+    study="ours",
+    dataset="mini",
+    direction="mini/negative-to-positive",
+    system="copy",
+    sample_id="1",
+    source="the soup was cold .",
+    output="the soup was warm .",
+    aspect="style",
+    scale="ordinal 1-5",
+    rater="rater-1",
+    score=1,
+)
+
+
+def dataset_folder(parent: Path) -> Path:
+    """The benchmark's own small dataset, as it is published."""
+    return build_dataset("mini", parent).folder
+
+
+def write_parquet(path: Path, columns: dict, features: datasets.Features | None = None) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    table = datasets.Dataset.from_dict(columns, features=features)
+    with path.open("wb") as stream:  # a stream: a path would show a progress bar
+        table.to_parquet(stream)
+
+
+METRIC = '''
+import datasets
+import evaluate
+
+from .counting import count_words
+
+
+class Words(evaluate.Metric):
+    """The mean number of words of the predictions."""
+
+    def _info(self):
+        text = datasets.Value("string")
+        return evaluate.MetricInfo(
+            description=self.__doc__,
+            citation="",
+            inputs_description="",
+            features=datasets.Features({"predictions": text}),
+        )
+
+    def _compute(self, predictions):
+        return {"words": count_words(predictions)}
+'''
+
+
+def metrics_folder(folder: Path) -> Path:
+    """A room of metrics that holds one, ``wordcount``, with a helper beside the script."""
+    metric = folder / "wordcount"
+    metric.mkdir(parents=True)
+    (metric / "wordcount.py").write_text(METRIC)
+    (metric / "counting.py").write_text(
+        "def count_words(texts):\n    return sum(len(t.split()) for t in texts) / len(texts)\n"
+    )
+    (metric / "README.md").write_text(
+        "---\ntitle: Words\nsdk: gradio\ntags: [evaluate]\n---\n# Words\n"
+    )
+    (metric / "app.py").write_text("# a page\n")
+    (metric / "requirements.txt").write_text("evaluate\n")
+    (metric / "__init__.py").write_text("")
+    (folder / "functional").mkdir()
+    (folder / "functional" / "shared.py").write_text("# not a metric\n")
+    return folder
+
+
+def model_folder(folder: Path) -> Path:
+    """A style classifier of a few thousand weights."""
+    import torch
+    from transformers import BertConfig, BertForSequenceClassification, BertTokenizerFast
+
+    folder.mkdir(parents=True)
+    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "soup", "bread", "cold", "lovely"]
+    (folder / "vocab.txt").write_text("\n".join(vocabulary) + "\n")
+    BertTokenizerFast(vocab_file=str(folder / "vocab.txt")).save_pretrained(folder)
+    torch.manual_seed(0)
+    config = BertConfig(
+        vocab_size=len(vocabulary),
+        hidden_size=8,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=8,
+        num_labels=2,
+    )
+    BertForSequenceClassification(config).save_pretrained(folder)
+    (folder / "README.md").write_text("---\nlicense: mit\n---\n# A classifier\n")
+    return folder
+
+
+def published_views(root: Path) -> dict[str, dict[str, list]]:
+    """The rows of every view and split of ``tstbench/mini``, from the Parquet files alone."""
+    folder = root / "datasets/tstbench/mini"
+    card = DatasetCard.load(folder / "README.md").data.to_dict()
+    return {
+        config["config_name"]: {
+            file["split"]: pq.read_table(folder / file["path"]).to_pylist()
+            for file in config["data_files"]
+        }
+        for config in card["configs"]
+    }
+
+
+def run_user(script: Path, arguments: list[str], *, cwd: Path, **environment: str) -> dict:
+    """Run a program as a user would: own caches, nothing of the test's settings; its JSON result.
+
+    A setting of ``""`` is removed from the environment.
+    """
+    cwd.mkdir(parents=True, exist_ok=True)
+    home = {"HF_HOME": str(cwd / "hf-home"), "TSTBENCH_HOME": str(cwd / "tstbench-home")}
+    settings = {**os.environ, **home, **environment}
+    done = subprocess.run(
+        [sys.executable, str(script), *arguments],
+        cwd=cwd,
+        env={name: value for name, value in settings.items() if value},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+ONLINE = {"HF_HUB_OFFLINE": "", "HF_DATASETS_OFFLINE": "", "HF_EVALUATE_OFFLINE": ""}
+
+
+def start_server(root: Path) -> subprocess.Popen[str]:
+    """``tstbench hub serve`` of a folder, on a free port that its first line names."""
+    command = [sys.executable, "-u", "-c", SERVER, str(root)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

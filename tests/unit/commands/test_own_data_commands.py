@@ -1,0 +1,151 @@
+"""One's own data where it is used: other packages' data, the command line, suites, the Hub."""
+
+import json
+import os
+import shutil
+
+import pytest
+from own_data import (
+    ANNA,
+    TEST,
+    replaced,
+    write_lines,
+)
+from places import ROOT
+from prepared import command_line, refusal
+
+from tstbench import plugins
+from tstbench.datasets_scripts import added
+from tstbench.datasets_scripts.added import load_data
+from tstbench.datasets_scripts.known import (
+    DATASETS,
+)
+from tstbench.datasets_scripts.load import load_test_set
+from tstbench.datasets_scripts.own import read_data
+from tstbench.errors import (
+    InputError,
+)
+
+NAME = "manners/rude-to-polite"
+DOCS = ROOT / "docs" / "your_data.md"
+
+
+@pytest.fixture
+def outside(monkeypatch):
+    """What an installed package's entry points bring; as plugins.outside would give it."""
+
+    def put(**found):
+        monkeypatch.setattr(added, "outside", lambda group: found)
+        added._outside.cache_clear()
+
+    yield put
+    monkeypatch.undo()
+    added._outside.cache_clear()
+
+
+def test_a_package_brings_a_path_or_a_corpus(manners, tones, outside, capsys):
+    outside(manners=str(manners), tones=read_data(tones), odd=7, gone="nowhere.toml")
+    assert list(DATASETS)[-2:] == ["manners", "tones"]
+    assert len(load_test_set(NAME)) == 2
+    said = capsys.readouterr().err
+    assert "'odd' is left out: it must be a Corpus or a path, not int" in said
+    assert "'gone' of another package is left out: no such file" in said
+    load_data(manners)  # the same file, named once more
+    other = manners.with_name("other.toml")
+    other.write_text(manners.read_text())
+    with pytest.raises(InputError, match="exists; choose another name"):
+        load_data(other)
+
+
+def test_the_group_is_one_that_plugins_know():
+    assert isinstance(plugins.outside("tstbench.datasets"), dict)
+
+
+# -- the command line ------------------------------------------------------------------------------
+
+
+def test_check_says_what_was_read(manners, capsys):
+    code, out, _ = command_line(capsys, "data", "check", manners)
+    rows = [tuple(line.split("\t")) for line in out.splitlines()]
+    assert code == 0
+    for row in (
+        ("train sentences", "4 rude, 3 polite; 2 removed that are in the test split"),
+        (NAME, "2 to rewrite; references each: 1 to 2"),
+        (f"first of {NAME}", TEST[0]),
+        ("its rewrite", ANNA[0]),
+    ):
+        assert row in rows
+    manners.write_text(replaced(("licence", "license")))
+    assert "unknown key 'license'" in refusal(capsys, "data", "check", manners)
+
+
+@pytest.mark.parametrize("place", ["after", "before", "joined", "environment"])
+def test_data_may_stand_anywhere(place, manners, tones, capsys, monkeypatch):
+    arguments = {
+        "after": ["directions", "--data", manners, "--data", tones],
+        "before": ["directions", f"--data={manners}", "--data", tones],
+        "joined": ["directions", f"--data={manners}", f"--data={tones}"],
+        "environment": ["directions"],
+    }[place]
+    if place == "environment":
+        monkeypatch.setenv("TSTBENCH_DATA", os.pathsep.join([str(manners), "", str(tones)]))
+    code, out, err = command_line(capsys, *arguments)
+    assert code == 0, err
+    rows = {line.split("\t")[0]: line.split("\t") for line in out.splitlines()}
+    assert rows[NAME][2:] == ["2", "no", "yes"]
+    assert rows["tones/rude-to-polite"][-1] == "no: no licence"
+
+
+def test_a_missing_file_name_shows_the_usage(capsys):
+    code, _, err = command_line(capsys, "directions", "--data")
+    assert code == 2
+    assert "argument --data: expected a file" in err
+
+
+def test_help_reads_no_data(monkeypatch, capsys):
+    monkeypatch.setenv("TSTBENCH_DATA", "nowhere.toml")
+    assert command_line(capsys, "evaluate", "--help")[0] == 0
+    assert "no such file: nowhere.toml" in refusal(capsys, "directions")
+
+
+THINGS = ("salt", "door", "bread", "wine", "chair", "lamp", "book", "soup", "tea", "coat")
+
+
+def test_outputs_for_ones_own_data_are_scored(manners, capsys, tmp_path):
+    out = tmp_path / "out.txt"
+    write_lines(out, ("May I have the bill?", "Please move."))
+    things = [f"{size} {thing}" for size in ("big", "old", "red") for thing in THINGS]
+    write_lines(manners.parent / "rude.txt", (f"Give me the {one}." for one in things))
+    write_lines(manners.parent / "polite.txt", (f"May I have the {one}, please?" for one in things))
+    arguments = ("evaluate", out, "--direction", NAME, "--metrics", "s_bleu", "r_bleu", "acc")
+    assert "unknown direction" in refusal(capsys, *arguments)
+    code, printed, err = command_line(capsys, *arguments, "--data", manners, "--json")
+    assert code == 0, err
+    report = json.loads(printed)
+    assert report["direction"] == NAME
+    assert report["data"]["fingerprint"] == load_test_set(NAME).fingerprint
+    assert {score["metric"] for score in report["scores"]} >= {"s_bleu", "r_bleu", "acc"}
+
+
+def test_a_suite_names_its_data(manners, capsys, monkeypatch):
+    suite = manners.parent / "suite.toml"
+    suite.write_text(
+        f'data = ["manners.toml"]\nmetrics = ["s_bleu"]\n[[system]]\nbaseline = "copy"\n'
+        f'directions = ["{NAME}"]\n'
+    )
+    code, _, err = command_line(capsys, "run", suite)
+    assert code == 0, err
+    assert (manners.parent / "results" / NAME / "copy" / "report.json").is_file()
+
+
+def test_only_data_with_a_licence_becomes_a_repository(manners, tmp_path, capsys):
+    hub = tmp_path / "hub"
+    arguments = ("hub", "build", hub, "--datasets", "manners", "--only", "manners")
+    code, out, err = command_line(capsys, *arguments, "--data", manners)
+    assert code == 0, err
+    assert out.startswith("datasets/tstbench/manners\t")
+    manners.write_text(replaced(('licence = "cc0-1.0"\n', "")))
+    shutil.rmtree(hub)
+    message = refusal(capsys, *arguments, "--data", manners)
+    assert "manners has no licence, so it is not published" in message
+    assert not hub.exists()

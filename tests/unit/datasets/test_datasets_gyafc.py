@@ -1,0 +1,236 @@
+"""GYAFC from a user's own copy: a small tree of our own sentences in its layout."""
+
+import json
+import shutil
+from dataclasses import replace
+
+import datasets
+import pytest
+from gyafc_copy import small_copy, write
+
+from tstbench.datasets_scripts.added import load_data
+from tstbench.datasets_scripts.build import build
+from tstbench.datasets_scripts.gyafc_em.gyafc_em import GyafcEm
+from tstbench.datasets_scripts.licensed_copies import copies
+from tstbench.datasets_scripts.load import load_styles, load_test_set
+from tstbench.datasets_scripts.publication import MARKER, require_publishable
+from tstbench.datasets_scripts.training import load_training
+from tstbench.errors import InputError, MissingFileError
+
+I2F, F2I = "gyafc_em/informal-to-formal", "gyafc_em/formal-to-informal"
+LICENCE = "gyafc-research-only"
+STYLES = ("informal", "formal")
+
+
+@pytest.fixture
+def corpus(tmp_path, monkeypatch):
+    monkeypatch.delenv("TSTBENCH_GYAFC", raising=False)
+    return small_copy(tmp_path)
+
+
+def test_sources_and_references_by_name(corpus):
+    there = load_test_set(I2F, data_dir=corpus)
+    assert there.sources == ("ur right", "its on tv 2nite")
+    assert there.references[0] == tuple(f"ur right, formal {k}" for k in range(4))
+    assert there.ids == ("gyafc_em-test-0-00000", "gyafc_em-test-0-00001")
+    back = load_test_set(F2I, data_dir=corpus)
+    assert back.sources == ("I agree with you.", "Please listen to it.", "It begins at nine.")
+    assert back.references[2] == tuple(f"It begins at nine., informal {k}" for k in range(4))
+
+
+def test_training_pairs_serve_both_directions(corpus):
+    there = load_test_set(I2F, "train", data_dir=corpus)
+    back = load_test_set(F2I, "train", data_dir=corpus)
+    assert there.references == tuple((text,) for text in back.sources)
+    assert back.references == tuple((text,) for text in there.sources)
+
+
+def test_the_copy_is_found_by_variable_or_argument(corpus, monkeypatch):
+    want = load_test_set(I2F, data_dir=corpus).fingerprint
+    assert load_test_set(I2F, data_dir=corpus.parent).fingerprint == want
+    with pytest.raises(MissingFileError, match="TSTBENCH_GYAFC"):
+        load_test_set(I2F)
+    monkeypatch.setenv("TSTBENCH_GYAFC", str(corpus))
+    assert load_test_set(I2F).fingerprint == want
+    assert load_styles("gyafc_fr").training.name == "train"
+
+
+def test_misaligned_files_are_named_with_their_counts(corpus):
+    write(corpus / "Entertainment_Music/test/formal.ref2", ["only one"])
+    with pytest.raises(InputError) as error:
+        load_test_set(I2F, data_dir=corpus)
+    for part in ("test/informal has 2 lines", "test/formal.ref2 has 1"):
+        assert part in str(error.value)
+
+
+def test_building_needs_the_licence_by_name(corpus, tmp_path):
+    for given in (None, "yes", "apache-2.0"):
+        with pytest.raises(InputError, match=LICENCE):
+            build("gyafc_em", tmp_path / "out", data_dir=corpus, accept_licence=given)
+    assert not (tmp_path / "out").exists()
+
+
+def test_built_folder_is_marked_and_cannot_be_published(corpus, tmp_path):
+    report = build("gyafc_em", tmp_path / "out", data_dir=corpus, accept_licence=LICENCE)
+    assert not report.publishable
+    assert LICENCE in (report.folder / MARKER).read_text()
+    card = (report.folder / "README.md").read_text()
+    assert "must not be published" in card
+    assert str(tmp_path) not in card + (report.folder / "fingerprint.json").read_text()
+    found = datasets.load_dataset(
+        str(report.folder), "informal-to-formal", cache_dir=str(tmp_path / "cache")
+    )
+    assert {name: split.num_rows for name, split in found.items()} == {
+        "train": 3,
+        "validation": 1,
+        "test": 2,
+    }
+    with pytest.raises(InputError, match="licensed"):
+        require_publishable(report.folder)
+    (report.folder / MARKER).unlink()  # the mark is in two places
+    with pytest.raises(InputError, match="licensed"):
+        require_publishable(report.folder)
+    facts = json.loads((report.folder / "fingerprint.json").read_text())
+    (report.folder / "fingerprint.json").write_text(json.dumps({**facts, "publishable": "no"}))
+    with pytest.raises(InputError, match="licensed"):
+        require_publishable(report.folder)
+
+
+def test_a_failed_build_leaves_the_old_folder(corpus, tmp_path):
+    out = tmp_path / "out"
+    build("gyafc_em", out, data_dir=corpus, accept_licence=LICENCE)
+    before = {p: p.read_bytes() for p in out.rglob("*.*") if p.is_file()}
+    write(corpus / "Entertainment_Music/train/formal", ["one line only"])
+    with pytest.raises(InputError):
+        build("gyafc_em", out, data_dir=corpus, accept_licence=LICENCE)
+    assert {p: p.read_bytes() for p in out.rglob("*.*") if p.is_file()} == before
+
+
+def test_a_missing_part_is_left_out_and_said(corpus, tmp_path):
+    (corpus / "Entertainment_Music/tune/formal.ref3").unlink()
+    options = {"data_dir": corpus, "accept_licence": LICENCE}
+    with pytest.raises(MissingFileError, match=r"tune/formal\.ref3"):
+        build("gyafc_em", tmp_path / "out", **options)
+    report = build("gyafc_em", tmp_path / "out", allow_missing=True, **options)
+    assert set(report.rows["informal-to-formal"]) == {"train", "test"}
+    assert "formal.ref3" in report.left_out["validation"]
+    assert "**validation** is not included" in (report.folder / "README.md").read_text()
+
+
+def test_builder_notices_edited_raw_files(corpus, tmp_path):
+    def sources():
+        builder = GyafcEm(
+            config_name="informal-to-formal", data_dir=str(corpus), cache_dir=str(tmp_path / "c")
+        )
+        builder.download_and_prepare()
+        return builder.as_dataset(split="test")["source"][:]
+
+    assert sources() == ["ur right", "its on tv 2nite"]
+    write(corpus / "Entertainment_Music/test/informal", ["u r right", "its on tv 2nite"])
+    assert sources() == ["u r right", "its on tv 2nite"]
+
+
+def built_rows(corpus, cache, view="formal-to-informal", split="test", **options):
+    builder = GyafcEm(config_name=view, data_dir=str(corpus), cache_dir=str(cache), **options)
+    builder.download_and_prepare()
+    return builder.as_dataset(split=split)
+
+
+def test_the_builder_cleans_as_it_is_told_also_in_a_used_cache(corpus, tmp_path):
+    for options, cleaning in (({}, "paper-v1"), ({"cleaning": "raw"}, "raw")):
+        found = built_rows(corpus, tmp_path / "c", **options)
+        want = load_test_set(F2I, data_dir=corpus, cleaning=cleaning)
+        assert tuple(found["source"][:]) == want.sources
+        assert tuple(map(tuple, found["references"][:])) == want.references
+    assert want.sources[1] == "Please listen to it ."  # which the usual cleaning changes
+
+
+def test_the_builder_leaves_a_part_out_if_it_may(corpus, tmp_path):
+    (corpus / "Entertainment_Music/tune/formal.ref3").unlink()
+    with pytest.raises(MissingFileError, match=r"tune/formal\.ref3"):
+        built_rows(corpus, tmp_path / "c")
+    builder = GyafcEm(
+        config_name="informal-to-formal",
+        data_dir=str(corpus),
+        cache_dir=str(tmp_path / "c"),
+        allow_missing=True,
+    )
+    builder.download_and_prepare()
+    assert set(builder.as_dataset()) == {"train", "test"}
+
+
+def test_the_copy_that_is_given_counts_more_than_the_variable(corpus, tmp_path, monkeypatch):
+    other = tmp_path / "other" / "GYAFC_Corpus"
+    shutil.copytree(corpus, other)
+    write(other / "Entertainment_Music/test/informal", ["u r right", "its on tv 2nite"])
+    monkeypatch.setenv("TSTBENCH_GYAFC", str(other))
+    assert load_test_set(I2F).sources[0] == "u r right"
+    assert load_test_set(I2F, data_dir=corpus).sources[0] == "ur right"
+
+
+def test_every_copy_that_was_read_is_remembered(corpus, tmp_path):
+    others = [tmp_path / name / "GYAFC_Corpus" for name in ("one", "two")]
+    for other in others:
+        shutil.copytree(corpus, other)
+        load_test_set(I2F, data_dir=other.parent)
+    assert copies("TSTBENCH_GYAFC") == sorted(others)
+    shutil.rmtree(others[0])
+    assert copies("TSTBENCH_GYAFC") == others[1:]
+    shutil.rmtree(others[1])
+    with pytest.raises(MissingFileError, match="set TSTBENCH_GYAFC to where it is now"):
+        copies("TSTBENCH_GYAFC")
+
+
+def test_training_data_hold_all_pairs_and_are_told_apart_by_them(corpus):
+    data = load_training(I2F, data_dir=corpus)
+    assert data.train.pairs == (
+        ("luv that song", "I love that song."),
+        ("who cares?", "It is not important."),
+        ("dunno", "I do not know."),
+    )
+    assert len(data.validation.pairs) == 4
+    fewer = replace(data.train, pairs=data.train.pairs[1:])
+    turned = replace(data.train, pairs=data.train.pairs[::-1])
+    others = [replace(data, train=part) for part in (fewer, turned)]
+    assert len({one.fingerprint for one in (data, *others)}) == 3
+    raw = load_training(I2F, data_dir=corpus, cleaning="raw")
+    assert raw.cleaning == "raw"
+    assert raw.train.pairs[1] == ("who cares ?", "It is not important .")
+    assert raw.train.target[1] == "It is not important ."
+
+
+def test_a_pair_with_a_test_sentence_on_either_side_is_not_learned_and_counted(corpus):
+    # A test source of this direction, a test source of the other, and a rewrite of a test sentence.
+    folder = corpus / "Entertainment_Music"
+    write(folder / "train/informal", ["Ur  right", "who cares ?", "its fine", "yep"])
+    formal = ["You are right.", "it begins at nine .", "ITS ON TV 2nite , formal 3", "Yes."]
+    write(folder / "train/formal", formal)
+    write(folder / "tune/informal", ["ur right"])
+    data = load_training(I2F, data_dir=corpus)
+    assert data.train.pairs == (("yep", "Yes."),)
+    assert data.train.source == ("who cares?", "its fine", "yep")
+    assert data.train.target == ("You are right.", "Yes.")
+    assert (data.train.removed_pairs, data.train.removed_sentences) == (3, 3)
+    assert (data.validation.removed_pairs, data.validation.removed_sentences) == (4, 1)
+    assert data.n_removed == 11
+
+
+@pytest.mark.parametrize("how", ["in place", "copied", "as a column"])
+def test_own_data_that_are_its_sentences_are_recognised(corpus, tmp_path, how):
+    files = {style: corpus / f"Family_Relationships/train/{style}" for style in STYLES}
+    if how != "in place":
+        load_styles("gyafc_em", data_dir=corpus)  # which makes the copy known
+        for style in STYLES:
+            lines = ["my own line", *map(str.upper, files[style].read_text().splitlines())]
+            files[style] = tmp_path / f"{style}.{'txt' if how == 'copied' else 'jsonl'}"
+            rows = lines if how == "copied" else [json.dumps({"text": line}) for line in lines]
+            files[style].write_text("".join(f"{row}\n" for row in rows))
+    named = {style: f'"{file}"' for style, file in files.items()}
+    if how == "as a column":
+        named = {style: f'{{ file = "{file}", column = "text" }}' for style, file in files.items()}
+    tables = "\n".join(f"{style} = {value}" for style, value in named.items())
+    data = tmp_path / "mine.toml"
+    head = 'name = "mine"\nstyles = ["informal", "formal"]\nlicence = "cc0-1.0"\n'
+    data.write_text(f"{head}[train]\n{tables}\n[test]\n{tables}\n")
+    with pytest.raises(InputError, match="sentences of GYAFC"):
+        load_data(data)

@@ -1,0 +1,287 @@
+"""Li et al.'s ratings become judgments: the join, what cannot be joined, what people are told."""
+
+import csv
+import json
+
+import pytest
+from places import GOLDEN
+
+from tstbench.commands.cli import main
+from tstbench.datasets_scripts.judgments.li2018 import (
+    Rewrites,
+    li2018_judgments,
+    read_ratings,
+    success_rate,
+)
+from tstbench.datasets_scripts.judgments.schema import Judgment, read_judgments, write_judgments
+from tstbench.datasets_scripts.known import parse_direction
+from tstbench.errors import InputError, MissingFileError
+from tstbench.spaces.leaderboard.human import read_human
+
+GOLDEN = GOLDEN / "judgments_li2018.json"
+HEADER = ("WorkerId", "AssignmentId", "Input.target", "Input.origs", "Input.mods")
+WORKER, ASSIGNMENT = "A-WORKER-OF-OURS", "AN-ASSIGNMENT-OF-OURS"
+
+UP = Rewrites(
+    parse_direction("yelp/negative-to-positive"),
+    ids=("yelp-test-0-00000", "yelp-test-0-00001"),
+    sources=("the soup was cold .", "nobody greeted us ."),
+    systems={
+        "first": ("The soup was warm .", "everybody greeted us ."),
+        "second": ("the soup was warm .", "nobody greeted us ."),
+    },
+)
+DOWN = Rewrites(
+    parse_direction("yelp/positive-to-negative"),
+    ids=("yelp-test-1-00000",),
+    sources=("the soup was warm .",),
+    systems={"first": ("the soup was cold .",), "second": ("cold soup .",)},
+)
+
+
+def said(grammaticality, sentiment, topic):
+    return f"grammaticality={grammaticality} sentiment={sentiment} topic={topic}"
+
+
+def shown(target, source, *rated):
+    """A row of the export: source, and the outputs with their ratings."""
+    outputs, ratings = zip(*rated, strict=True)
+    sources = "\t".join([source] * len(rated))
+    return (WORKER, ASSIGNMENT, target, sources, "\t".join(outputs), "\t".join(ratings))
+
+
+def export(path, *rows, header=(*HEADER, "Answer.responses", "Approve")):
+    """Written as Mechanical Turk does: all quoted, rows shorter than the header."""
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream, quoting=csv.QUOTE_ALL)
+        writer.writerows([header, *rows])
+    return path
+
+
+SECOND_UP = shown(
+    "positive",
+    "nobody greeted us .",
+    ("nobody greeted us .", said(5, 1, 5)),
+    ("everybody greeted us .", said(5, 5, 4)),
+)
+ONLY_DOWN = shown(
+    "negative",
+    "the soup was warm .",
+    ("cold soup .", said(3, 4, 4)),
+    ("the soup was cold .", said(5, 5, 5)),
+)
+
+
+def scores(ratings, system, sample_id):
+    return {
+        j.aspect: j.score
+        for j in ratings.judgments
+        if (j.system, j.sample_id) == (system, sample_id)
+    }
+
+
+def test_outputs_are_found_by_their_text_not_their_place(tmp_path):
+    ratings = read_ratings(export(tmp_path / "r.csv", SECOND_UP, ONLY_DOWN), [UP, DOWN])
+    assert (ratings.rows, ratings.outputs, len(ratings.judgments)) == (2, 4, 12)
+    assert (ratings.unjoined, ratings.unscored, ratings.repeated) == ((), 0, 0)
+    up, down = "yelp-test-0-00001", "yelp-test-1-00000"
+    assert scores(ratings, "first", up) == {"fluency": 5, "style": 5, "content": 4}
+    assert scores(ratings, "second", up) == {"fluency": 5, "style": 1, "content": 5}
+    assert scores(ratings, "first", down) == {"fluency": 5, "style": 5, "content": 5}
+    assert scores(ratings, "second", down) == {"fluency": 3, "style": 4, "content": 4}
+    assert {j.direction for j in ratings.judgments if j.sample_id == down} == {DOWN.direction.name}
+
+
+def test_a_text_of_two_systems_counts_for_both_with_its_last_rating(tmp_path):
+    row = shown(
+        "positive",
+        "the soup was cold .",
+        ("the soup was warm .", said(4, 5, 3)),
+        ("the soup was warm .", said(5, 5, 3)),
+    )
+    ratings = read_ratings(export(tmp_path / "r.csv", row), [UP, DOWN])
+    for system in ("first", "second"):
+        found = scores(ratings, system, "yelp-test-0-00000")
+        assert found == {"fluency": 5, "style": 5, "content": 3}
+    notes = {(j.aspect, j.note) for j in ratings.judgments}
+    assert notes == {
+        ("fluency", "shown 2 times in its row, rated 4, 5: the last counts"),
+        ("style", None),
+        ("content", None),
+    }
+    assert (ratings.outputs, len(ratings.judgments), ratings.repeated) == (2, 6, 2)
+
+
+@pytest.mark.parametrize(
+    ("ratings", "score", "told"),
+    [
+        ((4, 9), None, "rated '9': no whole number of the scale; shown 2 times"),
+        ((9, 4), 4, "shown"),
+    ],
+)
+def test_of_several_ratings_the_last_must_be_on_the_scale(tmp_path, ratings, score, told):
+    shapes = ("the soup was warm .", "The soup was  warm .")
+    texts = [(text, said(one, 5, 3)) for text, one in zip(shapes, ratings, strict=True)]
+    row = shown("positive", "the soup was cold .", *texts)
+    found = read_ratings(export(tmp_path / "r.csv", row), [UP, DOWN]).judgments
+    fluency = [one for one in found if one.aspect == "fluency"]
+    assert [one.score for one in fluency] == [score, score]
+    assert {one.output for one in found} == {"The soup was  warm ."}, (
+        "the text as it was shown last"
+    )
+    assert all(one.note.startswith(told) for one in fluency)
+
+
+def test_an_output_of_no_system_is_counted_and_named(tmp_path):
+    row = shown(
+        "positive",
+        "nobody greeted us .",
+        ("they waved .", said(5, 5, 5)),
+        ("nobody greeted us .", said(5, 1, 5)),
+    )
+    ratings = read_ratings(export(tmp_path / "r.csv", row), [UP, DOWN])
+    assert [j.system for j in ratings.judgments] == ["second"] * 3
+    assert ratings.unjoined == ("line 2: no system made 'they waved .' of 'nobody greeted us .'",)
+    assert "1 outputs of no known system" in str(ratings)
+    assert ratings.unjoined[0] in str(ratings)
+
+
+@pytest.mark.parametrize("bad", ["0", "6", "4.5", "five", "", "²", "-1"])
+def test_a_rating_off_the_scale_is_kept_without_a_score(tmp_path, bad):
+    row = shown("positive", "nobody greeted us .", ("nobody greeted us .", said(5, bad, 4)))
+    ratings = read_ratings(export(tmp_path / "r.csv", row), [UP, DOWN])
+    found = {j.aspect: (j.score, j.note) for j in ratings.judgments}
+    what = f"rated {bad!r}" if bad else "not rated"
+    assert found == {
+        "fluency": (5.0, None),
+        "style": (None, f"{what}: no whole number of the scale"),
+        "content": (4.0, None),
+    }
+    assert (ratings.unscored, success_rate(ratings.judgments)) == (1, None)
+
+
+def test_no_worker_or_assignment_is_named(tmp_path):
+    ratings = read_ratings(export(tmp_path / "r.csv", SECOND_UP, ONLY_DOWN), [UP, DOWN])
+    write_judgments(tmp_path / "human.jsonl", ratings.judgments)
+    written = (tmp_path / "human.jsonl").read_text("utf-8")
+    assert len(read_judgments(tmp_path / "human.jsonl")) == 12
+    assert WORKER not in written
+    assert ASSIGNMENT not in written
+
+
+def test_success_needs_four_on_every_aspect(tmp_path):
+    ratings = read_ratings(export(tmp_path / "r.csv", SECOND_UP, ONLY_DOWN), [UP, DOWN])
+    by_system = {
+        name: success_rate(j for j in ratings.judgments if j.system == name)
+        for name in ("first", "second")
+    }
+    assert by_system == {"first": 1.0, "second": 0.0}  # by hand: (5,5,4), (5,5,5); a 1, a 3
+    # An output that was not rated on an aspect is in neither number of the share.
+    rows = [j for j in ratings.judgments if j.system == "first"]
+    first = next(j for j in rows if j.aspect == "style")
+    unrated = [first.model_copy(update={"sample_id": "x", "score": s}) for s in (1.0, None)]
+    assert success_rate([*rows, *unrated]) == 1.0
+    assert success_rate(unrated) is None
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        (
+            shown("funny", "nobody greeted us .", ("x", said(1, 1, 1))),
+            "target 'funny' is not one of",
+        ),
+        (shown("positive", "nobody greeted us .", ("x", "5 5 5")), "rating '5 5 5' is not like"),
+        (shown("positive", "nobody greeted us .", ("x", "wit=5")), "rating 'wit=5' is not like"),
+        (
+            (*SECOND_UP[:4], "one output", said(1, 1, 1)),
+            "2 sources, 1 outputs, 1 ratings; they must be equally many",
+        ),
+        (ONLY_DOWN, "its sentence was already rated in line 2"),
+    ],
+)
+def test_a_row_of_another_layout_is_refused_with_its_line(tmp_path, row, message):
+    with pytest.raises(InputError, match=rf"r\.csv, line 3: {message}"):
+        read_ratings(export(tmp_path / "r.csv", ONLY_DOWN, row), [UP, DOWN])
+
+
+def test_a_file_of_another_layout_is_refused(tmp_path):
+    path = export(tmp_path / "r.csv", SECOND_UP, header=(*HEADER, "responses"))
+    with pytest.raises(InputError, match=r"no column Answer\.responses; is this the ratings"):
+        read_ratings(path, [UP, DOWN])
+    with pytest.raises(MissingFileError):
+        read_ratings(tmp_path / "none.csv", [UP, DOWN])
+
+
+def test_systems_must_be_aligned(tmp_path):
+    short = Rewrites(UP.direction, UP.ids, UP.sources, {"short": ("one",)})
+    with pytest.raises(InputError, match="2 ids, 2 sources, 1 outputs of short"):
+        read_ratings(export(tmp_path / "r.csv", SECOND_UP), [short, DOWN])
+
+
+def test_an_unknown_study_is_told_and_nothing_is_written(tmp_path, capsys):
+    out = tmp_path / "human.jsonl"
+    assert main(["judgments", "li2017", "--out", str(out)]) == 2
+    assert "li2018" in capsys.readouterr().err
+    assert not out.exists()
+
+
+# -- the real export -------------------------------------------------------------------------------
+
+
+@pytest.mark.realdata
+@pytest.mark.usefixtures("sources")
+def test_the_means_are_those_of_the_authors_own_evaluation():
+    ratings = li2018_judgments()
+    assert (ratings.rows, ratings.outputs, len(ratings.judgments)) == (400, 3200, 9600)
+    assert (ratings.unjoined, ratings.unscored) == ((), 0)
+    systems = json.loads(GOLDEN.read_text("utf-8"))["systems"]
+    assert {j.system for j in ratings.judgments} == set(systems)
+    for system, parts in systems.items():
+        for part, expected in parts.items():
+            group = [
+                j
+                for j in ratings.judgments
+                if j.system == system and part in ("all", j.direction) and j.score is not None
+            ]
+            assert len({j.sample_id for j in group}) == (400 if part == "all" else 200)
+            for aspect in ("style", "content", "fluency"):
+                found = [j.score for j in group if j.aspect == aspect]
+                assert sum(found) / len(found) == pytest.approx(expected[aspect], abs=5e-5)
+            assert success_rate(group) == pytest.approx(expected["success"], abs=5e-5)
+
+
+@pytest.mark.realdata
+@pytest.mark.usefixtures("sources")
+def test_the_command_feeds_the_leaderboard_and_keeps_other_studies(tmp_path, capsys):
+    own = Judgment(
+        study="ours",
+        dataset="yelp",
+        direction="yelp/negative-to-positive",
+        system="human",
+        sample_id="yelp-test-0-00000",
+        source=None,
+        output=None,
+        aspect="style",
+        scale="ordinal 1-5",
+        rater="rater-1",
+        score=4.0,
+    )
+    out = tmp_path / "human.jsonl"
+    write_judgments(out, [own])
+    for _ in range(2):  # a second time replaces the study, and does not add it again
+        assert main(["judgments", "li2018", "--out", str(out)]) == 0
+    printed = capsys.readouterr()
+    assert "0 outputs of no known system" in printed.err
+    header, *rows = [line.split("\t") for line in printed.out.splitlines()[:17]]
+    assert header[-4:] == ["style", "content", "fluency", "success"]
+    assert len(rows) == 16
+    judgments = read_judgments(out)
+    assert (len(judgments), judgments[0]) == (9601, own)
+    assert {j.rater for j in judgments[1:]} == {"one-worker-per-row"}
+    human, problems = read_human(out)
+    assert problems == []
+    for direction in ("yelp/negative-to-positive", "yelp/positive-to-negative"):
+        study = [s for s in human[direction] if s.study == "li2018"]
+        assert len(study) == 8 * 3
+        assert {s.ratings for s in study} == {200}

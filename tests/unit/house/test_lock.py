@@ -1,0 +1,90 @@
+"""Every package that `make install` takes is pinned and checked against its hash."""
+
+import hashlib
+import re
+import subprocess
+import sys
+import zipfile
+from importlib.metadata import distributions
+from pathlib import Path
+
+import pytest
+from places import ROOT
+
+PIN = re.compile(r"^([A-Za-z0-9._-]+)==(\S+)(?: ; .*?)?(?: \\)?$", re.M)
+HASH = re.compile(r" +--hash=sha256:[0-9a-f]{64}(?: \\)?")
+OWN = {"tstbench", "pip"}  # ours, and what the environment comes with
+
+
+def pins() -> dict[str, str]:
+    found = PIN.findall((ROOT / "constraints.txt").read_text())
+    return {one_name(name): version for name, version in found}
+
+
+def one_name(name: str) -> str:
+    return re.sub("[-_.]+", "-", name).lower()
+
+
+def test_every_pin_has_hashes():
+    content = (ROOT / "constraints.txt").read_text()
+    _, *blocks = re.split(r"^(?=[A-Za-z0-9])", content, flags=re.M)
+    assert len(blocks) == len(pins()) > 150
+    for block in blocks:
+        first, *hashes = block.rstrip("\n").split("\n")
+        assert first.endswith(" \\"), first
+        assert hashes, first
+        assert all(HASH.fullmatch(line) for line in hashes), first
+
+
+def test_what_is_installed_is_what_is_pinned():
+    """In the environment that `make install` made; another one has no such promise."""
+    if not (Path(sys.prefix) / ".stamp").exists():
+        pytest.skip("this environment was not made by `make install`")
+    pinned = pins()
+    installed = {one_name(d.name): d.version.split("+")[0] for d in distributions()}
+    others = {name: v for name, v in installed.items() if name not in OWN and name in pinned}
+    assert others == {name: pinned[name] for name in others}
+    assert len(others) > 150
+
+
+def test_the_installation_checks_every_hash():
+    """Whatever takes a file from an index checks it, but for CUDA's libraries."""
+    makefile = (ROOT / "Makefile").read_text()
+    (pinned,) = re.findall(r"^PINNED := (.*)$", makefile, re.M)
+    assert {"--require-hashes", "--no-deps", "--no-build-isolation"} <= set(pinned.split())
+    recipe = makefile.split("$(VENV)/.stamp: ")[1].split("\n\n")[0]
+    free = [line for line in recipe.splitlines() if "$(PIP) install" in line]
+    assert [line.split()[-1] for line in free] == ["$(TORCH)", "."]
+    assert "--no-deps -e ." in free[-1]
+
+
+@pytest.mark.slow
+def test_a_changed_file_is_refused(tmp_path):
+    """The options of the Makefile, tried on a wheel of our own: pip takes it, then no more."""
+    wheel = tmp_path / "tiny-1.0-py3-none-any.whl"
+
+    def make(code: str) -> None:
+        about = "tiny-1.0.dist-info"
+        with zipfile.ZipFile(wheel, "w") as archive:
+            archive.writestr("tiny.py", code)
+            archive.writestr(
+                f"{about}/METADATA", "Metadata-Version: 2.1\nName: tiny\nVersion: 1.0\n"
+            )
+            archive.writestr(f"{about}/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
+            archive.writestr(f"{about}/RECORD", "")
+
+    (options,) = re.findall(r"^PINNED := \S+ install (.*)$", (ROOT / "Makefile").read_text(), re.M)
+    where = ["--no-index", "--find-links", tmp_path, "--target", tmp_path / "to"]
+    pip = [sys.executable, "-m", "pip", "install", *options.split(), *where, "-r", "pins.txt"]
+
+    def install() -> subprocess.CompletedProcess[str]:
+        return subprocess.run(pip, cwd=tmp_path, capture_output=True, text=True)
+
+    make("good = True")
+    digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
+    (tmp_path / "pins.txt").write_text(f"tiny==1.0 --hash=sha256:{digest}\n")
+    assert install().returncode == 0
+    make("good = False")
+    refused = install()
+    assert refused.returncode == 1
+    assert "DO NOT MATCH THE HASHES" in refused.stderr

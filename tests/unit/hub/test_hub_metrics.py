@@ -1,0 +1,67 @@
+"""Every metric of the benchmark, published, then loaded by name and computed."""
+
+import threading
+
+import pytest
+from hub_artefacts import ONLINE, run_user
+from places import SUPPORT
+
+from tstbench.datasets_scripts.known import parse_direction
+from tstbench.metrics.registry import benchmark_metrics
+from tstbench.metrics.scorers.profile import parse_profile
+from tstbench.pipelines.hub.build import build, trained_scorers
+from tstbench.pipelines.hub.serve import make_server
+from tstbench.pipelines.prepare import prepare
+
+CLIENT = SUPPORT / "hub_metrics_client.py"
+SPACES = ("acc", "bertscore", "bleu", "cola", "joint", "ppl")
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """A machine with the scorers of the small dataset."""
+    folder = tmp_path_factory.mktemp("home")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TSTBENCH_HOME", str(folder))
+        prepare(
+            parse_direction("mini/negative-to-positive"),
+            parse_profile("embedded"),
+            benchmark_metrics(),
+        )
+    return folder
+
+
+@pytest.fixture(scope="module")
+def root(home, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("hub")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TSTBENCH_HOME", str(home))
+        models = trained_scorers()
+    built = build(folder / "root", models=models, spaces_folder=folder / "none")
+    kinds = [(one.kind, one.repo_id) for one in built]
+    assert {("space", f"tstbench/{name}") for name in SPACES} <= set(kinds)
+    assert {("model", f"tstbench/{name}") for name in models} <= set(kinds)
+    assert "classifier-mini-linear" in models
+    return folder / "root"
+
+
+@pytest.mark.slow
+def test_metrics_by_name_from_a_server_and_from_folders(root, home, tmp_path):
+    server = make_server(root)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    shared = {"TSTBENCH_HOME": str(home)}
+    try:
+        online = {**shared, **ONLINE, "HF_ENDPOINT": server.url}
+        served = run_user(CLIENT, list(SPACES), cwd=tmp_path / "user", **online)
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+    folders = {**shared, "HF_HOME": str(tmp_path / "hf-home")}
+    local = run_user(CLIENT, ["bleu", "joint"], cwd=root / "local", **folders)
+    assert local == {name: served[name] for name in ("bleu", "joint")}
+    assert set(served) == set(SPACES)
+    values = {metric: served[metric][metric] for metric in ("acc", "cola", "joint", "ppl")}
+    values |= {name: served["bleu"][name] for name in ("s_bleu", "r_bleu")}
+    assert all(isinstance(value, float) for value in values.values()), values

@@ -1,0 +1,478 @@
+"""The six evaluate modules, loaded from their folders as a user loads them."""
+
+import dataclasses
+import doctest
+import inspect
+import json
+import math
+import types
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import evaluate
+import numpy as np
+import pandas as pd
+import pytest
+from places import ROOT
+from prepared import DIRECTION, prepared_home
+from tiny_models import make_bert
+
+from tstbench.datasets_scripts.load import load_test_set
+from tstbench.errors import InputError, MissingScorerError, UnknownNameError
+from tstbench.metrics.registry import METRICS, families
+from tstbench.pipelines.evaluate import evaluate as evaluate_systems
+from tstbench.pipelines.outputs import Outputs
+from tstbench.pipelines.scoring import scoring
+from tstbench.pipelines.transfer import predict
+
+MODULES = {
+    "acc": ("acc",),
+    "bleu": ("s_bleu", "r_bleu", "multi_bleu"),
+    "bertscore": ("s_bert", "r_bert", "multi_bert"),
+    "ppl": ("ppl",),
+    "cola": ("cola",),
+    "fluency": ("fluency",),
+    "joint": ("joint", "acc", "r_bleu", "multi_bleu", "ppl"),
+    "sti": ("sti", "target_style"),
+    "sim": ("s_sim", "r_sim", "multi_sim"),
+    "chrf": ("s_chrf", "r_chrf", "multi_chrf"),
+    "surface": ("length_ratio", "copy_rate"),
+    "wmd": tuple(facts.name for facts in families()["wmd"].metrics),
+    "meaning": ("s_meaning", "r_meaning", "multi_meaning"),
+    "cps": ("cps",),
+}
+# Compared in their own tests: they need a server, weights, or several systems.
+ELSEWHERE = {
+    "llm_judge": ("judge_style", "judge_content", "judge_fluency", "judge_unread"),
+    "logprop": ("logprop", "logprop_plain"),
+    "bleurt": ("s_bleurt", "r_bleurt", "multi_bleurt"),
+    "naturalness": ("naturalness_unigram", "naturalness_neural", "naturalness_lm"),
+}
+ALIGNED = ("bleu", "bertscore", "joint", "sim", "chrf", "wmd", "meaning")  # sources and references
+SEVERAL = ("bleu", "bertscore", "joint", "sim", "chrf", "meaning")  # have a view on all references
+SOURCED = ("sti", "surface", "cps")  # read sources only
+DIRECTED = ("acc", "ppl", "cola", "fluency", "joint", "sti", "wmd")  # need a direction
+
+
+@pytest.fixture(autouse=True)
+def at_the_root(monkeypatch):
+    monkeypatch.chdir(ROOT)
+
+
+@pytest.fixture
+def prepared(tmp_path_factory, monkeypatch):
+    monkeypatch.setenv("TSTBENCH_HOME", str(prepared_home(tmp_path_factory)))
+
+
+@pytest.fixture(scope="module")
+def test_set():
+    return load_test_set(DIRECTION)
+
+
+def columns(name, test_set, predictions):
+    """Everything that a module can be given."""
+    given = {"predictions": list(predictions)}
+    if name in ALIGNED:
+        given["sources"] = list(test_set.sources)
+        given["references"] = [list(some) for some in test_set.references]
+    if name in SOURCED:
+        given["sources"] = list(test_set.sources)
+    if name in DIRECTED:
+        given["direction"] = DIRECTION
+    return given
+
+
+def values(result):
+    return {name: value for name, value in result.items() if name != "details"}
+
+
+def test_the_modules_are_the_folders():
+    assert {*MODULES, *ELSEWHERE} == {
+        p.parent.name for p in (ROOT / "metrics").glob("*/[a-z]*.py")
+    } - {
+        "functional",
+        "scorers",
+    }
+    every = {**MODULES, **ELSEWHERE}
+    by_option = {"joint_calibrated"}  # the module joint with a calibration, see test_calibrated.py
+    assert {metric for some in every.values() for metric in some} | by_option == set(METRICS)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MODULES)
+def test_a_module_and_the_pipeline_say_the_same(name, prepared, test_set):
+    predictions = predict("delete-retrieve", test_set)
+    how = scoring(MODULES[name])
+    how.prepare(test_set.direction)  # word vectors, for those beyond the benchmark
+    evaluation = evaluate_systems([Outputs("dr", tuple(predictions))], test_set, how)
+    report = evaluation.report(evaluation.systems[0])
+    module, given = evaluate.load(f"metrics/{name}"), columns(name, test_set, predictions)
+    result = module.compute(**given, per_sentence=True)
+    assert tuple(values(result)) == MODULES[name]
+    samples = evaluation.samples(evaluation.systems[0])
+    for metric in MODULES[name]:
+        score, details = report.score(metric), result["details"][metric]
+        assert result[metric] == pytest.approx(score.value, abs=1e-6)
+        assert details["interval"] == pytest.approx([score.interval.low, score.interval.high])
+        assert (details["unit"], details["higher_is_better"]) == (
+            score.unit,
+            score.higher_is_better,
+        )
+        if metric != "joint":
+            assert details["per_sentence"] == [sample.scores[metric] for sample in samples]
+        ours, theirs = (set(s.split("|")) for s in (details["signature"], score.signature))
+        if name not in DIRECTED:
+            theirs.remove(f"direction:{DIRECTION}")
+        if name not in ALIGNED:  # who is not given the test set cannot say which it is
+            theirs.remove(f"data:{test_set.fingerprint[:12]}")
+            theirs.add("data:unknown")
+        assert ours == theirs
+    assert json.loads(json.dumps(result, allow_nan=False)) == result
+    for details in result["details"].values():  # by default, no sentences flood a notebook
+        details.pop("per_sentence")
+    assert module.compute(**given) == result
+
+
+@pytest.mark.parametrize("name", [*MODULES, *ELSEWHERE])
+def test_every_module_takes_the_language_of_its_texts(name, test_set):
+    given = columns(name, test_set, test_set.sources)
+    if name in ELSEWHERE:
+        given |= {"sources": list(test_set.sources), "direction": DIRECTION}
+    if name in ("bleurt", "naturalness"):
+        given["references"] = [list(some) for some in test_set.references]
+    with pytest.raises(InputError, match="'german' is not a language code"):
+        evaluate.load(f"metrics/{name}").compute(**given, language="german")
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_what_a_module_says_of_german_texts(name, prepared, test_set):
+    given = columns(name, test_set, test_set.sources)
+    details = evaluate.load(f"metrics/{name}").compute(**given, language="de")["details"]
+    for metric, said in details.items():
+        reason = "texts are 'de'"
+        assert "|language:de|" in said.get("signature", "") or reason in said["left_out"], metric
+
+
+def test_a_module_takes_a_scorer_that_reads_the_language(tmp_path):
+    encoder = make_bert(tmp_path / "tiny")
+    given = {"predictions": ["sehr gut"], "sources": ["sehr gut"], "references": [["die suppe"]]}
+    module = evaluate.load("metrics/bertscore")
+    for scorers in (f"encoder={encoder}@1", [f"encoder={encoder}@1"]):
+        found = module.compute(**given, language="de", scorers=scorers)
+        assert found["s_bert"] == pytest.approx(1)  # a copy
+        said = found["details"]["s_bert"]["signature"]
+        assert "|language:de|encoder:tiny#" in said
+    assert module.compute(**given, language="de")["s_bert"] is None  # nothing is kept
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_every_argument_has_a_name(name, test_set):
+    """evaluate passes on whatever it is given: only a closed signature refuses a slip."""
+    module = evaluate.load(f"metrics/{name}")
+    parameters = inspect.signature(module._compute).parameters.values()
+    assert all(p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'profil'"):
+        module.compute(**columns(name, test_set, test_set.sources), profil="embedded")
+
+
+@pytest.mark.parametrize("name", [*MODULES, *ELSEWHERE])
+def test_every_option_is_an_argument_and_on_the_card(name):
+    """What ``--set`` reaches, a notebook reaches."""
+    options = {field.name for field in dataclasses.fields(families()[name].options)}
+    parameters = inspect.signature(evaluate.load(f"metrics/{name}")._compute).parameters
+    assert options <= set(parameters)
+    card = Path(f"metrics/{name}/README.md").read_text()
+    assert [option for option in sorted(options) if f"`{option}`" not in card] == []
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_the_examples_are_true(name, prepared):
+    module = evaluate.load(f"metrics/{name}")
+
+    def load(hub_name):
+        assert hub_name == f"tstbench/{name}"
+        return evaluate.load(f"metrics/{name}")
+
+    names = {"evaluate": types.SimpleNamespace(load=load)}
+    example = doctest.DocTestParser().get_doctest(
+        module.inputs_description, names, name, f"metrics/{name}/{name}.py", 0
+    )
+    assert example.examples
+    assert any(one.want for one in example.examples)
+    runner = doctest.DocTestRunner()
+    runner.run(example)
+    assert runner.summarize(verbose=False) == (0, len(example.examples))
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_every_argument_is_explained(name):
+    module = evaluate.load(f"metrics/{name}")
+    everywhere = {"direction", "profile", "scorers", "language", "batch_size", "per_sentence"}
+    assert everywhere <= {*inspect.signature(module.compute).parameters}
+    for parameter in (*inspect.signature(module._compute).parameters, *everywhere):
+        assert f"{parameter} (" in module.inputs_description
+    for metric in MODULES[name]:
+        assert metric in module.inputs_description
+    assert module.description.strip()
+    assert module.citation.startswith("@")
+
+
+# -- what may be handed in -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+def test_single_strings_are_lists_of_one(name, prepared, test_set):
+    given = columns(name, test_set, test_set.sources)
+    firsts = [some[0] for some in given["references"]]
+    module = evaluate.load(f"metrics/{name}")
+    as_strings = module.compute(**{**given, "references": firsts})
+    as_lists = module.compute(**{**given, "references": [[text] for text in firsts]})
+    mixed = [*firsts[:7], *([text] for text in firsts[7:])]
+    assert as_strings == as_lists
+    assert module.compute(**{**given, "references": mixed}) == as_lists
+    several = next(metric for metric in values(as_strings) if metric.startswith("multi_"))
+    assert as_strings[several] is None
+    assert as_strings["details"][several] == {"left_out": "no sentence has several references"}
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+@pytest.mark.parametrize("first", [0, 1, 4])
+def test_references_may_be_ragged_also_in_the_first_row(name, first, prepared, test_set):
+    given = columns(name, test_set, test_set.sources)
+    given["references"] = [r[: (i + first) % 5] for i, r in enumerate(given["references"])]
+    result = evaluate.load(f"metrics/{name}").compute(**given, per_sentence=True)
+    several = next(metric for metric in values(result) if metric.startswith("multi_"))
+    assert "|refs:0-4|" in result["details"][several]["signature"]
+    undefined = [i for i, v in enumerate(result["details"][several]["per_sentence"]) if v is None]
+    assert undefined == [i for i, some in enumerate(given["references"]) if not some]
+    assert math.isfinite(result[several])
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+def test_a_padded_list_of_references_is_the_list(name, prepared, test_set):
+    given = columns(name, test_set, test_set.sources)
+    lists = [r[: 1 + i % 4] for i, r in enumerate(given["references"])]
+    padded = [[*some, *[""] * (4 - len(some))] for some in lists]
+    module = evaluate.load(f"metrics/{name}")
+    assert module.compute(**given | {"references": padded}) == module.compute(
+        **given | {"references": lists}
+    )
+
+
+@pytest.mark.parametrize("name", ALIGNED)
+def test_without_references_what_needs_them_is_left_out(name, prepared, test_set):
+    given = {**columns(name, test_set, test_set.sources), "references": [[]] * 40}
+    result = evaluate.load(f"metrics/{name}").compute(**given)
+    for metric, value in values(result).items():
+        needs = metric.startswith(("r_", "multi_")) or metric == "joint"
+        assert (value is None) == needs
+        if needs:
+            assert result["details"][metric] == {"left_out": "no sentence has a reference"}
+
+
+def test_tuples_and_arrays_are_columns_too(test_set):
+    given = columns("bleu", test_set, test_set.sources)
+    module = evaluate.load("metrics/bleu")
+    expected = module.compute(**given)
+    arrays = {
+        "predictions": np.array(given["predictions"]),
+        "sources": tuple(given["sources"]),
+        "references": tuple(tuple(some) for some in given["references"]),
+    }
+    assert module.compute(**arrays) == expected
+
+
+def test_columns_of_a_filtered_table_are_columns_too(test_set):
+    given = columns("bleu", test_set, test_set.sources)
+    table = pd.DataFrame({**given, "kept": [n % 2 for n in range(40)]})
+    table = table[table.kept == 1]
+    module = evaluate.load("metrics/bleu")
+    expected = module.compute(**{name: column[1::2] for name, column in given.items()})
+    assert module.compute(**{name: table[name] for name in given}) == expected
+    module.add_batch(**{name: table[name] for name in given})
+    assert module.compute() == expected
+
+
+def test_one_module_scores_in_several_threads(prepared, test_set):
+    module = evaluate.load("metrics/acc")
+    ways = ("mini/negative-to-positive", "mini/positive-to-negative")
+    given = {"predictions": list(test_set.sources)}
+    expected = [module.compute(**given, direction=way) for way in ways]
+    assert expected[0]["acc"] != expected[1]["acc"]
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda n: module.compute(**given, direction=ways[n % 2]), range(60)))
+    assert found == expected * 30
+
+
+def test_combined_modules_take_what_each_of_them_reads(prepared, test_set):
+    names = ("bleu", "acc", "surface", "chrf")
+    modules = {name: evaluate.load(f"metrics/{name}") for name in names}
+    given = columns("joint", test_set, test_set.sources)
+    expected = {}
+    for name, module in modules.items():
+        alone = columns(name, test_set, test_set.sources) | {"direction": DIRECTION}
+        expected |= values(module.compute(**alone))
+    combined = evaluate.combine(list(modules.values()))
+    at_once = combined.compute(**given)
+    assert {name: at_once[name] for name in expected} == expected
+    bleu = modules["bleu"].compute(**given, protocol="13a")
+    assert bleu["r_bleu"] != expected["r_bleu"]
+    two = evaluate.combine([modules["bleu"], modules["chrf"]]).compute(**given, protocol="13a")
+    assert (two["r_bleu"], two["r_chrf"]) == (bleu["r_bleu"], expected["r_chrf"])
+    texts = {name: column for name, column in given.items() if name != "direction"}
+    combined.add_batch(**texts)
+    assert combined.compute(direction=DIRECTION) == at_once
+    with pytest.raises(TypeError, match="protocl"):
+        combined.compute(**given, protocl="13a")
+    modules["acc"].add_batch(**texts)
+    assert modules["acc"].compute(direction=DIRECTION)["acc"] == expected["acc"]
+
+
+def test_batches_make_one_corpus(test_set):
+    given = columns("bleu", test_set, test_set.sources)
+    module = evaluate.load("metrics/bleu")
+    expected = module.compute(**given)
+    for part in (slice(0, 1), slice(1, 30), slice(30, 40)):
+        module.add_batch(**{name: column[part] for name, column in given.items()})
+    assert module.compute() == expected
+
+
+def test_options_are_options(prepared, test_set):
+    given = columns("joint", test_set, predict("delete-retrieve", test_set))
+    module = evaluate.load("metrics/joint")
+    equal, weighted = module.compute(**given), module.compute(**given, weights=[3, 1, 2])
+    acc, bleu = equal["acc"] / 100, equal["multi_bleu"] / 100
+    expected = (acc**3 * bleu / math.log(equal["ppl"]) ** 2) ** (1 / 6)
+    assert weighted["joint"] == pytest.approx(expected, abs=1e-6)
+    assert "|weights:3,1,2|" in weighted["details"]["joint"]["signature"]
+    bleu_given = columns("bleu", test_set, given["predictions"])
+    other = evaluate.load("metrics/bleu").compute(**bleu_given, protocol="13a")
+    assert "|protocol:13a|" in other["details"]["r_bleu"]["signature"]
+    ppl_given = columns("ppl", test_set, given["predictions"])
+    longer = evaluate.load("metrics/ppl").compute(**ppl_given, norm="words+1")
+    assert longer["ppl"] < equal["ppl"]
+
+
+# -- what is refused -------------------------------------------------------------------------------
+
+
+def change(**changed):
+    return lambda given: {**given, **changed}
+
+
+def row(column, value):
+    return lambda given: {**given, column: [value, *given[column][1:]]}
+
+
+def drop(column):
+    return lambda given: {key: value for key, value in given.items() if key != column}
+
+
+REFUSED = {
+    "predictions missing": (drop("predictions"), "predictions are missing", MODULES),
+    "no predictions": (
+        lambda given: {k: v if k == "direction" else [] for k, v in given.items()},
+        "nothing to score: 0 predictions",
+        MODULES,
+    ),
+    "one text": (change(predictions="abc"), "must be a list of texts, got one text", MODULES),
+    "None": (row("predictions", None), "prediction 0 is None", MODULES),
+    "NaN": (row("predictions", math.nan), r"prediction 0 is nan \(float\)", MODULES),
+    "NaN as text": (
+        row("predictions", "NaN"),
+        "prediction 0 is 'NaN', which a program writes",
+        MODULES,
+    ),
+    "a number": (row("predictions", 3), r"prediction 0 is 3 \(int\)", MODULES),
+    "two lines": (row("predictions", "a\nb"), "prediction 0 contains a line break", MODULES),
+    "NUL": (row("predictions", "a\0b"), "prediction 0 contains a NUL", MODULES),
+    "half a pair": (row("predictions", "\ud83d"), "prediction 0 is not valid Unicode", MODULES),
+    "all empty": (change(predictions=[" "] * 40), "all 40 predictions are empty", MODULES),
+    "too few": (
+        change(predictions=["x"] * 39),
+        "not aligned: 39 predictions, 40 sources, 40 references",
+        ALIGNED,
+    ),
+    "sources missing": (drop("sources"), "sources are missing", ALIGNED),
+    "references missing": (drop("references"), r"references are missing.*\[\] if", ALIGNED),
+    "source None": (row("sources", None), "source 0 is None", ALIGNED),
+    "reference None": (row("references", None), "references of sentence 0 are None", ALIGNED),
+    "None in references": (
+        row("references", ["a", None]),
+        "a reference of sentence 0, reference 1 is None",
+        ALIGNED,
+    ),
+    "references one text": (change(references="abc"), "references must be a list", ALIGNED),
+    "direction missing": (drop("direction"), "a direction", ("acc", "ppl", "joint", "sti")),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "case"), [(name, case) for case, (_, _, some) in REFUSED.items() for name in some]
+)
+def test_bad_input_is_refused_and_the_module_still_works(name, case, prepared, test_set):
+    changed, message, _ = REFUSED[case]
+    given = columns(name, test_set, test_set.sources)
+    module = evaluate.load(f"metrics/{name}")
+    with pytest.raises(InputError, match=message):
+        module.compute(**changed(given))
+    assert values(module.compute(**given)) == values(
+        evaluate.load(f"metrics/{name}").compute(**given)
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong", "message"),
+    [
+        *(
+            (name, {"direction": "mini/negativ-to-positive"}, f"Did you mean '{DIRECTION}'")
+            for name in DIRECTED
+        ),
+        ("bleu", {"protocol": "tstbnch"}, "unknown BLEU protocol 'tstbnch'. Did you mean 'tstben"),
+        ("joint", {"protocol": "tstbnch"}, "unknown BLEU protocol"),
+        ("ppl", {"norm": "word"}, "unknown value of ppl.norm 'word'"),
+        ("bertscore", {"profile": "embeded"}, "unknown profile 'embeded'. Did you mean 'embedded"),
+    ],
+)
+def test_unknown_names_get_their_near_miss(name, wrong, message, prepared, test_set):
+    given = {**columns(name, test_set, test_set.sources), **wrong}
+    with pytest.raises(UnknownNameError, match=message):
+        evaluate.load(f"metrics/{name}").compute(**given)
+
+
+@pytest.mark.parametrize("weights", [[1, 2], [1, 2, 3, 4], 1, "abc", [1, -1, 1], [0, 0, 0]])
+def test_weights_that_make_no_mean_are_refused(weights, prepared, test_set):
+    given = columns("joint", test_set, test_set.sources)
+    with pytest.raises((InputError, UnknownNameError), match="weights"):
+        evaluate.load("metrics/joint").compute(**given, weights=weights)
+
+
+@pytest.mark.parametrize("name", sorted({*DIRECTED} - {"cola", "fluency"}))  # theirs is here
+def test_a_scorer_of_unknown_data_says_which_command_makes_it(name, test_set):
+    """A dataset that is only a name here has no sentences to train on."""
+    given = {**columns(name, test_set, test_set.sources), "direction": "manners/rude-to-polite"}
+    with pytest.raises(MissingScorerError, match=r"Make it with: tstbench (prepare|train)"):
+        evaluate.load(f"metrics/{name}").compute(**given)
+
+
+def test_acceptability_needs_no_direction():
+    found = evaluate.load("metrics/cola").compute(
+        predictions=["the soup was lovely.", "soup the lovely was the."], per_sentence=True
+    )
+    assert "|classifier:lora:cola#" in found["details"]["cola"]["signature"]
+
+
+def test_a_direction_of_ones_own_is_a_label_where_no_scorer_is_needed():
+    result = evaluate.load("metrics/bleu").compute(
+        predictions=["pass the salt, please"],
+        sources=["give me the salt"],
+        references=[["pass the salt, please"]],
+        direction="manners/rude-to-polite",
+    )
+    assert "|direction:manners/rude-to-polite|" in result["details"]["r_bleu"]["signature"]
+
+
+@pytest.mark.parametrize("wrong", [3, "no direction", "mini"])
+def test_what_is_no_direction_is_refused(wrong, prepared):
+    with pytest.raises((InputError, UnknownNameError), match="direction"):
+        evaluate.load("metrics/acc").compute(predictions=["a"], direction=wrong)

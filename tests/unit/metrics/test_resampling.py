@@ -1,0 +1,174 @@
+"""Resampling in blocks: the draws, sums and intervals of one dense matrix, in memory that stays."""
+
+import json
+import subprocess
+import sys
+from functools import partial
+
+import numpy as np
+import pytest
+from places import GOLDEN
+from resampled_cases import SEEDS, SIZES, cases, texts
+from sacrebleu import corpus_bleu
+
+from tstbench.errors import InputError
+from tstbench.metrics.functional import bleu
+from tstbench.metrics.functional.bleu import bleu_statistics
+from tstbench.metrics.functional.blocks import BLOCK
+from tstbench.metrics.functional.chrf import chrf_statistics
+from tstbench.metrics.statistics import (
+    _blocks,
+    bootstrap,
+    interval,
+    mean_statistics,
+    paired_p_value,
+    percentile_interval,
+    resampled_sums,
+)
+
+GOLDEN = json.loads(GOLDEN.joinpath("statistics.json").read_text())
+
+
+def dense(n: int, resamples: int, seed: int) -> np.ndarray:
+    """The counts as they were made before there were blocks: all draws, then all counts."""
+    draws = np.random.RandomState(seed).randint(0, n, size=(resamples, n))
+    counts = np.zeros((resamples, n))
+    np.add.at(counts, (np.arange(resamples)[:, None], draws), 1.0)
+    return counts
+
+
+# One product up to 8,388 sentences, blocks beyond; numbers of resamples that are no whole blocks.
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("n", "resamples"), [(1, 1000), (8388, 1000), (8389, 1000), (30_000, 301), (3_000_000, 3)]
+)
+def test_sums_are_those_of_the_drawn_sentences(n, resamples):
+    values = np.random.RandomState(n).randint(0, 1000, size=(n, 2)).astype(np.float64)
+    (sums,) = resampled_sums([values], resamples, seed=5)
+    stream = np.random.RandomState(5)
+    drawn = [values[stream.randint(0, n, size=n)].sum(axis=0) for _ in range(resamples)]
+    assert np.array_equal(sums, drawn)  # whole numbers: exact in whatever order they are added
+
+
+def test_the_stream_is_that_of_all_draws_at_once():
+    n, resamples = 12_000, 800
+    draws = np.random.RandomState(3).randint(0, n, size=(resamples, n))
+    values = np.arange(n, dtype=np.float64)[:, None]
+    (sums,) = resampled_sums([values], resamples, seed=3)
+    assert np.array_equal(sums[:, 0], draws.sum(axis=1))
+
+
+@pytest.mark.parametrize("n", [500, 1517, 6000])
+@pytest.mark.parametrize("columns", [1, 2, 11, 15])
+def test_sums_of_the_benchmarks_sizes_are_the_dense_products_to_the_last_digit(n, columns):
+    rows = np.random.RandomState(columns).randn(n, columns)  # sums depend on their order
+    (sums,) = resampled_sums([rows], seed=8)
+    assert (sums == dense(n, 1000, 8) @ rows).all()
+
+
+def test_longer_corpora_have_the_dense_products():
+    rows = np.random.RandomState(1).randn(9001, 3)
+    (sums,) = resampled_sums([rows], resamples=1001, seed=8)
+    assert sums == pytest.approx(dense(9001, 1001, 8) @ rows, rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.slow
+def test_values_intervals_and_p_values_are_what_they_were():
+    """Recorded before there were blocks; elsewhere, a logarithm may differ in its last digit."""
+    expected = {(one["metric"], one["size"], one["seed"]): one for one in GOLDEN["recorded"]}
+    found = set()
+    for case in cases():
+        for seed in SEEDS:
+            one = expected[case.metric, case.size, seed]
+            found.add((case.metric, case.size, seed))
+            bounds = interval(case.first, seed=seed)
+            assert case.first.value == pytest.approx(one["value"], rel=1e-13)
+            assert [bounds.low, bounds.high] == pytest.approx(one["interval"], rel=1e-13)
+            p = paired_p_value(case.first, case.second, seed=seed)
+            assert (None if np.isnan(p) else p) == one["p"]
+    assert found == set(expected)
+    assert {size for _, size, _ in found} == set(SIZES)
+
+
+def test_systems_drawn_together_have_the_replicates_that_they_have_alone():
+    some = [mean_statistics(np.random.RandomState(i).rand(9000)) for i in range(2)]
+    together = bootstrap(*some, resamples=960)
+    for one, replicates in zip(some, together, strict=True):
+        assert np.array_equal(bootstrap(one, resamples=960)[0], replicates)
+    assert not np.array_equal(*together)
+
+
+def test_an_interval_says_how_many_were_drawn_even_where_some_are_undefined():
+    bounds = percentile_interval(0.5, np.array([0.0, np.nan, 1.0, np.inf]), level=0.5, seed=9)
+    assert (bounds.low, bounds.high) == (0.25, 0.75)
+    assert str(bounds) == "bootstrap-percentile|level:0.5|resamples:4|seed:9"
+    assert percentile_interval(np.nan, np.ones(3)) is None
+    assert percentile_interval(1.0, np.array([np.nan])) is None
+
+
+def test_nothing_can_be_drawn_from_nothing():
+    with pytest.raises(InputError, match="0 sentences"):
+        bootstrap(mean_statistics(np.zeros(0)))
+
+
+@pytest.mark.slow
+def test_long_corpora_are_counted_as_short_ones():
+    n = BLOCK + 30
+    made, wanted = ([text[:24] for text in texts(n, seed)] for seed in (1, 2))
+    references = [[text, text[:9]][: i % 3] for i, text in enumerate(wanted)]
+    references[BLOCK - 2 : BLOCK + 2] = [[], ["one"], [], ["good"]]  # where one block ends
+    for measure in (bleu_statistics, partial(chrf_statistics, char_order=2)):
+        whole, middle = measure(made, references), n // 2
+        halves = [measure(made[a:b], references[a:b]) for a, b in ((0, middle), (middle, n))]
+        assert np.array_equal(whole.rows, np.concatenate([one.rows for one in halves]))
+        assert np.array_equal(
+            whole.per_sentence,
+            np.concatenate([one.per_sentence for one in halves]),
+            equal_nan=True,
+        )
+    theirs = corpus_bleu(made, [wanted], force=True).score
+    bleu._counter.cache_clear()
+    assert bleu_statistics(made, [[w] for w in wanted], "13a").value == pytest.approx(theirs)
+    assert bleu._counter.cache_info().currsize == 0  # counted n-grams of so many are too large
+
+
+MEMORY = """
+import resource, sys
+import numpy as np
+from tstbench.metrics.functional.bleu import COLUMNS, bleu_statistics
+from tstbench.metrics.functional.joint import joint_statistics
+from tstbench.metrics.functional.ppl import ppl_statistics
+from tstbench.metrics.functional.share import share_statistics
+from tstbench.metrics.statistics import Statistics, interval, paired_p_value
+
+n, stream = int(sys.argv[1]), np.random.RandomState(0)
+start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+small = bleu_statistics(["a b c d e", "a b c d f"], [["a b c d e"]] * 2)
+def joint(p):
+    acc = share_statistics(stream.dirichlet([1, p], n), 1)
+    bleu = Statistics(small.rows[stream.randint(0, 2, n)], small.aggregate, None)
+    return joint_statistics(acc, bleu, ppl_statistics(-20 * stream.rand(n), np.full(n, 9)))
+one, other = joint(1), joint(2)
+bounds = interval(one, resamples=200)
+assert bounds.low <= one.value <= bounds.high
+assert paired_p_value(one, other, resamples=200) < 0.05
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - start)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss has other units elsewhere")
+def test_memory_does_not_hold_all_draws():
+    """200 resamples of 200,000 sentences: at once, 320 MB of draws and as much of counts."""
+    ran = subprocess.run(
+        [sys.executable, "-c", MEMORY, "200000"], capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert int(ran.stdout) * 1024 < 320e6
+
+
+def test_a_corpus_of_many_sentences_is_never_one_matrix():
+    """A block has at most 2^23 draws: 12,000 times 800 are 9.6 million, so two blocks of 400."""
+    sizes = [block.shape for block in _blocks(12_000, 800, seed=3)]
+    assert sizes == [(400, 12_000), (400, 12_000)]
+    assert [block.shape for block in _blocks(8388, 1000, seed=3)] == [(1000, 8388)]  # 8,388,000

@@ -1,0 +1,243 @@
+"""Texts that need cleaning, through every metric and every entry.
+
+The oracle is a person's cleaning (:mod:`trap_sentences`), with which everything is scored while
+ours is switched off: a prediction, source or reference that is not cleaned is another number.
+"""
+
+from contextlib import contextmanager
+from unicodedata import normalize
+
+import evaluate
+import numpy as np
+import pytest
+from local_chat import make_chat_model
+from nltk.tokenize import NLTKWordTokenizer
+from nltk.translate.bleu_score import corpus_bleu
+from places import ROOT
+from prepared import command_line, prepared_home
+from suite_runs import run
+from tiny_models import make_bleurt
+from trap_sentences import DIRECTION, GLAD, GRIM, ROWS, TEXTS, column, references, write_traps
+
+from tstbench.datasets_scripts import cleaning
+from tstbench.datasets_scripts.cleaning import Cleaning, paper_v1
+from tstbench.datasets_scripts.fingerprint import fingerprint
+from tstbench.datasets_scripts.known import parse_direction
+from tstbench.metrics import text as text_module
+from tstbench.metrics.contract import Cohort
+from tstbench.metrics.inputs import check_inputs
+from tstbench.metrics.measure import measure, needs
+from tstbench.metrics.naturalness.family import _learned
+from tstbench.metrics.options import choices
+from tstbench.metrics.registry import METRICS
+from tstbench.metrics.scorers.profile import PROFILES, Scorers
+from tstbench.pipelines.report_files import read_report
+
+MINI = parse_direction("mini/negative-to-positive")
+SETTINGS = {"surface": {"equal": "clean"}, "naturalness": {"folds": 3}, "chrf": {"word_order": 2}}
+SETTINGS |= {name: {"protocol": "cleaned"} for name in ("bertscore", "cola", "ppl")}
+BLEU = ("s_bleu", "r_bleu", "multi_bleu", "joint")  # its protocols read raw text
+JUDGED = tuple(name for name in METRICS if name.startswith("judge_"))
+CLEANED = tuple(name for name in METRICS if name not in (*BLEU, *JUDGED))
+# By what its name begins with, which columns a metric reads besides predictions.
+READS = {
+    "s_": {"sources"},
+    "r_": {"references"},
+    "multi_": {"references"},
+    "naturalness_unigram": {"sources", "references"},
+    "naturalness_neural": {"sources", "references"},
+    "cps": {"sources"},
+    "sti": {"sources"},
+    "joint_calibrated": {"sources"},
+    "length_ratio": {"sources"},
+    "copy_rate": {"sources"},
+    "naturalness_lm": {"sources"},
+    "logprop": {"sources"},
+    **{name: set() for name in ("acc", "cola", "ppl", "fluency", "target_style")},
+}
+
+
+@pytest.mark.parametrize(("trap", "text"), TEXTS)
+def test_what_a_person_makes_of_each_trap(trap, text):
+    assert paper_v1(text.raw) == text.clean, trap
+    assert paper_v1(text.clean) == text.clean, trap
+
+
+def test_the_traps_are_traps():
+    assert len({row.trap for row in ROWS}) == len(ROWS) > 24
+    assert {len(row.references) for row in ROWS} == {0, 1, 2, 3, 4}
+    for texts in (column("source"), column("prediction"), [t for r in references() for t in r]):
+        assert sum(paper_v1(text) != text for text in texts) > 20
+        assert not all(text.isascii() for text in texts)
+        assert any(text.count(" ") > 64 for text in texts)
+    assert not {*GRIM, *GLAD} & {text.raw for _, text in TEXTS}
+
+
+@pytest.fixture(scope="module")
+def all_scorers(tmp_path_factory):
+    """All of mini's, and word vectors and a language model that know the words of the traps."""
+    folder = tmp_path_factory.mktemp("scorers")
+    make_chat_model(folder / "llm", [text.raw for _, text in TEXTS])
+    words = sorted(
+        {w for _, t in TEXTS for form in (t.raw, t.clean) for w in tokens(form)}
+        | {w for _, t in TEXTS for form in (t.raw, t.clean) for w in form.lower().split()}
+    )
+    vectors = np.random.RandomState(0).randn(len(words), 8).round(4)
+    lines = [f"{w} {' '.join(map(str, v))}" for w, v in zip(words, vectors.tolist(), strict=True)]
+    (folder / "vectors.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    chosen = [f"causal_lm={folder / 'llm'}", f"word_vectors={folder / 'vectors.txt'}"]
+    home = prepared_home(tmp_path_factory)
+    chosen.append(f"bleurt={make_bleurt(folder / 'bleurt')}")
+    chosen.append("judge=m@http://127.0.0.1:9/v1")
+    return home, Scorers(PROFILES["embedded"].with_scorers(chosen), MINI)
+
+
+@pytest.fixture
+def scorers(all_scorers, monkeypatch):
+    monkeypatch.setenv("TSTBENCH_HOME", str(all_scorers[0]))
+    return all_scorers[1]
+
+
+def tokens(text):
+    return NLTKWordTokenizer().tokenize(text.lower())
+
+
+@contextmanager
+def no_cleaning():
+    """Every text is scored as it is."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(cleaning.CLEANINGS, "paper-v1", Cleaning("paper-v1", lambda text: text))
+        _forget()
+        yield
+    _forget()
+
+
+def _forget():
+    for cached in (text_module.preparation, _learned):
+        cached.cache_clear()
+
+
+def inputs(**forms):
+    return check_inputs(
+        column("prediction", forms.get("predictions", "raw")),
+        column("source", forms.get("sources", "raw")),
+        references(forms.get("references", "raw")),
+        MINI,
+    )
+
+
+def values(given, scorers, metrics=CLEANED):
+    other = tuple(f"{text}-zorp" for text in column("source", "clean"))
+    cohort = Cohort.of({"mine": given.predictions, "other": other})
+    found = measure(metrics, given, scorers, choices(SETTINGS), cohort)
+    shown = {name: one.value for name, one in found.items()}
+    # How many sentences are above a half says too little: their own probabilities say more.
+    for name in ("naturalness_unigram", "naturalness_neural", "naturalness_lm"):
+        shown[name] = found[name].statistics.per_sentence.sum()
+    for name in ("acc", "cola"):
+        (need,) = needs([name], given, scorers, choices(SETTINGS))
+        wanted = {"acc": MINI.target_style, "cola": "acceptable"}[name]
+        scorer = scorers.load(need.role)
+        of_wanted = scorer.distribution(need.texts)[:, scorer.styles.index(wanted)]
+        assert found[name].value == pytest.approx(100 * (of_wanted > 0.5)[~given.failed].sum() / 26)
+        shown[name] = of_wanted.sum()
+    return shown
+
+
+CLEAN = dict.fromkeys(("sources", "predictions", "references"), "clean")
+
+
+@pytest.mark.slow
+def test_every_metric_cleans_what_it_reads(scorers):
+    with no_cleaning():
+        usual = values(inputs(**CLEAN), scorers)
+        raw = {one: values(inputs(**{**CLEAN, one: "raw"}), scorers) for one in CLEAN}
+    assert values(inputs(), scorers) == pytest.approx(usual, rel=1e-6)
+    # What is not cleaned shows, in every column that the metric reads.
+    shows = {
+        name: {one for one in CLEAN if abs(raw[one][name] - usual[name]) > 1e-6 * abs(usual[name])}
+        for name in CLEANED
+    }
+    assert shows == {name: {"predictions", *reads(name)} for name in CLEANED}
+
+
+def reads(name):
+    return READS[next(begin for begin in READS if name.startswith(begin))]
+
+
+def test_what_a_judge_is_asked_is_clean(scorers):
+    with no_cleaning():
+        wanted = {name: asked(name, inputs(**CLEAN), scorers) for name in JUDGED}
+    assert {name: asked(name, inputs(), scorers) for name in JUDGED} == wanted
+    with no_cleaning():
+        for one, those in (("predictions", JUDGED), ("sources", set(JUDGED) - {"judge_fluency"})):
+            for name in those:
+                assert asked(name, inputs(**{**CLEAN, one: "raw"}), scorers) != wanted[name]
+
+
+def asked(metric, given, scorers):
+    (need,) = needs([metric], given, scorers)
+    return list(need.texts)
+
+
+def by_nltk(against):
+    """The published recipe, on lower-cased, composed text: empty lists have nothing to match."""
+
+    def words(text):
+        return tokens(normalize("NFC", text))
+
+    pairs = [(p, some) for p, some in zip(column("prediction"), against, strict=True) if some]
+    return 100 * corpus_bleu(
+        [[words(text) for text in some] for _, some in pairs], [words(p) for p, _ in pairs]
+    )
+
+
+# -- every entry ---------------------------------------------------------------------------------
+
+WHOLE = ("s_bleu", "r_bleu", "multi_bleu", "s_bert", "r_bert", "multi_bert", "s_chrf", "r_chrf",
+         "length_ratio", "copy_rate", "acc", "ppl", "joint")  # fmt: skip
+
+
+def test_every_entry_scores_the_same_clean_texts(tmp_path, capsys, monkeypatch):
+    """Command line, suite and modules, on files as raw as those of the real datasets."""
+    data = write_traps(tmp_path / "data")
+    predictions = tmp_path / "data" / "predictions.txt"
+    code, _, err = command_line(
+        capsys, "evaluate", f"mine={predictions}", "--data", data, "--direction", DIRECTION,
+        "--metrics", *WHOLE, "--out", tmp_path / "results",
+    )  # fmt: skip
+    assert code == 0, err
+    report = read_report(tmp_path / "results" / DIRECTION / "mine" / "report.json")
+    suite = tmp_path / "suite.toml"
+    metrics = ", ".join(f'"{name}"' for name in WHOLE)
+    suite.write_text(
+        f'out = "suite"\ndata = ["data/traps.toml"]\nmetrics = [{metrics}]\n[[system]]\n'
+        f'info = {{ name = "mine" }}\noutputs = {{ "{DIRECTION}" = "data/predictions.txt" }}\n'
+    )
+    run(suite)
+    again = read_report(tmp_path / "suite" / DIRECTION / "mine" / "report.json")
+    assert again.scores == report.scores
+    assert report.data.fingerprint == fingerprint(column("source", "clean"), references("clean"))
+    assert report.data.cleaning == "paper-v1"
+
+    monkeypatch.chdir(ROOT)
+    found = {}
+    given = {
+        "predictions": column("prediction"),
+        "sources": column("source", "clean"),
+        "references": references("clean"),
+    }
+    for name in ("bleu", "bertscore", "chrf", "surface", "acc", "ppl"):
+        module = evaluate.load(f"metrics/{name}")
+        taken = {k: v for k, v in given.items() if k == "predictions" or k in module.columns}
+        found |= module.compute(**taken, direction=DIRECTION)
+    scores = {score.metric: score.value for score in report.scores}
+    assert {name: found[name] for name in WHOLE if name != "joint"} == pytest.approx(
+        {name: scores[name] for name in WHOLE if name != "joint"}, abs=1e-6
+    )
+    clean = references("clean")
+    assert scores["s_bleu"] == pytest.approx(by_nltk([[t] for t in column("source", "clean")]))
+    assert scores["r_bleu"] == pytest.approx(by_nltk([some[:1] for some in clean]))
+    assert scores["multi_bleu"] == pytest.approx(by_nltk(clean))
+    acc, bleu, ppl = scores["acc"] / 100, scores["multi_bleu"] / 100, scores["ppl"]
+    assert scores["joint"] == pytest.approx((acc * bleu / np.log(ppl)) ** (1 / 3), abs=1e-6)

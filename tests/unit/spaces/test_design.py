@@ -1,0 +1,65 @@
+"""The look that all pages share: text can be read, and no page has colours of its own."""
+
+import re
+
+import pytest
+from places import ROOT
+
+from tstbench.spaces.design.stylesheet import TOKENS, stylesheet
+
+SPACES = ROOT / "spaces"
+OWN = sorted(f for f in SPACES.rglob("*.css") if not f.samefile(TOKENS))
+PAIR = re.compile(r"--([\w-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\);")
+COLOURS = {name: pair for name, *pair in PAIR.findall(TOKENS.read_text("utf-8"))}
+TEXT = ("ink", "muted", "accent", "fpft", "peft", "prompted", "rule", "human", "unknown")
+
+
+@pytest.mark.parametrize("mode", [0, 1], ids=["light", "dark"])
+def test_text_stands_out(mode):
+    """WCAG 2.2: 4.5 to 1 for text, 3 to 1 for the borders of what can be used."""
+    colours = {name: pair[mode] for name, pair in COLOURS.items()}
+    pairs = [(t, b) for t in TEXT for b in ("paper", "surface", "sunken")]
+    pairs += [("good", "good-soft"), ("bad", "bad-soft"), ("warn", "warn-soft")]
+    pairs += [("on-accent", "accent"), ("ink", "warn-soft")]
+    pairs += [("ink", "accent-soft"), ("muted", "accent-soft")]
+    low = [p for p in pairs if contrast(*(colours[name] for name in p)) < 4.5]
+    assert low == []
+    for behind in ("paper", "surface"):
+        assert contrast(colours["line-strong"], colours[behind]) >= 3
+
+
+def contrast(first, second):
+    """Ratio of relative luminances, as WCAG defines it."""
+
+    def luminance(colour):
+        parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    low, high = sorted((luminance(first), luminance(second)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("file", OWN, ids=lambda f: f.stem)
+def test_a_page_has_no_colours_of_its_own(file):
+    """Shadows and what lies behind a dialog are black that shines through, in both modes."""
+    assert re.findall(r"#[0-9a-f]{3,8}\b(?![^{]*\{)", file.read_text("utf-8")) == []
+
+
+@pytest.mark.parametrize("file", OWN, ids=lambda f: f.stem)
+def test_every_variable_is_there(file):
+    css = stylesheet(OWN)
+    in_html = {"--from", "--part", "--strength"}
+    known = set(re.findall(r"(--[\w-]+):", css)) | in_html
+    assert set(re.findall(r"var\((--[\w-]+)", file.read_text("utf-8"))) <= known
+
+
+def test_a_class_is_laid_out_in_one_file():
+    """Two parts of the page that take the same name for two things would change each other."""
+    pages = {}
+    for file in (f for f in OWN if f.parent.name == "css"):
+        names = re.findall(r"^(?:\.page )?\.([\w-]+) \{", file.read_text("utf-8"), re.MULTILINE)
+        for name in names:
+            pages.setdefault(name, set()).add(file.name)
+    assert pages
+    assert {name: files for name, files in pages.items() if len(files) > 1} == {}

@@ -1,0 +1,297 @@
+"""The leaderboard without a browser: overview, mean ranks, bold, bounds, addresses, downloads."""
+
+import csv
+import io
+import re
+
+import numpy as np
+import pytest
+import yaml
+from leaderboard_pages import Page, column, ranking_of, show
+from leaderboard_results import (
+    BACK,
+    HOSTILE,
+    SEVERAL,
+    THERE,
+    real_results,
+    report,
+    several_directions,
+    signature,
+    write,
+)
+from places import ROOT
+
+from tstbench.citation import BIBTEX, PAPER
+from tstbench.datasets_scripts.load import load_test_set
+from tstbench.errors import UnknownNameError
+from tstbench.files import write_json
+from tstbench.metrics.registry import benchmark_metrics
+from tstbench.pipelines.evaluate import evaluate, write_evaluation
+from tstbench.pipelines.outputs import Outputs
+from tstbench.pipelines.ranking import Bootstrapped
+from tstbench.pipelines.rankings import standings_text
+from tstbench.pipelines.read_standings import read_standings
+from tstbench.pipelines.scoring import scoring
+from tstbench.spaces.leaderboard.data import Results
+from tstbench.spaces.leaderboard.download import FORMS, download
+from tstbench.spaces.leaderboard.overview import build_overview
+from tstbench.spaces.leaderboard.preview import preview
+from tstbench.spaces.leaderboard.query import VIEWS, Query
+from tstbench.spaces.leaderboard.ranks import RankCache
+from tstbench.spaces.leaderboard.standings import mean_rank_intervals, standings
+
+
+@pytest.fixture(scope="module")
+def several(tmp_path_factory):
+    return several_directions(tmp_path_factory.mktemp("several"))
+
+
+@pytest.fixture(scope="module")
+def board(several):
+    return Results(several).board()
+
+
+@pytest.fixture
+def root(tmp_path):
+    return tmp_path / "results"
+
+
+def names(html):
+    return [a["data-name"] for a in Page(html).all("tr") if "data-name" in a]
+
+
+class TestAllDirections:
+    @pytest.mark.parametrize("metric", ["joint", "ppl", "acc", "multi_bleu"])
+    def test_every_direction_has_a_column_whatever_its_language_model(self, board, metric):
+        overview = build_overview(board, metric)
+        assert [c.direction.name for c in overview.columns] == list(SEVERAL)
+        assert len(overview.protocols) == 1, "the same way of scoring everywhere"
+        assert all(column.edition is None for column in overview.columns)
+
+    def test_no_mean_of_joint_over_language_models_but_one_of_accuracy(self, board):
+        assert "language models" in build_overview(board, "joint").why_no_mean
+        assert build_overview(board, "acc").why_no_mean is None
+
+    def test_a_direction_scored_only_otherwise_is_there_and_in_no_mean(self, root):
+        for direction in SEVERAL[:2]:
+            write(root, report("a", {"acc": 10.0}, direction))
+        write(root, report("a", {"acc": 20.0}, SEVERAL[2], classifier="roberta:x#1"))
+        overview = build_overview(Results(root).board(), "acc")
+        assert [c.direction.name for c in overview.columns] == list(SEVERAL[:3])
+        assert overview.why_no_mean == "the directions were not all scored in the same way"
+
+    def test_one_dataset_alone(self, several):
+        html = show(several, view="overview", metric="acc", dataset="amazon").html
+        assert "amazon/negative-to-positive" in html
+        assert "yelp/negative-to-positive" not in html
+
+    def test_the_best_is_first_and_bounds_are_last_in_the_chart_too(self, several, board):
+        overview = build_overview(board, "joint")
+        found = [row.system for row in overview.rows]
+        assert found == ["half", "delete-and-retrieve", "delete-retrieve", "reference-1", "copy"]
+        view = show(several, view="overview")
+        assert names(view.html) == found
+        chart = Page(view.html.split('data-figure="across"')[1]).text
+        assert chart.index("half") < chart.index("delete-and-retrieve") < chart.index("copy")
+        assert "styptb" not in chart, "words, not keys"
+
+
+class TestMeanRank:
+    def test_its_value_and_its_coverage(self, several, board):
+        overview = build_overview(board, "joint")
+        ranks = {row.system: (row.mean_rank, row.covered) for row in overview.rows}
+        assert ranks == {
+            "half": (1.0, 2),
+            "delete-and-retrieve": (1.5, 4),
+            "delete-retrieve": (2.5, 4),
+            "reference-1": (None, 4),
+            "copy": (None, 4),
+        }
+        html = show(several, view="overview").html
+        assert "<small>2 of 4</small>" in html
+        assert "compares with no other" in html
+
+    def test_the_interval_of_a_case_worked_by_hand(self, root):
+        for direction in (THERE, BACK):
+            write(root, report("a", {"acc": 60.0}, direction), folder="a")
+            write(root, report("b", {"acc": 50.0}, direction), folder="b")
+        overview = build_overview(Results(root).board(), "acc")
+        # THERE: a always wins. BACK: a wins in 900 of 1000 replicates.
+        one = np.full(1000, 60.0)
+        other = np.where(np.arange(1000) < 100, 70.0, 50.0)
+        columns = [
+            {"a": Bootstrapped(60.0, one), "b": Bootstrapped(50.0, one - 10)},
+            {"a": Bootstrapped(60.0, one), "b": Bootstrapped(50.0, other)},
+        ]
+        found = mean_rank_intervals(overview, columns)
+        assert found == {"a": (1.0, 1.5), "b": (1.5, 2.0)}
+        assert mean_rank_intervals(overview, [columns[0], {}]) == {}, "no replicates, no interval"
+        # Equal systems of which chance put one first in both columns: it can only lose places.
+        draws = np.arange(1000) % 2
+        equal = {"a": Bootstrapped(60.0, 50.0 + draws), "b": Bootstrapped(50.0, 51.0 - draws)}
+        moved = {"a": Bootstrapped(60.0, 51.0 - draws), "b": Bootstrapped(50.0, 50.0 + draws)}
+        found = mean_rank_intervals(overview, [equal, moved])
+        assert found == {"a": (1.0, 1.5), "b": (1.5, 2.0)}, "what was seen is in the interval"
+
+    def test_from_real_replicates(self, root):
+        for direction in (THERE, BACK):
+            test_set = load_test_set(direction)
+            lines = {
+                "near": [s.replace("not ", "") for s in test_set.sources],
+                "far": ["nothing of this is kept"] * len(test_set),
+                "copy": list(test_set.sources),
+            }
+            outputs = [Outputs(name, tuple(some)) for name, some in lines.items()]
+            write_evaluation(evaluate(outputs, test_set, scoring(["s_bleu"]), {}), root)
+        board = Results(root).board()
+        found = standings(board, build_overview(board, "s_bleu"))
+        assert found.mean_ranks == {"near": (1.0, 1.0), "far": (2.0, 2.0)}
+        assert found.tested == [True, True]
+        html = show(root, view="overview", metric="s_bleu").html
+        assert html.count("<b>") == 2, "near is bold in both directions, and copy in none"
+
+
+@pytest.mark.parametrize("view", [*VIEWS, "system"])
+def test_every_box_that_scrolls_shows_where_there_is_more(several, view):
+    html = show(several, view=view, system="copy").html
+    boxes = html.count('class="scroller"')
+    assert len(re.findall(r'<div class="edge"><div [^>]*class="scroller"', html)) == boxes
+
+
+class TestBold:
+    """Best or not significantly different from the best, in both tables."""
+
+    @pytest.fixture
+    def tested(self, root):
+        for name, value in (("a", 50.0), ("b", 49.0), ("c", 48.0), ("copy", 99.0)):
+            write(root, report(name, {"acc": value}), folder=name)
+        facts = {
+            "ranks": {"a": [1, 3], "b": [1, 2], "c": [2, 3]},  # c is worse than b, but not than a
+            "p_best": {"a": 1.0, "b": 0.3, "c": 0.06},
+        }
+        write_json(root / THERE / "significance.json", {signature("acc"): facts})
+        return root
+
+    def test_is_the_comparison_with_the_best_and_not_the_rank(self, tested):
+        ranking = ranking_of(tested)
+        i = column(ranking, "acc")
+        found = {row.entry.label: row.cells[i].best for row in ranking.rows}
+        assert found == {"a": True, "b": True, "c": True, "copy": False}
+
+    def test_is_the_same_in_the_overview(self, tested):
+        html = show(tested, view="overview", metric="acc").html
+        assert re.findall(r"<b>([\d.]+)</b>", html) == ["50.0", "49.0", "48.0"]
+
+    @pytest.mark.parametrize("view", ["ranking", "overview"])
+    def test_is_not_for_a_lone_system(self, root, view):
+        write(root, report("a", {"acc": 50.0}))
+        write(root, report("copy", {"acc": 10.0}))
+        html = show(root, view=view).html
+        assert "<b>" not in html
+        assert "single ranked system is not bold" in html
+        assert "Bounds: not ranked" in html
+
+    def test_bounds_have_no_training_data(self, several):
+        html = show(several, direction=SEVERAL[0]).html
+        rows = {a["data-name"]: a for a in Page(html).all("tr") if "data-name" in a}
+        assert list(rows)[-2:] == ["reference-1", "copy"]
+        assert rows["copy"]["data-parallel"] == "unknown"
+        after = html.split("Bounds: not ranked")[1].split("</table>")[0]
+        assert "non-parallel" not in after
+
+    def test_names_alike_are_told_apart_by_their_origin(self, several):
+        for query in ({"direction": SEVERAL[0]}, {"view": "overview"}):
+            html = show(several, **query).html
+            assert re.search(r'class="origin"[^>]*>made by us<', html)
+            assert re.search(r'class="origin"[^>]*>Li et al\.<', html)
+
+
+class TestAddresses:
+    def test_what_is_not_there_is_said_with_what_is(self, several):
+        html = show(several, view="rankng", direction="yelp/negative-to-positiv", setting="x").html
+        text = Page(html).text
+        assert "There is no view “rankng”. Did you mean ranking? Showing Ranking." in text
+        assert "yelp/negative-to-positiv is not a known direction" in text
+        assert "Did you mean yelp/negative-to-positive?" in text
+        assert "There is no way of scoring “x”" in text
+        links = [a["href"] for a in Page(html).all("a")]
+        assert "?view=ranking&direction=shakespeare%2Fshakespearean-to-modern" in links
+
+    @pytest.mark.parametrize("param", ["metric", "dataset", "protocol"])
+    def test_of_the_overview_too(self, several, param):
+        html = show(several, view="overview", **{param: HOSTILE}).html
+        assert "&lt;script&gt;" in html.split("Showing")[0]
+        assert "<script>" not in html
+
+    def test_the_page_holds_all_that_a_complete_link_needs(self, several):
+        for query, wanted in (
+            ({}, {"direction", "setting"}),
+            ({"view": "overview"}, {"metric", "dataset", "protocol"}),
+        ):
+            page = Page(show(several, **query).html)
+            fields = [a["data-param"] for tag in ("input", "select") for a in page.all(tag)
+                      if "data-param" in a]  # fmt: skip
+            assert wanted <= set(fields)
+
+    @pytest.mark.parametrize("view", VIEWS)
+    def test_the_preview_of_a_link_names_it(self, several, view):
+        title = show(several, view=view, direction="yelp/negative-to-positive").title
+        tags = str(preview(title))
+        assert f"<title>{title} – TSTBench</title>" in tags
+        assert title != "Error"
+        assert "og:description" in tags
+        hostile = preview(HOSTILE)
+        assert "<script>" not in hostile
+        assert "<img" not in hostile
+
+
+class TestDownloads:
+    def test_csv_has_every_score_of_the_table_with_its_signature(self, board):
+        file = download(board, Query(direction=SEVERAL[1]), "csv", RankCache())
+        assert file["name"] == "amazon-negative-to-positive.csv"
+        rows = list(csv.DictReader(io.StringIO(file["text"])))
+        assert len(rows) == 5 * len(benchmark_metrics())
+        joint = {r["system"]: r for r in rows if r["metric"] == "joint"}
+        assert joint["copy"]["bound"] == "yes"
+        assert "lm:kn5-positive:amazon#" in joint["half"]["signature"]
+
+    @pytest.mark.parametrize("form", FORMS)
+    def test_the_files_are_those_of_the_command(self, tmp_path_factory, form):
+        """On what was really measured, with replicates: ranks and bold are the same."""
+        real = real_results(tmp_path_factory.mktemp("real"), directions=(THERE,), hostile=False)
+        page = download(Results(real).board(), Query(direction=THERE), form, RankCache())["text"]
+        lines = standings_text(read_standings(real), form).splitlines()
+        assert sorted(page.splitlines()) == sorted(lines)
+        assert len(lines) > 8
+
+    def test_csv_is_safe_in_a_spreadsheet(self, root):
+        write(root, report("=HYPERLINK(1)", {"acc": 1.0}))
+        text = download(Results(root).board(), Query(), "csv", RankCache())["text"]
+        assert ",'=HYPERLINK(1)," in text
+
+    @pytest.mark.parametrize("form", ["latex", "markdown"])
+    def test_for_papers_of_one_direction_and_of_all(self, board, form):
+        one = download(board, Query(direction=SEVERAL[0]), form, RankCache())["text"]
+        assert one.index("half") < one.index("delete-and-retrieve")
+        every = download(board, Query(view="overview", metric="acc"), form, RankCache())["text"]
+        assert all(dataset in every for dataset in ("yelp", "amazon", "shakespeare"))
+        assert "bounds: not ranked" in every
+
+    def test_only_known_formats(self, board):
+        with pytest.raises(UnknownNameError, match="format"):
+            download(board, Query(), "xls", RankCache())
+        assert all(form in show(board.root).html for form in FORMS)
+
+
+def test_about_has_version_repository_and_the_citation_of_the_file(several):
+    text = Page(show(several, view="about").html).text
+    assert BIBTEX.strip() in text
+    entry = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    paper = entry["preferred-citation"]
+    assert f"https://doi.org/{paper['doi']}" == PAPER
+    for key in ("title", "journal", "volume", "year", "start", "doi"):
+        assert f"{{{paper[key]}}}" in BIBTEX
+    for author in paper["authors"]:
+        name = f"{author['family-names']}, {author['given-names']}"
+        assert name in " ".join(BIBTEX.split())
+    assert f"TSTBench {entry['version']}" in text

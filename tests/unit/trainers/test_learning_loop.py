@@ -1,0 +1,383 @@
+"""The training loop on a small network: resumed, split into parts and over processes."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+import torch
+from places import SUPPORT
+from torch import nn
+
+from tstbench.errors import InputError, IntegrityError
+from tstbench.trainers.learning.batches import Both
+from tstbench.trainers.learning.compiling import refused_by_compiler
+from tstbench.trainers.learning.curve import terms_text
+from tstbench.trainers.learning.loop import Learner, Update, learn
+from tstbench.trainers.learning.order import Order
+from tstbench.trainers.learning.processes import half_of
+from tstbench.trainers.learning.run import Run
+
+RECIPE = "a recipe"
+
+
+class Two(Learner):
+    """Two networks that take turns, as an adversarial system's do; a regression with noise."""
+
+    def __init__(self, steps=20, dropout=0.1, rate=1e-2):
+        torch.manual_seed(1)
+        layers = (nn.Linear(4, 16), nn.Tanh(), nn.Dropout(dropout), nn.Linear(16, 1))
+        self.network = nn.ModuleDict({"a": nn.Sequential(*layers), "b": nn.Linear(1, 1)})
+        self.optimizers = {
+            n: torch.optim.Adam(p.parameters(), rate) for n, p in self.network.items()
+        }
+        self.steps, self.validate_every, self.seed = steps, 5, 3
+        random = np.random.default_rng(0)
+        self.x = torch.tensor(random.normal(size=(37, 4)), dtype=torch.float32)
+        self.y = self.x.sum(dim=1, keepdim=True)
+        self.order = Order(list(range(37)), batch_size=8, seed=5, grouping=2)
+
+    def update(self, step):
+        name = "ab"[step % 2]
+        return Update(name, (name,), self.loss, self.order, number=step, clip=1.0)
+
+    def loss(self, part, whole):
+        hidden = self.network["a"](self.x[part])
+        error = (self.network["b"](hidden) - self.y[part]).square().sum()
+        return {"error": error / len(whole)}
+
+    def validate(self):
+        error = (self.network["b"](self.network["a"](self.x)) - self.y).square().mean()
+        return {"selection": -error.item()}
+
+
+def weights(learner):
+    return torch.cat([p.detach().flatten() for p in learner.network.parameters()])
+
+
+def test_a_resumed_training_follows_the_same_curve(tmp_path):
+    whole, first, second = Two(), Two(), Two()
+    learned = learn(whole, Run(), RECIPE)
+    folder = tmp_path / "run"
+    stopped = first.update
+
+    def interrupted(step):
+        if step == 10:
+            os.kill(os.getpid(), signal.SIGINT)
+        return stopped(step)
+
+    first.update = interrupted
+    with pytest.raises(KeyboardInterrupt, match="stopped after step 11; the same command"):
+        learn(first, Run(folder=folder), RECIPE)
+    again = learn(second, Run(folder=folder, resume="yes"), RECIPE)
+    assert again == learned  # losses, validation scores, and which step was best
+    assert torch.equal(weights(whole), weights(second))
+    assert len([row for row in learned.curve if "validation/selection" not in row]) == 20
+
+
+@pytest.mark.slow
+def test_what_a_killed_process_left_is_continued(tmp_path):
+    script = textwrap.dedent("""
+        import os, signal, sys
+        sys.path.insert(0, sys.argv[1])
+        from pathlib import Path
+        from test_learning_loop import RECIPE, Two
+        from tstbench.trainers.learning.loop import learn
+        from tstbench.trainers.learning.run import Run
+        learner, update = Two(), None
+        update = learner.update
+        def killed(step):
+            if step == 13:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return update(step)
+        learner.update = killed
+        learn(learner, Run(folder=Path(sys.argv[2]), save_every=0), RECIPE)
+    """)
+    command = [sys.executable, "-c", script, str(SUPPORT), str(tmp_path / "run")]
+    assert subprocess.run(command, check=False, capture_output=True).returncode == -signal.SIGKILL
+    curve = (tmp_path / "run" / "curve.jsonl").read_text().splitlines()
+    assert json.loads(curve[-1])["step"] == 13
+    whole, resumed = Two(), Two()
+    assert learn(whole, Run(), RECIPE) == learn(resumed, Run(folder=tmp_path / "run"), RECIPE)
+    assert torch.equal(weights(whole), weights(resumed))
+    steps = [json.loads(line)["step"] for line in curve]
+    assert steps == sorted(steps)
+
+
+def losses(learned):
+    return [v for row in learned.curve for n, v in row.items() if n.endswith("/error")]
+
+
+def test_parts_of_a_batch_do_not_change_what_is_learned():
+    one, parts = Two(dropout=0.0), Two(dropout=0.0)
+    alone, split = learn(one, Run(), RECIPE), learn(parts, Run(accumulate=3), RECIPE)
+    assert losses(alone) == pytest.approx(losses(split), abs=1e-6)
+    assert weights(one).numpy() == pytest.approx(weights(parts).numpy(), abs=1e-6)
+
+
+@pytest.mark.slow
+def test_two_processes_learn_what_one_does(tmp_path):
+    script = tmp_path / "train.py"
+    script.write_text(
+        textwrap.dedent(f"""
+        import json, os, sys
+        sys.path.insert(0, {str(SUPPORT)!r})
+        from pathlib import Path
+        from test_learning_loop import RECIPE, Two, losses
+        from tstbench.trainers.learning.loop import learn
+        from tstbench.trainers.learning.run import Run
+        found = losses(learn(Two(steps=6, dropout=0.1), Run(device="cpu"), RECIPE))
+        Path({str(tmp_path)!r}, os.environ["RANK"] + ".json").write_text(json.dumps(found))
+        """)
+    )
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
+    command += ["--nproc_per_node", "2", str(script)]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    both = [json.loads((tmp_path / f"{rank}.json").read_text()) for rank in (0, 1)]
+    alone = losses(learn(Two(steps=6, dropout=0.1), Run(device="cpu", accumulate=2), RECIPE))
+    assert both[0] == pytest.approx(alone, abs=1e-6)
+    assert both[1] == both[0]
+
+
+def test_weights_that_do_not_step_do_not_move():
+    learner = Two(steps=1)
+    before = {name: p.detach().clone() for name, p in learner.network.named_parameters()}
+    learn(learner, Run(), RECIPE)
+    moved = {n for n, p in learner.network.named_parameters() if not torch.equal(p, before[n])}
+    assert {name[0] for name in moved} == {"a"}
+
+
+def test_the_best_weights_are_kept_not_the_last():
+    learner = Two(steps=15)
+    scores = iter([0.1, 0.3, 0.2])
+    kept = []
+
+    def validate():
+        kept.append(weights(learner).clone())
+        return {"selection": next(scores)}
+
+    learner.validate = validate
+    learned = learn(learner, Run(), RECIPE)
+    assert (learned.step, learned.scores) == (10, {"selection": 0.3})
+    assert torch.equal(weights(learner), kept[1])
+    assert not torch.equal(kept[1], kept[2])
+
+
+def test_a_loss_that_is_no_number_is_told():
+    with pytest.raises(InputError, match=r"the loss [ab]/error is not a number at step \d+: lower"):
+        learn(Two(rate=1e30), Run(), RECIPE)
+
+
+@pytest.mark.parametrize("damage", ["weights.safetensors", "optimizers.safetensors", "state.json"])
+def test_a_damaged_checkpoint_is_refused_by_name(tmp_path, damage):
+    learn(Two(steps=4), Run(folder=tmp_path / "run", save_every=0), RECIPE)
+    checkpoint = max((tmp_path / "run").glob("step-*"))
+    content = (checkpoint / damage).read_bytes()
+    (checkpoint / damage).write_bytes(content[:-9])
+    with pytest.raises(IntegrityError, match=rf"checkpoint .*{checkpoint.name} is damaged"):
+        learn(Two(), Run(folder=tmp_path / "run"), RECIPE)
+
+
+def test_a_checkpoint_of_another_recipe_is_refused(tmp_path):
+    learn(Two(steps=4), Run(folder=tmp_path / "run", save_every=0), RECIPE)
+    with pytest.raises(InputError, match="of another training"):
+        learn(Two(), Run(folder=tmp_path / "run"), "another recipe")
+    with pytest.raises(InputError, match="nothing to resume"):
+        learn(Two(), Run(folder=tmp_path / "none", resume="yes"), RECIPE)
+
+
+def test_every_sentence_is_seen_once_an_epoch_in_batches_of_like_length():
+    lengths = [int(n) for n in np.random.default_rng(2).integers(1, 30, size=64)]
+    order = Order(lengths, batch_size=8, seed=0, grouping=8)
+    assert sorted(i for step in range(8) for i in order.at(step)) == list(range(64))
+    spread = np.mean([np.ptp([lengths[i] for i in order.at(step)]) for step in range(8)])
+    mixed = Order(lengths, batch_size=8, seed=0)
+    assert spread < np.mean([np.ptp([lengths[i] for i in mixed.at(step)]) for step in range(8)]) / 3
+    assert [*order.at(0)] != [*order.at(8)]
+    assert [*order.at(3)] == [*Order(lengths, batch_size=8, seed=0, grouping=8).at(3)]
+
+
+def test_batches_of_both_styles_are_of_like_length():
+    random = np.random.default_rng(0)
+    lengths = random.integers(2, 40, size=300).tolist(), random.integers(2, 40, size=170).tolist()
+    every = np.array([*lengths[0], *lengths[1]])
+
+    def spread(both):
+        return np.mean([np.ptp(every[both.at(step)]) for step in range(60)])
+
+    grouped, plain = (Both(lengths, batch_size=8, seed=0, grouping=g) for g in (10, 1))
+    assert spread(grouped) < spread(plain) / 2
+    for both in (grouped, plain):
+        batch = both.at(3)
+        assert len(batch) == 16
+        assert (batch < 300).sum() == 8, "as many of each style"
+        sides = [side.at(3) for side in both.sides]
+        assert [*sides[0], *sides[1]] == [*batch]
+        assert sides[0].max() < 300 <= sides[1].min()
+        assert [*batch] == [*Both(lengths, 8, 0, 10 if both is grouped else 1).at(3)]
+    means = [every[grouped.at(step)].mean() for step in range(10)]
+    assert means not in (sorted(means), sorted(means, reverse=True)), "lengths take turns"
+    epoch = [i for step in range(20) for i in grouped.at(step) if i >= 300]
+    assert len(set(epoch[:80])) == 80, "a group has no sentence twice"
+    halves = [[every[side.at(step)].mean() for side in grouped.sides] for step in range(60)]
+    assert max(abs(source - target) for source, target in halves) < 6, "both styles alike"
+    drawn = [i for step in range(10) for i in grouped.at(step)]
+    whole = Both(lengths, batch_size=80, seed=0).at(0)
+    assert sorted(drawn) == sorted(whole), "what is drawn together is split, and nothing is lost"
+    assert [len(Both(([3], [4] * 5), 4, 0, grouping=10).at(step)) for step in (0, 7)] == [5, 5]
+
+
+class Stack(Two):
+    """With a stack of layers, as every Transformer has."""
+
+    def __init__(self, **options):
+        super().__init__(**options)
+        torch.manual_seed(1)
+        layers = nn.ModuleList([nn.Sequential(nn.Linear(4, 4), nn.Tanh()) for _ in range(2)])
+        self.network = nn.ModuleDict({"a": layers, "b": nn.Linear(4, 1)})
+        self.optimizers = {
+            n: torch.optim.Adam(p.parameters(), 1e-2) for n, p in self.network.items()
+        }
+
+    def loss(self, part, whole):
+        hidden = self.x[part]
+        for layer in self.network["a"]:
+            hidden = layer(hidden)
+        error = (self.network["b"](hidden) - self.y[part]).square().sum()
+        return {"error": error / len(whole)}
+
+    def validate(self):
+        return {"selection": 0.0}
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler")
+def test_compiled_layers_learn_the_same():
+    plain, compiled = Stack(steps=6), Stack(steps=6)
+    names = list(compiled.network.state_dict())
+    expected, found = learn(plain, Run(), RECIPE), learn(compiled, Run(compile=True), RECIPE)
+    assert losses(found) == pytest.approx(losses(expected), abs=1e-5)
+    assert list(compiled.network.state_dict()) == names
+    assert all(layer._compiled_call_impl is not None for layer in compiled.network["a"])
+
+
+def test_a_compiler_that_is_not_there_is_told():
+    from torch._inductor.exc import InvalidCxxCompiler
+
+    told = refused_by_compiler(InvalidCxxCompiler())
+    assert re.match(r"--compile true: torch\.compile fails here \(InvalidCxxCompiler", str(told))
+    assert refused_by_compiler(ValueError("somebody else's")) is None
+
+
+def test_a_network_without_layers_is_not_compiled():
+    with pytest.raises(InputError, match="no stack of layers to compile"):
+        learn(Two(steps=2), Run(compile=True), RECIPE)
+
+
+def test_half_precision_learns_nearly_the_same_and_keeps_whole_weights():
+    whole, half = Two(dropout=0.0), Two(dropout=0.0)
+    expected = losses(learn(whole, Run(device="cpu"), RECIPE))
+    found = losses(learn(half, Run(device="cpu", precision="bfloat16"), RECIPE))
+    assert found == pytest.approx(expected, rel=0.1)
+    assert found != pytest.approx(expected, rel=1e-5), "or nothing was in half precision"
+    assert {p.dtype for p in half.network.parameters()} == {torch.float32}
+
+
+def test_phases_and_systems_have_folders_of_their_own_in_tensorboard(tmp_path):
+    pytest.importorskip("tensorboard")
+    recipes = ("0123456789abcdef-one", "fedcba9876543210-two")
+    names = [name for recipe in recipes for name in (f"{recipe}/classifier", recipe)]
+    for i, name in enumerate(names):
+        run = Run(folder=tmp_path / str(i), tensorboard=tmp_path / "board")
+        learn(Two(steps=2), run, name)
+    assert len(list((tmp_path / "board").iterdir())) == 4
+
+
+def test_tensorboard_shows_the_curve_once_also_after_a_resume(tmp_path):
+    accumulator = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
+    board = tmp_path / "board"
+    learn(Two(steps=8), Run(folder=tmp_path / "run", save_every=0, tensorboard=board), RECIPE)
+    shutil.rmtree(tmp_path / "run" / "step-000000008")
+    whole = learn(Two(steps=20), Run(folder=tmp_path / "run", tensorboard=board), RECIPE)
+    [folder] = board.iterdir()
+    events = accumulator.EventAccumulator(str(folder))
+    events.Reload()
+    shown = {
+        (event.step, name): event.value
+        for name in events.Tags()["scalars"]
+        for event in events.Scalars(name)
+    }
+    rows = {
+        (row["step"], name): value
+        for row in whole.curve
+        for name, value in row.items()
+        if name != "step"
+    }
+    assert shown == pytest.approx(rows, abs=1e-6)
+    assert sum(len(events.Scalars(name)) for name in events.Tags()["scalars"]) == len(rows)
+
+
+def test_a_bar_fits_a_narrow_terminal():
+    terms = {f"discriminator/{name}": 1.0 for name in ("real", "repeated", "rewritten")}
+    assert terms_text(terms, 60) == "discriminator: real 1.00, repeated 1.00, rewritten 1.00"
+    assert terms_text(terms, 42) == "discr: real 1.00, repea 1.00, rewri 1.00"
+    assert terms_text({}, 42) == ""
+
+
+@pytest.mark.slow
+def test_a_disk_that_is_full_is_told_and_leaves_no_half_file(tmp_path):
+    """A limit on the size of files stands for it: what is written beyond fails in the same way."""
+    script = textwrap.dedent("""
+        import resource, sys
+        sys.path.insert(0, sys.argv[1])
+        from pathlib import Path
+        from test_learning_loop import RECIPE, Two
+        from tstbench.errors import InputError
+        from tstbench.trainers.learning.loop import learn
+        from tstbench.trainers.learning.run import Run
+        learn(Two(steps=4), Run(folder=Path(sys.argv[2]), save_every=0), RECIPE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (600, 600))
+        try:
+            learn(Two(), Run(folder=Path(sys.argv[2]), save_every=0), RECIPE)
+        except InputError as error:
+            sys.exit(f"told: {error}")
+    """)
+    folder = tmp_path / "run"
+    command = [sys.executable, "-c", script, str(SUPPORT), str(folder)]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert "told: " in done.stderr, done.stderr
+    assert "cannot be written" in done.stderr
+    names = {p.name for p in folder.iterdir()}
+    assert names == {"curve.jsonl", "best.safetensors", "step-000000003", "step-000000004"}
+    assert losses(learn(Two(), Run(folder=folder), RECIPE)) == losses(learn(Two(), Run(), RECIPE))
+
+
+def test_lost_best_weights_are_told(tmp_path):
+    learn(Two(steps=8), Run(folder=tmp_path / "run", save_every=0), RECIPE)
+    best = tmp_path / "run" / "best.safetensors"
+    best.write_bytes(best.read_bytes()[:-5])
+    with pytest.raises(IntegrityError, match=r"best weights .* begin anew with --restart"):
+        learn(Two(), Run(folder=tmp_path / "run"), RECIPE)
+
+
+def test_a_gpu_without_bfloat16_is_no_matter_to_the_processor(monkeypatch):
+    # No such GPU is at hand: what torch would say of one.
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda: False)
+    assert losses(learn(Two(steps=4), Run(device="cpu", precision="bfloat16"), RECIPE))
+    assert [half_of(precision, "auto") for precision in ("auto", "float32")] == [False, False]
+    with pytest.raises(InputError, match="--precision bfloat16: this GPU has none"):
+        learn(Two(), Run(precision="bfloat16"), RECIPE)
+
+
+def test_a_device_that_is_not_there_is_told():
+    if torch.cuda.is_available():
+        pytest.skip("there is one")
+    with pytest.raises(InputError, match=r"--device cuda: .* finds no CUDA device here"):
+        learn(Two(), Run(device="cuda"), RECIPE)

@@ -1,0 +1,464 @@
+"""The parts of prompted systems: prompts, examples, cleaning, costs, answers on disk, waiting."""
+
+import asyncio
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tstbench.chat.answers import Answers, Call, Reply
+from tstbench.chat.budget import Budget
+from tstbench.chat.client import api_key
+from tstbench.chat.cost import counter, price_of
+from tstbench.chat.in_order import in_order
+from tstbench.datasets_scripts.directions import BENCHMARK_DATASETS, Direction
+from tstbench.datasets_scripts.known import parse_direction
+from tstbench.datasets_scripts.load import load_test_set
+from tstbench.errors import InputError, LimitError, MissingFileError, UnknownNameError
+from tstbench.trainers.prompting.cleaning import RULES, Context, clean, rule_names
+from tstbench.trainers.prompting.few_shot import load_pool
+from tstbench.trainers.prompting.plan import Plan
+from tstbench.trainers.prompting.prompts import Example, load_prompts, prompt_names
+from tstbench.trainers.prompting.rerank import Judge, majority
+from tstbench.trainers.prompting.settings import ChatSettings
+from tstbench.trainers.system import Request, Task
+
+YELP = Direction("yelp", "negative", "positive")
+MINI = parse_direction("mini/negative-to-positive")
+
+
+def task(direction=MINI, seed=0, **settings):
+    return Task(direction, seed, ChatSettings(**{"model": "m", **settings}), "cpu")
+
+
+def bodies(task, *requests):
+    plan = Plan.of(task.settings, task.direction)
+    return [[call.body for call in some] for some in plan.calls(requests, task)]
+
+
+# Prompts
+
+
+def test_every_direction_of_the_benchmark_has_an_instruction_of_its_own():
+    own = load_prompts()
+    for facts in BENCHMARK_DATASETS.values():
+        for direction in facts.directions:
+            said = own.instruction(direction)
+            assert said.endswith(":")
+            assert "whose style is" not in said  # the general one
+    back = own.instruction(YELP.reverse)
+    assert own.instruction(YELP) != back
+    assert "style is rude" in own.instruction(Direction("manners", "rude", "polite"))
+
+
+def test_the_published_message_is_the_instruction_and_the_sentence_at_once():
+    own = load_prompts()
+    said = own.instruction(YELP)
+    assert own.messages(YELP, " so bad . ") == [{"role": "user", "content": f"{said}so bad ."}]
+
+
+def test_braces_in_a_sentence_are_no_slots():
+    shown = [Example("{target}", "{sentence}")]
+    for name in prompt_names():
+        text = load_prompts(name).message(YELP, "{instruction} {examples} {x}", shown)
+        assert text.count("{instruction} {examples} {x}") == 1
+        assert text.count("{target}") == text.count("{sentence}") == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('zero_shot = "{instruction}"', r"zero_shot has no slot \{sentence\}"),
+        ('zero_shot = "{sentence}{sentence}"', r"zero_shot has 2 slots \{sentence\}"),
+        ('few_shot = "{sentence}"', r"few_shot has no slot \{examples\}"),
+        ('example = "{source}"', r"example has no slot \{target\}"),
+        ('zero_shot = "{sentence} {sentense}"', r"slot \{sentense\}, which is not known"),
+        ('general = "{sentence}"', r"general has the slot \{sentence\}"),
+        (
+            'general = "x"\n[instructions]\n"a/b-to-c" = "say {sentence}"',
+            r"instruction of a/b-to-c has the slot \{sentence\}",
+        ),
+        ('zero_short = "{sentence}"', "zero_short: Extra inputs"),
+        ("zero_shot = ", "not TOML"),
+    ],
+)
+def test_a_prompt_file_that_cannot_be_used_says_why(line, message, tmp_path):
+    path = tmp_path / "own.toml"
+    path.write_text(f'name = "own"\n{line}\n')
+    with pytest.raises(InputError, match=message):
+        load_prompts(path)
+
+
+def test_own_prompts(tmp_path):
+    path = tmp_path / "own.toml"
+    path.write_text(
+        'name = "own"\nsystem = "Be brief."\nzero_shot = "{instruction}|{sentence}"\n'
+        '[instructions]\n"mini/negative-to-positive" = "From {source_style} to {target_style}"\n'
+    )
+    own = load_prompts(path)
+    assert own.messages(MINI, "x")[0] == {"role": "system", "content": "Be brief."}
+    assert own.message(MINI, "x") == "From negative to positive|x"
+    with pytest.raises(InputError, match="has no instruction for yelp/negative-to-positive"):
+        own.instruction(YELP)
+    before = own.sha256
+    path.write_text(path.read_text() + "# another text\n")
+    assert load_prompts(path).sha256 != before
+    with pytest.raises(MissingFileError):
+        load_prompts(tmp_path / "other.toml")
+    with pytest.raises(UnknownNameError, match="Did you mean 'tstbench-v1'"):
+        load_prompts("tstbench-v2")
+
+
+# Examples
+
+
+def write_pairs(path, *pairs):
+    rows = [{"source": source, "target": target} for source, target in pairs]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return str(path)
+
+
+def test_ours_serve_where_nobody_has_pairs_and_are_turned_for_the_other_direction():
+    pool, back = load_pool(MINI), load_pool(MINI.reverse)
+    assert pool.origin == "sentiment-v1"
+    assert len(pool.pairs) == 8
+    assert {(p.source, p.target) for p in pool.pairs} == {(p.target, p.source) for p in back.pairs}
+
+
+def test_a_test_sentence_or_its_rewrite_is_no_example(tmp_path):
+    test = load_test_set(MINI)
+    for pair in (("bad", test.references[0][0].upper()), (test.sources[3], "good")):
+        file = write_pairs(tmp_path / "pairs.jsonl", ("fine", "finer"), pair)
+        with pytest.raises(InputError, match=r"pairs\.jsonl, line 2: .* is in mini's test split"):
+            load_pool(MINI, file)
+
+
+@pytest.mark.parametrize("line", ["{", '{"source": "a"}', '{"source": "a", "target": " "}', "[1]"])
+def test_an_example_that_is_none(line, tmp_path):
+    path = tmp_path / "pairs.jsonl"
+    path.write_text('{"source": "a", "target": "b"}\n' + line + "\n")
+    with pytest.raises(InputError, match="line 2: not an example"):
+        load_pool(MINI, str(path))
+
+
+def test_examples_are_in_the_request_and_identify_the_answers(tmp_path):
+    file = write_pairs(tmp_path / "p.jsonl", ("it was bad", "it was good"), ("so dull", "so fun"))
+    asked = task(examples=2, examples_file=file)
+    text = bodies(asked, Request("1", "grim ."))[0][0]["messages"][0]["content"]
+    assert "Input: it was bad\nOutput: it was good\n\n" in text
+    assert text.endswith("Input: grim .\nOutput:")
+    identity = Plan.of(asked.settings, MINI).identity
+    write_pairs(tmp_path / "p.jsonl", ("it was bad", "it was fine"), ("so dull", "so fun"))
+    assert Plan.of(asked.settings, MINI).identity["examples"] != identity["examples"]
+    assert "p.jsonl" not in json.dumps(identity)  # a path is not what matters
+
+
+# The plan
+
+
+def test_what_does_not_change_answers_does_not_identify_them(monkeypatch):
+    def identity(**settings):
+        return Plan.of(task(**settings).settings, MINI).identity
+
+    usual = identity()
+    handling = {"concurrency": 3, "timeout": 1.0, "retries": 0, "max_requests": 1, "via": "batch"}
+    for name, value in {**handling, "max_cost": 1.0, "key_variable": "X"}.items():
+        assert identity(**{name: value}) == usual
+    for name, value in {
+        "model": "n",
+        "base_url": "http://h/v1",
+        "temperature": 0.5,
+        "max_tokens": 7,
+        "prompts": "contrast-v1",
+        "clean": "none",
+        "extra": '{"a": 1}',
+        "omit": "top_p",
+        "examples": 1,
+    }.items():
+        assert identity(**{name: value}) != usual, name
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://elsewhere/v1")
+    assert identity() != usual
+
+
+def test_a_sample_depends_on_seed_and_id_alone():
+    one, two = Request("a", "x ."), Request("b", "y .")
+    hot = task(temperature=1.0, candidates=2, seed=3)
+    (first, second), other = bodies(hot, one, two)
+    assert first["seed"] != second["seed"]
+    assert bodies(hot, two, one) == [other, [first, second]]
+    assert bodies(task(temperature=1.0, candidates=2, seed=4), one)[0][0]["seed"] != first["seed"]
+    assert "seed" not in bodies(task(), one)[0][0]
+    quiet = task(temperature=1.0, omit="seed,top_p")
+    plan = Plan.of(quiet.settings, MINI)
+    ((call,), (twin,)) = plan.calls([one, Request("c", "x .")], quiet)
+    assert call.body == twin.body
+    assert "top_p" not in call.body
+    assert call.key != twin.key  # two samples, although the server cannot be told
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"model": ""}, "which model"),
+        ({"candidates": 2}, "at --temperature 0 they would all be the same"),
+        ({"omit": "model"}, "--omit model: only temperature, top_p, max_tokens, seed"),
+        ({"extra": "{"}, "--extra: not JSON"),
+        ({"extra": "[]"}, "write a JSON object"),
+        ({"extra": '{"n": 2}'}, "'n' cannot be given"),
+        ({"base_url": "localhost:8000"}, "is not the address of a server"),
+        ({"key_variable": "sk-secret"}, "takes the name of an environment variable"),
+        ({"key_variable": ""}, "takes the name of an environment variable"),
+        ({"base_url": "http://me:secret@h/v1"}, "holds a user name, a password"),
+        ({"prompts": "negation-v1,negation-v1"}, "each once"),
+        ({"examples_file": "x"}, "say how many to show"),
+        ({"clean": "quotes"}, "Did you mean 'quotes-v1'"),
+        ({"prices": "1"}, "give two numbers"),
+    ],
+)
+def test_settings_that_cannot_be_used(settings, message):
+    def use(asked):
+        Plan.of(asked, MINI)
+        price_of(asked.model, asked.prices)
+        api_key(asked)
+
+    with pytest.raises((InputError, UnknownNameError), match=message) as found:
+        use(task(**settings).settings)
+    assert "secret" not in str(found.value)
+
+
+# Cleaning
+
+NEGATIVE = Context("the food was never good .", ("negative", "positive"))
+
+
+@pytest.mark.parametrize(
+    ("raw", "text", "rules"),
+    [
+        ("the food was always good .", "the food was always good .", []),
+        (' "The food was good." ', "The food was good.", ["quotes-v1"]),
+        ("Sure, here is it:\n\nThe food was good.", "The food was good.", ["preface-v1"]),
+        ("Certainly! The food was good.", "The food was good.", ["preface-v1"]),
+        ("Here's a positive version: 'So good.'", "So good.", ["preface-v1", "quotes-v1"]),
+        ("Output: so good .", "so good .", ["label-v1"]),
+        ("**Positive sentence:** so good .", "so good .", ["label-v1"]),
+        ("So good.\n\nI kept the rest.", "So good.", ["first-line-v1"]),
+        ("I'm sorry, but I can't assist with that request.", "", ["refusal-v1"]),
+        ("As an AI language model, I do not eat.", "", ["refusal-v1"]),
+        ("I can't recommend this place enough!", "I can't recommend this place enough!", []),
+        ("Sure, the food was", "Sure, the food was", []),
+        ("Great, friendly service.", "Great, friendly service.", []),
+        ("Sure, here you go: so good .", "so good .", ["preface-v1"]),
+        ("The rewritten sentence is: the food was good.", "the food was good.", ["preface-v1"]),
+        ("<think>turn it\nround</think>\n\nSo good.", "So good.", ["thinking-v1"]),
+        ("I apologize, but I cannot fulfill this request.", "", ["refusal-v1"]),
+        ("Unfortunately, I can't assist with that.", "", ["refusal-v1"]),
+        ("I can't help but love this place.", "I can't help but love this place.", []),
+        ("I won't complete my order here.", "I won't complete my order here.", []),
+        ("", "", []),
+    ],
+)
+def test_cleaning(raw, text, rules):
+    cleaned = clean(raw, tuple(RULES), NEGATIVE)
+    assert (cleaned.text, list(cleaned.rules)) == (text, rules)
+    assert clean(raw, (), NEGATIVE).text == raw.strip()
+
+
+def test_what_the_source_has_too_stays():
+    for text in ('"so it is ."', "sure , i will not come .", "text: i was late ."):
+        assert clean(text, tuple(RULES), Context(text)).text == text
+    refusal = "i'm sorry , but i can't help you ."
+    assert clean(refusal, tuple(RULES), Context("i'm sorry , but i can't help .")).text == refusal
+
+
+def test_rules_are_applied_in_one_order():
+    assert rule_names(["quotes-v1", "refusal-v1"]) == ("refusal-v1", "quotes-v1")
+    assert rule_names(["none"]) == ()
+
+
+# Costs
+
+
+def test_a_budget_is_never_exceeded():
+    price = price_of("gpt-3.5-turbo-1106")
+    budget = Budget("m", price, max_cost=price.of(1000, 200))
+    first = budget.reserve(500, 100)
+    second = budget.reserve(500, 100)
+    with pytest.raises(LimitError, match=r"--max-cost 0\.0014"):
+        budget.reserve(1, 1)
+    budget.settle(first, Reply("x", prompt_tokens=400, completion_tokens=10))
+    budget.settle(second, None, free=True)  # it was refused
+    assert budget.spent == pytest.approx(0.0004 + 0.00002)
+    budget.reserve(500, 100)
+    lost = Budget("m", price, max_cost=price.of(500, 100))
+    lost.settle(lost.reserve(500, 100), None)
+    with pytest.raises(LimitError, match="one more could exceed"):
+        lost.reserve(500, 100)
+    few = Budget("m", None, max_requests=1)
+    few.reserve(1, 1)
+    with pytest.raises(LimitError, match="stopped after 1 requests"):
+        few.reserve(1, 1)
+    with pytest.raises(InputError, match="price of 'm' is not known"):
+        Budget("m", None, max_cost=1)
+
+
+def test_prices_and_tokens():
+    assert price_of("gpt-4-0125-preview", batch=True).prompt == 5
+    assert price_of("x", "0.5, 1.5").of(2_000_000, 0) == 1
+    assert "2024" in price_of("gpt-4-0125-preview").source
+    assert counter("m").prompt([{"role": "user", "content": "so good ."}]) == 3 + 4 + 3
+
+
+# Answers on disk
+
+
+def test_answers_outlive_a_line_that_was_cut_off_and_are_seen_by_another_process():
+    here, there = Answers("http://h/v1", "m"), Answers("http://h/v1", "m")
+    here.put("a", Reply("one\n", prompt_tokens=3))
+    assert there.get("a") == Reply("one\n", prompt_tokens=3)
+    with here.path.open("ab") as stream:
+        stream.write(b'{"key": "b", "text": "tw')  # kill -9
+    here.put("c", Reply("three"))
+    here.put("d", Reply("four"))
+    fresh = Answers("http://h/v1", "m")
+    assert [fresh.get(key) and fresh.get(key).text for key in "abcd"] == [
+        "one\n",
+        None,
+        "three",
+        "four",
+    ]
+    assert there.get("d").text == "four"
+    assert Answers("http://h/v1", "n").get("a") is None
+    assert Answers("http://i/v1", "m").get("a") is None
+
+
+def test_an_answer_is_on_the_disk_before_it_is_used(monkeypatch):
+    synced, real = [], os.fsync
+
+    def sync(handle):
+        real(handle)
+        synced.append(os.fstat(handle).st_size)
+
+    monkeypatch.setattr(os, "fsync", sync)
+    kept = Answers("u", "m")
+    for number in range(3):
+        kept.put(str(number), Reply("x" * number))
+        assert len(synced) == number + 1
+        assert synced[-1] == kept.path.stat().st_size
+
+
+def test_two_processes_write_one_file(tmp_path):
+    script = (
+        "import sys\nfrom tstbench.chat.answers import *\n"
+        "for n in range(200): Answers('u', 'm').put(f'{sys.argv[1]}{n}', Reply('x' * 5000))\n"
+    )
+    command = [sys.executable, "-c", script]
+    both = [subprocess.Popen([*command, name], env=dict(os.environ)) for name in "ab"]
+    assert [one.wait() for one in both] == [0, 0]
+    kept = Answers("u", "m")
+    assert all(kept.get(f"{name}{n}") for name in "ab" for n in range(200))
+
+
+def test_the_key_of_an_answer_covers_what_can_change_it():
+    body = {"model": "m", "messages": [{"role": "user", "content": "x"}], "temperature": 0.0}
+    keys = {
+        Call(body, "u").key,
+        Call(body, "v").key,
+        Call(body, "u", 1).key,
+        Call({**body, "temperature": 0.1}, "u").key,
+        Call({**body, "model": "n"}, "u").key,
+        Call({**body, "messages": [{"role": "user", "content": "y"}]}, "u").key,
+    }
+    assert len(keys) == 6
+    assert Call(dict(reversed(body.items())), "u").key in keys
+
+
+# Waiting
+
+
+def test_results_come_in_order_and_overlap():
+    async def work(number):
+        await asyncio.sleep(random.Random(number).uniform(0, 0.02))
+        return number
+
+    start = time.perf_counter()
+    assert list(in_order(work, 100, 50)) == list(range(100))
+    assert time.perf_counter() - start < 0.9  # 1 s one by one
+
+
+def test_after_a_failure_nothing_new_begins_and_what_is_under_way_is_finished():
+    begun, finished = [], []
+
+    async def work(number):
+        begun.append(number)
+        await asyncio.sleep(0.05)
+        if number == 3:
+            raise InputError("three")
+        await asyncio.sleep(0.05)
+        finished.append(number)
+        return number
+
+    some, got = in_order(work, 100, 8), []
+    with pytest.raises(InputError, match="three"):
+        got.extend(some)  # keeps what came before the error
+    assert got == [0, 1, 2]
+    assert sorted(finished) == [0, 1, 2, 4, 5, 6, 7]
+    assert sorted(begun) == list(range(8))
+
+
+@pytest.mark.parametrize("fails", [True, False])
+def test_an_end_that_fails_keeps_nobody_waiting(fails):
+    async def work(number):
+        if fails:
+            raise InputError(f"piece {number}")
+        return number
+
+    async def done():
+        raise InputError("the end")
+
+    got = []
+    with pytest.raises(InputError, match="piece 0" if fails else "the end"):
+        got.extend(in_order(work, 3, 1, done))
+    assert got == ([] if fails else [0, 1, 2])
+
+
+def test_a_caller_that_stops_leaves_nothing_running():
+    cancelled = []
+
+    async def work(number):
+        try:
+            await asyncio.sleep(0 if number == 0 else 60)
+        except asyncio.CancelledError:
+            cancelled.append(number)
+            raise
+        return number
+
+    some = in_order(work, 10, 4)
+    assert next(some) == 0
+    some.close()
+    assert len(cancelled) == 4  # 1 to 4
+    assert list(in_order(work, 0, 4)) == []
+
+
+# Choosing
+
+
+def test_the_judge_wants_style_content_and_fluency():
+    from tstbench.datasets_scripts.training import load_training
+
+    judge = Judge(load_training(MINI))
+    source = "the soup was cold and the waiter was rude ."
+    candidates = [
+        source,
+        "the soup was warm and the waiter was friendly .",
+        "i love this wonderful hairdresser !",
+        "",
+    ]
+    scores = judge.scores(source, candidates)
+    assert judge.best(source, candidates) == 1
+    assert scores[3] == 0
+    assert ((scores >= 0) & (scores <= 1)).all()
+    assert majority(["a .", "b .", "B  ."]) == 1

@@ -68,6 +68,7 @@ class _Adapted(System):
     """
 
     FAMILY: ClassVar[Family] = "peft"
+    RECIPE_VERSION: ClassVar[int] = 2  # 1 chose weights by a mean of batches, not of words
     LIBRARIES: ClassVar[tuple[str, ...]] = ("torch", "transformers", "peft", "trl")
     LOCAL: ClassVar[tuple[str, ...]] = ("base",)
     BATCH_SIZE: ClassVar[int] = 16

@@ -115,6 +115,7 @@ def tune(
             callbacks=[],
         )
         trainer.order = order
+        trainer.words_a_row = sum(len(row.ids) - row.n_prompt for row in held) / len(held)
         _learn(trainer, folder, config, run, recipe, start)
         score = json.loads((folder / BEST_SCORE).read_bytes())
         scores = {"selection": -score["loss"], "loss": score["loss"]}
@@ -166,6 +167,16 @@ def _trainer_class() -> type:
 
     class OrderedTrainer(SFTTrainer):  # type: ignore[misc]
         order: Order
+        words_a_row: float  # of validation
+
+        def prediction_step(self, model: Any, inputs: Any, *rest: Any, **how: Any) -> Any:
+            """So that the mean of all rows, each with this loss, is that of all words.
+
+            How many rows a batch has is about memory, and decides nothing.
+            """
+            words = int((inputs["labels"][:, 1:] != _IGNORED).sum())
+            loss, *others = super().prediction_step(model, inputs, *rest, **how)
+            return loss * words / (len(inputs["labels"]) * self.words_a_row), *others
 
         def _get_train_sampler(self, train_dataset: Any = None) -> Any:  # noqa: ARG002
             return Ordered(self.order)

@@ -167,6 +167,24 @@ def test_the_first_loss_is_the_mean_over_the_labelled_tokens(base, tmp_path, los
     assert curve_of(tmp_path)[0]["adapter/loss"] == pytest.approx(total / count, rel=1e-4)
 
 
+def test_the_validation_loss_is_the_mean_over_words_whatever_the_batches(base):
+    """The base model's own loss is the oracle, as above; outputs have 2 to 12 words."""
+    records = [replace(r, output=f"{r.output} " * (1 + n % 4)) for n, r in enumerate(RECORDS)]
+    rows = rows_of(base.tokenizer(), records, CONFIG.cutoff, "short")
+    model = AutoModelForCausalLM.from_pretrained(base.folder)
+    total = 0.0
+    for row in rows:
+        with torch.no_grad():
+            logits = model(input_ids=torch.tensor([row.ids])).logits[0].log_softmax(dim=-1)
+        places = range(row.n_prompt, len(row.ids))
+        total -= sum(logits[i - 1, row.ids[i]].item() for i in places)
+    mean = total / sum(len(row.ids) - row.n_prompt for row in rows)
+    for micro in (1, 3, 8):
+        how = replace(CONFIG, epochs=1, micro_batch=micro, learning_rate=1e-9)
+        loss = tune(base, rows, rows, how, CPU, "r").scores["loss"]
+        assert loss == pytest.approx(mean, rel=1e-5), micro
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("family", "layers"), [("llama", "q_proj,v_proj"), ("qwen2", "all-linear"), ("gpt2", "c_attn")]
@@ -195,7 +213,7 @@ def test_any_family_learns_and_its_own_weights_stay(tmp_path, family, layers):
         with torch.no_grad():
             total += n * model(input_ids=torch.tensor([row.ids]), labels=labels).loss.item()
         count += n
-    assert tuned.scores["loss"] == pytest.approx(total / count, rel=1e-3)
+    assert tuned.scores["loss"] == pytest.approx(total / count, rel=1e-4)
 
 
 @pytest.mark.slow

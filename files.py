@@ -216,7 +216,7 @@ def decoded(content: bytes, path: Path) -> str:
         line = content.count(b"\n", 0, error.start) + 1
         raise InputError(
             f"{path}, line {line}: byte 0x{content[error.start]:02x} is not UTF-8. Convert the "
-            f"file first, for instance: iconv -f latin1 -t utf-8 {path.name} > fixed.txt"
+            f"file first, for instance: iconv -f WINDOWS-1252 -t UTF-8 {path.name} > fixed.txt"
         ) from error
     return text
 

@@ -105,7 +105,8 @@ _FORMS = (
     _Form(
         "contain broken characters or '\\n'",
         re.compile(
-            r"[\ufeff\u200b\ufffd]|\u00c3[\u0080-\u00bf]|\u00e2\u20ac|\u00c2[\u00a0-\u00bf]|\\n"
+            r"[\u0080-\u009f\ufeff\u200b\ufffd]|\u00c3[\u00a0-\u00bf]|\u00e2\u20ac"
+            r"|\u00c2[\u00a0-\u00bf]|\\n"
         ),
         _SOME,
         "decode the file as UTF-8 and write it once",

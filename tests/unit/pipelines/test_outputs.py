@@ -235,7 +235,7 @@ BAD = {
     "Latin-1": (
         "latin.txt",
         LINES.replace(b"number 3\n", "caf\u00e9\n".encode("latin-1")),
-        "latin.txt, line 4: byte 0xe9 is not UTF-8.*iconv",
+        "latin.txt, line 4: byte 0xe9 is not UTF-8.*iconv -f WINDOWS-1252",
     ),
     "UTF-16": ("wide.txt", LINES.decode().encode("utf-16"), "wide.txt is UTF-16"),
     "binary": ("weights.txt", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "is a binary file .*NUL"),

@@ -53,6 +53,10 @@ WRONG = {
         lambda t: [f"{x} café".encode().decode("latin1") for x in t],
         "broken characters",
     ),
+    "Windows-1252 as Latin-1": (
+        lambda t: [f"it\u2019s {x}".encode("cp1252").decode("latin1") for x in t],
+        "broken characters",
+    ),
     "chat": (
         lambda t: ["Sure, here is a positive version: " + t[0], "Here's one: x", *t[2:]],
         "chat",

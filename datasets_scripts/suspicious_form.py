@@ -74,7 +74,10 @@ _FORMS = (
     ),
     _Form(
         "are in quotation marks",
-        re.compile(r"""^\s*(?:".*"|'.*'|\u201c.*\u201d|`.*`|\*\*.*\*\*),?\s*\Z"""),
+        re.compile(
+            r"""^\s*(?:".*"|'.*'|[\u201c\u201e].*[\u201c\u201d]|[\u2018\u201a].*[\u2018\u2019]"""
+            r"""|\u300c.*\u300d|\u00ab.*\u00bb|\u00bb.*\u00ab|`.*`|\*\*.*\*\*),?\s*\Z"""
+        ),
         _MOST,
         "remove the marks around the rewrites",
     ),

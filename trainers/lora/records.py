@@ -112,7 +112,7 @@ def answer(text: str, source: str) -> str:
     >>> answer('"yes" she says', '"yes"')
     '"yes" she says'
     """
-    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    line = next((line.strip() for line in text.split("\n") if line.strip()), "")
     if line.startswith("###"):
         return ""
     for first, last in _QUOTES:

@@ -70,22 +70,15 @@ _PREFACE = re.compile(
 _THINKING = re.compile(
     r"^\s*<think(?:ing)?>.*?(?:</think(?:ing)?>\s*|$)", re.IGNORECASE | re.DOTALL
 )
+_FENCE = re.compile(r"```(?:[\w-]*[ \t]*\n)?(.*?)(?:```|\Z)", re.DOTALL)
+_NUMBER = re.compile(r"\(?\d{1,3}[.):\]]\s+")
 _LABELS = (
-    "output",
-    "answer",
-    "response",
-    "result",
-    "rewrite",
-    "rewritten",
-    "rewritten sentence",
-    "rewritten text",
-    "revised",
-    "revised sentence",
-    "modified sentence",
-    "sentence",
-    "text",
+    *("output", "answer", "response", "result", "rewrite", "sentence", "text"),
+    *("rewritten", "revised", "modified"),
 )
-_QUOTES = (('"', '"'), ("“", "”"), ("'", "'"), ("‘", "’"), ("`", "`"), ("«", "»"), ("„", "“"))
+_NOUN = r"(?:\ (?:sentence|text|version|style|rewrite))?"
+# Corner and low marks too: Japanese, German, Polish, French, Danish and Swiss.
+_QUOTES = ('""', "“”", "''", "‘’", "``", "«»", "»«", "‹›", "„“", "„”", "‚‘", "‚’", "「」", "『』")
 
 
 def thinking_v1(text: str, about: Context) -> str:  # noqa: ARG001 - as all rules
@@ -126,18 +119,28 @@ def preface_v1(text: str, about: Context) -> str:
     return text[found.end() :].lstrip()
 
 
-def label_v1(text: str, about: Context) -> str:
+def fence_v1(text: str, about: Context) -> str:
+    r"""Of an answer with a fenced block, what stands in the first one.
+
+    >>> fence_v1("Here it is:\n```text\nWe loved it.\n```\nEnjoy!", Context("we hated it ."))
+    'We loved it.'
+    """
+    found = _FENCE.search(text)
+    inside = found[1].strip() if found and "```" not in about.source else ""
+    return inside or text
+
+
+def label_v2(text: str, about: Context) -> str:
     """A label in front of the rewrite is removed, such as ``Output:`` or the name of a style.
 
-    >>> label_v1("Positive: the food was good .", Context("bad", ("negative", "positive")))
+    >>> label_v2("Positive version: the food was good .", Context("bad", ("negative", "positive")))
     'the food was good .'
-    >>> label_v1("Tip: go there .", Context("bad", ("negative", "positive")))
+    >>> label_v2("Tip: go there .", Context("bad", ("negative", "positive")))
     'Tip: go there .'
     """
-    names = [*_LABELS, *about.styles]
-    names += [f"{style} {noun}" for style in about.styles for noun in ("sentence", "text")]
-    label = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
-    found = re.match(rf"\s*(?:\*\*)?(?:{label})(?:\*\*)?\s*:(?:\*\*)?\s*", text, re.IGNORECASE)
+    names = sorted([*_LABELS, *about.styles], key=len, reverse=True)
+    label = rf"(?:{'|'.join(map(re.escape, names))}){_NOUN}"
+    found = re.match(rf"\s*(?:\*\*)?{label}(?:\*\*)?\s*:(?:\*\*)?\s*", text, re.IGNORECASE)
     if found is None or not text[found.end() :].strip():
         return text
     if about.source.lower().startswith(found[0].strip().lower()):
@@ -145,30 +148,43 @@ def label_v1(text: str, about: Context) -> str:
     return text[found.end() :]
 
 
-def first_line_v1(text: str, about: Context) -> str:  # noqa: ARG001 - as all rules
-    r"""Of several lines, the first that is not empty.
+def first_line_v2(text: str, about: Context) -> str:  # noqa: ARG001 - as all rules
+    r"""Of several lines, the first that is not empty; only line feeds end lines, as in files.
 
-    >>> first_line_v1("\nThe food was good.\n\nNote: I changed one word.", Context("x"))
+    >>> first_line_v2("\nThe food was good.\n\nNote: I changed one word.", Context("x"))
     'The food was good.'
+    >>> first_line_v2("The food\u2028was good.", Context("x"))
+    'The food\u2028was good.'
     """
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    lines = [line.strip() for line in re.split(r"[\r\n]", text) if line.strip()]
     return lines[0] if len(lines) > 1 else text
 
 
-def quotes_v1(text: str, about: Context) -> str:
+def number_v1(text: str, about: Context) -> str:
+    """The number of a list in front of the rewrite is removed, unless the source has one too.
+
+    >>> number_v1("1. We loved it.", Context("we hated it ."))
+    'We loved it.'
+    """
+    found = None if _NUMBER.match(about.source) else _NUMBER.match(text)
+    return text[found.end() :] if found else text
+
+
+def quotes_v2(text: str, about: Context) -> str:
     """Quotation marks around the whole answer are removed, unless the source has them too.
 
-    >>> quotes_v1('"The food was good."', Context("the food was bad ."))
-    'The food was good.'
-    >>> quotes_v1('"Good" is not "great"', Context("x"))
+    >>> quotes_v2("'It's good.'", Context("it 's bad ."))
+    "It's good."
+    >>> quotes_v2('"Good" is not "great"', Context("x"))
     '"Good" is not "great"'
     """
     stripped, source = text.strip(), about.source.strip()
     for begin, end in _QUOTES:
         around = stripped.startswith(begin) and stripped.endswith(end) and len(stripped) > 2
-        inside = stripped[1:-1]
         own = source.startswith(begin) and source.endswith(end)
-        if around and not own and begin not in inside and end not in inside:
+        inside = stripped[1:-1]
+        marks = re.sub(r"(?<=\w)['’](?=\w)", "", inside)  # an apostrophe is none
+        if around and not own and begin not in marks and end not in marks:
             return inside.strip()
     return text
 
@@ -178,10 +194,12 @@ Rule = Callable[[str, Context], str]
 RULES: Mapping[str, Rule] = {
     "thinking-v1": thinking_v1,
     "refusal-v1": refusal_v1,
+    "fence-v1": fence_v1,
     "preface-v1": preface_v1,
-    "label-v1": label_v1,
-    "first-line-v1": first_line_v1,
-    "quotes-v1": quotes_v1,
+    "label-v2": label_v2,
+    "first-line-v2": first_line_v2,
+    "number-v1": number_v1,
+    "quotes-v2": quotes_v2,
 }
 
 
@@ -198,7 +216,7 @@ def clean(answer: str, rules: Sequence[str], about: Context) -> Cleaned:
 
     >>> about = Context("the food was bad .", ("negative", "positive"))
     >>> clean('Sure, here is it:\n\n"The food was good."\n', tuple(RULES), about)
-    Cleaned(text='The food was good.', rules=('preface-v1', 'quotes-v1'))
+    Cleaned(text='The food was good.', rules=('preface-v1', 'quotes-v2'))
     """
     text, used = answer.strip(), []
     for name in rules:

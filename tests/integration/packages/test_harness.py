@@ -51,7 +51,7 @@ def test_an_answer_becomes_a_prediction_as_in_a_prompted_system():
     task, source = bleu_task(), "the food was bad ."
     answer = 'Sure, here is it:\n\n"The food was good."'
     assert task.prediction(answer, source).text == "The food was good."
-    assert task.prediction(answer, source).rules == ("preface-v1", "quotes-v1")
+    assert task.prediction(answer, source).rules == ("preface-v1", "quotes-v2")
     assert task.prediction("Half an", source, filtered=True).text == ""
     raw = bleu_task(clean=("none",))
     assert raw.prediction("a\n\nb", source).text == "a b"

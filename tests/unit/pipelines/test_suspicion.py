@@ -46,6 +46,10 @@ WRONG = {
     "source, output, score": (lambda t: [f"{x}\t{x}\t0.9" for x in t], "40 of 40 .* contain a tab"),
     "JSON": (lambda t: [json.dumps({"prediction": x}) for x in t], "are JSON"),
     "quotation marks": (lambda t: [f'"{x}"' for x in t], "are in quotation marks"),
+    "low and corner marks": (
+        lambda t: [f"„{x}“" if n % 2 else f"「{x}」" for n, x in enumerate(t)],
+        "are in quotation marks",
+    ),
     "numbers": (lambda t: [f"{n}. {x}" for n, x in enumerate(t, 1)], "begin with a number"),
     "entities": (lambda t: [html.escape(f"it's {x}") for x in t], "HTML or its entities"),
     "special tokens": (lambda t: [f"{x}</s>" for x in t], "special tokens"),

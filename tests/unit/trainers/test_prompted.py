@@ -146,7 +146,7 @@ def test_by_name_from_the_command_line(name, tmp_path, tmp_path_factory, monkeyp
     card = read_card(path)
     assert card.question.system == card.about.name == name
     assert card.about.family == "prompted"
-    assert card.counts["quotes-v1"] == card.counts["preface-v1"] == 40
+    assert card.counts["quotes-v2"] == card.counts["preface-v1"] == 40
     assert card.counts["prompt_tokens"] > 400
     assert rows(path)[0]["raw"].startswith("Sure, here is the rewritten sentence:\n\n")
     assert KEY not in card.model_dump_json() + path.read_text() + err

@@ -215,7 +215,7 @@ def test_a_sample_depends_on_seed_and_id_alone():
         ({"base_url": "http://me:secret@h/v1"}, "holds a user name, a password"),
         ({"prompts": "negation-v1,negation-v1"}, "each once"),
         ({"examples_file": "x"}, "say how many to show"),
-        ({"clean": "quotes"}, "Did you mean 'quotes-v1'"),
+        ({"clean": "quotes"}, "Did you mean 'quotes-v2'"),
         ({"prices": "1"}, "give two numbers"),
     ],
 )
@@ -239,13 +239,13 @@ NEGATIVE = Context("the food was never good .", ("negative", "positive"))
     ("raw", "text", "rules"),
     [
         ("the food was always good .", "the food was always good .", []),
-        (' "The food was good." ', "The food was good.", ["quotes-v1"]),
+        (' "The food was good." ', "The food was good.", ["quotes-v2"]),
         ("Sure, here is it:\n\nThe food was good.", "The food was good.", ["preface-v1"]),
         ("Certainly! The food was good.", "The food was good.", ["preface-v1"]),
-        ("Here's a positive version: 'So good.'", "So good.", ["preface-v1", "quotes-v1"]),
-        ("Output: so good .", "so good .", ["label-v1"]),
-        ("**Positive sentence:** so good .", "so good .", ["label-v1"]),
-        ("So good.\n\nI kept the rest.", "So good.", ["first-line-v1"]),
+        ("Here's a positive version: 'So good.'", "So good.", ["preface-v1", "quotes-v2"]),
+        ("Output: so good .", "so good .", ["label-v2"]),
+        ("**Positive sentence:** so good .", "so good .", ["label-v2"]),
+        ("So good.\n\nI kept the rest.", "So good.", ["first-line-v2"]),
         ("I'm sorry, but I can't assist with that request.", "", ["refusal-v1"]),
         ("As an AI language model, I do not eat.", "", ["refusal-v1"]),
         ("I can't recommend this place enough!", "I can't recommend this place enough!", []),
@@ -259,6 +259,28 @@ NEGATIVE = Context("the food was never good .", ("negative", "positive"))
         ("I can't help but love this place.", "I can't help but love this place.", []),
         ("I won't complete my order here.", "I won't complete my order here.", []),
         ("", "", []),
+        ("```\nSo good.\n```", "So good.", ["fence-v1"]),
+        (
+            "Sure, here it is:\n\n```text\n'So good.'\n```\nOk?",
+            "So good.",
+            ["fence-v1", "quotes-v2"],
+        ),
+        ("```So good.```", "So good.", ["fence-v1"]),
+        ("```\nSo good, but", "So good, but", ["fence-v1"]),  # cut off
+        ("So\u2028good\x85and cheap.", "So\u2028good\x85and cheap.", []),
+        ("So good.\u2028\nNote: one word.", "So good.", ["first-line-v2"]),
+        ("'It's good.'", "It's good.", ["quotes-v2"]),
+        ("‘It’s good.’", "It’s good.", ["quotes-v2"]),
+        ("'good' and 'cheap'", "'good' and 'cheap'", []),
+        ("„So gut.”", "So gut.", ["quotes-v2"]),
+        ("‚So gut.‘", "So gut.", ["quotes-v2"]),
+        ("»So gut.«", "So gut.", ["quotes-v2"]),
+        ("「とても良い。」", "とても良い。", ["quotes-v2"]),
+        ("Positive version: so good .", "so good .", ["label-v2"]),
+        ("Rewritten version: so good .", "so good .", ["label-v2"]),
+        ("1. So good.\n2. Very good.", "So good.", ["first-line-v2", "number-v1"]),
+        ('Output: (1) "So good."', "So good.", ["label-v2", "number-v1", "quotes-v2"]),
+        ("5 stars. 1.5 hours well spent.", "5 stars. 1.5 hours well spent.", []),
     ],
 )
 def test_cleaning(raw, text, rules):
@@ -268,14 +290,14 @@ def test_cleaning(raw, text, rules):
 
 
 def test_what_the_source_has_too_stays():
-    for text in ('"so it is ."', "sure , i will not come .", "text: i was late ."):
+    for text in ('"so it is ."', "sure , i will not come .", "text: i was late .", "1. so it is ."):
         assert clean(text, tuple(RULES), Context(text)).text == text
     refusal = "i'm sorry , but i can't help you ."
     assert clean(refusal, tuple(RULES), Context("i'm sorry , but i can't help .")).text == refusal
 
 
 def test_rules_are_applied_in_one_order():
-    assert rule_names(["quotes-v1", "refusal-v1"]) == ("refusal-v1", "quotes-v1")
+    assert rule_names(["quotes-v2", "refusal-v1"]) == ("refusal-v1", "quotes-v2")
     assert rule_names(["none"]) == ()
 
 

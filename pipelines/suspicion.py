@@ -11,6 +11,7 @@ directions; people's rewrites, which are the first reference, are exempt as boun
 share of the outputs, or ratio                    limit         measured, the worst
 ===============================================  ============  =========================
 empty                                             5 %           1.2 % (ChatGPT, Shakespeare)
+5 times as long as the source, or longer          2 %           0.3 % (ChatGPT, future tense)
 the most frequent output                          40 %          20 % (Retrieval, Yelp)
 different outputs                                 below 40 %    71 % (Retrieval, Yelp)
 equal to the source                               75 %          58 % (Style-Embedding, Yelp)
@@ -41,6 +42,7 @@ from ..datasets_scripts.suspicious_form import Suspicion, form_faults, quote
 from ..errors import TSTBenchError
 
 _EMPTY = 0.05
+_LONG, _TIMES = 0.02, 5
 _SAME = 0.4
 _COPIES = 0.75
 _REFERENCES = 0.5
@@ -119,7 +121,7 @@ def find_suspicions(
         for fault in form_faults(texts.outputs, usual, test_set.direction.target_style)
     ]
     if len(texts) >= _FEWEST and not bound:
-        for check in (_empty, _copies, _references):
+        for check in (_empty, _long, _copies, _references):
             found += check(texts)
         # Each of these explains the next one away.
         found += next(
@@ -156,6 +158,22 @@ def _empty(texts: _Texts) -> Iterator[Suspicion]:
         what = "are empty, or have only invisible characters" if unseen else "are empty"
         yield Suspicion(
             f"{texts.rewrites.share(lines)} {what}", texts.rewrites.where(lines), what_to_do
+        )
+
+
+def _long(texts: _Texts) -> Iterator[Suspicion]:
+    """A loop of the same words has a low perplexity, and that alone would look like fluency."""
+    pairs = zip(texts.outputs, texts.test_set.sources, strict=True)
+    lines = [
+        n
+        for n, (text, source) in enumerate(pairs)
+        if len(texts.split(text)) >= _TIMES * max(1, len(texts.split(source)))
+    ]
+    if len(lines) >= _LONG * len(texts):
+        yield Suspicion(
+            f"{texts.rewrites.share(lines)} are {_TIMES} times as long as their source, or longer",
+            texts.rewrites.where(lines),
+            "check for repetition that did not stop; PPL prefers it",
         )
 
 

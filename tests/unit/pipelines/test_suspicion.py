@@ -69,6 +69,10 @@ WRONG = {
     "header": (lambda t: ["prediction", *t[:-1]], r"a header \(line 1\): remove 'prediction'"),
     "decomposed": (lambda t: [f"{x} cafe\u0301" for x in t], "write letters and their marks apart"),
     "empty": (lambda t: ["", "", *t[2:]], r"2 of 40 outputs are empty \(lines 1, 2\)"),
+    "endless": (
+        lambda t: [x if n % 4 else f"{x} " * 60 for n, x in enumerate(t)],
+        r"10 of 40 outputs are 5 times as long as their source, or longer \(lines 1, 5, 9",
+    ),
     "all empty": (lambda t: [" "] * len(t), "40 of 40 outputs are empty"),
     "all the same": (lambda t: ["great food ."] * len(t), "40 of 40 outputs are the same"),
     "three texts": (lambda t: [t[n % 3] for n in range(len(t))], "only 3 of 40 outputs"),

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -25,6 +26,7 @@ from tstbench.trainers.learning.processes import half_of
 from tstbench.trainers.learning.run import Run
 
 RECIPE = "a recipe"
+PLACES = f"{Path(__file__).parent}:{SUPPORT}"  # of this file and what it imports, for its processes
 
 
 class Two(Learner):
@@ -85,7 +87,7 @@ def test_a_resumed_training_follows_the_same_curve(tmp_path):
 def test_what_a_killed_process_left_is_continued(tmp_path):
     script = textwrap.dedent("""
         import os, signal, sys
-        sys.path.insert(0, sys.argv[1])
+        sys.path[:0] = sys.argv[1].split(":")
         from pathlib import Path
         from test_learning_loop import RECIPE, Two
         from tstbench.trainers.learning.loop import learn
@@ -99,7 +101,7 @@ def test_what_a_killed_process_left_is_continued(tmp_path):
         learner.update = killed
         learn(learner, Run(folder=Path(sys.argv[2]), save_every=0), RECIPE)
     """)
-    command = [sys.executable, "-c", script, str(SUPPORT), str(tmp_path / "run")]
+    command = [sys.executable, "-c", script, PLACES, str(tmp_path / "run")]
     assert subprocess.run(command, check=False, capture_output=True).returncode == -signal.SIGKILL
     curve = (tmp_path / "run" / "curve.jsonl").read_text().splitlines()
     assert json.loads(curve[-1])["step"] == 13
@@ -127,7 +129,7 @@ def test_two_processes_learn_what_one_does(tmp_path):
     script.write_text(
         textwrap.dedent(f"""
         import json, os, sys
-        sys.path.insert(0, {str(SUPPORT)!r})
+        sys.path[:0] = {PLACES!r}.split(":")
         from pathlib import Path
         from test_learning_loop import RECIPE, Two, losses
         from tstbench.trainers.learning.loop import learn
@@ -335,7 +337,7 @@ def test_a_disk_that_is_full_is_told_and_leaves_no_half_file(tmp_path):
     """A limit on the size of files stands for it: what is written beyond fails in the same way."""
     script = textwrap.dedent("""
         import resource, sys
-        sys.path.insert(0, sys.argv[1])
+        sys.path[:0] = sys.argv[1].split(":")
         from pathlib import Path
         from test_learning_loop import RECIPE, Two
         from tstbench.errors import InputError
@@ -349,7 +351,7 @@ def test_a_disk_that_is_full_is_told_and_leaves_no_half_file(tmp_path):
             sys.exit(f"told: {error}")
     """)
     folder = tmp_path / "run"
-    command = [sys.executable, "-c", script, str(SUPPORT), str(folder)]
+    command = [sys.executable, "-c", script, PLACES, str(folder)]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     assert "told: " in done.stderr, done.stderr
     assert "cannot be written" in done.stderr

@@ -92,6 +92,8 @@ def fatal(
     import openai
 
     url = settings.url
+    if isinstance(error.__cause__, TooMuchError):  # as older clients pass it on
+        error = error.__cause__
     if isinstance(error, openai.APITimeoutError):
         text = f"{url} did not answer within {settings.timeout:g} seconds (--timeout)"
         return Passing(text, is_free=_unconnected(error))

@@ -79,6 +79,8 @@ def find_outputs(arguments: Sequence[str]) -> list[tuple[str, Path]]:
                 )
             found += [(file.stem, file) for file in files]
         else:
+            if named and not path.exists():  # "=" may also be part of a folder's name
+                raise MissingFileError(f"no such file: {path}, nor {argument}")
             check_file(path)
             found.append((name if named else path.stem, path))
     for name, _ in found:

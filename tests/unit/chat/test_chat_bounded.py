@@ -16,6 +16,8 @@ from prepared import command_line
 pytest.importorskip("openai")
 
 from tstbench.chat.bounded import MAX_ANSWER, TooMuchError, bounded_client
+from tstbench.chat.refusals import RefusedError, fatal
+from tstbench.chat.settings import ServerSettings
 
 
 @contextmanager
@@ -132,6 +134,18 @@ def test_an_answer_without_end():
 
     with serving(answer) as (url, _), pytest.raises(TooMuchError, match="more than 32 MiB"):
         post(url)
+
+
+def test_an_answer_without_end_is_refused_at_once_by_older_clients_too():
+    """openai 1.50, the least that is asked for, wraps what a transport raises."""
+    import httpx
+    import openai
+
+    wrapped = openai.APIConnectionError(request=httpx.Request("POST", "http://x/v1"))
+    wrapped.__cause__ = TooMuchError("an answer of more than 32 MiB")
+    failure = fatal(wrapped, ServerSettings(model="m"), "chat", has_key=False)
+    assert isinstance(failure, RefusedError)
+    assert "more than 32 MiB" in str(failure)
 
 
 def test_a_compressed_answer():

@@ -371,6 +371,7 @@ def test_a_bad_file_among_good_ones_is_the_one_that_is_told(tmp_path, capsys):
     [
         (["nowhere.txt"], "no such file: nowhere.txt"),
         (["a=nowhere.txt"], "no such file: nowhere.txt"),
+        (["lr=0.2/out.txt"], "no such file: 0.2/out.txt, nor lr=0.2/out.txt"),
         (["empty"], "no predictions in empty: no file there ends in .txt, .jsonl"),
         (["a.txt", "sub/a.jsonl"], "two systems are named 'a': give each its own name"),
         (["a.txt", "A=sub/a.jsonl"], "'a' and 'A' would share a folder"),

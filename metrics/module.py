@@ -145,7 +145,7 @@ class StyleTransferMetric(evaluate.Metric):
     ) -> dict[str, Any]:
         """What :func:`compute` gives, from what every module takes and these."""
         shared = _SHARED.get()
-        return compute(metrics, **shared | {"scorers": [*scorers, *shared["scorers"]]}, **given)
+        return compute(metrics, **{**shared, "scorers": [*scorers, *shared["scorers"]]}, **given)
 
     def add(self, **kwargs: Any) -> None:
         """Add one sentence; it is checked when the metric is computed."""

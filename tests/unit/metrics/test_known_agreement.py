@@ -344,6 +344,7 @@ def test_a_metrics_own_page_says_it_below_the_score(shipped):
 
     shipped(number(study="<b>", value=0.5))
     details = {"unit": "percent", "interval": (1, 2), "higher_is_better": True, "signature": "s"}
+    details["interval_method"] = "bootstrap"
     html = _scores_html({"s_bleu": 1.5, "details": {"s_bleu": details}})
     assert "Spearman's ρ with 95% interval. &lt;b&gt;, content: 0.50" in html.replace("&#x27;", "'")
 

@@ -1,9 +1,9 @@
 """How long a reader of the leaderboard waits, measured in a real browser.
 
-    python benchmarks/bench_leaderboard.py [--systems 200] [--chromium /usr/bin/chromium]
+    python benchmarks/bench_leaderboard.py [--systems 200] [--metrics 50]
 
-Results are generated (only their amount matters, not their values): systems x 12 directions, each
-a report of ten metrics with intervals and signatures, and sentences for one direction. Prints one
+Results are generated (only their amount matters, not their values): systems x 14 directions, each
+a report of metrics with intervals and signatures, and sentences for one direction. Prints one
 JSON object per measurement. "Cold" is a browser's first visit to the page, "warm" a later one.
 """
 
@@ -40,13 +40,15 @@ WORDS = "the food was good but waiters never came and we left early with cold so
 MIDDLE = {"percent": (20, 90), "fraction": (0.2, 0.9), "perplexity": (30, 400)}
 
 
-def make_results(root: Path, systems: int, sentences: int, *, ranks: bool = True) -> None:
+def make_results(
+    root: Path, systems: int, sentences: int, *, ranks: bool = True, metrics: int | None = None
+) -> None:
     """Write a results tree; one direction has sentences, and all have rank files if asked."""
     random.seed(0)
     for direction in (name for name in DIRECTIONS if not name.startswith("mini/")):
         names = []
         for number in range(systems):
-            report = make_report(direction, number, sentences)
+            report = make_report(direction, number, sentences, metrics)
             if not report.system.is_bound:
                 names.append(report.system.name)
             folder = root / direction / f"system-{number:03d}"
@@ -78,10 +80,10 @@ def as_schema_1(report: Report) -> dict[str, object]:
     return {**content, "schema_version": 1, "profile": "embedded", "scores": scores}
 
 
-def make_report(direction: str, number: int, sentences: int) -> Report:
+def make_report(direction: str, number: int, sentences: int, metrics: int | None = None) -> Report:
     """One report of plausible, random numbers."""
     scores = []
-    for facts in METRICS.values():
+    for facts in tuple(METRICS.values())[:metrics]:
         low, high = MIDDLE.get(facts.unit, (0.2, 0.9))
         value = random.uniform(low, high)
         half = 0.03 * value
@@ -151,9 +153,10 @@ def measure(root: Path, chromium: str, systems: int) -> None:
     from playwright.sync_api import sync_playwright
 
     started = time.perf_counter()
+    running = launch(root, port=0, block=False)
+    tell("open the port", round(time.perf_counter() - started, 3))
     board = Results(root).board()
     tell("read all reports", round(time.perf_counter() - started, 3), reports=len(board.entries))
-    running = launch(root, port=0, block=False)
     try:
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
@@ -184,7 +187,11 @@ def _measure_pages(browser, url: str, systems: int) -> None:
     page = browser.new_page()
     first_view(page)
     tell("first view, warm", median_of(5, lambda: first_view(page)))
-    assert page.locator(row).count() == systems
+    started = time.perf_counter()
+    page.wait_for_function(
+        f"document.querySelectorAll('table.board tr[data-name]').length == {systems}"
+    )
+    tell("all rows behind it", round(time.perf_counter() - started, 3))
 
     def in_page(script: str) -> float:
         """Seconds from the event to the next painted frame, by the browser's own clock."""
@@ -234,6 +241,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--systems", type=int, default=200)
     parser.add_argument("--sentences", type=int, default=500)
+    parser.add_argument("--metrics", type=int, help="the first so many; all by default")
     parser.add_argument("--chromium", default="/usr/bin/chromium")
     parser.add_argument("--no-ranks", action="store_true", help="leave ranks to the page")
     options = read_options(parser, systems=20, sentences=20)
@@ -241,7 +249,13 @@ def main() -> None:
     os.environ.pop("TSTBENCH_SOURCES", None)  # reports of no real test set are left out
     known_data.cache_clear()
     with tempfile.TemporaryDirectory() as folder:
-        make_results(Path(folder), options.systems, options.sentences, ranks=not options.no_ranks)
+        make_results(
+            Path(folder),
+            options.systems,
+            options.sentences,
+            ranks=not options.no_ranks,
+            metrics=options.metrics,
+        )
         measure(Path(folder), options.chromium, options.systems)
 
 

@@ -276,7 +276,7 @@ class Report(Strict):
 
     def score(self, metric: str) -> Score | None:
         """The first score of that metric, if it was computed."""
-        return next(iter(self.scores_of(metric)), None)
+        return next((score for score in self.scores if score.metric == metric), None)
 
     def scores_of(self, metric: str) -> tuple[Score, ...]:
         """All scores of that metric: different options or scorers give different scores."""

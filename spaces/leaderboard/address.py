@@ -46,6 +46,8 @@ def missing_direction(board: Board, wanted: str, shown: str, view: str) -> Marku
     known = wanted in DIRECTIONS
     near = [] if known else get_close_matches(wanted, names, n=1)
     what = "has no results yet" if known else "is not a known direction"
+    if board.unread:
+        what = "has not been read yet"
     hint = f" Did you mean {near[0]}?" if near else ""
     links = [
         link(direction_title(direction), view=view, direction=direction.name)

@@ -9,12 +9,14 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import time
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from pathlib import Path
-from threading import Lock
+from threading import Lock, Thread
 from types import MappingProxyType
 from typing import Any
 
@@ -32,7 +34,8 @@ from .places import Place
 from .reported import FromHub
 
 _FILES = ("report.json", SAMPLES_FILE, REPLICATES_FILE)
-_READERS = 8  # threads: on a network file system the waiting overlaps
+_QUICK = 0.1  # seconds: who opens a view waits no longer to see whether files changed
+_READERS = 2  # threads: while one waits for a file; more would keep the page from its turn
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 
 Stamp = tuple[int, ...]  # times of writing and of the last change in ns, size, inode
@@ -70,6 +73,7 @@ class Board:
         places: the content of each ``significance.json``, by direction name.
         problems: one sentence for each file that could not be read, to be shown to the reader.
         revision: changes whenever a file changes.
+        unread: how many reports are still being read; nothing of their directions is here yet.
         reported: what others report on the Hub; never part of a ranking.
     """
 
@@ -81,6 +85,7 @@ class Board:
     revision: str
     _by_direction: Mapping[str, tuple[Entry, ...]] = field(repr=False)
     reported: FromHub = field(default_factory=FromHub)
+    unread: int = 0
 
     def of(self, direction: str) -> tuple[Entry, ...]:
         """The entries of one direction; empty for an unknown one."""
@@ -140,29 +145,60 @@ class Results:
         self._reported = reported or FromHub()
         self._reports: dict[str, tuple[Stamps, Report | str]] = {}
         self._board: Board | None = None
+        self._slow = False  # to look at every file
         self._lock = Lock()
 
     def board(self) -> Board:
         """The current results; unchanged files are not read again."""
         with self._lock:
+            started = time.monotonic()
             files = _stamps(self.root)
+            self._slow = time.monotonic() - started > _QUICK
             revision = hashlib.sha256(repr(files).encode()).hexdigest()[:16]
             if self._board is None or self._board.revision != revision:
                 self._board = self._read(files, revision)
             return self._board
 
+    def so_far(self) -> Board:
+        """The results as they were read last, if it takes long to see whether they changed.
+
+        That is seen behind then, for the next who asks. While they are read for the first time,
+        they are the directions that are complete.
+        """
+        board = self._board
+        if board is None or not (board.unread or self._slow):
+            return self.board()
+        if not self._lock.locked():
+            Thread(target=self.board, daemon=True).start()
+        return board
+
+    def read_behind(self, patience: float = 1.0) -> None:
+        """Read in another thread, and wait some seconds: a small folder has been read then."""
+        self._board = self._made({}, "", unread=1)  # nobody knows yet how many
+        reader = Thread(target=self.board, daemon=True)
+        reader.start()
+        reader.join(patience)
+
     def _read(self, files: Mapping[str, Stamp], revision: str) -> Board:
-        reports = [path for path in files if path.endswith("/report.json")]
-        stamps = {path: _stamps_beside(path, files) for path in reports}
-        stale = [p for p in reports if self._reports.get(p, (None,))[0] != stamps[p]]
+        stamps = {p: _stamps_beside(p, files) for p in files if p.endswith("/report.json")}
+        self._reports = {p: one for p, one in self._reports.items() if stamps.get(p) == one[0]}
+        stale = [path for path in stamps if path not in self._reports]
+        unread, first = len(stale), self._board is None or self._board.unread > 0
         with ThreadPoolExecutor(_READERS) as pool:
-            for path, result in zip(stale, pool.map(_read_one, stale), strict=True):
-                self._reports[path] = (stamps[path], result)
-        self._reports = {path: self._reports[path] for path in reports}
+            for _, direction in groupby(stale, key=lambda path: path.rsplit("/", 2)[0]):
+                if first:  # what changes later is shown when all of it has been read
+                    self._board = self._made(files, f"{revision}+{unread}", unread)
+                paths = list(direction)
+                for path, result in zip(paths, pool.map(_read_one, paths), strict=True):
+                    self._reports[path] = (stamps[path], result)
+                unread -= len(paths)
+        return self._made(files, revision)
+
+    def _made(self, files: Mapping[str, Stamp], revision: str, unread: int = 0) -> Board:
         problems, found = [], []
-        for path, (_, result) in self._reports.items():
+        for path in (path for path in files if path in self._reports):
             try:
-                found.append((Path(path), _checked(Path(path), result)))
+                found.append((Path(path), _checked(Path(path), self._reports[path][1])))
             except TSTBenchError as error:
                 problems.append(str(error))
         by_direction = _by_direction(found, files, public=self._public)
@@ -184,6 +220,7 @@ class Results:
             revision=revision,
             _by_direction=MappingProxyType(by_direction),
             reported=self._reported,
+            unread=unread,
         )
 
 

@@ -75,8 +75,8 @@ def launch(
     # A name that is allowed besides is that of a proxy, which others reach.
     public = bool(allowed_hosts) or host not in ("localhost", "127.0.0.1", "::1")
     board = Results(folder, read_reported(reported) if reported else None, public=public)
-    # Thousands of files: read before anybody waits for them.
-    held = {entry.direction.dataset for entry in board.board().entries}
+    board.read_behind()
+    held = {path.name for path in folder.iterdir()}
     if public and (licensed := sorted(held & set(LICENSED))):
         say(
             f"warning: {folder} has results of {', '.join(licensed)}, which is licensed, and other "

@@ -14,11 +14,11 @@ from .overview import Overview, OverviewColumn, OverviewRow
 from .places import bold
 from .runs import deviation, deviation_text, run_links
 from .standings import Standings
-from .table_parts import SHOWN, blocks, doubt, framed, parallel_key, sort_header, system_facts
+from .table_parts import SHOWN, doubt, framed, parallel_key, sort_header, system_facts
 from .words import metric_title, number, styles_text
 
 
-def overview_table(overview: Overview, standings: Standings) -> Markup:
+def overview_table(overview: Overview, standings: Standings, *, whole: bool = True) -> Markup:
     """Systems x directions, for one metric; bounds below."""
     columns = overview.columns
     groups = [
@@ -42,13 +42,15 @@ def overview_table(overview: Overview, standings: Standings) -> Markup:
             [_direction_header(i, column, overview) for i, column in enumerate(columns)],
         ),
     )
-    body = blocks(
-        [_overview_row(i, row, overview, standings) for i, row in enumerate(overview.systems)],
-        [_overview_row(0, row, overview, standings) for row in overview.bounds],
+    return framed(
+        f"{metric_title(overview.metric)} of each system on each direction",
+        head,
+        lambda i, row: _overview_row(i, row, overview, standings),
+        overview.systems,
+        overview.bounds,
         width=1 + len(summaries) + len(columns),
+        whole=whole,
     )
-    caption = f"{metric_title(overview.metric)} of each system on each direction"
-    return framed(caption, head, body, len(overview.systems))
 
 
 def _summary_headers(overview: Overview) -> list[Markup]:

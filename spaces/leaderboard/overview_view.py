@@ -37,7 +37,7 @@ def overview_view(board: Board, query: Query, ranks: RankCache) -> View:
             _notes(query, overview),
             problems(board),
             el("div", download_buttons(), copy_link(), class_="filters"),
-            overview_table(overview, standings),
+            overview_table(overview, standings, whole=query.rows == "all"),
             _how_to_read(overview, standings, pending=pending),
             picture,
         ]

@@ -73,12 +73,12 @@ class Page:
     def _picture(
         self, make: Callable[[Board, Query, RankCache], Markup], query: dict[str, Any]
     ) -> dict[str, Any]:
-        board, asked = self._results.board(), Query.parse(query)
+        board, asked = self._results.so_far(), Query.parse(query)
         return {"html": str(_safely(lambda: View(make(board, asked, self._ranks), "")).html)}
 
     def render(self, query: Query) -> View:
         """The view of a query; an error becomes a view with a message."""
-        return _safely(lambda: render(self._results.board(), query, self._ranks))
+        return _safely(lambda: render(self._results.so_far(), query, self._ranks))
 
     def serving_options(self, *first: Middleware) -> dict[str, Any]:
         """The arguments of ``Blocks.launch`` besides the address.

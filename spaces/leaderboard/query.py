@@ -42,6 +42,7 @@ class Query:
     text: str = ""
     texts: str = ""
     p: str = "1"
+    rows: str = ""  # "all" for more than the first of a long table
     unknown_view: str = ""  # what the link asked for instead of a view
 
     @classmethod

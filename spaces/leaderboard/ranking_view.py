@@ -37,7 +37,7 @@ def ranking_view(board: Board, query: Query, ranks: RankCache) -> View:
             problems(board),
             filters(scene.ranking),
             _order(scene.ranking),
-            ranking_table(scene.ranking),
+            ranking_table(scene.ranking, whole=query.rows == "all"),
             _how_to_read(scene),
             reported_block(board.reported, scene.direction),
         ]

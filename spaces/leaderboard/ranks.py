@@ -11,11 +11,13 @@ from typing import Any, TypeVar
 from .data import Board
 from .groups import Setting
 from .overview import Overview
+from .ranking import Ranking, build_ranking
 from .significance import ComputedPlaces, computed_places, stored_places
 from .standings import Standings, standings
 
 _PATIENCE = 0.25  # seconds that a first view may wait, enough for small boards
 _KEPT = 64
+_RANKINGS = 8
 Result = TypeVar("Result")
 
 
@@ -25,6 +27,7 @@ class RankCache:
     def __init__(self) -> None:
         self._pool = futures.ThreadPoolExecutor(1, thread_name_prefix="ranks")
         self._found: dict[object, futures.Future[Any]] = {}
+        self._rankings: dict[object, Ranking] = {}
         self._lock = Lock()
 
     def get(self, board: Board, setting: Setting) -> tuple[ComputedPlaces, bool]:
@@ -33,6 +36,14 @@ class RankCache:
             return {}, False
         found = self._soon(*_places(board, setting))
         return found or {}, found is None
+
+    def ranking(self, board: Board, setting: Setting) -> tuple[Ranking, bool]:
+        """The table with these places; the last few are kept, as a long one takes a second."""
+        computed, pending = self.get(board, setting)
+        key = (_places(board, setting)[0], pending)
+        found = self._rankings.get(key) or build_ranking(board, setting, computed)
+        self._rankings = {**dict([*self._rankings.items()][-_RANKINGS:]), key: found}
+        return found, pending
 
     def ask(self, board: Board, settings: Iterable[Setting]) -> None:
         """Have the places of many settings computed: one moment for all instead of one for each."""

@@ -14,7 +14,7 @@ from .data import Board, direction_title
 from .groups import Setting, choose, settings
 from .markup import el, join
 from .query import Query
-from .ranking import Ranking, build_ranking
+from .ranking import Ranking
 from .ranks import RankCache
 from .runs import together
 
@@ -85,8 +85,7 @@ def open_scene(
     setting = choose(found, query.setting)
     keys = [one.key for one in found]
     notes.append(missing("way of scoring", query.setting, keys, f"the one of {setting.label}"))
-    computed, pending = ranks.get(board, setting)
-    ranking = build_ranking(board, setting, computed)
+    ranking, pending = ranks.ranking(board, setting)
     said = tuple(note for note in notes if note is not None)
     return Scene(board, direction, found, setting, said, ranking, pending)
 

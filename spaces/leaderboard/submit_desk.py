@@ -71,7 +71,7 @@ class Desk:
     @property
     def first(self) -> str:
         """The direction that the ranking opens on, if it can be submitted to."""
-        shown = (direction.name for direction in self.results.board().directions)
+        shown = (direction.name for direction in self.results.so_far().directions)
         return next((name for name in shown if name in self.directions), self.directions[0])
 
     def take(
@@ -156,6 +156,7 @@ class Desk:
         except Exception:
             _LOG.exception("publishing a submission failed")
             return refused(_NOT_PUBLISHED), folder, gr.Button(interactive=True)
+        self.results.board()  # the link to it shows it
         forget(folder)
         there = https_link(receipt.url, "Open it") or link(
             "See it there", view="ranking", direction=report.direction

@@ -13,11 +13,11 @@ from .data import Entry
 from .markup import el, https_link
 from .ranking import Cell, Column, Ranking, Row
 from .runs import deviation_text, run_links
-from .table_parts import SHOWN, blocks, doubt, framed, parallel_key, sort_header, system_facts
+from .table_parts import SHOWN, doubt, framed, parallel_key, sort_header, system_facts
 from .words import ASPECT_TITLES, interval_text, number, rank_text, unit_text
 
 
-def ranking_table(ranking: Ranking) -> Markup:
+def ranking_table(ranking: Ranking, *, whole: bool = True) -> Markup:
     """Systems x metrics, in the order of the first column."""
     columns = ranking.columns
     groups = [
@@ -35,12 +35,15 @@ def ranking_table(ranking: Ranking) -> Markup:
             sort_header("Date", "date", "text", class_="date"),
         ),
     )
-    body = blocks(
-        [_ranking_row(i, row, columns) for i, row in enumerate(ranking.systems)],
-        [_ranking_row(0, row, columns) for row in ranking.bounds],
+    return framed(
+        "Systems by metric, best first",
+        head,
+        lambda i, row: _ranking_row(i, row, columns),
+        ranking.systems,
+        ranking.bounds,
         width=3 + len(columns),
+        whole=whole,
     )
-    return framed("Systems by metric, best first", head, body, len(ranking.systems))
 
 
 def _groups(columns: tuple[Column, ...]) -> list[tuple[str, list[Column], int]]:

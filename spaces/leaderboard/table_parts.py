@@ -1,9 +1,13 @@
 """The parts of every table of the page; static/js/ adds the behaviour.
 
-The browser sorts and filters: every cell has its value as data, and the server is not asked again.
+The browser sorts and filters: every cell has its value as data. A long table comes with its first
+rows alone, and the script asks for the whole one behind.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from markupsafe import Markup
 
@@ -13,6 +17,7 @@ from .markup import el, join
 from .words import FAMILIES, parallel_text
 
 SHOWN = 50  # rows of a long table before "show all"
+Row = TypeVar("Row")
 
 
 def sort_header(
@@ -91,17 +96,6 @@ def _parallel_flag(system: SystemInfo) -> Markup | None:
     return el("span", mark, class_="flag", title=parallel_text(system.needs_parallel))
 
 
-def blocks(systems: list[Markup], bounds: list[Markup], width: int) -> Markup:
-    """The rows: ranked systems, and below them the bounds under a heading of their own."""
-    heading = el(
-        "tr",
-        el("th", el("span", "Bounds: not ranked"), colspan=width, scope="rowgroup"),
-        class_="heading",
-    )
-    below = el("tbody", heading, bounds, class_="bounds") if bounds else None
-    return join([el("tbody", systems), below])
-
-
 def scrolling(table: Markup, label: str) -> Markup:
     """A table in a box that scrolls sideways, so that the page does not; its edges say so."""
     label = f"{label}. Scrolls sideways."
@@ -109,12 +103,46 @@ def scrolling(table: Markup, label: str) -> Markup:
     return el("div", box, class_="edge")
 
 
-def framed(caption: str, head: Markup, body: Markup, rows: int) -> Markup:
-    """The table that is sorted and filtered, with what stands below a long or an empty one."""
-    table = el("table", el("caption", caption, class_="unseen"), head, body, class_="board")
+def framed(
+    caption: str,
+    head: Markup,
+    draw: Callable[[int, Row], Markup],
+    systems: Sequence[Row],
+    bounds: Sequence[Row],
+    *,
+    width: int,
+    whole: bool,
+) -> Markup:
+    """The table that is sorted and filtered, with what stands below a long or an empty one.
+
+    Args:
+        caption: of the table.
+        head: its header.
+        draw: one row, with its place.
+        systems: what is ranked.
+        bounds: what stands below it, under a heading of its own.
+        width: how many columns there are.
+        whole: whether a long table has all its rows; otherwise the script asks for the others.
+    """
+    first = None if whole else SHOWN
+    heading = el(
+        "tr",
+        el("th", el("span", "Bounds: not ranked"), colspan=width, scope="rowgroup"),
+        class_="heading",
+    )
+    below = [draw(0, row) for row in bounds[:first]]
+    table = el(
+        "table",
+        el("caption", caption, class_="unseen"),
+        head,
+        el("tbody", [draw(i, row) for i, row in enumerate(systems[:first])]),
+        el("tbody", heading, below, class_="bounds") if bounds else None,
+        class_="board",
+        data_left_out=not whole and max(len(systems), len(bounds)) > SHOWN,
+    )
     more = el(
         "button",
-        f"Show all {rows} systems",
+        f"Show all {len(systems)} systems",
         type="button",
         class_="quiet more",
         data_action="more",
@@ -126,4 +154,4 @@ def framed(caption: str, head: Markup, body: Markup, rows: int) -> Markup:
         class_="nothing",
         hidden=True,
     )
-    return join([scrolling(table, caption), nothing, more if rows > SHOWN else None])
+    return join([scrolling(table, caption), nothing, more if len(systems) > SHOWN else None])

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from markupsafe import Markup
+
 from .about import about_view
 from .address import missing_view
+from .controls import notice
 from .data import Board
 from .markup import el, join
 from .overview_view import overview_view
@@ -33,8 +36,15 @@ def _view(board: Board, query: Query, ranks: RankCache) -> View:
     if query.view == "submit":  # made of Gradio's components, see submit_page.py
         waiting = el("p", "The form is loading\N{HORIZONTAL ELLIPSIS}", class_="form-loading")
         return View(waiting, VIEWS["submit"])
-    view = _VIEWS.get(query.view, ranking_view)
-    return view(board, query, ranks)
+    make = _VIEWS.get(query.view, ranking_view)
+    if not board.unread:
+        return make(board, query, ranks)
+    reading = notice(
+        f"The results are still being read; reports left: {board.unread:,}. A direction is shown "
+        "once all of its reports have been read."
+    )
+    view = make(board, query, ranks) if board.entries else View(Markup(), "Leaderboard")
+    return replace(view, html=join([reading, view.html]), pending=True, status=200)
 
 
 _VIEWS = {

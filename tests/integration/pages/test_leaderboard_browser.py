@@ -217,6 +217,43 @@ class TestRanking:
         )
 
 
+class TestLongTable:
+    @pytest.fixture
+    def url(self, tmp_path_factory):
+        """60 systems: each has one percent less than the one before it."""
+        from tstbench.spaces.leaderboard import launch
+
+        root = tmp_path_factory.mktemp("long") / "results"
+        for i in range(60):
+            write(root, report(f"s-{i:02}", {"acc": 90.0 - i}))
+        running = launch(root, port=0, block=False)
+        yield running.url
+        running.close()
+
+    @pytest.mark.parametrize("view", ["ranking", "overview"])
+    def test_every_row_is_found_sorted_and_shown(self, visit, view):
+        page = visit(f"view={view}&q=s-59")
+        page.wait_for_function("document.querySelectorAll('tr[data-name]').length == 60")
+        assert names(page) == ["s-59"], "a link finds a row that did not come with the page"
+        page.fill("[data-local=q]", "")
+        assert names(page) == [f"s-{i:02}" for i in range(50)]
+        page.click("th[data-key=system] .sort")
+        page.click("th[data-key=system] .sort")
+        assert names(page) == [f"s-{i:02}" for i in range(59, 9, -1)]
+        page.click("text=Show all 60 systems")
+        assert names(page) == [f"s-{i:02}" for i in range(59, -1, -1)]
+        assert not page.is_visible(".more")
+
+    def test_a_server_that_is_gone_is_named(self, visit):
+        page = visit(
+            f"direction={THERE}",
+            script="""
+            window.fetch = () => Promise.reject(new TypeError("Failed to fetch"))""",
+        )
+        page.wait_for_selector(".more:has-text('The other systems did not arrive')")
+        assert len(names(page)) == 50
+
+
 class TestOtherViews:
     def test_all_directions(self, visit):
         page = visit("view=overview&metric=r_bleu")

@@ -3,6 +3,7 @@
 import json
 import random
 from dataclasses import replace
+from threading import Event
 
 import pytest
 from leaderboard_pages import Page, column, ranking_of, show
@@ -19,6 +20,7 @@ from leaderboard_results import (
 from tstbench.datasets_scripts.judgments.schema import Judgment, write_judgments
 from tstbench.errors import MissingFileError
 from tstbench.files import write_json
+from tstbench.spaces.leaderboard import data
 from tstbench.spaces.leaderboard.correlation import correlate
 from tstbench.spaces.leaderboard.data import Results, fetch_results
 from tstbench.spaces.leaderboard.groups import settings
@@ -27,6 +29,7 @@ from tstbench.spaces.leaderboard.query import VIEWS, Query
 from tstbench.spaces.leaderboard.ranking import build_ranking
 from tstbench.spaces.leaderboard.ranks import RankCache
 from tstbench.spaces.leaderboard.significance import computed_places, stored_places
+from tstbench.spaces.leaderboard.views import render
 
 
 @pytest.fixture
@@ -427,6 +430,47 @@ class TestResults:
             assert html.count("§") == html.count(f"§ ours: {escaped}") + 1, view  # and the legend
             assert escaped in html
         assert "§" not in show(root, view="system", system="theirs").html
+
+    def test_a_long_table_comes_with_its_first_rows_and_is_had_whole(self, root):
+        for i in range(60):  # s-00 is best
+            write(root, report(f"s-{i:02}", {"acc": 90.0 - i}))
+        best = [f"s-{i:02}" for i in range(60)]
+        for view in ("ranking", "overview"):
+            for rows, count in (("", 50), ("all", 60)):
+                page = Page(show(root, view=view, rows=rows).html)
+                names = [a["data-name"] for a in page.all("tr") if "data-name" in a]
+                assert names == best[:count], (view, rows)
+                (table,) = (a for a in page.all("table") if a["class"] == "board")
+                assert ("data-left-out" in table) == (count == 50)
+                assert "Show all 60 systems" in page.text
+
+    def test_a_direction_is_shown_once_all_of_it_is_read(self, root, monkeypatch):
+        for name in ("a", "b"):
+            write(root, report(name, {"acc": 50.0}, BACK))
+            write(root, report(name, {"acc": 60.0}, THERE))  # alphabetically before BACK
+        go = Event()
+        read = data._read_one
+        late = f"{BACK}/system-1"
+
+        def slowly(path):
+            assert late not in path or go.wait(60)
+            return read(path)
+
+        monkeypatch.setattr(data, "_read_one", slowly)
+        results = Results(root)
+        results.read_behind(patience=0)
+        while (board := results.so_far()).unread != 2:
+            pass
+        assert [entry.direction.name for entry in board.entries] == [THERE, THERE]
+        shown = render(board, Query.parse({"direction": BACK}), RankCache())
+        assert shown.pending
+        assert "reports left: 2." in shown.html
+        assert f"{BACK} has not been read yet" in shown.html
+        go.set()
+        assert results.board().unread == results.so_far().unread == 0
+        assert [e.direction.name for e in results.so_far().entries] == [THERE, THERE, BACK, BACK]
+        shown = render(results.so_far(), Query.parse({"direction": BACK}), RankCache())
+        assert (shown.pending, "read" in Page(shown.html).text.split("Rank")[0]) == (False, False)
 
     def test_a_query_is_data(self):
         assert Query.parse(None) == Query.parse([1]) == Query()

@@ -88,7 +88,7 @@ const ACTIONS = {
   async download(button) {
     let file;
     try {
-      file = await ask("download", button.value);
+      file = await ask("download", [button.value]);
     } catch (error) {
       return answer(button, "The server did not answer");
     }

@@ -125,12 +125,18 @@ function applyFilter() {
   const heading = table().querySelector(".heading");
   if (heading) heading.hidden = bounds === 0;
   const more = stage.querySelector(".more");
+  const count = stage.querySelector(".count");
+  if (table().dataset.leftOut !== undefined) {
+    // The others are on their way: nothing can be counted yet.
+    if (expanded && more) more.textContent = "Loading\u2026";
+    if (count) count.textContent = "Loading\u2026";
+    return;
+  }
   if (more) {
     more.hidden = expanded || kept <= SHOWN;
     more.textContent = `Show all ${kept} systems`;
   }
   stage.querySelector(".nothing").hidden = kept + bounds > 0;
-  const count = stage.querySelector(".count");
   if (count) {
     const systems = all.filter((row) => row.dataset.bound === undefined).length;
     const [some, below] = [plural(systems, "system"), bounds ? `, ${plural(bounds, "bound")}` : ""];

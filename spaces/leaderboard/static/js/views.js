@@ -1,13 +1,18 @@
 /* Views: requested from the server, put on the stage. */
 
-async function ask(name, ...more) {
+async function ask(name, more = [], wanted = query) {
   const answer = await fetch(`${root}/gradio_api/run/${name}`, {
     method: "POST",
     headers: { "Content-Type": "application/json" },
-    body: JSON.stringify({ data: [query, ...more] }),
+    body: JSON.stringify({ data: [wanted, ...more] }),
   });
   if (!answer.ok) throw new Error(`${name}: ${answer.status}`);
   return (await answer.json()).data[0];
+}
+
+/* What is asked for, with all rows of a long table. */
+function whole() {
+  return { ...query, rows: "all" };
 }
 
 async function show({ focus = false, quiet = false } = {}) {
@@ -22,7 +27,7 @@ async function show({ focus = false, quiet = false } = {}) {
   if (!quiet) stage.setAttribute("aria-busy", "true");
   let answer;
   try {
-    answer = await ask("view");
+    answer = await ask("view", [], quiet ? whole() : query); // what was there stays there
   } catch (error) {
     if (mine !== turn) return;
     stage.setAttribute("aria-busy", "false");
@@ -47,14 +52,38 @@ function revealLink() {
 }
 
 /* What to do once a view is on the stage, whoever put it there. */
-function settle({ title: name, pending }) {
+async function settle({ title: name, pending }) {
   const mine = turn;
   title = document.title = `${name} \u2013 TSTBench`;
   applyLocal();
   watchEdges();
   hush();
   watchPictures();
+  if (table()?.dataset.leftOut !== undefined) await addRows();
   if (pending) setTimeout(() => mine === turn && show({ quiet: true }), AGAIN);
+}
+
+/* The rows that a first answer leaves out; if the results changed meanwhile, the view as it is now. */
+async function addRows() {
+  const mine = turn;
+  const answer = await ask("view", [], whole()).catch(() => null);
+  if (mine !== turn) return;
+  const box = document.createElement("template");
+  box.innerHTML = answer?.html ?? "";
+  const all = box.content.querySelector("table.board");
+  if (!all) {
+    for (const place of stage.querySelectorAll(".more, .count"))
+      place.textContent = "The other systems did not arrive: reload the page";
+    return;
+  }
+  const columns = (one) => [...one.tHead.rows[1].cells].map((th) => th.dataset.key + th.dataset.signature).join();
+  if (columns(all) !== columns(table())) return show({ quiet: true });
+  const there = new Set(rows().map((row) => row.dataset.name));
+  [...table().tBodies].forEach((body, i) => {
+    body.append(...[...(all.tBodies[i]?.rows ?? [])].filter(({ dataset }) => dataset.name && !there.has(dataset.name)));
+  });
+  delete table().dataset.leftOut;
+  applyLocal();
 }
 
 /* The field being typed in is replaced with the view: put the cursor back. */

@@ -113,11 +113,6 @@ def language_of(direction: Direction | None) -> str:
     return dataset_facts(direction.dataset).language if direction and known else "en"
 
 
-def style_index(direction: Direction, style: str) -> int:
-    """A style's index among its dataset's styles: the label that classifiers use for it."""
-    return dataset_facts(direction.dataset).styles.index(style)
-
-
 def directions_of(dataset: str) -> tuple[Direction, ...]:
     """The directions of a dataset.
 

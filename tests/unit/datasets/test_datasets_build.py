@@ -16,7 +16,6 @@ from tstbench.datasets_scripts.fingerprint import fingerprint, style_fingerprint
 from tstbench.datasets_scripts.known import DATASETS
 from tstbench.datasets_scripts.load import load_styles, load_test_set
 from tstbench.datasets_scripts.mini.mini import Mini
-from tstbench.datasets_scripts.publication import require_publishable
 from tstbench.errors import MissingFileError, UnknownNameError
 
 DIRECTIONS = DATASETS["mini"].directions
@@ -215,9 +214,3 @@ def test_every_dataset_has_a_builder_and_a_card(name):
     assert card.front["language"] == ["en"]
     assert {"Licence"} <= set(re.findall(r"^## (.+)$", card.body, re.MULTILINE))
     assert name == "mini" or card.citation.startswith("@")
-
-
-def test_only_built_folders_can_be_publishable(report, tmp_path):
-    require_publishable(report.folder)
-    with pytest.raises(MissingFileError, match=r"fingerprint\.json"):
-        require_publishable(tmp_path)

@@ -26,7 +26,7 @@ from sklearn.pipeline import make_pipeline
 from torch.optim.optimizer import register_optimizer_step_post_hook
 from transformers import pipeline
 
-from tstbench.datasets_scripts.known import parse_direction, style_index
+from tstbench.datasets_scripts.known import parse_direction
 from tstbench.datasets_scripts.load import TestSet, load_styles, load_test_set
 from tstbench.errors import InputError, IntegrityError, UnknownNameError
 from tstbench.metrics.scorers.artefacts import find
@@ -471,7 +471,7 @@ def test_yelp_is_learned_without_its_test_sentences(sources):
     tests = [load_test_set(f"yelp/{a}-to-{b}") for a, b in (STYLES, STYLES[::-1])]
     exclude = [t for test in tests for texts in (test.sources, *test.references) for t in texts]
     sources_again = [
-        (t.upper(), style_index(test.direction, test.direction.source_style))
+        (t.upper(), data.styles.index(test.direction.source_style))
         for test in tests
         for t in test.sources
     ]
@@ -489,7 +489,7 @@ def test_yelp_is_learned_without_its_test_sentences(sources):
     classifier = load_classifier(artefact)
     for test in tests:
         predicted = classifier.distribution(test.sources).argmax(axis=1)
-        assert (predicted == style_index(test.direction, test.direction.source_style)).mean() > 0.93
+        assert (predicted == data.styles.index(test.direction.source_style)).mean() > 0.93
 
 
 def test_too_few_sentences_to_spare_a_tenth_are_all_trained_on():

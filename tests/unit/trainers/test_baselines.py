@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from prepared import BACK, DIRECTION
 
-from tstbench.datasets_scripts.known import parse_direction, style_index
+from tstbench.datasets_scripts.known import DATASETS, parse_direction
 from tstbench.datasets_scripts.load import load_styles, load_test_set
 from tstbench.datasets_scripts.training import TrainingData, TrainingPart
 from tstbench.errors import InputError, IntegrityError, MissingSystemError, UnknownNameError
@@ -50,12 +50,9 @@ def test_random_target_draws_training_sentences_of_the_target_style(direction):
     test_set = load_test_set(direction)
     predictions = predict("random-target", test_set)
     training = load_styles("mini").training
-    assert set(predictions) <= set(
-        training.of(style_index(test_set.direction, test_set.direction.target_style))
-    )
-    assert not set(predictions) & set(
-        training.of(style_index(test_set.direction, test_set.direction.source_style))
-    )
+    label = DATASETS["mini"].styles.index
+    assert set(predictions) <= set(training.of(label(test_set.direction.target_style)))
+    assert not set(predictions) & set(training.of(label(test_set.direction.source_style)))
     assert len(set(predictions)) > 30
     assert predict("random-target", test_set) == predictions
 

@@ -46,11 +46,11 @@ def ranks_of(values: np.ndarray) -> np.ndarray:
     )
 
 
-def best_first(ranks: Sequence[Sequence[float | None]], names: Sequence[str]) -> list[int]:
-    """The order of rows, best first; ties go to the one with more directions, then by name.
+def shares_won(ranks: Sequence[Sequence[float | None]]) -> list[float]:
+    """The share of the others that each one beats; a draw is half, and one that met nobody has 0.5.
 
-    >>> best_first([[1.0, 2.0], [2.0, None], [None, 1.0]], ["a", "b", "c"])
-    [2, 0, 1]
+    >>> shares_won([[1.0, 2.0], [2.0, None], [None, 1.0]])
+    [0.5, 0.0, 1.0]
     """
     if not ranks:
         return []
@@ -64,7 +64,4 @@ def best_first(ranks: Sequence[Sequence[float | None]], names: Sequence[str]) ->
     np.fill_diagonal(met, False)
     won = ((ahead > 0) + 0.5 * (ahead == 0)) * met
     share = np.where(met.any(axis=1), won.sum(axis=1) / np.maximum(met.sum(axis=1), 1), 0.5)
-    covered = present.sum(axis=1)
-    return sorted(
-        range(len(names)), key=lambda i: (-round(float(share[i]), 9), -covered[i], names[i])
-    )
+    return [round(float(one), 9) for one in share]

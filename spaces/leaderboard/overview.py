@@ -16,7 +16,7 @@ from ...metrics.registry import METRICS
 from ...metrics.signature import Signature
 from .data import Board, Entry, distinct
 from .groups import protocol, protocol_key
-from .head_to_head import best_first, column_ranks
+from .head_to_head import column_ranks, shares_won
 from .runs import together
 
 
@@ -35,6 +35,7 @@ class OverviewRow:
 
     Attributes:
         ranks: its rank by value among the systems of each column; ``None`` throughout for a bound.
+        won: the share of the other systems that it beats, of the bounds for a bound: the order.
         mean: of its values; ``None`` unless it has all of them and a mean is meaningful.
         mean_rank: over the columns that it has; compare it only between complete rows.
     """
@@ -44,6 +45,7 @@ class OverviewRow:
     values: tuple[float | None, ...]
     ranks: tuple[float | None, ...]
     mean: float | None
+    won: float = 0.5
 
     @property
     def is_bound(self) -> bool:
@@ -223,8 +225,11 @@ def _rows(
     for bound in (False, True):
         block = [row for row in rows if row.is_bound is bound]
         ranks = column_ranks([row.values for row in block], sign)
-        order = best_first(ranks, [row.system.casefold() for row in block])
-        found += (block[i] if bound else replace(block[i], ranks=tuple(ranks[i])) for i in order)
+        placed = [
+            replace(row, won=won) if bound else replace(row, won=won, ranks=tuple(own))
+            for row, won, own in zip(block, shares_won(ranks), ranks, strict=True)
+        ]
+        found += sorted(placed, key=lambda row: (-row.won, -row.covered, row.system.casefold()))
     return found
 
 

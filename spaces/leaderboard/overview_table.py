@@ -59,6 +59,17 @@ def _summary_headers(overview: Overview) -> list[Markup]:
     if overview.why_no_rank is None:
         found.append(
             sort_header(
+                "Beats",
+                "won",
+                "number",
+                small="% of others \N{UPWARDS ARROW}",
+                hint="The share of the other systems that it beats: of each two, the one with the "
+                "better mean rank on the directions that both have wins",
+                class_="value mean",
+            )
+        )
+        found.append(
+            sort_header(
                 "Mean rank",
                 "rank",
                 "number",
@@ -100,7 +111,11 @@ def _direction_header(index: int, column: OverviewColumn, overview: Overview) ->
 def _overview_row(index: int, row: OverviewRow, overview: Overview, standings: Standings) -> Markup:
     entry = next(entry for entry in row.entries if entry is not None)
     system = entry.report.system
-    cells = [_rank_cell(row, standings)] if overview.why_no_rank is None else []
+    cells = []
+    if overview.why_no_rank is None:
+        won = el("span", DASH if row.is_bound else f"{row.won:.0%}".rstrip("%"))
+        value = None if row.is_bound else row.won
+        cells += [el("td", won, class_="value mean", data_value=value), _rank_cell(row, standings)]
     if overview.why_no_mean is None:
         cells.append(_mean_cell(row, overview.unit))
     cells += (_value_cell(i, row, overview, standings) for i in range(len(row.values)))

@@ -99,8 +99,8 @@ def _how_to_read(overview: Overview, standings: Standings, *, pending: bool) -> 
     elif not all(standings.tested):
         lines.append("Where the replicates for the test are missing, only the best value is bold.")
     lines.append(
-        "Order: by the share of other systems that a system beats, comparing each two by their "
-        "mean rank on the directions that both have."
+        "Order: by the share of other systems that a system beats (Beats), comparing each two by "
+        "their mean rank on the directions that both have; a draw is half a win."
     )
     if overview.why_no_rank is None:
         lines.append(

@@ -109,6 +109,16 @@ def test_every_tab_on_every_screen(visit, width, scheme):
     assert page.evaluate("document.body.classList.contains('dark')") == (scheme == "dark")
 
 
+def test_the_order_of_all_directions_is_in_a_column_of_its_own(visit):
+    page = visit("view=overview&metric=joint")
+    order = names(page)
+    assert order[:3] == ["half", "delete-and-retrieve", "delete-retrieve"]
+    assert page.get_attribute("th[data-key=won]", "aria-sort") == "descending"
+    assert page.get_attribute("th[data-key=rank]", "aria-sort") == "none"
+    page.click("th[data-key=won] .sort")
+    assert names(page)[:3] == ["delete-retrieve", "delete-and-retrieve", "half"]
+
+
 def test_the_notes_stand_apart_from_the_table(visit):
     page = visit()
     table, notes = (page.locator(box).bounding_box() for box in (".scroller", ".legend"))

@@ -109,6 +109,13 @@ class TestMeanRank:
         }
         html = show(several, view="overview").html
         assert "<small>2 of 4</small>" in html
+        # By hand: half beats both others, delete-and-retrieve one of the two; 1.00, 1.50 and 2.50
+        # stand beside it, of other directions.
+        shown = re.findall(
+            r'<td class="value mean"(?: data-value="([^"]*)")?><span>(\d+|–)</span>', html
+        )
+        assert shown == [("1.0", "100"), ("0.5", "50"), ("0.0", "0"), ("", "–"), ("", "–")]
+        assert html.index('data-key="won"') < html.index('data-key="rank"')
         assert "compares with no other" in html
 
     def test_the_interval_of_a_case_worked_by_hand(self, root):

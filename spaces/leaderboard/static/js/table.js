@@ -60,9 +60,10 @@ function applySort() {
   showRanks(numeric && chosen.dataset.tested ? chosen : first);
 }
 
-/* The server's own order, where no column says it. */
+/* The server's own order, which has more than the column that says it: ties. */
 function applyPlaces(all) {
-  for (const th of all) if (th.dataset.key) th.setAttribute("aria-sort", "none");
+  for (const th of all)
+    if (th.dataset.key) th.setAttribute("aria-sort", th.dataset.key === "won" ? "descending" : "none");
   arrange((one, other) => one.dataset.place - other.dataset.place);
 }
 

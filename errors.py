@@ -27,6 +27,10 @@ class InputError(TSTBenchError, ValueError):
     """The given data is wrong: misaligned, empty, of the wrong kind."""
 
 
+class TooLittleError(InputError):
+    """There is too little to learn from: what needs it is left out, the rest goes on."""
+
+
 ELSEWHERE = "Scorers and downloads are kept in TSTBENCH_HOME"
 
 

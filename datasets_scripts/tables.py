@@ -152,9 +152,12 @@ def read_records(path: Path, name: str) -> Iterator[tuple[int, list[str]]]:
     """
     tabs = path.suffix.lower() == ".tsv"
     text = read_text(path)
-    quoting = csv.QUOTE_NONE if tabs and not _is_quoted(text) else csv.QUOTE_MINIMAL
+    lines, plain = io.StringIO(text, newline=""), tabs and not _is_quoted(text)
     reader = csv.reader(
-        io.StringIO(text, newline=""), delimiter="\t" if tabs else ",", quoting=quoting, strict=True
+        lines,
+        delimiter="\t" if tabs else ",",
+        quoting=csv.QUOTE_NONE if plain else csv.QUOTE_MINIMAL,
+        strict=True,
     )
     try:
         for cells in reader:

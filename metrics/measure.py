@@ -122,10 +122,13 @@ class Measuring(Context):
             yield from self.needs(part)
 
     def _left_out(self, metric: str) -> str | None:
-        """Why the metric does not apply: its own rules, or a scorer that reads English alone."""
+        """Why the metric does not apply: its own rules, or what a scorer has learned."""
         family, language = family_of(metric), self.inputs.language
         if why := family.left_out(metric, self.inputs, self.choices.of(family.name)):
             return why
+        for need in self._own_needs(metric):
+            if why := self.scorers.untrained.get(need.role):
+                return f"the {role(need.role).title} has too little to learn from: {why}"
         english = preparation(language).is_english
         roles = () if english else (need.role for need in self._own_needs(metric))
         for name in filter(self.scorers.profile.reads_english_alone, roles):

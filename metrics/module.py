@@ -46,7 +46,7 @@ Args:
 """
 
 # What every module takes, of the computation that runs.
-_SHARED: ContextVar[Mapping[str, Any]] = ContextVar("_SHARED")
+_SHARED: ContextVar[dict[str, Any]] = ContextVar("_SHARED")
 _NEEDED = {
     "sources": "one per prediction",
     "references": "one list per prediction, [] if there is none",

@@ -17,7 +17,7 @@ from ..datasets_scripts.directions import OUR_DATASETS, Direction
 from ..datasets_scripts.known import dataset_facts, directions_of
 from ..datasets_scripts.load import StyleData, StyleSplit, load_styles, split_to_learn
 from ..datasets_scripts.unchanged import about_dataset
-from ..errors import MissingScorerError, require
+from ..errors import MissingScorerError, TooLittleError, require
 from ..metrics.measure import roles_needed
 from ..metrics.options import BENCHMARK, Choices, choices
 from ..metrics.registry import benchmark_metrics
@@ -77,6 +77,8 @@ def prepare(
 ) -> list[Artefact]:
     """Make sure that every scorer the metrics need on one direction exists.
 
+    Metrics whose scorer has too little to learn from are left out.
+
     Returns:
         The scorers that are trained here; others are only looked up.
 
@@ -86,6 +88,7 @@ def prepare(
         MissingExtraError: a library that a scorer needs is not installed.
     """
     scorers, metrics = Scorers(profile, direction), tuple(metrics)
+    scorers.untrained.clear()  # there may be more to learn from now
     needed = roles_needed(metrics, scorers, choices)
     trained = [name for name in needed if is_trained_here(name, profile.spec(name))]
     for name in needed:  # better missed now than after an hour of training
@@ -102,7 +105,10 @@ def prepare(
             kind, split = kind_and_split(profile.spec(name))
             split = other_split(direction.dataset, split)
             of_split = partial(data, split=split or None)
-            made.append(TRAINERS[name](_Asked(direction, kind, split, of_split, data_dir)))
+            try:
+                made.append(TRAINERS[name](_Asked(direction, kind, split, of_split, data_dir)))
+            except TooLittleError as error:
+                scorers.untrained[name] = str(error)
     return made
 
 

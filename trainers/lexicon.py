@@ -17,7 +17,7 @@ from importlib.metadata import version
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from ..errors import InputError
+from ..errors import InputError, TooLittleError
 from ..metrics.scorers.lexicon import StyleLexicon
 from .settings import setting
 
@@ -96,7 +96,7 @@ def fit_lexicon(
     try:
         counts = counter.fit_transform(sentences)
     except ValueError as error:
-        raise InputError(
+        raise TooLittleError(
             f"no n-gram occurs in {config.min_count} of {len(sentences)} sentences"
         ) from error
     truth = np.asarray(labels)

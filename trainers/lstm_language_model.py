@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 import torch
 
-from ..errors import InputError
+from ..errors import TooLittleError
 from ..metrics.scorers.lstm_language_model import (
     END,
     PAD,
@@ -74,7 +74,7 @@ def fit(sentences: Sequence[str], config: LstmConfig) -> tuple[LstmLanguageModel
     counts = Counter(word for sentence in learned for word in sentence.split())
     vocabulary = sorted(word for word, count in counts.items() if count >= config.min_count)
     if not vocabulary:
-        raise InputError(
+        raise TooLittleError(
             f"no word occurs {config.min_count} times: give more text or a lower --min-count"
         )
     shape = LstmShape(

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from math import ceil
 
-from ..errors import InputError, require
+from ..errors import InputError, TooLittleError, require
 from ..metrics.scorers.word_vectors import WordVectors
 from .settings import setting
 
@@ -60,7 +60,7 @@ def fit_word_vectors(
         config: the settings.
 
     Raises:
-        InputError: no word occurs often enough.
+        TooLittleError: no word occurs often enough.
         MissingExtraError: gensim is not installed.
     """
     config = config or WordVectorsConfig()
@@ -77,7 +77,9 @@ def fit_word_vectors(
     )
     model.build_vocab(corpus)
     if not len(model.wv):
-        raise InputError(f"no word occurs {config.min_count} times in {len(sentences)} sentences")
+        raise TooLittleError(
+            f"no word occurs {config.min_count} times in {len(sentences)} sentences"
+        )
     enough = ceil(config.least_words / max(1, model.corpus_total_words))
     epochs = max(config.epochs, enough)
     model.train(corpus, total_examples=model.corpus_count, epochs=epochs)

@@ -122,6 +122,9 @@ def parse_profile(name: str) -> Profile:
     return PROFILES[name]
 
 
+_UNTRAINED: dict[tuple[Direction | None, str], dict[str, str]] = {}
+
+
 class Scorers:
     """The scorers of one profile for one direction: looked up, and loaded, when first needed."""
 
@@ -131,6 +134,8 @@ class Scorers:
         self.profile = profile
         self.direction = direction
         self.placement = placement
+        #: by role: why the scorer could not be trained when it was last tried in this process
+        self.untrained = _UNTRAINED.setdefault((direction, repr(profile)), {})
         self._found: dict[str, Found] = {}
         self._loaded: dict[str, Any] = {}
 

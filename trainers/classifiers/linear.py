@@ -11,7 +11,7 @@ from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
-from ...errors import InputError
+from ...errors import TooLittleError
 from ...metrics.scorers.linear import LinearModel, ngrams
 from ..settings import setting
 from .config import ClassifierConfig, Count, Positive
@@ -42,7 +42,7 @@ def fit(data: LabelledSentences, styles: Sequence[str], config: LinearConfig) ->
     """Train on labelled sentences.
 
     Raises:
-        InputError: no n-gram is frequent enough.
+        TooLittleError: no n-gram is frequent enough.
     """
     counter = CountVectorizer(
         analyzer=partial(ngrams, longest=config.longest_ngram), min_df=config.min_count
@@ -50,8 +50,9 @@ def fit(data: LabelledSentences, styles: Sequence[str], config: LinearConfig) ->
     try:
         counts = counter.fit_transform(data.sentences)
     except ValueError as error:  # "After pruning, no terms remain."
-        raise InputError(
-            f"no word occurs in {config.min_count} of the {len(data)} sentences: lower min_count"
+        raise TooLittleError(
+            f"no word occurs in {config.min_count} of the {len(data)} sentences: give more, "
+            "or train with a lower min_count"
         ) from error
     tfidf = TfidfTransformer(sublinear_tf=True)
     features = tfidf.fit_transform(counts)

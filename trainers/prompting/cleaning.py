@@ -179,7 +179,7 @@ def quotes_v2(text: str, about: Context) -> str:
     '"Good" is not "great"'
     """
     stripped, source = text.strip(), about.source.strip()
-    for begin, end in _QUOTES:
+    for begin, end in map(tuple, _QUOTES):
         around = stripped.startswith(begin) and stripped.endswith(end) and len(stripped) > 2
         own = source.startswith(begin) and source.endswith(end)
         inside = stripped[1:-1]

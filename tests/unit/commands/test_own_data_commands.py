@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 
+import evaluate
 import pytest
 from own_data import (
     ANNA,
@@ -25,6 +26,7 @@ from tstbench.datasets_scripts.own import read_data
 from tstbench.errors import (
     InputError,
 )
+from tstbench.pipelines.report import Report
 
 NAME = "manners/rude-to-polite"
 DOCS = ROOT / "docs" / "your_data.md"
@@ -149,3 +151,30 @@ def test_only_data_with_a_licence_becomes_a_repository(manners, tmp_path, capsys
     message = refusal(capsys, *arguments, "--data", manners)
     assert "manners has no licence, so it is not published" in message
     assert not hub.exists()
+
+
+def test_what_has_too_little_to_learn_from_is_left_out_by_name(tmp_path, capsys):
+    """16 sentences without a common sign, in a script without spaces: every sign is a word."""
+    signs = iter(map(chr, range(0x4E00, 0x4E00 + 22 * 5)))
+    for name, count in (("plain", 8), ("warm", 8), ("test", 3), ("ann", 3)):
+        sentences = ["".join(next(signs) for _ in range(5)) for _ in range(count)]
+        write_lines(tmp_path / f"{name}.txt", sentences)
+    file = tmp_path / "few.toml"
+    file.write_text(
+        'name = "few"\nstyles = ["plain", "warm"]\nlicence = "cc0-1.0"\nlanguage = "zh"\n'
+        '[train]\nplain = "plain.txt"\nwarm = "warm.txt"\n[[direction]]\nfrom = "plain"\n'
+        'to = "warm"\ntest = { sources = "test.txt", references = ["ann.txt"] }\n'
+    )
+    load_data(file)
+    way = ("--direction", "few/plain-to-warm")
+    outputs = tmp_path / "ann.txt"
+    code, out, err = command_line(capsys, "evaluate", outputs, *way, "--json")
+    assert code == 0, err
+    report = Report.model_validate_json(out)
+    assert (report.score("r_bleu").value, report.score("s_bleu").value) == (100, 0)
+    assert "ppl" in {score.metric for score in report.scores}
+    why = {one.metric: one.why for one in report.left_out}
+    for metric in ("acc", "joint", "joint_calibrated"):
+        assert "no word occurs in 2 of the 16 sentences" in why[metric]
+    texts = {"predictions": outputs.read_text().split(), "direction": "few/plain-to-warm"}
+    assert evaluate.load(str(ROOT / "metrics" / "acc")).compute(**texts)["acc"] is None

@@ -1,19 +1,20 @@
 """Reading a file of predictions, with exact messages when something is wrong with it.
 
 Accepted: plain text (one prediction per line, in the order of the sources), JSON Lines, a JSON
-array, CSV and TSV (a ``prediction`` column, and ``id`` if the order is not the test set's). A file
-is data: it is never executed.
+array, CSV and TSV (a ``prediction`` column, and ``id`` or ``source`` if the order is not the test
+set's). A file is data: it is never executed.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from ..datasets_scripts.cleaning import is_blank
+from ..datasets_scripts.cleaning import is_blank, match_key
 from ..datasets_scripts.load import TestSet
 from ..datasets_scripts.suspicious_form import check_no_records, is_header
 from ..datasets_scripts.tables import read_records
@@ -47,6 +48,7 @@ class _Row:
     place: str  # in the file: its line, or its entry in an array, from 1
     id: str | None
     prediction: str
+    source: object = None
 
 
 def find_outputs(arguments: Sequence[str]) -> list[tuple[str, Path]]:
@@ -182,7 +184,7 @@ def _row(path: Path, place: str, record: dict[str, object]) -> _Row:
             if not isinstance(text, str):
                 raise InputError(f"{path}, {place}: the prediction {text!r} is not text")
             name = record.get("id")
-            return _Row(place, None if name is None else str(name), text)
+            return _Row(place, None if name is None else str(name), text, record.get("source"))
     columns = ", ".join(printable(str(key)) for key in record) or "none"
     raise InputError(f"{path}, {place}: no 'prediction' column; the columns are: {columns}")
 
@@ -194,6 +196,17 @@ def _check_prediction(path: Path, row: _Row) -> None:
     where = f"{path}, {row.place}" + (f", id {row.id}" if row.id else "")
     if fault := prediction_fault(row.prediction):
         raise InputError(f"{where}: the prediction {fault}")
+
+
+def _by_source(rows: list[_Row], test_set: TestSet) -> list[_Row]:
+    """In the order of the test set, if a column ``source`` has its sources; else as they are."""
+    keys = [match_key(source) for source in test_set.sources]
+    found: dict[str, list[_Row]] = {}
+    for row in rows:
+        found.setdefault(match_key(str(row.source)), []).append(row)
+    if Counter(keys) != {key: len(some) for key, some in found.items()}:
+        return rows
+    return [found[key].pop(0) for key in keys]
 
 
 def _aligned(path: Path, rows: list[_Row], test_set: TestSet) -> list[str]:
@@ -216,7 +229,7 @@ def _aligned(path: Path, rows: list[_Row], test_set: TestSet) -> list[str]:
             raise InputError(
                 f"{path} has {found}, {direction} has {wanted} sources: {verdict}. {what_to_do}"
             )
-        return [row.prediction for row in rows]
+        return [row.prediction for row in _by_source(rows, test_set)]
     by_id: dict[str, _Row] = {}
     known = set(test_set.ids)
     counts = "" if len(rows) == wanted else f". It has {found} for {wanted} sources"

@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+from dataclasses import replace
 
 import pytest
 from prepared import DIRECTION, command_line, refusal
@@ -105,6 +106,26 @@ def test_ids_in_another_order_are_put_in_order(tmp_path, test_set, suffix):
     else:
         path.write_text("id,prediction\n" + "".join(f"{r['id']},{r['prediction']}\n" for r in rows))
     assert list(read_outputs(path, test_set).predictions) == TEXTS
+
+
+def test_a_column_of_sources_aligns_whatever_their_case_and_spaces(tmp_path, test_set):
+    path = tmp_path / "system.tsv"
+    pairs = [*zip(test_set.sources, TEXTS, strict=True)][::-1]
+    path.write_text("".join(f"{s.upper()}\t{t}\n" for s, t in [("source", "output"), *pairs]))
+    path.write_text(path.read_text().replace("SOURCE", "source"))
+    assert list(read_outputs(path, test_set).predictions) == TEXTS
+    other = [("another sentence.", pairs[0][1]), *pairs[1:]]  # of no sentence here: by the order
+    path.write_text("".join(f"{s}\t{t}\n" for s, t in [("source", "output"), *other]))
+    assert list(read_outputs(path, test_set).predictions) == TEXTS[::-1]
+
+
+def test_two_equal_sources_are_taken_in_their_order(tmp_path, test_set):
+    path = tmp_path / "system.jsonl"
+    sources = (test_set.sources[1], *test_set.sources[1:])
+    given = [{"source": s, "prediction": t} for s, t in zip(sources, TEXTS, strict=True)]
+    path.write_text(as_jsonl([*given[2:], *given[:2]]))
+    twice = replace(test_set, sources=sources)
+    assert list(read_outputs(path, twice).predictions) == TEXTS
 
 
 def test_other_columns_are_not_looked_at(tmp_path, test_set):

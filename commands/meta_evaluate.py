@@ -60,6 +60,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--no-tests", action="store_true", help="no tests of differences")
     parser.add_argument(
+        "--all",
+        action="store_true",
+        help="print every coefficient, direction and model, at system level too, with its bounds",
+    )
+    parser.add_argument(
         "--published",
         action="store_true",
         help="a study's own published tables (mir2019, tstbench2025) computed again, as Markdown",
@@ -110,7 +115,7 @@ def run(arguments: argparse.Namespace) -> None:
         write_folder(arguments.out, report)
     if arguments.summary:
         add_run(arguments.summary, report, _command(arguments))
-    _print(report)
+    _print(report, arguments.all)
     if arguments.out:
         say(f"wrote {arguments.out}/README.md, {JSON_FILE}, scores.csv and differences.csv")
 
@@ -180,11 +185,11 @@ def _bracketed(directions: Sequence[str]) -> list[str]:
     return [f"({', '.join(dict.fromkeys(directions))})"] if directions else []
 
 
-def _print(report: MetaReport) -> None:
-    """Tables in a terminal; one row per number, tab-separated, in a pipe."""
+def _print(report: MetaReport, everything: bool) -> None:
+    """What a paper quotes; with ``everything``, tables in a terminal, all numbers in a pipe."""
     from ..errors import InputError
     from ..pipelines.meta.report import terminal
-    from ..pipelines.meta.result import MetaScore
+    from ..pipelines.meta.result import QUOTED, MetaScore
     from ..pipelines.tables import print_rows
 
     reasons: dict[tuple[str, str], dict[str, list[str]]] = {}
@@ -201,12 +206,19 @@ def _print(report: MetaReport) -> None:
         )
     if not report.scores:
         raise InputError("nothing could be compared; the reasons are above")
-    if sys.stdout.isatty():
+    if everything and sys.stdout.isatty():
         show(terminal(report))
         return
-    names = list(MetaScore.model_fields)
-    rows = [
-        ["" if value is None else str(value) for value in score.model_dump().values()]
-        for score in report.scores
-    ]
+    scores = report.scores if everything else report.quoted()
+    names = [name for name in MetaScore.model_fields if everything or name in QUOTED]
+    rows = [[_cell(getattr(score, name)) for name in names] for score in scores]
     print_rows(names, rows)
+    if more := len(report.scores) - len(scores):
+        say(
+            f"{more} more numbers, of directions, systems and other coefficients: "
+            "--all prints them, --out DIR writes them"
+        )
+
+
+def _cell(value: object) -> str:
+    return "" if value is None else str(value)

@@ -17,6 +17,7 @@ from ...untrusted import read_json
 Level = Literal["sentence", "system"]
 LEVELS: tuple[Level, ...] = get_args(Level)
 MEAN_OF_MODELS = "mean of models"
+QUOTED = ("study", "direction", "aspect", "level", "metric", "coefficient", "value", "low", "high")
 
 
 class MetaScore(Strict):
@@ -166,6 +167,13 @@ class MetaReport(Strict):
             for score in self.of(name, level=level, coefficient=coefficient)
         )
         return self.model_copy(update={"scores": kept, "differences": (), "left_out": ()})
+
+    def quoted(self) -> tuple[MetaScore, ...]:
+        """What is quoted of a study: its sentence level, or that of systems if it has no other."""
+        scores = self.summary().scores
+        compared = {score.study for score in scores if score.level == "sentence"}
+        found = (s for s in scores if s.level == "sentence" or s.study not in compared)
+        return tuple(sorted(found, key=lambda score: (score.study, score.aspect)))
 
     def mean_over_models(
         self, metric: str, study: str, aspect: str, coefficient: str = "pearson"

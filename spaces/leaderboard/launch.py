@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...datasets_scripts.known import DIRECTIONS
-from ...errors import InputError, TSTBenchError, require
+from ...errors import require
 from ...hosts import Hosts
 from ...pipelines.hub.known_records import LICENSED
 from ...talk import say
@@ -63,7 +63,7 @@ def launch(
     Raises:
         MissingFileError: there is no such folder, and no such dataset can be downloaded.
         MissingExtraError: Gradio is not installed.
-        TSTBenchError: the port is taken.
+        InputError: the port is in use or none.
     """
     require("gradio", "space")
     from starlette.middleware import Middleware
@@ -87,21 +87,13 @@ def launch(
     desk = Desk(board, score, publish, directions or tuple(DIRECTIONS)) if score else None
     page = Page(board, desk)
     known = Middleware(KnownHosts, hosts=Hosts(host, allowed_hosts))
-    try:
-        _, url, _ = page.blocks.launch(
-            server_name=host,
-            server_port=port or free_port(host),
-            prevent_thread_lock=True,
-            max_file_size=2 * MAX_BYTES,  # above ours, so that it is ours that explains
-            **page.serving_options(known),
-        )
-    except OverflowError as error:
-        raise InputError(f"{port} is not a port: choose one from 0 to 65535") from error
-    except OSError as error:
-        raise TSTBenchError(
-            f"port {port} on {host} cannot be opened ({error}). Choose another port, such as "
-            f"--port {port + 1}."
-        ) from error
+    _, url, _ = page.blocks.launch(
+        server_name=host,
+        server_port=free_port(host, port),
+        prevent_thread_lock=True,
+        max_file_size=2 * MAX_BYTES,  # above ours, so that it is ours that explains
+        **page.serving_options(known),
+    )
     if block:
         say(f"Leaderboard: {url}  (Ctrl-C stops it)")
         page.blocks.block_thread()

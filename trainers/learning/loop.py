@@ -133,7 +133,9 @@ def learn(learner: Learner, run: Run, recipe: str) -> Learned:
     curve = Curve.of(run, recipe, progress.step, written=processes.is_first)
     best = _Best(run, learner.network, progress)
     first = processes.is_first
-    with closing(curve), paced(progress.step, learner.steps, run.save_every, shown=first) as pace:
+    so_far, every = progress.step, run.save_every
+    pacing = paced(so_far, learner.steps, every, shown=first, agree=processes.any)
+    with closing(curve), pacing as pace:
         for step in range(progress.step, learner.steps):
             terms = _compiled_step(learner, step, run, processes)
             check_finite(terms, step)

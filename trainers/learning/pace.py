@@ -155,9 +155,9 @@ class Pace:
     """Told of every step: moves the bar, tells an estimate, and says when to keep a checkpoint."""
 
     def __init__(
-        self, done: int, steps: int, every: float, stop: Callable[[], bool], bar: Any
+        self, done: int, steps: int, every: float, heard: Callable[[], bool], bar: Any
     ) -> None:
-        self.stop = stop
+        self._heard, self._stop = heard, False
         self._first, self._steps, self._every, self._bar = done, steps, every, bar
         self._began = self._kept = time.monotonic()
         self._look, self._told = _MEASURED, 0.0
@@ -174,11 +174,16 @@ class Pace:
         self._bar.update(done - self._bar.n)
         now = time.monotonic()
         self._estimate(done, now - self._began)
+        self._stop = self._heard()
         long_ended = done == self._steps and now - self._began > LONG  # another part may follow
-        if not (self.stop() or long_ended or now - self._kept >= self._every):
+        if not (self._stop or long_ended or now - self._kept >= self._every):
             return False
         self._kept = now
         return True
+
+    def stop(self) -> bool:
+        """Whether the step that :meth:`after` was told of is the last, in all processes."""
+        return self._stop
 
     @property
     def room(self) -> int:
@@ -204,7 +209,12 @@ class Pace:
 
 @contextmanager
 def paced(
-    done: int, steps: int, every: float | None = None, *, shown: bool = True
+    done: int,
+    steps: int,
+    every: float | None = None,
+    *,
+    shown: bool = True,
+    agree: Callable[[bool], bool] = bool,
 ) -> Iterator[Pace]:
     """For a loop over steps; inside, Ctrl-C is heard at the end of a step, a second one at once.
 
@@ -213,6 +223,8 @@ def paced(
         steps: all.
         every: seconds between checkpoints; ``None`` for the usual two minutes.
         shown: whether there is a bar and an estimate.
+        agree: whether any process heard Ctrl-C: one that stopped alone would leave the others
+            waiting for it.
     """
     now = _NOW.get()
     what = now.what if now else "training"
@@ -220,7 +232,8 @@ def paced(
         interruptible() as stop,
         progress(steps, what, done=done, shown=shown, bar_format=_FORM) as bar,
     ):
-        yield Pace(done, steps, SAVE_EVERY if every is None else every, stop, bar)
+        every = SAVE_EVERY if every is None else every
+        yield Pace(done, steps, every, lambda: agree(stop()), bar)
 
 
 def announce(seconds: float) -> None:

@@ -90,6 +90,13 @@ class Processes:
         """Until all processes are here."""
         self.accelerator.wait_for_everyone()
 
+    def any(self, here: bool) -> bool:
+        """Whether it is so in any process."""
+        if self.count == 1:
+            return here
+        each = torch.tensor(float(here), device=self.device)
+        return bool(self.accelerator.reduce(each, reduction="sum") > 0)
+
     def sum_gradients(self, parameters: Sequence[nn.Parameter]) -> None:
         """Replace every gradient by its sum over processes."""
         if self.count == 1:

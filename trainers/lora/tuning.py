@@ -24,7 +24,7 @@ from ...scratch import scratch_folder
 from ..learning.curve import Curve
 from ..learning.order import Order
 from ..learning.pace import paced, stopped
-from ..learning.processes import half_of
+from ..learning.processes import Processes, half_of
 from ..learning.run import Run
 from .adapter import Adapter
 from .base import Base, longest_row, quiet
@@ -133,7 +133,9 @@ def _learn(
     curve = Curve.of(run, recipe, done, written=first)
     trainer.remove_callback(PrinterCallback)  # it prints to standard output
     kept = run.folder is not None
-    with closing(curve), paced(done, steps, run.save_every, shown=first) as pace:
+    agree = Processes(trainer.accelerator).any
+    pacing = paced(done, steps, run.save_every, shown=first, agree=agree)
+    with closing(curve), pacing as pace:
         keeper = Keeper(trainer, folder, recipe, curve, pace, steps, config.seed, first, kept)
         trainer.add_callback(callback_of(keeper))
         trainer.train(resume_from_checkpoint=None if start is None else str(start))

@@ -3,6 +3,7 @@
 import ast
 import re
 import sys
+import tomllib
 from importlib.metadata import version
 from pathlib import Path
 
@@ -65,6 +66,27 @@ def test_hidden_imports_are_seen(tmp_path, monkeypatch):
         'from importlib import import_module\nimport_module("tstbench.spaces.annotate")'
     )
     assert list(imported_rooms(file)) == ["spaces"]
+
+
+def test_what_is_imported_is_asked_for():
+    """A package that only comes with another one is missing when that one no longer needs it."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    del extras["dev"], extras["docs"]
+    asked = {re.split(r"[^\w-]", one)[0] for one in sum(extras.values(), project["dependencies"])}
+    asked = {re.sub("[-_.]+", "-", name).lower() for name in asked}
+    known = {"yaml": "pyyaml", "sklearn": "scikit-learn", "ot": "pot"}  # the others' own names
+    missing = set()
+    for file in (file for room in ORDER for file in modules(room)):
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom) and not node.level:
+                names = [node.module]
+            tops = {name.split(".")[0] for name in names} - {"tstbench", *sys.stdlib_module_names}
+            named = {known.get(top, top.replace("_", "-")) for top in tops}
+            missing |= {(name, file.name) for name in named - asked}
+    assert missing == set()
+    assert "markupsafe" in " ".join(project["dependencies"]), "of the page that analyze writes"
 
 
 def test_the_versions_agree():

@@ -311,7 +311,7 @@ def test_a_summary_has_whole_studies_only(tmp_path):
 
 def test_a_table_of_scores_on_the_command_line(tmp_path, capsys):
     study, table = tmp_path / "study.jsonl", tmp_path / "scores.csv"
-    judgments = list(rows(raters=1))
+    judgments = list(rows(raters=1, ways=WAYS))
     write_judgments(study, judgments)
     lines = [f"{j.direction},{j.system},{j.sample_id},{j.score},{-j.score}\n" for j in judgments]
     table.write_text("direction,system,id,mine,distance\n" + "".join(lines))
@@ -321,6 +321,21 @@ def test_a_table_of_scores_on_the_command_line(tmp_path, capsys):
     printed = list(csv.DictReader(capsys.readouterr().out.splitlines(), delimiter="\t"))
     values = {r["metric"]: r["value"] for r in printed if r["coefficient"] == "pearson"}
     assert values == {"mine": "1.0", "distance": "1.0"}
+    quoted = {(r["level"], r["direction"], r["coefficient"]) for r in printed}
+    assert quoted == {("sentence", "", "pearson"), ("sentence", "", "spearman")}
+    assert list(printed[0]) == (
+        "study direction aspect level metric coefficient value low high".split()
+    )
+    assert main([*call, "--all"]) == 0
+    output = capsys.readouterr()
+    printed = list(csv.DictReader(output.out.splitlines(), delimiter="\t"))
+    assert {(r["level"], r["direction"]) for r in printed} == {
+        *(("sentence", way) for way in ("", *WAYS)),
+        *(("system", way) for way in WAYS),
+    }
+    assert {r["coefficient"] for r in printed} > {"pearson", "spearman", "kendall_b", "accuracy"}
+    assert len(printed) == len(json.loads((out / "meta.json").read_text())["scores"])
+    assert "more numbers" not in output.err
     assert json.loads((out / "meta.json").read_text())["resamples"] == 100
     assert main([*call, "--lower-is-better", "far"]) == 2
     assert "no column 'far'" in capsys.readouterr().err

@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import socket
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -18,7 +19,7 @@ from leaderboard_results import (
 )
 
 from tstbench.datasets_scripts.known import DIRECTIONS
-from tstbench.errors import InputError, TSTBenchError
+from tstbench.errors import InputError
 from tstbench.spaces.leaderboard.query import VIEWS
 
 
@@ -156,5 +157,10 @@ class TestServed:
 
         port = urllib.parse.urlsplit(url).port
         root.mkdir()
-        with pytest.raises(TSTBenchError, match=f"port {port}.*--port {port + 1}"):
+        with pytest.raises(InputError, match=f"port {port} is in use.*--port 0 takes any free one"):
             launch(root, port=port, block=False)
+        with (  # no port has the next number
+            socket.create_server(("127.0.0.1", 65535)),
+            pytest.raises(InputError, match=r"port 65535 is in use\. Choose another"),
+        ):
+            launch(root, port=65535, block=False)

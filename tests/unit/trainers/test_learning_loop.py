@@ -148,6 +148,39 @@ def test_two_processes_learn_what_one_does(tmp_path):
     assert both[1] == both[0]
 
 
+@pytest.mark.slow
+def test_an_interrupt_that_one_process_hears_stops_both_after_the_same_step(tmp_path):
+    script = tmp_path / "train.py"
+    script.write_text(
+        textwrap.dedent(f"""
+        import os, signal, sys
+        sys.path[:0] = {PLACES!r}.split(":")
+        from pathlib import Path
+        from test_learning_loop import RECIPE, Two
+        from tstbench.trainers.learning.loop import learn
+        from tstbench.trainers.learning.run import Run
+        learner = Two()
+        update = learner.update
+        def interrupted(step):
+            if step == 3 and os.environ["RANK"] == "1":
+                os.kill(os.getpid(), signal.SIGINT)
+            return update(step)
+        learner.update = interrupted
+        try:
+            learn(learner, Run(device="cpu", folder=Path({str(tmp_path / "run")!r})), RECIPE)
+        except KeyboardInterrupt as error:
+            Path({str(tmp_path)!r}, os.environ["RANK"] + ".txt").write_text(str(error))
+        """)
+    )
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
+    command += ["--nproc_per_node", "2", str(script)]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    said = {(tmp_path / f"{rank}.txt").read_text() for rank in (0, 1)}
+    assert said == {"stopped after step 4; the same command continues from there"}
+    assert [one.name for one in (tmp_path / "run").glob("step-*")] == ["step-000000004"]
+
+
 def test_weights_that_do_not_step_do_not_move():
     learner = Two(steps=1)
     before = {name: p.detach().clone() for name, p in learner.network.named_parameters()}

@@ -104,7 +104,6 @@ class RankedTable:
         bounds: what is not ranked, see :attr:`.report.SystemInfo.is_bound`.
         order: how the rows are ordered.
         notes: further sentences to be said below.
-        ranked_by: which column the rows are ordered by; ``None`` for none, or for all of them.
     """
 
     name: str
@@ -114,7 +113,6 @@ class RankedTable:
     bounds: tuple[Row, ...]
     order: str
     notes: tuple[str, ...]
-    ranked_by: int | None = None
 
     @property
     def has_ranks(self) -> bool:
@@ -161,6 +159,7 @@ def direction_table(standings: Standings) -> RankedTable:
     """The systems of one direction x their scores, best first by :func:`.ranking_place`."""
     columns = _columns([standings])
     chosen = _chosen(columns)
+    columns.sort(key=lambda column: column is not chosen)  # what ranks stands beside the rank
     first = standings.reports[0]
     profiles = ", ".join(dict.fromkeys(report.profile for report in standings.reports))
     places = {rank.system: rank for rank in chosen.ranks} if chosen else {}
@@ -169,7 +168,7 @@ def direction_table(standings: Standings) -> RankedTable:
     doubts = _doubts([standings])
     order = "No metric has a value here."
     if chosen and chosen.ranks:
-        order = f"Ranked by {_without_arrow(titles[columns.index(chosen)]).replace('†', '')}."
+        order = f"Ranked by {_without_arrow(titles[0]).replace('†', '')}."
     elif columns:
         order = "No system is ranked."
     return RankedTable(
@@ -187,7 +186,6 @@ def direction_table(standings: Standings) -> RankedTable:
             *_cautions(columns),
             *_unread([standings]),
         ),
-        ranked_by=columns.index(chosen) if chosen else None,
     )
 
 

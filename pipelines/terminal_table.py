@@ -114,7 +114,7 @@ def _blocks(
     *,
     intervals: bool,
 ) -> list[list[int]]:
-    """The columns of each block; of several, the first begins with the one that ranks."""
+    """The columns of each block."""
     labels = [*names.values(), BOUNDS_TITLE if table.bounds else "system"]
     fixed = max(map(cell_len, labels)) + (GAP + 5 if "rank" in keys else 0)
     needed = []
@@ -123,13 +123,7 @@ def _blocks(
         if intervals:
             texts += [f"{row.cells[i].interval} " for row in _all(table)]
         needed.append(max(map(cell_len, [*title.split("\n"), *texts])))
-    blocks = fitting(needed, fixed, width)
-    if len(blocks) == 1 or table.ranked_by is None:
-        return blocks
-    order = sorted(range(len(needed)), key=lambda i: i != table.ranked_by)
-    return [
-        [order[i] for i in block] for block in fitting([needed[i] for i in order], fixed, width)
-    ]
+    return fitting(needed, fixed, width)
 
 
 def fitting(needed: Sequence[int], fixed: int, width: int | None) -> list[list[int]]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import hypot
 from typing import Literal
 
 LINE = 14.0  # height of a line of text, in the units of the picture
 _LETTER = 6.9  # wider than most letters are, since the reader's font is not known
 _CLEAR = 7.0  # half the side of the square that a point keeps free
+_NEARER = 1.5  # times as far from a name is each other point
 Anchor = Literal["start", "middle", "end"]
 
 
@@ -39,6 +41,11 @@ class Box:
             and self.bottom <= other.bottom
         )
 
+    def away(self, x: float, y: float) -> float:
+        """The distance from a point."""
+        across = max(self.left - x, 0.0, x - self.right)
+        return hypot(across, max(self.top - y, 0.0, y - self.bottom))
+
 
 @dataclass(frozen=True)
 class Place:
@@ -63,6 +70,8 @@ def place_labels(
 ) -> list[Place | None]:
     """A place beside each point, taken in the order given; ``None`` where there is no room.
 
+    A name is nearer to its own point than to any other, or it would be taken for that one's.
+
     Args:
         points: the middle of each point.
         texts: their names; an empty one needs no place. Earlier ones choose first.
@@ -76,7 +85,13 @@ def place_labels(
         free = (
             one
             for one in candidates
-            if one.box.inside(frame) and not any(one.box.meets(box) for box in taken)
+            if one.box.inside(frame)
+            and not any(one.box.meets(box) for box in taken)
+            and all(
+                one.box.away(*other) >= _NEARER * one.box.away(x, y)
+                for other in points
+                if other != (x, y)
+            )
         )
         place = min(free, key=lambda p: sum(map(p.box.meets, lines)), default=None)
         if place is not None:
@@ -93,9 +108,9 @@ def cross(middle: tuple[float, float], across: Sequence[float], up: Sequence[flo
 
 
 def _beside(x: float, y: float, width: float) -> list[Place]:
-    """Right, left, above and below, then the corners; then the same a little further away."""
+    """Right, left, above and below, then the corners; then the same further away."""
     places = []
-    for gap in (_CLEAR + 1, _CLEAR + 9):
+    for gap in (_CLEAR + 1, _CLEAR + 9, _CLEAR + 17):
         for dx, dy in ((1, 0), (-1, 0), (0, -1), (0, 1), (1, -1), (1, 1), (-1, -1), (-1, 1)):
             anchor: Anchor = "middle" if dx == 0 else "start" if dx > 0 else "end"
             at = x + dx * gap

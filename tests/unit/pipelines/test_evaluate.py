@@ -128,7 +128,8 @@ def test_the_first_table_ranks_as_the_board_does(evaluation):
     table = direction_table(
         Standings(evaluation.reports, by_signature(evaluation.reports, evaluation.ranks))
     )
-    assert table.titles[table.ranked_by].startswith("Calibrated Joint")
+    assert table.titles[0].startswith("Calibrated Joint"), "beside the rank"
+    assert table.titles[1].startswith("ACC"), "the others as asked for"
 
 
 def test_samples_are_aligned_with_the_test_set(written, test_set, evaluation):

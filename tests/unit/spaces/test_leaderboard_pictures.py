@@ -217,6 +217,15 @@ class TestLabels:
         for a, b in itertools.combinations(places, 2):
             assert not a.box.meets(b.box)
 
+    def test_no_name_is_taken_for_that_of_another_point(self):
+        points = [(100.0, 150.0), (130.0, 135.0)]  # to the right of the first is below the second
+        places = place_labels(points, ["template", "delete-retrieve"], Box(0, 0, 340, 340))
+        for place, own, other in zip(places, points, reversed(points), strict=True):
+            assert place is not None, "both have a name"
+            assert place.box.away(*other) >= 1.5 * place.box.away(*own)
+        assert Box(0, 0, 3, 4).away(6, 8) == 5.0, "3 across, 4 down"
+        assert Box(0, 0, 3, 4).away(1, 1) == 0.0
+
     def test_of_free_places_the_one_that_hides_no_interval(self):
         lines = cross((100.0, 100.0), (60.0, 190.0), (90.0, 110.0))
         (place,) = place_labels([(100.0, 100.0)], ["right"], Box(0, 0, 340, 340), lines)

@@ -180,6 +180,7 @@ def direction_table(standings: Standings) -> RankedTable:
         order=order,
         notes=(
             *_too_few([standings]),
+            *_without_power(columns, titles),
             *_doubt_notes(doubts),
             *_seeds(standings.reports),
             *_differences(columns, titles),
@@ -209,6 +210,7 @@ def metric_tables(standings: Sequence[Standings]) -> list[RankedTable]:
                 "then those with the better mean place.",
                 notes=(
                     *_too_few(column.standings for column in some),
+                    *_without_power(some, [column.standings.direction for column in some]),
                     *_doubt_notes(doubts),
                     *_seeds(report for column in some for report in column.standings.reports),
                     *_differences(some, titles),
@@ -301,6 +303,36 @@ def _too_few(standings: Iterable[Standings]) -> list[str]:
     """The directions that have no intervals and no tests, and why."""
     found = {one.direction: one.reports[0].data.sentences for one in standings}
     return [f"{name}: {why}." for name, count in found.items() if (why := too_few(count))]
+
+
+def no_power(marked: Sequence[tuple[str, bool]]) -> str | None:
+    """What to say of systems marked as not different from the best, where better ones are not.
+
+    Args:
+        marked: each system, and whether it is marked, best first.
+
+    >>> no_power([("a", True), ("b", True), ("c", False)])
+    >>> no_power([("a", True), ("b", False), ("c", True)])
+    'c varies so much between sentences that the test shows no difference from the best, though it \
+does for better systems: the mark says uncertain, not good'
+    """
+    unmarked = next((i for i, (_, mark) in enumerate(marked) if not mark), len(marked))
+    names = [name for name, mark in marked[unmarked:] if mark]
+    if not names:
+        return None
+    return (
+        f"{', '.join(names)} varies so much between sentences that the test shows no difference "
+        "from the best, though it does for better systems: the mark says uncertain, not good"
+    )
+
+
+def _without_power(columns: Sequence[_Column], titles: Sequence[str]) -> list[str]:
+    found = []
+    for column, title in zip(columns, titles, strict=True):
+        said = no_power([(r.system, r.ties_best) for r in column.ranks])
+        if said and not is_neutral(column.metric):
+            found.append(f"{_without_arrow(title)}: {said}.")
+    return found
 
 
 Doubts = Mapping[str, Sequence[str]]  # what looks wrong with a system's outputs, by its name

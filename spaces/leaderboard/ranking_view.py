@@ -9,7 +9,7 @@ from markupsafe import Markup
 from ...metrics.statistics import too_few
 from ...pipelines.meta import in_words as agreement
 from ...pipelines.meta.known import headline
-from ...pipelines.ranked_table import DOUBT
+from ...pipelines.ranked_table import DOUBT, no_power
 from .controls import bar, link, search
 from .data import Board, direction_title
 from .filters import filters
@@ -109,6 +109,15 @@ def _how_to_read(scene: Scene) -> Markup:
             "Systems are ranked by the means of human scores without a significance test, and only "
             "the best mean is bold there."
         )
+    for i, column in enumerate(ranking.columns):
+        sign = -1 if column.higher_is_better else 1
+        best_first = sorted(
+            (sign * value, not row.cells[i].best, row.entry.label)
+            for row in ranking.systems
+            if (value := row.cells[i].value) is not None
+        )
+        if said := no_power([(name, not plain) for _, plain, name in best_first]):
+            lines.append(f"{column.title}: {said}.")
     if any(row.entry.runs for row in ranking.rows):
         lines.append(ABOUT)
     if ranking.bounds:

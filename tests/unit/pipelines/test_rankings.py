@@ -230,6 +230,25 @@ def test_a_terminal_gets_blocks_and_no_word_is_cut():
     assert one.count("ACC ↑ ") == 6
 
 
+@pytest.mark.parametrize("layout", ["directions", "metrics"])
+def test_a_star_of_a_test_without_power_says_so(layout):
+    reports = [
+        report(name, 1, ppl) for name, ppl in (("low", 105.2), ("mid", 383.2), ("wild", 750.1))
+    ]
+    ranks = [
+        ranked("low", 105.2, 1, 2, 1.0),
+        ranked("mid", 383.2, 2, 3, 0.01),
+        ranked("wild", 750.1, 1, 3, 0.2),  # its interval is 365 to 1,281
+    ]
+    said = "wild varies so much between sentences"
+    assert said in standings_text(
+        [Standings(tuple(reports), {"ppl": ranks})], "markdown", layout=layout
+    )
+    shown = [*ranks[:1], ranked("mid", 383.2, 2, 2, 0.06), ranks[2]]
+    without = standings_text([Standings(tuple(reports), {"ppl": shown})], "markdown", layout=layout)
+    assert "varies" not in without, "nobody better lacks the star"
+
+
 def test_one_table_per_metric():
     back = [r.model_copy(update={"direction": "mini/positive-to-negative"}) for r in REPORTS[:2]]
     standings = [Standings(tuple(REPORTS), RANKS), Standings(tuple(back), TIES)]

@@ -162,6 +162,16 @@ class TestRanking:
         assert ranking.columns[0].tested == "tested"
         assert "untested" not in show(root, direction=THERE).html.split("<tbody>")[1]
 
+    def test_a_bold_value_of_a_test_without_power_is_explained(self, root):
+        for name, value in (("low", 105.2), ("mid", 383.2), ("wild", 750.1)):
+            write(root, report(name, {"ppl": value}))
+        spans = {"low": [1, 2], "mid": [2, 3], "wild": [1, 3]}
+        write_json(root / THERE / "significance.json", {signature("ppl"): {"ranks": spans}})
+        assert "PPL: wild varies so much between" in show(root, direction=THERE).html
+        spans["mid"] = [1, 3]
+        write_json(root / THERE / "significance.json", {signature("ppl"): {"ranks": spans}})
+        assert "varies so much" not in show(root, direction=THERE).html
+
     @pytest.mark.parametrize(
         "spans",
         [{"a": [1, 1]}, {"a": [1, 2], "b": [1, 9]}, {"a": [1, 2], "zz": [1, 2]}],

@@ -7,8 +7,8 @@
     scores.rank(), scores.to_pandas(), scores.report
 
 Also :func:`load_test_set`, :func:`load_training`, :func:`load_system`, :func:`load_data`,
-:func:`directions` and :func:`metrics`. Nothing is imported before it is used: the import, and
-``tstbench --help``, answer at once.
+:func:`load_results`, :func:`directions` and :func:`metrics`. Nothing is imported before it is used:
+the import, and ``tstbench --help``, answer at once.
 
 The rooms, bottom to top; a lower one never imports a higher one:
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from .pipelines.face import Scores as Scores
     from .pipelines.face import directions as directions
     from .pipelines.face import evaluate as evaluate
+    from .pipelines.face import load_results as load_results
     from .trainers.load import load_system as load_system
 
 _FACE = {
@@ -42,6 +43,7 @@ _FACE = {
     "directions": ".pipelines.face",
     "evaluate": ".pipelines.face",
     "load_data": ".datasets_scripts.added",
+    "load_results": ".pipelines.face",
     "load_system": ".trainers.load",
     "load_test_set": ".datasets_scripts.load",
     "load_training": ".datasets_scripts.training",

@@ -21,11 +21,14 @@ from ..metrics.options import Settings
 from .evaluate import Evaluation
 from .evaluate import evaluate as evaluate_systems
 from .formats.page import fragment
+from .formats.values import HEADER, values
 from .outputs import SUFFIXES, Outputs, read_outputs
 from .predictions import made_by
-from .ranked_table import RankedTable, Standings, by_signature, direction_table, warnings_of
+from .ranked_table import RankedTable, Standings, by_signature, direction_table
 from .ranking import Rank
+from .read_standings import chosen_directions, read_standings
 from .report import Report, SystemFacts, SystemInfo
+from .results import read_direction
 from .scoring import scoring
 from .significance import write_significance
 from .terminal_table import plain_table, width_here
@@ -84,26 +87,8 @@ class Scores:
         return found + [replace(last, system=r.system) for r in rows if r.system in others]
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row per system and metric: value, 95% interval, unit, signature, warnings..."""
-        import pandas as pd
-
-        rows = [
-            {
-                "system": report.system.name,
-                "metric": score.metric,
-                "value": score.value,
-                "low": score.interval.low if score.interval else None,
-                "high": score.interval.high if score.interval else None,
-                "unit": score.unit,
-                "higher_is_better": score.higher_is_better,
-                "signature": score.signature,
-                "made_with": score.made_with,
-                "warnings": "; ".join(warnings_of(report, self.reports)),
-            }
-            for report in self.reports
-            for score in report.scores
-        ]
-        return pd.DataFrame(rows)
+        """One row per system and metric, with the columns of ``tstbench report --format csv``."""
+        return _frame([self._standings])
 
     @property
     def _standings(self) -> Standings:
@@ -123,6 +108,42 @@ class Scores:
     def _repr_html_(self) -> str:
         """The table for notebooks; names are escaped."""
         return fragment(self.table)
+
+
+def load_results(folder: Path | str, *, sentences: bool = False) -> pd.DataFrame:
+    """All numbers of a results folder, with the columns of ``tstbench report --format csv``.
+
+    Args:
+        folder: what ``out`` of :func:`evaluate`, or ``--out``, has written.
+        sentences: a row for each sentence of each system instead, with a column for each score.
+
+    Raises:
+        TSTBenchError: it is no results folder, or has no results.
+    """
+    import pandas as pd
+
+    if not sentences:
+        return _frame(read_standings(Path(folder)))
+    stored = [
+        one for some in chosen_directions(Path(folder)).values() for one in read_direction(some)
+    ]
+    return pd.DataFrame(
+        {
+            "direction": one.report.direction,
+            "system": one.report.system.name,
+            **sample.model_dump(exclude={"scores"}),
+            **sample.scores,
+        }
+        for one in stored
+        if one.has_samples
+        for sample in one.samples()
+    )
+
+
+def _frame(standings: Iterable[Standings]) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame([row for one in standings for row in values(one)], columns=list(HEADER))
 
 
 def evaluate(

@@ -27,11 +27,12 @@ def csv_values(standings: Sequence[Standings]) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(HEADER)
     for one in standings:
-        writer.writerows([safe_cell(cell) for cell in row] for row in _rows(one))
+        writer.writerows([safe_cell(cell) for cell in row] for row in values(one))
     return text.getvalue()
 
 
-def _rows(standings: Standings) -> Iterator[tuple[object, ...]]:
+def values(standings: Standings) -> Iterator[tuple[object, ...]]:
+    """One row per number, see :data:`HEADER`."""
     for report in standings.reports:
         system, data = report.system, report.data
         for score in report.scores:

@@ -1,5 +1,7 @@
 """``import tstbench``: the same scores as the command line, as one object."""
 
+import csv
+import io
 import json
 import math
 import re
@@ -12,6 +14,8 @@ import pytest
 from prepared import DIRECTION, command_line, prepared_home, refusal
 
 import tstbench
+from tstbench.pipelines.rankings import standings_text
+from tstbench.pipelines.read_standings import read_standings
 from tstbench.pipelines.report_files import read_report
 
 CHEAP = ["bleu", "acc"]
@@ -184,6 +188,33 @@ def test_pandas_and_ranks(several):
     assert [rank.system for rank in several.rank("acc")] == ["<b>odd</b>"]  # the others are bounds
     with pytest.raises(tstbench.TSTBenchError, match="several systems were scored"):
         several.report  # noqa: B018
+
+
+def test_frames_have_what_the_csv_has_and_a_folder_is_read_into_one(sources, tmp_path):
+    out = tmp_path / "results"
+    odd = [text.upper() for text in sources]
+    for direction in (DIRECTION, "mini/positive-to-negative"):
+        texts = tstbench.load_test_set(direction).sources if direction != DIRECTION else odd
+        scores = tstbench.evaluate(
+            {"ours": list(texts)}, direction, metrics=["s_bleu"], baselines=["copy"], out=out
+        )
+    frame = tstbench.load_results(out)
+    reader = csv.DictReader(io.StringIO(standings_text(read_standings(out), "csv")))
+    assert list(frame.columns) == reader.fieldnames == list(scores.to_pandas().columns)
+    assert list(frame["value"]) == [float(row["value"]) for row in reader]
+    assert set(frame["direction"]) == {DIRECTION, "mini/positive-to-negative"}
+    bounds = frame[frame["system"] == "copy"]
+    assert bounds["bound"].all()
+    assert bounds["rank_low"].isna().all()
+    ranks = frame[frame["system"] == "ours"]
+    assert list(zip(ranks["rank_low"], ranks["rank_high"], strict=True)) == [(1, 1), (1, 1)]
+    one = tstbench.load_results(out, sentences=True)
+    assert len(one) == 2 * 2 * 40
+    copied = one.query("system == 'copy'")
+    assert list(copied["prediction"]) == list(copied["source"])
+    assert (copied["s_bleu"] == 100.0).all()
+    with pytest.raises(tstbench.TSTBenchError, match="nowhere"):
+        tstbench.load_results(tmp_path / "nowhere")
 
 
 def test_ranks_are_in_the_order_of_the_table_and_leave_nobody_out(sources):

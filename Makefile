@@ -18,13 +18,14 @@ LOCK ?=
 ROOM ?=
 PLACE = $(if $(ROOM),tests/unit/$(ROOM))
 
-.PHONY: install lock demo test test-rest test-all faults mutation lint docs golden benchmarks clean
+.PHONY: install lock lowest demo test test-rest test-all faults mutation lint docs golden benchmarks clean
 
 # Every file is checked against its hash: what builds packages (setuptools), then torch, of which
 # pip may choose a build for the CPU, then all. The third line from the end adds nothing on a CPU;
 # on a GPU, the libraries of CUDA, which have no hashes here.
 install: $(VENV)/.stamp
 $(VENV)/.stamp: pyproject.toml setup.py constraints.txt
+	@echo "installing into $(VENV): 3.1 GB when unpacked, torch 0.8 GB of them; it takes minutes"
 	$(PY) -m venv $(VENV)
 	sed -n '/^setuptools==/,/[^\\]$$/p' constraints.txt > $(VENV)/build.txt
 	sed -n '/^torch==/,/[^\\]$$/p' constraints.txt > $(VENV)/torch.txt
@@ -32,6 +33,7 @@ $(VENV)/.stamp: pyproject.toml setup.py constraints.txt
 	$(PIP) download -q --no-deps $(PIP_TORCH) -d $(VENV)/torch $(TORCH)
 	$(PINNED) --no-index --find-links $(VENV)/torch -r $(VENV)/torch.txt
 	rm -r $(VENV)/torch
+	@echo "torch is there; now the other packages, 2.3 GB when unpacked"
 	$(PINNED) -r constraints.txt
 	$(PIP) install -q $(PIP_TORCH) $(TORCH)
 	$(PIP) install -q --no-build-isolation --no-deps -e .
@@ -41,6 +43,10 @@ $(VENV)/.stamp: pyproject.toml setup.py constraints.txt
 # The versions of constraints.txt anew, with their hashes; LOCK=--upgrade takes the newest.
 lock: install
 	$(RUN)/python tests/lock.py $(LOCK)
+
+# The lowest versions that pyproject.toml allows, in an environment of their own.
+lowest: install
+	$(RUN)/python tests/lowest.py
 
 demo: install
 	$(RUN)/tstbench run demo

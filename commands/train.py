@@ -30,15 +30,10 @@ BACKBONE = "backbone"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what to train; the other options depend on it."""
-    from ..trainers.registry import system_class, system_names
+    from ..trainers.registry import trainable
 
-    kinds = {name: system_class(name) for name in system_names()}
     groups = {
-        "systems": {
-            name: (one.__doc__ or "").partition("\n")[0]
-            for name, one in kinds.items()
-            if one.Config
-        },
+        "systems": trainable(),
         "scorers": SCORERS,
         "pretrained": {BACKBONE: "a small language model, for systems that fine-tune one"},
     }

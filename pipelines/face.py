@@ -22,7 +22,7 @@ from .evaluate import Evaluation
 from .evaluate import evaluate as evaluate_systems
 from .formats.page import fragment
 from .formats.values import HEADER, values
-from .outputs import SUFFIXES, Outputs, read_outputs
+from .outputs import Outputs, read_outputs, system_of
 from .predictions import made_by
 from .ranked_table import RankedTable, Standings, by_signature, direction_table
 from .ranking import Rank
@@ -247,8 +247,7 @@ def read_systems(
             path = Path(some)
             systems.append(read_outputs(path, test_set, name))
             known = made_by(path, systems[-1])
-            own = path.stem if path.suffix.lower() in SUFFIXES else path.name
-            if (beside := path.with_name(f"{own}.toml")).is_file():
+            if (beside := path.with_name(f"{system_of(path)}.toml")).is_file():
                 facts.append(read_toml(beside, SystemFacts))
         else:
             check_inputs(some, test_set.sources)

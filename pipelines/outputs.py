@@ -84,7 +84,7 @@ def find_outputs(arguments: Sequence[str]) -> list[tuple[str, Path]]:
             if named and not path.exists():  # "=" may also be part of a folder's name
                 raise MissingFileError(f"no such file: {path}, nor {argument}")
             check_file(path)
-            found.append((name if named else path.stem, path))
+            found.append((name if named else system_of(path), path))
     for name, _ in found:
         if not re.fullmatch(NAME_PATTERN, name):
             raise InputError(
@@ -93,6 +93,15 @@ def find_outputs(arguments: Sequence[str]) -> list[tuple[str, Path]]:
             )
     check_names([name for name, _ in found])
     return found
+
+
+def system_of(path: Path) -> str:
+    """What a file names its system: all but a usual ending, also where it tells systems apart.
+
+    >>> system_of(Path("dar.jsonl")), system_of(Path("sentiment.test.0.RULE_BASE"))
+    ('dar', 'sentiment.test.0.RULE_BASE')
+    """
+    return path.stem if path.suffix.lower() in SUFFIXES else path.name
 
 
 def _is_output(path: Path) -> bool:
@@ -116,7 +125,7 @@ def read_outputs(path: Path | str, test_set: TestSet, system: str | None = None)
     predictions = _aligned(path, rows, test_set)
     if all(map(is_blank, predictions)):
         raise InputError(f"{path}: all {len(predictions)} predictions are empty")
-    return Outputs(system or path.stem, tuple(predictions))
+    return Outputs(system or system_of(path), tuple(predictions))
 
 
 def _read_plain(path: Path) -> list[_Row]:

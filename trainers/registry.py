@@ -8,7 +8,10 @@ A package registers its own system in its ``pyproject.toml``::
 
 from __future__ import annotations
 
+import ast
 from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 from typing import cast
 
 from ..errors import InputError, MissingExtraError, unknown_name
@@ -38,6 +41,26 @@ SYSTEMS: dict[str, str] = {
     "llama-lora": "tstbench.trainers.lora.system:LlamaLora",
     "llama-lora-inst": "tstbench.trainers.lora.system:LlamaLoraInst",
 }
+
+_UNTRAINED = ("copy", "chatgpt", "chatgpt-fs", "gpt4", "gpt4-fs", "chat")
+
+
+def trainable() -> dict[str, str]:
+    """Systems that are trained, and what they are: read from the sources, since imports take long.
+
+    So they are listed without the libraries that some of them need.
+    """
+    ours = {name: _described(*SYSTEMS[name].split(":")) for name in SYSTEMS.keys() - _UNTRAINED}
+    others = {name: system_class(name) for name in system_names() if name not in SYSTEMS}
+    found = {n: str(one.__doc__ or "") for n, one in others.items() if one.Config} | ours
+    return {name: found[name].partition("\n")[0] for name in system_names() if name in found}
+
+
+def _described(module: str, kind: str) -> str:
+    spec = find_spec(module)
+    tree = ast.parse(Path(spec.origin).read_text("utf-8") if spec and spec.origin else "")
+    (node,) = (n for n in tree.body if isinstance(n, ast.ClassDef) and n.name == kind)
+    return ast.get_docstring(node) or ""
 
 
 def system_names() -> list[str]:

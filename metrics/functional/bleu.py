@@ -11,7 +11,6 @@ from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
-from nltk.tokenize import word_tokenize
 from sacrebleu.metrics.bleu import BLEU
 
 from ...errors import InputError, MissingExtraError, MissingFileError
@@ -156,6 +155,8 @@ def tokenized(text: str, tokenize: str = "nltk", lowercase: bool = True) -> str:
     if tokenize == "nltk":
         return nltk_tokens(text)
     if tokenize == "nltk-punkt":
+        from nltk.tokenize import word_tokenize  # takes a second to import
+
         try:
             return " ".join(word_tokenize(text))
         except LookupError as error:

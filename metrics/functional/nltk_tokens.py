@@ -9,10 +9,8 @@ remembered: a million sentences have few different words.
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Any
 
-from nltk.tokenize import NLTKWordTokenizer
-
-_NLTK = NLTKWordTokenizer()
 _CLOSING = "])}>\"'»”’"  # what NLTK allows between the final period and the end of the line
 _WORD = "a"  # stands for any neighbour
 _SPLIT = {"cannot", "gimme", "gonna", "gotta", "lemme", "wanna"}  # NLTK's contractions of letters
@@ -32,26 +30,37 @@ def nltk_tokens(text: str) -> str:
     while tail > 0 and not words[tail].strip(_CLOSING):
         tail -= 1
     if tail == 0:
-        return " ".join(_NLTK.tokenize(text))
+        return " ".join(_tokenize(text))
     middle = [word if _plain(word) else _inside(word) for word in words[1:tail]]
     return " ".join([_first(words[0]), *middle, _last(" ".join(words[tail:]))])
 
 
+def _tokenize(text: str) -> list[str]:
+    return list(_tokenizer().tokenize(text))
+
+
+@lru_cache(maxsize=1)
+def _tokenizer() -> Any:
+    from nltk.tokenize import NLTKWordTokenizer  # takes a second to import
+
+    return NLTKWordTokenizer()
+
+
 @lru_cache(maxsize=1 << 16)
 def _inside(word: str) -> str:
-    return " ".join(_NLTK.tokenize(f"{_WORD} {word} {_WORD}")[1:-1])
+    return " ".join(_tokenize(f"{_WORD} {word} {_WORD}")[1:-1])
 
 
 @lru_cache(maxsize=1 << 14)
 def _first(word: str) -> str:
-    return " ".join(_NLTK.tokenize(f"{word} {_WORD}")[:-1])
+    return " ".join(_tokenize(f"{word} {_WORD}")[:-1])
 
 
 @lru_cache(maxsize=1 << 14)
 def _last(words: str) -> str:
     if words[-1] in ".?!" and _plain(words[:-1]):  # most lines: tried first, because it is cheap
         return f"{words[:-1]} {words[-1]}"
-    return " ".join(_NLTK.tokenize(f"{_WORD} {words}")[1:])
+    return " ".join(_tokenize(f"{_WORD} {words}")[1:])
 
 
 def _plain(word: str) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...datasets_scripts.load import load_test_set
 from ...errors import InputError
-from ..outputs import read_outputs
+from ..outputs import read_outputs, system_of
 from ..published import published_predictions
 from .bleu import bleu_values
 from .chrf import chrf_values
@@ -118,7 +118,7 @@ def audit(
             raise InputError(f"nothing to compare {claim} with: {reasons}")
         nearest = sorted(values, key=lambda one, c=claim: abs(one.value - c.value))  # type: ignore[misc]
         findings.append(Finding(claim, tuple(nearest)))
-    name = system or Path(outputs[0].removeprefix(PUBLISHED)).stem
+    name = system or system_of(Path(outputs[0].removeprefix(PUBLISHED)))
     return Audit(name, tuple(directions), tuple(findings), tuple(dict.fromkeys(notes)))
 
 

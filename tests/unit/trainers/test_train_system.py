@@ -15,7 +15,7 @@ from tstbench.datasets_scripts.training import load_training
 from tstbench.errors import InputError, MissingSystemError, UnknownNameError
 from tstbench.trainers.learning.run import Run
 from tstbench.trainers.load import find_system, load_system
-from tstbench.trainers.registry import SYSTEMS, system_class
+from tstbench.trainers.registry import SYSTEMS, system_class, system_names, trainable
 from tstbench.trainers.system_card import SYSTEM_STORE
 from tstbench.trainers.train import planned_system, system_config, train_system
 
@@ -192,3 +192,12 @@ def test_settings_made_in_python_are_checked_as_those_of_the_command_line(tstben
         ):
             make("delete-retrieve", data, wrong)
     assert not list(tstbench_home.rglob("system.json"))
+
+
+def test_systems_are_listed_as_their_classes_say_and_none_is_imported():
+    kinds = {name: system_class(name) for name in system_names()}
+    trained = {name: one for name, one in kinds.items() if one.Config}
+    assert trainable() == {name: one.__doc__.partition("\n")[0] for name, one in trained.items()}
+    code = "import sys; import tstbench.trainers.registry as r; r.trainable(); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not {"torch", "sklearn", "nltk"} & set(done.stdout.split())

@@ -119,9 +119,7 @@ class _Places(ast.NodeVisitor):
         return line[node.col_offset : node.end_col_offset].decode()
 
     def _add(self, node: ast.expr, now: str) -> None:
-        self.found.append(
-            (node.lineno, node.col_offset, node.end_col_offset, self._text(node), now)
-        )
+        self.found.append((node.lineno, node.col_offset, node.end_col_offset, now))
 
     def _operator(self, left: ast.expr, right: ast.expr) -> None:
         if left.end_lineno != right.lineno or left.end_col_offset is None:

@@ -18,6 +18,7 @@ from ...metrics.registry import metric_facts
 from ...metrics.result import LeftOut, Measurement
 from ...metrics.scorers.profile import Scorers
 from ...metrics.statistics import Statistics
+from ...talk import shown
 from ..scoring import Scoring
 from .rated import RatedOutput
 from .result import Left
@@ -80,7 +81,7 @@ def computed_columns(
             ]
             continue
         ready = _prepared(how, direction, data_dir)
-        for name in names:
+        for name in shown(names, f"scores of {study}, {direction}", len(names)):
             try:
                 if not ready:
                     replace(how, metrics=(name,)).prepare(as_direction(direction), data_dir)

@@ -4,9 +4,9 @@ import random
 import re
 
 import pytest
+from disks import close_for_writing, resize, small_disk
 
 from .commands import BUILD, HUB_BUILD, PREPARE, RUN, TRANSFER
-from .disks import close_for_writing, resize, small_disk
 from .kill import Ended, Fault, Place, run
 from .rounds import ROUNDS, SEED, each, failures, undisturbed
 

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from faults.disks import close_for_writing, small_disk
+from disks import close_for_writing, small_disk
 from hub_double import TOKEN, running
 from leaderboard_results import BACK, THERE, real_results, report, score_by_bleu, write
 

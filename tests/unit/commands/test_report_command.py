@@ -64,7 +64,7 @@ def test_a_selection(results, capsys):
         "--systems", "copy", "delete-retrieve", "--format", "markdown",
     )  # fmt: skip
     assert THERE not in out
-    assert "| rank | system | multi-BLEU ↑ | s-BLEU ↑ |" in out
+    assert "| rank | system | s-BLEU ↑ | multi-BLEU ↑ |" in out  # what ranks stands first
     assert "random-target" not in out
     assert "**" not in out  # one ranked system is left, which is not bold
     by_family = printed(capsys, results, "--directions", "mini", "--metrics", "bleu")

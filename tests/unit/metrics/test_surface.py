@@ -60,10 +60,10 @@ def test_no_length_is_the_best_one():
     longer = [f"{text} and so it was" for text in sources]
     found = tstbench.evaluate({"a": longer, "b": sources}, DIRECTION, metrics=["surface"])
     lines = str(found).splitlines()
-    assert "length ratio  copies ↓" in lines[1]  # no arrow
+    assert "copies ↓  length ratio" in lines[1]  # no arrow
     assert [line.split()[1:] for line in lines[3:5]] == [
-        ["a", "1.30", "0.0*"],
-        ["b§", "1.00", "100.0"],
+        ["a", "0.0*", "1.30"],
+        ["b§", "100.0", "1.00"],
     ]
     assert "Ranked by copies." in str(found)
     assert METRICS["length_ratio"].better == "neither"

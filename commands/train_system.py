@@ -110,7 +110,9 @@ def _parser(name: str, config: type[SystemConfig]) -> argparse.ArgumentParser:
         "--config", type=Path, metavar="FILE.toml", help="settings in TOML; flags take precedence"
     )
     parser.add_argument("--name", help=f"name of the trained system (default {name})")
-    parser.add_argument("--split", help="what it learns from; default: train")
+    parser.add_argument(
+        "--split", help="what it learns from; default: train, and for rules what scorers learn from"
+    )
     parser.add_argument("--cleaning", help="default: that of the dataset's language")
     parser.add_argument("--data-dir", type=Path, help="your copy of a licensed corpus (GYAFC)")
     parser.add_argument(

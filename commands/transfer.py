@@ -59,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "(after the first sentence), detokenise; default: nothing",
     )
     parser.add_argument(
-        "--split", help="what a system that is not trained yet learns from; default: train"
+        "--split", help="what a system that is not trained yet learns from; see 'tstbench train'"
     )
     parser.add_argument("--batch-size", type=int, metavar="N", help="sentences per batch")
     parser.add_argument("--device", default="auto", help="auto (default), cpu, cuda...")

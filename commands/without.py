@@ -45,8 +45,8 @@ def check_name(arguments: argparse.Namespace, defaults: Collection[str]) -> None
             "--without needs --name: a scorer that may not know some sentences must not replace "
             "the one that metrics use"
         )
-    if arguments.name in defaults:
+    if (arguments.name or "").split(".")[0] in defaults:  # behind a point stands a split
         raise InputError(
             f"--name {arguments.name} is the scorer that metrics use: choose another name, such as "
-            f"{arguments.name}-without"
+            f"{arguments.name.replace('.', '-')}-without"
         )

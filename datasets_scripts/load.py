@@ -92,15 +92,10 @@ class StyleData:
         try:
             return self.splits[self.learn_from]
         except MissingFileError as error:
-            other = (
-                f" (or name another: --split {others[0]}, a scorer KIND@{others[0]})"
-                if others
-                else ""
-            )
-            raise MissingFileError(
-                f"{str(error).rstrip('.')}. It belongs to the split {self.learn_from}, "
-                f"which is learned from{other}"
-            ) from error
+            message = f"{str(error).rstrip('.')}. It is part of the split {self.learn_from}"
+            for other in others[:1]:
+                message += f". To learn from another: --split {other}, or a scorer KIND@{other}"
+            raise MissingFileError(message) from error
 
     @property
     def validation(self) -> StyleSplit | None:
@@ -186,7 +181,7 @@ def split_to_learn(dataset: str, split: str | None = None) -> str:
     names = [part.name for part in corpus.parts if any(part.sentences) and part.name != "test"]
     split = split or corpus.facts.learn_from
     if split not in names:
-        raise unknown_name(f"split of {dataset} to learn from", split, names)
+        raise unknown_name(f"split to learn from of {dataset}", split, names)
     return split
 
 

@@ -208,6 +208,7 @@ def compute(
     if any(metric_facts(name).compares_systems for name in names):
         cohort = _cohort(predictions, systems or {})
     try:
+        demand.renew(direction, chosen, names, settings)
         outcomes = measure(names, inputs, Scorers(chosen, direction, placement), settings, cohort)
     except MissingScorerError as missing:
         demand.make(missing, direction, chosen, names, settings)

@@ -161,7 +161,11 @@ def kind_and_split(spec: str) -> tuple[str, str]:
     (('linear', 'train'), ('kn5', ''), ('org/model@6', ''))
     """
     kind, separator, split = spec.partition("@")
-    return (kind, split) if separator and "/" not in spec else (spec, "")
+    if not separator or "/" in spec:
+        return spec, ""
+    if not split:
+        raise InputError(f"scorer {spec!r}: '@' must be followed by a split, such as {kind}@train")
+    return kind, split
 
 
 def other_split(dataset: str, split: str) -> str:

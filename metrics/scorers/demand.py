@@ -21,6 +21,36 @@ if TYPE_CHECKING:
 maker: Maker | None = None
 
 
+def renew(
+    direction: Direction | None, profile: Profile, metrics: Sequence[str], choices: Choices
+) -> None:
+    """Train again those of the scorers that are here whose data or settings are others now.
+
+    A name alone does not say what a stored scorer learned. Where that cannot be found out, since the
+    training sentences are not at hand, it is said.
+    """
+    from ...datasets_scripts.known import DATASETS
+    from ...errors import MissingFileError, TSTBenchError
+    from ...files import exclusive_if_writable, home
+    from ...talk import say
+    from ..measure import roles_needed
+    from .profile import Scorers
+
+    if maker is None or direction is None or direction.dataset not in DATASETS:
+        return
+    scorers = Scorers(profile, direction)
+    try:
+        for role in roles_needed(metrics, scorers, choices):
+            scorers.find(role)
+    except TSTBenchError:  # measuring says what is missing or wrong
+        return
+    try:
+        with exclusive_if_writable(home() / "scorers"):
+            maker(direction, profile, metrics, choices)
+    except MissingFileError as error:
+        say(f"careful: these scorers may have learned something else than they would now: {error}")
+
+
 def make(
     missing: MissingScorerError,
     direction: Direction | None,

@@ -3,7 +3,6 @@
 Arguments: the names of the metrics.
 """
 
-import inspect
 import json
 import sys
 
@@ -20,9 +19,7 @@ def compute(name: str) -> dict:
     metric = evaluate.load(f"tstbench/{name}", keep_in_memory=True)
     features = metric.features[0] if isinstance(metric.features, list) else metric.features
     options = {column: DATA[column] for column in features}
-    if "direction" in inspect.signature(metric._compute).parameters:
-        options["direction"] = "mini/negative-to-positive"
-    return metric.compute(**options)
+    return metric.compute(**options, direction="mini/negative-to-positive")
 
 
 if __name__ == "__main__":

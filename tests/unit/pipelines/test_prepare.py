@@ -14,7 +14,8 @@ from tstbench.datasets_scripts.added import load_data
 from tstbench.datasets_scripts.cleaning import match_key
 from tstbench.datasets_scripts.known import DATASETS, parse_direction
 from tstbench.datasets_scripts.load import load_styles, load_test_set
-from tstbench.errors import IntegrityError, TSTBenchError, UnknownNameError
+from tstbench.errors import InputError, IntegrityError, TSTBenchError, UnknownNameError
+from tstbench.metrics.module import compute
 from tstbench.metrics.registry import benchmark_metrics
 from tstbench.metrics.scorers.artefacts import find
 from tstbench.metrics.scorers.profile import PROFILES, Scorers
@@ -26,6 +27,7 @@ from tstbench.pipelines.prepare import (
     train_style_classifier,
     train_style_language_model,
 )
+from tstbench.trainers.classifiers.linear import LinearConfig
 
 EMBEDDED = PROFILES["embedded"]
 LIGHT = ("acc", "ppl")
@@ -445,6 +447,8 @@ def test_the_split_that_was_asked_for_is_in_name_header_and_signature(own_copy):
     assert {made[0].hash} & {one.hash for one in prepare(direction, EMBEDDED, ["acc"])} == set()
     with pytest.raises(UnknownNameError, match="train, validation"):
         prepare(direction, EMBEDDED.with_scorers("classifier=linear@trian"), ["acc"])
+    with pytest.raises(InputError, match="followed by a split"):
+        EMBEDDED.with_scorers("classifier=linear@")
 
 
 def test_a_dataset_is_prepared_for_the_protocols_of_its_profile():
@@ -452,3 +456,15 @@ def test_a_dataset_is_prepared_for_the_protocols_of_its_profile():
     profile = dataclasses.replace(EMBEDDED, options={"acc": {"protocol": "paper"}})
     roles = {one.card.role for one in prepare_dataset("mini", profile)}
     assert roles == {"paper_classifier", "language_model"}
+
+
+def test_a_module_scores_with_what_the_command_would_train(own_copy):
+    """A scorer of other settings under the same name, as of an older version, is not taken."""
+    data = load_styles("mini")
+    before = find("classifier", "mini", "linear").hash
+    train_style_classifier(data, "linear", LinearConfig(longest_ngram=1, inverse_penalty=0.01))
+    assert find("classifier", "mini", "linear").hash != before
+    test_set = load_test_set(DIRECTION)
+    texts = {"predictions": test_set.sources, "sources": test_set.sources}
+    found = compute("acc", **texts, direction=DIRECTION)
+    assert f"linear:mini#{before[:12]}" in found["details"]["acc"]["signature"]

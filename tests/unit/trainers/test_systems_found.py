@@ -14,6 +14,7 @@ from tstbench.datasets_scripts.known import parse_direction
 from tstbench.datasets_scripts.training import load_training
 from tstbench.errors import InputError
 from tstbench.trainers.load import Choice, find_system, load_system
+from tstbench.trainers.registry import system_class
 from tstbench.trainers.system import Generation
 from tstbench.trainers.system_card import SYSTEM_STORE
 from tstbench.trainers.train import train_system
@@ -168,3 +169,10 @@ def test_a_file_that_changes_while_it_is_read_is_not_taken_for_the_one_before(tm
 
     assert find_system("delete-retrieve", way, training=changing).identity == before.card.recipe
     assert find_system("delete-retrieve", way).identity != before.card.recipe
+
+
+def test_systems_learn_from_train_and_rules_from_what_everybody_has():
+    """Yelp's large training files are what papers learn from; its scorers learn from validation."""
+    assert system_class("stytrans").split_to_learn("yelp") == "train"
+    assert system_class("delete-retrieve").split_to_learn("yelp") is None
+    assert system_class("stytrans").split_to_learn("mini") == "train"

@@ -181,7 +181,7 @@ def split_to_learn(dataset: str, split: str | None = None) -> str:
     names = [part.name for part in corpus.parts if any(part.sentences) and part.name != "test"]
     split = split or corpus.facts.learn_from
     if split not in names:
-        raise unknown_name(f"split to learn from of {dataset}", split, names)
+        raise unknown_name(f"training split of {dataset}", split, names)
     return split
 
 

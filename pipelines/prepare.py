@@ -95,9 +95,8 @@ def prepare(
         if name not in trained:
             scorers.find(name)
         elif name not in OWN_KINDS:
-            classifier_kind(
-                kind_and_split(profile.spec(name))[0]
-            )  # a slip is told before anything is trained
+            kind, _ = kind_and_split(profile.spec(name))
+            classifier_kind(kind)  # a slip is told before anything is trained
     data = cache(partial(_read, direction.dataset, data_dir))  # read once, if at all
     made = []
     for name in trained:

@@ -25,7 +25,7 @@ from .predictions import Predictions, read_card
 from .published import published_directions, published_info, published_predictions
 from .report import SystemInfo
 from .results import check_names, folder_name
-from .suite_file import Suite, SuiteSystem
+from .suite_file import Resources, Suite, SuiteSystem
 from .transfer import ask, predictions_path, system_info, transfer
 
 Training = Callable[..., TrainingData]
@@ -128,6 +128,7 @@ class SystemCell(Cell):
     steps: tuple[str, ...] = ()  # of post-processing
     runs_of: str | None = None  # the name of the system that this is a run of, with other seeds
     device: str = "auto"
+    resources: Resources = Resources()  # noqa: RUF009 - it is frozen
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -190,7 +191,16 @@ def cells(suite: Suite, folder: Path) -> dict[str, list[Cell]]:
     return groups
 
 
-_OF_SYSTEMS = ("seed", "generation", "preset", "settings", "seeds", "split", "postprocess")
+_OF_SYSTEMS = (
+    "seed",
+    "generation",
+    "preset",
+    "settings",
+    "seeds",
+    "split",
+    "postprocess",
+    "resources",
+)
 
 
 class _TableError(Exception):
@@ -276,7 +286,15 @@ class _Table:
         for direction in self._directions(card.directions):
             steps = self.system.postprocess
             cell = SystemCell(
-                direction, info, name, stored, generation, choice, steps, device=self.device
+                direction,
+                info,
+                name,
+                stored,
+                generation,
+                choice,
+                steps,
+                device=self.device,
+                resources=self.system.resources,
             )
             yield from [cell] if self.system.seeds is None else self._runs(cell, self.system.seeds)
 

@@ -6,29 +6,23 @@ costs only what is new, and each system is written as soon as it is scored.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from functools import cache
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from ..datasets_scripts.added import load_data
-from ..datasets_scripts.load import TestSet, load_test_set
-from ..datasets_scripts.training import load_training
-from ..errors import MISSING, IncompleteError, InputError, TSTBenchError, unknown_name
+from ..errors import InputError, unknown_name
 from ..metrics.registry import family_of
 from ..talk import say
 from ..trainers.registry import system_class, system_names
 from ..trainers.settings import from_texts
-from .cells import Answers, Cell, cells
-from .evaluate import Evaluated, Evaluation, cohort, evaluate
-from .outputs import Outputs
+from .cells import Cell, cells
+from .engines import InProcess, run
+from .evaluate import Evaluation
+from .jobs import Job, Left, Work, Workplace
 from .ranking import Rank
-from .report import Report, SystemInfo
-from .results import direction_folder
-from .scoring import Scoring
-from .significance import write_significance
+from .report import Report
 from .suite_file import Suite, SuiteSystem, read_suite, suite_file
 
 Show = Callable[[list[Report], dict[str, list[Rank]]], None]
@@ -152,39 +146,10 @@ class Changes:
         return table.model_copy(update=changes)
 
 
-@dataclass
-class _Left:
-    """The cells that could not be run: each reason is said once, and all are counted."""
-
-    reasons: dict[str, int] = field(default_factory=dict)
-
-    @contextmanager
-    def out(
-        self, direction: str, names: Sequence[str], kinds: tuple[type[TSTBenchError], ...] = MISSING
-    ) -> Iterator[None]:
-        """Leave these systems out if an error of these kinds is raised inside."""
-        try:
-            yield
-        except kinds as error:
-            reason = str(error)
-            if reason not in self.reasons:
-                say(f"left out: {', '.join(names)} on {direction}: {reason}")
-            self.reasons[reason] = self.reasons.get(reason, 0) + len(names)
-
-    def check(self, count: int) -> None:
-        """Raise :class:`IncompleteError` if cells were left out of ``count``."""
-        if self.reasons:
-            each = "; ".join(f"{number} for: {reason}" for reason, number in self.reasons.items())
-            raise IncompleteError(
-                f"{sum(self.reasons.values())} of {count} cells were left out. The others are "
-                f"done, and the same command runs what is missing. {each}"
-            )
-
-
 def open_suite(
     path: str | Path, changes: Changes = Changes()
-) -> tuple[Suite, Path, dict[str, list[Cell]]]:
-    """A suite, the folder of its results, and its cells by direction.
+) -> tuple[Suite, Path, Path, dict[str, list[Cell]]]:
+    """A suite, the folder that its paths are relative to, that of its results, and its cells.
 
     Raises:
         UnknownNameError, InputError: a name or a table that is wrong.
@@ -193,7 +158,7 @@ def open_suite(
     suite = changes.of(read_suite(file))
     for data in suite.data:
         load_data(folder / data, say_again=False)
-    return suite, _near(folder / suite.out), cells(suite, folder)
+    return suite, folder, _near(folder / suite.out), cells(suite, folder)
 
 
 def run_suite(
@@ -216,30 +181,35 @@ def run_suite(
         IncompleteError: cells were left out; all others are done.
         UnknownNameError, InputError: a mistake in the suite or in a file that it names.
     """
-    suite, root, every = open_suite(path, changes)
+    suite, folder, root, every = open_suite(path, changes)
     whole = suite.scoring()
     how = replace(whole, metrics=part.metrics_of(whole.metrics))
-    left, checked, count = _Left(), list[tuple[TestSet, list[Answers]]](), 0
-    for direction, some in part.of(every).items():
-        count += len(some)
-        with left.out(direction, [cell.info.name for cell in some]):
-            test_set, training = load_test_set(direction), cache(load_training)
-            answers = list[Answers]()
-            checked.append((test_set, answers))
-            for cell in some:
-                with left.out(direction, [cell.info.name]):
-                    answers.append(cell.check(test_set, root, training))
-    for test_set, answers in checked:
-        direction, systems = test_set.direction.name, list[tuple[SystemInfo, Outputs]]()
-        for one in answers:
-            with left.out(direction, [one.info.name], (TSTBenchError,)):
-                systems.append(one.outputs())
-        with left.out(direction, [info.name for info, _ in systems], (TSTBenchError,)):
-            if evaluation := _run_direction(how, test_set, systems, root, left):
-                write_significance(direction_folder(root, test_set.direction))
-                show(list(evaluation.reports), evaluation.ranks)
-    left.check(count)
+    groups, left = part.of(every), Left()
+    workplace = Workplace(Work(how, root, tuple(folder / file for file in suite.data)))
+    jobs = workplace.plan(groups, left)
+    by_id = {job.id: job for job in jobs}
+    gone: set[str] = set()  # jobs of cells that were counted
+    for outcome in run(jobs, InProcess(workplace)):
+        job = by_id[outcome.id]
+        if outcome.state == "left out":
+            some = _scores_without(job, jobs)
+            left.out(job.direction, [one.system for one in some if one.id not in gone], outcome.why)
+            gone |= {one.id for one in some}
+        elif job.kind == "rank" and (done := workplace.evaluated.get(job.direction)):
+            evaluation = Evaluation(workplace.test_set(job.direction), tuple(done))
+            scored = sum(system.computed > 0 for system in done)
+            text = f"scored {scored} of {len(done)} systems; {evaluation.summary()}"
+            say(f"{job.direction}: {text}")
+            show(list(evaluation.reports), evaluation.ranks)
+    left.check(sum(map(len, groups.values())))
     return root
+
+
+def _scores_without(job: Job, jobs: Sequence[Job]) -> list[Job]:
+    """The scores on a direction that there will not be without a job."""
+    ids = {job.id, *(one.id for one in jobs if job.id in one.needs and one.kind == "transfer")}
+    scores = (one for one in jobs if one.kind == "score" and one.direction == job.direction)
+    return [one for one in scores if one.id in ids or ids & {*one.needs}]
 
 
 def _near(folder: Path) -> Path:
@@ -247,28 +217,3 @@ def _near(folder: Path) -> Path:
     folder = folder.resolve()
     here = Path.cwd()
     return folder.relative_to(here) if folder.is_relative_to(here) else folder
-
-
-def _run_direction(
-    how: Scoring,
-    test_set: TestSet,
-    systems: list[tuple[SystemInfo, Outputs]],
-    root: Path,
-    left: _Left,
-) -> Evaluation | None:
-    """Score and write what is missing, one system after the other; ``None`` if all fail."""
-    if not systems:
-        return None
-    how.prepare(test_set.direction)
-    all_systems = cohort([outputs for _, outputs in systems], test_set, how, root)
-    scorers, done = how.scorers(test_set.direction), list[Evaluated]()
-    for info, outputs in systems:
-        infos = {info.name: info}
-        with left.out(test_set.direction.name, [info.name], (TSTBenchError,)):
-            done += evaluate([outputs], test_set, how, infos, root, all_systems, scorers).systems
-    if not done:
-        return None
-    evaluation = Evaluation(test_set, tuple(done))
-    scored = sum(system.computed > 0 for system in done)
-    say(f"{test_set.direction}: scored {scored} of {len(done)} systems; {evaluation.summary()}")
-    return evaluation

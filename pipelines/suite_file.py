@@ -20,6 +20,14 @@ from .scoring import Scoring, scoring
 _OURS = Path(__file__).with_name("suites")
 
 
+class Resources(Strict):
+    """What a system takes to be trained and to rewrite; what is not given is the engine's."""
+
+    cpus: Annotated[float, Field(gt=0)] | None = None
+    gpus: Annotated[float, Field(ge=0)] | None = None
+    memory: Annotated[float, Field(gt=0)] | None = None  # GiB
+
+
 class SuiteSystem(Strict):
     """One ``[[system]]`` table: a system, published outputs, or the user's own files."""
 
@@ -36,6 +44,7 @@ class SuiteSystem(Strict):
     seeds: Annotated[int, Field(ge=2)] | None = None  # train it so often, each time with another
     split: str | None = None  # what it learns from; default: train
     postprocess: tuple[str, ...] = ()  # what to do to its answers
+    resources: Resources = Resources()
 
 
 class Suite(Strict):

@@ -11,8 +11,7 @@ from suite_runs import run, stamps
 
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError
-from tstbench.pipelines import growth
-from tstbench.pipelines import suite as suite_module
+from tstbench.pipelines import growth, jobs
 from tstbench.pipelines.report_files import read_report, read_samples
 from tstbench.pipelines.suite import read_suite
 from tstbench.trainers.system_card import SYSTEM_STORE
@@ -134,7 +133,7 @@ def test_what_is_done_is_not_done_again(path, capsys):
 
 
 def test_after_a_crash_the_finished_cells_are_kept(path, monkeypatch):
-    real, done = suite_module.evaluate, []
+    real, done = jobs.evaluate, []
 
     def crash_in_the_second(outputs, *rest):
         if done:
@@ -142,12 +141,12 @@ def test_after_a_crash_the_finished_cells_are_kept(path, monkeypatch):
         done.append(outputs[0].system)
         return real(outputs, *rest)
 
-    monkeypatch.setattr(suite_module, "evaluate", crash_in_the_second)
+    monkeypatch.setattr(jobs, "evaluate", crash_in_the_second)
     with pytest.raises(RuntimeError, match="the machine is gone"):
         run(path)
     before = stamps(path)
     assert list(before) == [COPY]
-    monkeypatch.setattr(suite_module, "evaluate", real)
+    monkeypatch.setattr(jobs, "evaluate", real)
     run(path)
     after = stamps(path)
     assert after[COPY] == before[COPY]

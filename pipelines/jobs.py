@@ -1,0 +1,329 @@
+"""What a suite has to do, as jobs: prepare, train, transfer, score and rank.
+
+A job is plain values, and what it makes are files: scorers and systems in ``$TSTBENCH_HOME``,
+predictions and scores in the results folder. What is there already is kept, so the same job twice
+leaves the same bytes, in whichever process and on whichever machine (:mod:`.engines`).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Literal
+
+from ..datasets_scripts.added import load_data
+from ..datasets_scripts.known import parse_direction
+from ..datasets_scripts.load import TestSet, load_test_set
+from ..datasets_scripts.training import load_training
+from ..errors import MISSING, IncompleteError, TSTBenchError
+from ..metrics.contract import Cohort
+from ..metrics.measure import roles_needed
+from ..metrics.registry import metric_facts
+from ..metrics.scorers.profile import Scorers
+from ..talk import say
+from ..trainers.prompted import Chat
+from ..trainers.system_card import SYSTEM_STORE
+from .cells import Answers, Cell, SystemCell
+from .evaluate import Evaluated, cohort, evaluate
+from .outputs import Outputs
+from .report import SystemInfo
+from .results import direction_folder
+from .scoring import Scoring
+from .significance import write_significance
+
+Kind = Literal["prepare", "train", "transfer", "score", "rank"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """One step of a suite.
+
+    Attributes:
+        direction: its name; of a training, that of the direction that is learned.
+        cell: the system on its direction; ``None`` to prepare and to rank.
+        texts: the cell's predictions, if they exist and no system has to be asked.
+        needs: ids of jobs without whose success this one cannot be done.
+        after: ids of jobs that must be over, whatever became of them.
+        place: in the order of one process.
+        cpus: cores that it takes.
+        gpus: GPUs that it must have.
+        gpus_if_any: GPUs that it takes where there are some.
+        memory: in GiB, 0 if that is not known.
+        here: whether only the process that was started can do it: a server has one rate and one
+            key, and what is printed is printed once.
+    """
+
+    kind: Kind
+    direction: str
+    cell: Cell | None = None
+    texts: tuple[str, ...] | None = None
+    needs: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+    place: int = 0
+    cpus: float = 1
+    gpus: float = 0
+    gpus_if_any: float = 0
+    memory: float = 0
+    here: bool = False
+
+    @property
+    def system(self) -> str:
+        """The name of its system, if it has one."""
+        return self.cell.info.name if self.cell else ""
+
+    @property
+    def id(self) -> str:
+        """What it is called: ``score yelp/negative-to-positive tyb-seed1``."""
+        return " ".join(filter(None, (self.kind, self.direction, self.system)))
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a job.
+
+    Attributes:
+        id: the job's.
+        state: ``done``; ``kept``, if all was there; ``left out``, if it cannot be done.
+        why: it was left out.
+        seconds: that it took.
+        where: the machine, unless it was this process.
+    """
+
+    id: str
+    state: Literal["done", "kept", "left out"]
+    why: str = ""
+    seconds: float = 0
+    where: str = ""
+
+
+@dataclass
+class Left:
+    """The cells that could not be run: each reason is said once, and all are counted."""
+
+    reasons: dict[str, int] = field(default_factory=dict)
+
+    def out(self, direction: str, names: Sequence[str], reason: str) -> None:
+        """Leave these systems out."""
+        if reason not in self.reasons and names:
+            say(f"left out: {', '.join(names)} on {direction}: {reason}")
+        self.reasons[reason] = self.reasons.get(reason, 0) + len(names)
+
+    @contextmanager
+    def if_missing(self, direction: str, names: Sequence[str]) -> Iterator[None]:
+        """Leave these systems out if something is missing inside."""
+        try:
+            yield
+        except MISSING as error:
+            self.out(direction, names, str(error))
+
+    def check(self, count: int) -> None:
+        """Raise :class:`IncompleteError` if cells were left out of ``count``."""
+        if self.reasons:
+            each = "; ".join(f"{number} for: {reason}" for reason, number in self.reasons.items())
+            raise IncompleteError(
+                f"{sum(self.reasons.values())} of {count} cells were left out. The others are "
+                f"done, and the same command runs what is missing. {each}"
+            )
+
+
+@dataclass(frozen=True)
+class Work:
+    """What all jobs of a suite share: plain values.
+
+    Attributes:
+        how: metrics, options and scorers.
+        root: the results folder.
+        data: data files of the user's own datasets.
+    """
+
+    how: Scoring
+    root: Path
+    data: tuple[Path, ...] = ()
+
+
+class Workplace:
+    """Does jobs in one process, and has them share what they read and load.
+
+    Args:
+        work: what they share.
+        jobs: all of them; those of a direction are asked for its systems.
+    """
+
+    def __init__(self, work: Work, jobs: Sequence[Job] = ()) -> None:
+        self.how, self.root, self.jobs = work.how, work.root, list(jobs)
+        for file in work.data:
+            load_data(file, say_again=False)
+        self.evaluated: dict[str, list[Evaluated]] = {}
+        self._checked: dict[tuple[str, str], Answers] = {}
+        self._training = lru_cache(2)(load_training)
+        self._scorers = lru_cache(1)(self._scorers_of)
+        self._cohort = lru_cache(1)(self._cohort_of)
+        self._test_set = cache(load_test_set)
+
+    def test_set(self, direction: str) -> TestSet:
+        """The test set of a direction."""
+        return self._test_set(parse_direction(direction))
+
+    def check(self, cell: Cell) -> Answers:
+        """A cell, checked; nothing is trained or asked."""
+        test_set = self.test_set(cell.direction)
+        return cell.check(test_set, self.root, self._training)
+
+    def plan(self, groups: Mapping[str, Sequence[Cell]], left: Left) -> list[Job]:
+        """The jobs of some cells, by direction. What lacks something is left out.
+
+        Raises:
+            UnknownNameError, InputError: a mistake in a file or in a setting.
+        """
+        jobs: dict[str, Job] = {}
+        for direction, cells in groups.items():
+            with left.if_missing(direction, [cell.info.name for cell in cells]):
+                self.test_set(direction)
+                found: list[Job] = []
+                for cell in cells:
+                    with left.if_missing(direction, [cell.info.name]):
+                        found += self._jobs_of(cell, self.check(cell))
+                whole = self._whole(direction, found, jobs) if found else ()
+                jobs |= {job.id: job for job in whole if job.id not in jobs}
+        self.jobs = [replace(job, place=place) for place, job in enumerate(jobs.values())]
+        return self.jobs
+
+    def _jobs_of(self, cell: Cell, answers: Answers) -> Iterator[Job]:
+        """What a cell takes, without what its direction's cells have in common."""
+        score = Job(kind="score", direction=cell.direction, cell=cell, gpus_if_any=0.25)
+        if not isinstance(cell, SystemCell) or answers.asked is None or answers.found is None:
+            _, outputs = answers.outputs()
+            yield replace(score, texts=outputs.predictions)
+            return
+        kind, asks = answers.found.kind, cell.resources
+        transfer = Job(
+            kind="transfer",
+            direction=cell.direction,
+            cell=cell,
+            cpus=asks.cpus or 1,
+            gpus=asks.gpus or 0,
+            gpus_if_any=float("torch" in kind.LIBRARIES and asks.gpus is None),
+            memory=asks.memory or 0,
+            here=issubclass(kind, Chat),
+        )
+        self._checked[cell.direction, cell.info.name] = answers
+        if cell.stored is None and kind.Config is not None and answers.asked.finished() is None:
+            learned = kind.direction_to_learn(parse_direction(cell.direction)).name
+            training = replace(transfer, kind="train", direction=learned)
+            yield training
+            transfer = replace(transfer, needs=(training.id,))
+        yield transfer
+        yield replace(score, needs=(transfer.id,))
+
+    def _whole(self, direction: str, found: list[Job], jobs: Mapping[str, Job]) -> Iterator[Job]:
+        """All jobs of a direction, in the order of one process."""
+        written = [job for job in found if job.kind != "score"]
+        yield from written
+        # Directions of a dataset share scorers: the second finds what the first has trained.
+        before = [job.id for job in jobs.values() if job.kind == "prepare"]
+        shared = [name for name in before if name.split()[1].split("/")[0] in direction.split("/")]
+        prepare = Job(kind="prepare", direction=direction, after=tuple(shared))
+        yield prepare
+        families = map(metric_facts, self.how.metrics)
+        compared = any(facts.compares_systems for facts in families)
+        after = tuple(job.id for job in written if job.kind == "transfer") if compared else ()
+        scorers = self.how.scorers(parse_direction(direction))
+        asks = "judge" in roles_needed(self.how.metrics, scorers, self.how.choices)
+        scores = [
+            replace(job, needs=(*job.needs, prepare.id), after=after, here=asks)
+            for job in found
+            if job.kind == "score"
+        ]
+        yield from scores
+        yield Job(
+            kind="rank", direction=direction, after=tuple(job.id for job in scores), here=True
+        )
+
+    def do(self, job: Job) -> Outcome:
+        """Do a job, unless it is done; what a user can mend leaves it out."""
+        by_kind = {
+            "prepare": self._prepare,
+            "train": self._train,
+            "transfer": self._transfer,
+            "score": self._score,
+            "rank": self._rank,
+        }
+        began = time.monotonic()
+        try:
+            done = by_kind[job.kind](job)
+        except TSTBenchError as error:
+            return Outcome(job.id, "left out", str(error), time.monotonic() - began)
+        return Outcome(job.id, "done" if done else "kept", "", time.monotonic() - began)
+
+    def _prepare(self, job: Job) -> bool:
+        self.how.prepare(parse_direction(job.direction))
+        return True
+
+    def _train(self, job: Job) -> bool:
+        cell, found = job.cell, self._checks(job).found
+        if not isinstance(cell, SystemCell) or found is None:
+            raise ValueError(f"{job.id}: outputs that exist are not trained")
+        self._checked = {
+            name: one
+            for name, one in self._checked.items()
+            if one.found is None or one.found.identity != found.identity
+        }
+        if SYSTEM_STORE.find_recipe(found.card) is not None:
+            return False
+        found.open(cell.device)
+        return True
+
+    def _transfer(self, job: Job) -> bool:
+        answers = self._checks(job)
+        missing = answers.asked is None or answers.asked.finished() is None
+        answers.outputs()
+        return missing
+
+    def _score(self, job: Job) -> bool:
+        info, outputs = self._outputs(job)
+        (evaluated,) = evaluate(
+            [outputs],
+            self.test_set(job.direction),
+            self.how,
+            {info.name: info},
+            self.root,
+            self._cohort(job.direction),
+            self._scorers(job.direction),
+        ).systems
+        self.evaluated.setdefault(job.direction, []).append(evaluated)
+        return evaluated.computed > 0
+
+    def _rank(self, job: Job) -> bool:
+        if self.evaluated.get(job.direction):
+            write_significance(direction_folder(self.root, parse_direction(job.direction)))
+        return True
+
+    def _checks(self, job: Job) -> Answers:
+        """A job's cell, checked again if its system was trained since."""
+        if job.cell is None:
+            raise ValueError(f"{job.id} is not about a system")
+        there = self._checked.get((job.cell.direction, job.system))
+        return there or self.check(job.cell)
+
+    def _outputs(self, job: Job) -> tuple[SystemInfo, Outputs]:
+        if job.cell is not None and job.texts is not None:
+            return job.cell.info, Outputs(job.system, job.texts)
+        return self._checks(job).outputs()
+
+    def _scorers_of(self, direction: str) -> Scorers:
+        return self.how.scorers(parse_direction(direction))
+
+    def _cohort_of(self, direction: str) -> Cohort | None:
+        """All systems of a direction whose outputs are there, for metrics that compare them."""
+        there = []
+        for job in self.jobs:
+            if job.kind == "score" and job.direction == direction:
+                asked = None if job.texts is not None else self._checks(job).asked
+                texts = job.texts if asked is None else asked.finished()
+                if texts is not None:
+                    there.append(Outputs(job.system, texts))
+        return cohort(there, self.test_set(direction), self.how, self.root)

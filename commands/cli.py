@@ -1,7 +1,8 @@
 """The command line: ``tstbench <command>``.
 
 Data goes to standard output, messages to standard error. Exit code 2 is an error that the user can
-fix, reported in one message without a traceback; 130 is Ctrl-C. Each command is a module beside
+fix, reported in one message without a traceback; 1 says that a part was left out, and the rest is
+done; 130 is Ctrl-C. Each command is a module beside
 this one, imported only when it is called, so that ``--help`` answers at once.
 """
 
@@ -17,7 +18,7 @@ from importlib import import_module
 from itertools import groupby
 from textwrap import fill
 
-from ..errors import ELSEWHERE, NO_ROOM, TSTBenchError, unknown_name
+from ..errors import ELSEWHERE, NO_ROOM, IncompleteError, TSTBenchError, unknown_name
 from ..talk import say
 from ..version import __version__
 from .parser import Parser
@@ -83,7 +84,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _run(arguments)
     except TSTBenchError as error:
         say(f"tstbench: {error}")
-        return 2
+        return 1 if isinstance(error, IncompleteError) else 2
     except KeyboardInterrupt as error:
         said = str(error) or "interrupted; completed work is kept"
         say(f"\ntstbench: {said}")

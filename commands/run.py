@@ -1,7 +1,7 @@
 """Evaluate a whole suite, systems x directions: a TOML file, or a named one (--list).
 
 Completed work is on disk and is not repeated: you can interrupt and start again at any time. What
-cannot be run here is said and left out, the others run, and the exit code is then 2.
+cannot be run here is said and left out, the others run, and the exit code is then 1.
 
 For example, suite.toml:
   out = "results"
@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import argparse
 
+from ..errors import InputError
 from ..talk import say, show
 from .flags import add_yes
 from .scoring import add_batch_size
@@ -72,6 +73,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SYSTEM.SETTING=VALUE",
         help="a setting of a named system, such as tyb.base=FOLDER; repeatable",
     )
+    parser.add_argument(
+        "--engine",
+        choices=("process", "ray"),
+        default="process",
+        help="where jobs run: in this process (default), or on a Ray cluster",
+    )
+    parser.add_argument(
+        "--address",
+        metavar="HOST:PORT",
+        help="with --engine ray: a running cluster, or 'auto' on one of its nodes; without it, "
+        "Ray is started on this machine for this run",
+    )
     add_batch_size(parser)
     add_yes(parser)
     parser.add_argument(
@@ -93,6 +106,8 @@ def run(arguments: argparse.Namespace) -> None:
         *(tuple(some) for some in (arguments.system, arguments.direction, arguments.metric))
     )
     changes = Changes(tuple(arguments.set), arguments.seeds, arguments.batch_size)
+    if arguments.address and arguments.engine != "ray":
+        raise InputError("--address is of a Ray cluster: add --engine ray")
     if arguments.dry_run:
         show(plan_suite(arguments.suite, part, changes))
         return
@@ -102,5 +117,7 @@ def run(arguments: argparse.Namespace) -> None:
             lambda reports, ranks: print_ranking(reports, ranks, arguments.format),
             part,
             changes,
+            engine=arguments.engine,
+            address=arguments.address,
         )
     say(f"results are in {root}; to view them: tstbench leaderboard {root}")

@@ -1,22 +1,61 @@
-"""Where a suite's jobs run: one after the other in this process."""
+"""Where a suite's jobs run: one after the other in this process, or on the nodes of a Ray cluster.
+
+Ray (https://docs.ray.io, extra ``ray``) starts a job as soon as what it comes after is over and a
+node has the cores, GPUs and memory that it takes; a job whose node dies is started again elsewhere.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import contextlib
+import io
+import os
+import queue
+import re
+import secrets
+import socket
+import threading
+import traceback
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from graphlib import TopologicalSorter
-from typing import Protocol
+from importlib.metadata import PackageNotFoundError, requires, version
+from pathlib import Path
+from typing import Any, Protocol, Self
 
-from .jobs import Job, Outcome, Workplace
+from ..errors import InputError, TSTBenchError, require
+from ..files import home, write_text
+from ..talk import say
+from ..trainers.learning.pace import agreed
+from .jobs import Job, Outcome, Work, Workplace
+
+_RETRIES = 20  # of a job whose worker or node died; a job that fails is not tried again
+_LOG = 50_000  # characters of a log that travel
+_OURS = ("TSTBENCH_HOME", "TSTBENCH_SOURCES", "HF_HOME", "HF_HUB_OFFLINE")  # never a key
+_MARK = ".suite-is-running"
 
 
 class Engine(Protocol):
-    """Does jobs whose time has come."""
+    """Does jobs whose time has come; a context, which ends what is still running."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *error: object) -> None: ...
+
+    def start(self, jobs: Sequence[Job]) -> None:
+        """Look at all jobs before the first.
+
+        Raises:
+            InputError: one of them can never be done here.
+        """
 
     def submit(self, job: Job) -> None:
         """Take a job; what it comes after is over."""
 
     def wait(self) -> list[Outcome]:
         """Outcomes of jobs that were taken: at least one, as soon as there is one."""
+
+    def status(self) -> str:
+        """What is running where, in a few words; empty where nobody has to be told."""
 
 
 class InProcess:
@@ -25,6 +64,15 @@ class InProcess:
     def __init__(self, workplace: Workplace) -> None:
         self._workplace = workplace
         self._waiting: list[Job] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Nothing is running."""
+
+    def start(self, jobs: Sequence[Job]) -> None:
+        """Any job can be done here."""
 
     def submit(self, job: Job) -> None:
         """Take a job."""
@@ -35,6 +83,227 @@ class InProcess:
         job = min(self._waiting, key=lambda one: one.place)
         self._waiting.remove(job)
         return [self._workplace.do(job)]
+
+    def status(self) -> str:
+        """A job says itself how far it is."""
+        return ""
+
+
+class Ray:
+    """Jobs on a Ray cluster; those that only this process can do, one after the other here.
+
+    All nodes must see the results folder at the same path.
+
+    Args:
+        workplace: this process's.
+        work: what the jobs share.
+        address: ``host:port`` of a cluster, or ``auto`` on one of its nodes; ``None`` starts one on
+            this machine, which ends with the suite.
+
+    Raises:
+        InputError: nobody answers at the address.
+        MissingExtraError: Ray is not installed.
+    """
+
+    def __init__(self, workplace: Workplace, work: Work, address: str | None = None) -> None:
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it would report to its makers
+        os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+        self._ray: Any = require("ray", "ray")
+        self._workplace = workplace
+        self._running: dict[Any, Job] = {}
+        self._here: queue.SimpleQueue[Job] = queue.SimpleQueue()
+        self._over: queue.SimpleQueue[Outcome] = queue.SimpleQueue()
+        self._busy_here = 0
+        self._token = secrets.token_hex(8)
+        self._mark = work.root / _MARK
+        self._work = replace(
+            work, root=work.root.absolute(), data=tuple(path.absolute() for path in work.data)
+        )
+        self._connect(address)
+
+    def __enter__(self) -> Self:
+        write_text(self._mark, self._token)
+        threading.Thread(target=self._do_here, daemon=True).start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """End what is running: what it has written so far is kept."""
+        for future in self._running:
+            self._ray.cancel(future, force=True)
+        self._mark.unlink(missing_ok=True)
+        self._ray.shutdown()
+
+    def start(self, jobs: Sequence[Job]) -> None:
+        """Check that the cluster has what each job takes, and send what all jobs share."""
+        nodes = [node["Resources"] for node in self._ray.nodes() if node["Alive"]]
+        gpus = any(node.get("GPU", 0) for node in nodes)
+        self._gpus = gpus and self._work.how.placement.device != "cpu"
+        for job in jobs:
+            asked = {} if job.here else self._resources(job)
+            names = {"num_cpus": "CPU", "num_gpus": "GPU", "memory": "memory"}
+            wanted = {names[name]: amount for name, amount in asked.items() if amount}
+            if not any(all(node.get(k, 0) >= v for k, v in wanted.items()) for node in nodes):
+                most = {k: max((node.get(k, 0) for node in nodes), default=0) for k in wanted}
+                raise InputError(
+                    f"{job.id} takes {_in_words(wanted)}, and no node of the cluster has that: at "
+                    f"most {_in_words(most)}. Change 'resources' of {job.system or 'the system'} "
+                    "in the suite, or add a node"
+                )
+        shared = _Shared(self._work, _versions(), self._token, Path.cwd())
+        self._shared = self._ray.put(shared)
+        self._do = self._ray.remote(max_retries=_RETRIES)(_do)
+
+    def submit(self, job: Job) -> None:
+        """Take a job."""
+        if job.here:
+            self._busy_here += 1
+            self._here.put(job)
+            return
+        try:
+            job = self._workplace.ready(job)
+        except TSTBenchError as error:
+            self._busy_here += 1
+            self._over.put(Outcome(job.id, "left out", str(error)))
+            return
+        task = self._do.options(name=job.id, **self._resources(job))
+        # In a list, Ray does not open it for each job anew.
+        self._running[task.remote([self._shared], job)] = job
+
+    def wait(self) -> list[Outcome]:
+        """Wait for a job, here or there."""
+        while True:
+            found = list[Outcome]()
+            with contextlib.suppress(queue.Empty):
+                found.append(self._over.get(block=not self._running, timeout=None))
+                self._busy_here -= 1
+            if not found:
+                ready, _ = self._ray.wait(
+                    list(self._running), timeout=0.1 if self._busy_here else None
+                )
+                found = [self._outcome(future) for future in ready]
+            if found:
+                return found
+
+    def status(self) -> str:
+        """How many jobs have been given to the cluster, and how many are done here."""
+        return f"{len(self._running)} on the cluster, {self._busy_here} here"
+
+    def _outcome(self, future: Any) -> Outcome:
+        job = self._running.pop(future)
+        try:
+            outcome: Outcome = self._ray.get(future)
+        except self._ray.exceptions.RayError as error:  # its worker died again and again
+            return Outcome(job.id, "left out", f"{type(error).__name__}: {str(error).strip()}")
+        if outcome.state != "left out":
+            say(f"{outcome.state}: {job.id}, {outcome.where}, {outcome.seconds:.1f} s")
+            return outcome
+        log = self._work.root / "logs" / f"{job.id.replace(' ', '-').replace('/', '-')}.log"
+        write_text(log, f"{job.id}, {outcome.where}\n{outcome.log}\n{outcome.why}\n")
+        return replace(outcome, why=f"{outcome.why} ({outcome.where}; log: {log})")
+
+    def _do_here(self) -> None:
+        while True:
+            self._over.put(self._workplace.do(self._here.get()))
+
+    def _resources(self, job: Job) -> dict[str, float]:
+        gpus = job.gpus or (job.gpus_if_any if self._gpus else 0)
+        return {"num_cpus": job.cpus, "num_gpus": gpus, "memory": int(job.memory * 2**30)}
+
+    def _connect(self, address: str | None) -> None:
+        env = {name: os.environ[name] for name in _OURS if name in os.environ}
+        env |= {"TSTBENCH_HOME": str(home().absolute())}
+        host, _, port = (address or "").rpartition(":")
+        if host and port.isdigit():
+            try:
+                socket.create_connection((host.removeprefix("ray://"), int(port)), 10).close()
+            except OSError as error:
+                raise InputError(
+                    f"nobody answers at {address}: {error}. 'ray status' on the head node says "
+                    "whether the cluster runs; without --address one is started on this machine"
+                ) from error
+        try:
+            self._ray.init(
+                address=address or "local",
+                runtime_env={"env_vars": env},
+                log_to_driver=False,
+                logging_level="ERROR",
+                **({} if address else {"include_dashboard": False}),
+            )
+        except (ConnectionError, ValueError, RuntimeError) as error:
+            raise InputError(f"no Ray cluster at {address}: {error}") from error
+
+
+@dataclass(frozen=True)
+class _Shared:
+    """What a worker is sent once."""
+
+    work: Work
+    versions: Mapping[str, str]
+    token: str
+    folder: Path
+
+
+_workplace: tuple[object, Workplace] | None = None  # of the suite that a worker works for
+
+
+def _do(shared: list[Any], job: Job) -> Outcome:
+    """A job, in a worker."""
+    global _workplace
+    said = io.StringIO()
+    with contextlib.redirect_stderr(said), contextlib.redirect_stdout(said), agreed(yes=True):
+        try:
+            if _workplace is None or _workplace[0] != shared[0]:
+                _workplace = shared[0], _opened(require("ray", "ray").get(shared[0]))
+            outcome = _workplace[1].do(job)
+        except TSTBenchError as error:
+            outcome = Outcome(job.id, "left out", str(error))
+        except Exception as error:  # a defect: the others go on, and the log has it
+            traceback.print_exc()
+            outcome = Outcome(job.id, "left out", f"{type(error).__name__}: {error}")
+    return replace(outcome, where=socket.gethostname(), log=said.getvalue()[-_LOG:])
+
+
+def _opened(shared: _Shared) -> Workplace:
+    """A workplace on this node, if it can give the numbers that the suite's own machine gives."""
+    host = socket.gethostname()
+    theirs = {name: _version(name) for name in shared.versions}
+    other = [f"{k} {theirs[k]} (not {v})" for k, v in shared.versions.items() if theirs[k] != v]
+    if other:
+        raise InputError(
+            f"{host} has {', '.join(other)}: scores would not be comparable. Install there what is "
+            "installed where the suite was started"
+        )
+    mark = shared.work.root / _MARK
+    if not (mark.is_file() and mark.read_text("utf-8") == shared.token):
+        raise InputError(
+            f"{host} does not see {shared.work.root}: every node needs the results folder at the "
+            "same path"
+        )
+    if shared.folder.is_dir():
+        os.chdir(shared.folder)
+    return Workplace(shared.work)
+
+
+def _versions() -> dict[str, str]:
+    """What is installed here of TSTBench and the libraries that it asks for."""
+    asked = (re.split(r"[^\w.-]", text)[0] for text in requires("tstbench") or ())
+    found = {name: _version(name) for name in ("tstbench", *asked)}
+    return {name: number for name, number in found.items() if number}
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return ""
+
+
+def _in_words(resources: Mapping[str, float]) -> str:
+    units = {"CPU": "CPUs", "GPU": "GPUs"}
+    return ", ".join(
+        f"{amount / 2**30:.1f} GiB of memory" if name == "memory" else f"{amount:g} {units[name]}"
+        for name, amount in resources.items()
+    )
 
 
 def run(jobs: Sequence[Job], engine: Engine) -> Iterator[Outcome]:
@@ -47,6 +316,7 @@ def run(jobs: Sequence[Job], engine: Engine) -> Iterator[Outcome]:
     busy = 0
     order = TopologicalSorter({job.id: {*job.needs, *job.after} for job in jobs})
     order.prepare()
+    engine.start(jobs)
     while order.is_active():
         found = []
         for name in order.get_ready():

@@ -45,7 +45,8 @@ class Job:
     Attributes:
         direction: its name; of a training, that of the direction that is learned.
         cell: the system on its direction; ``None`` to prepare and to rank.
-        texts: the cell's predictions, if they exist and no system has to be asked.
+        written: to score: who wrote, and what; ``None`` until the transfer is over.
+        compared: to score: all systems of the direction, if a metric compares them.
         needs: ids of jobs without whose success this one cannot be done.
         after: ids of jobs that must be over, whatever became of them.
         place: in the order of one process.
@@ -60,7 +61,8 @@ class Job:
     kind: Kind
     direction: str
     cell: Cell | None = None
-    texts: tuple[str, ...] | None = None
+    written: tuple[SystemInfo, Outputs] | None = None
+    compared: Cohort | None = None
     needs: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
     place: int = 0
@@ -91,6 +93,8 @@ class Outcome:
         why: it was left out.
         seconds: that it took.
         where: the machine, unless it was this process.
+        log: what it said there.
+        computed: scores that it computed; the others were there.
     """
 
     id: str
@@ -98,6 +102,8 @@ class Outcome:
     why: str = ""
     seconds: float = 0
     where: str = ""
+    log: str = ""
+    computed: int = 0
 
 
 @dataclass
@@ -148,21 +154,23 @@ class Work:
 class Workplace:
     """Does jobs in one process, and has them share what they read and load.
 
-    Args:
-        work: what they share.
-        jobs: all of them; those of a direction are asked for its systems.
+    Attributes:
+        jobs: all that were planned here.
+        evaluated: what was scored of a direction, by the place of its job.
     """
 
-    def __init__(self, work: Work, jobs: Sequence[Job] = ()) -> None:
-        self.how, self.root, self.jobs = work.how, work.root, list(jobs)
+    def __init__(self, work: Work) -> None:
+        self.how, self.root = work.how, work.root
+        self.jobs: list[Job] = []
         for file in work.data:
             load_data(file, say_again=False)
-        self.evaluated: dict[str, list[Evaluated]] = {}
+        self.evaluated: dict[str, dict[int, Evaluated]] = {}
         self._checked: dict[tuple[str, str], Answers] = {}
         self._training = lru_cache(2)(load_training)
         self._scorers = lru_cache(1)(self._scorers_of)
         self._cohort = lru_cache(1)(self._cohort_of)
         self._test_set = cache(load_test_set)
+        self._compares = any(metric_facts(one).compares_systems for one in self.how.metrics)
 
     def test_set(self, direction: str) -> TestSet:
         """The test set of a direction."""
@@ -196,8 +204,7 @@ class Workplace:
         """What a cell takes, without what its direction's cells have in common."""
         score = Job(kind="score", direction=cell.direction, cell=cell, gpus_if_any=0.25)
         if not isinstance(cell, SystemCell) or answers.asked is None or answers.found is None:
-            _, outputs = answers.outputs()
-            yield replace(score, texts=outputs.predictions)
+            yield replace(score, written=answers.outputs())
             return
         kind, asks = answers.found.kind, cell.resources
         transfer = Job(
@@ -228,9 +235,8 @@ class Workplace:
         shared = [name for name in before if name.split()[1].split("/")[0] in direction.split("/")]
         prepare = Job(kind="prepare", direction=direction, after=tuple(shared))
         yield prepare
-        families = map(metric_facts, self.how.metrics)
-        compared = any(facts.compares_systems for facts in families)
-        after = tuple(job.id for job in written if job.kind == "transfer") if compared else ()
+        transfers = tuple(job.id for job in written if job.kind == "transfer")
+        after = transfers if self._compares else ()
         scorers = self.how.scorers(parse_direction(direction))
         asks = "judge" in roles_needed(self.how.metrics, scorers, self.how.choices)
         scores = [
@@ -257,7 +263,21 @@ class Workplace:
             done = by_kind[job.kind](job)
         except TSTBenchError as error:
             return Outcome(job.id, "left out", str(error), time.monotonic() - began)
-        return Outcome(job.id, "done" if done else "kept", "", time.monotonic() - began)
+        state: Literal["done", "kept"] = "done" if done else "kept"
+        return Outcome(job.id, state, "", time.monotonic() - began, computed=int(done))
+
+    def read(self, job: Job, computed: int) -> None:
+        """Read the scores of a job that was done elsewhere, where so many were computed."""
+        self._score(job)
+        one = self.evaluated[job.direction]
+        one[job.place] = replace(one[job.place], computed=computed)
+
+    def ready(self, job: Job) -> Job:
+        """A job with what those before it have left: a score, with the texts."""
+        if job.kind != "score" or job.compared is not None:
+            return job
+        written = job.written or self._checks(job).outputs()
+        return replace(job, written=written, compared=self._cohort(job.direction))
 
     def _prepare(self, job: Job) -> bool:
         self.how.prepare(parse_direction(job.direction))
@@ -283,19 +303,22 @@ class Workplace:
         answers.outputs()
         return missing
 
-    def _score(self, job: Job) -> bool:
-        info, outputs = self._outputs(job)
+    def _score(self, job: Job) -> int:
+        job = self.ready(job)
+        if job.written is None:
+            raise ValueError(f"{job.id}: nothing is written")
+        info, outputs = job.written
         (evaluated,) = evaluate(
             [outputs],
             self.test_set(job.direction),
             self.how,
             {info.name: info},
             self.root,
-            self._cohort(job.direction),
+            job.compared,
             self._scorers(job.direction),
         ).systems
-        self.evaluated.setdefault(job.direction, []).append(evaluated)
-        return evaluated.computed > 0
+        self.evaluated.setdefault(job.direction, {})[job.place] = evaluated
+        return evaluated.computed
 
     def _rank(self, job: Job) -> bool:
         if self.evaluated.get(job.direction):
@@ -309,21 +332,17 @@ class Workplace:
         there = self._checked.get((job.cell.direction, job.system))
         return there or self.check(job.cell)
 
-    def _outputs(self, job: Job) -> tuple[SystemInfo, Outputs]:
-        if job.cell is not None and job.texts is not None:
-            return job.cell.info, Outputs(job.system, job.texts)
-        return self._checks(job).outputs()
-
     def _scorers_of(self, direction: str) -> Scorers:
         return self.how.scorers(parse_direction(direction))
 
     def _cohort_of(self, direction: str) -> Cohort | None:
         """All systems of a direction whose outputs are there, for metrics that compare them."""
+        if not self._compares:
+            return None
         there = []
         for job in self.jobs:
             if job.kind == "score" and job.direction == direction:
-                asked = None if job.texts is not None else self._checks(job).asked
-                texts = job.texts if asked is None else asked.finished()
-                if texts is not None:
-                    there.append(Outputs(job.system, texts))
+                asked = None if job.written else self._checks(job).asked
+                if job.written or (asked and asked.finished() is not None):
+                    there.append((job.written or self._checks(job).outputs())[1])
         return cohort(there, self.test_set(direction), self.how, self.root)

@@ -14,11 +14,11 @@ from typing import Any
 from ..datasets_scripts.added import load_data
 from ..errors import InputError, unknown_name
 from ..metrics.registry import family_of
-from ..talk import say
+from ..talk import progress, say
 from ..trainers.registry import system_class, system_names
 from ..trainers.settings import from_texts
 from .cells import Cell, cells
-from .engines import InProcess, run
+from .engines import InProcess, Ray, run
 from .evaluate import Evaluation
 from .jobs import Job, Left, Work, Workplace
 from .ranking import Rank
@@ -162,7 +162,13 @@ def open_suite(
 
 
 def run_suite(
-    path: str | Path, show: Show, part: Part = EVERYTHING, changes: Changes = Changes()
+    path: str | Path,
+    show: Show,
+    part: Part = EVERYTHING,
+    changes: Changes = Changes(),
+    *,
+    engine: str = "process",
+    address: str | None = None,
 ) -> Path:
     """Run a suite, computing only what is missing; returns the results folder.
 
@@ -171,6 +177,8 @@ def run_suite(
         show: called with the reports and ranks of each direction as it is done.
         part: which systems, directions and metrics.
         changes: of the file.
+        engine: ``process``, or ``ray`` for a cluster, see :mod:`.engines`.
+        address: of the cluster; by default one is started on this machine.
 
     All files are read and checked before any system runs, so a mistake in the last one costs
     nothing. Then directions are run and scored one after the other. Predictions are kept in
@@ -185,22 +193,30 @@ def run_suite(
     whole = suite.scoring()
     how = replace(whole, metrics=part.metrics_of(whole.metrics))
     groups, left = part.of(every), Left()
-    workplace = Workplace(Work(how, root, tuple(folder / file for file in suite.data)))
+    work = Work(how, root, tuple(folder / file for file in suite.data))
+    workplace = Workplace(work)
     jobs = workplace.plan(groups, left)
     by_id = {job.id: job for job in jobs}
-    gone: set[str] = set()  # jobs of cells that were counted
-    for outcome in run(jobs, InProcess(workplace)):
-        job = by_id[outcome.id]
-        if outcome.state == "left out":
-            some = _scores_without(job, jobs)
-            left.out(job.direction, [one.system for one in some if one.id not in gone], outcome.why)
-            gone |= {one.id for one in some}
-        elif job.kind == "rank" and (done := workplace.evaluated.get(job.direction)):
-            evaluation = Evaluation(workplace.test_set(job.direction), tuple(done))
-            scored = sum(system.computed > 0 for system in done)
-            text = f"scored {scored} of {len(done)} systems; {evaluation.summary()}"
-            say(f"{job.direction}: {text}")
-            show(list(evaluation.reports), evaluation.ranks)
+    gone: set[str] = set()  # scores of cells that were left out
+    chosen = Ray(workplace, work, address) if engine == "ray" else InProcess(workplace)
+    with chosen, progress(len(jobs), "jobs", shown=engine == "ray") as bar:
+        for outcome in run(jobs, chosen):
+            bar.set_postfix_str(chosen.status(), refresh=False)
+            bar.update()
+            job = by_id[outcome.id]
+            if outcome.state == "left out":
+                scores = [one for one in _scores_without(job, jobs) if one.id not in gone]
+                left.out(job.direction, [one.system for one in scores], outcome.why)
+                gone |= {one.id for one in scores}
+            elif job.kind == "score" and outcome.where:
+                workplace.read(job, outcome.computed)
+            elif job.kind == "rank" and (done := workplace.evaluated.get(job.direction)):
+                systems = tuple(done[place] for place in sorted(done))
+                evaluation = Evaluation(workplace.test_set(job.direction), systems)
+                scored = sum(system.computed > 0 for system in systems)
+                text = f"scored {scored} of {len(done)} systems; {evaluation.summary()}"
+                say(f"{job.direction}: {text}")
+                show(list(evaluation.reports), evaluation.ranks)
     left.check(sum(map(len, groups.values())))
     return root
 

@@ -1,0 +1,124 @@
+"""A suite on two nodes: what one process would have left, to the byte."""
+
+import filecmp
+import json
+
+import pytest
+from prepared import BACK, DIRECTION, command_line, prepared_home
+from ray_nodes import ray_nodes
+
+SUITE = f"""
+metrics = ["acc", "s_bleu", "naturalness_unigram"]
+directions = ["{DIRECTION}", "{BACK}"]
+
+[[system]]
+system = "copy"
+
+[[system]]
+system = "delete-retrieve"
+
+[[system]]
+system = "reference-2"
+"""
+
+
+def files(folder):
+    return sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
+
+
+def tables(out):
+    """Those of the directions; one that is over earlier is shown earlier."""
+    return sorted(out.split("mini/"))
+
+
+def check_equal(one, other):
+    assert files(one) == files(other)
+    _, differ, wrong = filecmp.cmpfiles(one, other, files(one), shallow=False)
+    assert (differ, wrong) == ([], [])
+
+
+@pytest.fixture(scope="module")
+def nodes():
+    with ray_nodes({}, {}) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def suite(tmp_path, tmp_path_factory, monkeypatch):
+    home = prepared_home(tmp_path_factory)
+    monkeypatch.setenv("TSTBENCH_HOME", str(home))
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")  # what a job with one core has
+    (tmp_path / "suite.toml").write_text(SUITE)
+    return tmp_path / "suite.toml"
+
+
+def test_two_nodes_leave_what_one_process_leaves(suite, nodes, capsys):
+    cluster = ("--engine", "ray", "--address", nodes.address)
+    code, out, err = command_line(capsys, "run", suite, *cluster)
+    assert code == 0, err
+    done = [line.split(", ")[0] for line in err.splitlines() if line.startswith("done: ")]
+    jobs = [(kind, d, s) for d in (DIRECTION, BACK) for kind, s in JOBS]
+    assert sorted(done) == sorted(f"done: {' '.join(filter(None, job))}" for job in jobs)
+    assert f"{DIRECTION}: scored 3 of 3 systems; kept 0 scores, computed 9" in err
+    there = suite.parent / "results"
+    there.rename(suite.parent / "by-ray")
+    code, alone, err = command_line(capsys, "run", suite)
+    assert (code, tables(alone)) == (0, tables(out)), err
+    check_equal(there, suite.parent / "by-ray")
+    code, again, err = command_line(capsys, "run", suite, *cluster)
+    assert (code, tables(again)) == (0, tables(out)), err
+    assert err.count("computed 0") == 2
+    assert not [line for line in err.splitlines() if line.startswith("done: score")]
+
+
+JOBS = [
+    ("transfer", "copy"),
+    ("train", "delete-retrieve"),
+    ("transfer", "delete-retrieve"),
+    ("prepare", ""),
+    ("score", "copy"),
+    ("score", "delete-retrieve"),
+    ("score", "reference-2"),
+]
+
+
+@pytest.mark.parametrize(
+    ("resources", "named"),
+    [
+        ("cpus = 8", "takes 8 CPUs, and no node of the cluster has that: at most 1 CPUs"),
+        (
+            "gpus = 1",
+            "takes 1 CPUs, 1 GPUs, and no node of the cluster has that: at most 1 CPUs, 0",
+        ),
+        ("memory = 4000", "takes 1 CPUs, 4000.0 GiB of memory, and no node"),
+    ],
+)
+def test_what_no_node_has_is_named_before_anything_runs(resources, named, suite, nodes, capsys):
+    suite.write_text(SUITE.replace('"copy"', f'"copy"\nresources = {{ {resources} }}'))
+    code, _, err = command_line(capsys, "run", suite, "--engine", "ray", "--address", nodes.address)
+    assert code == 2
+    assert f"transfer {DIRECTION} copy {named}" in err
+    assert not list((suite.parent / "results").rglob("*.json*"))
+
+
+def test_what_fails_there_is_left_out_with_its_log_and_the_rest_is_done(suite, nodes, capsys):
+    code, _, err = command_line(capsys, "run", suite)
+    report = suite.parent / "results" / DIRECTION / "copy" / "report.json"
+    report.write_text('{"schema_version": 99}')  # of a later version: never overwritten
+    code, _, err = command_line(capsys, "run", suite, "--engine", "ray", "--address", nodes.address)
+    assert code == 1
+    assert "left out: copy on mini/negative-to-positive" in err
+    assert "1 of 6 cells were left out" in err
+    (log,) = (suite.parent / "results" / "logs").iterdir()
+    assert log.name == "score-mini-negative-to-positive-copy.log"
+    assert "schema_version" in log.read_text()
+    assert json.loads(report.read_text()) == {"schema_version": 99}
+
+
+def test_an_address_that_nobody_answers_and_one_without_an_engine(suite, capsys):
+    code, _, err = command_line(capsys, "run", suite, "--engine", "ray", "--address", "127.0.0.1:9")
+    assert code == 2
+    assert "nobody answers at 127.0.0.1:9" in err
+    code, _, err = command_line(capsys, "run", suite, "--address", "127.0.0.1:9")
+    assert code == 2
+    assert "add --engine ray" in err

@@ -234,6 +234,11 @@ class Store(Generic[C]):
             )
         return StoredModel(folder, card, found)
 
+    def files(self, model: StoredModel[C]) -> list[Path]:
+        """All files of a model of this store, and at the end the one that names it."""
+        found = sorted(path for path in model.folder.rglob("*") if path.is_file())
+        return [*found, self.index_file(self.key(model.card))]
+
     def index_file(self, key: Key) -> Path:
         """The index file of a key; a key never leads outside the index."""
         for part in key:

@@ -85,6 +85,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="with --engine ray: a running cluster, or 'auto' on one of its nodes; without it, "
         "Ray is started on this machine for this run",
     )
+    parser.add_argument(
+        "--storage",
+        metavar="URL",
+        help="with --engine ray: a folder that all machines reach (s3://..., hf://..., "
+        "file://...), if they share no disk: files travel through it",
+    )
     add_batch_size(parser)
     add_yes(parser)
     parser.add_argument(
@@ -106,8 +112,9 @@ def run(arguments: argparse.Namespace) -> None:
         *(tuple(some) for some in (arguments.system, arguments.direction, arguments.metric))
     )
     changes = Changes(tuple(arguments.set), arguments.seeds, arguments.batch_size)
-    if arguments.address and arguments.engine != "ray":
-        raise InputError("--address is of a Ray cluster: add --engine ray")
+    for name in ("address", "storage"):
+        if getattr(arguments, name) and arguments.engine != "ray":
+            raise InputError(f"--{name} is of a Ray cluster: add --engine ray")
     if arguments.dry_run:
         show(plan_suite(arguments.suite, part, changes))
         return
@@ -119,5 +126,6 @@ def run(arguments: argparse.Namespace) -> None:
             changes,
             engine=arguments.engine,
             address=arguments.address,
+            storage=arguments.storage,
         )
     say(f"results are in {root}; to view them: tstbench leaderboard {root}")

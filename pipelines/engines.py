@@ -26,7 +26,9 @@ from ..errors import InputError, TSTBenchError, require
 from ..files import home, write_text
 from ..talk import say
 from ..trainers.learning.pace import agreed
+from .cells import SystemCell
 from .jobs import Job, Outcome, Work, Workplace
+from .storage import Files, Storage
 
 _RETRIES = 20  # of a job whose worker or node died; a job that fails is not tried again
 _LOG = 50_000  # characters of a log that travel
@@ -92,20 +94,27 @@ class InProcess:
 class Ray:
     """Jobs on a Ray cluster; those that only this process can do, one after the other here.
 
-    All nodes must see the results folder at the same path.
+    All nodes must see the results folder at the same path, unless there is a storage.
 
     Args:
         workplace: this process's.
         work: what the jobs share.
         address: ``host:port`` of a cluster, or ``auto`` on one of its nodes; ``None`` starts one on
             this machine, which ends with the suite.
+        storage: where files travel through, see :mod:`.storage`.
 
     Raises:
         InputError: nobody answers at the address.
         MissingExtraError: Ray is not installed.
     """
 
-    def __init__(self, workplace: Workplace, work: Work, address: str | None = None) -> None:
+    def __init__(
+        self,
+        workplace: Workplace,
+        work: Work,
+        address: str | None = None,
+        storage: str | None = None,
+    ) -> None:
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it would report to its makers
         os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
         self._ray: Any = require("ray", "ray")
@@ -119,6 +128,13 @@ class Ray:
         self._work = replace(
             work, root=work.root.absolute(), data=tuple(path.absolute() for path in work.data)
         )
+        self._storage = Storage(storage, self._work.root) if storage else None
+        if storage and work.data:
+            raise InputError(
+                "--storage: a suite with 'data' of one's own needs a disk that all machines share"
+            )
+        self._objects: dict[str, dict[str, str]] = {}  # files of jobs that are over
+        self._jobs: dict[str, Job] = {}
         self._connect(address)
 
     def __enter__(self) -> Self:
@@ -149,25 +165,29 @@ class Ray:
                     f"most {_in_words(most)}. Change 'resources' of {job.system or 'the system'} "
                     "in the suite, or add a node"
                 )
-        shared = _Shared(self._work, _versions(), self._token, Path.cwd())
+        self._jobs = {job.id: job for job in jobs}
+        url = self._storage.url if self._storage else ""
+        shared = _Shared(self._work, _versions(), self._token, Path.cwd(), url)
         self._shared = self._ray.put(shared)
         self._do = self._ray.remote(max_retries=_RETRIES)(_do)
 
     def submit(self, job: Job) -> None:
         """Take a job."""
-        if job.here:
-            self._busy_here += 1
-            self._here.put(job)
-            return
         try:
             job = self._workplace.ready(job)
+            # A folder of this machine, or work that is done: nothing has to travel.
+            if job.here or (self._storage and (_is_local(job) or self._workplace.is_done(job))):
+                self._busy_here += 1
+                self._here.put(job)
+                return
+            files = self._files_for(job)
         except TSTBenchError as error:
             self._busy_here += 1
             self._over.put(Outcome(job.id, "left out", str(error)))
             return
         task = self._do.options(name=job.id, **self._resources(job))
         # In a list, Ray does not open it for each job anew.
-        self._running[task.remote([self._shared], job)] = job
+        self._running[task.remote([self._shared], job, files)] = job
 
     def wait(self) -> list[Outcome]:
         """Wait for a job, here or there."""
@@ -195,11 +215,28 @@ class Ray:
         except self._ray.exceptions.RayError as error:  # its worker died again and again
             return Outcome(job.id, "left out", f"{type(error).__name__}: {str(error).strip()}")
         if outcome.state != "left out":
+            if self._storage:
+                self._storage.get(outcome.files)
+                self._objects[job.id] = {**outcome.files}
             say(f"{outcome.state}: {job.id}, {outcome.where}, {outcome.seconds:.1f} s")
             return outcome
         log = self._work.root / "logs" / f"{job.id.replace(' ', '-').replace('/', '-')}.log"
         write_text(log, f"{job.id}, {outcome.where}\n{outcome.log}\n{outcome.why}\n")
         return replace(outcome, why=f"{outcome.why} ({outcome.where}; log: {log})")
+
+    def _files_for(self, job: Job) -> dict[str, str]:
+        """What a job needs of those before it, and what there is of itself; stored."""
+        if self._storage is None:
+            return {}
+        found = self._storage.put(self._workplace.files(job))
+        for name in job.needs:
+            before = self._jobs[name]
+            if before.kind == "transfer":
+                continue  # a score has the texts
+            if name not in self._objects:
+                self._objects[name] = self._storage.put(self._workplace.files(before))
+            found |= self._objects[name]
+        return found
 
     def _do_here(self) -> None:
         while True:
@@ -212,6 +249,8 @@ class Ray:
     def _connect(self, address: str | None) -> None:
         env = {name: os.environ[name] for name in _OURS if name in os.environ}
         env |= {"TSTBENCH_HOME": str(home().absolute())}
+        if self._storage:  # each machine has its own
+            env = {}
         host, _, port = (address or "").rpartition(":")
         if host and port.isdigit():
             try:
@@ -241,20 +280,27 @@ class _Shared:
     versions: Mapping[str, str]
     token: str
     folder: Path
+    storage: str
 
 
-_workplace: tuple[object, Workplace] | None = None  # of the suite that a worker works for
+# Of the suite that a worker works for.
+_workplace: tuple[object, Workplace, Storage | None] | None = None
 
 
-def _do(shared: list[Any], job: Job) -> Outcome:
+def _do(shared: list[Any], job: Job, files: Files) -> Outcome:
     """A job, in a worker."""
     global _workplace
     said = io.StringIO()
     with contextlib.redirect_stderr(said), contextlib.redirect_stdout(said), agreed(yes=True):
         try:
             if _workplace is None or _workplace[0] != shared[0]:
-                _workplace = shared[0], _opened(require("ray", "ray").get(shared[0]))
-            outcome = _workplace[1].do(job)
+                _workplace = shared[0], *_opened(require("ray", "ray").get(shared[0]))
+            _, workplace, storage = _workplace
+            if storage:
+                storage.get(files)
+            outcome = workplace.do(job)
+            if storage and outcome.state != "left out":
+                outcome = replace(outcome, files=storage.put(workplace.files(job)))
         except TSTBenchError as error:
             outcome = Outcome(job.id, "left out", str(error))
         except Exception as error:  # a defect: the others go on, and the log has it
@@ -263,7 +309,7 @@ def _do(shared: list[Any], job: Job) -> Outcome:
     return replace(outcome, where=socket.gethostname(), log=said.getvalue()[-_LOG:])
 
 
-def _opened(shared: _Shared) -> Workplace:
+def _opened(shared: _Shared) -> tuple[Workplace, Storage | None]:
     """A workplace on this node, if it can give the numbers that the suite's own machine gives."""
     host = socket.gethostname()
     theirs = {name: _version(name) for name in shared.versions}
@@ -273,15 +319,23 @@ def _opened(shared: _Shared) -> Workplace:
             f"{host} has {', '.join(other)}: scores would not be comparable. Install there what is "
             "installed where the suite was started"
         )
+    if shared.storage:
+        work = replace(shared.work, root=home() / "suites" / shared.token)
+        return Workplace(work), Storage(shared.storage, work.root)
     mark = shared.work.root / _MARK
     if not (mark.is_file() and mark.read_text("utf-8") == shared.token):
         raise InputError(
             f"{host} does not see {shared.work.root}: every node needs the results folder at the "
-            "same path"
+            "same path; if no disk is shared, give --storage"
         )
     if shared.folder.is_dir():
         os.chdir(shared.folder)
-    return Workplace(shared.work)
+    return Workplace(shared.work), None
+
+
+def _is_local(job: Job) -> bool:
+    """Whether a job's system is a folder of this machine."""
+    return job.kind == "transfer" and isinstance(job.cell, SystemCell) and job.cell.is_folder
 
 
 def _versions() -> dict[str, str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from pathlib import Path
@@ -21,17 +21,19 @@ from ..datasets_scripts.load import TestSet, load_test_set
 from ..datasets_scripts.training import load_training
 from ..errors import MISSING, IncompleteError, TSTBenchError
 from ..metrics.contract import Cohort
-from ..metrics.measure import roles_needed
+from ..metrics.measure import plan, roles_needed
 from ..metrics.registry import metric_facts
+from ..metrics.scorers.artefacts import SCORERS, Artefact
 from ..metrics.scorers.profile import Scorers
 from ..talk import say
 from ..trainers.prompted import Chat
 from ..trainers.system_card import SYSTEM_STORE
 from .cells import Answers, Cell, SystemCell
-from .evaluate import Evaluated, cohort, evaluate
+from .evaluate import Evaluated, cohort, evaluate, inputs_of, recipes_of
 from .outputs import Outputs
 from .report import SystemInfo
-from .results import direction_folder
+from .report_files import read_report
+from .results import direction_folder, system_folder
 from .scoring import Scoring
 from .significance import write_significance
 
@@ -95,6 +97,7 @@ class Outcome:
         where: the machine, unless it was this process.
         log: what it said there.
         computed: scores that it computed; the others were there.
+        files: that it made and that a storage has, see :mod:`.storage`.
     """
 
     id: str
@@ -104,6 +107,7 @@ class Outcome:
     where: str = ""
     log: str = ""
     computed: int = 0
+    files: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass
@@ -165,6 +169,7 @@ class Workplace:
         for file in work.data:
             load_data(file, say_again=False)
         self.evaluated: dict[str, dict[int, Evaluated]] = {}
+        self._made: dict[str, list[Artefact]] = {}  # scorers, by direction
         self._checked: dict[tuple[str, str], Answers] = {}
         self._training = lru_cache(2)(load_training)
         self._scorers = lru_cache(1)(self._scorers_of)
@@ -279,9 +284,58 @@ class Workplace:
         written = job.written or self._checks(job).outputs()
         return replace(job, written=written, compared=self._cohort(job.direction))
 
+    def is_done(self, job: Job) -> bool:
+        """Whether there is nothing to do: all that the job makes is here."""
+        direction = parse_direction(job.direction)
+        if job.kind == "prepare":
+            return not self.how.untrained(direction)
+        if job.kind == "train":
+            found = self._checks(job).found
+            return found is not None and SYSTEM_STORE.find_recipe(found.card) is not None
+        if job.kind == "transfer":
+            asked = self._checks(job).asked
+            return asked is None or asked.finished() is not None
+        return job.kind == "score" and self._is_scored(self.ready(job))
+
+    def _is_scored(self, job: Job) -> bool:
+        """Whether a report has the recipes of all scores, and of what is left out."""
+        if job.written is None:
+            return False
+        _, outputs = job.written
+        test_set, how = self.test_set(job.direction), self.how
+        with suppress(TSTBenchError, OSError):  # no report, or no scorer
+            report = read_report(system_folder(self.root, test_set.direction, job.system))
+            inputs = inputs_of(outputs, test_set)
+            scorers = self._scorers(job.direction)
+            planned = plan(how.metrics, inputs, scorers, how.choices, job.compared)
+            kept = {s.recipe for s in report.scores} | {one.recipe for one in report.left_out}
+            return kept >= {*recipes_of(outputs, test_set, planned).values()}
+        return False
+
+    def files(self, job: Job) -> list[Path]:
+        """The files that a job has made here, as far as it has."""
+        direction = parse_direction(job.direction)
+        if job.kind == "transfer":
+            asked = self._checks(job).asked
+            made = [asked.path, asked.card_path] if asked else []
+        elif job.kind == "score":
+            folder = system_folder(self.root, direction, job.system)
+            made = sorted(folder.iterdir()) if folder.is_dir() else []
+        elif job.kind == "train":
+            found = self._checks(job).found
+            model = SYSTEM_STORE.find_recipe(found.card) if found else None
+            made = SYSTEM_STORE.files(model) if model else []
+        else:
+            made = [
+                file for one in self._made.get(job.direction, ()) for file in SCORERS.files(one)
+            ]
+        return [file for file in made if file.is_file()]
+
     def _prepare(self, job: Job) -> bool:
-        self.how.prepare(parse_direction(job.direction))
-        return True
+        direction = parse_direction(job.direction)
+        missing = self.how.untrained(direction)
+        self._made[job.direction] = self.how.prepare(direction)
+        return bool(missing)
 
     def _train(self, job: Job) -> bool:
         cell, found = job.cell, self._checks(job).found
@@ -333,6 +387,8 @@ class Workplace:
         return there or self.check(job.cell)
 
     def _scorers_of(self, direction: str) -> Scorers:
+        if direction not in self._made:  # another process prepared: what cannot be is found again
+            self._made[direction] = self.how.prepare(parse_direction(direction))
         return self.how.scorers(parse_direction(direction))
 
     def _cohort_of(self, direction: str) -> Cohort | None:

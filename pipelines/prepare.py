@@ -17,7 +17,7 @@ from ..datasets_scripts.directions import OUR_DATASETS, Direction
 from ..datasets_scripts.known import dataset_facts, directions_of
 from ..datasets_scripts.load import StyleData, StyleSplit, load_styles, split_to_learn
 from ..datasets_scripts.unchanged import about_dataset
-from ..errors import MissingScorerError, TooLittleError, require
+from ..errors import MissingScorerError, TooLittleError, TSTBenchError, require
 from ..metrics.measure import roles_needed
 from ..metrics.options import BENCHMARK, Choices, choices
 from ..metrics.registry import benchmark_metrics
@@ -109,6 +109,20 @@ def prepare(
             except TooLittleError as error:
                 scorers.untrained[name] = str(error)
     return made
+
+
+def untrained(
+    direction: Direction, profile: Profile, metrics: Iterable[str], choices: Choices
+) -> list[str]:
+    """The roles whose scorers :func:`prepare` would have to train, or to look up in vain."""
+    scorers = Scorers(profile, direction)
+    found = []
+    for name in roles_needed(tuple(metrics), scorers, choices):
+        try:
+            scorers.find(name)
+        except TSTBenchError:
+            found.append(name)
+    return found
 
 
 def _why(name: str, metrics: Sequence[str], scorers: Scorers, choices: Choices) -> str:

@@ -13,7 +13,7 @@ from ..metrics.registry import benchmark_metrics, expand
 from ..metrics.scorers.artefacts import Artefact
 from ..metrics.scorers.device import HERE, Placement
 from ..metrics.scorers.profile import Profile, Scorers, parse_profile
-from .prepare import prepare
+from .prepare import prepare, untrained
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,10 @@ class Scoring:
         return prepare(
             direction, self.profile, self.metrics, choices=self.choices, data_dir=data_dir
         )
+
+    def untrained(self, direction: Direction) -> list[str]:
+        """The roles of scorers that do not exist yet; see :func:`.prepare.untrained`."""
+        return untrained(direction, self.profile, self.metrics, self.choices)
 
 
 def scoring(

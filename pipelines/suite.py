@@ -169,6 +169,7 @@ def run_suite(
     *,
     engine: str = "process",
     address: str | None = None,
+    storage: str | None = None,
 ) -> Path:
     """Run a suite, computing only what is missing; returns the results folder.
 
@@ -179,6 +180,7 @@ def run_suite(
         changes: of the file.
         engine: ``process``, or ``ray`` for a cluster, see :mod:`.engines`.
         address: of the cluster; by default one is started on this machine.
+        storage: a URL where files travel through between machines that share no disk.
 
     All files are read and checked before any system runs, so a mistake in the last one costs
     nothing. Then directions are run and scored one after the other. Predictions are kept in
@@ -198,7 +200,7 @@ def run_suite(
     jobs = workplace.plan(groups, left)
     by_id = {job.id: job for job in jobs}
     gone: set[str] = set()  # scores of cells that were left out
-    chosen = Ray(workplace, work, address) if engine == "ray" else InProcess(workplace)
+    chosen = Ray(workplace, work, address, storage) if engine == "ray" else InProcess(workplace)
     with chosen, progress(len(jobs), "jobs", shown=engine == "ray") as bar:
         for outcome in run(jobs, chosen):
             bar.set_postfix_str(chosen.status(), refresh=False)

@@ -1,9 +1,10 @@
-"""Nodes that are killed and come back: nothing is lost, nothing complete is done twice."""
+"""Nodes that share no disk, and nodes that are killed and come back: the bytes of one process."""
 
 import os
 import subprocess
 import sys
 from collections import Counter
+from hashlib import sha256
 
 import pytest
 from prepared import BACK, DIRECTION
@@ -41,6 +42,11 @@ def content(folder):
     }
 
 
+def check_equal(cluster, alone):
+    assert tstbench(alone).wait(300) == 0
+    assert content(cluster / "results") == content(alone / "results")
+
+
 @pytest.fixture
 def folders(tmp_path):
     for name in ("alone", "cluster"):
@@ -69,6 +75,42 @@ def test_two_nodes_of_which_one_is_killed_again_and_again(folders):
     assert set(done.values()) == {1}
     assert {*kept.values()} <= {1}
     assert done.total() + kept.total() == 2 * (4 + 4) + 4 + 2
-    other = tstbench(alone)
-    assert other.wait(300) == 0
-    assert content(cluster / "results") == content(alone / "results")
+    check_equal(cluster, alone)
+
+
+def test_two_nodes_without_a_shared_disk(folders, tmp_path):
+    """Systems, scorers, predictions and scores travel through the storage, each once."""
+    alone, cluster = folders
+    homes = [tmp_path / "one", tmp_path / "two"]
+    storage = tmp_path / "storage"
+    with ray_nodes(*({"TSTBENCH_HOME": str(home)} for home in homes)) as nodes:
+        options = ("--engine", "ray", "--address", nodes.address, "--storage", storage.as_uri())
+        running = tstbench(cluster, *options)
+        said = running.communicate(timeout=500)[1]
+        assert running.returncode == 0, said
+        again = tstbench(cluster, *options)
+        said = again.communicate(timeout=500)[1]
+    assert (again.returncode, said.count("computed 0")) == (0, 2), said
+    assert not [line for line in said.splitlines() if line.startswith("done: ")]
+    for home in homes:  # a node has what its jobs needed, not all
+        assert list((home / "scorers" / "index").rglob("*.json"))
+    names = [file.name for file in (storage / "objects").iterdir()]
+    assert names == [
+        sha256((storage / "objects" / name).read_bytes()).hexdigest() for name in names
+    ]
+    check_equal(cluster, alone)
+
+
+@pytest.mark.parametrize(
+    ("storage", "named"),
+    [
+        ("file:///proc/no-such-folder", "does not take a file"),
+        ("nosuch://bucket", "Protocol not known: nosuch"),
+    ],
+)
+def test_a_storage_that_takes_nothing_is_told_before_anything_runs(storage, named, folders):
+    _, cluster = folders
+    running = tstbench(cluster, "--engine", "ray", "--storage", storage)
+    said = running.communicate(timeout=100)[1]
+    assert (running.returncode, storage in said, named in said) == (2, True, True), said
+    assert not list((cluster / "results").rglob("*.json"))

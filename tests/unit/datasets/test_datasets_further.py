@@ -129,11 +129,6 @@ class TestCola:
         assert read_rows(text, "x") == ((1, "We ate."), (0, "We eats."))
         assert read_rows(text[:-1], "x") == read_rows(text, "x")  # the last line may be open
 
-    @pytest.mark.parametrize("line", ["gj04\t1\tWe ate.", "gj04\t2\t\tWe ate.", ""])
-    def test_a_line_that_is_no_row(self, line):
-        with pytest.raises(InputError, match="x, line 2: a row of CoLA"):
-            read_rows(f"gj04\t1\t\tWe ate.\n{line}\n", "x")
-
     def test_another_archive(self, tmp_path):
         other = tmp_path / "other.zip"
         with zipfile.ZipFile(other, "w") as archive:

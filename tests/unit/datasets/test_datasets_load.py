@@ -196,20 +196,6 @@ def test_invalid_utf8_names_file_and_line(tiny):
         load_test_set("tiny/negative-to-positive", data_dir=tiny)
 
 
-def test_unknown_names():
-    with pytest.raises(UnknownNameError, match="Did you mean 'validation'"):
-        load_test_set(N2P, "valid")
-    with pytest.raises(UnknownNameError, match="direction"):
-        load_test_set("mini/negative-to-neutral")
-    with pytest.raises(UnknownNameError, match="Did you mean 'yelp'"):
-        load_styles("yepl")
-
-
-def test_mined_sentences_belong_to_no_direction():
-    with pytest.raises(UnknownNameError, match="train, validation, test"):
-        load_test_set("amazon/negative-to-positive", "mined")
-
-
 def test_every_dataset_has_a_corpus():
     assert set(CORPORA) == set(DATASETS)
     for name, corpus in CORPORA.items():

@@ -112,13 +112,6 @@ class TestPseudonyms:
         assert given != pseudonyms(names, self.SALT[::-1])
         assert [given[name] for name in names] != [f"rater-{i}" for i in range(1, 21)]
 
-    @pytest.mark.parametrize(
-        ("names", "salt"), [(["a", "a"], SALT), (["a", " "], SALT), (["a"], "x")]
-    )
-    def test_refused(self, names, salt):
-        with pytest.raises(InputError):
-            pseudonyms(names, salt)
-
 
 class TestProtocol:
     def test_overall_is_the_mean_times_the_copy_penalty(self):

@@ -4,7 +4,16 @@ import json
 
 import datasets
 import pytest
-from own_data import ANNA, FILES, POLITE, RUDE, TEST, TRAIN, replaced, write_lines, write_tables
+from own_data import (
+    FILES,
+    POLITE,
+    RUDE,
+    TEST,
+    TRAIN,
+    replaced,
+    write_lines,
+    write_manners,
+)
 from prepared import command_line
 
 from tstbench.datasets_scripts.added import load_data
@@ -12,8 +21,10 @@ from tstbench.datasets_scripts.build import build
 from tstbench.datasets_scripts.card import read_card
 from tstbench.datasets_scripts.corpora import parse_dataset
 from tstbench.datasets_scripts.load import load_styles, load_test_set
+from tstbench.datasets_scripts.own import read_data
 from tstbench.datasets_scripts.training import load_training
-from tstbench.errors import InputError
+from tstbench.datasets_scripts.views import available_parts
+from tstbench.errors import InputError, MissingFileError
 
 NAME = "manners/rude-to-polite"
 COLUMNS = 'test = { file = "test.jsonl", source = "r", references = "p", id = "key" }'
@@ -189,38 +200,6 @@ def test_another_layout_of_the_same_files_is_other_data(manners, tmp_path, monke
 # -- what cannot be --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ('"rude.txt"', '{ file = "rude.txt", lines = "0-3" }', "'0-3' is not a range of lines"),
-        ('"rude.txt"', '{ file = "rude.txt", lines = "4-2" }', "'4-2' is not a range of lines"),
-        ('"rude.txt"', '{ file = "rude.txt", split = "a" }', "go with hub, not with file"),
-        ('"rude.txt"', '{ file = "rude.txt", config = "a" }', "go with hub, not with file"),
-        ('"rude.txt"', '{ file = "rude.txt", revision = "a" }', "go with hub, not with file"),
-        ('["rude", "polite"]', '["rude", "polite", "file"]', "is a key of this format"),
-        ('["rude", "polite"]', '["rude", "polite", "hub"]', "is a key of this format"),
-        ("licence", 'version = "2.1"\nlicence', "version: String should match pattern"),
-        (FILES, 'test = { file = "test.txt" }', "test.txt has no columns"),
-        (FILES, 'test = ["test.txt"]', "a list is not allowed here"),
-    ],
-)
-def test_a_key_that_cannot_be_is_told(old, new, message, manners):
-    manners.write_text(replaced((old, new)))
-    with pytest.raises(InputError) as error:
-        load_data(manners)
-    assert str(error.value).startswith(str(manners))
-    assert message in str(error.value)
-
-
-def test_a_value_with_an_undeclared_style_is_told_with_its_line(manners):
-    write_tables(manners.parent)
-    table = '[train]\nfile = "train.csv"\ntext = "sentence"\nstyle = "label"\n'
-    values = '[train.values]\n0 = "rude"\n1 = "polit"\n'
-    manners.write_text(replaced((TRAIN, table + values)))
-    with pytest.raises(InputError, match=r"line 11: unknown style 'polit'. Did you mean 'polite'"):
-        load_data(manners)
-
-
 LABELS = ["0", "0.0", "0 ", "1", "True", "1", "neither", "0", "neither"]
 
 
@@ -246,28 +225,8 @@ def test_rows_that_are_left_out_are_counted_by_label(suffix, manners, capsys):
     ]  # fmt: skip
 
 
-def test_a_row_without_an_id_is_told(manners):
-    rows = [{"key": key, "r": text, "p": []} for key, text in (("a", "One."), (" ", "Two."))]
-    rows[0]["p"] = list(ANNA[:1])
-    (manners.parent / "test.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    manners.write_text(replaced((FILES, COLUMNS)))
-    with pytest.raises(InputError, match=r"test\.jsonl: key, row 2 has no id"):
-        load_data(manners)
-
-
-def test_a_table_with_a_cell_too_few_is_told(manners):
-    (manners.parent / "train.csv").write_text("text,style\nGo.,rude\nPlease go.\n")
-    manners.write_text(replaced((TRAIN, '[train]\nfile = "train.csv"\n')))
-    with pytest.raises(InputError, match=r"train\.csv, line 3: not as many cells"):
-        load_data(manners)
-
-
-def test_a_blank_line_among_the_test_sentences_of_a_style_is_told(tones):
-    write_lines(tones.parent / "ta.txt", ["Weg da !", " ", "Gib her ."])
-    with pytest.raises(InputError, match=r"test sentences of rude: ta\.txt, line 2 is blank"):
-        load_data(tones)
-    write_lines(tones.parent / "ta.txt", ["Weg da !", "Gib her ."])
-    write_lines(tones.parent / "a.txt", ["Hau ab !", " "])  # to learn from, it does no harm
+def test_a_blank_line_to_learn_from_does_no_harm(tones):
+    write_lines(tones.parent / "a.txt", ["Hau ab !", " "])
     load_data(tones)
 
 
@@ -277,3 +236,33 @@ def test_an_error_of_a_later_read_names_the_data_file(manners):
     with pytest.raises(InputError) as error:
         load_test_set(NAME)
     assert str(error.value).startswith(f"{manners}: test.txt has 2 lines and ben.txt has 1")
+
+
+@pytest.mark.parametrize("line", ['0\t"give me that', '0\t"Stop," he said.'])
+def test_a_table_never_loses_a_quotation_mark_or_a_row(line, tmp_path):
+    rows = ["label\tsentence", line, "1\tplease pass it", "0\thand it over", "1\tthank you"]
+    (tmp_path / "train.tsv").write_text("\n".join(rows) + "\n")
+    write_lines(tmp_path / "test.txt", ["bring me the menu"])
+    (tmp_path / "mine.toml").write_text(
+        'name = "mine"\nstyles = ["rude", "polite"]\n'
+        '[train]\nfile = "train.tsv"\ntext = "sentence"\nstyle = "label"\n'
+        'values = { 0 = "rude", 1 = "polite" }\n'
+        '[[direction]]\nfrom = "rude"\nto = "polite"\ntest = { sources = "test.txt" }\n'
+    )
+    load_data(tmp_path / "mine.toml")
+    assert load_styles("mine").splits["train"].of(0)[0] == line[2:]
+
+
+def test_a_split_whose_table_is_missing_is_left_out_by_name(tmp_path):
+    """Also in a corpus of another package, whose files nobody looked at when it was registered."""
+    table = (
+        '[train]\nfile = "none.tsv"\ntext = "text"\nstyle = "style"\n'
+        'values = { 0 = "rude", 1 = "polite" }\n'
+    )
+    corpus = read_data(write_manners(tmp_path, replaced((TRAIN, table))))
+    with pytest.raises(MissingFileError, match=r"no such file: .*none\.tsv"):
+        available_parts(corpus)
+    parts, missing = available_parts(corpus, allow_missing=True)
+    assert [part.name for part in parts] == ["test"]
+    assert list(missing) == ["train"]
+    assert "none.tsv" in missing["train"]

@@ -16,7 +16,7 @@ from tstbench.datasets_scripts.sources import (
     upstream_file,
     upstream_files,
 )
-from tstbench.errors import IntegrityError, MissingFileError, UnknownNameError
+from tstbench.errors import IntegrityError, MissingFileError
 from tstbench.files import git_blob_id
 
 CONTENT = b"".join(b"our own line number %d\n" % i for i in range(20_000))
@@ -226,13 +226,6 @@ def test_two_at_once_download_once(server):
         thread.join()
     assert [path.read_bytes() == CONTENT for path in results] == [True] * 4
     assert len(server.requests) == 1
-
-
-def test_unknown_upstream_names_are_refused():
-    with pytest.raises(UnknownNameError, match=r"Dataprepro/datasets/yelp/test\.0"):
-        upstream_file(BENCHMARK, "Dataprepro/datasets/yelp/tests/test.0")
-    with pytest.raises(UnknownNameError, match="upstream repository"):
-        upstream_file("nobody/nothing", "a")
 
 
 def test_large_files_that_nobody_here_saw_are_pinned_too():

@@ -9,7 +9,6 @@ from tstbench.datasets_scripts.cleaning import match_key
 from tstbench.datasets_scripts.known import DATASETS
 from tstbench.datasets_scripts.load import load_styles, load_test_set
 from tstbench.datasets_scripts.training import TrainingData, TrainingPart, load_training
-from tstbench.errors import MissingFileError, UnknownNameError
 
 
 def held_out(dataset):
@@ -54,19 +53,6 @@ def test_the_fingerprint_tells_data_apart():
 def test_no_field_leads_to_the_test():
     fields = [f.name for kind in (TrainingData, TrainingPart) for f in dataclasses.fields(kind)]
     assert not [name for name in fields if "test" in name]
-
-
-def test_names_that_are_none_are_told():
-    with pytest.raises(UnknownNameError, match="Did you mean 'mini/negative-to-positive'"):
-        load_training("mini/negativ-to-positive")
-    with pytest.raises(UnknownNameError, match="unknown cleaning 'papr-v1'"):
-        load_training(DIRECTION, cleaning="papr-v1")
-
-
-def test_without_files_nothing_is_learned(monkeypatch):
-    monkeypatch.delenv("TSTBENCH_SOURCES", raising=False)
-    with pytest.raises(MissingFileError):
-        load_training("yelp/negative-to-positive")
 
 
 # What upstream's training files hold of their own test pairs, source and rewrite alike verbatim.

@@ -199,13 +199,13 @@ class Workplace:
                 found: list[Job] = []
                 for cell in cells:
                     with left.if_missing(direction, [cell.info.name]):
-                        found += self._jobs_of(cell, self.check(cell))
+                        found += self.jobs_of(cell, self.check(cell))
                 whole = self._whole(direction, found, jobs) if found else ()
                 jobs |= {job.id: job for job in whole if job.id not in jobs}
         self.jobs = [replace(job, place=place) for place, job in enumerate(jobs.values())]
         return self.jobs
 
-    def _jobs_of(self, cell: Cell, answers: Answers) -> Iterator[Job]:
+    def jobs_of(self, cell: Cell, answers: Answers) -> Iterator[Job]:
         """What a cell takes, without what its direction's cells have in common."""
         score = Job(kind="score", direction=cell.direction, cell=cell, gpus_if_any=0.25)
         if not isinstance(cell, SystemCell) or answers.asked is None or answers.found is None:
@@ -295,7 +295,15 @@ class Workplace:
         if job.kind == "transfer":
             asked = self._checks(job).asked
             return asked is None or asked.finished() is not None
-        return job.kind == "score" and self._is_scored(self.ready(job))
+        if job.kind != "score":
+            return False
+        others = (one for one in self.jobs if one.kind == "score" if self._compares)
+        same = [job, *(one for one in others if one.direction == job.direction)]
+        return all(map(self._is_written, same)) and self._is_scored(self.ready(job))
+
+    def _is_written(self, job: Job) -> bool:
+        asked = None if job.written else self._checks(job).asked
+        return asked is None or asked.finished() is not None
 
     def _is_scored(self, job: Job) -> bool:
         """Whether a report has the recipes of all scores, and of what is left out."""
@@ -395,10 +403,9 @@ class Workplace:
         """All systems of a direction whose outputs are there, for metrics that compare them."""
         if not self._compares:
             return None
-        there = []
-        for job in self.jobs:
-            if job.kind == "score" and job.direction == direction:
-                asked = None if job.written else self._checks(job).asked
-                if job.written or (asked and asked.finished() is not None):
-                    there.append((job.written or self._checks(job).outputs())[1])
+        there = [
+            (job.written or self._checks(job).outputs())[1]
+            for job in self.jobs
+            if job.kind == "score" and job.direction == direction and self._is_written(job)
+        ]
         return cohort(there, self.test_set(direction), self.how, self.root)

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cache
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
@@ -21,12 +19,11 @@ from ..chat.settings import OPENAI_URL
 from ..datasets_scripts.corpora import parse_dataset
 from ..datasets_scripts.directions import Direction
 from ..datasets_scripts.known import parse_direction
-from ..datasets_scripts.load import TestSet, load_test_set, split_to_learn
+from ..datasets_scripts.load import TestSet, split_to_learn
 from ..datasets_scripts.sources import UpstreamFile
-from ..datasets_scripts.training import load_training
 from ..errors import MISSING, TSTBenchError, require_installed
 from ..hub import fetch_model, is_repo_id, offline
-from ..metrics.measure import plan, roles_needed
+from ..metrics.measure import roles_needed
 from ..metrics.scorers.artefacts import kind_and_split
 from ..metrics.scorers.profile import Scorers
 from ..talk import shown, wrapped
@@ -40,12 +37,9 @@ from ..trainers.settings import read_settings
 from ..trainers.system import Request, Task
 from ..trainers.system_card import SYSTEM_STORE
 from ..trainers.train import system_config
-from .cells import Answers, Cell, SystemCell
-from .evaluate import cohort, inputs_of, recipes_of
-from .outputs import Outputs
+from .cells import Cell, SystemCell
+from .jobs import Work, Workplace
 from .prepare import is_trained_here
-from .report_files import read_report
-from .results import system_folder
 from .scoring import Scoring
 from .suite import EVERYTHING, Changes, Part, open_suite
 
@@ -145,36 +139,33 @@ def plan_suite(
         how = replace(whole, metrics=part.metrics_of(whole.metrics))
         groups = part.of(every)
         found = []
+        workplace = Workplace(Work(how, root))
         for direction, some in shown(groups.items(), "looking for what is there", len(groups)):
-            found += _direction(parse_direction(direction), some, how, root)
+            found += _direction(parse_direction(direction), some, workplace)
         return wrapped("\n".join(_told(str(path), found, groups, how, root)), 80)
 
 
-def _direction(
-    direction: Direction, some: Sequence[Cell], how: Scoring, root: Path
-) -> list[_Planned]:
-    shared = _Needs()
+def _direction(direction: Direction, some: Sequence[Cell], workplace: Workplace) -> list[_Planned]:
+    shared, how = _Needs(), workplace.how
     shared.of_split(direction.dataset, "test")
     test_set = None
     try:
-        test_set = load_test_set(direction)
+        test_set = workplace.test_set(direction.name)
     except MISSING as error:
         shared.add(error)
-    scorers = how.scorers(direction)
-    _scorers(direction.dataset, scorers, how, shared)
-    training, checked = cache(load_training), list[tuple[Cell, Answers | None, _Needs]]()
+    _scorers(direction.dataset, how.scorers(direction), how, shared)
+    checked = list[tuple[Cell, _Needs]]()
     for cell in some:
-        needs, answers = _Needs({*shared.downloads}, [*shared.missing]), None
+        needs = _Needs({*shared.downloads}, [*shared.missing])
         if test_set is not None:
             try:
-                answers = cell.check(test_set, root, training)
+                workplace.jobs += workplace.jobs_of(cell, workplace.check(cell))
             except MISSING as error:
                 needs.add(error)
                 if not isinstance(cell, SystemCell):
                     needs.downloads.add(f"outputs of {cell.info.name} (GitHub)")
-        checked.append((cell, answers, needs))
-    written, scored = _done([one for _, one, _ in checked if one], test_set, how, scorers, root)
-    return [_cell(*one, direction, test_set, written, scored) for one in checked]
+        checked.append((cell, needs))
+    return [_cell(*one, direction, test_set, workplace) for one in checked]
 
 
 def _scorers(dataset: str, scorers: Scorers, how: Scoring, needs: _Needs) -> None:
@@ -194,62 +185,29 @@ def _scorers(dataset: str, scorers: Scorers, how: Scoring, needs: _Needs) -> Non
             needs.of_hub(spec.split("@")[0])
 
 
-def _done(
-    answers: Sequence[Answers],
-    test_set: TestSet | None,
-    how: Scoring,
-    scorers: Scorers,
-    root: Path,
-) -> tuple[set[str], set[str]]:
-    """The names of the systems that have written all, and of those whose scores a run keeps."""
-    if test_set is None:
-        return set(), set()
-    there, scored = list[Outputs](), set[str]()
-    for one in answers:
-        if one.asked is None:
-            there.append(one.outputs()[1])
-        elif (texts := one.asked.finished()) is not None:
-            there.append(Outputs(one.info.name, texts))
-    systems = cohort(there, test_set, how, root)
-    known = systems is None or len(there) == len(answers)  # else the others' outputs move a score
-    for outputs in there if known else ():
-        with suppress(TSTBenchError, OSError):  # no report, or no scorer
-            report = read_report(system_folder(root, test_set.direction, outputs.system))
-            inputs = inputs_of(outputs, test_set)
-            planned = plan(how.metrics, inputs, scorers, how.choices, systems)
-            kept = {s.recipe for s in report.scores} | {one.recipe for one in report.left_out}
-            if kept >= {*recipes_of(outputs, test_set, planned).values()}:
-                scored.add(outputs.system)
-    return {outputs.system for outputs in there}, scored
-
-
 def _cell(
     cell: Cell,
-    answers: Answers | None,
     needs: _Needs,
     direction: Direction,
     test_set: TestSet | None,
-    written: set[str],
-    scored: set[str],
+    workplace: Workplace,
 ) -> _Planned:
-    if cell.info.name in scored:
+    """The first thing that a run would do for a cell."""
+    jobs = {job.kind: job for job in workplace.jobs if job.cell == cell}
+    undone = {kind for kind, job in jobs.items() if not workplace.is_done(job)}
+    if jobs and "score" not in undone:
         return _Planned(cell, "=", _Needs())
     state, asked, training_of = "S", None, None
-    if isinstance(cell, SystemCell) and cell.info.name not in written:
+    if isinstance(cell, SystemCell) and ("transfer" in undone or not jobs):
         kind = system_class(cell.name) if cell.stored is None else cell.stored.kind
         if issubclass(kind, Chat):
             state, asked = "Q", _asked(cell, kind, direction, test_set, needs)
-        elif cell.stored is None and kind.Config is not None and not _is_trained(answers):
+        elif "train" in undone or not (jobs or kind.Config is None or cell.stored):
             state, training_of = "T", _training(cell, direction, needs)
         else:
             state = "W"
     chat = state == "Q"
     return _Planned(cell, "!" if needs.missing else state, needs, training_of, chat, asked)
-
-
-def _is_trained(answers: Answers | None) -> bool:
-    found = None if answers is None else answers.found
-    return found is not None and SYSTEM_STORE.find_recipe(found.card) is not None
 
 
 def _training(cell: SystemCell, direction: Direction, needs: _Needs) -> _Training:
@@ -346,7 +304,7 @@ def _told(
         yield from (f"  {number:>2}  {direction}" for number, direction in block)
     needs = [(one, one.needs) for one in found]
     yield from _listed("Missing, and how to get it", [(m, p) for p, n in needs for m in n.missing])
-    downloads = [(what, p) for p, n in needs for what in n.downloads]
+    downloads = [(what, p) for p, n in needs for what in sorted(n.downloads)]
     yield from _listed("To be downloaded by the run", downloads)
 
 

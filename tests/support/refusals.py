@@ -1,12 +1,16 @@
 """A user's mistake is one message: its class, the values it must name, and its wording, to read."""
 
 import json
+import os
 import re
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from huggingface_hub.constants import HF_HUB_CACHE
 from places import ROOT
+from prepared import refusal
 from syrupy.assertion import SnapshotAssertion
 from syrupy.data import Snapshot, SnapshotCollection
 from syrupy.extensions.amber import AmberDataSerializer, AmberSnapshotExtension
@@ -61,15 +65,36 @@ def refused(
 ) -> None:
     """``act(folder)`` raises this very class, names the values and says what is on record.
 
-    Paths of this machine, and what Python's own parsers say, which differs by version, are left
-    out of the record.
+    Left out of the record: paths of this machine, what Python's own parsers say, which differs by
+    version, and the end of a long list of names, which grows.
     """
     with pytest.raises(error) as caught:
         act(folder)
     assert type(caught.value) is error
-    message = str(caught.value)
+    _compare(str(caught.value), named, folder, snapshot)
+
+
+def _compare(message: str, named: str | tuple, folder: Path, snapshot: SnapshotAssertion) -> None:
     for value in (named,) if isinstance(named, str) else named:
         assert value in message
-    message = message.replace(str(folder), "FOLDER").replace(str(ROOT), "ROOT")
+    for place, name in ((folder, "FOLDER"), (ROOT, "ROOT"), (HF_HUB_CACHE, "HF_HUB_CACHE")):
+        message = message.replace(str(place), name)
     message = re.sub(r"(not (?:TOML|JSON)[^:]*: )(?:Expect|Extra|Invalid|Unterm).*", r"\1", message)
+    names = r"(Known: (?:\S+, ){2})(?:\S+, )+\S+( and \d+ more)?\.(?= |$)"
+    message = re.sub(names, r"\1...", message)
     assert message == snapshot.use_extension(_Messages)
+
+
+def calls(*table: tuple) -> pytest.MarkDecorator:
+    """Parametrise ``call`` and ``named``; the call is the row's own name."""
+    cases = [(call, named) for call, *named in table]
+    return pytest.mark.parametrize(("call", "named"), cases, ids=[call for call, _ in cases])
+
+
+def refuses(capsys, call: str, named: list[str], snapshot: SnapshotAssertion) -> None:
+    """``tstbench CALL`` ends with exit code 2 and one message, and writes nothing at all."""
+    before = {path: path.stat().st_mtime_ns for path in Path().rglob("*")}
+    message = refusal(capsys, *shlex.split(call))
+    _compare(message, named, Path.cwd(), snapshot)
+    assert {path: path.stat().st_mtime_ns for path in Path().rglob("*")} == before
+    assert not Path(os.environ["TSTBENCH_HOME"]).exists()

@@ -218,43 +218,9 @@ def test_the_command_writes_the_same_bytes_again(made, tmp_path, capsys):
 
 def test_somebodys_folder_is_left_alone(made, tmp_path, capsys):
     root, out, _ = made
-    theirs = tmp_path / "theirs"
-    theirs.mkdir()
-    (theirs / "notes.txt").write_text("mine")
-    assert "did not write" in refusal(capsys, "analyze", root, "--out", theirs)
     copy = shutil.copytree(out, tmp_path / "copy")
     (copy / THERE / "my-notes.txt").write_text("mine")
     assert "did not write" in refusal(capsys, "analyze", root, "--out", copy)
-    assert "folder of its own" in refusal(capsys, "analyze", root, "--out", root)
-
-
-def test_what_is_no_results_folder(made, tmp_path, capsys):
-    root, _, _ = made
-    (tmp_path / "empty.toml").write_text("")
-    assert "not a results folder" in refusal(capsys, "analyze", tmp_path)
-    assert "no such folder" in refusal(capsys, "analyze", tmp_path / "nowhere")
-    assert "Give the folder above" in refusal(capsys, "analyze", root / THERE)
-    assert "Did you mean" in refusal(capsys, "analyze", root, "--systems", "alpa")
-    assert "Did you mean" in refusal(capsys, "analyze", root, "--directions", "mini/negative")
-    assert "give a name and two systems" in refusal(capsys, "analyze", root, "--join", "cae")
-    assert "acd" in refusal(capsys, "analyze", root, "--plane", "acd", "ppl")
-    bad = tmp_path / "human.jsonl"
-    bad.write_text('{"study": 1}\n')
-    assert f"{bad}, line 1: study: " in refusal(capsys, "analyze", root, "--human", bad)
-    bad.write_text('{"study": "mine"}\n')
-    missing = refusal(capsys, "analyze", root, "--human", bad)
-    assert f"{bad}, line 1: dataset: it is missing. Each judgment has study, dataset" in missing
-    bad.write_text("source,output\n")
-    said = refusal(capsys, "analyze", root, "--human", bad)
-    assert "line 1: not JSON" in said
-    assert "a table of scores ends in .csv" in said
-    table = tmp_path / "human.csv"
-    table.write_text("Input,Output,style\nx,y,3\n")
-    said = refusal(capsys, "analyze", root, "--human", table)
-    assert "no column output, source, system; it has Input, Output, style. A table of human" in said
-    assert "columns source, output, system, direction and one for each aspect" in said
-    assert f"'tstbench judgments {table} --out {tmp_path / 'human.jsonl'}'" in said
-    assert "no such file" in refusal(capsys, "analyze", root, "--human", tmp_path / "none.jsonl")
 
 
 @pytest.mark.slow

@@ -177,15 +177,6 @@ def test_what_never_ends_is_not_read(path, tmp_path, monkeypatch, capsys):
     assert "is a pipe or a device" in refusal(capsys, "directions", "--data", path)
 
 
-def test_a_nul_in_a_path_is_said(tmp_path, capsys):
-    assert "NUL character" in refusal(capsys, "evaluate", "a\0.txt", "--direction", DIRECTION)
-    assert "NUL character" in refusal(capsys, "run", "a\0.toml")
-    assert "NUL character" in refusal(capsys, "hub", "serve", "a\0")
-    suite = tmp_path / "suite.toml"
-    suite.write_text('out = "a\\u0000b"\n[[system]]\nsystem = "copy"\n')
-    assert "NUL character" in refusal(capsys, "run", suite)
-
-
 # -- numbers, names and answers --------------------------------------------------------------------
 
 
@@ -209,16 +200,6 @@ def test_deep_toml_is_said(text, tmp_path, capsys):
     for read in (read_settings, lambda p: parse_toml(p.read_text(), p), load_prompts):
         with pytest.raises(InputError, match="more than 50 levels deep"):
             read(path)
-
-
-@pytest.mark.parametrize("namespace", ["a b", "", "../x", "a/b", "x" * 3 + "\n"])
-def test_a_namespace_that_is_none(namespace, tmp_path, capsys, monkeypatch):
-    monkeypatch.setenv("HF_TOKEN", "hf_x")
-    said = "is not the name of a user or an organisation on the Hub"
-    for dry in ([], ["--dry-run"]):
-        assert said in refusal(capsys, "hub", "push", tmp_path, "--namespace", namespace, *dry)
-    arguments = ["hub", "results", tmp_path, "--model", "a/b", "--namespace", namespace]
-    assert said in refusal(capsys, *arguments)
 
 
 class _Odd(http.server.BaseHTTPRequestHandler):

@@ -96,10 +96,6 @@ def test_a_file_is_replaced_only_if_it_is_ours(results, capsys, tmp_path, ending
     assert "delete-retrieve" in text.replace("-{}", "-")
     out.write_bytes(text.replace("\n", "\r\n").encode())  # an editor's line ends do not matter
     assert printed(capsys, results, "--out", out) == ""
-    out.write_text("my own words")
-    message = refusal(capsys, "report", results, "--out", out)
-    assert "was not written by 'tstbench report': it is left unchanged" in message
-    assert out.read_text() == "my own words"
 
 
 def test_csv_has_every_number_and_what_it_is(results, capsys, tmp_path):
@@ -124,27 +120,9 @@ def test_a_hostile_name_is_text(results, capsys):
     assert "<script" not in printed(capsys, results, "--format", "markdown").replace(r"\<", "")
 
 
-def test_mistakes_are_told(results, capsys, tmp_path, monkeypatch):
-    def told(*arguments):
-        return refusal(capsys, "report", *arguments)
-
-    assert "Did you mean 'mini/negative-to-positive'" in told(
-        results, "--directions", "mini/negative-to-postive"
-    )
-    assert "Did you mean 's_bleu'" in told(results, "--metrics", "sbleu")
-    assert "no result here has 'acc'; there are: s_bleu" in told(results, "--metrics", "acc")
-    assert "Did you mean 'copy'" in told(results, "--systems", "coppy")
-    assert f"one dataset's folder. Give the folder above, {results}" in told(results / "mini")
-    assert f"one direction's folder. Give the folder above, {results}" in told(results / THERE)
-    assert f"Give {results}" in told(results.parent)
-    (tmp_path / "empty").mkdir()
-    assert "has no results yet" in told(tmp_path / "empty")
-    assert "no such folder" in told(tmp_path / "nowhere")
-    assert "its ending does not say which format" in told(results, "--out", tmp_path / "x.pdf")
-    assert "is a folder" in told(results, "--out", tmp_path, "--format", "csv")
-    assert "put RESULTS before it" in told("--directions", "mini", results)
+def test_without_a_name_a_folder_called_results_is_needed(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert "there is no results folder here" in told()
+    assert "there is no results folder here" in refusal(capsys, "report")
 
 
 def test_the_metric_that_orders_a_table():
@@ -184,14 +162,7 @@ def test_sources_are_in_order(capsys, tmp_path):
     assert [*json.loads(out.splitlines()[0])] == ["id", "source"]
 
 
-def test_mistakes_about_sources_are_told(capsys, tmp_path):
-    message = refusal(capsys, "sources", THERE, "--references", "--format", "text")
-    assert "--references needs --format jsonl" in message
-    assert "Did you mean" in refusal(capsys, "sources", "mini/negative-to-postive")
-    file = tmp_path / "mine.txt"
-    file.write_text("mine")
-    assert "it is left unchanged" in refusal(capsys, "sources", THERE, "--out", file)
-    assert file.read_text() == "mine"
+def test_a_sentence_of_two_lines_is_none_in_a_file_of_lines():
     broken = TestSet(
         load_test_set(THERE).direction, "test", ("a-1",), ("one\ntwo",), ((),), "0" * 64, "raw"
     )

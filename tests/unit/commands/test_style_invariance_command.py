@@ -326,20 +326,6 @@ class TestTerminal:
 
 
 class TestRefusals:
-    @pytest.mark.parametrize(
-        ("arguments", "said"),
-        [
-            (["nowhere"], "unknown dataset 'nowhere'"),
-            (["mini", "--embedding", "no/such-model"], "neither word2vec, nor a file"),
-            (["mini", "--sentences", "1"], "--sentences must be at least 2"),
-            (["mini", "--permutations", "0"], "--permutations must be from 1"),
-            (["mini", "--seed", "-1"], "--seed must be from 0"),
-            (["mini", "--device", "gpu"], "unknown device 'gpu'"),
-        ],
-    )
-    def test_what_cannot_be_measured(self, capsys, arguments, said):
-        assert said in refusal(capsys, "style-invariance", *arguments)
-
     def test_a_style_with_one_sentence(self, capsys, moods):
         write_lines(moods / "sad.txt", ["rain"])
         said = refusal(

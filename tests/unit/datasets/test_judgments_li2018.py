@@ -219,13 +219,6 @@ def test_systems_must_be_aligned(tmp_path):
         read_ratings(export(tmp_path / "r.csv", SECOND_UP), [short, DOWN])
 
 
-def test_an_unknown_study_is_told_and_nothing_is_written(tmp_path, capsys):
-    out = tmp_path / "human.jsonl"
-    assert main(["judgments", "li2017", "--out", str(out)]) == 2
-    assert "li2018" in capsys.readouterr().err
-    assert not out.exists()
-
-
 # -- the real export -------------------------------------------------------------------------------
 
 

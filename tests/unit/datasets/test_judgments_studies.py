@@ -322,38 +322,12 @@ def test_a_cell_of_spaces_is_empty(tmp_path):
     assert kept.count("content") == whole.count("content")
 
 
-def test_unknown_studies_are_named(capsys, tmp_path):
-    assert main(["judgments", "mir2018", "--out", str(tmp_path / "a.jsonl")]) == 2
-    assert "mir2019" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["mir2019", "--scale", "1-7", "--out", "x.jsonl"], "--scale: of a table of your own"),
-        (["mine.jsonl", "--column", "style=A", "--out", "x.jsonl"], "--column: of a table"),
-        (["mir2019", "--out", "x.csv"], "x.csv: judgments are JSON Lines"),
-        (["empty.csv", "--out", "x.jsonl"], "empty.csv is empty"),
-    ],
-)
-def test_what_would_be_ignored_or_misnamed_is_refused(
-    arguments, said, capsys, tmp_path, monkeypatch
-):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "empty.csv").touch()
-    assert main(["judgments", *arguments]) == 2
-    assert said in capsys.readouterr().err
-    assert not (tmp_path / arguments[-1]).exists()
-
-
 def test_a_table_becomes_judgments_on_the_command_line(tmp_path, capsys):
     file, out = tmp_path / "my.csv", tmp_path / "out.jsonl"
     file.write_text(OWN + LINES)
     assert main(["judgments", str(file), "--column", "content=Meaning", "--out", str(out)]) == 0
     assert len(read_judgments(out)) == 3
     assert "mini/negative-to-positive\tours\t1\t4.00\t5.00" in capsys.readouterr().out
-    assert main(["judgments", str(file), "--column", "content", "--out", str(out)]) == 2
-    assert "OURS=THEIRS" in capsys.readouterr().err
 
 
 @pytest.mark.realdata

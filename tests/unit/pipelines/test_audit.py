@@ -281,29 +281,6 @@ class TestTheCommand:
         assert main(["audit", "--table", str(table)]) == 2
         assert said in capsys.readouterr().err
 
-    @pytest.mark.parametrize(
-        ("flags", "said"),
-        [
-            (f"--direction {WAYS[0]} --claim bleu=3", "0 files and 1 directions"),
-            ("A --claim bleu=3", "1 files and 0 directions"),
-            (f"A --direction {WAYS[0]}", "--claim METRIC=NUMBER"),
-            (f"A A --direction {WAYS[0]} --direction {WAYS[0]} --claim bleu=3", "given twice"),
-            (f"A --direction {WAYS[0]} --claim bleu=140", "bleu is in percent, from 0 to 100"),
-            (f"A --direction {WAYS[0]} --claim ppl=0.9", "ppl is a perplexity, 1 or more"),
-            (f"A --direction {WAYS[0]} --claim joint=-0.1", "joint is a fraction, from 0 to 1"),
-            (f"A --direction {WAYS[0]} --claim s-bert=-1.2", "s-bert is a cosine, from -1 to 1"),
-            (f"A --direction {WAYS[0]} --claim bleu=nan", "is not METRIC=NUMBER"),
-            (f"published:nobody --direction {WAYS[0]} --claim bleu=3", "nobody"),
-            (f"A --direction {WAYS[0]} --claim multi_bleu=3 --table x.csv", "leave out the others"),
-            (f"A --direction {WAYS[0]} --claim r_bert=0.5 --profile paper", "nothing to compare"),
-        ],
-    )
-    def test_mistakes_are_told(self, files, capsys, monkeypatch, flags, said):
-        monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-        arguments = [str(files / "a.txt") if one == "A" else one for one in flags.split()]
-        assert main(["audit", *arguments]) == 2
-        assert said in capsys.readouterr().err
-
 
 def test_a_classifier_that_is_not_here_is_named_and_the_others_count(files, tmp_path, monkeypatch):
     monkeypatch.setenv("TSTBENCH_HOME", str(tmp_path))

@@ -2,7 +2,6 @@
 
 import csv
 import dataclasses
-import json
 from dataclasses import replace
 
 import numpy as np
@@ -620,32 +619,6 @@ class TestCommand:
         assert code == 0
         assert "mine-v1#" in capsys.readouterr().out
         assert main([*command, "--out", str(out)]) == 0  # its own file is replaced
-
-    @pytest.mark.parametrize(
-        ("arguments", "why"),
-        [
-            (("--out", "mine.txt"), "ends in .json"),
-            (("--out", "x.json", "--parts", "style"), "not PART=METRIC"),
-            (("--out", "x.json", "--parts", "style=sti", "style=acc"), "given twice"),
-            (("--out", "x.json", "--parts", "style=stii"), "Did you mean"),
-            (("--out", "x.json", "--metrics", "bleu"), "--parts"),
-            (("--out", "x.json", "--without", "yelp/negative-to-positiv"), "Did you mean"),
-            (("--out", "x.json", "--resamples", "5"), "from 100"),
-            (("--out", "."), "ends in .json"),
-        ],
-    )
-    def test_mistakes(self, arguments, why, capsys, monkeypatch, tmp_path):
-        monkeypatch.chdir(tmp_path)
-        assert main(["calibrate", "li2018", *arguments]) == 2
-        assert why in capsys.readouterr().err
-        assert not list(tmp_path.iterdir())
-
-    def test_a_file_of_somebody_else_is_not_replaced(self, tmp_path, capsys):
-        out = tmp_path / "package.json"
-        out.write_text(json.dumps({"name": "theirs"}))
-        assert main(["calibrate", "li2018", "--out", str(out)]) == 2
-        assert "no calibration" in capsys.readouterr().err
-        assert json.loads(out.read_text()) == {"name": "theirs"}
 
     def test_parts(self):
         assert read_parts(["content=a,b,a"]) == {"content": ("a", "b")}

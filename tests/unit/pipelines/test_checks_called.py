@@ -208,20 +208,6 @@ def test_a_kept_answer_that_is_none_is_asked_for_again(tmp_path, monkeypatch):
 # -- what is asked ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (
-            ("--metrics", "cps", "--set", "cps.mask=masked", "--scorer", "attribution=linear"),
-            "integrated gradients need a transformer, not a classifier of kind linear",
-        ),
-    ],
-)
-def test_a_scorer_that_cannot_do_it(options, said, capsys, tstbench_home):
-    asked = ("evaluate", "--direction", DIRECTION, "--baseline", "copy", *options)
-    assert said in refusal(capsys, *asked)
-
-
 def test_no_gradients_are_looked_for_in_a_classifier_that_has_none(tmp_path, monkeypatch):
     """Neither by its kind nor in its folder, though it is there and whole."""
     monkeypatch.setenv("TSTBENCH_HOME", str(tmp_path))

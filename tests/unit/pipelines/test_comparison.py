@@ -8,7 +8,7 @@ import pytest
 from leaderboard_pages import show
 from leaderboard_results import THERE, real_results, report, sample, write_whole
 from own_data import write_manners
-from prepared import command_line, refusal
+from prepared import command_line
 from statsmodels.stats.multitest import multipletests
 
 import tstbench
@@ -208,18 +208,3 @@ def test_of_two_sentences_nothing_is_better_and_it_is_said_why(tmp_path):
         "kept": ((1, 2), False), "other": ((1, 2), False),
     }  # fmt: skip
     assert overview.mean_ranks == {}
-
-
-def test_mistakes_are_told(results, capsys):
-    def told(*arguments):
-        return refusal(capsys, "compare", *arguments)
-
-    assert "Did you mean 'copy'" in told("coppy", "delete-retrieve", results)
-    assert "both 'copy': name two systems" in told("copy", "copy", results)
-    assert "add --direction, one of mini/n" in told("copy", "delete-retrieve", results)
-    there = ("copy", "delete-retrieve", results, "--direction", THERE)
-    assert "s_bleu, r_bleu" in told(*there, "--by", "joint")
-    assert "Did you mean 'r_bleu'" in told(*there, "--worst", "1", "--by", "r_blue")
-    assert "unknown metric 'blue'" in told(*there, "--metrics", "blue")
-    assert "neither system has acc" in told(*there, "--metrics", "acc")
-    assert "no such folder" in told("copy", "x", results / "nowhere")

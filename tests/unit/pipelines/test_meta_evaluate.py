@@ -422,35 +422,6 @@ def test_a_wrong_table_of_scores_says_where(tmp_path, text, said):
         read_scores(tmp_path / "scores.csv")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["--metrics", "selfbleu"], "Did you mean 's_bleu'"),
-        (["--metrics", "s_bleu", "--scores", "x.csv"], "--metrics or --scores"),
-        (["--lower-is-better", "x"], "which is not given"),
-        (["li2018", "--column", "style=A"], "--column: of a table of your own, and none is given"),
-        (["--resamples", "3"], "from 100 to"),
-        (["--published"], "study with published scores"),
-        (["--scores", "nothing.csv"], "no such file"),
-    ],
-)
-def test_mistakes_on_the_command_line(arguments, said, capsys):
-    assert main(["meta-evaluate", "li2018", *arguments]) == 2
-    assert said in capsys.readouterr().err
-
-
-def test_two_files_of_one_name_are_not_taken_for_one_study(tmp_path, capsys):
-    for folder in ("first", "second"):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "my.csv").write_text(
-            "source,output,system,direction,content\n"
-            + "".join(f"is {n},was {n},{folder},{WAYS[0]},{1 + n % 5}\n" for n in range(5))
-        )
-    files = [str(tmp_path / folder / "my.csv") for folder in ("first", "second")]
-    assert main(["meta-evaluate", *files, "--metrics", "s_bleu", "--resamples", "100"]) == 2
-    assert "the study 'my' is in" in capsys.readouterr().err
-
-
 def test_nothing_to_compare_is_said(tmp_path, capsys):
     study, table = tmp_path / "study.jsonl", tmp_path / "scores.csv"
     write_judgments(study, rows(raters=1))

@@ -387,37 +387,6 @@ def test_a_bad_file_among_good_ones_is_the_one_that_is_told(tmp_path, capsys):
     assert "worse.txt has 1 prediction," in message
 
 
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
-        (["nowhere.txt"], "no such file: nowhere.txt"),
-        (["a=nowhere.txt"], "no such file: nowhere.txt"),
-        (["lr=0.2/out.txt"], "no such file: 0.2/out.txt, nor lr=0.2/out.txt"),
-        (["empty"], "no predictions in empty: no file there ends in .txt, .jsonl"),
-        (["a.txt", "sub/a.jsonl"], "two systems are named 'a': give each its own name"),
-        (["a.txt", "A=sub/a.jsonl"], "'a' and 'A' would share a folder"),
-        (["x y=a.txt", "x_y=a.txt"], "'x y' and 'x_y' would share a folder"),
-        (["copy=a.txt", "--baseline", "copy"], "two systems are named 'copy'"),
-        (["=a.txt"], "the system name '' needs at least one letter or digit"),
-        (["..=a.txt"], r"the system name '..' needs at least one letter or digit"),
-        ([f"{'n' * 101}=a.txt"], "is 101 characters long; the limit is 100"),
-        (["\x1b[31mred=a.txt"], r"name '\x1b[31mred' contains a control character"),
-        (["two\nlines=a.txt"], r"name 'two\nlines' contains a control character or a line break"),
-        (["new\x85line=a.txt"], r"name 'new\x85line' contains a control"),
-        (["mine=sub"], "mine=sub: the systems in a folder are named after their files"),
-        ([], "nothing to score: give OUTPUTS files, or --baseline NAME"),
-    ],
-)
-def test_a_bad_argument_is_told(arguments, expected, tmp_path, capsys, monkeypatch, tstbench_home):
-    monkeypatch.chdir(tmp_path)
-    for folder in ("empty", "sub"):
-        (tmp_path / folder).mkdir()
-    (tmp_path / "a.txt").write_bytes(LINES)
-    (tmp_path / "sub" / "a.jsonl").write_text(as_jsonl({"prediction": t} for t in TEXTS))
-    assert expected in refusal(capsys, "evaluate", *arguments, "--direction", DIRECTION)
-    assert not tstbench_home.exists()
-
-
 def test_a_system_called_like_a_path_stays_in_the_folder(tmp_path, capsys):
     (tmp_path / "a.txt").write_bytes(LINES)
     out = tmp_path / "deep" / "out"

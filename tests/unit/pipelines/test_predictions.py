@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from prepared import BACK, DIRECTION, command_line, refusal
+from prepared import BACK, DIRECTION, command_line
 from slow_package import install
 
 from tstbench.datasets_scripts.load import load_test_set
@@ -186,15 +186,6 @@ def test_a_line_in_the_middle_that_is_not_ours_is_asked_for_again(capsys, tmp_pa
     transfer(capsys, out)
     assert asked[40:] == list(load_test_set(DIRECTION).ids[5:])
     assert out.read_bytes() == b"".join(lines)
-
-
-def test_a_file_of_somebody_else_s_is_left_as_it_is(capsys, tmp_path):
-    out = tmp_path / "out.jsonl"
-    out.write_text("mine\n")
-    arguments = ("transfer", "copy", "--direction", DIRECTION, "--out", out)
-    assert "was not written by 'tstbench transfer'" in refusal(capsys, *arguments)
-    assert out.read_text() == "mine\n"
-    assert "name the file out.jsonl" in refusal(capsys, *arguments[:-1], tmp_path / "out.txt")
 
 
 def test_without_a_file_predictions_lie_by_direction(capsys, tmp_path, monkeypatch):

@@ -291,16 +291,3 @@ def test_a_suites_mistakes_are_told(tmp_path, capsys, seeds, old, new, expected)
     suite = tmp_path / "suite.toml"
     suite.write_text(SUITE.format(seeds=seeds).replace(old, new) if old else SUITE.format(seeds=1))
     assert re.search(expected, refusal(capsys, "run", suite))
-
-
-@pytest.mark.parametrize(
-    ("system", "seeds", "expected"),
-    [
-        ("stytrans", "1", "setting seeds of training: .*greater than or equal to 2"),
-        ("stytrans", "many", "setting seeds of training: .*valid integer"),
-        ("delete-retrieve", "2", "delete-retrieve is trained without a seed"),
-    ],
-)
-def test_seeds_that_cannot_be_are_told(capsys, system, seeds, expected):
-    asked = ("train", system, "--direction", DIRECTION, "--seeds", seeds)
-    assert re.search(expected, refusal(capsys, *asked))

@@ -73,8 +73,7 @@ def run(arguments: argparse.Namespace) -> None:
     from ..pipelines.face import read_systems
     from ..pipelines.outputs import find_outputs
     from ..pipelines.report import SystemsFile
-    from ..pipelines.results import check_names, direction_folder, system_folder
-    from ..pipelines.significance import write_significance
+    from ..pipelines.results import check_names, system_folder
     from ..pipelines.which_direction import suggestion
 
     known = {*METRICS, *families()}
@@ -106,8 +105,6 @@ def run(arguments: argparse.Namespace) -> None:
     evaluation = evaluate(outputs, test_set, how, infos, arguments.out, data_dir=arguments.data_dir)
     _print(evaluation, arguments)
     if arguments.out:
-        folder = direction_folder(arguments.out, test_set.direction)
-        write_significance(folder)
         say(evaluation.summary())
         for system in (one for one in evaluation.systems if one.computed):
             place = system_folder(arguments.out, test_set.direction, system.info.name)
@@ -115,11 +112,16 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _dry_run(outputs: list[Outputs], test_set: TestSet, how: Scoring) -> None:
-    from ..pipelines.judging import judge_estimate, request_lines
+    from ..pipelines.evaluate import judge_estimate
 
     found = judge_estimate(outputs, test_set, how)
-    for line in request_lines(found):
-        print(line)  # noqa: T201 - ASCII on any terminal
+    for one in found.planned:
+        row = {
+            "request": one.call.body,
+            "prompt_tokens": one.prompt_tokens,
+            "answered": one.answered,
+        }
+        print(json.dumps(row))  # noqa: T201 - ASCII on any terminal
     say(found.summary)
 
 

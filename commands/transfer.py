@@ -80,7 +80,7 @@ def run(arguments: argparse.Namespace) -> None:
     from ..errors import InputError
     from ..files import write_jsonl
     from ..pipelines.bounds import bound_predictions, is_reference
-    from ..pipelines.careful import warn
+    from ..pipelines.output_checks import warn
     from ..pipelines.outputs import Outputs
     from ..pipelines.results import folder_name
     from ..pipelines.transfer import predictions_path, transfer

@@ -22,7 +22,7 @@ _WORD = re.compile(r"\w+")
 _MOST_ROWS = 1000  # outputs that are compared with all sources; of more, evenly spaced ones
 _BLOCK = 1 << 22  # similarities held in memory at a time
 
-_RELATED = 3.0  # times the similarity of unrelated lines: see `pipelines/suspicion.py`
+_RELATED = 3.0  # times the similarity of unrelated lines: see `pipelines/output_checks.py`
 _UNRELATED = 1.5  # the same, of lines that share a language (a chance of 0.02 to 0.07) and no more
 _LEAST_CHANCE = 0.015
 _NEAR = 0.5  # cosine from which another source counts as the one that was rewritten

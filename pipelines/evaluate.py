@@ -7,25 +7,28 @@ is not computed again and does not need a scorer.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from ..chat.estimate import Estimate
 from ..datasets_scripts.known import dataset_facts
 from ..datasets_scripts.load import TestSet
 from ..errors import InputError
 from ..metrics.contract import Cohort
 from ..metrics.inputs import Inputs, check_inputs
-from ..metrics.measure import measure, plan
+from ..metrics.measure import measure, needs, plan
+from ..metrics.options import BENCHMARK, Choices
 from ..metrics.registry import metric_facts
 from ..metrics.result import LeftOut, Measurement, finite
 from ..metrics.scorers.profile import Profile, Scorers
+from ..metrics.scorers.roles import roles
 from ..metrics.signature import Signature
 from ..metrics.statistics import Interval
-from ..talk import say
-from .careful import warn
+from ..talk import progress, say
 from .growth import Scored, SystemResults, keep, merged, read_results
+from .output_checks import warn
 from .outputs import Outputs
 from .ranking import Bootstrapped, Rank, rank
 from .report import (
@@ -43,7 +46,9 @@ from .results import SAMPLES_FILE, check_names, direction_folder, read_direction
 from .scoring import Scoring
 from .seeds import MeanOfRuns, pooled
 from .significance import write_significance
-from .warm import warm
+
+_CHUNK = 1024  # sentences between two steps of the progress bar
+_JUDGE = "judge"  # the role
 
 
 @dataclass(frozen=True)
@@ -190,6 +195,8 @@ def evaluate(
     systems: Cohort | None = None,
     scorers: Scorers | None = None,
     data_dir: Path | None = None,
+    *,
+    rank: bool = True,
 ) -> Evaluation:
     """Measure systems on one direction, after saying what looks wrong with their outputs.
 
@@ -206,6 +213,7 @@ def evaluate(
             default those given here and those in ``root``.
         scorers: the direction's, if they have been looked up; then all must exist.
         data_dir: the user's copy of a licensed corpus, to train on.
+        rank: whether to compare all systems in ``root`` at the end, in ``significance.json``.
 
     Raises:
         InputError: no systems, two with the same name, or one whose folder in ``root`` is taken.
@@ -227,10 +235,37 @@ def evaluate(
     ]
     for pending in dict.fromkeys(job.pending for job in jobs):
         some = [job.inputs for job in jobs if job.pending == pending]
-        warm(scorers, some, pending, how.choices)
-    return Evaluation(
+        _precompute(scorers, some, pending, how.choices)
+    evaluation = Evaluation(
         test_set, tuple(_evaluated(job, test_set, scorers, how, root, systems) for job in jobs)
     )
+    if root and rank:
+        write_significance(direction_folder(root, test_set.direction))
+    return evaluation
+
+
+def judge_estimate(outputs: Sequence[Outputs], test_set: TestSet, how: Scoring) -> Estimate:
+    """The judge's requests for some systems: what is asked twice is sent once.
+
+    No other scorer is looked at, trained or downloaded.
+
+    Raises:
+        InputError: no metric asks a judge, or none was named.
+    """
+    scorers = how.scorers(test_set.direction)
+    requests: dict[str, None] = {}
+    asks = False
+    for one in outputs:
+        for need in needs(how.metrics, inputs_of(one, test_set), scorers, how.choices):
+            if need.role == _JUDGE:
+                asks = True
+                requests.update(dict.fromkeys(need.texts))
+    if not asks:
+        raise InputError(
+            "--dry-run: none of these metrics asks a chat model; name llm_judge, or leave it out"
+        )
+    found: Estimate = scorers.load(_JUDGE).estimate(tuple(requests))
+    return found
 
 
 def cohort(
@@ -285,6 +320,40 @@ def recipes_of(
         metric: score_recipe(outputs.sha256, test_set.fingerprint, _identity(one))
         for metric, one in planned.items()
     }
+
+
+def _precompute(
+    scorers: Scorers,
+    inputs: Sequence[Inputs],
+    metrics: Iterable[str],
+    choices: Choices = BENCHMARK,
+) -> None:
+    """Have every scorer that the metrics need score the texts of all systems, each once.
+
+    Scorers remember what they have scored, so the metrics only look up values afterwards. Sorting
+    all texts by length wastes less padding than making batches for each system and view.
+    """
+    metrics = tuple(metrics)
+    texts: dict[str, dict[str, None]] = {}
+    for one in inputs:
+        for need in needs(metrics, one, scorers, choices):
+            texts.setdefault(need.role, {}).update(dict.fromkeys(need.texts))
+    # The encoder first: what it remembers serves the probes too.
+    for role in sorted(texts, key=lambda name: (name != "encoder", name)):
+        score = getattr(scorers.load(role), roles()[role].method)
+        if not roles()[role].in_chunks:
+            score(list(texts[role]))
+            continue
+        _in_chunks(roles()[role].title, list(texts[role]), score)
+
+
+def _in_chunks(what: str, texts: Sequence[str], score: Callable[[Sequence[str]], object]) -> None:
+    distinct = sorted(texts, key=len)
+    with progress(len(distinct), what, unit=" texts") as bar:
+        for start in range(0, len(distinct), _CHUNK):
+            chunk = distinct[start : start + _CHUNK]
+            score(chunk)
+            bar.update(len(chunk))
 
 
 def _job(

@@ -30,7 +30,6 @@ from .read_standings import chosen_directions, read_standings
 from .report import Report, SystemFacts, SystemInfo
 from .results import read_direction
 from .scoring import scoring
-from .significance import write_significance
 from .terminal_table import plain_table, width_here
 from .transfer import baseline_info, predict
 
@@ -209,8 +208,6 @@ def evaluate(
     systems, infos = read_systems(given, baselines, test_set, told, folder)
     root = None if out is None else Path(out)
     evaluation = evaluate_systems(systems, test_set, how, infos, root, data_dir=folder)
-    if root is not None:
-        write_significance(root / test_set.direction.name)
     return Scores(evaluation)
 
 

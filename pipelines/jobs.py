@@ -378,6 +378,7 @@ class Workplace:
             self.root,
             job.compared,
             self._scorers(job.direction),
+            rank=False,
         ).systems
         self.evaluated.setdefault(job.direction, {})[job.place] = evaluated
         return evaluated.computed

@@ -24,6 +24,7 @@ from ...files import atomic_folder, exclusive, in_names, read_text
 from ...hub import misunderstood
 from ...pipelines.analysis.human import fold
 from ...pipelines.hub.guard import check_publishable
+from ...pipelines.output_checks import Suspicion, find_suspicions, same_outputs
 from ...pipelines.outputs import read_outputs
 from ...pipelines.report import MAX_NAME, Report, SystemInfo
 from ...pipelines.report_files import read_report
@@ -35,7 +36,6 @@ from ...pipelines.results import (
     system_folders,
 )
 from ...pipelines.significance import write_significance
-from ...pipelines.suspicion import Suspicion, find_suspicions, same_outputs
 from ...talk import printable, say
 from .data import Board
 

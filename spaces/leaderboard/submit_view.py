@@ -10,9 +10,9 @@ from markupsafe import Markup
 
 from ...datasets_scripts.known import DATASETS, DIRECTIONS
 from ...errors import InputError
+from ...pipelines.output_checks import Suspicion
 from ...pipelines.report import Report
 from ...pipelines.report_files import read_report
-from ...pipelines.suspicion import Suspicion
 from .controls import notice
 from .data import Board, Entry
 from .groups import settings

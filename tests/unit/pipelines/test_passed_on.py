@@ -15,11 +15,11 @@ from tstbench.metrics.module import compute
 from tstbench.metrics.scorers.artefacts import find
 from tstbench.metrics.scorers.device import Placement
 from tstbench.pipelines.bounds import bound_predictions
-from tstbench.pipelines.careful import warn
 from tstbench.pipelines.harness.questions import DirectionTask
 from tstbench.pipelines.harness.settings import HarnessSettings
 from tstbench.pipelines.meta.columns import computed_columns
 from tstbench.pipelines.meta.rated import RatedOutput
+from tstbench.pipelines.output_checks import warn
 from tstbench.pipelines.outputs import Outputs
 from tstbench.pipelines.predictions import one_line, read_card
 from tstbench.pipelines.read_standings import read_standings

@@ -135,11 +135,11 @@ def test_what_is_done_is_not_done_again(path, capsys):
 def test_after_a_crash_the_finished_cells_are_kept(path, monkeypatch):
     real, done = jobs.evaluate, []
 
-    def crash_in_the_second(outputs, *rest):
+    def crash_in_the_second(outputs, *rest, **options):
         if done:
             raise RuntimeError("the machine is gone")
         done.append(outputs[0].system)
-        return real(outputs, *rest)
+        return real(outputs, *rest, **options)
 
     monkeypatch.setattr(jobs, "evaluate", crash_in_the_second)
     with pytest.raises(RuntimeError, match="the machine is gone"):

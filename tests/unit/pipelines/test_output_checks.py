@@ -12,10 +12,10 @@ from prepared import DIRECTION, command_line, refusal
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.datasets_scripts.system_outputs import SYSTEM_OUTPUTS, read_output
 from tstbench.files import read_lines
+from tstbench.pipelines.output_checks import find_suspicions, same_outputs
 from tstbench.pipelines.outputs import read_outputs
 from tstbench.pipelines.report import predictions_sha256
 from tstbench.pipelines.report_files import read_report
-from tstbench.pipelines.suspicion import find_suspicions, same_outputs
 from tstbench.pipelines.transfer import predict
 from tstbench.pipelines.which_direction import fitting_directions
 

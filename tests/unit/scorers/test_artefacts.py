@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 import pytest
 from classifier_toys import CARD
 
-from tstbench.errors import InputError, IntegrityError, MissingScorerError
+from tstbench.errors import InputError, IntegrityError
 from tstbench.metrics.scorers.artefacts import (
     data_fingerprint,
     find,
@@ -99,42 +99,6 @@ def test_a_downloaded_copy_opens_anywhere_with_what_the_hub_adds(tmp_path):
     assert (opened.hash, opened.card, opened.folder) == (stored.hash, CARD, copy)
     with pytest.raises(IntegrityError, match="expected"):
         open_artefact(copy, expected="0" * 64)
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"styles": "negative"},
-        {"role": "judge"},
-        {"n_sentences": "2"},
-        {"surprise": 1},
-        {"schema_version": 2},
-        {"scores": {"held_out_accuracy": None}},
-    ],
-)
-def test_a_card_of_the_wrong_form_is_refused(change):
-    folder = store(CARD, write).folder
-    file = folder / "scorer.json"
-    file.write_text(json.dumps({**json.loads(file.read_text()), **change}))
-    with pytest.raises(IntegrityError, match=f"not the card of a scorer.*{next(iter(change))}"):
-        open_artefact(folder)
-
-
-@pytest.mark.parametrize("content", ["", "[]", "{}", '{"hash": NaN}', "not json"])
-def test_a_card_that_is_none_is_refused(content):
-    folder = store(CARD, write).folder
-    (folder / "scorer.json").write_text(content)
-    with pytest.raises(IntegrityError, match="not the card of a scorer"):
-        open_artefact(folder)
-
-
-def test_what_is_not_there_says_which_command_makes_it(tmp_path):
-    with pytest.raises(MissingScorerError, match="tstbench prepare yelp"):
-        find("language_model", "yelp", "kn5-positive")
-    with pytest.raises(MissingScorerError, match="tstbench train cola"):
-        find("acceptability", "cola", "probe")
-    with pytest.raises(MissingScorerError, match=r"scorer\.json is missing"):
-        open_artefact(tmp_path)
 
 
 def test_names_are_no_paths(tstbench_home):

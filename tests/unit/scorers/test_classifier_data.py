@@ -2,14 +2,12 @@
 
 import json
 
-import pytest
 from classifier_toys import (
     LABELS,
     SENTENCES,
     STYLES,
 )
 
-from tstbench.errors import InputError
 from tstbench.trainers.classifiers.data import labelled, split_held_out
 from tstbench.trainers.classifiers.linear import LinearConfig
 from tstbench.trainers.classifiers.train import train_classifier
@@ -54,20 +52,3 @@ def test_the_split_depends_on_the_sentence_alone():
     again = split_held_out(mixed)
     assert set(again[1].sentences) == set(held.sentences)
     assert set(again[0].sentences) == set(train_part.sentences)
-
-
-@pytest.mark.parametrize(
-    ("sentences", "labels", "styles", "message"),
-    [
-        (["a", "b"], [0], STYLES, "2 sentences and 1 labels"),
-        (["a", "b"], [0, 2], STYLES, "sentence 1: label 2 is not one of the 2 styles"),
-        (["a", "b"], [0, -1], STYLES, "sentence 1: label -1"),
-        (["a", "b"], [0, 0], STYLES, "no sentence is positive"),
-        ([], [], STYLES, "no sentence is negative or positive"),
-        (["a"], [0], ("negative",), "at least two styles"),
-        (["a", "b"], [0, 1], STYLES, "no word occurs in 2 of the 2 sentences"),
-    ],
-)
-def test_wrong_data_is_refused(sentences, labels, styles, message):
-    with pytest.raises(InputError, match=message):
-        train_classifier("linear", sentences, labels, styles, dataset="toy", trained_on="toy")

@@ -1,10 +1,7 @@
 """When a classifier is trained again, and what its card says of what it learned from."""
 
-import pytest
 from classifier_toys import LABELS, SENTENCES, STYLES
 
-from tstbench.errors import InputError
-from tstbench.trainers.classifiers.compare import compare_kinds
 from tstbench.trainers.classifiers.linear import LinearConfig
 from tstbench.trainers.classifiers.train import train_classifier
 
@@ -55,15 +52,3 @@ def test_the_held_out_accuracy_is_that_of_sentences_it_has_not_seen():
     assert trained(held_out=(SENTENCES[::40], wrong)).card.scores == {"held_out_accuracy": 0}
     right = trained(held_out=(SENTENCES[1::40], LABELS[1::40]))
     assert right.card.scores == {"held_out_accuracy": 1}
-
-
-def test_what_cannot_be_learned_from_is_told():
-    with pytest.raises(InputError, match="toys: no sentence is positive"):
-        trained(SENTENCES[:9], LABELS[:9])
-    with pytest.raises(InputError, match="held-out sentences: 2 sentences and 1 labels"):
-        trained(held_out=(SENTENCES[:2], LABELS[:1]))
-    positive = [text for text, label in zip(SENTENCES, LABELS, strict=True) if label]
-    with pytest.raises(InputError, match="toys, training sentences: no sentence is positive"):
-        trained(held_out=([*positive, SENTENCES[0]], [1] * len(positive) + [0]))
-    with pytest.raises(InputError, match="no kinds of classifier to compare"):
-        compare_kinds([], SENTENCES, LABELS, STYLES, [])

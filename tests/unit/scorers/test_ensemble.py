@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from classifier_toys import LABELS, SENTENCES, STYLES, save_tiny_bert
 
-from tstbench.errors import InputError, IntegrityError, UnknownNameError
+from tstbench.errors import InputError, IntegrityError
 from tstbench.metrics.scorers.artefacts import find
 from tstbench.metrics.scorers.classifiers import load_classifier, model_class
 from tstbench.metrics.scorers.ensemble import SPREAD, EnsembleModel, spread
@@ -153,22 +153,7 @@ def test_it_is_a_kind_like_the_others(tmp_path, monkeypatch):
     assert classifier.distribution(list(PROBES)).shape == (5, 2)
 
 
-@pytest.mark.parametrize(
-    ("members", "message"),
-    [
-        ((), "an ensemble of nothing"),
-        (("linear", "linear"), "each once"),
-        (("linear", "ensemble"), "each once"),
-    ],
-)
-def test_what_is_no_ensemble(members, message):
-    with pytest.raises(InputError, match=message):
-        EnsembleConfig(members=members)
-
-
-def test_unknown_members_and_styles_are_refused(ensemble):
-    with pytest.raises(UnknownNameError, match="Did you mean 'linear'"):
-        EnsembleConfig(members=("liner",))
+def test_members_of_other_styles_and_spreads_that_do_not_fit_are_refused(ensemble):
     other = Fixed([[0.5, 0.5]])
     other.styles = ("rude", "polite")
     with pytest.raises(InputError, match="different styles"):

@@ -8,7 +8,7 @@ from prepared import command_line, refusal
 from tstbench.datasets_scripts.cleaning import match_key
 from tstbench.datasets_scripts.judgments.left_out import sentences_left_out
 from tstbench.datasets_scripts.load import load_styles
-from tstbench.errors import InputError, MissingFileError, UnknownNameError
+from tstbench.errors import InputError
 from tstbench.metrics.scorers.artefacts import find
 from tstbench.pipelines.prepare import train_style_classifier
 from tstbench.pipelines.prepare_words import train_dataset_vectors, train_style_lexicon
@@ -90,23 +90,6 @@ def test_from_the_command_line(study, tmp_path, monkeypatch, capsys):
     for words, name in (("classifier", "linear"), ("lexicon", "logistic")):
         train = ["train", words, "mini", "--without", study, "--name", name]
         assert f"--name {name} is the scorer that metrics use" in refusal(capsys, *train)
-
-
-@pytest.mark.parametrize(
-    ("name", "error", "said"),
-    [
-        ("mir2018", UnknownNameError, "Did you mean 'mir2019'"),
-        ("none.txt", MissingFileError, "no such file"),
-        ("empty.txt", InputError, "no sentence in it"),
-        ("wrong.csv", InputError, "no column output, source, system"),
-    ],
-)
-def test_mistakes(tmp_path, monkeypatch, name, error, said):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "empty.txt").write_text("\n")
-    (tmp_path / "wrong.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(error, match=said):
-        sentences_left_out([name])
 
 
 @pytest.mark.realdata

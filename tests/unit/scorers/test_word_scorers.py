@@ -11,7 +11,7 @@ from prepared import command_line, refusal
 from sklearn.linear_model import LogisticRegression
 
 from tstbench.datasets_scripts.load import load_styles
-from tstbench.errors import InputError, IntegrityError, MissingFileError, MissingScorerError
+from tstbench.errors import InputError, IntegrityError
 from tstbench.metrics.scorers.artefacts import find, open_artefact
 from tstbench.metrics.scorers.device import HERE
 from tstbench.metrics.scorers.find_words import lexicon as find_lexicon
@@ -138,46 +138,6 @@ def test_the_released_format(tmp_path):
     assert marked == ["do", "miss", "soup", "."]
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ("[1", "not valid JSON"),
-        ("[" * 100_000, "not valid JSON"),
-        ("{}", "is no style lexicon"),
-        ('["good"]', "is no style lexicon"),
-        ('{"styles": ["a", "b"], "ngrams": {}}', "has no style words"),
-        ('{"styles": "ab", "ngrams": {}}', "styles must be a list"),
-        ('{"styles": ["a", "b"], "ngrams": ["x"]}', "ngrams must be an object"),
-        ('{"styles": ["a", "b"], "ngrams": {"x": [1]}}', "entry 'x': 2 numbers needed"),
-        ('{"styles": ["a", "b"], "ngrams": {"x": [1, NaN]}}', "entry 'x': 2 numbers needed"),
-        ('{"mine": [["x", true]]}', "a word and its weight are needed"),
-        ('{"mine": [["x"]]}', "a word and its weight are needed"),
-    ],
-)
-def test_what_is_no_lexicon(tmp_path, content, message):
-    file = tmp_path / "lexicon.json"
-    file.write_text(content)
-    with pytest.raises(InputError, match=message):
-        read_lexicon(file)
-
-
-@pytest.mark.parametrize(
-    ("sentences", "labels", "settings", "message"),
-    [
-        (["a", "b"], [0], {}, "2 sentences but 1 labels"),
-        (["a", "b"], [0, 0], {}, "none for good"),
-        (["a", "b"], [0, 1], {"min_count": 2}, "no n-gram occurs in 2 of 2 sentences"),
-        (["a", "a"], [0, 1], {}, "tells bad and good apart"),
-        ([], [], {"longest_ngram": 0}, "longest_ngram must be at least 1"),
-        ([], [], {"inverse_penalty": 0.0}, "inverse_penalty must be above 0"),
-        ([], [], {"deviations": float("nan")}, "deviations must be 0 or more"),
-    ],
-)
-def test_lexicons_that_cannot_be_trained(sentences, labels, settings, message):
-    with pytest.raises(InputError, match=message):
-        fit_lexicon(sentences, labels, OPINIONS, LexiconConfig(**settings))
-
-
 @pytest.mark.realdata
 def test_yelp_agrees_with_the_released_lexicon(sources):
     """Ours is of the 62,426 sentences that are public here, theirs of the whole training set."""
@@ -237,36 +197,6 @@ def test_words_with_spaces_and_words_twice(tmp_path):
     assert read.known(["the soup , the"]) == [[0, 0]]
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"", "is empty"),
-        (b"soup\n", "line 1: a word and its numbers are needed"),
-        (b"soup 1 2\nsalt 1\n", "line 2: 1 numbers, but line 1 has 2"),
-        (b"soup 1 2\nsalt 1 a\n", "line 2: not a word and 2 numbers"),
-        (b"soup 1 2\nsalt 1 nan\n", "line 2: a number of 'salt' is not finite"),
-        (b"soup 1 2\n\xff\xfe 1 2\n", "line 2: the word .* is not UTF-8"),
-        (b"3 2\nsoup 1 2\nsalt 1 2\n", "states 3 words, but 2 follow"),
-        (b"1 2\nsoup 1 2\nsalt 1 2\n", "states 1 words, but 2 follow"),
-        (b"0 2\n", "has no word vectors"),
-        (b"\x00\x01\x02", "neither word2vec's format"),
-        (b"9 5\nsoup \x00\x00\x00\x00", "states 9 words of 5 numbers, and has 13 bytes"),
-        (b"1 2\nsoup\x00\x00\x00\x00\x00\x00\x00\x00", "word 1 of 1 does not end"),
-        (b"2 1\na \x00\x00\x00\x00\nb \x00", "cut off in the vector of word 2 of 2"),
-    ],
-)
-def test_what_are_no_vectors(tmp_path, content, message):
-    file = tmp_path / "vectors.txt"
-    file.write_bytes(content)
-    with pytest.raises(InputError, match=message):
-        read_vectors(file)
-
-
-def test_a_file_that_is_not_there(tmp_path):
-    with pytest.raises(MissingFileError, match="no such file of word vectors"):
-        read_vectors(tmp_path / "none.txt")
-
-
 def test_the_same_corpus_gives_the_same_bytes(tmp_path):
     sentences, _ = opinions()
     for name in ("one", "two"):
@@ -291,15 +221,6 @@ def test_words_of_one_opinion_are_near():
     unit = found.vectors / found.lengths[:, None]
     soup, salad, bus = (unit[found.rows[w]] for w in ("soup", "salad", "bus"))
     assert soup @ salad > soup @ bus
-
-
-def test_vectors_that_cannot_be_trained():
-    with pytest.raises(InputError, match="no word occurs 9 times in 1 sentences"):
-        fit_word_vectors(["a b"], WordVectorsConfig(min_count=9))
-    with pytest.raises(InputError, match="dimensions must be at least 1"):
-        WordVectorsConfig(dimensions=0)
-    with pytest.raises(InputError, match="seed must be"):
-        WordVectorsConfig(seed=-1)
 
 
 # -- in the cache ---------------------------------------------------------------------------------
@@ -329,21 +250,9 @@ def test_scorers_by_folder_and_file(tmp_path):
     assert by_file.load().weights == by_folder.load().weights
     with pytest.raises(InputError, match="contains a lexicon, not a word_vectors"):
         find_vectors(str(made.folder), None, HERE)
-    with pytest.raises(InputError, match="a direction is needed"):
-        find_vectors("word2vec", None, HERE)
     (made.folder / "lexicon.json").write_text("{}")
     with pytest.raises(IntegrityError):
         open_artefact(made.folder)
-
-
-def test_what_is_missing_is_named_with_its_command():
-    from tstbench.datasets_scripts.known import parse_direction
-
-    direction = parse_direction("mini/negative-to-positive")
-    with pytest.raises(MissingScorerError, match="tstbench train lexicon mini"):
-        find_lexicon("logistic", direction, HERE)
-    with pytest.raises(MissingScorerError, match="tstbench train word-vectors mini"):
-        find_vectors("word2vec", direction, HERE)
 
 
 def test_train_from_the_command_line(capsys):

@@ -138,31 +138,6 @@ def test_tags_follow(tmp_path):
     assert repository.resolve("--all") is None
 
 
-@pytest.mark.parametrize(
-    ("kind", "repo_id", "files", "message"),
-    [
-        ("dataset", "tstbench/toy", {}, "no files"),
-        ("dataset", "tstbench/toy", {"a.txt": b""}, "README.md is missing"),
-        ("dataset", "tstbench/toy", {**FILES, "toy.py": b""}, "refuses to load"),
-        ("dataset", "toy", FILES, "namespace/name"),
-        ("dataset", "../toy", FILES, "namespace/name"),
-        ("dataset", "tstbench/toy/more", FILES, "namespace/name"),
-        ("collection", "tstbench/toy", FILES, "not a kind of repository"),
-        ("dataset", "tstbench/toy", {**FILES, "../x": b""}, "not a valid file name"),
-        ("dataset", "tstbench/toy", {**FILES, ".git/hooks/x": b""}, "not a valid file name"),
-        ("dataset", "tstbench/toy", {**FILES, "/etc/x": b""}, "not a valid file name"),
-        ("dataset", "tstbench/toy", {**FILES, "a\nb": b""}, "not a valid file name"),
-        ("dataset", "tstbench/toy", {**FILES, "a\u202eb": b""}, "not a valid file name"),
-        ("dataset", "tstbench/toy", {**FILES, "\u200b": b""}, "not a valid file name"),
-        ("dataset", "tstbench/toy", {**FILES, 'a"b': b""}, "not a valid file name"),
-    ],
-)
-def test_what_the_hub_would_not_take_is_refused(tmp_path, kind, repo_id, files, message):
-    with pytest.raises(InputError, match=message):
-        write_repository(tmp_path, kind, repo_id, files)
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_letters_of_any_script_are_letters_in_a_path(tmp_path):
     paths = {"日本語/vocab.txt": b"a\n", "हिन्दी/vocab.txt": b"a\n"}
     commit = write(tmp_path, {**FILES, **paths})

@@ -42,12 +42,6 @@ def test_settings_of_a_space_are_looked_into_in_every_folder():
         assert "it has a text of 6 words" in refusal(
             {path: b'["one two three four five 6"]'}, "space"
         )
-    for path in ("a.jsonl", "notes.txt", "a.yaml", "a.csv", ".json"):
-        assert refusal({path: b"[]"}, "space") == (
-            f"{REPO}: {path} is not published: a Space has programs, pages, pictures, cards, "
-            "settings (JSON without sentences) and requirements.txt. Data belongs in a dataset: "
-            "leave it out"
-        )
 
 
 FOREIGN = """a.safetensors b.bin c.model README.md config.json generation_config.json vocab.json

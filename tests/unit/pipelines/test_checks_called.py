@@ -25,7 +25,6 @@ from tstbench.pipelines.hub.guard import check_publishable
 from tstbench.pipelines.hub.human_judgments import COLUMNS
 from tstbench.pipelines.hub.known_records import LicensedTextError
 from tstbench.pipelines.hub.repositories import find_repository
-from tstbench.pipelines.hub.writing import write_repository
 from tstbench.pipelines.meta.difference import perm_both, perm_both_systems
 from tstbench.pipelines.results import read_direction
 
@@ -154,10 +153,7 @@ def test_results_in_the_folder_of_another_direction_are_left_out(tmp_path, capsy
 
 
 @pytest.mark.parametrize("name", ["results", "tstbench/results/deeper", "tstbench/", "a b/c"])
-def test_a_repository_has_a_namespace_and_a_name(name, tmp_path):
-    with pytest.raises(InputError, match="is not a repository id: use namespace/name"):
-        write_repository(tmp_path, "dataset", name, CARD)
-    assert list(tmp_path.iterdir()) == []
+def test_a_folder_whose_name_is_no_repositorys_is_none(name, tmp_path):
     (tmp_path / "datasets" / name / ".git").mkdir(parents=True)
     assert find_repository(tmp_path, "dataset", name) is None
 

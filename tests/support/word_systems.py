@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import torch
-from prepared import BACK, DIRECTION
 
 from tstbench.trainers.learning.corpus import Corpus
 from tstbench.trainers.learning.loop import _step
@@ -56,23 +55,3 @@ def interrupt(learner, stop_at):
         return update(step)
 
     learner.update = interrupted
-
-
-def trained(kind, data, config, folder, sources, *, shaken=False):
-    """A system that was trained on mini and read again, and its answers, the same as before.
-
-    ``shaken``: its weights are random, so that answers differ: what so little learning does not.
-    """
-    system = kind.train(data, config, Run(device="cpu"))
-    assert system.card.directions == (DIRECTION, BACK)
-    assert set(system.card.scores) >= {"selection", "acc_forward", "self_bleu_back"}
-    if shaken:
-        torch.manual_seed(1)
-        for weights in system.network.parameters():
-            weights.normal_(std=0.5)
-    answers = list(system.transfer(sources, DIRECTION))
-    assert all("<" not in answer for answer in answers)
-    system.save_pretrained(folder)
-    again = kind.from_pretrained(folder, device="cpu")
-    assert list(again.transfer(sources, DIRECTION, batch_size=2)) == answers
-    return again, answers

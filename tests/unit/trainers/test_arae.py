@@ -1,21 +1,18 @@
 """ARAE: its pieces against plain computations, what each step moves and where, runs on mini."""
 
-import re
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pytest
 import torch
-from prepared import BACK, DIRECTION, refusal
-from word_systems import N_WORDS, learner_of, moved, three_sentences, trained
+from prepared import DIRECTION
+from word_systems import N_WORDS, learner_of, three_sentences
 
 from tstbench.datasets_scripts.known import parse_direction
 from tstbench.datasets_scripts.training import load_training
-from tstbench.errors import InputError
 from tstbench.trainers.arae import Arae
 from tstbench.trainers.arae_config import AraeConfig
-from tstbench.trainers.learning.loop import _step, learn
+from tstbench.trainers.learning.loop import _step
 from tstbench.trainers.learning.processes import Processes
 from tstbench.trainers.learning.run import Run
 from tstbench.trainers.learning.vocabulary import PAD
@@ -23,7 +20,6 @@ from tstbench.trainers.nets.code_autoencoder import CodeAutoencoder
 from tstbench.trainers.nets.losses import gradient_penalty
 from tstbench.trainers.nets.mlp import normalised_mlp
 from tstbench.trainers.nets.style_transformer import lengths_of
-from tstbench.trainers.system import Generation
 
 CONFIG = AraeConfig.tiny(parse_direction(DIRECTION))
 
@@ -140,26 +136,6 @@ ROUND = (
 )
 
 
-def test_each_step_moves_its_own_part(data):
-    learner, found = made(data), []
-    assert [learner.update(step).name for step in range(16)] == ROUND * 2
-    for step in range(8):
-        terms, changed = moved(learner, step)
-        assert {name.split("/")[0] for name in terms} == {ROUND[step]}
-        parts = {re.sub(r"^(autoencoder\.(decoders\.\d|\w+)|\w+).*", r"\1", n) for n in changed}
-        found.append({part.removeprefix("autoencoder.") for part in parts})
-    assert found == [
-        {"encoder", "decoders.0", "output"},
-        {"encoder", "decoders.1", "output"},
-        {"classifier"},
-        {"encoder"},
-        {"critic"},
-        {"critic"},
-        {"generator"},
-        {"encoder"},
-    ]
-
-
 def test_the_released_batches_have_one_style_and_weights_of_0_leave_steps_out(data):
     learner = made(data, mixed=False)
     names = [learner.update(step).name for step in range(10)]
@@ -256,75 +232,3 @@ def test_the_noise_decays_by_the_round(data):
     learner = made(data, code_noise=0.1, noise_decay=0.5)
     noises = [learner.update(8 * turn).loss.args[1] for turn in (0, 99, 100, 250)]
     assert noises == pytest.approx([0.1, 0.1, 0.05, 0.025])
-
-
-def losses(learned):
-    return [v for row in learned.curve for n, v in row.items() if n.count("/") and "valid" not in n]
-
-
-@pytest.fixture
-def double():
-    """Adam makes much of gradients that are next to nothing, such as what rounding leaves."""
-    torch.set_default_dtype(torch.float64)
-    yield
-    torch.set_default_dtype(torch.float32)
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("double")
-def test_parts_of_a_batch_do_not_change_what_is_learned(data):
-    settings = {"code_noise": 0.0, "epochs": 4.0}
-    one = learn(made(data, **settings), Run(device="cpu"), "a recipe")
-    three = learn(made(data, **settings), Run(device="cpu", accumulate=3), "a recipe")
-    assert losses(one) == pytest.approx(losses(three), abs=1e-9)
-
-
-def test_a_resumed_training_follows_the_same_curve(data, tmp_path):
-    settings = {"epochs": 3.0}
-    whole = learn(made(data, **settings), Run(device="cpu"), "a recipe")
-    first, folder = made(data, **settings), tmp_path / "run"
-    first.validate = partial(_stop, first)  # it is killed after the second checkpoint
-    with pytest.raises(RuntimeError, match="killed"):
-        learn(first, Run(device="cpu", folder=folder, save_every=0), "a recipe")
-    again = made(data, **settings)
-    assert learn(again, Run(device="cpu", folder=folder, resume="yes"), "a recipe") == whole
-
-
-def _stop(_):
-    raise RuntimeError("killed")
-
-
-def test_it_learns_mini_both_ways_and_answers_the_same_after_reading(data, tmp_path):
-    sources = [*data.train.source[:5], "", "zzz qqq"]
-    again, answers = trained(Arae, data, CONFIG, tmp_path / "m", sources, shaken=True)
-    assert list(again.transfer(sources, BACK)) != answers
-    wide = Generation(settings={"beams": 4})
-    found = list(again.transfer(sources, DIRECTION, generation=wide))
-    assert found == list(again.transfer(sources, DIRECTION, generation=wide, batch_size=3))
-    with pytest.raises(InputError, match="setting beams of arae's generation"):
-        again.transfer(sources, DIRECTION, generation=Generation(settings={"beams": 101}))
-    (tmp_path / "m" / "autoencoder.safetensors").write_bytes(b"nothing")
-    with pytest.raises(InputError, match="is not a folder of arae"):
-        Arae.read(tmp_path / "m", again.card, "cpu")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
-        (("--class-weight", "-1"), "setting class_weight of arae: .* greater than or equal to 0"),
-        (("--optimizer", "adagrad"), "setting optimizer of arae"),
-        (("--noise-decay", "2"), "setting noise_decay of arae"),
-        (("--batch-size", "1"), "setting batch_size of arae"),
-        (("--critic-wieght", "1"), "Did you mean '--critic-weight'"),
-    ],
-)
-def test_mistakes_are_told(capsys, arguments, expected):
-    asked = ("train", "arae", "--direction", DIRECTION, *arguments)
-    assert re.search(expected, refusal(capsys, *asked))
-
-
-def test_a_style_with_one_sentence_is_told(data):
-    part = replace(data.train, source=data.train.source[:1])
-    one = replace(data, train=part, validation=replace(data.train, name="validation"))
-    with pytest.raises(InputError, match="two sentences of each style"):
-        Arae.train(one, CONFIG, Run(device="cpu"))

@@ -1,18 +1,16 @@
 """CAAE: its pieces against plain computations, what reaches what, the gate, a training on mini."""
 
-import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
-from prepared import BACK, DIRECTION, refusal
-from word_systems import N_WORDS, interrupt, learner_of, moved, three_sentences, trained
+from prepared import DIRECTION
+from word_systems import N_WORDS, interrupt, learner_of, three_sentences
 
 from tstbench.datasets_scripts.known import parse_direction
 from tstbench.datasets_scripts.training import load_training
-from tstbench.errors import InputError
 from tstbench.trainers.caae import Caae
 from tstbench.trainers.caae_config import CaaeConfig, CaaeGeneration
 from tstbench.trainers.learning.loop import _step, learn
@@ -21,7 +19,6 @@ from tstbench.trainers.learning.run import Run
 from tstbench.trainers.learning.vocabulary import UNKNOWN
 from tstbench.trainers.nets.gru_autoencoder import GruAutoencoder, Sizes
 from tstbench.trainers.nets.style_transformer import lengths_of
-from tstbench.trainers.system import Generation
 
 CONFIG = CaaeConfig.tiny(parse_direction(DIRECTION))
 
@@ -157,19 +154,6 @@ def test_free_states_begin_in_the_other_style(data):
     assert torch.equal(learner._free(words, styles, content)[:, 0, :n], known.flip(0))
 
 
-def test_each_step_moves_its_own_network(data):
-    learner = made(data)
-    for step, name in enumerate(("discriminators", "autoencoder") * 2):
-        terms, weights = moved(learner, step)
-        assert {weight.split(".")[0] for weight in weights} == {name}
-        assert {term.split("/")[0] for term in terms} == {name}
-    assert set(terms) == {
-        "autoencoder/reconstruction",
-        "autoencoder/style_0",
-        "autoencoder/style_1",
-    }
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("objective", ["convince", "minimax"])
 def test_the_verdict_reaches_the_encoder_and_makes_rewrites_more_convincing(data, objective):
@@ -244,19 +228,6 @@ def test_a_resumed_training_opens_the_gate_at_the_same_steps(data, tmp_path):
     assert learn(again, Run(device="cpu", folder=tmp_path / "run"), "a recipe") == whole
 
 
-def test_it_learns_mini_both_ways_and_answers_the_same_after_reading(data, tmp_path):
-    sources = [*data.train.source[:5], "", "zzz qqq"]
-    again, answers = trained(Caae, data, CONFIG, tmp_path / "m", sources, shaken=True)
-    assert list(again.transfer(sources, BACK)) != answers
-    greedy = Generation(settings={"beams": 1})
-    assert list(again.transfer(sources, DIRECTION, generation=greedy)) != answers
-    with pytest.raises(InputError, match="setting beams of caae's generation"):
-        again.transfer(sources, DIRECTION, generation=Generation(settings={"beams": 0}))
-    (tmp_path / "m" / "vocabulary.json").write_text('["one"]')
-    with pytest.raises(InputError, match="is not a folder of caae"):
-        Caae.read(tmp_path / "m", again.card, "cpu")
-
-
 def test_the_unknown_word_is_never_written(data):
     learner = made(data)
     with torch.no_grad():
@@ -264,18 +235,3 @@ def test_the_unknown_word_is_never_written(data):
     for beams in (1, 4):
         [answer] = learner._system.rewritten(["anything"], 0, CaaeGeneration(beams=beams))
         assert "<" not in answer
-
-
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
-        (("--rho", "-1"), "setting rho of caae: .* greater than or equal to 0"),
-        (("--objective", "both"), "setting objective of caae"),
-        (("--gama", "1"), "Did you mean '--gamma'"),
-        (("--gamma", "0"), "setting gamma of caae"),
-        (("--warm-up", "-1"), "setting warm_up of caae"),
-    ],
-)
-def test_mistakes_are_told(capsys, arguments, expected):
-    asked = ("train", "caae", "--direction", DIRECTION, *arguments)
-    assert re.search(expected, refusal(capsys, *asked))

@@ -1,21 +1,18 @@
 """DAR: markers, noise, retrieval and network against plain computations, and a training on mini."""
 
 import itertools
-import json
-import re
 from collections import Counter
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
-from prepared import BACK, DIRECTION, refusal
-from word_systems import N_WORDS, learner_of, trained
+from prepared import BACK, DIRECTION
+from word_systems import N_WORDS, learner_of
 
 from tstbench.datasets_scripts.known import parse_direction
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.datasets_scripts.training import TrainingData, TrainingPart, load_training
-from tstbench.errors import InputError, TSTBenchError
 from tstbench.metrics.text import preparation
 from tstbench.trainers.dar import Dar, _memories
 from tstbench.trainers.dar_config import DarConfig, DarSettings
@@ -28,7 +25,6 @@ from tstbench.trainers.learning.processes import Processes
 from tstbench.trainers.learning.run import Run
 from tstbench.trainers.learning.vocabulary import END, PAD, padded
 from tstbench.trainers.nets.marker_seq2seq import MarkerSeq2Seq
-from tstbench.trainers.system import Generation
 
 CONFIG = DarConfig.tiny(parse_direction(DIRECTION))
 NOUNS = ("soup", "tea", "room", "staff", "bread", "view")
@@ -375,63 +371,3 @@ def test_a_trained_system_writes_with_another_gamma(side, tmp_path):
     capped = system._asked_memories(0.1, 3)
     assert [len(m.lexicon) for m in capped] == [3, 3]
     assert system._asked_memories(0, 1) == system.memories == made.memories
-
-
-@pytest.mark.parametrize("kind", ["port", "delete-only"])
-def test_it_learns_mini_both_ways_and_answers_the_same_after_reading(data, kind, tmp_path):
-    config = replace(CONFIG, **KINDS[kind], epochs=2)
-    sources = data.train.source[:5]
-    again, answers = trained(Dar, data, config, tmp_path / "m", sources)
-    assert list(again.transfer(sources, BACK)) != answers
-    settings = {"candidates": 3, "beams": 2, "retrieval": "encoder"}
-    many = Generation(settings=settings)
-    found = list(again.transfer(sources, DIRECTION, generation=many))
-    assert found == list(again.transfer(sources, DIRECTION, generation=many, batch_size=2))
-    text = again.rewritten(["the soup was cold"], 0, DarSettings())
-    assert text == again.rewritten(["the soup was cold", "a"], 0)[:1]
-
-    (tmp_path / "m" / "target.json").write_text(json.dumps({"style": "x", "lexicon": [1]}))
-    with pytest.raises(InputError, match="is not a folder of dar"):
-        Dar.read(tmp_path / "m", again.card, "cpu")
-
-
-def test_what_cannot_be_learned_from_is_told():
-    with pytest.raises(InputError, match="no negative sentences to learn from"):
-        toy([], GOOD)
-    with pytest.raises(InputError, match="no negative sentence has a word of salience 99"):
-        toy(BAD, GOOD, gamma=99.0)
-    with pytest.raises(InputError, match="has 9 words besides its markers: lower min_content"):
-        toy(BAD, GOOD, min_content=9)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
-        (("--gamma", "0"), "setting gamma of dar: .* greater than 0"),
-        (("--batch-size", "33"), "setting batch_size of dar: .* multiple of 2"),
-        (("--hidden", "33"), "hidden 33 is odd"),
-        (("--cell", "rnn"), "setting cell of dar"),
-        (("--noise", "edits"), "setting noise of dar"),
-    ],
-)
-def test_mistakes_are_told(capsys, arguments, expected):
-    asked = ("train", "dar", "--direction", DIRECTION, *arguments)
-    assert re.search(expected, refusal(capsys, *asked))
-
-
-@pytest.mark.parametrize(
-    ("settings", "expected"),
-    [
-        ({"retrieval": "bm25"}, "setting retrieval of dar's generation"),
-        (
-            {"candidates": 0},
-            "setting candidates of dar's generation: .* greater than or equal to 1",
-        ),
-        ({"gamma": -1}, "setting gamma of dar's generation: .* greater than or equal to 0"),
-        ({"gamma": float("inf")}, "setting gamma of dar's generation: .* finite"),
-        ({"beam": 2}, "Did you mean 'beams'"),
-    ],
-)
-def test_a_wrong_setting_of_a_rewrite_is_told(settings, expected):
-    with pytest.raises(TSTBenchError, match=expected):
-        Dar.read_generation(Generation(settings=settings))

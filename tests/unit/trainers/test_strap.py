@@ -2,14 +2,13 @@
 
 import json
 import random
-import re
 from collections import Counter
 from dataclasses import replace
 
 import pytest
 import torch
 import torch.nn.functional as F
-from prepared import DIRECTION, refusal
+from prepared import DIRECTION
 from scipy.stats import kendalltau
 
 from tstbench.datasets_scripts.known import parse_direction
@@ -309,35 +308,3 @@ def test_what_cannot_be_learned_is_told(data, tmp_path):
         Strap.train(data, replace(CONFIG, base=str(plain)), CPU)
     with pytest.raises(InputError, match="no model of STRAP's"):
         Strap.train(data, replace(CONFIG, paraphraser=str(plain)), CPU)
-
-
-@pytest.fixture(scope="module")
-def folder(data, tmp_path_factory):
-    out = tmp_path_factory.mktemp("strap") / "m"
-    Strap.train(data, CONFIG, CPU).save_pretrained(out)
-    return out
-
-
-def test_a_damaged_folder_is_told(folder, capsys, tmp_path):
-    asked = ("transfer", folder, "--direction", DIRECTION, "--out", tmp_path / "p")
-    weights = folder / "inverse" / "model.safetensors"
-    weights.write_bytes(weights.read_bytes()[:-8])
-    assert "was changed after it was made" in refusal(capsys, *asked)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
-        ((), "strap needs a paraphraser"),
-        (("--paraphrases", "/none.tsv"), "no file of paraphrases /none.tsv|weights of openai"),
-        (("--paraphraser", "rules"), "weights of openai-community/gpt2-large .* train backbone"),
-        (("--paraphraser", "rules", "--base", "/none"), "train backbone --family gpt2"),
-        (("--preset", "tiny", "--paraphraser", "/none"), "the paraphraser: "),
-        (("--drop", "1"), "setting drop of strap: .* less than 1"),
-        (("--padding", "left"), "setting padding of strap"),
-        (("--topp", "0.9"), "unknown option '--topp'"),
-    ],
-)
-def test_mistakes_are_told(capsys, arguments, expected):
-    asked = ("train", "strap", "--direction", DIRECTION, "--device", "cpu", *arguments)
-    assert re.search(expected, refusal(capsys, *asked))

@@ -1,19 +1,16 @@
 """TSST: its losses against plain computations, what reaches what, and a training on mini."""
 
-import json
-import re
 from dataclasses import replace
 
 import pytest
 import torch
-from prepared import DIRECTION, command_line, refusal
-from word_systems import interrupt, learner_of, moved, trained
+from prepared import DIRECTION
+from word_systems import learner_of, moved
 
 from tstbench.datasets_scripts.known import parse_direction
 from tstbench.datasets_scripts.training import load_training
-from tstbench.errors import InputError
 from tstbench.trainers.learning.batches import InTurn
-from tstbench.trainers.learning.loop import _step, learn
+from tstbench.trainers.learning.loop import _step
 from tstbench.trainers.learning.processes import Processes
 from tstbench.trainers.learning.run import Run
 from tstbench.trainers.learning.vocabulary import PAD
@@ -189,55 +186,6 @@ def test_the_way_back_predicts_the_word_before(learner, leaky, offset):
     assert found["back"].item() == pytest.approx(back / (count - len(part)) / 2, rel=1e-4)
 
 
-def test_parts_of_a_batch_sum_up(data):
-    config = replace(CONFIG, dropout=0.0, attention_dropout=0.0, pretrain_epochs=0.5)
-    curves = []
-    for accumulate in (1, 3):
-        learner = learner_of(Tsst, data, config, few=48)
-        processes, run = Processes.start(Run(device="cpu")), Run(accumulate=accumulate)
-        start = learner._pretraining
-        curves.append([_step(learner, step, run, processes) for step in (0, start, start + 1)])
-    for whole, parts in zip(*curves, strict=True):
-        assert whole == pytest.approx(parts, abs=1e-5)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("retriever", ["sparse", "dense"])
-def test_a_resumed_training_follows_the_same_curve(data, tmp_path, retriever):
-    """Stopped between two refreshes: what was refreshed is in the checkpoint."""
-    config = replace(
-        CONFIG,
-        retriever=retriever,
-        refresh_every=3,
-        pretrain_epochs=1.0,
-        epochs=2.0,
-        validate_every=100,
-        hold_out=4,
-    )
-
-    def fresh():
-        learner = learner_of(Tsst, data, config, few=48)
-        learner.steps = learner._pretraining + 12
-        return learner
-
-    run = Run(device="cpu")
-    whole = learn(fresh(), run, "r")
-    stopped = fresh()
-    interrupt(stopped, stopped._pretraining + 8)  # a discriminator step is next
-    with pytest.raises(KeyboardInterrupt):
-        learn(stopped, replace(run, folder=tmp_path / "run"), "r")
-    again = learn(fresh(), replace(run, folder=tmp_path / "run", resume="yes"), "r")
-    assert len(again.curve) == len(whole.curve)
-    for one, other in zip(again.curve, whole.curve, strict=True):
-        assert one == pytest.approx(other, abs=1e-6)
-
-
-@pytest.mark.parametrize("retriever", ["sparse", "dense"])
-def test_it_learns_mini_and_answers_the_same_after_reading(data, tmp_path, retriever):
-    sources = [*data.train.source[:5], "zzz"]  # no word of it is known: all is drawn
-    trained(Tsst, data, replace(CONFIG, retriever=retriever), tmp_path / "m", sources)
-
-
 def test_the_style_is_what_was_retrieved(data):
     """The same words, rewritten either way: only the sentences that are looked at differ."""
     learner = learner_of(Tsst, data, CONFIG, few=48)
@@ -250,62 +198,3 @@ def test_the_style_is_what_was_retrieved(data):
     seeds = [Generation(seed=seed) for seed in range(6)]  # no word of "zzz" is known: all is drawn
     drawn = {next(system.transfer(["zzz"], DIRECTION, generation=seed)) for seed in seeds}
     assert len(drawn) > 1
-
-
-def test_a_damaged_system_is_refused(data, tmp_path):
-    config = replace(CONFIG, pretrain_epochs=0.0, epochs=0.01)
-    system = Tsst.train(data, config, Run(device="cpu"))
-    for name, content in (
-        ("memory.json", "[[[3, 2]], [[4, 2]]]"),
-        ("memory.json", "[]"),
-        ("vocabulary.json", json.dumps(["a"])),
-        ("generator.safetensors", "nothing"),
-    ):
-        folder = tmp_path / "broken"
-        folder.mkdir(exist_ok=True)
-        system.write(folder)
-        (folder / name).write_text(content)
-        with pytest.raises(InputError, match=r"is not a folder of tsst|to retrieve from"):
-            Tsst.read(folder, system.card, "cpu")
-
-
-def test_too_few_sentences_to_retrieve_from(capsys):
-    found = refusal(
-        capsys,
-        "train",
-        "tsst",
-        "--direction",
-        DIRECTION,
-        "--preset",
-        "tiny",
-        "--retrieved",
-        "5000",
-    )
-    assert re.search(r"different sentences to retrieve from, 5002 are needed", found)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
-        (("--resume", "--preset", "tiny"), "nothing to resume"),
-        (("--retriever", "elastic"), "setting retriever of tsst"),
-        (("--retrieved", "0"), "setting retrieved of tsst: .* greater than or equal to 1"),
-        (("--dropuot", "0.1"), "dropuot"),
-        (("--teacher-forcing", "1.5"), "setting teacher_forcing of tsst"),
-    ],
-)
-def test_mistakes_are_told(capsys, arguments, expected):
-    asked = ("train", "tsst", "--direction", DIRECTION, *arguments)
-    assert re.search(expected, refusal(capsys, *asked))
-
-
-def test_another_systems_folder_is_refused(tmp_path, capsys):
-    tiny = ("train", "tsst", "--preset", "tiny", "--dataset", "mini", "--epochs", "0.01")
-    code, _, err = command_line(
-        capsys, *tiny, "--pretrain-epochs", "0", "--device", "cpu", "--out", tmp_path / "m"
-    )
-    assert code == 0, err
-    from tstbench.trainers.stytrans import StyTrans
-
-    with pytest.raises(InputError, match="is a tsst system, not stytrans"):
-        StyTrans.from_pretrained(tmp_path / "m")

@@ -7,7 +7,6 @@ import pytest
 from tstbench.datasets_scripts.cleaning import paper_v1
 from tstbench.datasets_scripts.directions import Direction
 from tstbench.datasets_scripts.training import TrainingData, TrainingPart
-from tstbench.errors import InputError
 from tstbench.trainers.learning.run import Run
 from tstbench.trainers.registry import system_class
 
@@ -31,11 +30,6 @@ def test_words_that_are_too_rare_or_too_many_are_not_learned():
     usual = learned(source=source, min_count=1, rounds=1)
     assert "seldom" in usual.vocabulary.words
     assert "seldom" not in learned(source=source, min_count=4, rounds=1).vocabulary.words
-
-
-def test_as_many_sentences_are_held_out_as_asked():
-    with pytest.raises(InputError, match="20 negative sentences to learn from; 11 are held out"):
-        learned(hold_out=11)
 
 
 def test_what_is_written_is_clean_and_the_same_in_every_company():

@@ -1,0 +1,194 @@
+"""Every mistake in a system's options, settings or sentences: a row and a message each."""
+
+from dataclasses import replace
+
+from prepared import DIRECTION
+from refusals import refused, rows
+from tiny_models import make_bert
+
+from tstbench.commands.cli import _run
+from tstbench.datasets_scripts.known import parse_direction
+from tstbench.datasets_scripts.training import TrainingData, TrainingPart, load_training
+from tstbench.errors import InputError, MissingFileError, UnknownNameError
+from tstbench.trainers.learning.run import Run
+from tstbench.trainers.learning.selection import hold_out
+from tstbench.trainers.registry import system_class
+from tstbench.trainers.strap import read_paraphrases
+from tstbench.trainers.system import Generation
+from tstbench.trainers.train import system_config
+
+THINGS = ("soup", "tea", "room", "staff", "bread", "view")
+BAD = tuple(f"the {thing} was {word} ." for thing in THINGS for word in ("bad", "awful"))
+GOOD = tuple(f"the {thing} was {word} ." for thing in THINGS for word in ("good", "lovely"))
+
+
+def train(name, options, *, preset=""):
+    """Train from the command line; FOLDER stands for the test's own."""
+
+    def act(folder):
+        given = f"{preset and f'--preset {preset} '}{options}".replace("FOLDER", str(folder))
+        _run(["train", name, "--direction", DIRECTION, "--device", "cpu", *given.split()])
+
+    return act
+
+
+def tiny(name, options):
+    return train(name, options, preset="tiny")
+
+
+def asked(name, **settings):
+    """Ask for settings of a rewrite."""
+    return lambda _: system_class(name).read_generation(Generation(settings=settings))
+
+
+def learned(name, source=BAD, target=GOOD, **settings):
+    """Learn from these sentences."""
+
+    def act(_):
+        direction = parse_direction(DIRECTION)
+        data = TrainingData(direction, "paper-v1", TrainingPart("train", source, target))
+        preset = None if name in ("random-target", "delete-retrieve") else "tiny"
+        config = system_config(name, direction, settings, preset=preset)
+        system_class(name).train(data, config, Run(device="cpu"))
+
+    return act
+
+
+def with_base(name, made, options="", setting="--base"):
+    """Train on a checkpoint that is made for this."""
+
+    def act(folder):
+        tiny(name, f"{setting} {made(folder / 'model')} {options}")(folder)
+
+    return act
+
+
+def paraphrases(text):
+    def act(folder):
+        (folder / "bad.tsv").write_text(text)
+        read_paraphrases(folder / "bad.tsv")
+
+    return act
+
+
+def one_sentence_of_arae(_):
+    data = load_training(DIRECTION)
+    part = replace(data.train, source=data.train.source[:1])
+    one = replace(data, train=part, validation=replace(data.train, name="validation"))
+    config = system_config("arae", data.direction, preset="tiny")
+    system_class("arae").train(one, config, Run(device="cpu"))
+
+
+def few_held_out(_):
+    data = load_training(DIRECTION)
+    few = replace(data, validation=None, train=replace(data.train, target=data.train.target[:5]))
+    hold_out(few, 3, seed=0)
+
+
+@rows(
+    # -- options of a training
+    (UnknownNameError, ("tinny", "'tiny'"), train("stytrans", "--preset tinny")),
+    (InputError, "nothing to resume", tiny("stytrans", "--resume")),
+    (InputError, ("heads of stytrans", "0"), train("stytrans", "--heads 0")),
+    (InputError, "discriminator of stytrans", train("stytrans", "--discriminator both")),
+    (InputError, "device of training", train("stytrans", "--device gpu")),
+    (InputError, ("dimension 32", "heads 3"), tiny("stytrans", "--heads 3")),
+    (InputError, "blank of nast", train("nast", "--blank 1.5")),
+    (InputError, "alignment of nast", train("nast", "--alignment free")),
+    (UnknownNameError, ("'--alignement'", "'--alignment'"), train("nast", "--alignement simple")),
+    (InputError, "noise must not change a sentence's", tiny("nast", "--alignment simple")),
+    (InputError, ("heads 5", "dimension 32"), tiny("nast", "--heads 5")),
+    (InputError, "retriever of tsst", train("tsst", "--retriever elastic")),
+    (InputError, ("retrieved of tsst", "0"), train("tsst", "--retrieved 0")),
+    (UnknownNameError, ("'--dropuot'", "'--dropout'"), train("tsst", "--dropuot 0.1")),
+    (InputError, "teacher_forcing of tsst", train("tsst", "--teacher-forcing 1.5")),
+    (InputError, "5002", tiny("tsst", "--retrieved 5000")),
+    (InputError, ("gamma of dar", "0"), train("dar", "--gamma 0")),
+    (InputError, ("batch_size of dar", "33", "2"), train("dar", "--batch-size 33")),
+    (InputError, "hidden 33", train("dar", "--hidden 33")),
+    (InputError, "cell of dar", train("dar", "--cell rnn")),
+    (InputError, "noise of dar", train("dar", "--noise edits")),
+    (InputError, ("heads of ctat", "0"), train("ctat", "--heads 0")),
+    (InputError, "weights of ctat", train("ctat", "--weights []")),
+    (InputError, "weights.0 of ctat", train("ctat", "--weights [0.0]")),
+    (InputError, ("smoothing of ctat", "1"), train("ctat", "--smoothing 1")),
+    (InputError, ("dimension 30", "heads 4"), train("ctat", "--dimension 30")),
+    (InputError, ("rho of caae", "-1"), train("caae", "--rho -1")),
+    (InputError, "objective of caae", train("caae", "--objective both")),
+    (UnknownNameError, ("'--gama'", "'--gamma'"), train("caae", "--gama 1")),
+    (InputError, "gamma of caae", train("caae", "--gamma 0")),
+    (InputError, "warm_up of caae", train("caae", "--warm-up -1")),
+    (InputError, ("class_weight of arae", "-1"), train("arae", "--class-weight -1")),
+    (InputError, "optimizer of arae", train("arae", "--optimizer adagrad")),
+    (InputError, "noise_decay of arae", train("arae", "--noise-decay 2")),
+    (InputError, "batch_size of arae", train("arae", "--batch-size 1")),
+    (
+        UnknownNameError,
+        ("'--critic-wieght'", "'--critic-weight'"),
+        train("arae", "--critic-wieght 1"),
+    ),
+    (InputError, ("mini has no pairs", "--pairs mined", "bsrr"), tiny("bsrr", "--pairs data")),
+    (
+        MissingFileError,
+        ("bart-none", "train backbone --family bart"),
+        tiny("bsrr", "--base facebook/bart-none"),
+    ),
+    (
+        MissingFileError,
+        ("FacebookAI/none", "--classifier scratch"),
+        tiny("bsrr", "--classifier FacebookAI/none"),
+    ),
+    (InputError, "mining of bsrr", tiny("bsrr", "--mining wrong")),
+    (InputError, ("48", "32"), tiny("bsrr", "--classifier-dimension 48")),
+    (InputError, ("max_length is 500", "128"), tiny("bsrr", "--max-length 500")),
+    (InputError, ("has no pairs", "--pairs mined"), tiny("tyb", "--pairs data")),
+    (
+        MissingFileError,
+        ("bart-nowhere", "train backbone --family bart"),
+        tiny("tyb", "--base facebook/bart-nowhere"),
+    ),
+    (MissingFileError, ("no/such/folder", "train backbone"), tiny("tyb", "--base no/such/folder")),
+    (InputError, "bleu_sign of tyb", tiny("tyb", "--bleu-sign wrong")),
+    (InputError, ("max_length of tyb", "3"), tiny("tyb", "--max-length 2")),
+    (InputError, ("max_length is 501", "128"), tiny("tyb", "--max-length 501")),
+    (UnknownNameError, ("'--bleu-wait'", "'--bleu-weight'"), tiny("tyb", "--bleu-wait 1")),
+    (InputError, "is a bert", with_base("tyb", make_bert)),
+    (MissingFileError, "strap needs a paraphraser", train("strap", "")),
+    (MissingFileError, "gpt2-large", train("strap", "--paraphraser rules")),
+    (
+        MissingFileError,
+        ("/none", "train backbone --family gpt2"),
+        train("strap", "--paraphraser rules --base /none"),
+    ),
+    (MissingFileError, "the paraphraser: ", tiny("strap", "--paraphraser /none")),
+    (InputError, ("drop of strap", "1"), train("strap", "--drop 1")),
+    (InputError, "padding of strap", train("strap", "--padding left")),
+    (UnknownNameError, "'--topp'", train("strap", "--topp 0.9")),
+    # -- settings of a rewrite
+    (InputError, "weights.0 of ctat's generation", asked("ctat", weights=[-1.0])),
+    (InputError, "decay of ctat's generation", asked("ctat", decay=0.0)),
+    (UnknownNameError, ("'weigths'", "'weights'"), asked("ctat", weigths=[1.0])),
+    (InputError, "retrieval of dar's generation", asked("dar", retrieval="bm25")),
+    (InputError, ("candidates of dar's generation", "1"), asked("dar", candidates=0)),
+    (InputError, ("gamma of dar's generation", "0"), asked("dar", gamma=-1)),
+    (InputError, ("gamma of dar's generation: ", "finite"), asked("dar", gamma=float("inf"))),
+    (UnknownNameError, ("'beam'", "'beams'"), asked("dar", beam=2)),
+    (InputError, "beams of caae's generation", asked("caae", beams=0)),
+    (InputError, "beams of arae's generation", asked("arae", beams=101)),
+    # -- what there is to learn from
+    (InputError, "5 positive", few_held_out),
+    (InputError, "11 are held out", learned("stytrans", hold_out=11)),
+    (InputError, "two sentences of each style", one_sentence_of_arae),
+    (InputError, "no negative sentences", learned("dar", ())),
+    (InputError, "salience 99", learned("dar", gamma=99.0, hold_out=2)),
+    (InputError, "9 words besides its markers", learned("dar", min_content=9, hold_out=2)),
+    (InputError, "no positive sentences", learned("bsrr", ("a",), ())),
+    (InputError, "has no positive sentences", learned("strap", BAD, ())),
+    (InputError, "the target style", learned("random-target", ("x",), ())),
+    (InputError, "both styles", learned("delete-retrieve", (), GOOD)),
+    (InputError, "sentences of both styles", learned("delete-retrieve", BAD, ())),
+    (InputError, ("bad.tsv", "line 2"), paraphrases("one\ttwo\nthree\n")),
+    (MissingFileError, "none.tsv", lambda folder: read_paraphrases(folder / "none.tsv")),
+)
+def test_a_mistake_is_one_message(error, named, act, tmp_path, snapshot):
+    refused(act, error, named, tmp_path, snapshot)

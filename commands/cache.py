@@ -1,10 +1,10 @@
 """Show what TSTBench keeps in TSTBENCH_HOME, and remove what is no longer needed.
 
-  list    every scorer, system, checkpoint, download and fingerprint: size and
-          last use
+  list    every scorer, system, checkpoint, download, fingerprint and kept
+          score: size and last use
   size    the total of each kind
   prune   remove what is not current: replaced scorers, unfinished and unused
-          downloads, fingerprints of other code; replaced systems and
+          downloads, fingerprints and scores of other code; replaced systems and
           interrupted trainings only with --systems
 
 Examples:

@@ -25,6 +25,7 @@ from ..scratch import is_scratch
 from ..store import Store
 from ..trainers.system_card import SYSTEM_STORE
 from ..untrusted import MAX_LINE, read_json
+from . import kept_scores
 
 CURRENT = "current"
 _DAY = 86_400  # seconds; what is half-written for longer belongs to no running process
@@ -35,7 +36,8 @@ class Entry:
     """One thing in the cache.
 
     Attributes:
-        kind: ``scorer``, ``system``, ``training``, ``answers``, ``download`` or ``fingerprint``.
+        kind: ``scorer``, ``system``, ``training``, ``answers``, ``download``, ``fingerprint`` or
+            ``score``.
         name: what it is, for people.
         path: a folder or file; a link is an entry of its own, and never followed.
         state: ``current``, or why it is not needed.
@@ -67,8 +69,9 @@ def entries() -> list[Entry]:
         *_answers(),
         *_downloads(),
         *_fingerprints(),
+        *_scores(),
     ]
-    order = ("scorer", "system", "training", "answers", "download", "fingerprint")
+    order = ("scorer", "system", "training", "answers", "download", "fingerprint", "score")
     return sorted(found, key=lambda e: (order.index(e.kind), e.name, e.state))
 
 
@@ -165,6 +168,14 @@ def _fingerprints() -> Iterator[Entry]:
         name = " ".join(what.get("scorer") or [str(what.get("system", "?"))])
         known = isinstance(state, list) and state[:1] == [unchanged.tools()]
         yield Entry("fingerprint", name, file, CURRENT if known else "of other code")
+
+
+def _scores() -> Iterator[Entry]:
+    for file in _children(home() / kept_scores.FOLDER):
+        what = kept_scores.about(file)
+        name = f"{what.get('metric', '?')} {what.get('direction', '')}".strip()
+        known = what.get("tools") == unchanged.tools()
+        yield Entry("score", f"{name} {file.name[:8]}", file, CURRENT if known else "of other code")
 
 
 def _children(folder: Path) -> list[Path]:

@@ -13,12 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ...errors import InputError
-from ..statistics import Statistics, divide
+from ..statistics import Statistics, quotient
 
 
 def naturalness_statistics(differences: np.ndarray, failed: np.ndarray) -> Statistics:
@@ -48,11 +49,7 @@ def naturalness_statistics(differences: np.ndarray, failed: np.ndarray) -> Stati
     wins = np.where(failed, 0.0, (np.sign(differences) + 1) / 2)
     chance = np.where(failed, 0.0, 0.5 * (1 + np.tanh(differences / 2)))
     rows = np.stack([wins, np.ones(len(wins))], axis=1)
-
-    def aggregate(sums: np.ndarray) -> np.ndarray:
-        return 100 * divide(sums[..., 0], sums[..., 1])
-
-    return Statistics(rows, aggregate, 100 * chance)
+    return Statistics(rows, partial(quotient, scale=100), 100 * chance)
 
 
 def folds_of(sources: Sequence[str], folds: int, seed: int) -> np.ndarray:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..statistics import Statistics, divide, mean_statistics
+from ..statistics import Statistics, mean_statistics, quotient
 
 
 def length_ratio(predictions: Sequence[int], sources: Sequence[int]) -> Statistics:
@@ -23,11 +23,7 @@ def length_ratio(predictions: Sequence[int], sources: Sequence[int]) -> Statisti
     0.5
     """
     rows = np.stack([np.asarray(predictions), np.asarray(sources)], axis=1).astype(np.float64)
-
-    def aggregate(sums: np.ndarray) -> np.ndarray:
-        return divide(sums[..., 0], sums[..., 1])
-
-    return Statistics(rows, aggregate, aggregate(rows))
+    return Statistics(rows, quotient, quotient(rows))
 
 
 def copy_rate(predictions: Sequence[str], sources: Sequence[str]) -> Statistics:

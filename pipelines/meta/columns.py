@@ -13,12 +13,12 @@ from ...datasets_scripts.load import load_test_set
 from ...errors import InputError, TSTBenchError
 from ...metrics.contract import Cohort
 from ...metrics.inputs import Inputs, check_inputs
-from ...metrics.measure import measure
 from ...metrics.registry import metric_facts
 from ...metrics.result import LeftOut, Measurement
 from ...metrics.scorers.profile import Scorers
 from ...metrics.statistics import Statistics
 from ...talk import shown
+from ..kept_scores import measured
 from ..scoring import Scoring
 from .rated import RatedOutput
 from .result import Left
@@ -171,7 +171,7 @@ def _measure(
     """All systems at once, or one by one where the metric compares them."""
     whole = np.arange(len(some))
     if not metric_facts(name).compares_systems:
-        outcome = measure([name], inputs, scorers, how.choices)[name]
+        outcome = measured(name, inputs, scorers, how.choices)
         return [(None, whole, outcome)]
     systems = list(dict.fromkeys(one.system for one in some))
     at = {
@@ -191,7 +191,7 @@ def _measure(
             sources=tuple((inputs.sources or ())[i] for i in at[system]),
             references=inputs.references and tuple(inputs.references[i] for i in at[system]),
         )
-        outcome = measure([name], own, scorers, how.choices, cohort)[name]
+        outcome = measured(name, own, scorers, how.choices, cohort)
         parts.append((system, at[system], outcome))
     return parts
 

@@ -1,0 +1,134 @@
+"""Scores that are kept between runs: the same numbers, and never those of anything else."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from prepared import DIRECTION, prepared_home
+
+from tstbench.datasets_scripts.known import as_direction
+from tstbench.datasets_scripts.load import load_test_set
+from tstbench.metrics.contract import Cohort
+from tstbench.metrics.inputs import check_inputs
+from tstbench.metrics.measure import measure
+from tstbench.pipelines.cache import entries, prunable
+from tstbench.pipelines.kept_scores import FOLDER, measured
+from tstbench.pipelines.scoring import scoring
+
+METRICS = (
+    "s_bleu",
+    "multi_bleu",
+    "acc",
+    "ppl",
+    "s_chrf",
+    "length_ratio",
+    "s_bert",
+    "naturalness_lm",
+)
+
+
+@pytest.fixture
+def home(tmp_path_factory, monkeypatch):
+    found = prepared_home(tmp_path_factory)
+    monkeypatch.setenv("TSTBENCH_HOME", str(found))
+    return found
+
+
+@pytest.fixture
+def inputs():
+    whole = load_test_set(DIRECTION)
+    texts = [f"great {source}" for source in whole.sources[:6]]
+    return check_inputs(
+        texts, whole.sources[:6], whole.references[:6], as_direction(DIRECTION), "en"
+    )
+
+
+def ask(metric, inputs, **settings):
+    how = scoring([metric], **settings)
+    return measured(metric, inputs, how.scorers(as_direction(DIRECTION)), how.choices)
+
+
+def afresh(metric, inputs, **settings):
+    how = scoring([metric], **settings)
+    return measure([metric], inputs, how.scorers(as_direction(DIRECTION)), how.choices)[metric]
+
+
+def same(one, other):
+    assert (one.signature, one.signature.made_with) == (other.signature, other.signature.made_with)
+    assert (one.value, one.caution) == (other.value, other.caution)
+    assert one.statistics.rows.tobytes() == other.statistics.rows.tobytes()
+    assert one.replicates.tobytes() == other.replicates.tobytes()
+    assert one.per_sentence() == other.per_sentence()
+
+
+def lie(home):
+    """Make each kept file say 0 of every sentence: whoever reads it can be told from the rest."""
+    for path in (home / FOLDER).iterdir():
+        with np.load(path) as file:
+            kept = dict(file)
+        kept["rows"] = np.zeros_like(kept["rows"])
+        np.savez(path, **kept)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_what_is_kept_is_what_was_measured(metric, home, inputs):
+    made = ask(metric, inputs)
+    same(ask(metric, inputs), made)
+    same(afresh(metric, inputs), made)
+    lie(home)
+    assert not ask(metric, inputs).statistics.rows.any(), "the second time, the file is read"
+
+
+def test_other_texts_settings_or_scorers_never_read_it(home, inputs):
+    for metric in ("s_bleu", "multi_bleu", "acc"):
+        ask(metric, inputs)
+    lie(home)
+    other = replace(inputs, predictions=(*inputs.predictions[:-1], "good food"))
+    same(ask("s_bleu", other), afresh("s_bleu", other))
+    other = replace(inputs, references=(*inputs.references[:-1], ("good food",)))
+    same(ask("multi_bleu", other), afresh("multi_bleu", other))
+    other = replace(inputs, sources=(*inputs.sources[:-1], "bad food"), references=None)
+    same(ask("s_bleu", other), afresh("s_bleu", other))  # its signature says data:unknown
+    how = {"settings": {"bleu": {"protocol": "13a"}}}
+    same(ask("s_bleu", inputs, **how), afresh("s_bleu", inputs, **how))
+    how = {"scorers": ["classifier=linear@validation"]}
+    scoring(["acc"], **how).prepare(as_direction(DIRECTION))
+    same(ask("acc", inputs, **how), afresh("acc", inputs, **how))
+
+
+def test_systems_are_compared_with_those_of_now(home, inputs):
+    how = scoring(["naturalness_unigram"])
+    scorers = how.scorers(as_direction(DIRECTION))
+    whole = load_test_set(DIRECTION).sources
+    inputs = replace(inputs, predictions=whole[::-1], sources=whole, references=None)
+    for others in (whole, tuple(f"{source} great" for source in whole)):
+        cohort = Cohort.of({"mine": inputs.predictions, "theirs": others})
+        given = ("naturalness_unigram", inputs, scorers, how.choices, cohort)
+        expected = measure(["naturalness_unigram"], *given[1:])["naturalness_unigram"]
+        same(measured(*given), expected)
+        lie(home)
+
+
+def test_what_is_damaged_or_cannot_be_kept_is_measured_again(home, inputs):
+    made = ask("s_bleu", inputs)
+    (path,) = (home / FOLDER).iterdir()
+    whole = path.read_bytes()
+    for content in (b"", whole[:200], whole[:-30], b"PK" + bytes(100), bytes(len(whole))):
+        path.write_bytes(content)
+        same(ask("s_bleu", inputs), made)
+        assert path.read_bytes() == whole
+    path.unlink()
+    path.parent.rmdir()
+    path.parent.write_text("no folder")
+    same(ask("s_bleu", inputs), made)
+
+
+def test_the_cache_shows_them_and_prunes_those_of_other_code(home, inputs):
+    ask("s_bleu", inputs)
+    (path,) = (home / FOLDER).iterdir()
+    (entry,) = (one for one in entries() if one.kind == "score")
+    assert entry.name == f"s_bleu {DIRECTION} {path.name[:8]}"
+    assert (entry.path, entry.state, entry in prunable([entry])) == (path, "current", False)
+    np.savez(path, about='{"metric": "s_bleu", "tools": "python 2"}')
+    (entry,) = prunable(one for one in entries() if one.kind == "score")
+    assert (entry.state, entry.name) == ("of other code", f"s_bleu {path.name[:8]}")

@@ -1,7 +1,5 @@
-"""What the tests of word-level systems share: sentences, learners, and a training on mini."""
+"""What the tests of word-level systems share: sentences, learners, and what a step moves."""
 
-import os
-import signal
 from dataclasses import replace
 
 import numpy as np
@@ -43,15 +41,3 @@ def moved(learner, step):
     terms = _step(learner, step, Run(), Processes.start(Run(device="cpu")))
     changed = (n for n, p in learner.network.named_parameters() if not torch.equal(p, before[n]))
     return terms, set(changed)
-
-
-def interrupt(learner, stop_at):
-    """Somebody presses Ctrl-C while the learner is at that step."""
-    update = learner.update
-
-    def interrupted(step):
-        if step == stop_at:
-            os.kill(os.getpid(), signal.SIGINT)
-        return update(step)
-
-    learner.update = interrupted

@@ -1,4 +1,4 @@
-"""ARAE: its pieces against plain computations, what each step moves and where, runs on mini."""
+"""ARAE: its pieces against plain computations, and what each step learns."""
 
 from dataclasses import replace
 

@@ -1,5 +1,7 @@
-"""CAAE: its pieces against plain computations, what reaches what, the gate, a training on mini."""
+"""CAAE: its pieces against plain computations, what reaches what, the gate."""
 
+import os
+import signal
 from dataclasses import replace
 
 import numpy as np
@@ -7,7 +9,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 from prepared import DIRECTION
-from word_systems import N_WORDS, interrupt, learner_of, three_sentences
+from word_systems import N_WORDS, learner_of, three_sentences
 
 from tstbench.datasets_scripts.known import parse_direction
 from tstbench.datasets_scripts.training import load_training
@@ -205,6 +207,18 @@ def test_a_poor_discriminator_is_not_heard(data):
     learner.hear({"autoencoder/reconstruction": 99.0})
     assert learner.gate_is_open, "other losses are none of its business"
     assert not made(data, rho=0.0).gate_is_open
+
+
+def interrupt(learner, stop_at):
+    """Somebody presses Ctrl-C while the learner is at that step."""
+    update = learner.update
+
+    def interrupted(step):
+        if step == stop_at:
+            os.kill(os.getpid(), signal.SIGINT)
+        return update(step)
+
+    learner.update = interrupted
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""DAR: markers, noise, retrieval and network against plain computations, and a training on mini."""
+"""DAR: markers, noise, retrieval and network against plain computations, and a toy style."""
 
 import itertools
 from collections import Counter

@@ -1,4 +1,4 @@
-"""NAST: what its steps move and leave alone, its losses by hand, and a training on mini."""
+"""NAST: what its network reads and writes, its noise, and its losses by hand."""
 
 from dataclasses import replace
 

@@ -13,14 +13,13 @@ from scipy.stats import kendalltau
 
 from tstbench.datasets_scripts.known import parse_direction
 from tstbench.datasets_scripts.training import load_training
-from tstbench.errors import InputError, MissingFileError
+from tstbench.errors import InputError
 from tstbench.trainers.learning.loop import _step
 from tstbench.trainers.learning.paraphrases import (
     RuleParaphraser,
     is_diverse,
     kendall_tau,
     overlap,
-    read_paraphrases,
 )
 from tstbench.trainers.learning.prefix_learner import PrefixLearner
 from tstbench.trainers.learning.prefix_lm import PrefixLM, drawn
@@ -30,7 +29,6 @@ from tstbench.trainers.learning.selection import Sides
 from tstbench.trainers.nets.backbones import BackboneShape, byte_level_tokenizer, random_model
 from tstbench.trainers.strap import Strap, inverse_pairs
 from tstbench.trainers.strap_config import StrapConfig
-from tstbench.trainers.system import Generation
 
 CONFIG = StrapConfig.tiny(parse_direction(DIRECTION))
 TEXTS = ["the food was very good", "bad", "we never came back here again, it was so slow"]
@@ -245,17 +243,8 @@ def test_both_phases_are_learned_and_answers_survive_a_folder(data, tmp_path, ca
     sources = data.train.source[:6]
     answers = list(system.transfer(sources, DIRECTION, device="cpu"))
     system.save_pretrained(tmp_path / "m")
-    assert {f.suffix for f in (tmp_path / "m").rglob("*") if f.is_file()} <= {
-        ".json",
-        ".safetensors",
-        ".md",
-    }
     again = Strap.from_pretrained(tmp_path / "m", device="cpu")
     assert list(again.transfer(sources, DIRECTION, batch_size=2)) == answers
-    drawn_ = Generation(seed=1, settings={"top_p": 0.9})
-    sampled = list(again.transfer(sources, DIRECTION, generation=drawn_))
-    assert sampled == list(again.transfer(sources, DIRECTION, generation=drawn_, batch_size=1))
-    assert sampled != answers
     # A second training finds the finished paraphraser.
     capsys.readouterr()
     after = Strap.train(data, config, replace(run, resume="auto"))
@@ -282,18 +271,10 @@ def test_pairs_make_it_supervised(data):
 
 
 def test_what_cannot_be_learned_is_told(data, tmp_path):
-    empty = replace(data, train=replace(data.train, target=()))
-    with pytest.raises(InputError, match="has no positive sentences"):
-        Strap.train(empty, CONFIG, CPU)
     bad = tmp_path / "bad.tsv"
-    bad.write_text("one\ttwo\nthree\n")
-    with pytest.raises(InputError, match=r"bad\.tsv, line 2: a sentence, a tab"):
-        read_paraphrases(bad)
     bad.write_text("the same\tthe same\n")
     with pytest.raises(InputError, match="0 diverse paraphrases"):
         Strap.train(data, replace(CONFIG, paraphraser="corpus", paraphrases=str(bad)), CPU)
-    with pytest.raises(MissingFileError, match="no file of paraphrases"):
-        read_paraphrases(tmp_path / "none")
     other = tmp_path / "llama"
     tokenizer = byte_level_tokenizer(TEXTS, "llama", 300, 128)
     random_model("llama", BackboneShape(32, 1, 2, 128), tokenizer).save_pretrained(other)

@@ -1,4 +1,4 @@
-"""STYTRANS: its pieces against plain computations, what reaches what, and a training on mini."""
+"""STYTRANS: its pieces against plain computations, what reaches what, and the command line."""
 
 import json
 from dataclasses import replace

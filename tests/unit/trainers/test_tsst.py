@@ -1,4 +1,4 @@
-"""TSST: its losses against plain computations, what reaches what, and a training on mini."""
+"""TSST: its losses against plain computations, and what reaches what."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""TYB: what a BART is taught and rewarded for, and a training from the command line."""
+"""TYB: what a BART is taught and rewarded for, and a training on pairs."""
 
 import re
 from dataclasses import replace

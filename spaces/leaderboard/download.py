@@ -14,7 +14,6 @@ from ...pipelines.report import Report
 from ...pipelines.significance import rank_stored
 from .data import Board, Entry
 from .markup import el
-from .overview import build_overview
 from .query import Query
 from .ranks import RankCache
 from .runs import result_of
@@ -61,7 +60,7 @@ def _shown(board: Board, query: Query, cache: RankCache) -> list[Sequence[Entry]
     if query.view != "overview":
         scene = open_scene(board, query, cache)
         return [[row.entry for row in scene.ranking.rows]] if scene else []
-    overview = build_overview(board, query.metric, query.protocol, query.dataset)
+    overview = cache.overview(board, query)
     if overview is None:
         return []
     by_column = zip(*(row.entries for row in overview.rows), strict=True)

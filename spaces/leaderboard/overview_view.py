@@ -15,7 +15,7 @@ from .data import Board, dataset_title
 from .download import download_buttons
 from .groups import protocol_key
 from .markup import el, join
-from .overview import Overview, build_overview
+from .overview import Overview
 from .overview_table import overview_table
 from .query import VIEWS, Query
 from .ranks import RankCache
@@ -26,7 +26,7 @@ from .words import BOLD, BOUNDS, metric_title
 
 def overview_view(board: Board, query: Query, ranks: RankCache) -> View:
     """All directions: systems x directions, for one metric."""
-    overview = build_overview(board, query.metric, query.protocol, query.dataset)
+    overview = ranks.overview(board, query)
     if overview is None:
         return View(nothing_yet(board), VIEWS["overview"])
     standings, pending = ranks.standings(board, overview)

@@ -1,4 +1,4 @@
-"""What takes too long for a first view, computed once in the background and cached."""
+"""What takes too long for each view: made once for each revision of the results, or behind."""
 
 from __future__ import annotations
 
@@ -10,24 +10,25 @@ from typing import Any, TypeVar
 
 from .data import Board
 from .groups import Setting
-from .overview import Overview
+from .overview import Overview, build_overview
+from .query import Query
 from .ranking import Ranking, build_ranking
 from .significance import ComputedPlaces, computed_places, stored_places
 from .standings import Standings, standings
 
 _PATIENCE = 0.25  # seconds that a first view may wait, enough for small boards
 _KEPT = 64
-_RANKINGS = 8
+_TABLES = 8  # of each kind
 Result = TypeVar("Result")
 
 
 class RankCache:
-    """Computes places and mean ranks from the replicates."""
+    """Computes places and mean ranks from the replicates; keeps them, and what is shown of them."""
 
     def __init__(self) -> None:
         self._pool = futures.ThreadPoolExecutor(1, thread_name_prefix="ranks")
         self._found: dict[object, futures.Future[Any]] = {}
-        self._rankings: dict[object, Ranking] = {}
+        self._tables: dict[str, dict[object, Any]] = {}
         self._lock = Lock()
 
     def get(self, board: Board, setting: Setting) -> tuple[ComputedPlaces, bool]:
@@ -38,12 +39,39 @@ class RankCache:
         return found or {}, found is None
 
     def ranking(self, board: Board, setting: Setting) -> tuple[Ranking, bool]:
-        """The table with these places; the last few are kept, as a long one takes a second."""
+        """The table with these places."""
         computed, pending = self.get(board, setting)
         key = (_places(board, setting)[0], pending)
-        found = self._rankings.get(key) or build_ranking(board, setting, computed)
-        self._rankings = {**dict([*self._rankings.items()][-_RANKINGS:]), key: found}
+        found = self.table("ranking", key, lambda: build_ranking(board, setting, computed))
         return found, pending
+
+    def overview(self, board: Board, query: Query) -> Overview | None:
+        """The table of all directions; ``None`` if nothing was measured."""
+        asked = (query.metric, query.protocol, query.dataset)
+        make = partial(build_overview, board, *asked)
+        return self.table("overview", (board.revision, *asked), make)
+
+    def table(
+        self,
+        kind: str,
+        key: object,
+        make: Callable[[], Result],
+        whole: Callable[[Result], bool] = lambda _: True,
+    ) -> Result:
+        """What is made of results, or was: the last few are kept, as a long one takes a second.
+
+        Args:
+            kind: each has its own few.
+            key: all that it depends on, the results' revision too.
+            make: makes it.
+            whole: whether it is worth keeping: nothing of it is still being computed.
+        """
+        kept = self._tables.get(kind, {})
+        found: Result = kept[key] if key in kept else make()
+        if whole(found):
+            last = [one for one in kept.items() if one[0] != key][1 - _TABLES :]
+            self._tables = {**self._tables, kind: {**dict(last), key: found}}
+        return found
 
     def ask(self, board: Board, settings: Iterable[Setting]) -> None:
         """Have the places of many settings computed: one moment for all instead of one for each."""

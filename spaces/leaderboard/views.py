@@ -26,8 +26,12 @@ _VIEWS = {"overview": overview_view, "pictures": pictures_view, "samples": sampl
 
 def render(board: Board, query: Query, ranks: RankCache) -> View:
     """The view of a query; every query has one, and says what it does not know."""
-    view, note = _view(board, query, ranks), missing_view(query)
-    return replace(view, html=join([note, view.html])) if note else view
+
+    def made() -> View:
+        view, note = _view(board, query, ranks), missing_view(query)
+        return replace(view, html=join([note, view.html])) if note else view
+
+    return ranks.table("view", (board.revision, query), made, lambda view: not view.pending)
 
 
 def _view(board: Board, query: Query, ranks: RankCache) -> View:

@@ -5,6 +5,8 @@ import io
 import json
 import os
 import shutil
+import time
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -41,6 +43,7 @@ from tstbench.spaces.leaderboard.ranks import RankCache
 from tstbench.spaces.leaderboard.standings import mean_rank_intervals
 from tstbench.spaces.leaderboard.submission import ToFolder, ToPullRequest, check_outputs
 from tstbench.spaces.leaderboard.versus_table import versus_table
+from tstbench.spaces.leaderboard.views import render
 
 SENTENCES = ("hey , what is your favorite song ?", "i think he is so cool !", "dunno , ask him")
 
@@ -48,6 +51,27 @@ SENTENCES = ("hey , what is your favorite song ?", "i think he is so cool !", "d
 @pytest.fixture
 def root(tmp_path):
     return tmp_path / "results"
+
+
+def test_a_view_is_made_once_for_each_state_of_the_results(root):
+    def settled(results, ranks):
+        while (view := render(results.board(), asked, ranks)).pending:
+            time.sleep(0.01)
+        return view
+
+    several_directions(root)
+    results, ranks = Results(root), RankCache()
+    asked = Query.parse({"view": "overview", "metric": "acc"})
+    overview = ranks.overview(results.board(), asked)
+    first = settled(results, ranks)
+    assert render(results.board(), asked, ranks) is first
+    assert ranks.overview(results.board(), replace(asked, rows="all")) is overview
+    for other in (replace(asked, metric="ppl"), replace(asked, view="ranking")):
+        assert render(results.board(), other, ranks) != first
+    write(root, report("Brandnew", {"acc": 99.0}))
+    after = settled(results, ranks)
+    assert ("Brandnew" in after.html, "Brandnew" in first.html) == (True, False)
+    assert after.html == settled(Results(root), RankCache()).html
 
 
 class TestSubmissions:

@@ -25,7 +25,8 @@ from ...talk import ask, progress, say
 from .run import SAVE_EVERY, process_index
 
 LONG = 20.0  # seconds: a training that takes longer is announced
-_MEASURED = 3.0  # seconds of steps before the first estimate
+_MEASURED = 3.0  # seconds of steps before the first estimate; unless a step takes longer, of a few
+_FEW = 5
 _FORM = "{n_fmt}/{total_fmt} [{elapsed}<{remaining}] {desc}"
 _BESIDE_TEXT = 38  # columns of the bar for steps and times
 _OFF = 2.0  # an estimate that is wrong by this factor is corrected
@@ -160,6 +161,7 @@ class Pace:
         self._heard, self._stop = heard, False
         self._first, self._steps, self._every, self._bar = done, steps, every, bar
         self._began = self._kept = time.monotonic()
+        self._measured = self._began, done
         self._look, self._told = _MEASURED, 0.0
 
     def after(self, done: int, text: str = "") -> bool:
@@ -173,7 +175,10 @@ class Pace:
             self._bar.set_description_str(text, refresh=False)
         self._bar.update(done - self._bar.n)
         now = time.monotonic()
-        self._estimate(done, now - self._began)
+        if done == self._first + 1:  # it loads and compiles what the others use
+            self._measured = now, done
+        else:
+            self._estimate(done, now)
         self._stop = self._heard()
         long_ended = done == self._steps and now - self._began > LONG  # another part may follow
         if not (self._stop or long_ended or now - self._kept >= self._every):
@@ -190,16 +195,19 @@ class Pace:
         """The columns that the bar has for a text."""
         return int(getattr(self._bar, "ncols", None) or 80) - _BESIDE_TEXT
 
-    def _estimate(self, done: int, passed: float) -> None:
+    def _estimate(self, done: int, now: float) -> None:
+        passed, steps = now - self._measured[0], done - self._measured[1]
         if self._bar.disable or passed < self._look or done >= self._steps:
             return
+        if steps < _FEW and passed < LONG:
+            return
         self._look = 2 * passed
-        whole = passed / (done - self._first) * (self._steps - self._first)
+        whole = passed / steps * (self._steps - self._first)
         if whole < LONG or self._told / _OFF < whole < self._told * _OFF:
             return
-        now = _NOW.get()
-        what, why = (f"{now.what}", now.why) if now else ("this training", "")
-        again = "; Ctrl-C keeps what is done, and the same command goes on" if now else ""
+        own = _NOW.get()
+        what, why = (own.what, own.why) if own else ("this training", "")
+        again = "; Ctrl-C keeps what is done, and the same command goes on" if own else ""
         from tqdm import tqdm
 
         with tqdm.external_write_mode(file=sys.stderr):

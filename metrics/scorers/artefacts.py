@@ -7,7 +7,8 @@ They are stored in ``$TSTBENCH_HOME/scorers``, indexed by role, dataset and name
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
@@ -16,7 +17,7 @@ from pydantic import AfterValidator, ConfigDict, JsonValue
 
 from ...datasets_scripts.load import split_to_learn
 from ...datasets_scripts.model_card import model_front_matter
-from ...errors import InputError, MissingScorerError
+from ...errors import InputError, IntegrityError, MissingScorerError, TSTBenchError
 from ...store import README_FILE, Key, Store, StoredModel, data_fingerprint, recipe_of
 from .portable import base_datasets
 from .roles import roles
@@ -31,6 +32,7 @@ __all__ = [
     "find_recipe",
     "open_artefact",
     "store",
+    "whole",
     "with_recipe",
 ]
 
@@ -256,3 +258,21 @@ SCORERS = Store(
     command=_command,
     missing=MissingScorerError,
 )
+
+
+@contextmanager
+def whole(folder: Path, what: str) -> Iterator[None]:
+    """Read a scorer's files; they can be wrong in as many kinds of ways as there are libraries.
+
+    Raises:
+        IntegrityError: any error but ours; the message names the folder.
+    """
+    try:
+        yield
+    except TSTBenchError:
+        raise
+    except Exception as error:
+        raise IntegrityError(
+            f"{folder} does not hold a whole {what}: {' '.join(str(error).split())[:300]}. "
+            f"Train or download it again"
+        ) from error

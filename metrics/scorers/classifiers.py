@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -11,10 +12,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ...errors import InputError, IntegrityError, TSTBenchError, require_installed, unknown_name
+from ...errors import InputError, IntegrityError, require_installed, unknown_name
 from ...plugins import outside
 from ...store import StoredModel
-from .artefacts import Artefact, find, open_artefact
+from .artefacts import Artefact, find, open_artefact, whole
 from .batching import SentenceMemo
 from .device import HERE, Placement
 
@@ -156,17 +157,12 @@ def load_classifier(artefact: Artefact | Path | str, placement: Placement = HERE
     card = artefact.card
     if card.role == "language_model":
         raise InputError(f"{artefact.folder} contains a {card.role}, not a classifier")
-    try:
+    with (
+        whole(artefact.folder, f"classifier of kind {card.kind}")
+        if card.kind in KINDS
+        else nullcontext()  # the errors of other packages are theirs
+    ):
         model = model_class(card.kind).load(artefact.folder, placement)
-    except TSTBenchError:
-        raise
-    except Exception as error:  # of as many kinds as files can be wrong in
-        if card.kind not in KINDS:
-            raise
-        raise IntegrityError(
-            f"{artefact.folder} does not hold a whole classifier of kind {card.kind}: "
-            f"{' '.join(str(error).split())[:300]}. Train or download it again"
-        ) from error
     if model.styles != card.styles:
         raise IntegrityError(
             f"{artefact.folder}: the model's styles {model.styles} are not its card's {card.styles}"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ...datasets_scripts.directions import Direction
 from ...errors import InputError, MissingScorerError, require_installed, unknown_name
-from .artefacts import CARD_FILE, Artefact, kind_and_split, open_artefact
+from .artefacts import CARD_FILE, Artefact, kind_and_split, open_artefact, whole
 from .base import Encoder, LanguageModel
 from .classifiers import ACCEPTABILITY_STYLES, Classifier, is_kind, kinds, load_classifier
 from .device import Placement
@@ -244,7 +244,8 @@ def _opened_lstm(folder: Path, name: str, digest: str) -> LanguageModel:
     require_installed("torch", "embedded")
     from .lstm_language_model import LstmLanguageModel
 
-    return LstmLanguageModel.load(folder, name, digest)
+    with whole(folder, "language model"):
+        return LstmLanguageModel.load(folder, name, digest)
 
 
 @lru_cache(maxsize=4)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ...datasets_scripts.directions import Direction
 from ...errors import InputError, MissingScorerError
-from .artefacts import CARD_FILE, Artefact, kind_and_split, open_artefact
+from .artefacts import CARD_FILE, Artefact, kind_and_split, open_artefact, whole
 from .device import Placement
 from .lexicon import LEXICON_FILE, StyleLexicon, read_lexicon
 from .published import find_or_fetch
@@ -104,4 +104,5 @@ def _opened_vectors(file: Path, name: str, digest: str) -> WordVectors:
 
 @lru_cache(maxsize=8)
 def _loaded_vectors(folder: Path, name: str, digest: str) -> WordVectors:
-    return WordVectors.load(folder, name, digest)
+    with whole(folder, "set of word vectors"):
+        return WordVectors.load(folder, name, digest)

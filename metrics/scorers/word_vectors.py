@@ -126,8 +126,6 @@ class WordVectors:
         """Read back what :meth:`save` wrote."""
         words = json.loads(read_text(folder / WORDS_FILE))
         tensors = load_file(folder / VECTORS_FILE)
-        if {*tensors} != {"vectors"}:
-            raise InputError(
-                f"{folder / VECTORS_FILE} has {sorted(tensors)[:3]}, not vectors alone"
-            )
+        if {*tensors} != {"vectors"} or len(tensors["vectors"]) != len(words):
+            raise InputError(f"{folder / VECTORS_FILE} has other tensors than a vector a word")
         return cls(words, tensors["vectors"], name, digest)

@@ -1,12 +1,6 @@
-"""Style classifiers of every kind: one behaviour, and each equal to somebody else's arithmetic."""
+"""Style classifiers: each equal to somebody else's arithmetic; training, keeping, comparing."""
 
-import os
-import signal
-import subprocess
-import sys
-from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,132 +12,40 @@ from classifier_toys import (
     THINGS,
     save_tiny_bert,
 )
-from places import SUPPORT
 from prepared import command_line
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from torch.optim.optimizer import register_optimizer_step_post_hook
 from transformers import pipeline
 
 from tstbench.datasets_scripts.known import parse_direction
 from tstbench.datasets_scripts.load import TestSet, load_styles, load_test_set
-from tstbench.errors import InputError, IntegrityError
+from tstbench.errors import InputError
 from tstbench.metrics.scorers.artefacts import find
 from tstbench.metrics.scorers.batching import length_sorted_batches
 from tstbench.metrics.scorers.classifiers import (
     find_classifier,
     load_classifier,
-    model_class,
 )
 from tstbench.metrics.scorers.linear import ngrams
 from tstbench.metrics.scorers.textcnn import TextCnn, TextCnnModel, TextCnnShape
-from tstbench.trainers.classifiers import ensemble, train
+from tstbench.metrics.scorers.transformer import TransformerModel
+from tstbench.metrics.scorers.weights import read_tokenizer
+from tstbench.trainers.classifiers import train
 from tstbench.trainers.classifiers.compare import compare_kinds, comparison_table
-from tstbench.trainers.classifiers.data import labelled, split_held_out
-from tstbench.trainers.classifiers.ensemble import EnsembleConfig
+from tstbench.trainers.classifiers.data import labelled
 from tstbench.trainers.classifiers.fasttext import FastTextConfig
-from tstbench.trainers.classifiers.finetuned import FinetunedConfig
+from tstbench.trainers.classifiers.head import with_new_head
 from tstbench.trainers.classifiers.linear import LinearConfig
-from tstbench.trainers.classifiers.lora import LoraConfig
-from tstbench.trainers.classifiers.textcnn import TextCnnConfig
 from tstbench.trainers.classifiers.train import fit, train_classifier
 from tstbench.trainers.classifiers.transformer import TransformerConfig
 
-KINDS = ("linear", "fasttext", "textcnn", "transformer", "finetuned", "lora")
-ODD = [
-    "",
-    "   ",
-    "zzz qqq",
-    "\n",
-    "__label__1",
-    "rude" * 400,
-    "Ünïcode 食べ物 😀",
-    "a\tb\0c",
-    "rude " * 900,
-]
+ODD = ["", "zzz qqq", "\n", "rude" * 400, "Ünïcode 食べ物 😀", "a\tb\0c"]
 
 
 @pytest.fixture(scope="module")
 def tiny_bert(tmp_path_factory):
     return save_tiny_bert(tmp_path_factory.mktemp("tiny-bert"))
-
-
-@pytest.fixture(scope="module")
-def configs(tiny_bert):
-    return {
-        "linear": LinearConfig(min_count=1),
-        "fasttext": FastTextConfig(buckets=1000, epochs=10),
-        "textcnn": TextCnnConfig(
-            batch_size=16, min_steps=0, dimension=16, filters=16, learning_rate=1e-2
-        ),
-        "transformer": TransformerConfig(
-            base=str(tiny_bert), epochs=4, batch_size=16, learning_rate=3e-3
-        ),
-        "finetuned": FinetunedConfig(
-            base=str(tiny_bert), epochs=4, batch_size=16, learning_rate=3e-3
-        ),
-        "lora": LoraConfig(base=str(tiny_bert), epochs=12, batch_size=16, learning_rate=3e-3),
-    }
-
-
-@pytest.fixture(scope="module")
-def fitted(configs):
-    """One trained model of each kind, and what was held out."""
-    train_part, held = split_held_out(labelled(SENTENCES, LABELS, STYLES, what="toy"))
-    return {kind: fit(kind, train_part, STYLES, configs[kind]) for kind in KINDS}, held
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
-def test_it_learns_and_gives_distributions(fitted, kind):
-    trained, held = fitted
-    model = trained[kind]
-    assert model.styles == STYLES
-    assert train.accuracy(model, held) > 0.95
-    rows = model.distribution([*SENTENCES, *ODD])
-    assert rows.shape == (len(SENTENCES) + len(ODD), 2)
-    assert rows.dtype == np.float64
-    assert np.isfinite(rows).all()
-    assert rows.min() >= 0
-    np.testing.assert_allclose(rows.sum(axis=1), 1, atol=1e-12)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_sentence_scores_the_same_in_every_company(fitted, kind):
-    model = fitted[0][kind]
-    sentences = [*SENTENCES[::17], *ODD, "the soup was rude and the hotel was kind . " * 5]
-    together = model.distribution(sentences)
-    alone = np.concatenate([model.distribution([sentence]) for sentence in sentences])
-    backwards = model.distribution(sentences[::-1])[::-1]
-    np.testing.assert_allclose(alone, together, atol=1e-6)
-    np.testing.assert_allclose(backwards, together, atol=1e-6)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_what_is_saved_is_loaded(fitted, kind, tmp_path):
-    model = fitted[0][kind]
-    model.save(tmp_path)
-    loaded = model_class(kind).load(tmp_path)
-    assert loaded.styles == STYLES
-    sentences = [*SENTENCES[::11], *ODD]
-    np.testing.assert_array_equal(loaded.distribution(sentences), model.distribution(sentences))
-    assert not [f for f in tmp_path.rglob("*") if f.suffix in (".pkl", ".pt", ".pickle")]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
-def test_two_trainings_give_the_same_bytes(configs, kind, monkeypatch, tmp_path):
-    hashes = set()
-    for place in ("here", "there"):
-        monkeypatch.setenv("TSTBENCH_HOME", str(tmp_path / place))
-        artefact = train_classifier(
-            kind, SENTENCES, LABELS, STYLES, configs[kind], dataset="toy", trained_on="toy/train"
-        )
-        hashes.add(artefact.hash)
-        for file in artefact.folder.iterdir():  # nothing of this machine is in it
-            assert str(tmp_path).encode() not in file.read_bytes()
-    assert len(hashes) == 1
 
 
 def test_the_sti_studys_recipe_is_a_row_of_flags(tiny_bert, tstbench_home, capsys):
@@ -170,9 +72,9 @@ def test_the_sti_studys_recipe_is_a_row_of_flags(tiny_bert, tstbench_home, capsy
 @pytest.mark.parametrize(
     "other", [{"shuffle": False}, {"schedule": "linear"}, {"max_gradient": 0.01}]
 )
-def test_order_schedule_and_clipping_reach_the_trainer(configs, other):
+def test_order_schedule_and_clipping_reach_the_trainer(tiny_bert, other):
     data = labelled(SENTENCES[::3], LABELS[::3], STYLES, what="toy")
-    usual = replace(configs["transformer"], epochs=1)
+    usual = TransformerConfig(base=str(tiny_bert), epochs=1, batch_size=16, learning_rate=3e-3)
     one, two = (
         fit("transformer", data, STYLES, config).distribution(SENTENCES[:8])
         for config in (usual, replace(usual, **other))
@@ -180,7 +82,7 @@ def test_order_schedule_and_clipping_reach_the_trainer(configs, other):
     assert not np.allclose(one, two, atol=1e-6)
 
 
-def test_training_keeps_finds_and_does_not_repeat_itself(configs, monkeypatch):
+def test_training_keeps_finds_and_does_not_repeat_itself(monkeypatch):
     def run(**options):
         return train_classifier(
             "linear", SENTENCES, LABELS, STYLES, dataset="toy", trained_on="toy/train", **options
@@ -199,17 +101,17 @@ def test_training_keeps_finds_and_does_not_repeat_itself(configs, monkeypatch):
         run(config=LinearConfig(inverse_penalty=2.0))
 
 
-def test_each_distinct_sentence_is_scored_once(fitted):
-    asked = []
+def test_each_distinct_sentence_is_scored_once():
+    asked, classifier = [], train_and_load()
 
     class Counting:
         styles = STYLES
 
         def distribution(self, sentences):
             asked.extend(sentences)
-            return fitted[0]["linear"].distribution(sentences)
+            return model.distribution(sentences)
 
-    classifier = train_and_load()
+    model = classifier.model
     classifier = type(classifier)(Counting(), name="n", hash="h")
     first = classifier.distribution(["a", "b", "a"])
     second = classifier.distribution(["b", "c", ""])
@@ -231,8 +133,6 @@ def test_a_folder_of_another_scorer_is_refused(tmp_path):
     )
     with pytest.raises(InputError, match="contains a language_model"):
         load_classifier(replace(artefact, card=replace(artefact.card, role="language_model")))
-    with pytest.raises(IntegrityError, match="styles"):
-        load_classifier(replace(artefact, card=replace(artefact.card, styles=STYLES[::-1])))
 
 
 # Each kind against arithmetic that is not ours
@@ -300,17 +200,9 @@ def test_textcnn_equals_the_definition():
         )
 
 
-def test_textcnn_leaves_the_random_state_alone(configs):
-    data = labelled(SENTENCES[::5], LABELS[::5], STYLES, what="toy")
-    torch.manual_seed(1)
-    want = torch.rand(3)
-    torch.manual_seed(1)
-    fit("textcnn", data, STYLES, replace(configs["textcnn"], epochs=1))
-    assert torch.equal(torch.rand(3), want)
-
-
-def test_transformer_equals_the_pipeline_of_transformers(fitted, tmp_path):
-    model = fitted[0]["transformer"]
+def test_transformer_equals_the_pipeline_of_transformers(tiny_bert, tmp_path):
+    tokenizer = read_tokenizer(tiny_bert)
+    model = TransformerModel(STYLES, with_new_head(tiny_bert, STYLES), tokenizer, range(2))
     model.save(tmp_path)
     theirs = pipeline("text-classification", model=str(tmp_path), top_k=None, device="cpu")
     sentences = ["the soup was awful .", "zzz", "", "our waiter seemed kind ."]
@@ -319,81 +211,6 @@ def test_transformer_equals_the_pipeline_of_transformers(fitted, tmp_path):
         for rows in theirs(sentences)
     ]
     np.testing.assert_allclose(model.distribution(sentences), want, atol=1e-6)
-
-
-@contextmanager
-def signal_after(steps, number):
-    """This process gets a signal after so many steps of any optimiser."""
-    left = [steps]
-
-    def count(*_):
-        left[0] -= 1
-        if left[0] == 0:
-            os.kill(os.getpid(), number)
-
-    hook = register_optimizer_step_post_hook(count)
-    try:
-        yield
-    finally:
-        hook.remove()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["textcnn", "transformer", "finetuned", "ensemble"])
-def test_after_ctrl_c_training_goes_on_to_the_same_bytes(configs, kind, tmp_path, monkeypatch):
-    """At its second step; again at the fifth that is left; then to the end."""
-    monkeypatch.setattr(ensemble, "_SHORTER", {"textcnn": {"min_steps": 0}})
-    config = configs.get(kind) or EnsembleConfig(members=("linear", "textcnn"))
-    hashes = set()
-    for interrupts in ((), (2, 5)):
-        monkeypatch.setenv("TSTBENCH_HOME", str(tmp_path / str(len(interrupts))))
-        asked = (kind, SENTENCES, LABELS, STYLES, config)
-        for steps in interrupts:
-            with signal_after(steps, signal.SIGINT), pytest.raises(KeyboardInterrupt) as stopped:
-                train_classifier(*asked, dataset="toy", trained_on="toy/train")
-            assert "continues from there" in str(stopped.value)
-        if kind == "transformer" and interrupts:  # killed while the last one was written
-            newest = max(tmp_path.glob("2/runs/*/checkpoint-*"), key=lambda p: int(p.name[11:]))
-            (newest / "complete.json").unlink()
-        hashes.add(train_classifier(*asked, dataset="toy", trained_on="toy/train").hash)
-        assert not list(tmp_path.glob("*/runs/*")), "nothing is left behind"
-    assert len(hashes) == 1
-
-
-@pytest.mark.slow
-def test_a_killed_training_goes_on_to_the_same_bytes(tmp_path):
-    script = """
-import os, signal, sys
-sys.path[:0] = sys.argv[1].split(os.pathsep)
-from test_classifiers import *
-from tstbench.trainers.learning import pace
-pace.SAVE_EVERY = 0.0
-with signal_after(int(sys.argv[2]), signal.SIGKILL):
-    print(train_classifier("textcnn", SENTENCES, LABELS, STYLES,
-          TextCnnConfig(batch_size=16, min_steps=0), dataset="toy", trained_on="toy").hash)
-"""
-    hashes = []
-    for home, steps in (("whole", 999), ("killed", 20), ("killed", 999)):
-        done = subprocess.run(
-            [
-                sys.executable,
-                "-c",
-                script,
-                os.pathsep.join([str(Path(__file__).parent), str(SUPPORT)]),
-                str(steps),
-            ],
-            env={**os.environ, "TSTBENCH_HOME": str(tmp_path / home)},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == (-signal.SIGKILL if steps == 20 else 0), done.stderr
-        hashes.append(done.stdout)
-    assert "continuing at step 19" in done.stderr or "continuing at step 20" in done.stderr
-    assert hashes[0] == hashes[2] != ""
-
-
-# Published transformers
 
 
 # Batches, and the comparison of kinds
@@ -412,7 +229,8 @@ def test_batches_hold_every_index_once_within_the_budget():
         list(length_sorted_batches([1], 0))
 
 
-def test_kinds_are_compared_side_by_side(configs):
+def test_kinds_are_compared_side_by_side():
+    configs = {"fasttext": FastTextConfig(buckets=1000, epochs=10)}
     tests = [
         TestSet(
             parse_direction("mini/negative-to-positive"),

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from classifier_toys import LABELS, SENTENCES, STYLES, save_tiny_bert
+from classifier_toys import LABELS, SENTENCES, STYLES
 
 from tstbench.errors import InputError, IntegrityError
 from tstbench.metrics.scorers.artefacts import find
@@ -12,7 +12,6 @@ from tstbench.metrics.scorers.classifiers import load_classifier, model_class
 from tstbench.metrics.scorers.ensemble import SPREAD, EnsembleModel, spread
 from tstbench.trainers.classifiers.data import labelled
 from tstbench.trainers.classifiers.ensemble import EnsembleConfig
-from tstbench.trainers.classifiers.finetuned import FinetunedConfig
 from tstbench.trainers.classifiers.train import fit, train_classifier
 
 TOY = labelled(SENTENCES, LABELS, STYLES, what="toy")
@@ -33,55 +32,8 @@ class Fixed:
 
 
 @pytest.fixture(scope="module")
-def tiny_bert(tmp_path_factory):
-    return save_tiny_bert(tmp_path_factory.mktemp("tiny-bert"))
-
-
-@pytest.fixture(scope="module")
-def finetuned(tiny_bert):
-    config = FinetunedConfig(
-        base=str(tiny_bert),
-        learning_rate=3e-3,
-        frozen_layers=1,
-        batch_size=16,
-        least_steps=300,
-    )
-    return fit("finetuned", TOY, STYLES, config)
-
-
-@pytest.fixture(scope="module")
 def ensemble():
     return fit("ensemble", TOY, STYLES, SMALL)
-
-
-@pytest.mark.slow
-def test_the_fine_tuned_one_learns(finetuned):
-    rows = finetuned.distribution(list(SENTENCES))
-    assert np.mean(rows.argmax(axis=1) == np.array(LABELS)) > 0.95
-
-
-def test_frozen_layers_and_embeddings_keep_their_weights(finetuned, tiny_bert):
-    from transformers import AutoModel
-
-    before = AutoModel.from_pretrained(tiny_bert).state_dict()
-    after = finetuned._model.base_model.state_dict()
-    same = {name: bool((before[name] == after[name]).all()) for name in before if name in after}
-    assert all(same[n] for n in same if n.startswith(("embeddings.", "encoder.layer.0.")))
-    assert not same["encoder.layer.1.output.dense.weight"]
-
-
-def test_two_fine_tunings_are_the_same_and_leave_the_random_state(tiny_bert):
-    import torch
-
-    config = FinetunedConfig(base=str(tiny_bert), least_steps=5, most_sentences=40)
-    torch.manual_seed(1)
-    expected = torch.rand(3)
-    torch.manual_seed(1)
-    rows = [fit("finetuned", TOY, STYLES, config).distribution(PROBES) for _ in range(2)]
-    assert torch.equal(torch.rand(3), expected)
-    np.testing.assert_array_equal(*rows)
-    other = FinetunedConfig(base=str(tiny_bert), least_steps=5, most_sentences=40, seed=1)
-    assert (fit("finetuned", TOY, STYLES, other).distribution(PROBES) != rows[0]).any()
 
 
 def test_the_mean_of_standardised_log_odds_by_hand():
@@ -119,15 +71,6 @@ def test_a_member_that_is_always_certain_does_not_decide(ensemble):
     np.testing.assert_allclose(
         one.distribution(SENTENCES), three.distribution(SENTENCES), atol=1e-6
     )
-
-
-def test_an_ensemble_is_saved_and_loaded(ensemble, tmp_path):
-    ensemble.save(tmp_path)
-    loaded = model_class("ensemble").load(tmp_path)
-    assert loaded.kinds == ("linear", "fasttext")
-    np.testing.assert_array_equal(loaded.distribution(PROBES), ensemble.distribution(PROBES))
-    rows = ensemble.distribution(SENTENCES)
-    assert np.mean(rows.argmax(axis=1) == np.array(LABELS)) > 0.95
 
 
 @pytest.mark.parametrize("kind", ["../linear", "ensemble", "pickle"])

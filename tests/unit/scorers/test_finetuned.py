@@ -69,6 +69,19 @@ def test_only_the_embeddings_stay_as_they_were(tiny, tmp_path):
     assert len(names) > 20
 
 
+def test_frozen_layers_and_embeddings_keep_their_weights_and_a_seed_moves_the_others(tiny):
+    one, other = (
+        fit(DATA, STYLES, config(tiny, frozen_layers=1, epochs=0.1, least_steps=5, seed=seed))
+        for seed in (0, 1)
+    )
+    before = AutoModelForSequenceClassification.from_pretrained(tiny).base_model.state_dict()
+    after = one._model.base_model.state_dict()
+    same = {name: bool((before[name] == after[name]).all()) for name in before if name in after}
+    assert all(same[n] for n in same if n.startswith(("embeddings.", "encoder.layer.0.")))
+    assert not same["encoder.layer.1.output.dense.weight"]
+    assert (one.distribution(SENTENCES[:9]) != other.distribution(SENTENCES[:9])).any()
+
+
 def test_a_fine_tuned_folder_can_be_the_base_of_another(tiny, tmp_path):
     """With its head: one step at a tiny rate leaves what was learned, which a new head does not."""
     first = fit(DATA, STYLES, config(tiny, epochs=4))

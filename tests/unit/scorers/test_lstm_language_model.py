@@ -56,7 +56,7 @@ def test_probabilities_by_the_equations_of_an_lstm():
     assert model.words(TEXTS).tolist() == [4, 0, 6, 1, 4]
 
 
-def test_perplexity_is_that_of_torchs_loss_and_a_file_keeps_it(tmp_path):
+def test_perplexity_is_that_of_torchs_loss():
     model, network = random_model()
     total, count = 0.0, 0
     for row in model.rows(TEXTS):
@@ -67,21 +67,14 @@ def test_perplexity_is_that_of_torchs_loss_and_a_file_keeps_it(tmp_path):
         count += len(row) - 1
     got = model.log10_probability(TEXTS)
     assert 10 ** (-got.sum() / count) == pytest.approx(math.exp(total / count), rel=1e-6)
-    model.save(tmp_path)
-    again = LstmLanguageModel.load(tmp_path, "lstm-x:mini", "0" * 64)
-    assert (again.log10_probability(TEXTS) == got).all()
-    alone = [LstmLanguageModel(model.vocabulary, network).log10_probability([t])[0] for t in TEXTS]
-    assert got == pytest.approx(alone, abs=1e-6)
 
 
-def test_it_learns_and_the_same_settings_give_the_same_model():
+def test_it_learns():
     texts = ["the soup was cold", "the staff was cold"] * 40
     config = LstmConfig(**{**SMALL, "epochs": 40, "batch_size": 8, "dropout": 0.0})
-    model, scores = fit(texts, config)
+    _, scores = fit(texts, config)
     # What can be known is which of two words comes second: 2 ** (1 / 5) a word.
     assert 2**0.2 * 0.95 < scores["held_out_perplexity"] < 2**0.2 * 1.15
-    again, _ = fit(texts, config)
-    assert again.log10_probability(TEXTS).tolist() == model.log10_probability(TEXTS).tolist()
     assert END == 2
 
 

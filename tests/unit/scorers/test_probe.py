@@ -49,18 +49,6 @@ def test_equal_to_scikit_learn(folder, styles):
     np.testing.assert_allclose(got.sum(axis=1), 1)
 
 
-def test_saved_and_loaded(folder, tmp_path):
-    data = labelled(SENTENCES, LABELS, STYLES, what="test")
-    probe = fit(data, STYLES, ProbeConfig(encoder=str(folder), layers=(2,)))
-    (tmp_path / "probe").mkdir()
-    probe.save(tmp_path / "probe")
-    files = sorted(file.name for file in (tmp_path / "probe").iterdir())
-    assert files == ["model.json", "weights.safetensors"]
-    again = ProbeModel.load(tmp_path / "probe")
-    assert again.styles == STYLES
-    np.testing.assert_array_equal(again.distribution(SENTENCES), probe.distribution(SENTENCES))
-
-
 def test_another_encoder_is_refused(folder, tmp_path):
     data = labelled(SENTENCES, LABELS, STYLES, what="test")
     (tmp_path / "probe").mkdir()

@@ -4,11 +4,10 @@ import json
 import shutil
 import time
 
-import numpy as np
 import pytest
 import torch
 import transformers
-from classifier_toys import LABELS, SENTENCES, STYLES, save_tiny_bert, word_tokenizer
+from classifier_toys import SENTENCES, STYLES, save_tiny_bert, word_tokenizer
 from prepared import refusal
 from safetensors.torch import load_file, save_file
 from transformers import (
@@ -33,18 +32,14 @@ from transformers import (
     T5EncoderModel,
 )
 
-from tstbench.errors import InputError, IntegrityError
+from tstbench.errors import InputError
 from tstbench.metrics.scorers import causal_lm
-from tstbench.metrics.scorers.artefacts import ScorerCard, store
-from tstbench.metrics.scorers.classifiers import load_classifier
 from tstbench.metrics.scorers.device import HERE
 from tstbench.metrics.scorers.encoder import TransformerEncoder
 from tstbench.metrics.scorers.lora import fresh_network
 from tstbench.metrics.scorers.transformer import TransformerModel, load_hub_model
 from tstbench.metrics.scorers.weights import read_model
-from tstbench.trainers.classifiers.data import LabelledSentences
 from tstbench.trainers.classifiers.head import with_new_head
-from tstbench.trainers.classifiers.train import default_config, fit
 from tstbench.trainers.learning.prefix_lm import PrefixLM
 from tstbench.trainers.learning.seq2seq import Seq2Seq
 from tstbench.trainers.lora.base import Base
@@ -312,32 +307,3 @@ def test_the_parts_of_a_checkpoint_are_hashed(tmp_path):
     index = folder / "model.safetensors.index.json"
     index.write_text(json.dumps(json.loads(index.read_text()) | {"metadata": {"a": 1}}))
     assert causal_lm.find(str(folder), None, HERE).hash != before
-
-
-# Our own artefacts
-
-
-@pytest.mark.parametrize("kind", ["linear", "textcnn"])
-def test_weights_of_our_own_scorers_are_whole(kind, tstbench_home):
-    model = fit(kind, LabelledSentences(SENTENCES, LABELS), STYLES, default_config(kind))
-    card = ScorerCard(
-        role="classifier", dataset="mini", name=kind, kind=kind, styles=STYLES,
-        trained_on="toys", data_fingerprint="0" * 64, n_sentences=len(SENTENCES),
-    )  # fmt: skip
-    scores = load_classifier(store(card, model.save)).distribution(SENTENCES[:3])
-    assert np.allclose(scores, model.distribution(SENTENCES[:3]))
-    changes = {
-        "missing": lambda tensors: tensors.popitem(),
-        "surplus": lambda tensors: tensors.update(more=torch.ones(3)),
-        "shape": lambda tensors: tensors.update({k: v[:-1] for k, v in tensors.items()}),
-    }
-    for change in changes.values():
-
-        def damaged(folder, change=change):
-            model.save(folder)
-            tensors = load_file(folder / "weights.safetensors")
-            change(tensors)
-            save_file(tensors, folder / "weights.safetensors")
-
-        with pytest.raises(IntegrityError, match=kind):
-            load_classifier(store(card, damaged))

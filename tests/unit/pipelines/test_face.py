@@ -236,24 +236,6 @@ def test_ranks_are_in_the_order_of_the_table_and_leave_nobody_out(sources):
         some.rank("ppl")
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"direction": "mini/negative-to-postive"}, "Did you mean"),
-        ({"predictions": ["one"]}, "not aligned: 1 predictions, 40 sources"),
-        ({"predictions": "nowhere.txt"}, "no such file"),
-        ({"metrics": ["blue"]}, "unknown metric 'blue'. Did you mean 'bleu'"),
-        ({"options": {"bleu": {"protocl": "13a"}}}, "unknown option of bleu 'protocl'"),
-        ({"scorers": {"classifer": "linear"}}, "unknown role of a scorer"),
-        ({"device": "gpu"}, "unknown device 'gpu'"),
-    ],
-)
-def test_mistakes_are_told(given, message, sources):
-    call = {"predictions": sources, "direction": DIRECTION, "metrics": ["s_bleu"], **given}
-    with pytest.raises(tstbench.TSTBenchError, match=message):
-        tstbench.evaluate(**call)
-
-
 def test_training_data_and_systems():
     data = tstbench.load_training(DIRECTION)
     assert data.train.source

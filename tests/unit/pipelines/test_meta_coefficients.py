@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tstbench.errors import InputError, UnknownNameError
 from tstbench.metrics.statistics import resample
 from tstbench.pipelines.meta.coefficients import (
     COEFFICIENTS,
@@ -49,8 +48,6 @@ def test_a_replicate_is_scipys_coefficient_of_the_longer_list(name, steps, digit
 
 def test_draws_are_those_of_the_benchmarks_intervals():
     assert (draw(7, 50, 3) == resample(7, 50, 3)).all()
-    with pytest.raises(InputError, match="0 items"):
-        draw(0, 5)
 
 
 def test_a_constant_metric_has_no_coefficient():
@@ -58,16 +55,6 @@ def test_a_constant_metric_has_no_coefficient():
     for name in COEFFICIENTS:
         assert np.isnan(coefficient(name, np.ones(3), human))
         assert np.isnan(coefficient(name, human, np.ones(3)))
-
-
-def test_scores_that_do_not_fit_are_refused():
-    pairs = Pairs(np.array([1.0, 2.0]), np.array([0, 1]), np.ones((1, 2)))
-    with pytest.raises(InputError, match="2"):
-        replicates(["pearson"], np.ones(3), pairs)
-    with pytest.raises(InputError, match="NaN"):
-        replicates(["pearson"], np.array([1.0, np.nan]), pairs)
-    with pytest.raises(InputError, match="not a number"):
-        Pairs(np.array([1.0, np.nan]), np.array([0, 1]), np.ones((1, 2)))
 
 
 def every_threshold(metric, human, items):
@@ -181,8 +168,6 @@ def test_perm_both_of_equal_and_of_different_metrics():
     assert perm_both(good, bad, human, resamples=500) == pytest.approx(1 / 501)
     assert perm_both(good, good, human, resamples=500) == 1.0
     assert np.isnan(perm_both(np.ones(300), good, human, resamples=100))
-    with pytest.raises(InputError, match="aligned"):
-        perm_both(good[1:], bad, human, resamples=100)
 
 
 def test_perm_both_keeps_its_level():
@@ -210,8 +195,6 @@ def test_perm_both_of_systems():
     assert p < 0.05
     again = good + 0.01 * stream.randn(240)
     assert perm_both_systems(good, again, quality, systems, pearson, resamples=300) > 0.1
-    with pytest.raises(InputError, match="aligned"):
-        perm_both_systems(good, bad, quality, systems[1:], pearson, resamples=100)
 
 
 @pytest.mark.parametrize("name", SYSTEM_COEFFICIENTS[:3])
@@ -228,5 +211,3 @@ def test_coefficients_of_systems_are_scipys(name):
 def test_accuracy_of_systems_by_hand():
     assert correlate("accuracy", np.array([[1.0, 2, 2]]), np.array([[3.0, 4, 4]]))[0] == 1.0
     assert correlate("accuracy", np.array([[1.0, 2, 3]]), np.array([[3.0, 2, 1]]))[0] == 0.0
-    with pytest.raises(UnknownNameError, match="pearson"):
-        correlate("pearsons", np.ones((1, 3)), np.ones((1, 3)))

@@ -394,34 +394,6 @@ def test_a_system_has_one_score(tmp_path):
         read_scores(table).columns(rated_outputs(rows()))
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("direction,system,output,m\na,b,c,1\n", "an output is known by"),
-        ("a,b\n1,2\n", "an output is known by the columns 'id'"),
-        ("id,system\n1,2\n", "no column with scores"),
-        (
-            "id,m\n1,x\n",
-            r"scores.csv, line 2, column m: 'x' is not a number: .* leave the cell empty",
-        ),
-        ("id,m\n1,2\n2,inf\n", "line 3, column m: 'inf' is infinite"),
-        ("id,m\n1,2\n2,nan\n", "line 3, column m: 'nan' is not a number: .* leave the cell empty"),
-        ("id,m\n1,NA\n", "line 2, column m: 'NA' is not a number"),
-        ("id,m\n1,1_000\n", "line 2, column m: '1_000' is not a number"),
-        ("id,m\n1\n", "line 2: .* 1 for 2 columns"),
-        ("id,m\n1,0.5\n2,0,5\n", "line 3: .* 3 for 2 columns"),
-        ('id,m\n"good" place,1\n', "line 2: not valid CSV"),
-        ("id,m,m\n1,2,3\n", "two columns are called 'm'"),
-        ("id,m\n", "no rows"),
-        ("", "scores.csv is empty"),
-    ],
-)
-def test_a_wrong_table_of_scores_says_where(tmp_path, text, said):
-    (tmp_path / "scores.csv").write_text(text)
-    with pytest.raises(InputError, match=said):
-        read_scores(tmp_path / "scores.csv")
-
-
 def test_nothing_to_compare_is_said(tmp_path, capsys):
     study, table = tmp_path / "study.jsonl", tmp_path / "scores.csv"
     write_judgments(study, rows(raters=1))

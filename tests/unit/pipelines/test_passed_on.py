@@ -129,21 +129,6 @@ def test_a_suites_device_number_type_and_batches_are_those_of_its_scorers(tmp_pa
     assert "batch size must be at least 1" in refusal(capsys, "run", path, "--batch-size", "0")
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"dtype": "int8"}, "unknown number type 'int8'"),
-        ({"batch_size": 0}, "batch size must be at least 1"),
-    ],
-)
-def test_the_face_passes_on_number_type_and_batches(given, message):
-    with pytest.raises(tstbench.TSTBenchError, match=message):
-        tstbench.evaluate(["x"] * 40, DIRECTION, metrics=["s_bleu"], **given)
-    if "batch_size" in given:  # the only one of them that a module takes
-        with pytest.raises(tstbench.TSTBenchError, match=message):
-            compute(["s_bleu"], predictions=["x"], sources=["y"], **given)
-
-
 def test_an_option_that_is_given_beats_the_profiles(monkeypatch, tmp_path_factory):
     """The paper's profile takes the mean over references; who asks for the best one gets it."""
     encoder = "encoder=sentence-transformers/all-MiniLM-L6-v2@6"

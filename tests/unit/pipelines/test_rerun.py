@@ -254,13 +254,3 @@ print(joint.compute(
         talk = "needs scorers that are not in" in done.stderr
         assert talk == trained, done.stderr
         assert ("training a linear style classifier, mini" in done.stderr) == trained
-
-
-def test_what_cannot_be_trained_is_told(tstbench_home):
-    from tstbench.errors import MissingScorerError
-    from tstbench.metrics.module import compute
-
-    with pytest.raises(MissingScorerError, match="tstbench prepare mine"):
-        compute(["acc"], predictions=["good ."], direction="mine/rude-to-polite")
-    with pytest.raises(MissingScorerError, match="HF_HUB_OFFLINE is set"):
-        compute(["cola"], predictions=["good ."], direction=DIRECTION, profile="paper")

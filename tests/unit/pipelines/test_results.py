@@ -20,7 +20,6 @@ from tstbench.pipelines.results import (
     check_names,
     direction_folder,
     earlier_folder_name,
-    folder_name,
     is_result,
     known_data,
     read_direction,
@@ -306,22 +305,10 @@ def test_the_folder_of_a_system(tmp_path):
     assert earlier_folder_name("..a  \u00e9b+1.2-c_") == "a_b+1.2-c"
     assert earlier_folder_name("X\u00e9LX") == "X_LX"
     assert system_folder(tmp_path, direction, "\u65e5\u672c") == there / "\u65e5\u672c"
-    with pytest.raises(InputError, match=re.escape("'!?' needs at least one letter or digit")):
-        folder_name("!?")
 
 
-def test_names(tmp_path):
+def test_names():
     check_names(["a" * 100, "b", "c"])
-    with pytest.raises(
-        InputError, match=r"^'a{30}'\.\.\. is 101 characters long; the limit is 100$"
-    ):
-        check_names(["b", "a" * 101])
-    with pytest.raises(InputError, match=r"^two systems are named 'x': give each its own name"):
-        check_names(["x", "y", "x"])
-    with pytest.raises(InputError, match=r"^'A b' and 'a_B' would share a folder: give each"):
-        check_names(["y", "A b", "z", "a_B"])
-    with pytest.raises(InputError, match=r"^the system's name 'x\\u200by' has an invisible char"):
-        check_names(["y", "x\u200by"])
 
 
 def test_what_is_in_a_folder(tmp_path):

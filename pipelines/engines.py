@@ -143,9 +143,7 @@ class Ray:
         return self
 
     def __exit__(self, *error: object) -> None:
-        """End what is running: what it has written so far is kept."""
-        for future in self._running:
-            self._ray.cancel(future, force=True)
+        """Leave the cluster, which ends what is running; what it has written so far is kept."""
         self._mark.unlink(missing_ok=True)
         self._ray.shutdown()
 
@@ -269,7 +267,10 @@ class Ray:
                 **({} if address else {"include_dashboard": False}),
             )
         except (ConnectionError, ValueError, RuntimeError) as error:
-            raise InputError(f"no Ray cluster at {address}: {error}") from error
+            raise InputError(
+                f"no Ray cluster at {address}: {error}. If it was started with a token, it takes "
+                "RAY_AUTH_MODE=token and the same ~/.ray/auth_token here"
+            ) from error
 
 
 @dataclass(frozen=True)

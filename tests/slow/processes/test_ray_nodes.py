@@ -1,6 +1,7 @@
 """Nodes that share no disk, and nodes that are killed and come back: the bytes of one process."""
 
 import os
+import signal
 import subprocess
 import sys
 from collections import Counter
@@ -11,6 +12,7 @@ from prepared import BACK, DIRECTION
 from ray_nodes import ray_nodes
 
 SUITE = f"""
+metrics = ["acc", "bleu", "ppl"]
 directions = ["{DIRECTION}", "{BACK}"]
 
 [[system]]
@@ -98,6 +100,21 @@ def test_two_nodes_without_a_shared_disk(folders, tmp_path):
     assert names == [
         sha256((storage / "objects" / name).read_bytes()).hexdigest() for name in names
     ]
+    check_equal(cluster, alone)
+
+
+def test_control_c_keeps_what_is_complete_and_one_process_does_the_rest(folders):
+    alone, cluster = folders
+    with ray_nodes({}, {}) as nodes:
+        running = tstbench(cluster, "--engine", "ray", "--address", nodes.address)
+        said = [running.stderr.readline() for _ in range(5)]
+        running.send_signal(signal.SIGINT)
+        said += running.communicate(timeout=60)[1].splitlines()
+    assert running.returncode == 130, said
+    assert "completed work is kept" in said[-1]
+    assert "Traceback" not in " ".join(said)
+    rest = tstbench(cluster)
+    assert rest.wait(300) == 0
     check_equal(cluster, alone)
 
 

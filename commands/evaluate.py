@@ -95,7 +95,7 @@ def run(arguments: argparse.Namespace) -> None:
     test_set = load_test_set(arguments.direction, data_dir=arguments.data_dir)
     told = read_toml(arguments.info, SystemsFile).root if arguments.info else {}
     outputs, infos = read_systems(
-        dict(found), arguments.baseline, test_set, told, arguments.data_dir
+        dict(found), arguments.baseline, test_set, told, arguments.data_dir, arguments.device
     )
     if arguments.dry_run:
         _dry_run(outputs, test_set, how)

@@ -29,11 +29,14 @@ def run(arguments: argparse.Namespace) -> None:
     profile = parse_profile(arguments.profile)
     for dataset in arguments.datasets:
         dataset_facts(dataset)
-    rows = []
-    for dataset in arguments.datasets:
-        for artefact in prepare_dataset(dataset, profile, data_dir=arguments.data_dir):
-            card = artefact.card
-            scores = ", ".join(f"{name} {value:.3f}" for name, value in card.scores.items())
-            scorer = f"{card.role} {card.name}"
-            rows.append((dataset, scorer, card.trained_on, scores, artefact.hash[:12]))
-    print_rows(("dataset", "scorer", "trained on", "measured", "hash"), rows)
+    rows: list[tuple[str, ...]] = []
+    try:
+        for dataset in arguments.datasets:
+            for artefact in prepare_dataset(dataset, profile, data_dir=arguments.data_dir):
+                card = artefact.card
+                scores = ", ".join(f"{name} {value:.3f}" for name, value in card.scores.items())
+                scorer = f"{card.role} {card.name}"
+                rows.append((dataset, scorer, card.trained_on, scores, artefact.hash[:12]))
+    finally:  # what one dataset lacks takes nothing from those before it
+        if rows:
+            print_rows(("dataset", "scorer", "trained on", "measured", "hash"), rows)

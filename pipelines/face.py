@@ -205,7 +205,7 @@ def evaluate(
     else:
         given, told = {"predictions": predictions}, {"predictions": info} if info else {}
     baselines = (baselines,) if isinstance(baselines, str) else tuple(baselines)
-    systems, infos = read_systems(given, baselines, test_set, told, folder)
+    systems, infos = read_systems(given, baselines, test_set, told, folder, device)
     root = None if out is None else Path(out)
     evaluation = evaluate_systems(systems, test_set, how, infos, root, data_dir=folder)
     return Scores(evaluation)
@@ -217,6 +217,7 @@ def read_systems(
     test_set: TestSet,
     told: Mapping[str, object],
     data_dir: Path | None = None,
+    device: str = "auto",
 ) -> tuple[list[Outputs], dict[str, SystemInfo]]:
     """The outputs of systems and baselines, and what is known about those who made them.
 
@@ -227,6 +228,7 @@ def read_systems(
         told: what the user says of systems, by name: it counts for more than the file beside the
             outputs (``<name>.toml``), and that for more than the card that ``transfer`` writes.
         data_dir: the user's copy of a licensed corpus.
+        device: for baselines that are networks: ``auto``, ``cpu`` or ``cuda``.
 
     Raises:
         InputError: predictions that do not fit, or a field that does not exist or is not valid.
@@ -256,7 +258,9 @@ def read_systems(
             known = known or SystemInfo(name=name)
             infos[name] = known.model_copy(update=update | {"name": name})
     for name in baselines:
-        systems.append(Outputs(name, tuple(predict(name, test_set, data_dir=data_dir))))
+        systems.append(
+            Outputs(name, tuple(predict(name, test_set, data_dir=data_dir, device=device)))
+        )
         infos[name] = baseline_info(name)
     return systems, infos
 

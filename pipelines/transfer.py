@@ -85,13 +85,16 @@ def transfer(
     return asked.complete(ready)
 
 
-def predict(name: str, test_set: TestSet, *, data_dir: Path | None = None) -> list[str]:
+def predict(
+    name: str, test_set: TestSet, *, data_dir: Path | None = None, device: str = "auto"
+) -> list[str]:
     """The predictions of a baseline, in memory; it is trained if necessary.
 
     Args:
         name: a built-in system, or ``reference-1`` and so on.
         test_set: what to rewrite.
         data_dir: the user's copy of a licensed corpus, for those that learn from its sentences.
+        device: ``auto``, ``cpu``, ``cuda``...
 
     Raises:
         UnknownNameError: no such baseline.
@@ -102,7 +105,7 @@ def predict(name: str, test_set: TestSet, *, data_dir: Path | None = None) -> li
         return list(bound_predictions(name, test_set))
     _check_baseline(name)
     found = find_system(name, test_set.direction, cleaning=test_set.cleaning, data_dir=data_dir)
-    system = found.load()
+    system = found.load(device)
     return list(system.transfer(test_set.sources, test_set.direction, ids=test_set.ids))
 
 

@@ -69,7 +69,7 @@ class Profile:
         """The profile with other scorers, from ``ROLE=SPEC`` texts as given on the command line.
 
         Raises:
-            InputError: a text that does not have this form.
+            InputError: a text that does not have this form, or a role twice.
             UnknownNameError: no such role.
         """
         chosen: dict[str, str] = {}
@@ -77,7 +77,11 @@ class Profile:
             name, separator, spec = text.partition("=")
             if not (separator and spec):
                 raise InputError(f"{text!r} is not ROLE=SCORER; roles: {', '.join(roles())}")
-            chosen[role(name).name] = spec
+            if (known := role(name).name) in chosen:
+                raise InputError(
+                    f"{known} is given twice: {chosen[known]!r} and {spec!r}; keep one"
+                )
+            chosen[known] = spec
         if not chosen:
             return self
         splits = {name: kind_and_split(spec)[1] for name, spec in chosen.items()}

@@ -72,6 +72,12 @@ def workplace(tmp_path_factory):
     (f"{COPY} --scorer classifer=linear", "'classifer'", "'classifier'"),
     (f"{COPY} --scorer linear", "'linear'", "ROLE=SCORER", "classifier"),
     (f"{COPY} --scorer classifier=linaer", "'linaer'", "'linear'"),
+    (
+        f"{COPY} --scorer classifier=linear --scorer classifier=fasttext",
+        "classifier",
+        "'linear'",
+        "'fasttext'",
+    ),
     (f"{COPY} --dtype float8", "'float8'"),
     (f"{COPY} --device gpu", "'gpu'"),
     (f"evaluate --baseline copi --direction {THERE}", "'copi'", "'copy'"),

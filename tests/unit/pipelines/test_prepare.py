@@ -468,3 +468,9 @@ def test_a_module_scores_with_what_the_command_would_train(own_copy):
     texts = {"predictions": test_set.sources, "sources": test_set.sources}
     found = compute("acc", **texts, direction=DIRECTION)
     assert f"linear:mini#{before[:12]}" in found["details"]["acc"]["signature"]
+
+
+def test_what_was_prepared_is_listed_though_another_dataset_fails(prepared, capsys):
+    code, out, err = command_line(capsys, "prepare", "mini", "gyafc_em")
+    assert (code, "GYAFC" in err) == (2, True)
+    assert {line.split("\t")[0] for line in out.splitlines()[1:]} == {"mini"}

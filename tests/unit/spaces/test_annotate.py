@@ -146,8 +146,6 @@ class TestSample:
     def test_masking_replaces_whole_words_of_the_lexicon(self):
         mask = lexicon_mask(["slow", "as slow as", "dull."])
         assert mask("Slow food, slowly, as slow as ever") == "⟨style⟩ food, slowly, ⟨style⟩ ever"
-        with pytest.raises(InputError, match="empty"):
-            lexicon_mask([" "])
 
 
 class TestReferences:

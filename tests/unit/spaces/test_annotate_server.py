@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 from annotate_study import DIRECTION, GOOD, RATERS, SYSTEMS, keys, make, write_reports
 
-from tstbench.errors import InputError, MissingFileError
+from tstbench.errors import InputError
 from tstbench.spaces.annotate import create_study, serve
 
 pytest.importorskip("gradio")
@@ -220,8 +220,3 @@ def test_without_a_study_the_page_says_what_to_do():
     assert (at_root[0], with_key[0], status) == (200, 404, 404)
     assert "No study is set up here yet" in with_key[1]
     assert "No study is set up here yet" in content["error"]
-
-
-def test_a_folder_without_a_study(tmp_path):
-    with pytest.raises(MissingFileError, match="Create one first"):
-        serve(tmp_path)

@@ -18,11 +18,10 @@ from leaderboard_results import (
 )
 
 from tstbench.datasets_scripts.judgments.schema import Judgment, write_judgments
-from tstbench.errors import MissingFileError
 from tstbench.files import write_json
 from tstbench.spaces.leaderboard import data
 from tstbench.spaces.leaderboard.correlation import correlate
-from tstbench.spaces.leaderboard.data import Results, fetch_results
+from tstbench.spaces.leaderboard.data import Results
 from tstbench.spaces.leaderboard.groups import settings
 from tstbench.spaces.leaderboard.overview import build_overview
 from tstbench.spaces.leaderboard.query import VIEWS, Query
@@ -405,12 +404,6 @@ class TestResults:
         page = Page(show(root).html)
         assert "3 files of the results could not be used" in page.text
         assert str(root) not in page.text, "where things lie on the server is nobody's business"
-
-    def test_neither_a_folder_nor_a_dataset(self, tmp_path):
-        with pytest.raises(MissingFileError, match="is not a folder"):
-            fetch_results(tmp_path / "nowhere")
-        with pytest.raises(MissingFileError, match="not a local folder, and no such dataset"):
-            fetch_results("tstbench/no-such-results")
 
     @pytest.mark.parametrize("view", VIEWS)
     def test_an_empty_folder_says_how_to_fill_it(self, tmp_path, view):

@@ -9,7 +9,6 @@ from leaderboard_results import HOSTILE, THERE, real_results, report, sample, wr
 from scipy.stats import spearmanr
 
 from tstbench.datasets_scripts.judgments.schema import Judgment, write_judgments
-from tstbench.errors import InputError
 from tstbench.spaces.leaderboard.across import across_directions
 from tstbench.spaces.leaderboard.correlation import correlate, interval_of_rho, spearman
 from tstbench.spaces.leaderboard.data import Results
@@ -274,10 +273,6 @@ class TestMap:
         assert np.array_equal(first.points, again.points)
         kept.write_text("[[1, 2]]")
         assert np.array_equal(self.draw(by_style=True).points, first.points), "a damaged file"
-
-    def test_too_few_sentences_for_a_map(self):
-        with pytest.raises(InputError, match=r"50 different sentences .* there are 1"):
-            style_map(("a", ["same"] * 120), ("b", self.REWRITES))
 
     def test_separation_by_hand(self):
         """Two far groups of 12, one of each with the other's label."""

@@ -198,20 +198,6 @@ def test_only_systems_with_the_styles_are_asked(desk_of):
         ask(desk_of())
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "write a sentence first"),
-        (" \n\t\x00", "write a sentence first"),
-        ("word " * 100, "has 499 characters: at most 300"),
-        (5, "not a text"),
-    ],
-)
-def test_a_text_that_is_no_sentence_is_refused(text, message):
-    with pytest.raises(InputError, match=message):
-        checked_text(text)
-
-
 def test_a_sentence_is_one_line():
     assert checked_text("  the\nsoup\x00was\ud800cold ") == "the soup was cold"
     assert checked_text("x" * 300) == "x" * 300

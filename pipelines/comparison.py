@@ -14,7 +14,7 @@ import numpy as np
 
 from ..errors import InputError, unknown_name
 from ..metrics.registry import is_neutral
-from ..metrics.statistics import LEVEL, p_value
+from ..metrics.statistics import p_value, percentile_interval
 from .ranking import ALPHA, Bootstrapped
 from .report import Report, Sample, Score, SystemInfo
 from .results import Stored
@@ -259,14 +259,12 @@ def _tested(
         return compared
     observed = first.value - second.value
     differences = first.replicates - second.replicates
-    p = p_value(observed, differences)
-    if not np.isfinite(p):  # in some draws a system has no value
+    p, found = p_value(observed, differences), percentile_interval(observed, differences)
+    if not np.isfinite(p) or found is None:  # in some draws a system has no value
         return compared
-    tail = 100 * (1 - LEVEL) / 2
-    low, high = np.percentile(differences, [tail, 100 - tail])
     spread = float(differences.std(ddof=1)) * count**0.5
     effect = observed / spread if spread > 1e-12 else None if observed else 0.0
-    return replace(compared, low=float(low), high=float(high), p=p, effect=effect)
+    return replace(compared, low=found.low, high=found.high, p=p, effect=effect)
 
 
 def _corrected(found: Sequence[Compared]) -> tuple[Compared, ...]:

@@ -17,7 +17,7 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
-from ..metrics.statistics import LEVEL, RESAMPLES, SEED
+from ..metrics.statistics import percentile_interval
 from ..records import Strict
 from .ranking import Bootstrapped
 from .report import IntervalInfo, Report, Score, further_key, score_recipe
@@ -197,11 +197,5 @@ def _seed(report: Report) -> int:
 
 def _interval(found: Bootstrapped | None) -> IntervalInfo | None:
     """The percentile interval of the mean's replicates, as that of a single run is made."""
-    if found is None:
-        return None
-    replicates = found.replicates[np.isfinite(found.replicates)]
-    if not len(replicates):
-        return None
-    tail = 100 * (1 - LEVEL) / 2
-    low, high = (float(bound) for bound in np.percentile(replicates, [tail, 100 - tail]))
-    return IntervalInfo(low=low, high=high, level=LEVEL, resamples=RESAMPLES, seed=SEED)
+    bounds = percentile_interval(found.value, found.replicates) if found else None
+    return None if bounds is None else IntervalInfo(**vars(bounds))

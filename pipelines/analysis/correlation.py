@@ -15,7 +15,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from ...metrics.statistics import LEVEL, resampled_sums, too_few
+from ...metrics.statistics import LEVEL, percentile_interval, resampled_sums, too_few
 from .human import HumanAspect, human_means, human_sentences
 from .results import Column, DirectionResults, competing, score_of, sentence_ids, sentence_scores
 
@@ -211,12 +211,8 @@ def of_sentences(x: np.ndarray, y: np.ndarray) -> Correlation:
     with np.errstate(divide="ignore", invalid="ignore"):
         top = sxy - sx * sy / count
         found = top / np.sqrt((sxx - sx**2 / count) * (syy - sy**2 / count))
-    found = found[np.isfinite(found)]
-    if not len(found):
-        return Correlation(r, None, None, n)
-    tail = 100 * (1 - LEVEL) / 2
-    low, high = np.percentile(found, [tail, 100 - tail])
-    return Correlation(r, float(low), float(high), n)
+    bounds = percentile_interval(r, found)
+    return Correlation(r, bounds.low, bounds.high, n) if bounds else Correlation(r, None, None, n)
 
 
 def standardised(values: np.ndarray) -> np.ndarray:

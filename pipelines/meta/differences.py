@@ -9,10 +9,10 @@ from typing import Protocol
 
 import numpy as np
 
-from ...metrics.statistics import LEVEL, p_value
+from ...metrics.statistics import p_value
 from .coefficients import coefficient
 from .difference import perm_both, perm_both_systems, williams
-from .result import MetaDifference, rounded
+from .result import MetaDifference, bounds, rounded
 from .systems import correlate
 
 MOST = 6  # metrics of which every pair is tested; of more, the best against each other one
@@ -118,9 +118,8 @@ def _differences(
         observed = drawn[a][0] - drawn[b][0]
         gaps = drawn[a][1] - drawn[b][1]
         gaps = gaps[np.isfinite(gaps)]
+        low, high = bounds(observed, gaps)
         permuted, williams_p = tests(a, b)
-        tail = 100 * (1 - LEVEL) / 2
-        low, high = np.percentile(gaps, [tail, 100 - tail]) if len(gaps) else (None, None)
         record = {
             **where,
             "level": level,
@@ -128,8 +127,8 @@ def _differences(
             "first": a,
             "second": b,
             "difference": rounded(observed),
-            "low": rounded(low),
-            "high": rounded(high),
+            "low": low,
+            "high": high,
             "p_bootstrap": rounded(p_value(observed, gaps)),
             "p_permutation": rounded(permuted),
             "p_williams": rounded(williams_p),

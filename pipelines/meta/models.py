@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .bounds import bounds
-from .result import MEAN_OF_MODELS, MetaScore, rounded
+from .result import MEAN_OF_MODELS, MetaScore, bounds, rounded
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import random
 import re
 import secrets
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
+from ...datasets_scripts.cleaning import match_key
 from ...datasets_scripts.directions import Direction
 from ...datasets_scripts.known import language_of, parse_direction
 from ...errors import InputError, MissingFileError, TSTBenchError, unknown_name
 from ...files import atomic_folder
 from ...metrics.text import preparation
-from ...pipelines.human.raters import pseudonyms
 from ...pipelines.report import Sample
 from ...pipelines.results import Stored, read_whole, system_folders
 from ...talk import say
-from .remarks import remarks
 from .study import STUDY_FILE, TASKS, Item, MaskedPair, Private, RaterSecret, Study, write_study
 
 MASK = "⟨style⟩"
@@ -128,6 +130,61 @@ def create_study(
     for remark in remarks(study):
         say(remark)
     return study
+
+
+def remarks(study: Study) -> list[str]:
+    """One sentence per thing that could make the ratings mean something else than expected."""
+    found = []
+    if study.bounds:
+        found.append(
+            f"bounds in this study: {', '.join(study.bounds)}. They show what raters give to a "
+            "copied source or to people's rewrites; they are listed apart from the systems."
+        )
+    if not study.references_shown or not study.shows_styles:
+        return found
+    found.append(
+        "warning: raters see the references. They then judge how near an output is to what people "
+        "wrote; leave the references out unless your protocol asks for them."
+    )
+    outputs = Counter(system for item in study.items for system in item.systems)
+    seen = Counter(s for item in study.items if _is_reference(item) for s in item.systems)
+    found += [
+        f"warning: {system} is not blind: {count} of its {outputs[system]} outputs equal a "
+        "reference that raters see. Leave the references or this system out."
+        for system, count in sorted(seen.items())
+    ]
+    return found
+
+
+def _is_reference(item: Item) -> bool:
+    """Whether a rater would recognise the output: spaces and case do not disguise it."""
+    return match_key(item.output) in map(match_key, item.references)
+
+
+def pseudonyms(names: Collection[str], salt: str) -> dict[str, str]:
+    """``rater-1`` to ``rater-n`` in the order of the names' keyed hashes.
+
+    The same names and salt give the same pseudonyms. Without the salt, which is never exported,
+    neither the order of invitation nor a list of likely names reveals who is who.
+
+    Args:
+        names: unique names of the raters.
+        salt: secret; at least 16 characters.
+
+    Raises:
+        InputError: a name is repeated or empty, or the salt is too short.
+    """
+    if len(set(names)) != len(names):
+        raise InputError(f"a rater is listed twice: {', '.join(sorted(names))}")
+    if not all(name.strip() for name in names):
+        raise InputError("a rater's name is empty")
+    if len(salt) < 16:
+        raise InputError("the salt for pseudonyms needs at least 16 characters")
+
+    def digest(name: str) -> str:
+        return hmac.new(salt.encode(), name.encode(), hashlib.sha256).hexdigest()
+
+    return {name: f"rater-{i}" for i, name in enumerate(sorted(names, key=digest), start=1)}
 
 
 def _in_order(tasks: Collection[str]) -> tuple:

@@ -7,7 +7,9 @@ its own, with status 404. Needs gradio: import this module only to serve a page.
 
 from __future__ import annotations
 
+import html
 from pathlib import Path
+from string import Template
 
 import gradio
 from starlette.concurrency import run_in_threadpool
@@ -18,10 +20,10 @@ from ...errors import TSTBenchError
 from ..page_parts import Shield, add_static, static_files
 from .api import opened, reply
 from .desk import Desk
-from .notice import not_found
 
 KEY_HEADER = "x-annotation-key"
 STATIC_FOLDER = Path(__file__).parent / "static"
+_PAGE = Template((STATIC_FOLDER / "notice.html").read_text(encoding="utf-8"))
 SCRIPTS = (
     "dom.js",
     "main.js",
@@ -68,15 +70,26 @@ def _add_page(app: gradio.Server, desk: Desk | None) -> None:
             try:
                 _check_link(opened(desk), key, item)
             except TSTBenchError as error:
-                return not_found(request, str(error))
+                return _not_found(request, str(error))
         return Response(page, media_type="text/html")
 
     async def elsewhere(request: Request, _: Exception) -> Response:
-        return not_found(request, "There is nothing at this address: open the link you were sent.")
+        return _not_found(request, "There is nothing at this address: open the link you were sent.")
 
     app.get("/")(root)
     add_static(app, "annotate", static_files(STATIC_FOLDER, SCRIPTS))
     app.add_exception_handler(404, elsewhere)
+
+
+def _not_found(request: Request, text: str) -> Response:
+    """A page with status 404 that says what is wrong with the link."""
+    theme = request.query_params.get("__theme")  # Hugging Face pages send it
+    page = _PAGE.substitute(
+        theme=theme if theme in ("dark", "light") else "",
+        root=html.escape(request.scope.get("root_path", "")),
+        text=html.escape(text[:1].upper() + text[1:].removesuffix(".") + "."),
+    )
+    return Response(page, status_code=404, media_type="text/html")
 
 
 def _check_link(desk: Desk, key: str, item: str | None) -> None:

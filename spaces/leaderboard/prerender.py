@@ -8,6 +8,7 @@ HTML. Gradio starts in the background and is only needed for submissions.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -18,11 +19,16 @@ from markupsafe import Markup
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ..design.stylesheet import stylesheet
-from .preview import preview, without_previews
+from .markup import el, join
 from .query import Query
 from .scene import View
 from .shell import footer, shell
 
+_OTHERS = re.compile(r'<title>.*?</title>|<meta (?:property="og:|name="twitter:)[^>]*>', re.DOTALL)
+_ABOUT = (
+    "The leaderboard for text style transfer: systems rewrite the same test sentences and are "
+    "scored on style, content and fluency, with intervals and significance tests."
+)
 _STATIC = Path(__file__).parent / "static"
 # In the order of the cascade: more specific rules come later.
 _STYLES = (
@@ -153,3 +159,33 @@ def _behaviour() -> str:
 def _is_html(start: Message) -> bool:
     headers = {k.lower(): v for k, v in start["headers"]}
     return start["status"] == 200 and headers.get(b"content-type", b"").startswith(b"text/html")
+
+
+def without_previews(page: str) -> str:
+    """The page without the title and tags that its framework wrote into it.
+
+    >>> without_previews('<head><title>Gradio</title><meta property="og:title" content="Gradio" />')
+    '<head>'
+    """
+    return _OTHERS.sub("", page)
+
+
+def preview(title: str) -> Markup:
+    """Title and tags of a page, for the title of its view."""
+    name = f"{title} \N{EN DASH} TSTBench"
+    tags = {
+        "og:type": "website",
+        "og:site_name": "TSTBench",
+        "og:title": name,
+        "og:description": _ABOUT,
+        "twitter:card": "summary",
+        "twitter:title": name,
+        "twitter:description": _ABOUT,
+    }
+    return join(
+        [
+            el("title", name),
+            el("meta", name="description", content=_ABOUT),
+            [el("meta", property=key, content=value) for key, value in tags.items()],
+        ]
+    )

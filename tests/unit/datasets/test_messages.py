@@ -15,7 +15,7 @@ from tstbench.datasets_scripts.load import load_styles, load_test_set
 from tstbench.datasets_scripts.sources import BENCHMARK, upstream_file
 from tstbench.datasets_scripts.training import load_training
 from tstbench.errors import InputError, MissingFileError, TSTBenchError, UnknownNameError
-from tstbench.pipelines.human.raters import pseudonyms
+from tstbench.spaces.annotate.create import pseudonyms
 
 NAME = "manners/rude-to-polite"
 COLUMNS = 'test = { file = "test.jsonl", source = "r", references = "p", id = "key" }'

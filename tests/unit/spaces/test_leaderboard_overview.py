@@ -34,7 +34,7 @@ from tstbench.pipelines.scoring import scoring
 from tstbench.spaces.leaderboard.data import Results
 from tstbench.spaces.leaderboard.download import FORMS, download
 from tstbench.spaces.leaderboard.overview import build_overview
-from tstbench.spaces.leaderboard.preview import preview
+from tstbench.spaces.leaderboard.prerender import preview
 from tstbench.spaces.leaderboard.query import VIEWS, Query
 from tstbench.spaces.leaderboard.ranks import RankCache
 from tstbench.spaces.leaderboard.standings import mean_rank_intervals, standings

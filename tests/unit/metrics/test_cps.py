@@ -153,31 +153,6 @@ def test_the_classifier_reads_what_it_was_said_to_read(home, inputs, tmp_path, m
     assert asked == [*need.texts] == ["the food's good.", "the food's bad."]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "setting",
-    [
-        {"mask": "removed"},
-        {"threshold": 0.6},
-        {"rule": "covering"},
-        {"placeholder": "[UNK]"},
-        {"steps": 1},
-        {"baseline": "mask"},
-        {"baseline": "zero"},
-        {"output": "logit"},
-    ],
-)
-def test_every_option_moves_number_and_signature(home, inputs, tmp_path, setting):
-    scorers = with_attribution(tiny_classifier(tmp_path / "model"))
-    usual = {"mask": "masked", "threshold": 0.3, "steps": 3}
-    one = measure(["cps"], inputs, scorers, choices({"cps": usual}))["cps"]
-    two = measure(["cps"], inputs, scorers, choices({"cps": {**usual, **setting}}))["cps"]
-    assert str(one.signature) != str(two.signature)
-    assert not np.allclose(one.statistics.per_sentence, two.statistics.per_sentence)
-    planned = plan(["cps"], inputs, scorers, choices({"cps": {**usual, **setting}}))
-    assert str(planned["cps"]) == str(two.signature)
-
-
 def test_options_of_masking_are_not_in_the_signature_of_whole_sentences(home, inputs):
     scorers = Scorers(EMBEDDED, inputs.direction)
     plain = plan(["cps"], inputs, scorers)["cps"]

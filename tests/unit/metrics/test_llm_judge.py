@@ -340,33 +340,6 @@ def test_an_explanation_before_the_score():
     assert found["judge_content"].value == 0.5
 
 
-def test_every_option_is_in_the_signature(tmp_path):
-    path = tmp_path / "mine.toml"
-    path.write_text(GOOD)
-    signed = {}
-    changes = (
-        {},
-        {"wordings": 5},
-        {"explain": True},
-        {"expected": True},
-        {"temperature": 0.5},
-        {"max_tokens": 20},
-        {"omit": "temperature"},
-        {"extra": '{"seed_": 1}'},
-        {"fluency_prompts": str(path)},
-    )
-    scorers = Scorers(PROFILES["embedded"].with_scorers(["judge=m@http://h/v1"]), None)
-    for change in changes:
-        planned = plan(["judge_fluency"], inputs(), scorers, choices({"llm_judge": change}))
-        signed[str(change)] = str(planned["judge_fluency"])
-    assert len(set(signed.values())) == len(changes)
-    usual = signed["{}"]
-    for said in ("judge:m#", "server:h", "prompts:fluency-v1#", "temperature:0", "parsing:1"):
-        assert said in usual
-    other = Scorers(PROFILES["embedded"].with_scorers(["judge=n@http://h/v1"]), None)
-    assert str(plan(["judge_fluency"], inputs(), other)["judge_fluency"]) != usual
-
-
 @pytest.mark.parametrize(
     ("options", "said"),
     [

@@ -259,26 +259,6 @@ def test_without_references_only_sources_are_human_and_the_caution_says_so(score
         assert "'the source is more natural'" in FAMILY.caution(signature)
 
 
-@pytest.mark.parametrize(
-    ("metric", "setting"),
-    [
-        ("naturalness_unigram", {"human": "sources"}),
-        ("naturalness_unigram", {"human": "references"}),
-        ("naturalness_unigram", {"folds": 5}),
-        ("naturalness_unigram", {"unigram_penalty": 0.1}),
-        ("naturalness_neural", {"neural_penalty": 0.1}),
-        ("naturalness_neural", {"seed": 1}),
-    ],
-)
-def test_every_option_moves_number_and_signature(scorers, test_set, metric, setting):
-    cohort = Cohort.of(systems_of(test_set))
-    given = inputs_of(test_set, cohort.predictions["human"])
-    usual = measure([metric], given, scorers, cohort=cohort)[metric]
-    other = measure([metric], given, scorers, choices({"naturalness": setting}), cohort)[metric]
-    assert str(usual.signature) != str(other.signature)
-    assert not np.array_equal(usual.statistics.per_sentence, other.statistics.per_sentence)
-
-
 def test_what_was_learned_is_not_taken_for_another_lesson(scorers, test_set):
     """Of one cohort, but with other references or another layer, the classifiers learn anew."""
     cohort = Cohort.of(systems_of(test_set))

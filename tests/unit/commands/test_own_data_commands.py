@@ -29,7 +29,6 @@ from tstbench.errors import (
 from tstbench.pipelines.report import Report
 
 NAME = "manners/rude-to-polite"
-DOCS = ROOT / "docs" / "your_data.md"
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ def here(tmp_path, monkeypatch):
     return tmp_path
 
 
-DATASET, DIRECTION = THERE.split("/")
+DATASET = THERE.partition("/")[0]
 
 
 def test_the_folder_itself_and_one_that_is_still_empty_are_taken(here):

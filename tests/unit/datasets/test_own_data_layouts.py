@@ -27,7 +27,6 @@ from tstbench.datasets_scripts.views import available_parts
 from tstbench.errors import InputError, MissingFileError
 
 NAME = "manners/rude-to-polite"
-COLUMNS = 'test = { file = "test.jsonl", source = "r", references = "p", id = "key" }'
 
 
 def hub_folder(path, **splits):

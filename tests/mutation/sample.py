@@ -1,11 +1,12 @@
 """A ruler for the tests of a room: random changes of one token, and which tests notice each.
 
-    python tests/mutation/sample.py trainers --seed 7 -n 60
+    python tests/mutation/sample.py trainers spaces --seed 7 -n 60
     python tests/mutation/sample.py trainers --report
 
 A change turns a comparison or a sum around, adds one to a number, or swaps ``and`` and ``or``,
 ``True`` and ``False``, ``min`` and ``max``. The tests that execute its line run on a copy of the
-tree, quickest first, up to ``--seconds`` of them. The record ``sample/<room>.json`` is kept in the
+tree, quickest first, up to ``--seconds`` of them; which lines a test executes is measured once for
+all rooms that are named. The record ``sample/<room>.json`` is kept in the
 repository: after tests were merged or dropped, ``--again`` tries its changes anew, and fails if
 fewer are noticed.
 """
@@ -195,11 +196,12 @@ def pytest_in(copy: Path, *arguments: str, seconds: float | None = None, **env: 
         return None
 
 
-def executed(copy: Path, room: str, tests: list[str]) -> dict[str, Executed]:
+def executed(copy: Path, rooms: list[str], tests: list[str]) -> dict[str, Executed]:
     """The tests that pass."""
     out = STAGE / "executed.json"
     shutil.copyfile(HERE / "executed_lines.py", copy.parent / "executed_lines.py")
-    env = {"SAMPLE_FILES": os.pathsep.join(room_files(room)), "SAMPLE_OUT": str(out)}
+    files = [name for room in rooms for name in room_files(room)]
+    env = {"SAMPLE_FILES": os.pathsep.join(files), "SAMPLE_OUT": str(out)}
     pytest_in(copy, "-p", "executed_lines", "-m", "not slow and not browser", *tests, **env)
     return {name: Executed(**one) for name, one in json.loads(out.read_text("utf-8")).items()}
 
@@ -253,27 +255,30 @@ def report(room: str, changes: list[Change]) -> Iterator[str]:
 def main() -> None:
     """Draw, try, record."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("room", help=f"a folder such as trainers, or {GROUND}")
-    parser.add_argument("tests", nargs="*", help="test files or folders; default: all")
+    parser.add_argument("rooms", nargs="+", help=f"folders such as trainers, or {GROUND}")
+    parser.add_argument("--tests", nargs="+", default=[], help="files or folders; default: all")
     parser.add_argument("--seed", type=int, default=7)
-    parser.add_argument("-n", type=int, default=60, help="changes")
+    parser.add_argument("-n", type=int, default=60, help="changes of each room")
     parser.add_argument("--seconds", type=float, default=30.0, help="of tests for each change")
     parser.add_argument("--children", type=int, default=2, help="processes")
-    parser.add_argument("--report", action="store_true", help="show the record, try nothing")
-    parser.add_argument("--again", action="store_true", help="try the record's changes again")
+    parser.add_argument("--report", action="store_true", help="show the records, try nothing")
+    parser.add_argument("--again", action="store_true", help="try the records' changes again")
     given = parser.parse_args()
-    out = HERE / "sample" / f"{given.room}.json"
-    before = []
+    records = {room: HERE / "sample" / f"{room}.json" for room in given.rooms}
+    before: dict[str, list[Change]] = {}
     if given.report or given.again:
-        before = [Change(**one) for one in json.loads(out.read_text("utf-8"))["changes"]]
+        for room, record in records.items():
+            before[room] = [
+                Change(**one) for one in json.loads(record.read_text("utf-8"))["changes"]
+            ]
     if given.report:
-        print("\n".join(report(given.room, before)))
+        for room, changes in before.items():
+            print("\n".join(report(room, changes)))
         return
-    changes = list(still_there(before)) if given.again else drawn(given.room, given.seed, given.n)
     free: Queue[Path] = Queue()
     for copy in stage(given.children):
         free.put(copy)
-    tests = executed(STAGE / "0" / "tstbench", given.room, given.tests)
+    tests = executed(STAGE / "0" / "tstbench", given.rooms, given.tests)
 
     def one(change: Change) -> Change:
         copy = free.get()
@@ -282,19 +287,23 @@ def main() -> None:
         finally:
             free.put(copy)
 
-    with ThreadPoolExecutor(given.children) as pool:
-        done = list(pool.map(one, changes))
-    print("\n".join(report(given.room, done)))
-    if given.again:
-        known = {(one.file, one.was, one.now) for one in before if one.noticed}
-        lost = [c for c in done if (c.file, c.was, c.now) in known and not c.noticed]
-        if lost:
-            raise SystemExit(f"noticed before, and not any more: {len(lost)}")
-        return
-    record = {"room": given.room, "seed": given.seed, "seconds": given.seconds}
-    out.parent.mkdir(exist_ok=True)
-    rows = [asdict(one) for one in done]
-    out.write_text(json.dumps({**record, "changes": rows}, indent=1) + "\n", "utf-8")
+    lost = 0
+    for room, record in records.items():
+        known = before.get(room)
+        changes = drawn(room, given.seed, given.n) if known is None else list(still_there(known))
+        with ThreadPoolExecutor(given.children) as pool:
+            done = list(pool.map(one, changes))
+        print("\n".join(report(room, done)), flush=True)
+        if known is None:
+            head = {"room": room, "seed": given.seed, "seconds": given.seconds}
+            text = json.dumps({**head, "changes": [asdict(one) for one in done]}, indent=1)
+            record.parent.mkdir(exist_ok=True)
+            record.write_text(text + "\n", "utf-8")
+        else:
+            noticed = {(one.file, one.was, one.now) for one in known if one.noticed}
+            lost += sum((c.file, c.was, c.now) in noticed and not c.noticed for c in done)
+    if lost:
+        raise SystemExit(f"noticed before, and not any more: {lost}")
 
 
 if __name__ == "__main__":

@@ -12,9 +12,17 @@ Examples:
 from __future__ import annotations
 
 import argparse
+import json
 from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
+from ..errors import InputError
 from ..talk import say, show_data
+
+if TYPE_CHECKING:
+    from ..datasets_scripts.load import TestSet
+
+SourcesForm = Literal["text", "jsonl"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,9 +42,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Print or write them."""
     from ..datasets_scripts.known import dataset_facts
     from ..datasets_scripts.load import load_test_set
-    from ..errors import InputError
     from ..files import write_text
-    from ..pipelines.sources_text import SourcesForm, sources_text
 
     out: Path | None = arguments.out
     rich = arguments.references or (out is not None and out.suffix == ".jsonl")
@@ -57,3 +63,30 @@ def run(arguments: argparse.Namespace) -> None:
         raise InputError(f"{out} exists and has other content: it is left unchanged")
     write_text(out, text)
     say(f"wrote {len(test_set)} sources to {out}")
+
+
+def sources_text(test_set: TestSet, form: SourcesForm, *, references: bool = False) -> str:
+    """The sources in order: one per line, or JSON Lines with ids.
+
+    Args:
+        test_set: whose sources.
+        form: ``text`` or ``jsonl``.
+        references: in ``jsonl``, people's rewrites too.
+
+    Raises:
+        InputError: a sentence contains a line break, so that it does not fit into a line of text.
+    """
+    if form == "text":
+        for name, source in zip(test_set.ids, test_set.sources, strict=True):
+            if source.splitlines() not in ([], [source]):
+                raise InputError(
+                    f"{test_set.direction}, {name}: the sentence contains a line break, so one "
+                    "line per sentence is not possible: use --format jsonl"
+                )
+        return "".join(f"{source}\n" for source in test_set.sources)
+    rows = zip(test_set.ids, test_set.sources, test_set.references, strict=True)
+    lines = (
+        {"id": name, "source": source, **({"references": list(some)} if references else {})}
+        for name, source, some in rows
+    )
+    return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)

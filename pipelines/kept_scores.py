@@ -89,7 +89,11 @@ def _keep(path: Path, about: dict[str, Any], statistics: Statistics) -> None:
     how = _described(statistics.aggregate)
     if how is None or statistics.wordings:
         return
-    content = {"about": json.dumps(about), "aggregate": json.dumps(how), "rows": statistics.rows}
+    content: dict[str, Any] = {
+        "about": json.dumps(about),
+        "aggregate": json.dumps(how),
+        "rows": statistics.rows,
+    }
     if statistics.per_sentence is not None:
         content["per_sentence"] = statistics.per_sentence
     buffer = io.BytesIO()

@@ -22,7 +22,8 @@ from typing import Literal, get_args
 import numpy as np
 
 from ...errors import InputError
-from ...metrics.statistics import SEED, divide
+from ...metrics.statistics import SEED, divide, percentile_interval
+from .result import rounded
 
 Coefficient = Literal["pearson", "spearman", "kendall_b", "kendall_c"]
 COEFFICIENTS: tuple[Coefficient, ...] = get_args(Coefficient)
@@ -318,3 +319,9 @@ def _pair_signs(first: np.ndarray, second: np.ndarray, items: np.ndarray, size: 
         signs = np.sign(a[block, None] - a) * np.sign(b[block, None] - b)
         rows[block] = np.add.reduceat(signs, starts, axis=1, dtype=np.int32)
     return np.add.reduceat(rows, starts, axis=0)
+
+
+def bounds(value: float, drawn: np.ndarray) -> tuple[float | None, float | None]:
+    """The percentile interval of a value from its replicates; ``None`` where it is undefined."""
+    found = percentile_interval(value, drawn)
+    return (rounded(found.low), rounded(found.high)) if found else (None, None)

@@ -10,9 +10,9 @@ from typing import Protocol
 import numpy as np
 
 from ...metrics.statistics import p_value
-from .coefficients import coefficient
+from .coefficients import bounds, coefficient
 from .difference import perm_both, perm_both_systems, williams
-from .result import MetaDifference, bounds, rounded
+from .result import MetaDifference, rounded
 from .systems import correlate
 
 MOST = 6  # metrics of which every pair is tested; of more, the best against each other one

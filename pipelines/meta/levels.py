@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from .coefficients import COEFFICIENTS, Pairs, replicates
+from .coefficients import COEFFICIENTS, Pairs, bounds, replicates
 from .columns import Column
 from .cut import FEWEST, Cut, numbered
 from .differences import sentence_differences, system_differences
 from .models import OfModel
-from .result import MetaDifference, MetaScore, bounds, rounded
+from .result import MetaDifference, MetaScore, rounded
 from .systems import SYSTEM_COEFFICIENTS, correlate
 from .ties import tied_accuracy
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .result import MEAN_OF_MODELS, MetaScore, bounds, rounded
+from .coefficients import bounds
+from .result import MEAN_OF_MODELS, MetaScore, rounded
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,13 +6,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal, get_args
 
-import numpy as np
 from pydantic import ValidationError
 
 from ...datasets_scripts.judgments.schema import first_problem
 from ...errors import InputError
 from ...files import write_json
-from ...metrics.statistics import percentile_interval
 from ...records import Strict
 from ...untrusted import read_json
 
@@ -226,12 +224,6 @@ def rounded(value: float | None, digits: int = 6) -> float | None:
     if value is None or value != value or value in (float("inf"), float("-inf")):
         return None
     return round(float(value), digits)
-
-
-def bounds(value: float, drawn: np.ndarray) -> tuple[float | None, float | None]:
-    """The percentile interval of a value from its replicates; ``None`` where it is undefined."""
-    found = percentile_interval(value, drawn)
-    return (rounded(found.low), rounded(found.high)) if found else (None, None)
 
 
 def metrics_in(scores: Iterable[MetaScore]) -> tuple[str, ...]:

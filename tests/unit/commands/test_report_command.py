@@ -10,12 +10,12 @@ from chromium import chromium, in_browser
 from leaderboard_results import BACK, HOSTILE, THERE, real_results
 from prepared import command_line, refusal
 
+from tstbench.commands.sources import sources_text
 from tstbench.datasets_scripts.load import TestSet, load_test_set
 from tstbench.errors import InputError
 from tstbench.metrics.registry import METRICS
 from tstbench.pipelines.meta.in_words import ranking_place
 from tstbench.pipelines.meta.known import shipped_calibration
-from tstbench.pipelines.sources_text import sources_text
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ import json
 
 import pyarrow as pa
 import pytest
-from published_files import JUDGMENT, REPO, parquet
+from published_files import FINGERPRINT, JUDGMENT, REPO, WHOLE, parquet, whole
 
 from tstbench.errors import InputError
 from tstbench.pipelines.hub import known_records as records
@@ -44,10 +44,18 @@ def test_a_file_of_ours_passes_only_as_it_is():
 
 
 def test_a_record_that_is_none_is_not_quoted():
+    records.one_record(Fingerprint)(file("f.json", whole(FINGERPRINT)))
     said = told(records.one_record(Fingerprint), file("f.json", b'"a b c"'))
     start = f"{REPO}: f.json is not as TSTBench writes it, so it is not published: "
     assert said.startswith(f"{start}the record: ")
     assert "a b c" not in said  # never the file's own words
+
+
+def test_a_wrong_fingerprint_beside_a_table_is_named():
+    wrong = whole({**FINGERPRINT, "rows_digest": None})
+    name = "a-to-b/test.parquet"
+    said = told(records.table, file(name, WHOLE[name], fingerprint_json=wrong))
+    assert said.startswith(f"{REPO}: fingerprint.json is not as TSTBench writes it")
 
 
 def test_judgments_as_a_table():

@@ -234,6 +234,10 @@ class Store(Generic[C]):
             )
         return StoredModel(folder, card, found)
 
+    def named(self) -> dict[Path, int]:
+        """When each name was given to a model, in nanoseconds: equal if none was given since."""
+        return {file: file.stat().st_mtime_ns for file in self.root.rglob("index/**/*.json")}
+
     def files(self, model: StoredModel[C]) -> list[Path]:
         """All files of a model of this store, and at the end the one that names it."""
         found = sorted(path for path in model.folder.rglob("*") if path.is_file())

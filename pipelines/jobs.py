@@ -196,6 +196,7 @@ class Workplace:
         for direction, cells in groups.items():
             with left.if_missing(direction, [cell.info.name for cell in cells]):
                 self.test_set(direction)
+                self.how.check(parse_direction(direction))
                 found: list[Job] = []
                 for cell in cells:
                     with left.if_missing(direction, [cell.info.name]):
@@ -341,9 +342,9 @@ class Workplace:
 
     def _prepare(self, job: Job) -> bool:
         direction = parse_direction(job.direction)
-        missing = self.how.untrained(direction)
+        before = SCORERS.named()
         self._made[job.direction] = self.how.prepare(direction)
-        return bool(missing)
+        return SCORERS.named() != before
 
     def _train(self, job: Job) -> bool:
         cell, found = job.cell, self._checks(job).found

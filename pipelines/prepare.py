@@ -8,6 +8,7 @@ human rewrites are never trained on: they are removed from the training sentence
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
@@ -17,7 +18,7 @@ from ..datasets_scripts.directions import OUR_DATASETS, Direction
 from ..datasets_scripts.known import dataset_facts, directions_of
 from ..datasets_scripts.load import StyleData, StyleSplit, load_styles, split_to_learn
 from ..datasets_scripts.unchanged import about_dataset
-from ..errors import MissingScorerError, TooLittleError, TSTBenchError, require
+from ..errors import MISSING, MissingScorerError, TooLittleError, TSTBenchError, require
 from ..metrics.measure import roles_needed
 from ..metrics.options import BENCHMARK, Choices, choices
 from ..metrics.registry import benchmark_metrics
@@ -109,6 +110,26 @@ def prepare(
             except TooLittleError as error:
                 scorers.untrained[name] = str(error)
     return made
+
+
+def check_names(
+    direction: Direction, profile: Profile, metrics: Iterable[str], choices: Choices
+) -> None:
+    """Tell a slip in a scorer's name before anything is trained; what is missing may come yet.
+
+    Raises:
+        UnknownNameError, InputError: no such kind of scorer, or no such split to train it on.
+    """
+    scorers = Scorers(profile, direction)
+    for name in roles_needed(tuple(metrics), scorers, choices):
+        kind, split = kind_and_split(profile.spec(name))
+        with suppress(*MISSING):
+            if not is_trained_here(name, profile.spec(name)):
+                scorers.find(name)
+                continue
+            if name not in OWN_KINDS:
+                classifier_kind(kind)
+            split_to_learn(direction.dataset, split or None)
 
 
 def untrained(

@@ -13,7 +13,7 @@ from ..metrics.registry import benchmark_metrics, expand
 from ..metrics.scorers.artefacts import Artefact
 from ..metrics.scorers.device import HERE, Placement
 from ..metrics.scorers.profile import Profile, Scorers, parse_profile
-from .prepare import prepare, untrained
+from .prepare import check_names, prepare, untrained
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,10 @@ class Scoring:
         return prepare(
             direction, self.profile, self.metrics, choices=self.choices, data_dir=data_dir
         )
+
+    def check(self, direction: Direction) -> None:
+        """Tell a slip in a scorer's name; see :func:`.prepare.check_names`."""
+        check_names(direction, self.profile, self.metrics, self.choices)
 
     def untrained(self, direction: Direction) -> list[str]:
         """The roles of scorers that do not exist yet; see :func:`.prepare.untrained`."""

@@ -140,6 +140,16 @@ def test_only_what_is_missing_is_asked_and_trained(systems, capsys):
             f'system = "strict"\ndirections = ["{BACK}"]',
             "delete-retrieve cannot do",
         ),
+        (
+            'metrics = ["s_bleu"]',
+            'scorers.classifier = "linnear"\nmetrics = ["acc"]',
+            "classifier 'linnear'. Did you mean",
+        ),
+        (
+            'metrics = ["s_bleu"]',
+            'scorers.classifier = "linear@trian"\nmetrics = ["acc"]',
+            "split of mini 'trian'. Did you",
+        ),
         ("seed = 3", 'seed = "x"', r"suite.toml, line 12: system\.seed: Input should be"),
     ],
 )

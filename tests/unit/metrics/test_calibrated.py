@@ -11,7 +11,6 @@ from prepared import command_line, prepared_home
 import tstbench
 from tstbench.commands.cli import main
 from tstbench.errors import InputError, MissingFileError, UnknownNameError
-from tstbench.metrics.functional.calibrated import CalibratedPart, calibrated_scores
 from tstbench.metrics.inputs import check_inputs
 from tstbench.metrics.joint.calibration import load_calibration
 from tstbench.metrics.measure import measure
@@ -44,25 +43,6 @@ def by_hand(acc, bleu):
 def outputs():
     sources = tstbench.load_test_set(DIRECTION).sources
     return [s.replace("cold", "warm") if n % 2 else "it was lovely." for n, s in enumerate(sources)]
-
-
-class TestScores:
-    def test_ratings_and_weights_by_hand(self):
-        parts = [CalibratedPart(**one) for one in PARTS]
-        values = {"acc": np.array([100.0, 0.0]), "s_bleu": np.array([20.0, 80.0])}
-        found = calibrated_scores(parts, values, np.array([False, False]))
-        assert found == pytest.approx([by_hand(100, 20), by_hand(0, 80)])
-
-    def test_failed_outputs_score_0_and_missing_values_have_their_rating(self):
-        parts = [CalibratedPart("acc", "style", 1.0, 0.04, -2.0, missing=0.25)]
-        values = {"acc": np.array([100.0, np.nan])}
-        assert calibrated_scores(parts, values, np.array([True, False])) == pytest.approx([0, 0.25])
-
-    @pytest.mark.parametrize("weights", [(0.0, 0.0), (-1.0, 2.0), (np.nan, 1.0)])
-    def test_weights_that_mean_nothing(self, weights):
-        parts = [CalibratedPart("acc", "style", w, 1.0, 0.0) for w in weights]
-        with pytest.raises(InputError, match="weights must be"):
-            calibrated_scores(parts, {"acc": np.ones(1)}, np.zeros(1, dtype=bool))
 
 
 class TestMetric:

@@ -14,7 +14,6 @@ from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError, MissingScorerError, UnknownNameError
 from tstbench.metrics.cps.family import CpsOptions
 from tstbench.metrics.functional.attribution import style_words, without_words, word_spans
-from tstbench.metrics.functional.cps import cps_statistics
 from tstbench.metrics.inputs import check_inputs
 from tstbench.metrics.measure import measure, needs, plan, roles_needed
 from tstbench.metrics.options import choices
@@ -57,19 +56,6 @@ def tiny_classifier(folder, labels=("negative", "positive")):
 def with_attribution(spec):
     profile = EMBEDDED.with_scorers([f"attribution={spec}"])
     return Scorers(profile, parse_direction(DIRECTION))
-
-
-def test_cosines_by_hand():
-    found = cps_statistics(
-        np.array([[1.0, 0], [3, 4], [1, 1], [0, 0]]),
-        np.array([[2.0, 0], [4, 3], [-2, -2], [1, 0]]),
-        np.array([False, False, False, False]),
-    )
-    np.testing.assert_allclose(found.per_sentence, [1, 0.96, -1, 0])
-    assert found.value == pytest.approx(0.24)
-    assert cps_statistics(np.ones((1, 2)), np.ones((1, 2)), np.array([True])).value == 0
-    with pytest.raises(InputError, match="cannot be compared"):
-        cps_statistics(np.ones((2, 2)), np.ones((1, 2)))
 
 
 def test_without_masking_it_is_the_cosine_of_sentence_transformers(home, inputs):

@@ -6,7 +6,6 @@ import shutil
 from collections import Counter
 from pathlib import Path
 
-import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
@@ -15,7 +14,6 @@ from tstbench.datasets_scripts.known import dataset_facts, parse_direction
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.datasets_scripts.sources import MIR_2019, upstream_file
 from tstbench.errors import InputError, IntegrityError, MissingScorerError
-from tstbench.metrics.functional.graded import graded_statistics
 from tstbench.metrics.inputs import check_inputs
 from tstbench.metrics.measure import measure
 from tstbench.metrics.registry import caution
@@ -140,22 +138,6 @@ def test_drawing_is_seeded_and_takes_whole_sentences():
 
 
 # -- the metric --------------------------------------------------------------------------------
-
-
-def test_graded_means():
-    rows = np.array([[0.9, 0.1], [0.2, 0.8], [0.5, 0.5]])
-    failed = np.array([False, False, True])
-    statistics = graded_statistics(rows, 1, failed)
-    assert statistics.value == pytest.approx(0.3)
-    np.testing.assert_allclose(statistics.per_sentence, [0.1, 0.8, 0.0])
-    with pytest.raises(InputError, match="no class 2"):
-        graded_statistics(rows, 2, failed)
-    with pytest.raises(InputError, match="sentence 1 the probability nan"):
-        graded_statistics(np.array([[1, 0], [np.nan, np.nan]]), 1, failed[:2])
-    with pytest.raises(InputError, match="sentence 0 the probability 1"):
-        graded_statistics(np.array([[-0.5, 1.5]]), 1, failed[:1])
-    with pytest.raises(InputError, match="failed has shape"):
-        graded_statistics(rows, 1, failed[:2])
 
 
 def test_the_shipped_classifier_is_small_and_damage_is_found(tmp_path):

@@ -10,7 +10,6 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from metric_kinds import STYLES, TEXTS, WORDS
 from nltk.tokenize import NLTKWordTokenizer
-from scipy.optimize import linprog
 
 from tstbench.metrics.functional.attribution import (
     style_words,
@@ -25,13 +24,9 @@ from tstbench.metrics.functional.meteor import meteor
 from tstbench.metrics.functional.nltk_tokens import _SPLIT, _first, _inside, _last, nltk_tokens
 from tstbench.metrics.functional.sentence_bleu import sentence_bleu
 from tstbench.metrics.functional.sti import (
-    earth_movers_distance,
-    ordinal_distances,
     tempered,
-    uniform_distances,
 )
-from tstbench.metrics.functional.transport import transport_distances
-from tstbench.metrics.statistics import divide, mean_statistics, p_value, percentile_interval
+from tstbench.metrics.statistics import p_value, percentile_interval
 
 steady = settings(max_examples=100, deadline=None, derandomize=True)
 CORPORA = st.lists(
@@ -156,39 +151,6 @@ def test_sentence_scores_are_fractions_and_highest_for_a_copy(one, other):
         assert meteor(one, other) <= meteor(one, one) == pytest.approx(1 - 0.5 / len(one) ** 3)
 
 
-@pytest.mark.slow
-@steady
-@given(st.lists(STYLES, min_size=3, max_size=3))
-def test_earth_movers_distance_is_a_distance(three):
-    first, second, third = (one[None, :] for one in three)
-    skewed = np.array([[0, 1, 3], [1, 0, 2.5], [3, 2.5, 0]])
-    for distances in (uniform_distances(3), ordinal_distances(3), skewed):
-        between = earth_movers_distance(first, second, distances)
-        assert between == pytest.approx(earth_movers_distance(second, first, distances), abs=1e-9)
-        assert earth_movers_distance(first, first, distances) == pytest.approx(0, abs=1e-9)
-        detour = earth_movers_distance(first, third, distances) + earth_movers_distance(
-            third, second, distances
-        )
-        assert -1e-9 <= between <= detour + 1e-9
-
-
-@settings(steady, max_examples=30)
-@given(st.lists(st.integers(0, 4), min_size=1, max_size=5), st.lists(st.integers(0, 4), max_size=5))
-def test_transport_of_words_is_scipys_linear_program(one, other):
-    vectors = np.random.RandomState(0).randn(5, 3)
-    (found,) = transport_distances([one], [other], vectors)
-    if not other:
-        assert np.isnan(found)
-        return
-    costs = np.linalg.norm(vectors[one][:, None] - vectors[other], axis=-1)
-    leaves = np.kron(np.eye(len(one)), np.ones(len(other)))
-    arrives = np.tile(np.eye(len(other)), len(one))
-    mass = [*[1 / len(one)] * len(one), *[1 / len(other)] * len(other)]
-    theirs = linprog(costs.ravel(), A_eq=np.vstack([leaves, arrives]), b_eq=mass)
-    assert found == pytest.approx(theirs.fun, abs=1e-9)
-    assert transport_distances([other], [one], vectors)[0] == pytest.approx(found, abs=1e-9)
-
-
 @steady
 @given(STYLES, st.floats(0.2, 9))
 def test_a_temperature_keeps_the_order_of_styles(styles, temperature):
@@ -252,21 +214,3 @@ def test_intervals_are_nested_and_order_does_not_matter(replicates, level):
     assert min(drawn) <= wider.low
     assert wider.high <= max(drawn)
     assert percentile_interval(0.0, drawn[::-1], level) == bounds
-
-
-@steady
-@given(st.lists(st.floats(-9, 9) | st.just(np.nan), min_size=1, max_size=9), st.floats(0.1, 100))
-def test_a_mean_leaves_out_what_is_undefined(values, scale):
-    statistics = mean_statistics(np.array(values), scale)
-    defined = [value for value in values if not np.isnan(value)]
-    expected = scale * np.mean(defined) if defined else np.nan
-    assert statistics.value == pytest.approx(expected, abs=1e-9, nan_ok=True)
-
-
-@steady
-@given(st.floats(-9, 9), st.floats(-9, 9))
-def test_a_quotient_is_undefined_only_over_0(top, bottom):
-    found = float(divide(np.array(top), np.array(bottom)))
-    with np.errstate(all="ignore"):
-        expected = np.float64(top) / np.float64(bottom) if bottom else np.nan
-    assert found == expected or (np.isnan(found) and np.isnan(expected))

@@ -71,6 +71,8 @@ def test_each_of_many_joints_is_its_own(recwarn):
     want = [(0.9 * 0.1 / 2) ** (1 / 3), (0.4 * 0.8 / 5) ** (1 / 3), 0.64 ** (1 / 3), 0, np.nan]
     assert found == pytest.approx(want, abs=1e-12, nan_ok=True)
     assert joint_score(acc[:3], 80.0, np.inf).tolist() == [0, 0, 0]
+    assert joint_score(50, 0, 50) == 0
+    assert joint_score(25, 0, 50, JointWeights(acc=1, bleu=0, ppl=0)) == pytest.approx(0.25)
     assert np.isnan(joint_score(1.0, 1.0, np.nan))
     assert np.isnan(joint_score(np.array([np.nan, 9]), 1, 1, JointWeights(0, 1, 2))).tolist() == [
         *(True, False)
@@ -225,6 +227,7 @@ def test_perplexity_of_three_sentences_by_hand():
     assert ends.value == pytest.approx(10 ** (9 / 10))
     assert ends.per_sentence == pytest.approx([10**0.5, 100, 10**0.4])
     assert ends.rows.tolist() == [[-1, 2], [-6, 3], [-2, 5]]
+    assert np.isnan(ppl_statistics(np.array([-1.0]), np.array([0])).per_sentence[0])
 
 
 def test_words_are_counted_beyond_what_a_byte_holds():

@@ -15,7 +15,6 @@ from tstbench.metrics.contract import Cohort
 from tstbench.metrics.functional.naturalness import (
     Texts,
     cross_fit,
-    folds_of,
     log_probability_per_word,
     naturalness_statistics,
     unigram_features,
@@ -63,35 +62,10 @@ def systems_of(test_set):
     }
 
 
-def test_statistics_by_hand():
-    found = naturalness_statistics(
-        np.array([3.0, -1.0, 0.0, 5.0]), np.array([False, False, False, True])
-    )
-    assert found.value == 37.5  # one, none, a half, and a failed output
-    np.testing.assert_allclose(found.per_sentence, [100 * expit(3), 100 * expit(-1), 50, 0])
-    with pytest.raises(InputError, match="sentence 1 is not a number"):
-        naturalness_statistics(np.array([0, np.nan]), np.zeros(2, dtype=bool))
-    with pytest.raises(InputError, match="differences of naturalness"):
-        naturalness_statistics(np.zeros(3), np.zeros(2, dtype=bool))
-
-
 def test_extreme_differences_do_not_overflow():
     with np.errstate(all="raise"):
         found = naturalness_statistics(np.array([1e4, -1e4]), np.zeros(2, dtype=bool))
     assert found.per_sentence.tolist() == [100.0, 0.0]
-
-
-def test_folds_are_even_fixed_and_keep_equal_sources_together():
-    texts = [f"text {i % 25}" for i in range(50)]
-    fold = folds_of(texts, 10, 0)
-    assert np.array_equal(fold[:25], fold[25:])
-    assert sorted(np.bincount(fold[:25])) == [2] * 5 + [3] * 5
-    assert np.array_equal(fold, folds_of(texts, 10, 0))
-    assert not np.array_equal(fold, folds_of(texts, 10, 1))
-    with pytest.raises(InputError, match="all sources are the same"):
-        folds_of(["a", "a"], 2, 0)
-    with pytest.raises(InputError, match="25 different sources cannot be divided into 26 folds"):
-        folds_of(texts, 26, 0)
 
 
 def test_what_is_learned_from_never_contains_the_sentence():

@@ -22,7 +22,6 @@ from tstbench.metrics.statistics import (
     interval,
     mean_statistics,
     paired_p_value,
-    percentile_interval,
     resampled_sums,
 )
 
@@ -96,14 +95,6 @@ def test_systems_drawn_together_have_the_replicates_that_they_have_alone():
     for one, replicates in zip(some, together, strict=True):
         assert np.array_equal(bootstrap(one, resamples=960)[0], replicates)
     assert not np.array_equal(*together)
-
-
-def test_an_interval_says_how_many_were_drawn_even_where_some_are_undefined():
-    bounds = percentile_interval(0.5, np.array([0.0, np.nan, 1.0, np.inf]), level=0.5, seed=9)
-    assert (bounds.low, bounds.high) == (0.25, 0.75)
-    assert str(bounds) == "bootstrap-percentile|level:0.5|resamples:4|seed:9"
-    assert percentile_interval(np.nan, np.ones(3)) is None
-    assert percentile_interval(1.0, np.array([np.nan])) is None
 
 
 def test_nothing_can_be_drawn_from_nothing():

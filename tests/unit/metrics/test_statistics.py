@@ -7,8 +7,6 @@ from scipy import stats as scipy_stats
 from tstbench.errors import InputError
 from tstbench.metrics import statistics as statistics_module
 from tstbench.metrics.functional.bleu import bleu_statistics
-from tstbench.metrics.functional.joint import JointWeights, joint_score, joint_statistics
-from tstbench.metrics.functional.ppl import ppl_statistics
 from tstbench.metrics.functional.share import share_statistics
 from tstbench.metrics.signature import Signature
 from tstbench.metrics.statistics import (
@@ -128,57 +126,6 @@ def test_a_classifier_that_returns_nan_is_named():
         share_statistics(np.array([[0.5, 0.5], [np.nan, 1]]), wanted=0)
     with pytest.raises(InputError, match="NaN for sentence 2"):  # null in JSON
         share_statistics([[0.5, 0.5], [0, 1], [1, None]], wanted=0)
-
-
-def test_perplexity_by_hand():
-    # Two sentences of 2 and 3 words: (4 + 5) / 5 digits a word; with the ends counted, 9 / 7.
-    log10, words = np.array([-4.0, -5.0]), np.array([2, 3])
-    assert ppl_statistics(log10, words).value == pytest.approx(10**1.8)
-    assert ppl_statistics(log10, words, "words+1").value == pytest.approx(10 ** (9 / 7))
-    assert ppl_statistics(log10, words).per_sentence == pytest.approx([100, 10 ** (5 / 3)])
-    assert np.isnan(ppl_statistics(np.array([-1.0]), np.array([0])).per_sentence[0])
-
-
-def test_joint_by_hand_and_at_its_edges():
-    assert joint_score(50, 20, np.e**4) == pytest.approx((0.5 * 0.2 / 4) ** (1 / 3))
-    assert joint_score(0, 20, 50) == 0
-    assert joint_score(50, 0, 50) == 0
-    assert joint_score(50, 20, np.inf) == 0
-    assert joint_score(50, 20, 1.5) == joint_score(50, 20, np.e)  # fluency never passes 1
-    assert np.isnan(joint_score(50, 20, np.nan))
-    only_acc = JointWeights(acc=1, bleu=0, ppl=0)
-    assert joint_score(25, 0, 50, only_acc) == pytest.approx(0.25)
-    assert np.isnan(joint_score(np.nan, 50, 60, JointWeights(acc=0)))
-    assert np.isnan(joint_score(np.array([np.nan, 50]), 50, 60, JointWeights(acc=0))).tolist() == [
-        *(True, False)
-    ]
-    with pytest.raises(InputError, match="weights"):
-        JointWeights(acc=-1)
-
-
-def test_joint_interval_comes_from_the_parts_resampled_together():
-    n = 120
-    acc = share_statistics(RNG.dirichlet([1, 1], n), 1)
-    ppl = ppl_statistics(-RNG.rand(n) * 20, RNG.randint(3, 12, n))
-    bleu = bleu_statistics(
-        ["a b c d e f"] * n, [["a b c d e g" if i % 2 else "a b c d e f"] for i in range(n)]
-    )
-    joint = joint_statistics(acc, bleu, ppl)
-    counts = resample(n)
-    parts = [p.replicates(counts) for p in (acc, bleu, ppl)]
-    assert joint.replicates(counts) == pytest.approx(joint_score(*parts))
-    bounds = interval(joint)
-    assert bounds.low < joint.value < bounds.high
-
-
-def test_signatures_read_back_and_refuse_what_would_break_them():
-    signature = Signature.of("acc", classifier="linear:yelp#12", n=500, data=None)
-    assert str(signature) == "acc|classifier:linear:yelp#12|n:500"
-    assert Signature.parse(str(signature)) == signature
-    with pytest.raises(InputError):
-        Signature.of("acc", text="two words")
-    with pytest.raises(InputError):
-        Signature.parse("acc|nonsense")
 
 
 def test_signatures_carry_where_they_were_made():

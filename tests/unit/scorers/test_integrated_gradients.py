@@ -11,8 +11,6 @@ from transformers import AutoModelForSequenceClassification, AutoTokenizer
 from tstbench.errors import InputError, UnknownNameError
 from tstbench.metrics.functional.attribution import (
     style_words,
-    without_words,
-    word_attributions,
     word_spans,
 )
 from tstbench.metrics.scorers.attribution import StyleAttribution
@@ -253,19 +251,3 @@ def test_the_published_rule_is_that_of_the_released_code():
     # As docs/reproduction.md says.
     assert [same[0.3] / 2000, same[0.5] / 2000] == pytest.approx([0.56, 0.07], abs=0.01)
     assert np.mean(words[0.5], axis=0) == pytest.approx([1.42, 2.34], abs=0.01)
-
-
-def test_masking_and_removing_by_hand():
-    text = "It's lovely , really   lovely !"
-    spans = word_spans(text)
-    assert without_words(text, spans, [1, 4], "[PAD]") == "It's [PAD] , really   [PAD] !"
-    assert without_words(text, spans, [4, 1], None) == "It's , really !"
-    assert without_words(text, spans, [], "[PAD]") == text
-    assert without_words(text, spans, range(len(spans)), None) == ""
-
-
-def test_a_piece_across_two_words_is_shared():
-    values = word_attributions([(0, 0), (0, 4)], [9.0, 1.0], [(0, 1), (1, 4)])
-    assert values.tolist() == [0.25, 0.75]
-    with pytest.raises(InputError, match="2 word pieces, but 1 attributions"):
-        word_attributions([(0, 1), (1, 2)], [1.0], [(0, 2)])

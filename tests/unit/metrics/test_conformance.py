@@ -1,4 +1,8 @@
-"""The six evaluate modules, loaded from their folders as a user loads them."""
+"""What every metric promises: its facts, and its evaluate module, loaded as a user loads it.
+
+Arguments, checks and messages are those of one base class: they are tried on one module, and of the
+others it is asked that they are made from it.
+"""
 
 import dataclasses
 import doctest
@@ -133,17 +137,6 @@ def test_a_module_and_the_pipeline_say_the_same(name, prepared, test_set):
     assert module.compute(**given) == result
 
 
-@pytest.mark.parametrize("name", [*MODULES, *ELSEWHERE])
-def test_every_module_takes_the_language_of_its_texts(name, test_set):
-    given = columns(name, test_set, test_set.sources)
-    if name in ELSEWHERE:
-        given |= {"sources": list(test_set.sources), "direction": DIRECTION}
-    if name in ("bleurt", "naturalness"):
-        given["references"] = [list(some) for some in test_set.references]
-    with pytest.raises(InputError, match="'german' is not a language code"):
-        evaluate.load(f"metrics/{name}").compute(**given, language="german")
-
-
 @pytest.mark.parametrize("name", MODULES)
 def test_what_a_module_says_of_german_texts(name, prepared, test_set):
     given = columns(name, test_set, test_set.sources)
@@ -165,14 +158,26 @@ def test_a_module_takes_a_scorer_that_reads_the_language(tmp_path):
     assert module.compute(**given, language="de")["s_bert"] is None  # nothing is kept
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_every_argument_has_a_name(name, test_set):
+@pytest.mark.parametrize("name", [*MODULES, *ELSEWHERE])
+def test_a_module_is_made_from_the_base_class(name):
     """evaluate passes on whatever it is given: only a closed signature refuses a slip."""
     module = evaluate.load(f"metrics/{name}")
+    own = {attribute for attribute in vars(type(module)) if not attribute.startswith("__")}
+    assert type(module).__mro__[1].__name__ == "StyleTransferMetric"
+    assert own <= {"columns", "description", "arguments", "citation_text", "_compute"}
+    reads = {"sources", "references"} if name in (*ALIGNED, "bleurt", "naturalness") else set()
+    reads |= {"sources"} if name in (*SOURCED, "llm_judge", "logprop") else set()
+    assert {*module.columns} == reads
     parameters = inspect.signature(module._compute).parameters.values()
     assert all(p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters)
+    assert {"predictions", *reads} <= {p.name for p in parameters}
+
+
+def test_an_argument_that_there_is_not(test_set):
     with pytest.raises(TypeError, match="unexpected keyword argument 'profil'"):
-        module.compute(**columns(name, test_set, test_set.sources), profil="embedded")
+        evaluate.load("metrics/bleu").compute(
+            **columns("bleu", test_set, test_set.sources), profil="embedded"
+        )
 
 
 @pytest.mark.parametrize("name", [*MODULES, *ELSEWHERE])
@@ -235,8 +240,9 @@ def test_single_strings_are_lists_of_one(name, prepared, test_set):
     assert as_strings["details"][several] == {"left_out": "no sentence has several references"}
 
 
-@pytest.mark.parametrize("name", SEVERAL)
-@pytest.mark.parametrize("first", [0, 1, 4])
+@pytest.mark.parametrize(
+    ("name", "first"), [*(("bleu", first) for first in (0, 1)), *((name, 4) for name in SEVERAL)]
+)
 def test_references_may_be_ragged_also_in_the_first_row(name, first, prepared, test_set):
     given = columns(name, test_set, test_set.sources)
     given["references"] = [r[: (i + first) % 5] for i, r in enumerate(given["references"])]
@@ -248,12 +254,11 @@ def test_references_may_be_ragged_also_in_the_first_row(name, first, prepared, t
     assert math.isfinite(result[several])
 
 
-@pytest.mark.parametrize("name", SEVERAL)
-def test_a_padded_list_of_references_is_the_list(name, prepared, test_set):
-    given = columns(name, test_set, test_set.sources)
+def test_a_padded_list_of_references_is_the_list(test_set):
+    given = columns("bleu", test_set, test_set.sources)
     lists = [r[: 1 + i % 4] for i, r in enumerate(given["references"])]
     padded = [[*some, *[""] * (4 - len(some))] for some in lists]
-    module = evaluate.load(f"metrics/{name}")
+    module = evaluate.load("metrics/bleu")
     assert module.compute(**given | {"references": padded}) == module.compute(
         **given | {"references": lists}
     )
@@ -369,56 +374,43 @@ def drop(column):
 
 
 REFUSED = {
-    "predictions missing": (drop("predictions"), "predictions are missing", MODULES),
-    "no predictions": (
-        lambda given: {k: v if k == "direction" else [] for k, v in given.items()},
-        "nothing to score: 0 predictions",
-        MODULES,
-    ),
-    "one text": (change(predictions="abc"), "must be a list of texts, got one text", MODULES),
-    "None": (row("predictions", None), "prediction 0 is None", MODULES),
-    "NaN": (row("predictions", math.nan), r"prediction 0 is nan \(float\)", MODULES),
-    "NaN as text": (
-        row("predictions", "NaN"),
-        "prediction 0 is 'NaN', which a program writes",
-        MODULES,
-    ),
-    "a number": (row("predictions", 3), r"prediction 0 is 3 \(int\)", MODULES),
-    "two lines": (row("predictions", "a\nb"), "prediction 0 contains a line break", MODULES),
-    "NUL": (row("predictions", "a\0b"), "prediction 0 contains a NUL", MODULES),
-    "half a pair": (row("predictions", "\ud83d"), "prediction 0 is not valid Unicode", MODULES),
-    "all empty": (change(predictions=[" "] * 40), "all 40 predictions are empty", MODULES),
-    "too few": (
-        change(predictions=["x"] * 39),
-        "not aligned: 39 predictions, 40 sources, 40 references",
-        ALIGNED,
-    ),
-    "sources missing": (drop("sources"), "sources are missing", ALIGNED),
-    "references missing": (drop("references"), r"references are missing.*\[\] if", ALIGNED),
-    "source None": (row("sources", None), "source 0 is None", ALIGNED),
-    "reference None": (row("references", None), "references of sentence 0 are None", ALIGNED),
-    "None in references": (
-        row("references", ["a", None]),
-        "a reference of sentence 0, reference 1 is None",
-        ALIGNED,
-    ),
-    "references one text": (change(references="abc"), "references must be a list", ALIGNED),
-    "direction missing": (drop("direction"), "a direction", ("acc", "ppl", "joint", "sti")),
+    "predictions are missing": drop("predictions"),
+    "nothing to score: 0 predictions": lambda given: {name: [] for name in given},
+    "must be a list of texts, got one text": change(predictions="abc"),
+    "prediction 0 is None": row("predictions", None),
+    r"prediction 0 is nan \(float\)": row("predictions", math.nan),
+    "prediction 0 is 'NaN', which a program writes": row("predictions", "NaN"),
+    r"prediction 0 is 3 \(int\)": row("predictions", 3),
+    "prediction 0 contains a line break": row("predictions", "a\nb"),
+    "prediction 0 contains a NUL": row("predictions", "a\0b"),
+    "prediction 0 is not valid Unicode": row("predictions", "\ud83d"),
+    "all 40 predictions are empty": change(predictions=[" "] * 40),
+    "not aligned: 39 predictions, 40 sources, 40 references": change(predictions=["x"] * 39),
+    "sources are missing": drop("sources"),
+    r"references are missing.*\[\] if": drop("references"),
+    "source 0 is None": row("sources", None),
+    "references of sentence 0 are None": row("references", None),
+    "a reference of sentence 0, reference 1 is None": row("references", ["a", None]),
+    "references must be a list": change(references="abc"),
+    "'german' is not a language code": change(language="german"),
 }
 
 
-@pytest.mark.parametrize(
-    ("name", "case"), [(name, case) for case, (_, _, some) in REFUSED.items() for name in some]
-)
-def test_bad_input_is_refused_and_the_module_still_works(name, case, prepared, test_set):
-    changed, message, _ = REFUSED[case]
-    given = columns(name, test_set, test_set.sources)
-    module = evaluate.load(f"metrics/{name}")
+@pytest.mark.parametrize("message", REFUSED)
+def test_bad_input_is_refused_and_the_module_still_works(message, test_set):
+    given = columns("bleu", test_set, test_set.sources)
+    module = evaluate.load("metrics/bleu")
     with pytest.raises(InputError, match=message):
-        module.compute(**changed(given))
-    assert values(module.compute(**given)) == values(
-        evaluate.load(f"metrics/{name}").compute(**given)
-    )
+        module.compute(**REFUSED[message](given))
+    assert values(module.compute(**given)) == values(evaluate.load("metrics/bleu").compute(**given))
+
+
+@pytest.mark.parametrize("name", ["acc", "ppl", "joint", "sti"])
+def test_a_direction_that_is_needed_is_asked_for(name, test_set):
+    with pytest.raises(InputError, match="a direction"):
+        evaluate.load(f"metrics/{name}").compute(
+            **drop("direction")(columns(name, test_set, test_set.sources))
+        )
 
 
 @pytest.mark.parametrize(
@@ -476,3 +468,79 @@ def test_a_direction_of_ones_own_is_a_label_where_no_scorer_is_needed():
 def test_what_is_no_direction_is_refused(wrong, prepared):
     with pytest.raises((InputError, UnknownNameError), match="direction"):
         evaluate.load("metrics/acc").compute(predictions=["a"], direction=wrong)
+
+
+# -- facts: a wrong line here turns a table around, so all of it is written out once more ----------
+
+TEXTS, WAY = ("sources",), ("direction",)
+REFERENCES, JUDGED = ("references",), ("sources", "direction")
+# Title, unit, which way is better, aspect, inputs besides the predictions.
+FACTS = {
+    "acc": ("ACC", "percent", "higher", "style", WAY),
+    "s_bleu": ("s-BLEU", "percent", "higher", "content", TEXTS),
+    "r_bleu": ("r-BLEU", "percent", "higher", "content", REFERENCES),
+    "multi_bleu": ("multi-BLEU", "percent", "higher", "content", REFERENCES),
+    "s_bert": ("s-BERT", "fraction", "higher", "content", TEXTS),
+    "r_bert": ("r-BERT", "fraction", "higher", "content", REFERENCES),
+    "multi_bert": ("multi-BERT", "fraction", "higher", "content", REFERENCES),
+    "ppl": ("PPL", "perplexity", "lower", "fluency", WAY),
+    "cola": ("CoLA", "percent", "higher", "fluency", ()),
+    "joint": ("Joint", "fraction", "higher", "overall", ("direction", "references")),
+    "joint_calibrated": ("Calibrated Joint", "fraction", "higher", "overall", JUDGED),
+    "judge_style": ("Judge style", "fraction", "higher", "style", JUDGED),
+    "judge_content": ("Judge content", "fraction", "higher", "content", JUDGED),
+    "judge_fluency": ("Judge fluency", "fraction", "higher", "fluency", ()),
+    "judge_unread": ("Judge unread", "percent", "lower", "other", JUDGED),
+    "logprop": ("LogProp", "number", "higher", "content", JUDGED),
+    "logprop_plain": ("LogProp plain", "number", "higher", "content", TEXTS),
+    "sti": ("STI", "number", "higher", "style", JUDGED),
+    "target_style": ("P(target)", "fraction", "higher", "style", WAY),
+    "s_sim": ("s-sim", "fraction", "higher", "content", TEXTS),
+    "r_sim": ("r-sim", "fraction", "higher", "content", REFERENCES),
+    "multi_sim": ("multi-sim", "fraction", "higher", "content", REFERENCES),
+    "s_chrf": ("s-chrF", "percent", "higher", "content", TEXTS),
+    "r_chrf": ("r-chrF", "percent", "higher", "content", REFERENCES),
+    "multi_chrf": ("multi-chrF", "percent", "higher", "content", REFERENCES),
+    "length_ratio": ("length ratio", "number", "neither", "other", TEXTS),
+    "copy_rate": ("copies", "percent", "lower", "other", TEXTS),
+    "s_wmd": ("s-WMD", "number", "lower", "content", TEXTS),
+    "r_wmd": ("r-WMD", "number", "lower", "content", REFERENCES),
+    "s_meteor": ("s-METEOR", "fraction", "higher", "content", TEXTS),
+    "r_meteor": ("r-METEOR", "fraction", "higher", "content", REFERENCES),
+    "s_embedding_average": ("s-EmbAvg", "fraction", "higher", "content", TEXTS),
+    "r_embedding_average": ("r-EmbAvg", "fraction", "higher", "content", REFERENCES),
+    "s_greedy_matching": ("s-Greedy", "fraction", "higher", "content", TEXTS),
+    "r_greedy_matching": ("r-Greedy", "fraction", "higher", "content", REFERENCES),
+    "s_vector_extrema": ("s-Extrema", "fraction", "higher", "content", TEXTS),
+    "r_vector_extrema": ("r-Extrema", "fraction", "higher", "content", REFERENCES),
+    "s_sentence_bleu": ("s-sentBLEU", "fraction", "higher", "content", TEXTS),
+    "r_sentence_bleu": ("r-sentBLEU", "fraction", "higher", "content", REFERENCES),
+    "s_meaning": ("s-Meaning", "fraction", "higher", "content", TEXTS),
+    "r_meaning": ("r-Meaning", "fraction", "higher", "content", REFERENCES),
+    "multi_meaning": ("multi-Meaning", "fraction", "higher", "content", REFERENCES),
+    "cps": ("CPS", "fraction", "higher", "content", TEXTS),
+    "naturalness_unigram": ("Nat-unigram", "percent", "higher", "fluency", TEXTS),
+    "naturalness_neural": ("Nat-neural", "percent", "higher", "fluency", TEXTS),
+    "naturalness_lm": ("Nat-LM", "percent", "higher", "fluency", JUDGED),
+    "fluency": ("Fluency", "fraction", "higher", "fluency", ()),
+    "s_bleurt": ("s-BLEURT", "number", "higher", "content", TEXTS),
+    "r_bleurt": ("r-BLEURT", "number", "higher", "content", REFERENCES),
+    "multi_bleurt": ("multi-BLEURT", "number", "higher", "content", REFERENCES),
+}
+
+
+def test_every_metric_says_of_itself_what_it_always_said():
+    assert list(FACTS) == list(METRICS)
+    for name, facts in METRICS.items():
+        found = (facts.title, facts.unit, facts.better, facts.aspect, facts.reads)
+        assert (name, found) == (name, FACTS[name])
+    cohorts = {name for name, facts in METRICS.items() if facts.compares_systems}
+    assert cohorts == {"naturalness_unigram", "naturalness_neural"}  # they learn from all systems
+    assert METRICS["length_ratio"].neutral
+
+
+def test_more_is_better_but_for_these():
+    """Perplexity and distances fall as texts improve; so do what is copied and what is not read."""
+    lower = {name for name, facts in METRICS.items() if facts.better == "lower"}
+    assert lower == {"ppl", "s_wmd", "r_wmd", "copy_rate", "judge_unread"}
+    assert {name for name, facts in METRICS.items() if facts.arrow == "↓"} == lower

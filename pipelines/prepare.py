@@ -18,7 +18,14 @@ from ..datasets_scripts.directions import OUR_DATASETS, Direction
 from ..datasets_scripts.known import dataset_facts, directions_of
 from ..datasets_scripts.load import StyleData, StyleSplit, load_styles, split_to_learn
 from ..datasets_scripts.unchanged import about_dataset
-from ..errors import MISSING, MissingScorerError, TooLittleError, TSTBenchError, require
+from ..errors import (
+    MISSING,
+    MissingScorerError,
+    TooLittleError,
+    TSTBenchError,
+    UnknownNameError,
+    require,
+)
 from ..metrics.measure import roles_needed
 from ..metrics.options import BENCHMARK, Choices, choices
 from ..metrics.registry import benchmark_metrics
@@ -102,8 +109,7 @@ def prepare(
     made = []
     for name in trained:
         with pace.because(_why(name, metrics, scorers, choices)):
-            kind, split = kind_and_split(profile.spec(name))
-            split = other_split(direction.dataset, split)
+            kind, split = _kind_and_split(direction, name, profile)
             of_split = partial(data, split=split or None)
             try:
                 made.append(TRAINERS[name](_Asked(direction, kind, split, of_split, data_dir)))
@@ -122,14 +128,27 @@ def check_names(
     """
     scorers = Scorers(profile, direction)
     for name in roles_needed(tuple(metrics), scorers, choices):
-        kind, split = kind_and_split(profile.spec(name))
         with suppress(*MISSING):
             if not is_trained_here(name, profile.spec(name)):
                 scorers.find(name)
                 continue
+            kind, _ = _kind_and_split(direction, name, profile)
             if name not in OWN_KINDS:
                 classifier_kind(kind)
-            split_to_learn(direction.dataset, split or None)
+
+
+def _kind_and_split(direction: Direction, name: str, profile: Profile) -> tuple[str, str]:
+    """What a scorer's spec asks for; the split is empty where it is the dataset's own."""
+    spec = profile.spec(name)
+    kind, split = kind_and_split(spec)
+    try:
+        split_to_learn(direction.dataset, split or None)
+    except UnknownNameError as error:
+        raise UnknownNameError(
+            f"{error} The profile {profile.name} asks for it, with {name}={spec}; for another: "
+            f"--scorer {name}={kind}@SPLIT"
+        ) from error
+    return kind, other_split(direction.dataset, split)
 
 
 def untrained(

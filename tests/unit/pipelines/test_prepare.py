@@ -474,3 +474,12 @@ def test_what_was_prepared_is_listed_though_another_dataset_fails(prepared, caps
     code, out, err = command_line(capsys, "prepare", "mini", "gyafc_em")
     assert (code, "GYAFC" in err) == (2, True)
     assert {line.split("\t")[0] for line in out.splitlines()[1:]} == {"mini"}
+
+
+def test_a_split_that_a_profile_asks_for_in_vain_is_said_to_be_the_profiles(tstbench_home):
+    """As the paper profile's ``train`` on data of one's own that have none."""
+    direction, paper = parse_direction(DIRECTION), PROFILES["paper"]
+    other = paper.with_scorers(["language_model=kn5@trian"])
+    said = "training split of mini 'trian'.* The profile paper.* language_model=kn5@trian; for an"
+    with pytest.raises(UnknownNameError, match=said):
+        prepare(direction, other, ["ppl"])

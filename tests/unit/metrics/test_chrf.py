@@ -4,6 +4,9 @@ import warnings
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from metric_kinds import TEXTS
 from sacrebleu.metrics.chrf import CHRF
 
 from tstbench.datasets_scripts.load import load_test_set
@@ -32,24 +35,18 @@ def test_set():
     return load_test_set(DIRECTION)
 
 
-def theirs(settings):
-    return CHRF(**{"beta": 2, **settings})
-
-
-@pytest.mark.parametrize("settings", SETTINGS)
-def test_corpus_and_sentences_are_sacrebleus(test_set, settings):
-    predictions = [*test_set.sources[1:], "a"]
-    ragged = [some[: 1 + i % len(some)] for i, some in enumerate(test_set.references)]
-    found = chrf_statistics(predictions, ragged, **settings)
-    most = max(map(len, ragged))
-    streams = [[some[k] if k < len(some) else None for some in ragged] for k in range(most)]
-    expected = theirs(settings).corpus_score(predictions, streams).score
-    assert found.value == pytest.approx(expected, abs=1e-10)
-    each = [
-        theirs(settings).sentence_score(one, list(some)).score
-        for one, some in zip(predictions, ragged, strict=True)
-    ]
-    np.testing.assert_allclose(found.per_sentence, each, atol=1e-10)
+@pytest.mark.parametrize("how", SETTINGS)
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(st.lists(st.tuples(TEXTS, st.lists(TEXTS, min_size=1, max_size=3)), min_size=1, max_size=6))
+def test_corpus_and_sentences_are_sacrebleus(how, corpus):
+    made, against = map(list, zip(*corpus, strict=True))
+    found = chrf_statistics(made, against, **how)
+    streams = [[some[k] if k < len(some) else None for some in against] for k in range(3)]
+    streams = [stream for stream in streams if any(text is not None for text in stream)]
+    tool = CHRF(**{"beta": 2, **how})
+    assert found.value == pytest.approx(tool.corpus_score(made, streams).score, abs=1e-9)
+    each = [tool.sentence_score(text, some).score for text, some in corpus]
+    np.testing.assert_allclose(found.per_sentence, each, atol=1e-9)
 
 
 def test_resampled_corpora_are_sacrebleus(test_set):

@@ -1,11 +1,9 @@
 """What holds for single functions of metrics, whatever they are given; partly against others."""
 
 import re
-import warnings
 
 import numpy as np
 import pytest
-import sacrebleu
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from metric_kinds import STYLES, TEXTS, WORDS
@@ -114,21 +112,6 @@ def test_a_better_reference_never_lowers_a_sentences_bleu(texts, data):
         made, [[text, own] for text, own in zip(texts, made, strict=True)], "13a"
     )
     assert (after.per_sentence >= before.per_sentence - 1e-9).all()
-
-
-@steady
-@given(CORPORA)
-def test_bleu_and_chrf_are_sacrebleus(corpus):
-    made = [text for text, _ in corpus]
-    against = [some for _, some in corpus]
-    streams = [[some[k] if k < len(some) else None for some in against] for k in range(3)]
-    streams = [stream for stream in streams if any(text is not None for text in stream)]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        bleu = sacrebleu.metrics.BLEU(force=True).corpus_score(made, streams).score
-        chrf = sacrebleu.metrics.CHRF(word_order=2).corpus_score(made, streams).score
-    assert bleu_statistics(made, against, "13a").value == pytest.approx(bleu, abs=1e-9)
-    assert chrf_statistics(made, against, word_order=2).value == pytest.approx(chrf, abs=1e-9)
 
 
 @steady

@@ -21,32 +21,6 @@ FIVE = Scale(1, 5)
 
 
 @pytest.mark.parametrize(
-    ("text", "score"),
-    [
-        ("4", 4),
-        (" **4.** ", 4),
-        ("Score: 4", 4),
-        ("Final score: 4/5", 4),
-        ("4 out of 5", 4),
-        ("I would give it 4 out of 5 for that", 4),
-        ("4\n\nThe rewrite is cheerful.", 4),
-        ('{"score": 4}', 4),
-        ("Two words were changed, 1 was added.\nScore: 4", 4),
-        ("The score is 4.", 4),
-        ("Score: 4 (nearly all of it)", 4),
-        ("Score: 4 - one word is missing", 4),
-        ("4.5", 4.5),
-        ("4\n4", 4),
-        ("<think>\nScore: 2\n</think>\n4", 4),
-    ],
-)
-def test_an_answer_that_says_one_number(text, score):
-    reading = read(text, "stop", FIVE)
-    assert (reading.score, reading.why) == (score, None)
-    assert float(text[reading.start : reading.end]) == score
-
-
-@pytest.mark.parametrize(
     ("text", "finish", "why"),
     [
         ("", "stop", "unparsable"),
@@ -79,6 +53,7 @@ def test_what_is_no_score_is_never_guessed(text, finish, why):
 
 def test_a_number_before_the_end_was_not_cut():
     assert read("4\nbecause", "length", FIVE).score == 4
+    assert read("4.5", "stop", FIVE).score == 4.5
 
 
 def test_long_answers_are_read_quickly():
@@ -180,6 +155,19 @@ def test_the_expected_score_of_a_case_by_hand():
         "a 4/5 - 5 words are gone",
         "Reasons. " * 30 + "\n4",
         " " * 199 + "4",
+        "4",
+        " **4.** ",
+        "Final score: 4/5",
+        "4 out of 5",
+        "I would give it 4 out of 5 for that",
+        "4\n\nThe rewrite is cheerful.",
+        '{"score": 4}',
+        "Two words were changed, 1 was added.\nScore: 4",
+        "The score is 4.",
+        "Score: 4 (nearly all of it)",
+        "Score: 4 - one word is missing",
+        "4\n4",
+        "<think>\nScore: 2\n</think>\n4",
         "</think>4",
         "<think>2 out of 5</think>It is 4 out of 5 there",
         "Good.\r\n4\r\n",

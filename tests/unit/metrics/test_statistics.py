@@ -261,10 +261,11 @@ def test_nothing_divided_by_nothing_is_undefined_and_silent(recwarn):
 
 def test_rows_side_by_side_have_their_columns():
     one, two = mean_statistics(np.array([1.0, 2.0])), bleu_statistics(["a", "b"], [["a"], ["c"]])
-    rows, (first, second) = concatenate([one, two])
-    assert np.array_equal(rows[:, first], one.rows)
-    assert np.array_equal(rows[:, second], two.rows)
-    assert (first.start, first.stop, second.start, second.stop) == (0, 2, 2, rows.shape[1])
+    rows, columns = concatenate([one, two, one])
+    assert np.array_equal(rows, np.concatenate([one.rows, two.rows, one.rows], axis=1))
+    width = two.rows.shape[1]
+    ends = [(part.start, part.stop) for part in columns]
+    assert ends == [(0, 2), (2, 2 + width), (2 + width, 4 + width)]
 
 
 def test_draws_that_do_not_fit_are_made_in_blocks(monkeypatch):

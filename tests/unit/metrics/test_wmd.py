@@ -189,7 +189,9 @@ def test_a_mask_is_the_centroid_of_the_style_words():
 
 
 def test_wrong_measures():
-    with pytest.raises(UnknownNameError, match="Did you mean 'wmd'"):
+    with pytest.raises(
+        UnknownNameError, match=r"^unknown measure of two sentences 'wmdd'.*Did you mean 'wmd'"
+    ):
         compare("wmdd", [(["a"], ["b"])])
     with pytest.raises(InputError, match="greedy_matching needs word vectors"):
         compare("greedy_matching", [(["a"], ["b"])])

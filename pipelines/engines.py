@@ -22,10 +22,13 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import Any, Protocol, Self
 
+from ..datasets_scripts.known import parse_direction
 from ..errors import InputError, TSTBenchError, require
 from ..files import home, write_text
 from ..talk import say
-from ..trainers.learning.pace import agreed
+from ..trainers.learning.pace import agreed, ask_before
+from ..trainers.load import takes_long
+from ..trainers.train import system_config
 from .cells import SystemCell
 from .jobs import Job, Outcome, Work, Workplace
 from .storage import Files, Storage
@@ -121,7 +124,7 @@ class Ray:
         self._workplace = workplace
         self._running: dict[Any, Job] = {}
         self._here: queue.SimpleQueue[Job] = queue.SimpleQueue()
-        self._over: queue.SimpleQueue[Outcome] = queue.SimpleQueue()
+        self._over: queue.SimpleQueue[Outcome | Exception] = queue.SimpleQueue()
         self._busy_here = 0
         self._token = secrets.token_hex(8)
         self._mark = work.root / _MARK
@@ -163,6 +166,14 @@ class Ray:
                     f"most {_in_words(most)}. Change 'resources' of {job.system or 'the system'} "
                     "in the suite, or add a node"
                 )
+        slow = [] if self._gpus else [job.system for job in jobs if _takes_long(job)]
+        if slow:
+            ask_before(
+                f"{len(slow)} trainings with published settings take hours or days each without a "
+                f"GPU, which the cluster does not have ({', '.join(dict.fromkeys(slow))})",
+                "'tstbench run' does it with --yes; 'preset = \"small\"' of a system takes half an "
+                "hour",
+            )
         self._jobs = {job.id: job for job in jobs}
         url = self._storage.url if self._storage else ""
         shared = _Shared(self._work, _versions(), self._token, Path.cwd(), url)
@@ -192,8 +203,11 @@ class Ray:
         while True:
             found = list[Outcome]()
             with contextlib.suppress(queue.Empty):
-                found.append(self._over.get(block=not self._running, timeout=None))
+                over = self._over.get(block=not self._running)
                 self._busy_here -= 1
+                if isinstance(over, Exception):
+                    raise over
+                found.append(over)
             if not found:
                 ready, _ = self._ray.wait(
                     list(self._running), timeout=0.1 if self._busy_here else None
@@ -238,7 +252,11 @@ class Ray:
 
     def _do_here(self) -> None:
         while True:
-            self._over.put(self._workplace.do(self._here.get()))
+            job = self._here.get()
+            try:
+                self._over.put(self._workplace.do(job))
+            except Exception as error:  # a defect: raised where somebody waits
+                self._over.put(error)
 
     def _resources(self, job: Job) -> dict[str, float]:
         gpus = job.gpus or (job.gpus_if_any if self._gpus else 0)
@@ -332,6 +350,15 @@ def _opened(shared: _Shared) -> tuple[Workplace, Storage | None]:
     if shared.folder.is_dir():
         os.chdir(shared.folder)
     return Workplace(shared.work), None
+
+
+def _takes_long(job: Job) -> bool:
+    """Whether a job is a training of hours on a machine without a GPU."""
+    if job.kind != "train" or not isinstance(job.cell, SystemCell):
+        return False
+    learned, chosen = parse_direction(job.direction), job.cell.choice
+    config = system_config(job.cell.name, learned, chosen.settings, preset=chosen.preset)
+    return takes_long(job.cell.name, learned, config, "cpu")
 
 
 def _is_local(job: Job) -> bool:

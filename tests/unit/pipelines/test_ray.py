@@ -4,6 +4,7 @@ import filecmp
 import json
 
 import pytest
+from chat_server import serving
 from prepared import BACK, DIRECTION, command_line, prepared_home
 from ray_nodes import ray_nodes
 
@@ -122,3 +123,25 @@ def test_an_address_that_nobody_answers_and_one_without_an_engine(suite, capsys)
     code, _, err = command_line(capsys, "run", suite, "--address", "127.0.0.1:9")
     assert code == 2
     assert "add --engine ray" in err
+
+
+def test_a_server_is_asked_from_here_and_hours_are_agreed_to_before(
+    suite, nodes, capsys, monkeypatch
+):
+    cluster = ("--engine", "ray", "--address", nodes.address)
+    tail = f'metrics = ["s_bleu"]\ndirections = ["{DIRECTION}"]\n'
+    suite.write_text(f'{tail}[[system]]\nsystem = "chatgpt"\n[[system]]\nsystem = "copy"\n')
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-here-only")
+    with serving(key="sk-here-only") as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        code, _, err = command_line(capsys, "run", suite, *cluster)
+        assert code == 0, err
+        assert len(server.times) == 40
+    assert "done: transfer mini/negative-to-positive chatgpt" not in err  # of no other machine
+    assert f"{DIRECTION}: scored 2 of 2 systems" in err
+    suite.write_text(f'{tail}[[system]]\nsystem = "stytrans"\n')
+    code, _, err = command_line(capsys, "run", suite, *cluster)
+    assert code == 2
+    assert "stytrans" in err
+    assert "--yes" in err
+    assert not list((suite.parent / "results").rglob("stytrans*"))

@@ -315,7 +315,7 @@ class Workplace:
         with suppress(TSTBenchError, OSError):  # no report, or no scorer
             report = read_report(system_folder(self.root, test_set.direction, job.system))
             inputs = inputs_of(outputs, test_set)
-            scorers = self._scorers(job.direction)
+            scorers = how.scorers(test_set.direction)  # looked up: nothing is trained
             planned = plan(how.metrics, inputs, scorers, how.choices, job.compared)
             kept = {s.recipe for s in report.scores} | {one.recipe for one in report.left_out}
             return kept >= {*recipes_of(outputs, test_set, planned).values()}

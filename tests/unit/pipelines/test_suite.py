@@ -401,6 +401,19 @@ def test_a_dry_run_knows_that_options_outputs_or_the_other_systems_changed(path,
     assert states() == {"copy": "S", "mine": "S", "reference-2": "S", "random-target": "T"}
 
 
+def test_a_dry_run_of_a_suite_with_one_metric_more_trains_no_scorer(
+    tmp_path, tstbench_home, capsys
+):
+    path = tmp_path / "suite.toml"
+    text = f'directions = ["{DIRECTION}"]\n[[system]]\nsystem = "reference-2"\n'
+    path.write_text(f'metrics = ["s_bleu"]\n{text}')
+    run(path)
+    path.write_text(f'metrics = ["s_bleu", "acc"]\n{text}')
+    code, out, err = command_line(capsys, "run", path, "--dry-run")
+    assert (code, "     1  S" in out) == (0, True), err
+    assert not (tstbench_home / "scorers").exists()
+
+
 def test_a_dry_run_knows_what_is_scored_as_far_as_it_can_be(path, tmp_path, capsys):
     """Nobody rewrote these sentences: there can be no r_bleu."""
     (tmp_path / "test.txt").write_text("the soup was cold .\nit was late .\n")

@@ -7,6 +7,7 @@ node has the cores, GPUs and memory that it takes; a job whose node dies is star
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import io
 import os
 import queue
@@ -22,6 +23,8 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import Any, Protocol, Self
 
+from ..datasets_scripts import added
+from ..datasets_scripts.corpus import Corpus
 from ..datasets_scripts.known import parse_direction
 from ..errors import InputError, TSTBenchError, require
 from ..files import home, write_text
@@ -35,8 +38,10 @@ from .storage import Files, Storage
 
 _RETRIES = 20  # of a job whose worker or node died; a job that fails is not tried again
 _LOG = 50_000  # characters of a log that travel
-_OURS = ("TSTBENCH_HOME", "TSTBENCH_SOURCES", "HF_HOME", "HF_HUB_OFFLINE")  # never a key
-_MARK = ".suite-is-running"
+_OURS = (  # never a key
+    *("TSTBENCH_HOME", "TSTBENCH_SOURCES", "TSTBENCH_GYAFC", "TSTBENCH_WNC"),
+    *("HF_HOME", "HF_HUB_OFFLINE", "HF_ENDPOINT"),
+)
 
 
 class Engine(Protocol):
@@ -126,22 +131,14 @@ class Ray:
         self._here: queue.SimpleQueue[Job] = queue.SimpleQueue()
         self._over: queue.SimpleQueue[Outcome | Exception] = queue.SimpleQueue()
         self._busy_here = 0
-        self._token = secrets.token_hex(8)
-        self._mark = work.root / _MARK
-        self._work = replace(
-            work, root=work.root.absolute(), data=tuple(path.absolute() for path in work.data)
-        )
+        self._work = replace(work, root=work.root.absolute())
+        self._mark = self._work.root / f".running-{secrets.token_hex(8)}"  # each run has its own
         self._storage = Storage(storage, self._work.root) if storage else None
-        if storage and work.data:
-            raise InputError(
-                "--storage: a suite with 'data' of one's own needs a disk that all machines share"
-            )
         self._objects: dict[str, dict[str, str]] = {}  # files of jobs that are over
         self._jobs: dict[str, Job] = {}
         self._connect(address)
 
     def __enter__(self) -> Self:
-        write_text(self._mark, self._token)
         threading.Thread(target=self._do_here, daemon=True).start()
         return self
 
@@ -152,6 +149,12 @@ class Ray:
 
     def start(self, jobs: Sequence[Job]) -> None:
         """Check that the cluster has what each job takes, and send what all jobs share."""
+        own = {job.direction.split("/")[0] for job in jobs} & {*added.REGISTERED}
+        if self._storage and own:
+            raise InputError(
+                f"--storage: {min(own)} is a dataset of your own, whose files do not travel: it "
+                "needs a disk that all machines share"
+            )
         nodes = [node["Resources"] for node in self._ray.nodes() if node["Alive"]]
         gpus = any(node.get("GPU", 0) for node in nodes)
         self._gpus = gpus and self._work.how.placement.device != "cpu"
@@ -166,6 +169,8 @@ class Ray:
                     f"most {_in_words(most)}. Change 'resources' of {job.system or 'the system'} "
                     "in the suite, or add a node"
                 )
+        if self._storage:
+            self._storage.check()
         slow = [] if self._gpus else [job.system for job in jobs if _takes_long(job)]
         if slow:
             ask_before(
@@ -176,9 +181,11 @@ class Ray:
             )
         self._jobs = {job.id: job for job in jobs}
         url = self._storage.url if self._storage else ""
-        shared = _Shared(self._work, _versions(), self._token, Path.cwd(), url)
+        corpora = tuple(added.REGISTERED.values())
+        shared = _Shared(self._work, corpora, _versions(), self._mark, Path.cwd(), url)
         self._shared = self._ray.put(shared)
         self._do = self._ray.remote(max_retries=_RETRIES)(_do)
+        write_text(self._mark, "")
 
     def submit(self, job: Job) -> None:
         """Take a job."""
@@ -227,9 +234,12 @@ class Ray:
         except self._ray.exceptions.RayError as error:  # its worker died again and again
             return Outcome(job.id, "left out", f"{type(error).__name__}: {str(error).strip()}")
         if outcome.state != "left out":
-            if self._storage:
-                self._storage.get(outcome.files)
-                self._objects[job.id] = {**outcome.files}
+            try:
+                if self._storage:
+                    self._storage.get(outcome.files)
+            except TSTBenchError as error:
+                return replace(outcome, state="left out", why=str(error))
+            self._objects[job.id] = {**outcome.files}
             say(f"{outcome.state}: {job.id}, {outcome.where}, {outcome.seconds:.1f} s")
             return outcome
         log = self._work.root / "logs" / f"{job.id.replace(' ', '-').replace('/', '-')}.log"
@@ -296,8 +306,9 @@ class _Shared:
     """What a worker is sent once."""
 
     work: Work
+    corpora: tuple[Corpus, ...]  # datasets of the user's own
     versions: Mapping[str, str]
-    token: str
+    mark: Path  # a file in the results folder, as long as the suite is running
     folder: Path
     storage: str
 
@@ -339,16 +350,18 @@ def _opened(shared: _Shared) -> tuple[Workplace, Storage | None]:
             "installed where the suite was started"
         )
     if shared.storage:
-        work = replace(shared.work, root=home() / "suites" / shared.token)
+        name = hashlib.sha256(shared.storage.encode()).hexdigest()[:16]
+        work = replace(shared.work, root=home() / "suites" / name)
         return Workplace(work), Storage(shared.storage, work.root)
-    mark = shared.work.root / _MARK
-    if not (mark.is_file() and mark.read_text("utf-8") == shared.token):
+    if not shared.mark.is_file():
         raise InputError(
             f"{host} does not see {shared.work.root}: every node needs the results folder at the "
             "same path; if no disk is shared, give --storage"
         )
     if shared.folder.is_dir():
         os.chdir(shared.folder)
+    for corpus in shared.corpora:
+        added.register(corpus)
     return Workplace(shared.work), None
 
 

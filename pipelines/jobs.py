@@ -15,7 +15,6 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Literal
 
-from ..datasets_scripts.added import load_data
 from ..datasets_scripts.known import parse_direction
 from ..datasets_scripts.load import TestSet, load_test_set
 from ..datasets_scripts.training import load_training
@@ -147,12 +146,10 @@ class Work:
     Attributes:
         how: metrics, options and scorers.
         root: the results folder.
-        data: data files of the user's own datasets.
     """
 
     how: Scoring
     root: Path
-    data: tuple[Path, ...] = ()
 
 
 class Workplace:
@@ -166,8 +163,6 @@ class Workplace:
     def __init__(self, work: Work) -> None:
         self.how, self.root = work.how, work.root
         self.jobs: list[Job] = []
-        for file in work.data:
-            load_data(file, say_again=False)
         self.evaluated: dict[str, dict[int, Evaluated]] = {}
         self._made: dict[str, list[Artefact]] = {}  # scorers, by direction
         self._checked: dict[tuple[str, str], Answers] = {}

@@ -148,8 +148,8 @@ class Changes:
 
 def open_suite(
     path: str | Path, changes: Changes = Changes()
-) -> tuple[Suite, Path, Path, dict[str, list[Cell]]]:
-    """A suite, the folder that its paths are relative to, that of its results, and its cells.
+) -> tuple[Suite, Path, dict[str, list[Cell]]]:
+    """A suite, the folder of its results, and its cells.
 
     Raises:
         UnknownNameError, InputError: a name or a table that is wrong.
@@ -158,7 +158,7 @@ def open_suite(
     suite = changes.of(read_suite(file))
     for data in suite.data:
         load_data(folder / data, say_again=False)
-    return suite, folder, _near(folder / suite.out), cells(suite, folder)
+    return suite, _near(folder / suite.out), cells(suite, folder)
 
 
 def run_suite(
@@ -191,11 +191,11 @@ def run_suite(
         IncompleteError: cells were left out; all others are done.
         UnknownNameError, InputError: a mistake in the suite or in a file that it names.
     """
-    suite, folder, root, every = open_suite(path, changes)
+    suite, root, every = open_suite(path, changes)
     whole = suite.scoring()
     how = replace(whole, metrics=part.metrics_of(whole.metrics))
     groups, left = part.of(every), Left()
-    work = Work(how, root, tuple(folder / file for file in suite.data))
+    work = Work(how, root)
     workplace = Workplace(work)
     jobs = workplace.plan(groups, left)
     by_id = {job.id: job for job in jobs}

@@ -134,7 +134,7 @@ def plan_suite(
         UnknownNameError, InputError: a mistake in the suite or in a file that it names.
     """
     with offline():
-        suite, _, root, every = open_suite(path, changes)
+        suite, root, every = open_suite(path, changes)
         whole = suite.scoring()
         how = replace(whole, metrics=part.metrics_of(whole.metrics))
         groups = part.of(every)

@@ -96,10 +96,22 @@ def test_two_nodes_without_a_shared_disk(folders, tmp_path):
     assert not [line for line in said.splitlines() if line.startswith("done: ")]
     for home in homes:  # a node has what its jobs needed, not all
         assert list((home / "scorers" / "index").rglob("*.json"))
+    assert not (cluster / "home" / "suites").exists()  # results go to the results folder
     names = [file.name for file in (storage / "objects").iterdir()]
     assert names == [
         sha256((storage / "objects" / name).read_bytes()).hexdigest() for name in names
     ]
+    check_equal(cluster, alone)
+
+
+def test_two_runs_at_once_do_not_disturb_each_other(folders):
+    alone, cluster = folders
+    with ray_nodes({}, {}) as nodes:
+        options = ("--engine", "ray", "--address", nodes.address)
+        runs = [tstbench(cluster, *options) for _ in range(2)]
+        said = [one.communicate(timeout=500)[1] for one in runs]
+    assert [one.returncode for one in runs] == [0, 0], said
+    assert not list((cluster / "results").glob(".running-*"))
     check_equal(cluster, alone)
 
 

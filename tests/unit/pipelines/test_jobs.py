@@ -24,7 +24,7 @@ system = "copy"
 
 def plan(tmp_path, text=TRAINED):
     (tmp_path / "suite.toml").write_text(text)
-    suite, _, root, groups = open_suite(tmp_path / "suite.toml")
+    suite, root, groups = open_suite(tmp_path / "suite.toml")
     return Workplace(Work(suite.scoring(), root)).plan(groups, Left())
 
 

@@ -2,10 +2,12 @@
 
 import filecmp
 import json
+import shutil
+from hashlib import sha256
 
 import pytest
 from chat_server import serving
-from prepared import BACK, DIRECTION, command_line, prepared_home
+from prepared import BACK, DIRECTION, command_line, prepared_home, refusal
 from ray_nodes import ray_nodes
 
 SUITE = f"""
@@ -39,8 +41,9 @@ def check_equal(one, other):
 
 
 @pytest.fixture(scope="module")
-def nodes():
-    with ray_nodes({}, {}) as cluster:
+def nodes(tmp_path_factory):
+    home = {"TSTBENCH_HOME": str(tmp_path_factory.mktemp("nodes") / "home")}
+    with ray_nodes(home, home) as cluster:
         yield cluster
 
 
@@ -116,6 +119,25 @@ def test_what_fails_there_is_left_out_with_its_log_and_the_rest_is_done(suite, n
     assert json.loads(report.read_text()) == {"schema_version": 99}
 
 
+def test_what_a_storage_has_lost_is_left_out_and_the_rest_is_done(suite, nodes, capsys):
+    tail = f'metrics = ["s_bleu"]\ndirections = ["{DIRECTION}"]\n'
+    suite.write_text(f'{tail}[[system]]\nsystem = "copy"\n[[system]]\nsystem = "reference-2"\n')
+    storage, results = suite.parent / "storage", suite.parent / "results"
+    options = ("--engine", "ray", "--address", nodes.address, "--storage", storage.as_uri())
+    code, _, err = command_line(capsys, "run", suite, *options)
+    assert code == 0, err
+    report = (results / DIRECTION / "copy" / "report.json").read_bytes()
+    shutil.rmtree(results)  # but the nodes have them
+    stored = storage / "objects" / sha256(report).hexdigest()
+    assert stored.is_file()
+    stored.write_bytes(report.swapcase())
+    code, _, err = command_line(capsys, "run", suite, *options)
+    assert (code, err.count("left out: copy on mini/negative-to-positive: ")) == (1, 1), err
+    assert "delete that object" in err
+    assert "kept: score mini/negative-to-positive reference-2" in err
+    assert (results / DIRECTION / "reference-2" / "report.json").is_file()
+
+
 def test_an_address_that_nobody_answers_and_one_without_an_engine(suite, capsys):
     code, _, err = command_line(capsys, "run", suite, "--engine", "ray", "--address", "127.0.0.1:9")
     assert code == 2
@@ -123,6 +145,24 @@ def test_an_address_that_nobody_answers_and_one_without_an_engine(suite, capsys)
     code, _, err = command_line(capsys, "run", suite, "--address", "127.0.0.1:9")
     assert code == 2
     assert "add --engine ray" in err
+
+
+def test_a_dataset_of_ones_own_reaches_the_nodes_but_no_storage(
+    suite, nodes, manners, capsys, monkeypatch
+):
+    cluster = ("--engine", "ray", "--address", nodes.address)
+    suite.write_text(
+        'metrics = ["s_bleu"]\ndirections = ["manners"]\n[[system]]\nsystem = "copy"\n'
+    )
+    monkeypatch.setenv("TSTBENCH_DATA", str(manners))
+    storage = suite.parent / "storage"
+    message = refusal(capsys, "run", suite, *cluster, "--storage", storage.as_uri())
+    assert "manners" in message
+    assert "--storage" in message
+    assert [storage.exists(), (suite.parent / "results").exists()] == [False, False]
+    code, _, err = command_line(capsys, "run", suite, *cluster)
+    assert code == 0, err
+    assert "done: score manners/rude-to-polite copy" in err
 
 
 def test_a_server_is_asked_from_here_and_hours_are_agreed_to_before(

@@ -12,9 +12,9 @@ from tstbench.pipelines.storage import Storage
 def machine(tmp_path, monkeypatch):
     """A machine by its name: it has a home and a results folder of its own."""
 
-    def one(name):
+    def one(name, url=None):
         monkeypatch.setenv("TSTBENCH_HOME", str(tmp_path / name / "home"))
-        return Storage((tmp_path / "storage").as_uri(), tmp_path / name / "out")
+        return Storage(url or (tmp_path / "storage").as_uri(), tmp_path / name / "out")
 
     return one
 
@@ -25,8 +25,10 @@ def write(path, text):
     return path
 
 
-def test_what_one_machine_puts_another_gets(machine, tmp_path):
-    one, here = machine("one"), tmp_path / "one"
+@pytest.mark.parametrize("url", [None, "memory://bucket/folder"])
+def test_what_one_machine_puts_another_gets(url, machine, tmp_path):
+    one, here = machine("one", url), tmp_path / "one"
+    one.check()
     model = write(here / "home" / "systems" / "objects" / "abc" / "deep" / "weights", "1 2")
     index = write(here / "home" / "systems" / "index" / "x.json", "{}")
     report = write(here / "out" / "mini" / "report.json", "[]")
@@ -37,13 +39,13 @@ def test_what_one_machine_puts_another_gets(machine, tmp_path):
         "home/systems/index/x.json": hashes["{}"],
         "out/mini/report.json": hashes["[]"],
     }
-    machine("two").get(files)
+    machine("two", url).get(files)
     for file in (model, index, report):
         there = tmp_path / "two" / file.relative_to(here)
         assert there.read_text() == file.read_text()
     report.write_text("[1]")
     old = tmp_path / "two" / "out" / "mini" / "report.json"
-    machine("two").get(machine("one").put([report]))
+    machine("two", url).get(machine("one", url).put([report]))
     assert old.read_text() == "[1]"
 
 
@@ -60,3 +62,42 @@ def test_no_place_outside_and_no_other_content(machine, tmp_path):
     with pytest.raises(IntegrityError, match=digest[:16]):
         machine("two").get({place: digest})
     assert not (tmp_path / "two" / "out" / "report.json").exists()
+
+
+def test_an_object_that_was_cut_off_is_written_again_and_a_missing_one_is_told(machine, tmp_path):
+    storage = machine("one")
+    file = write(tmp_path / "one" / "out" / "report.json", "[1, 2]")
+    ((place, digest),) = storage.put([file]).items()
+    stored = tmp_path / "storage" / "objects" / digest
+    stored.write_text("[1")
+    storage.put([file])
+    assert stored.read_text() == "[1, 2]"
+    stored.unlink()
+    with pytest.raises(InputError, match=f"{tmp_path}/storage cannot be read: .*{digest}"):
+        machine("two").get({place: digest})
+
+
+@pytest.mark.parametrize("url", ["s3://key:s3cr3t@bucket", "simplecache::ftp://me:s3/cr3t@host/x"])
+def test_a_password_is_refused_and_not_repeated(url, tmp_path):
+    with pytest.raises(InputError, match="has a password") as caught:
+        Storage(url, tmp_path)
+    assert "cr3t" not in str(caught.value)
+
+
+def test_what_opens_nothing_or_takes_nothing_is_told_with_its_address(tmp_path, monkeypatch):
+    with pytest.raises(InputError, match="nosuch://bucket cannot be opened: Protocol not known"):
+        Storage("nosuch://bucket", tmp_path)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="/file does not take a file"):
+        Storage(f"{tmp_path}/file", tmp_path).check()
+    monkeypatch.chdir(tmp_path)
+    for url in ("there", "file://there"):
+        assert Storage(url, tmp_path).url == f"file://{tmp_path}/there"
+    assert not (tmp_path / "there").exists()
+
+
+def test_the_results_folder_of_a_worker_is_in_its_home(tmp_path, monkeypatch):
+    monkeypatch.setenv("TSTBENCH_HOME", str(tmp_path / "home"))
+    storage = Storage(str(tmp_path / "storage"), tmp_path / "home" / "suites" / "one")
+    report = write(tmp_path / "home" / "suites" / "one" / "report.json", "[]")
+    assert list(storage.put([report])) == ["out/report.json"]

@@ -3,13 +3,15 @@
     python benchmarks/bench_leaderboard.py [--systems 200] [--metrics 50]
 
 Results are generated (only their amount matters, not their values): systems x 14 directions, each
-a report of metrics with intervals and signatures, and sentences for one direction. Prints one
-JSON object per measurement. "Cold" is a browser's first visit to the page, "warm" a later one.
+a report of metrics with intervals, signatures and replicates, and sentences for one direction.
+Prints one JSON object per measurement. "Cold" is a browser's first visit to the page, "warm" a
+later one.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
 import platform
@@ -19,15 +21,27 @@ import tempfile
 import time
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 from timing import read_options
 
 from tstbench import __version__
 from tstbench.datasets_scripts.known import DIRECTIONS
-from tstbench.files import write_json
 from tstbench.metrics.registry import METRICS
-from tstbench.pipelines.report import DataInfo, IntervalInfo, Report, Sample, Score, SystemInfo
+from tstbench.metrics.statistics import RESAMPLES
+from tstbench.pipelines.report import (
+    DataInfo,
+    IntervalInfo,
+    Report,
+    Sample,
+    Score,
+    SystemInfo,
+    predictions_sha256,
+    score_recipe,
+)
 from tstbench.pipelines.report_files import write_report
-from tstbench.pipelines.results import known_data
+from tstbench.pipelines.results import folder_name, known_data
 from tstbench.spaces.leaderboard import launch
 from tstbench.spaces.leaderboard.data import Results
 
@@ -40,54 +54,54 @@ WORDS = "the food was good but waiters never came and we left early with cold so
 MIDDLE = {"percent": (20, 90), "fraction": (0.2, 0.9), "perplexity": (30, 400)}
 
 
-def make_results(
-    root: Path, systems: int, sentences: int, *, ranks: bool = True, metrics: int | None = None
-) -> None:
-    """Write a results tree; one direction has sentences, and all have rank files if asked."""
+def make_results(root: Path, systems: int, sentences: int, *, metrics: int | None = None) -> None:
+    """Write a results tree; one direction has sentences."""
     random.seed(0)
     for direction in (name for name in DIRECTIONS if not name.startswith("mini/")):
-        names = []
         for number in range(systems):
-            report = make_report(direction, number, sentences, metrics)
-            if not report.system.is_bound:
-                names.append(report.system.name)
-            folder = root / direction / f"system-{number:03d}"
             with_texts = direction == "yelp/negative-to-positive"
-            samples = make_samples(sentences) if with_texts else []
-            write_report(folder, report, samples)
-            write_json(folder / "report.json", as_schema_1(report))
+            samples = make_samples(sentences, metrics) if with_texts else []
+            report = make_report(direction, number, sentences, samples, metrics)
+            folder = root / direction / folder_name(report.system.name)
+            folder.mkdir(parents=True)
+            content = write_replicates(folder, report)
+            digest = {"replicates_sha256": hashlib.sha256(content).hexdigest()}
+            write_report(folder, report.model_copy(update=digest), samples)
             if not with_texts:
                 (folder / "samples.jsonl").unlink()
-        if ranks:
-            spans = {n: [max(1, i - 3), min(len(names), i + 5)] for i, n in enumerate(names, 1)}
-            significance = {score.signature: {"ranks": spans} for score in report.scores}
-            write_json(root / direction / "significance.json", significance)
 
 
-def as_schema_1(report: Report) -> dict[str, object]:
-    """The report as a file of schema 1, which had no replicates: nobody drew any for it."""
-    content = report.model_dump(
-        mode="json", exclude={"samples_sha256", "replicates_sha256", "scores"}
-    )
-    new = {"key", "made_with", "recipe", "profile"}
-    scores = [
-        {
-            **score.model_dump(mode="json", exclude=new),
-            "signature": score.signature.replace("|v:1", "", 1),
-        }
+def write_replicates(folder: Path, report: Report) -> bytes:
+    """Replicates that are as often at one end of a score's interval as at the other."""
+    draws = np.random.default_rng(random.getrandbits(32))
+    columns = {
+        score.key: np.append(
+            score.value, draws.choice([score.interval.low, score.interval.high], RESAMPLES)
+        )
         for score in report.scores
-    ]
-    return {**content, "schema_version": 1, "profile": "embedded", "scores": scores}
+    }
+    pq.write_table(pa.table(columns), folder / "replicates.parquet")
+    return (folder / "replicates.parquet").read_bytes()
 
 
-def make_report(direction: str, number: int, sentences: int, metrics: int | None = None) -> Report:
+def make_report(
+    direction: str,
+    number: int,
+    sentences: int,
+    samples: list[Sample] = (),
+    metrics: int | None = None,
+) -> Report:
     """One report of plausible, random numbers."""
-    scores = []
+    scores, data = [], "0123456789abcdef" * 4
+    outputs = (
+        predictions_sha256([one.prediction for one in samples]) if samples else f"{number:064x}"
+    )
     for facts in tuple(METRICS.values())[:metrics]:
         low, high = MIDDLE.get(facts.unit, (0.2, 0.9))
-        value = random.uniform(low, high)
+        value = round(random.uniform(low, high), 6)
         half = 0.03 * value
         fields = f"protocol:tstbench|n:{sentences}|data:0123456789ab"
+        signature = f"{facts.name}|v:1|direction:{direction}|{fields}"
         scores.append(
             Score(
                 key=facts.name,
@@ -98,9 +112,9 @@ def make_report(direction: str, number: int, sentences: int, metrics: int | None
                 interval=IntervalInfo(
                     low=value - half, high=value + half, level=0.95, resamples=1000, seed=12345
                 ),
-                signature=f"{facts.name}|v:1|direction:{direction}|{fields}",
+                signature=signature,
                 made_with=f"tstbench:{__version__}",
-                recipe="0" * 64,
+                recipe=score_recipe(outputs, data, signature),
                 profile="embedded",
             )
         )
@@ -116,18 +130,18 @@ def make_report(direction: str, number: int, sentences: int, metrics: int | None
             outputs_url="https://example.org/outputs",
         ),
         data=DataInfo(
-            fingerprint="0123456789abcdef" * 4,
+            fingerprint=data,
             cleaning="paper-v1",
             sentences=sentences,
             references_min=1,
             references_max=4,
         ),
-        outputs_sha256=f"{number:064x}",
+        outputs_sha256=outputs,
         scores=tuple(scores),
     )
 
 
-def make_samples(count: int) -> list[Sample]:
+def make_samples(count: int, metrics: int | None = None) -> list[Sample]:
     """Sentences of random words, with random scores."""
     return [
         Sample(
@@ -135,7 +149,7 @@ def make_samples(count: int) -> list[Sample]:
             source=f"{i} " + " ".join(random.choices(WORDS, k=9)),
             references=tuple(" ".join(random.choices(WORDS, k=9)) for _ in range(4)),
             prediction=" ".join(random.choices(WORDS, k=9)),
-            scores={name: random.random() for name in METRICS if name != "joint"},
+            scores={name: random.random() for name in tuple(METRICS)[:metrics] if name != "joint"},
         )
         for i in range(count)
     ]
@@ -243,19 +257,12 @@ def main() -> None:
     parser.add_argument("--sentences", type=int, default=500)
     parser.add_argument("--metrics", type=int, help="the first so many; all by default")
     parser.add_argument("--chromium", default="/usr/bin/chromium")
-    parser.add_argument("--no-ranks", action="store_true", help="leave ranks to the page")
     options = read_options(parser, systems=20, sentences=20)
     tell("machine", 0.0, python=platform.python_version(), systems=options.systems)
     os.environ.pop("TSTBENCH_SOURCES", None)  # reports of no real test set are left out
     known_data.cache_clear()
     with tempfile.TemporaryDirectory() as folder:
-        make_results(
-            Path(folder),
-            options.systems,
-            options.sentences,
-            ranks=not options.no_ranks,
-            metrics=options.metrics,
-        )
+        make_results(Path(folder), options.systems, options.sentences, metrics=options.metrics)
         measure(Path(folder), options.chromium, options.systems)
 
 

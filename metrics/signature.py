@@ -17,11 +17,6 @@ from ..errors import InputError
 
 Pairs = tuple[tuple[str, str], ...]
 
-# In report schema 1, these were among the other fields.
-_ONCE_INSIDE = ("nltk", "sacrebleu", "tstbench")
-# And BERTScore's named what encoder, layer and reduction now state.
-_ONCE_NAMED = ("s_bert", "r_bert", "multi_bert")
-
 
 @dataclass(frozen=True)
 class Signature:
@@ -63,20 +58,6 @@ class Signature:
         if not metric or any(len(pair) != 2 for pair in (*pairs, *versions)):
             raise InputError(f"not a signature: {identity!r}")
         return cls(metric, tuple(pairs), tuple(versions))  # type: ignore[arg-type]
-
-    @classmethod
-    def parse_schema_1(cls, text: str) -> Signature:
-        """Read a signature of report schema 1: one part, without the metric's version.
-
-        >>> old = Signature.parse_schema_1("s_bleu|protocol:13a|sacrebleu:2.6.0|n:5|tstbench:0.1.0")
-        >>> str(old), old.made_with
-        ('s_bleu|v:1|protocol:13a|n:5', 'sacrebleu:2.6.0|tstbench:0.1.0')
-        """
-        old = cls.parse(text)
-        gone = (*_ONCE_INSIDE, "protocol") if old.metric in _ONCE_NAMED else _ONCE_INSIDE
-        kept = tuple(pair for pair in old.fields if pair[0] not in gone)
-        moved = tuple(pair for pair in old.fields if pair[0] in _ONCE_INSIDE)
-        return cls(old.metric, (("v", "1"), *kept), moved)
 
     @property
     def made_with(self) -> str:

@@ -238,8 +238,8 @@ class Report(Strict):
         tstbench: the version that wrote the file.
         outputs_sha256: of the predictions, see :func:`predictions_sha256`: shows whether two
             people scored the same text.
-        samples_sha256, replicates_sha256: of the files beside the report; null in reports of
-            schema 1, which had none, and before anything is written.
+        samples_sha256, replicates_sha256: of the files beside the report; null before anything is
+            written.
         scores: in the benchmark's order; those of one metric in the order of computation.
         warnings: what looks wrong with the outputs, such as another order than that of the sources.
     """

@@ -15,7 +15,6 @@ from ..errors import InputError
 from ..files import decoded, split_lines, write_bytes, write_text
 from ..untrusted import MAX_LINES_BYTES, parse_json, read_json, read_small
 from .report import SCHEMA_VERSION, NewerReportError, Report, Sample
-from .report_schema_1 import ReportSchema1
 
 
 def samples_content(samples: Iterable[Sample]) -> bytes:
@@ -35,20 +34,11 @@ def write_report(folder: Path, report: Report, samples: list[Sample]) -> None:
 
 
 def read_report(path: Path) -> Report:
-    """Read ``report.json`` (or the folder that contains it), of this schema or an older one.
+    """Read ``report.json`` (or the folder that contains it).
 
     Raises:
-        InputError: not a report of a schema we know; the message names the field.
+        InputError: not a report of this schema; the message names the field.
         NewerReportError: a later version of TSTBench wrote it.
-    """
-    return read_versioned(path)[0]
-
-
-def read_versioned(path: Path) -> tuple[Report, int]:
-    """A report as :func:`read_report` has it, and the schema that its file has.
-
-    Raises:
-        InputError: see :func:`read_report`.
     """
     path = path / "report.json" if path.is_dir() else path
     content = read_json(path)
@@ -58,10 +48,13 @@ def read_versioned(path: Path) -> tuple[Report, int]:
             f"{path} cannot be read: its schema_version is {version}, the newest known here "
             f"is {SCHEMA_VERSION}. A later version of TSTBench wrote it: upgrade"
         )
+    if version is not None and version < SCHEMA_VERSION:
+        raise InputError(
+            f"{path} cannot be read: its schema_version is {version}, from before the first "
+            "release. Evaluate the system again"
+        )
     try:
-        if version == 1:
-            return ReportSchema1.model_validate(content).upgraded(), 1
-        return Report.model_validate(content), SCHEMA_VERSION
+        return Report.model_validate(content)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"]) or "report"

@@ -33,8 +33,8 @@ from ..untrusted import MAX_LINES_BYTES, read_small
 from .history import HISTORY_FILE
 from .ranking import Bootstrapped
 from .replicates import differing, parse_replicates
-from .report import MAX_NAME, SCHEMA_VERSION, DataInfo, Report, Sample
-from .report_files import parse_samples, read_report, read_versioned
+from .report import MAX_NAME, DataInfo, Report, Sample
+from .report_files import parse_samples, read_report
 from .sample_outline import outline
 
 SAMPLES_FILE = "samples.jsonl"
@@ -48,13 +48,11 @@ class Stored:
 
     Attributes:
         folder: of the report.
-        report: in today's schema.
-        schema: of the file that it was read from.
+        report: what is in it.
     """
 
     folder: Path
     report: Report
-    schema: int = SCHEMA_VERSION
 
     @property
     def has_samples(self) -> bool:
@@ -92,8 +90,8 @@ class Stored:
 
         Args:
             complete: refuse missing files. Without it, the sentences may be missing, and so may the
-                replicates of a report of schema 1, which had none, or without scores. The sentences
-                of a licensed corpus may always be missing.
+                replicates of a report without scores. The sentences of a licensed corpus may
+                always be missing.
 
         Raises:
             TSTBenchError: a file is missing, damaged, or was changed after it was written, or is a
@@ -106,7 +104,7 @@ class Stored:
             check_inside(self.folder / name, self.folder.parents[2])
         if not os.path.lexists(self.folder / REPLICATES_FILE):
             named = self.report.replicates_sha256 is not None
-            if complete or named or (self.schema > 1 and self.report.scores):
+            if complete or named or self.report.scores:
                 raise InputError(
                     f"{self.folder} has no {REPLICATES_FILE}. Evaluate the system again"
                 )
@@ -304,7 +302,7 @@ def read_stored(folder: Path) -> Stored:
     Raises:
         InputError: there is no readable report.
     """
-    return Stored(folder, *read_versioned(folder / "report.json"))
+    return Stored(folder, read_report(folder / "report.json"))
 
 
 def read_whole(folder: Path, *, complete: bool = True) -> Stored:

@@ -22,7 +22,6 @@ from ...records import Strict
 from ...untrusted import parse_yaml
 from ..history import Earlier
 from ..report import Report, Sample, Sha256, predictions_sha256
-from ..report_schema_1 import ReportSchema1
 from ..results import contradiction
 from .human_judgments import COLUMNS
 from .known_schemas import Fingerprint, OutputRow, ScoreRow, Significance, Tasks, rows_of
@@ -242,14 +241,7 @@ def report(file: PublishedFile) -> Report:
             "write both again with `tstbench evaluate --out`, or leave it out"
         )
     where = f"{file.repo_id}: {PurePosixPath(file.path).with_name('report.json')}"
-    if b'"schema_version": 1' in content[:200]:
-        old = _parse(ReportSchema1, content, where)
-        try:
-            found = old.upgraded()
-        except ValidationError as error:  # two scores of one metric: only later schemas have them
-            raise _unlike(where, error) from None
-    else:
-        found = _parse(Report, content, where)
+    found = _parse(Report, content, where)
     place = "/".join(PurePosixPath(file.path).parts[:2])
     if found.direction != place:
         raise InputError(f"{where} is a report of {found.direction}, but is under {place}")

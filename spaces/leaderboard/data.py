@@ -1,7 +1,6 @@
 """The results: a folder of reports, of which only changed files are read again.
 
-Layout: ``<root>/<dataset>/<source>-to-<target>/<system>/{report.json,samples.jsonl}``, per
-direction an optional ``significance.json``, and an optional ``<root>/human.jsonl``.
+Layout: as :mod:`tstbench.pipelines.results` writes it, and an optional ``<root>/human.jsonl``.
 """
 
 from __future__ import annotations
@@ -18,19 +17,15 @@ from itertools import groupby
 from pathlib import Path
 from threading import Lock, Thread
 from types import MappingProxyType
-from typing import Any
 
 from ...datasets_scripts.directions import Direction
 from ...datasets_scripts.known import DATASETS, DIRECTIONS
 from ...errors import InputError, MissingFileError, TSTBenchError
 from ...files import check_inside
 from ...hub import misunderstood, why_not_downloaded
-from ...pipelines.ranking import ALPHA
 from ...pipelines.report import Report
 from ...pipelines.results import REPLICATES_FILE, SAMPLES_FILE, read_whole
-from ...untrusted import read_json
 from .human import HumanScore, read_human
-from .places import Place
 from .reported import FromHub
 
 _FILES = ("report.json", SAMPLES_FILE, REPLICATES_FILE)
@@ -40,7 +35,6 @@ _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 
 Stamp = tuple[int, ...]  # times of writing and of the last change in ns, size, inode
 Stamps = tuple[Stamp | None, ...]  # of a report and the files beside it
-PlaceFile = Mapping[str, Mapping[str, Place]]  # signature -> system -> its place
 
 
 @dataclass(frozen=True)
@@ -70,7 +64,6 @@ class Board:
     Attributes:
         entries: in the order of the folder tree.
         human: human scores by direction name.
-        places: the content of each ``significance.json``, by direction name.
         problems: one sentence for each file that could not be read, to be shown to the reader.
         revision: changes whenever a file changes.
         unread: how many reports are still being read; nothing of their directions is here yet.
@@ -80,7 +73,6 @@ class Board:
     root: Path
     entries: tuple[Entry, ...]
     human: Mapping[str, tuple[HumanScore, ...]]
-    places: Mapping[str, PlaceFile]
     problems: tuple[str, ...]
     revision: str
     _by_direction: Mapping[str, tuple[Entry, ...]] = field(repr=False)
@@ -202,20 +194,12 @@ class Results:
             except TSTBenchError as error:
                 problems.append(str(error))
         by_direction = _by_direction(found, files, public=self._public)
-        places = {}
-        for file in (Path(name) for name in files if name.endswith("/significance.json")):
-            try:
-                check_inside(file, self.root)
-                places["/".join(file.relative_to(self.root).parts[:2])] = _read_places(file)
-            except TSTBenchError as error:
-                problems.append(str(error))
         human, human_problems = _human(self.root)
         entries = tuple(entry for group in by_direction.values() for entry in group)
         return Board(
             root=self.root,
             entries=entries,
             human=human,
-            places=places,
             problems=(*problems, *human_problems),
             revision=revision,
             _by_direction=MappingProxyType(by_direction),
@@ -275,7 +259,6 @@ def _stamps(root: Path) -> dict[str, Stamp]:
     note(f"{root}/human.jsonl")
     for dataset in _folders(str(root)):
         for direction in _folders(dataset):
-            note(f"{direction}/significance.json")
             for system in _folders(direction):
                 for name in _FILES:
                     note(f"{system}/{name}")
@@ -353,29 +336,3 @@ def _human(root: Path) -> tuple[Mapping[str, tuple[HumanScore, ...]], list[str]]
     except InputError as error:
         return {}, [str(error)]
     return read_human(path)
-
-
-def _read_places(path: Path) -> PlaceFile:
-    """Read ``{signature: {"ranks": {system: [first, last]}, "p_best": {system: p}}}``."""
-    try:
-        content = read_json(path)
-        return {
-            str(signature): _places(facts)
-            for signature, facts in content.items()
-            if isinstance(facts, dict) and "ranks" in facts
-        }
-    except (ValueError, TypeError, AttributeError) as error:
-        shape = '{"<signature>": {"ranks": {"<system>": [first, last]}}}'
-        raise InputError(f"{path} does not have the form {shape}: {error}") from error
-
-
-def _places(facts: Mapping[str, Any]) -> dict[str, Place]:
-    """The places of one signature; without p-values, only who could be first could be best."""
-    p_best = facts.get("p_best", {})
-    found = {}
-    for system, (first, last) in facts["ranks"].items():
-        if not (isinstance(first, int) and isinstance(last, int) and 1 <= first <= last):
-            raise ValueError(f"{[first, last]!r} is not a range of ranks")
-        best = p_best[system] >= ALPHA if system in p_best else not p_best and first == 1
-        found[str(system)] = Place(first, last, best)
-    return found

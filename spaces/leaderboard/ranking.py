@@ -16,7 +16,7 @@ from .groups import Setting
 from .human import HumanScore
 from .places import Place, bold, plain_places
 from .runs import deviation
-from .significance import ComputedPlaces, competing, stored_places
+from .significance import ComputedPlaces, competing
 
 Tested = Literal["tested", "untested"]
 
@@ -100,12 +100,12 @@ def build_ranking(board: Board, setting: Setting, computed: ComputedPlaces) -> R
     """Columns, cells and order.
 
     Args:
-        board: the source of human scores and of the direction's ``significance.json``.
+        board: the source of human scores.
         setting: its entries become rows.
         computed: places computed from replicates, if any.
     """
     entries = setting.entries
-    built = [_metric_column(board, setting, metric, computed) for metric in _metrics(setting)]
+    built = [_metric_column(setting, metric, computed) for metric in _metrics(setting)]
     overall = sum(column.aspect == "overall" for column, _ in built)
     if entries:  # human scores come right after Joint, which sums up the metrics
         human = board.human.get(entries[0].direction.name, ())
@@ -129,7 +129,7 @@ def _metrics(setting: Setting) -> list[str]:
 
 
 def _metric_column(
-    board: Board, setting: Setting, metric: str, computed: ComputedPlaces
+    setting: Setting, metric: str, computed: ComputedPlaces
 ) -> tuple[Column, list[Cell]]:
     entries = setting.entries
     scores = [entry.report.score(metric) for entry in entries]
@@ -139,7 +139,7 @@ def _metric_column(
         for entry, score in zip(entries, scores, strict=True)
         if score is not None and score.value is not None and not entry.report.system.is_bound
     }
-    places, tested = _places(board, entries, metric, values, one.higher_is_better, computed)
+    places, tested = _places(values, one.higher_is_better, computed.get(metric))
     cells = []
     for entry, score in zip(entries, scores, strict=True):
         if score is None:
@@ -179,18 +179,10 @@ def _ranked(cell: Cell, place: Place | None, among: int) -> Cell:
 
 
 def _places(
-    board: Board,
-    entries: Sequence[Entry],
-    metric: str,
-    values: Mapping[str, float],
-    higher_is_better: bool,
-    computed: ComputedPlaces,
+    values: Mapping[str, float], higher_is_better: bool, found: Mapping[str, Place] | None
 ) -> tuple[Mapping[str, Place], Tested]:
-    """Computed places, or those of the direction's file if it fits, otherwise places by value."""
-    if not values:
-        return {}, "untested"
-    found = stored_places(board, entries, metric) or computed.get(metric)
-    if found is not None and found.keys() == values.keys():
+    """Computed places if they were found, otherwise places by value."""
+    if values and found is not None and found.keys() == values.keys():
         return found, "tested"
     return plain_places(values, higher_is_better), "untested"
 

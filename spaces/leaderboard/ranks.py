@@ -13,7 +13,7 @@ from .groups import Setting
 from .overview import Overview, build_overview
 from .query import Query
 from .ranking import Ranking, build_ranking
-from .significance import ComputedPlaces, computed_places, stored_places
+from .significance import ComputedPlaces, computed_places
 from .standings import Standings, standings
 
 _PATIENCE = 0.25  # seconds that a first view may wait, enough for small boards
@@ -33,7 +33,7 @@ class RankCache:
 
     def get(self, board: Board, setting: Setting) -> tuple[ComputedPlaces, bool]:
         """The places known so far in a setting, and whether more are being computed."""
-        if not _worthwhile(board, setting):
+        if len(setting.entries) < 2:
             return {}, False
         found = self._soon(*_places(board, setting))
         return found or {}, found is None
@@ -75,13 +75,13 @@ class RankCache:
 
     def ask(self, board: Board, settings: Iterable[Setting]) -> None:
         """Have the places of many settings computed: one moment for all instead of one for each."""
-        wanted = [self._asked(*_places(board, s))[0] for s in settings if _worthwhile(board, s)]
+        wanted = [self._asked(*_places(board, s))[0] for s in settings if len(s.entries) > 1]
         futures.wait(wanted, timeout=_PATIENCE)
 
     def standings(self, board: Board, overview: Overview) -> tuple[Standings, bool]:
         """The places and mean ranks of an overview known so far, and whether more are computed."""
         key = (board.revision, overview.metric, overview.columns)
-        found = self._soon(key, partial(standings, board, overview))
+        found = self._soon(key, partial(standings, overview))
         return found or Standings(), found is None
 
     def _asked(
@@ -109,10 +109,3 @@ def _places(board: Board, setting: Setting) -> tuple[object, Callable[[], Comput
     labels = tuple(entry.label for entry in setting.entries)
     key = (board.revision, setting.entries[0].direction.name, setting.key, labels)
     return key, partial(computed_places, setting.entries)
-
-
-def _worthwhile(board: Board, setting: Setting) -> bool:
-    """Whether there are systems to compare and a metric whose places the file does not say."""
-    entries = setting.entries
-    metrics = {score.metric for entry in entries for score in entry.report.scores}
-    return len(entries) > 1 and any(stored_places(board, entries, m) is None for m in metrics)

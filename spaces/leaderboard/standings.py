@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...pipelines.ranking import Bootstrapped
-from .data import Board, Entry
+from .data import Entry
 from .head_to_head import ranks_of
 from .overview import Overview
 from .places import Place, plain_places
-from .significance import replicates_of, stored_places, tested_places
+from .significance import replicates_of, tested_places
 
 _INTERVAL = (2.5, 97.5)  # percentiles
 
@@ -32,17 +32,17 @@ class Standings:
     mean_ranks: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
 
-def standings(board: Board, overview: Overview) -> Standings:
+def standings(overview: Overview) -> Standings:
     """Read the replicates of all ranked systems and compare them, column by column."""
     replicates = [_column_replicates(overview, i) for i in range(len(overview.columns))]
     places, tested = [], []
     for i, found in enumerate(replicates):
-        own = _stored(board, overview, i)
-        if own is None and found:
-            own = tested_places(found, higher_is_better=overview.higher_is_better)
-        tested.append(own is not None)
+        higher = overview.higher_is_better
+        tested.append(bool(found))
         places.append(
-            plain_places(_values(overview, i), overview.higher_is_better) if own is None else own
+            tested_places(found, higher_is_better=higher)
+            if found
+            else plain_places(_values(overview, i), higher)
         )
     return Standings(places, tested, mean_rank_intervals(overview, replicates))
 
@@ -58,12 +58,6 @@ def _entries(overview: Overview, i: int) -> dict[str, Entry]:
 
 def _values(overview: Overview, i: int) -> dict[str, float]:
     return {row.system: v for row in overview.systems if (v := row.values[i]) is not None}
-
-
-def _stored(board: Board, overview: Overview, i: int) -> Mapping[str, Place] | None:
-    """The places in the direction's file, by the overview's names."""
-    entries = _entries(overview, i)
-    return stored_places(board, list(entries.values()), overview.metric) if entries else None
 
 
 def _column_replicates(overview: Overview, i: int) -> Mapping[str, Bootstrapped]:

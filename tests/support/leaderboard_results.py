@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tstbench.datasets_scripts.load import load_test_set
-from tstbench.files import write_json
 from tstbench.metrics.registry import METRICS, benchmark_metrics
+from tstbench.metrics.result import finite
 from tstbench.pipelines.evaluate import evaluate, write_evaluation
 from tstbench.pipelines.outputs import Outputs, read_outputs
 from tstbench.pipelines.report import (
@@ -25,7 +25,6 @@ from tstbench.pipelines.report import (
     score_recipe,
 )
 from tstbench.pipelines.report_files import write_report
-from tstbench.pipelines.report_schema_1 import ReportSchema1
 from tstbench.pipelines.results import folder_name, known_data, submission_folder
 from tstbench.pipelines.scoring import scoring
 from tstbench.pipelines.transfer import baseline_info, predict
@@ -82,41 +81,27 @@ def report(name, values, direction=THERE, *, fingerprint="0", left_out=(), info=
     )
 
 
-def as_schema_1(one: Report) -> dict:
-    """The report as a file of schema 1, which had no replicates; it must be one that it had."""
-    content = one.model_dump(mode="json", exclude={"samples_sha256", "replicates_sha256"})
-    for new in ("key", "made_with", "recipe", "profile"):
-        for score in content["scores"]:
-            score.pop(new)
-    for omission in content["left_out"]:
-        omission.pop("recipe")
-    for new, score in zip(content["scores"], one.scores, strict=True):
-        new["signature"] = f"{score.signature.replace('|v:1', '', 1)}|{score.made_with}"
-    profile = one.scores[0].profile if one.scores else "embedded"
-    return {**content, "schema_version": 1, "profile": profile}
+def write_whole(direction: Path, one: Report, samples, *, backwards=False) -> Path:
+    """Write a report with replicates whose interval is the report's.
 
-
-def in_schema_1(one: Report) -> dict | None:
-    """What a file of schema 1 has, if it can say everything."""
-    old = as_schema_1(one)
-    try:
-        read = ReportSchema1.model_validate(old).upgraded()
-    except ValueError:
-        return None
-    plain = [s.model_copy(update={"recipe": "0" * 64}) for s in read.scores]
-    return old if plain == list(one.scores) else None
-
-
-def write_whole(direction: Path, one: Report, samples) -> Path:
-    """Write a report with replicates whose interval is the report's."""
+    Of two systems, any difference is significant; if the replicates of one of them are
+    ``backwards``, only one of about two is.
+    """
     places = np.linspace(-1 / 0.95, 1 / 0.95, 1000)  # percentiles 2.5 and 97.5: -1 and 1
-    values = {s.key: np.nan if s.value is None else s.value for s in one.scores}
+    if backwards:
+        places = places[::-1]
+    values = {s.key: np.nan if s.value is None else finite(s.value) for s in one.scores}
     replicates = io.BytesIO()
     columns = {key: np.append(value, value + places) for key, value in values.items()}
     pq.write_table(pa.table(columns), replicates)
-    outputs = predictions_sha256([s.prediction for s in samples])
+    outputs = predictions_sha256([s.prediction for s in samples]) if samples else one.outputs_sha256
     scores = tuple(
-        s.model_copy(update={"recipe": score_recipe(outputs, one.data.fingerprint, s.signature)})
+        s.model_copy(
+            update={
+                "value": None if s.value is None else finite(s.value),
+                "recipe": score_recipe(outputs, one.data.fingerprint, s.signature),
+            }
+        )
         for s in one.scores
     )
     digest = hashlib.sha256(replicates.getvalue()).hexdigest()
@@ -131,23 +116,12 @@ def write_whole(direction: Path, one: Report, samples) -> Path:
     return folder
 
 
-def write(root: Path, one: Report, samples=(), folder=None, *, whole=False) -> Path:
-    """Write a report where it belongs; without samples, without ``samples.jsonl``.
-
-    In schema 1, which had no replicates; ``whole``, or if that cannot say it, in today's with them.
-    """
-    direction = root / one.direction
-    number = len(list(direction.glob("*"))) if direction.exists() else 0
-    old = None if whole else in_schema_1(one)
-    if old is None:
-        target = write_whole(direction, one, samples)
-    else:
-        target = direction / (folder or f"system-{number}")
-        write_report(target, one, list(samples))
-        write_json(target / "report.json", old)
+def write(root: Path, one: Report, samples=(), *, backwards=False) -> Path:
+    """Write a report where it belongs; without samples, without ``samples.jsonl``."""
+    folder = write_whole(root / one.direction, one, samples, backwards=backwards)
     if not samples:
-        (target / "samples.jsonl").unlink()
-    return target
+        (folder / "samples.jsonl").unlink()
+    return folder
 
 
 def sample(number, source, prediction, references=(), **scores):
@@ -217,7 +191,7 @@ def several_directions(root: Path) -> Path:
                 else 900.0 - 30 * strength
                 for metric, facts in ((name, METRICS[name]) for name in benchmark_metrics())
             }
-            write(root, report(name, values, direction, info=info, **scorers), folder=name)
+            write(root, report(name, values, direction, info=info, **scorers))
     return root
 
 

@@ -206,7 +206,7 @@ def test_an_old_tab_outlives_the_server_and_the_results(visit, served, root):
     page.wait_for_selector("text=The server did not answer")
     for folder in (root / SEVERAL[3]).iterdir():
         (folder / "report.json").unlink()
-    write(root, report("new", {"acc": 5.0}, SEVERAL[0]), folder="new")
+    write(root, report("new", {"acc": 5.0}, SEVERAL[0]))
     served[0] = launch(root, port=port, block=False)
     page.click("nav [data-link=ranking]")
     page.wait_for_selector(f"text={SEVERAL[3]} has no results yet")

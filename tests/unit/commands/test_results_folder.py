@@ -11,7 +11,7 @@ from tstbench.pipelines.results_folder import check_results_folder
 @pytest.fixture
 def here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    folder = write(tmp_path / "all" / "results", report("ours", {"s_bleu": 1.0}), folder="ours")
+    folder = write(tmp_path / "all" / "results", report("ours", {"s_bleu": 1.0}))
     (folder.parent / "significance.json").write_text("{}")
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "a.txt").write_text("x\n")

@@ -4,7 +4,6 @@ import hashlib
 
 import pyarrow as pa
 import pytest
-from places import GOLDEN
 from published_files import (
     AT,
     COMPARISON,
@@ -25,15 +24,12 @@ from published_files import (
     whole,
 )
 
-from tstbench.pipelines.hub import known_records as records
 from tstbench.pipelines.hub.known_files import check_known
-from tstbench.pipelines.hub.known_records import PublishedFile
 from tstbench.pipelines.hub.known_schemas import rows_of
 from tstbench.pipelines.report import Report
 
 UNLIKE = "is not as TSTBench writes it, so it is not published"
 AGAIN = "Write it again with TSTBench, or leave it out"
-SCHEMA_1 = GOLDEN / "schema_1" / AT / "copy/report.json"
 
 
 RECORDS = [
@@ -116,14 +112,6 @@ def test_what_passes():
         files.append({f"{at}/{name}.{end}": content, f"{at}/report.json": whole(report)})
     for some in files:
         check_known("dataset", REPO, some)
-
-
-def test_a_report_of_the_first_release():
-    """The file was written by TSTBench 0.1.0."""
-    path = f"{AT}/copy/report.json"
-    check_known("dataset", REPO, {path: SCHEMA_1.read_bytes()})
-    found = records.report(PublishedFile(REPO, path, {path: SCHEMA_1.read_bytes()}))
-    assert (found.schema_version, found.tstbench, found.profile) == (2, "0.1.0", "embedded")
 
 
 def test_sentences_have_the_columns_of_a_dataset():

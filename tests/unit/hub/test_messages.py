@@ -1,9 +1,6 @@
 """Every file that is not published, and what a repository or a model's results may not be."""
 
-import json
-
 import pyarrow as pa
-from places import GOLDEN
 from published_files import (
     AT,
     COMPARISON,
@@ -40,7 +37,6 @@ SAMPLES, DRAWN, RECORD = (
 OF_COPY = {path: content for path, content in WHOLE.items() if path.startswith(f"{AT}/copy")}
 STUDY = {"dataset": "gyafc_fr", "direction": "gyafc_fr/informal-to-formal"}
 UNHEARD = {**JUDGMENT, "dataset": "unheard", "direction": "unheard/a-to-b"}
-SCHEMA_1 = json.loads((GOLDEN / "schema_1" / RECORD).read_bytes())
 ACC, PPL = REPORT["scores"]
 ROWS = [row.model_dump() for row in rows_of(Report.model_validate(REPORT))]
 CARD = {"README.md": b"# Card\n"}
@@ -97,10 +93,6 @@ def beside_report(path, content, **changed):
 
 def scores(*changed):
     return known(RECORD, whole({**REPORT, "scores": changed}), **OF_COPY)
-
-
-def earlier(**changed):
-    return known(RECORD, whole({**SCHEMA_1, **changed}))
 
 
 def board(content):
@@ -253,30 +245,6 @@ def repository(kind="dataset", repo_id="tstbench/toy", files=CARD, **more):
             {"acc": [1.0], "other": [1.0]},
             {"acc": ["Yes."], "ppl": [1.0]},
         )
-    ),
-    # -- reports of the first release
-    (
-        InputError,
-        "history.jsonl, line 1",
-        known(f"{AT}/copy/history.jsonl", b"{}", **{RECORD: whole(SCHEMA_1)}),
-    ),
-    (
-        InputError,
-        f"{RECORD} is not as TSTBench writes it, so it is not published: tst",
-        earlier(tstbench=None),
-    ),
-    (
-        InputError,
-        "two scores have the same key",
-        earlier(scores=[*SCHEMA_1["scores"][:2], SCHEMA_1["scores"][0]]),
-    ),
-    *(
-        (
-            InputError,
-            "scores.1.signature",
-            earlier(scores=[SCHEMA_1["scores"][1], {**SCHEMA_1["scores"][0], "signature": wrong}]),
-        )
-        for wrong in ("", "acc|n")
     ),
     # -- files of other kinds
     *(

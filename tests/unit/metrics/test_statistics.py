@@ -150,14 +150,6 @@ def test_signatures_carry_where_they_were_made():
             Signature.of("acc", {"nltk": value})
 
 
-def test_a_signature_of_schema_1_loses_versions_and_bertscores_protocol():
-    old = "r_bert|protocol:x|tstbench:0.1.0|layer:9|nltk:3|sacrebleu:2"
-    signature = Signature.parse_schema_1(old)
-    assert str(signature) == "r_bert|v:1|layer:9"
-    assert signature.made_with == "tstbench:0.1.0|nltk:3|sacrebleu:2"
-    assert str(Signature.parse_schema_1("acc|protocol:x|n:nltk")) == "acc|v:1|protocol:x|n:nltk"
-
-
 def test_a_p_value_by_hand():
     """Differences centred on 2 are -2, -1, 0, 3, of which two are as large as 2 either way."""
     assert p_value(2.0, np.array([0.0, 1, 2, 5])) == (2 + 1) / (4 + 1)

@@ -13,7 +13,6 @@ from analysis_results import (
     sentence_values,
 )
 from leaderboard_results import BACK, THERE, report, sample, signature, write
-from places import GOLDEN
 from scipy import stats
 from tiny_models import make_bert, make_distilbert
 
@@ -56,7 +55,6 @@ from tstbench.pipelines.prepare import prepare
 from tstbench.pipelines.ranked_table import direction_table
 
 YELP = ("negative-to-positive", "positive-to-negative")
-SCHEMA_1 = GOLDEN / "schema_1"
 
 
 @pytest.fixture(scope="module")
@@ -678,12 +676,10 @@ def test_of_yelp_the_references_are_more_intermixed_than_the_test_sentences(tmp_
 def test_of_two_signatures_the_table_and_the_analysis_rank_by_the_same(tmp_path):
     """One system has the first, three have the second; by (1), ``lone`` would be the best."""
     others = {"a": 30.0, "b": 50.0, "c": 40.0}
-    write(
-        tmp_path, report("lone", {"s_bleu": 90.0}, version="1"), [sample(0, "x", "y")], whole=True
-    )
+    write(tmp_path, report("lone", {"s_bleu": 90.0}, version="1"), [sample(0, "x", "y")])
     for name, value in others.items():
         one = report(name, {"s_bleu": value}, version="2")
-        write(tmp_path, one, [sample(0, "x", f"{name} y")], whole=True)
+        write(tmp_path, one, [sample(0, "x", f"{name} y")])
     (results,) = read_run(tmp_path)
     table = direction_table(results.standings)
     assert (
@@ -696,22 +692,9 @@ def test_of_two_signatures_the_table_and_the_analysis_rank_by_the_same(tmp_path)
 # -- reading ---------------------------------------------------------------------------------------
 
 
-def test_results_of_an_old_version_have_no_ranks(tmp_path):
-    import json
-    import shutil
-
-    old = next(SCHEMA_1.rglob("report.json")).parent
-    direction = json.loads((old / "report.json").read_text())["direction"]
-    shutil.copytree(old, tmp_path / direction / old.name)
-    (results,) = read_run(tmp_path)
-    assert results.columns
-    assert results.standings.ranks == {} or not any(results.standings.ranks.values())
-    assert results.samples
-
-
 def test_a_damaged_system_is_left_out_and_said(tmp_path, capsys):
     handmade(tmp_path, systems=("alpha", "beta"))
-    (tmp_path / THERE / "system-0" / "samples.jsonl").write_text("{}\n")
+    (tmp_path / THERE / "alpha" / "samples.jsonl").write_text("{}\n")
     (results,) = read_run(tmp_path)
     assert {r.system.name for r in results.reports} == {"beta", "copy"}
     assert "left out" in capsys.readouterr().err

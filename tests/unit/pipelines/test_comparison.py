@@ -203,7 +203,7 @@ def test_of_two_sentences_nothing_is_better_and_it_is_said_why(tmp_path):
     assert verdict(compared, ("kept", "other")) == f"No metric could be tested: {why}."
     assert why in show(root).html
     board = Results(root).board()
-    overview = standings(board, build_overview(board, "s_bleu"))
+    overview = standings(build_overview(board, "s_bleu"))
     assert {name: (p.ranks, p.best) for name, p in overview.places[0].items()} == {
         "kept": ((1, 2), False), "other": ((1, 2), False),
     }  # fmt: skip

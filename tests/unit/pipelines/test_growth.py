@@ -2,10 +2,8 @@
 
 import dataclasses
 import json
-import shutil
 
 import pytest
-from places import GOLDEN
 from prepared import DIRECTION, command_line, prepared_home, refusal
 
 from tstbench.datasets_scripts.added import load_data
@@ -27,7 +25,6 @@ from tstbench.spaces.leaderboard.data import Results
 from tstbench.spaces.leaderboard.groups import settings
 
 BLEU_13A = {"bleu": {"protocol": "13a"}}
-SCHEMA_1 = GOLDEN / "schema_1"
 CHEAP = ("s_bleu", "r_bleu")
 NAMES = ("copy", "random-target", "delete-retrieve", *(f"reference-{i}" for i in range(1, 5)))
 
@@ -266,6 +263,7 @@ def test_a_folder_is_never_taken_from_another_system_nor_from_a_later_version(tm
     [
         ("report.json", b'"value": 36', b'"value": 37', "the value of r_bleu differs from"),
         ("report.json", b"refs:first", b"refs:second", "the recipe of r_bleu"),
+        ("report.json", b'_version": 2', b'_version": 1', "from before the first release. Eval"),
         ("samples.jsonl", b'"id"', b'"Id"', "samples.jsonl is damaged"),
         ("replicates.parquet", b"PAR1", b"PAR2", "replicates.parquet is damaged"),
     ],
@@ -284,44 +282,6 @@ def test_damaged_results_are_named_and_scored_again(
     assert expected in said
     after = {n: c for n, (c, _) in files(tmp_path).items() if not n.startswith("damaged/")}
     assert after == {n: c for n, (c, _) in before.items()}
-
-
-# -- schema 1 --------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def old(tmp_path):
-    """``copy`` on mini with acc, s_bleu and r_bleu, as TSTBench 0.1.0 wrote it."""
-    return shutil.copytree(SCHEMA_1, tmp_path / "old")
-
-
-def test_a_report_of_schema_1_is_read(old):
-    report = read(old)
-    written = json.loads((old / DIRECTION / "copy" / "report.json").read_text())
-    assert written["schema_version"] == 1
-    assert [s.value for s in report.scores] == [s["value"] for s in written["scores"]]
-    bleu = report.score("r_bleu")
-    assert "sacrebleu" not in bleu.signature
-    assert bleu.signature.startswith("r_bleu|v:1|")
-    assert bleu.made_with == "nltk:3.10.4|sacrebleu:2.6.0|tstbench:0.1.0"
-    Stored(old / DIRECTION / "copy", report).check_whole()
-
-
-def test_a_report_of_schema_1_stays_where_nothing_is_new_and_grows_in_place(
-    old, outputs, test_set, computed
-):
-    before = files(old)
-    evaluate(outputs[:1], test_set, scoring(["acc"]), root=old)  # BLEU's signature says more now
-    assert (computed, files(old)) == ([], before)
-    values = {s.metric: s.value for s in read(old).scores}
-    evaluate(outputs[:1], test_set, scoring(["multi_bleu"]), root=old)
-    assert [metric for _, metric in computed] == ["multi_bleu"]
-    written = json.loads((old / DIRECTION / "copy" / "report.json").read_text())
-    assert written["schema_version"] == 2
-    assert [s["metric"] for s in written["scores"]] == ["acc", "s_bleu", "r_bleu", "multi_bleu"]
-    grown = read(old)
-    assert {m: grown.score(m).value for m in values} == values
-    Stored(old / DIRECTION / "copy", grown).check_whole()
 
 
 # -- what the leaderboard makes of it --------------------------------------------------------------

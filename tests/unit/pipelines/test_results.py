@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from leaderboard_results import THERE, as_schema_1, report, sample
+from leaderboard_results import THERE, report, sample
 
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError, TSTBenchError
@@ -230,11 +230,6 @@ def test_missing_files(tmp_path):
     assert refused(folder) == refused(folder, complete=False) == told
     edit(folder, replicates_sha256=None)  # as if it had never had any
     assert refused(folder, complete=False) == told
-    old = as_schema_1(read_stored(folder).report)
-    (folder / "report.json").write_text(json.dumps(old))
-    assert refused(folder) == told
-    read_stored(folder).check_whole(complete=False)
-    assert read_stored(folder).bootstrapped() == {}
     nothing = make(tmp_path, "nothing", scores=[], replicates_sha256=None)
     (nothing / "replicates.parquet").unlink()
     read_stored(nothing).check_whole(complete=False)

@@ -237,15 +237,14 @@ def test_the_hub_gets_the_others(kind, whole, tmp_path):
     assert BAD.encode() not in repository.read(published["scores.jsonl"])
 
 
-def test_judgments_and_comparisons_elsewhere_are_not_read(whole, tmp_path):
+def test_judgments_elsewhere_are_not_read(whole, tmp_path):
     root = tmp_path / "results"
     shutil.copytree(whole, root)
     (tmp_path / "human.jsonl").write_text("")
     (root / "human.jsonl").symlink_to(tmp_path / "human.jsonl")
-    outside(root / THERE, "significance.json")
     board = Results(root).board()
-    assert (len(board.entries), board.places, board.human) == (4, {}, {})
-    assert sum("is a link that leads out of" in one for one in board.problems) == 2
+    assert (len(board.entries), board.human) == (4, {})
+    assert sum("is a link that leads out of" in one for one in board.problems) == 1
     with pytest.raises(InputError, match=r"human\.jsonl is a link that leads out of"):
         build_all(tmp_path / "hub", datasets=(), results=root, only=("results",))
 
@@ -319,22 +318,19 @@ def test_a_link_in_a_circle_or_a_file_among_the_folders_harms_nobody(whole, tmp_
     for place in (root, root / "mini", root / THERE):
         (place / "loop").symlink_to(place / "loop")
         (place / "notes.txt").write_text("notes")
-    (root / THERE / "significance.json").unlink()
-    (root / THERE / "significance.json").write_text("[" * 100_000)
     (root / "human.jsonl").write_text('{"a":' * 100_000)
     board = Results(root).board()
     assert len(board.entries) == 4
     said = "\n".join(board.problems)
-    assert "significance.json" in said
     assert "human.jsonl, line 1" in said
     (standings,) = read_standings(root)
     assert len(standings.reports) == 4
 
 
 def test_a_report_without_scores_is_named_by_every_view(tmp_path):
-    write(tmp_path, report("empty", {}), folder="empty")
+    write(tmp_path, report("empty", {}))
     nothing = Results(tmp_path).board()
-    write(tmp_path, report("one", {"s_bleu": 50.0}), folder="one")
+    write(tmp_path, report("one", {"s_bleu": 50.0}))
     board = Results(tmp_path).board()
     assert [entry.label for entry in board.entries] == ["one"]
     assert "empty/report.json has no scores" in board.problems[0]

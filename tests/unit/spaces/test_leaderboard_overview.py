@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 import yaml
-from leaderboard_pages import Page, column, ranking_of, show
+from leaderboard_pages import Page, ranking_of, show
 from leaderboard_results import (
     BACK,
     HOSTILE,
@@ -16,14 +16,12 @@ from leaderboard_results import (
     real_results,
     report,
     several_directions,
-    signature,
     write,
 )
 from places import ROOT
 
 from tstbench.citation import BIBTEX, PAPER
 from tstbench.datasets_scripts.load import load_test_set
-from tstbench.files import write_json
 from tstbench.metrics.registry import benchmark_metrics
 from tstbench.pipelines.evaluate import evaluate, write_evaluation
 from tstbench.pipelines.outputs import Outputs
@@ -33,10 +31,12 @@ from tstbench.pipelines.read_standings import read_standings
 from tstbench.pipelines.scoring import scoring
 from tstbench.spaces.leaderboard.data import Results
 from tstbench.spaces.leaderboard.download import FORMS, download
+from tstbench.spaces.leaderboard.groups import settings
 from tstbench.spaces.leaderboard.overview import build_overview
 from tstbench.spaces.leaderboard.prerender import preview
 from tstbench.spaces.leaderboard.query import VIEWS, Query
 from tstbench.spaces.leaderboard.ranks import RankCache
+from tstbench.spaces.leaderboard.significance import computed_places
 from tstbench.spaces.leaderboard.standings import mean_rank_intervals, standings
 
 
@@ -119,8 +119,8 @@ class TestMeanRank:
 
     def test_the_interval_of_a_case_worked_by_hand(self, root):
         for direction in (THERE, BACK):
-            write(root, report("a", {"acc": 60.0}, direction), folder="a")
-            write(root, report("b", {"acc": 50.0}, direction), folder="b")
+            write(root, report("a", {"acc": 60.0}, direction))
+            write(root, report("b", {"acc": 50.0}, direction))
         overview = build_overview(Results(root).board(), "acc")
         # THERE: a always wins. BACK: a wins in 900 of 1000 replicates.
         one = np.full(1000, 60.0)
@@ -150,7 +150,7 @@ class TestMeanRank:
             outputs = [Outputs(name, tuple(some)) for name, some in lines.items()]
             write_evaluation(evaluate(outputs, test_set, scoring(["s_bleu"]), {}), root)
         board = Results(root).board()
-        found = standings(board, build_overview(board, "s_bleu"))
+        found = standings(build_overview(board, "s_bleu"))
         assert found.mean_ranks == {"near": (1.0, 1.0), "far": (2.0, 2.0)}
         assert found.tested == [True, True]
         html = show(root, view="overview", metric="s_bleu").html
@@ -169,24 +169,22 @@ class TestBold:
 
     @pytest.fixture
     def tested(self, root):
-        for name, value in (("a", 50.0), ("b", 49.0), ("c", 48.0), ("copy", 99.0)):
-            write(root, report(name, {"acc": value}), folder=name)
-        facts = {
-            "ranks": {"a": [1, 3], "b": [1, 2], "c": [2, 3]},  # c is worse than b, but not than a
-            "p_best": {"a": 1.0, "b": 0.3, "c": 0.06},
-        }
-        write_json(root / THERE / "significance.json", {signature("acc"): facts})
+        for name, value in (("a", 50.0), ("b", 49.0), ("c", 48.5), ("copy", 99.0)):
+            # c is worse than b, whose replicates have its order, but not than a.
+            write(root, report(name, {"acc": value}), backwards=name in "bc")
         return root
 
     def test_is_the_comparison_with_the_best_and_not_the_rank(self, tested):
-        ranking = ranking_of(tested)
-        i = column(ranking, "acc")
-        found = {row.entry.label: row.cells[i].best for row in ranking.rows}
-        assert found == {"a": True, "b": True, "c": True, "copy": False}
+        entries = settings(Results(tested).board().of(THERE))[0].entries
+        ranking = ranking_of(tested, computed=computed_places(entries))
+        found = {r.entry.label: (r.cells[0].ranks, r.cells[0].best) for r in ranking.rows}
+        assert found == {
+            "a": ((1, 3), True), "b": ((1, 2), True), "c": ((2, 3), True), "copy": (None, False),
+        }  # fmt: skip
 
     def test_is_the_same_in_the_overview(self, tested):
         html = show(tested, view="overview", metric="acc").html
-        assert re.findall(r"<b>([\d.]+)</b>", html) == ["50.0", "49.0", "48.0"]
+        assert re.findall(r"<b>([\d.]+)</b>", html) == ["50.0", "49.0", "48.5"]
 
     @pytest.mark.parametrize("view", ["ranking", "overview"])
     def test_is_not_for_a_lone_system(self, root, view):

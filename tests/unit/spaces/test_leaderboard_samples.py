@@ -252,7 +252,7 @@ class TestSamples:
 
     def test_a_damaged_file_is_named(self, root):
         one = [sample(0, "s", "p", acc=1.0)]
-        folder = write(root, report("a", {"acc": 1.0}), one, whole=True)
+        folder = write(root, report("a", {"acc": 1.0}), one)
         (folder / "samples.jsonl").write_text('{"id": 3}\n')
         assert "samples.jsonl is damaged: it does not match" in show(root, view="samples").html
 

@@ -29,8 +29,8 @@ from ..datasets_scripts.known import parse_direction
 from ..errors import InputError, TSTBenchError, require
 from ..files import home, write_text
 from ..talk import say
-from ..trainers.learning.pace import agreed, ask_before
-from ..trainers.load import takes_long
+from ..trainers.learning.pace import agreed
+from ..trainers.load import ask_if_long
 from ..trainers.train import system_config
 from .cells import SystemCell
 from .jobs import Job, Outcome, Work, Workplace
@@ -166,19 +166,11 @@ class Ray:
                 most = {k: max((node.get(k, 0) for node in nodes), default=0) for k in wanted}
                 raise InputError(
                     f"{job.id} takes {_in_words(wanted)}, and no node of the cluster has that: at "
-                    f"most {_in_words(most)}. Change 'resources' of {job.system or 'the system'} "
-                    "in the suite, or add a node"
+                    f"most {_in_words(most)}, on one or another. Change 'resources' of "
+                    f"{job.system or 'the system'} in the suite, or add a node"
                 )
         if self._storage:
             self._storage.check()
-        slow = [] if self._gpus else [job.system for job in jobs if _takes_long(job)]
-        if slow:
-            ask_before(
-                f"{len(slow)} trainings with published settings take hours or days each without a "
-                f"GPU, which the cluster does not have ({', '.join(dict.fromkeys(slow))})",
-                "'tstbench run' does it with --yes; 'preset = \"small\"' of a system takes half an "
-                "hour",
-            )
         self._jobs = {job.id: job for job in jobs}
         url = self._storage.url if self._storage else ""
         corpora = tuple(added.REGISTERED.values())
@@ -196,6 +188,8 @@ class Ray:
                 self._busy_here += 1
                 self._here.put(job)
                 return
+            if job.kind == "train" and not self._gpus:
+                _ask_if_long(job)
             files = self._files_for(job)
         except TSTBenchError as error:
             self._busy_here += 1
@@ -244,7 +238,8 @@ class Ray:
             return outcome
         log = self._work.root / "logs" / f"{job.id.replace(' ', '-').replace('/', '-')}.log"
         write_text(log, f"{job.id}, {outcome.where}\n{outcome.log}\n{outcome.why}\n")
-        return replace(outcome, why=f"{outcome.why} ({outcome.where}; log: {log})")
+        say(f"failed: {job.id}, {outcome.where}; log: {log}")
+        return outcome
 
     def _files_for(self, job: Job) -> dict[str, str]:
         """What a job needs of those before it, and what there is of itself; stored."""
@@ -280,7 +275,7 @@ class Ray:
         host, _, port = (address or "").rpartition(":")
         if host and port.isdigit():
             try:
-                socket.create_connection((host.removeprefix("ray://"), int(port)), 10).close()
+                socket.create_connection((host, int(port)), 10).close()
             except OSError as error:
                 raise InputError(
                     f"nobody answers at {address}: {error}. 'ray status' on the head node says "
@@ -294,7 +289,7 @@ class Ray:
                 logging_level="ERROR",
                 **({} if address else {"include_dashboard": False}),
             )
-        except (ConnectionError, ValueError, RuntimeError) as error:
+        except (OSError, ValueError, RuntimeError, self._ray.exceptions.RayError) as error:
             raise InputError(
                 f"no Ray cluster at {address}: {error}. If it was started with a token, it takes "
                 "RAY_AUTH_MODE=token and the same ~/.ray/auth_token here"
@@ -365,13 +360,12 @@ def _opened(shared: _Shared) -> tuple[Workplace, Storage | None]:
     return Workplace(shared.work), None
 
 
-def _takes_long(job: Job) -> bool:
-    """Whether a job is a training of hours on a machine without a GPU."""
-    if job.kind != "train" or not isinstance(job.cell, SystemCell):
-        return False
-    learned, chosen = parse_direction(job.direction), job.cell.choice
-    config = system_config(job.cell.name, learned, chosen.settings, preset=chosen.preset)
-    return takes_long(job.cell.name, learned, config, "cpu")
+def _ask_if_long(job: Job) -> None:
+    """Ask before a training of hours; a worker has no terminal."""
+    if isinstance(job.cell, SystemCell):
+        learned, chosen = parse_direction(job.direction), job.cell.choice
+        config = system_config(job.cell.name, learned, chosen.settings, preset=chosen.preset)
+        ask_if_long(job.cell.name, learned, config, "cpu")
 
 
 def _is_local(job: Job) -> bool:

@@ -117,7 +117,9 @@ class Left:
 
     def out(self, direction: str, names: Sequence[str], reason: str) -> None:
         """Leave these systems out."""
-        if reason not in self.reasons and names:
+        if not names:
+            return
+        if reason not in self.reasons:
             say(f"left out: {', '.join(names)} on {direction}: {reason}")
         self.reasons[reason] = self.reasons.get(reason, 0) + len(names)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import Field, JsonValue
+from pydantic import AfterValidator, Field, JsonValue
 
 from ..datasets_scripts.strict_toml import read_toml
 from ..errors import unknown_name
@@ -20,11 +20,17 @@ from .scoring import Scoring, scoring
 _OURS = Path(__file__).with_name("suites")
 
 
+def _whole_if_several(gpus: float) -> float:
+    if gpus > 1 and gpus % 1:
+        raise ValueError("more than one GPU is a whole number")
+    return gpus
+
+
 class Resources(Strict):
     """What a system takes to be trained and to rewrite; what is not given is the engine's."""
 
-    cpus: Annotated[float, Field(gt=0)] | None = None
-    gpus: Annotated[float, Field(ge=0)] | None = None
+    cpus: Annotated[float, Field(ge=0.01)] | None = None
+    gpus: Annotated[float, Field(ge=0), AfterValidator(_whole_if_several)] | None = None
     memory: Annotated[float, Field(gt=0)] | None = None  # GiB
 
 

@@ -164,17 +164,25 @@ def _trained(
     name: str, data: TrainingData, config: SystemConfig, called: str, device: str
 ) -> StoredSystem:
     """Train a system; the user is asked if that takes hours."""
-    direction = data.direction.name
-    if takes_long(name, data.direction, config, device):
+    ask_if_long(name, data.direction, config, device)
+    run = read_settings(Run, {"device": device}, "training")
+    return train_system(name, data, config, called=called, run=run)
+
+
+def ask_if_long(name: str, direction: Direction, config: SystemConfig, device: str) -> None:
+    """Ask before a training that takes hours or days; see :func:`.pace.ask_before`.
+
+    Raises:
+        InputError: the answer is no, or there is no terminal to ask on.
+    """
+    if takes_long(name, direction, config, device):
         ask_before(
             f"{name} is not trained for {direction} yet, and with the published settings this "
-            "takes hours or days without a GPU",
+            "takes hours or days on a CPU",
             "'tstbench transfer' and 'tstbench run' do it with --yes; or train a small one in half "
             f"an hour, tstbench train {name} --preset small --direction {direction} --out FOLDER, "
             "and give FOLDER",
         )
-    run = read_settings(Run, {"device": device}, "training")
-    return train_system(name, data, config, called=called, run=run)
 
 
 def takes_long(name: str, direction: Direction, config: SystemConfig, device: str) -> bool:

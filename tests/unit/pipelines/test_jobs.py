@@ -65,6 +65,12 @@ def test_a_score_that_compares_systems_comes_after_all_that_write(tmp_path):
     )
 
 
+def test_a_reason_without_a_cell_is_none():
+    left = Left()
+    left.out("a/b", [], "no disk")
+    left.check(3)
+
+
 class Recorded(InProcess):
     """Does no job, but says which could not be done."""
 

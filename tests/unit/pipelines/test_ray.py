@@ -89,10 +89,13 @@ JOBS = [
 @pytest.mark.parametrize(
     ("resources", "named"),
     [
-        ("cpus = 8", "takes 8 CPUs, and no node of the cluster has that: at most 1 CPUs"),
+        (
+            "cpus = 8",
+            "takes 8 CPUs, and no node of the cluster has that: at most 1 CPUs, on one or another",
+        ),
         (
             "gpus = 1",
-            "takes 1 CPUs, 1 GPUs, and no node of the cluster has that: at most 1 CPUs, 0",
+            "takes 1 CPUs, 1 GPUs, and no node of the cluster has that: at most 1 CPUs, 0 GPUs, on",
         ),
         ("memory = 4000", "takes 1 CPUs, 4000.0 GiB of memory, and no node"),
     ],
@@ -107,16 +110,23 @@ def test_what_no_node_has_is_named_before_anything_runs(resources, named, suite,
 
 def test_what_fails_there_is_left_out_with_its_log_and_the_rest_is_done(suite, nodes, capsys):
     code, _, err = command_line(capsys, "run", suite)
-    report = suite.parent / "results" / DIRECTION / "copy" / "report.json"
-    report.write_text('{"schema_version": 99}')  # of a later version: never overwritten
+    reports = [suite.parent / "results" / d / "copy" / "report.json" for d in (DIRECTION, BACK)]
+    for report in reports:
+        report.write_text('{"schema_version": 99}')  # of a later version: never overwritten
     code, _, err = command_line(capsys, "run", suite, "--engine", "ray", "--address", nodes.address)
     assert code == 1
-    assert "left out: copy on mini/negative-to-positive" in err
-    assert "1 of 6 cells were left out" in err
-    (log,) = (suite.parent / "results" / "logs").iterdir()
-    assert log.name == "score-mini-negative-to-positive-copy.log"
-    assert "schema_version" in log.read_text()
-    assert json.loads(report.read_text()) == {"schema_version": 99}
+    assert "2 of 6 cells were left out" in err
+    for direction, report in zip((DIRECTION, BACK), reports, strict=True):
+        log = suite.parent / "results" / "logs" / f"score-{direction.replace('/', '-')}-copy.log"
+        assert "schema_version" in log.read_text()
+        (line,) = (one for one in err.splitlines() if one.startswith(f"failed: score {direction}"))
+        assert line.endswith(f"; log: {log}")
+        assert err.count(str(log)) == 1
+        (line,) = (
+            one for one in err.splitlines() if one.startswith(f"left out: copy on {direction}")
+        )
+        assert str(report) in line
+        assert json.loads(report.read_text()) == {"schema_version": 99}
 
 
 def test_what_a_storage_has_lost_is_left_out_and_the_rest_is_done(suite, nodes, capsys):
@@ -165,9 +175,25 @@ def test_a_dataset_of_ones_own_reaches_the_nodes_but_no_storage(
     assert "done: score manners/rude-to-polite copy" in err
 
 
-def test_a_server_is_asked_from_here_and_hours_are_agreed_to_before(
-    suite, nodes, capsys, monkeypatch
-):
+def test_a_training_of_hours_that_nobody_agreed_to_is_left_out(suite, nodes, capsys):
+    for line in ("", 'device = "cpu"\n'):
+        suite.write_text(
+            f'{line}metrics = ["s_bleu"]\ndirections = ["{DIRECTION}"]\n'
+            '[[system]]\nsystem = "stytrans"\n[[system]]\nsystem = "copy"\n'
+        )
+        code, _, err = command_line(
+            capsys, "run", suite, "--engine", "ray", "--address", nodes.address
+        )
+        assert code == 1, err
+        left = f"left out: stytrans on {DIRECTION}: stytrans is not trained for {DIRECTION}"
+        assert err.count(left) == 1
+        assert "--yes" in err
+        assert "without a GPU" not in err  # there may be one
+        assert f"{DIRECTION}: scored 1 of 1 systems" in err
+        shutil.rmtree(suite.parent / "results")
+
+
+def test_a_server_is_asked_from_here(suite, nodes, capsys, monkeypatch):
     cluster = ("--engine", "ray", "--address", nodes.address)
     tail = f'metrics = ["s_bleu"]\ndirections = ["{DIRECTION}"]\n'
     suite.write_text(f'{tail}[[system]]\nsystem = "chatgpt"\n[[system]]\nsystem = "copy"\n')
@@ -179,9 +205,3 @@ def test_a_server_is_asked_from_here_and_hours_are_agreed_to_before(
         assert len(server.times) == 40
     assert "done: transfer mini/negative-to-positive chatgpt" not in err  # of no other machine
     assert f"{DIRECTION}: scored 2 of 2 systems" in err
-    suite.write_text(f'{tail}[[system]]\nsystem = "stytrans"\n')
-    code, _, err = command_line(capsys, "run", suite, *cluster)
-    assert code == 2
-    assert "stytrans" in err
-    assert "--yes" in err
-    assert not list((suite.parent / "results").rglob("stytrans*"))

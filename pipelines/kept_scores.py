@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import zipfile
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -33,7 +32,7 @@ from ..metrics.statistics import Statistics
 from ..store import canonical
 
 FOLDER = "scores"
-_DAMAGED = (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile)
+_LENGTH = 65  # bytes of the first line of a file
 _METRICS = measure.__module__.rpartition(".")[0] + "."  # where all code of our own metrics is
 
 
@@ -54,6 +53,7 @@ def measured(
     ):
         return measure([metric], inputs, scorers, choices, cohort)[metric]
     roles = sorted({need.role for need in needs([metric], inputs, scorers, choices)})
+    on_device = any(scorers.find(role).on_device for role in roles)
     about = {
         "metric": metric,
         "direction": str(inputs.direction or ""),
@@ -61,7 +61,7 @@ def measured(
         "made with": signature.made_with,
         "options": repr(choices.of(family_of(metric).name)),
         "tools": tools(),
-        "device": scorers.placement.device,
+        "device": scorers.placement.resolve() if on_device else "",
         "scorers": {role: scorers.find(role).hash for role in roles},
         "texts": hashlib.sha256(
             canonical([inputs.predictions, inputs.sources, inputs.references])
@@ -80,9 +80,8 @@ def measured(
 
 def about(path: Path) -> dict[str, Any]:
     """What a file's numbers depend on; empty if it cannot be read."""
-    with suppress(*_DAMAGED), np.load(path, allow_pickle=False) as file:
-        return dict(json.loads(str(file["about"])))
-    return {}
+    content = _content(path)
+    return dict(json.loads(str(content["about"]))) if content else {}
 
 
 def _keep(path: Path, about: dict[str, Any], statistics: Statistics) -> None:
@@ -99,19 +98,37 @@ def _keep(path: Path, about: dict[str, Any], statistics: Statistics) -> None:
     buffer = io.BytesIO()
     np.savez_compressed(buffer, **content)
     with suppress(OSError):  # a home that takes nothing: it is measured again
-        write_bytes(path, buffer.getvalue())
+        write_bytes(path, _digest(buffer.getvalue()) + buffer.getvalue())
 
 
 def _read(path: Path, sentences: int) -> Statistics | None:
     """What was kept, or ``None``: there is nothing, or it is damaged."""
-    with suppress(*_DAMAGED), np.load(path, allow_pickle=False) as file:
-        how = json.loads(str(file["aggregate"]))
-        own = file.get("per_sentence")
-        if how["module"].startswith(_METRICS) and len(file["rows"]) == sentences:
-            function = getattr(import_module(how["module"]), how["name"])
-            aggregate = partial(function, **how["settings"]) if how["settings"] else function
-            return Statistics(file["rows"], aggregate, own)
-    return None
+    content = _content(path)
+    if not content or len(content["rows"]) != sentences:
+        return None
+    how = json.loads(str(content["aggregate"]))
+    if not how["module"].startswith(_METRICS):
+        return None
+    function = getattr(import_module(how["module"]), how["name"])
+    aggregate = partial(function, **how["settings"]) if how["settings"] else function
+    return Statistics(content["rows"], aggregate, content.get("per_sentence"))
+
+
+def _content(path: Path) -> dict[str, np.ndarray]:
+    """The arrays of a file, which begins with the hash of what follows; empty if it is damaged."""
+    try:
+        whole = path.read_bytes()
+    except OSError:
+        return {}
+    archive = whole[_LENGTH:]
+    if whole[:_LENGTH] != _digest(archive):
+        return {}
+    with np.load(io.BytesIO(archive), allow_pickle=False) as file:
+        return dict(file)
+
+
+def _digest(archive: bytes) -> bytes:
+    return f"{hashlib.sha256(archive).hexdigest()}\n".encode()
 
 
 def _described(aggregate: Callable[[np.ndarray], np.ndarray]) -> dict[str, Any] | None:

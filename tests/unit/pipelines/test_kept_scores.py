@@ -1,9 +1,12 @@
 """Scores that are kept between runs: the same numbers, and never those of anything else."""
 
+import io
 from dataclasses import replace
+from hashlib import sha256
 
 import numpy as np
 import pytest
+import torch
 from prepared import DIRECTION, prepared_home
 
 from tstbench.datasets_scripts.known import as_direction
@@ -12,7 +15,7 @@ from tstbench.metrics.contract import Cohort
 from tstbench.metrics.inputs import check_inputs
 from tstbench.metrics.measure import measure
 from tstbench.pipelines.cache import entries, prunable
-from tstbench.pipelines.kept_scores import FOLDER, measured
+from tstbench.pipelines.kept_scores import FOLDER, about, measured
 from tstbench.pipelines.scoring import scoring
 
 METRICS = (
@@ -64,10 +67,17 @@ def same(one, other):
 def lie(home):
     """Make each kept file say 0 of every sentence: whoever reads it can be told from the rest."""
     for path in (home / FOLDER).iterdir():
-        with np.load(path) as file:
+        with np.load(io.BytesIO(path.read_bytes()[65:])) as file:
             kept = dict(file)
         kept["rows"] = np.zeros_like(kept["rows"])
-        np.savez(path, **kept)
+        write(path, **kept)
+
+
+def write(path, **arrays):
+    """Write a file as the module does: what it is the hash of, after the hash."""
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)
+    path.write_bytes(sha256(buffer.getvalue()).hexdigest().encode() + b"\n" + buffer.getvalue())
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -123,12 +133,36 @@ def test_what_is_damaged_or_cannot_be_kept_is_measured_again(home, inputs):
     same(ask("s_bleu", inputs), made)
 
 
+def test_no_flipped_byte_is_believed_or_ends_a_run(home, inputs):
+    made = ask("s_bleu", inputs)
+    (path,) = (home / FOLDER).iterdir()
+    whole = path.read_bytes()
+    for place in {*range(0, 70, 8), *range(70, len(whole), 40), len(whole) - 1}:
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        assert about(path) == {}
+        same(ask("s_bleu", inputs), made)
+        assert path.read_bytes() == whole
+
+
+def test_a_device_counts_where_something_computes_on_it(home, inputs):
+    """What ``auto`` is on this machine is the same as its name."""
+    here = "cuda" if torch.cuda.is_available() else "cpu"
+    for metric in ("s_bert", "acc", "s_bleu"):
+        ask(metric, inputs)
+    lie(home)
+    for metric in ("s_bert", "acc", "s_bleu"):
+        assert not ask(metric, inputs, device=here).statistics.rows.any()
+    if here == "cuda":
+        assert ask("s_bert", inputs, device="cpu").statistics.rows.any()
+        assert not ask("acc", inputs, device="cpu").statistics.rows.any()
+
+
 def test_the_cache_shows_them_and_prunes_those_of_other_code(home, inputs):
     ask("s_bleu", inputs)
     (path,) = (home / FOLDER).iterdir()
     (entry,) = (one for one in entries() if one.kind == "score")
     assert entry.name == f"s_bleu {DIRECTION} {path.name[:8]}"
     assert (entry.path, entry.state, entry in prunable([entry])) == (path, "current", False)
-    np.savez(path, about='{"metric": "s_bleu", "tools": "python 2"}')
+    write(path, about='{"metric": "s_bleu", "tools": "python 2"}')
     (entry,) = prunable(one for one in entries() if one.kind == "score")
     assert (entry.state, entry.name) == ("of other code", f"s_bleu {path.name[:8]}")

@@ -6,7 +6,7 @@ cannot be run here is said and left out, the others run, and the exit code is th
 For example, suite.toml:
   out = "results"
   [[system]]
-  baseline = "copy"
+  system = "copy"
   directions = ["mini/negative-to-positive", "mini/positive-to-negative"]
   [[system]]
   info = { name = "mine", family = "fpft", date = "2026-01" }

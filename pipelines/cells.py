@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
 
 from ..datasets_scripts.known import directions_of, parse_direction
 from ..datasets_scripts.load import TestSet
@@ -162,12 +161,14 @@ class SystemCell(Cell):
             steps=self.steps,
         )
         card = read_card(path)
-        made_by: dict[str, Any] = {"system_hash": card.system_hash}
-        if card.about is not None:  # earlier versions did not say it
-            run = card.about.seed_run
-            if run is not None and self.runs_of is not None:
-                run = run.model_copy(update={"system": self.runs_of})
-            made_by |= {"seed_run": run, "post_processing": card.about.post_processing}
+        run = card.about.seed_run
+        if run is not None and self.runs_of is not None:
+            run = run.model_copy(update={"system": self.runs_of})
+        made_by = {
+            "system_hash": card.system_hash,
+            "seed_run": run,
+            "post_processing": card.about.post_processing,
+        }
         return self.info.model_copy(update=made_by), Outputs(self.info.name, predictions)
 
 
@@ -233,13 +234,7 @@ class _Table:
     def cells(self) -> Iterator[Cell]:
         """The table's cells, one per direction."""
         table = self.system
-        choices = {
-            "system": table.system,
-            "baseline": table.baseline,
-            "published": table.published,
-            "outputs": table.outputs,
-        }
-        if sum(map(bool, choices.values())) != 1:
+        if sum(map(bool, (table.system, table.published, table.outputs))) != 1:
             raise _TableError("one of 'system', 'published' and 'outputs' is needed")
         only = [key for key in _OF_SYSTEMS if key in table.model_fields_set]
         if only and (not self._name or is_reference(self._name)):
@@ -256,7 +251,7 @@ class _Table:
 
     @cached_property
     def _name(self) -> str:
-        return self.system.system or self.system.baseline or ""
+        return self.system.system or ""
 
     def _directions(self, usual: Iterable[str]) -> tuple[str, ...]:
         directions = _expanded(self.system.directions or tuple(usual) or self.common)

@@ -63,7 +63,7 @@ class PredictionsCard(Strict):
     schema_version: Literal[1] = 1
     question: Question
     system_hash: Sha256  # of the system that answered
-    about: SystemInfo | None = None  # what a report says of the system
+    about: SystemInfo  # what a report says of the system
     versions: dict[str, str] = {}  # of the libraries that it ran with, for people
     counts: dict[str, int] = {}  # of what systems keep beside predictions, see Answer.aside
     finished: bool = False
@@ -264,7 +264,7 @@ def made_by(path: Path, outputs: Outputs) -> SystemInfo | None:
     if not card_path(path).is_file():
         return None
     card = read_card(path)
-    if card.about is None or card.sha256 != outputs.sha256:
+    if card.sha256 != outputs.sha256:
         return None
     return card.about.model_copy(update={"name": outputs.system, "system_hash": card.system_hash})
 

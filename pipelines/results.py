@@ -12,10 +12,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -134,8 +132,7 @@ class Stored:
     def _check_name(self) -> None:
         """Check that the folder is one of the system that the report names."""
         name = self.report.system.name
-        known = (folder_name(name), earlier_folder_name(name), submission_folder(self.report))
-        if self.folder.name not in known:
+        if self.folder.name not in (folder_name(name), submission_folder(self.report)):
             raise InputError(
                 f"{self.folder / 'report.json'} names the system {name!r}, whose folder would be "
                 f"{folder_name(name)!r}: the report was changed, or the folder renamed. Give it "
@@ -243,26 +240,8 @@ def folder_name(system: str) -> str:
 
 
 def system_folder(root: Path, direction: Direction, system: str) -> Path:
-    """The folder of a system's results, whether it exists or not.
-
-    Earlier versions named it by the ASCII letters of the system: such a folder is used again.
-    """
-    parent = direction_folder(root, direction)
-    earlier = parent / earlier_folder_name(system)
-    if earlier != parent and not system.isascii():
-        with suppress(TSTBenchError):
-            if read_report(earlier / "report.json").system.name == system:
-                return earlier
-    return parent / folder_name(system)
-
-
-def earlier_folder_name(system: str) -> str:
-    """The folder name that earlier versions gave a system; empty without ASCII letters or digits.
-
-    >>> earlier_folder_name("naïve"), earlier_folder_name("日本語")
-    ('na_ve', '')
-    """
-    return re.sub(r"[^A-Za-z0-9.+-]+", "_", system).strip("._")
+    """The folder of a system's results, whether it exists or not."""
+    return direction_folder(root, direction) / folder_name(system)
 
 
 def check_names(systems: Sequence[str]) -> None:

@@ -121,13 +121,10 @@ class Changes:
             if not (dot and "=" in text):
                 raise InputError(f"--set {text}: write SYSTEM.SETTING=VALUE")
             texts.setdefault(system, {})[setting] = value
-        named = [one.system or one.baseline for one in suite.system]
-        known = [name for name in named if name in system_names()]
+        known = [one.system for one in suite.system if one.system in system_names()]
         _check_known("named system of this suite", texts, dict.fromkeys(known))
         tables = (
-            self._table(one, texts.get(one.system or one.baseline or "", {}))
-            if (one.system or one.baseline) in known
-            else one
+            self._table(one, texts.get(one.system, {})) if one.system in known else one
             for one in suite.system
         )
         changes: dict[str, Any] = {"system": tuple(tables)}
@@ -136,7 +133,7 @@ class Changes:
         return suite.model_copy(update=changes)
 
     def _table(self, table: SuiteSystem, texts: dict[str, str]) -> SuiteSystem:
-        name = str(table.system or table.baseline)
+        name = str(table.system)
         kind, changes = system_class(name), dict[str, Any]()
         if texts:
             key, of = ("settings", kind.Config) if kind.Config else ("generation", kind.Settings)

@@ -39,7 +39,6 @@ class SuiteSystem(Strict):
 
     info: SystemInfo | None = None
     system: str | None = None  # a name, a folder, a Hub id or reference-1
-    baseline: str | None = None  # the earlier name of 'system'
     published: str | None = None
     directions: tuple[str, ...] = ()
     outputs: dict[str, str] = {}

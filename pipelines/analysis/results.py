@@ -161,7 +161,7 @@ def read_run(
     """Read a results folder; what is damaged is named and left out.
 
     Args:
-        root: what ``tstbench run`` or ``evaluate --out`` wrote, by this or an older version.
+        root: what ``tstbench run`` or ``evaluate --out`` wrote.
         directions: names of directions or datasets; by default all.
         systems: names; by default all.
 

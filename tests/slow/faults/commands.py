@@ -34,10 +34,10 @@ DIRECTION = "mini/negative-to-positive"
 SUITE = f"""\
 out = "results"
 [[system]]
-baseline = "copy"
+system = "copy"
 directions = ["{DIRECTION}"]
 [[system]]
-baseline = "delete-retrieve"
+system = "delete-retrieve"
 directions = ["{DIRECTION}"]
 [[system]]
 info = {{ name = "ours", family = "prompted" }}

@@ -32,7 +32,7 @@ from tstbench.metrics.inputs import check_inputs
 from tstbench.pipelines.hub.refusals import explained
 from tstbench.pipelines.output_checks import find_suspicions
 from tstbench.pipelines.outputs import find_outputs, read_outputs
-from tstbench.pipelines.results import check_names, folder_name, system_folder
+from tstbench.pipelines.results import check_names, folder_name
 from tstbench.trainers.prompting.prompts import load_prompts
 from tstbench.trainers.prompting.settings import ChatSettings
 from tstbench.trainers.settings import from_texts
@@ -296,17 +296,3 @@ def test_a_name_of_another_script_through_the_command_line(tmp_path, test_set, c
         assert sorted(p.name for p in folder.iterdir() if p.is_dir()) == ["中文", "日本語"]
     report = folder / "日本語" / "report.json"
     assert json.loads(report.read_text())["system"]["name"] == "日本語"
-
-
-def test_results_under_the_name_of_an_earlier_version_are_found(tmp_path, test_set):
-    (tmp_path / "x.txt").write_text("\n".join(test_set.sources) + "\n")
-    out = tmp_path / "r"
-    arguments = [f"naïve={tmp_path / 'x.txt'}", "--direction", DIRECTION, "--metrics"]
-    assert main(["evaluate", *arguments, "s_bleu", "--out", str(out)]) == 0
-    folder = out / DIRECTION
-    (folder / "naïve").rename(folder / "na_ve")  # as earlier versions named it
-    assert main(["evaluate", *arguments, "bleu", "--out", str(out)]) == 0
-    assert [p.name for p in folder.iterdir() if p.is_dir()] == ["na_ve"]
-    scores = json.loads((folder / "na_ve" / "report.json").read_text())["scores"]
-    assert {score["metric"] for score in scores} == {"s_bleu", "r_bleu", "multi_bleu"}
-    assert system_folder(out, test_set.direction, "na_ve").name == "na_ve"

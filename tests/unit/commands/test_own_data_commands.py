@@ -131,7 +131,7 @@ def test_outputs_for_ones_own_data_are_scored(manners, capsys, tmp_path):
 def test_a_suite_names_its_data(manners, capsys, monkeypatch):
     suite = manners.parent / "suite.toml"
     suite.write_text(
-        f'data = ["manners.toml"]\nmetrics = ["s_bleu"]\n[[system]]\nbaseline = "copy"\n'
+        f'data = ["manners.toml"]\nmetrics = ["s_bleu"]\n[[system]]\nsystem = "copy"\n'
         f'directions = ["{NAME}"]\n'
     )
     code, _, err = command_line(capsys, "run", suite)

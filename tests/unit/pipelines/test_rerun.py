@@ -22,11 +22,11 @@ SUITE = f"""
 metrics = ["acc", "ppl", "s_bleu", "r_bleu", "cola"]
 
 [[system]]
-baseline = "copy"
+system = "copy"
 directions = ["{DIRECTION}", "mini/positive-to-negative"]
 
 [[system]]
-baseline = "delete-retrieve"
+system = "delete-retrieve"
 directions = ["{DIRECTION}"]
 """
 

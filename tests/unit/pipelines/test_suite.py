@@ -21,7 +21,7 @@ out = "results"
 metrics = ["acc", "s_bleu", "r_bleu"]
 
 [[system]]
-baseline = "copy"
+system = "copy"
 directions = ["mini/negative-to-positive", "mini/positive-to-negative"]
 
 [[system]]
@@ -29,7 +29,7 @@ info = { name = "mine", family = "fpft", date = "2026-01" }
 outputs = { "mini/negative-to-positive" = "outputs/mine.txt" }
 
 [[system]]
-baseline = "reference-2"
+system = "reference-2"
 directions = ["mini/negative-to-positive"]
 """
 
@@ -238,11 +238,11 @@ def test_a_run_prints_tables_and_says_where_the_results_are(path, capsys):
         ('family = "fpft"', 'family = "big"', r"line \d+: system\.info\.family: Input should"),
         ('date = "2026-01"', 'date = "January"', r"line \d+: system\.info\.date: String sho"),
         (
-            'baseline = "copy"',
-            'baselin = "copy"',
-            r"line \d+: unknown key 'system\.baselin'. Did you mean 'base",
+            'system = "copy"',
+            'systm = "copy"',
+            r"line \d+: unknown key 'system\.systm'. Did you mean 'system'",
         ),
-        ('baseline = "copy"', 'baseline = "copi"', "unknown system 'copi'. Did you mean 'copy'"),
+        ('system = "copy"', 'system = "copi"', "unknown system 'copi'. Did you mean 'copy'"),
         ('"mini/positive-to-negative"', '"mini/postive"', "unknown direction 'mini/postive'"),
         ("outputs/mine.txt", "outputs/no.txt", "mine, mini/negative-to-positive: no such file: "),
         ('name = "mine"', 'name = "Copy"', "mini/negative-to-positive: 'copy' and 'Copy' would"),
@@ -263,8 +263,8 @@ def test_a_run_prints_tables_and_says_where_the_results_are(path, capsys):
             "system 2: 'directions' does not apply",
         ),
         ("info = {", 'published = "chatgpt"\ninfo = {', "system 2: one of 'system', 'publis"),
-        ("outputs = {", 'baseline = "copy"\noutputs = {', "system 2: one of 'system', 'publis"),
-        ('baseline = "copy"', 'published = "chatgp"', "unknown published system 'chatgp'. Did yo"),
+        ("outputs = {", 'system = "copy"\noutputs = {', "system 2: one of 'system', 'publis"),
+        ('system = "copy"', 'published = "chatgp"', "unknown published system 'chatgp'. Did yo"),
         ("outputs = {", "# ", "system 2: one of 'system', 'published' and 'outputs' is needed"),
         ("info = { ", "# ", "system 2: 'outputs' need 'info.name'"),
         ('directions = ["mini/negative-to-positive"]\n', "", "system 3: 'directions' is missing"),
@@ -302,11 +302,11 @@ def test_a_bad_file_in_the_last_direction_is_told_before_anything_is_scored(path
 def test_systems_of_earlier_suites_stay_and_are_compared(path):
     run(path)
     shutil.rmtree(path.parent / "results" / COPY)
-    path.write_text(SUITE.replace('baseline = "copy"', 'system = "delete-retrieve"'))
+    path.write_text(SUITE.replace('system = "copy"', 'system = "delete-retrieve"'))
     shown = run(path)
     assert {r.system.name for r in shown[0][0]} == {"mine", "reference-2", "delete-retrieve"}
     renamed = SUITE.replace('name = "mine"', 'name = "other"')
-    path.write_text(renamed.replace('baseline = "copy"', 'system = "random-target"'))
+    path.write_text(renamed.replace('system = "copy"', 'system = "random-target"'))
     run(path)
     ranks = json.loads((path.parent / "results" / DIRECTION / "significance.json").read_text())
     acc = next(one for signature, one in ranks.items() if signature.startswith("acc|"))

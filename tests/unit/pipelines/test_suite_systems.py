@@ -30,7 +30,7 @@ system = "delete-retrieve"
 directions = ["{DIRECTION}", "{BACK}"]
 
 [[system]]
-baseline = "random-target"
+system = "random-target"
 directions = ["{DIRECTION}"]
 seed = 3
 

@@ -67,7 +67,7 @@ def test_the_benchmarks_own_runs_are_a_preset(name, direction, expected):
 def test_the_suite_of_all_ten_can_be_run():
     """Its systems, presets and settings exist; training them takes hours, so none is trained."""
     suite = read_suite(suite_file("trained")[0])
-    named = [one for one in suite.system if one.system is not None]
+    named = [one for one in suite.system if one.system not in (None, "copy")]
     assert {one.system for one in named} == set(PAPERS)
     cells = [(one.system, direction) for one in named for direction in one.directions]
     assert len(cells) == len(set(cells))

@@ -29,13 +29,13 @@ import ray
 from ray.cluster_utils import Cluster
 
 from tstbench.datasets_scripts.load import load_test_set
-from tstbench.pipelines.cells import FileCell
 from tstbench.pipelines.engines import Engine, InProcess, Ray, run
 from tstbench.pipelines.evaluate import evaluate
 from tstbench.pipelines.jobs import Job, Work, Workplace
 from tstbench.pipelines.outputs import Outputs
 from tstbench.pipelines.report import SystemInfo
 from tstbench.pipelines.scoring import scoring
+from tstbench.pipelines.suite_file import FileCell
 
 DIRECTION = "mini/negative-to-positive"
 HOW = scoring(["acc", "bleu", "ppl", "bertscore"])

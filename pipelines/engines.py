@@ -32,9 +32,9 @@ from ..talk import say
 from ..trainers.learning.pace import agreed
 from ..trainers.load import ask_if_long
 from ..trainers.train import system_config
-from .cells import SystemCell
 from .jobs import Job, Outcome, Work, Workplace
 from .storage import Files, Storage
+from .suite_file import SystemCell
 
 _RETRIES = 20  # of a job whose worker or node died; a job that fails is not tried again
 _LOG = 50_000  # characters of a log that travel

@@ -27,7 +27,6 @@ from ..metrics.scorers.profile import Scorers
 from ..talk import say
 from ..trainers.prompted import Chat
 from ..trainers.system_card import SYSTEM_STORE
-from .cells import Answers, Cell, SystemCell
 from .evaluate import Evaluated, cohort, evaluate, inputs_of, recipes_of
 from .outputs import Outputs
 from .report import SystemInfo
@@ -35,6 +34,7 @@ from .report_files import read_report
 from .results import direction_folder, system_folder
 from .scoring import Scoring
 from .significance import write_significance
+from .suite_file import Answers, Cell, SystemCell
 
 Kind = Literal["prepare", "train", "transfer", "score", "rank"]
 

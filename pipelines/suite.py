@@ -17,13 +17,12 @@ from ..metrics.registry import family_of
 from ..talk import progress, say
 from ..trainers.registry import system_class, system_names
 from ..trainers.settings import from_texts
-from .cells import Cell, cells
 from .engines import InProcess, Ray, run
 from .evaluate import Evaluation
 from .jobs import Job, Left, Work, Workplace
 from .ranking import Rank
 from .report import Report
-from .suite_file import Suite, SuiteSystem, read_suite, suite_file
+from .suite_file import Cell, Suite, SuiteSystem, cells, read_suite, suite_file
 
 Show = Callable[[list[Report], dict[str, list[Rank]]], None]
 

@@ -37,11 +37,11 @@ from ..trainers.settings import read_settings
 from ..trainers.system import Request, Task
 from ..trainers.system_card import SYSTEM_STORE
 from ..trainers.train import system_config
-from .cells import Cell, SystemCell
 from .jobs import Work, Workplace
 from .prepare import is_trained_here
 from .scoring import Scoring
 from .suite import EVERYTHING, Changes, Part, open_suite
+from .suite_file import Cell, SystemCell
 
 # What a cell is ready for, as one letter of the table.
 STATES = {

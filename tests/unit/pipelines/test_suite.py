@@ -247,12 +247,12 @@ def test_a_run_prints_tables_and_says_where_the_results_are(path, capsys):
         ("outputs/mine.txt", "outputs/no.txt", "mine, mini/negative-to-positive: no such file: "),
         ('name = "mine"', 'name = "Copy"', "mini/negative-to-positive: 'copy' and 'Copy' would"),
         (
-            'baseline = "copy"',
+            'system = "copy"',
             'system = "copy"\nresources = { cpus = 0.001 }',
             "cpus: Input should be",
         ),
         (
-            'baseline = "copy"',
+            'system = "copy"',
             'system = "copy"\nresources = { gpus = 1.5 }',
             "line \\d+: system.resources.gpus: more than one GPU is a whole number",
         ),

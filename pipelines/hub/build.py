@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -15,9 +16,45 @@ from ...metrics.scorers.artefacts import find
 from ...metrics.scorers.portable import base_datasets
 from ...metrics.scorers.published import repository_name
 from ...talk import say
-from .local import link_local_names
-from .repositories import Kind, find_repository
+from .one_writer import hub_lock
+from .repositories import Kind, Repository, find_repository, list_repositories
 from .writing import write_repository
+
+
+def link_local_names(root: Path | str) -> Path:
+    """Update ``<root>/local``; run there, ``load_dataset("tstbench/yelp")`` reads the folders.
+
+    Raises:
+        InputError: two repositories of different kinds share a name.
+    """
+    root = Path(root).expanduser().resolve()
+    with hub_lock(root):
+        return _link(root)
+
+
+def _link(root: Path) -> Path:
+    wanted: dict[str, Repository] = {}
+    for repository in list_repositories(root):
+        other = wanted.setdefault(repository.repo_id, repository)
+        if other is not repository:
+            raise InputError(
+                f"{repository.repo_id} is both a {other.kind} and a {repository.kind}: "
+                "one of them needs another name to be loadable from a folder"
+            )
+    view = root / "local"
+    for link in view.glob("*/*"):
+        if link.is_symlink() and f"{link.parent.name}/{link.name}" not in wanted:
+            link.unlink()
+    for repo_id, repository in wanted.items():
+        link = view / repo_id
+        target = Path(os.path.relpath(repository.path, link.parent))
+        if link.is_symlink() and link.readlink() == target:
+            continue
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.unlink(missing_ok=True)
+        link.symlink_to(target, target_is_directory=True)
+    return view
+
 
 NAMESPACE = "tstbench"
 SPACES = ("leaderboard", "annotate", "rewrite")

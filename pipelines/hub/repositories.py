@@ -8,7 +8,7 @@
     <root>/local/tstbench/yelp           links to the above: from <root>/local the same names
                                          load as folders, without a server
 
-This module reads; :mod:`.writing` writes, and :mod:`.local` updates the links.
+This module reads; :mod:`.writing` writes, and :mod:`.build` updates the links.
 """
 
 from __future__ import annotations

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from dataclasses import asdict
 from pathlib import Path
 from threading import RLock
 from typing import Any
+
+from pydantic import Field, ValidationError
 
 from ...datasets_scripts.judgments.aspects import ASPECTS
 from ...datasets_scripts.judgments.schema import Judgment, judgment_record
@@ -15,12 +18,57 @@ from ...errors import InputError, TSTBenchError
 from ...files import exclusive
 from ...metrics.statistics import FEWEST
 from ...pipelines.human.agreement import agreement, system_means
+from ...records import Strict
 from .answers import Answer, AnswerLog, Answers
 from .export import judgments, open_logs
 from .order import Question, questions
 from .study import TASKS, Study, load_private, load_study
-from .submission import read_answer
-from .views import ScreenView, aspect_view, screen_view
+from .views import ScreenView, aspect_view, chose_output, screen_view, shown_aspects
+
+
+class Submission(Strict):
+    """What a browser sends: the choices made on the screen."""
+
+    scores: dict[str, int] = Field(default_factory=dict)
+    skipped: bool = False
+    flagged: bool = False
+    comment: str = Field(default="", max_length=1900)
+
+
+def read_answer(question: Question, submission: Any) -> Answer:
+    """The answer to a question that a browser sent.
+
+    Raises:
+        InputError: not what a browser sends, or scores that do not fit the question.
+    """
+    try:
+        said = Submission.model_validate(submission, strict=True)
+    except ValidationError as error:
+        problem = error.errors(include_input=False, include_url=False)[0]
+        where = ".".join(str(part) for part in problem["loc"])
+        raise InputError(f"this is not a valid answer: {where}: {problem['msg']}") from None
+    scores = dict(said.scores)
+    if said.skipped and scores:
+        raise InputError("an item is either scored or skipped, not both")
+    if not said.skipped:
+        wanted = {aspect.name: aspect for aspect in shown_aspects(question.task)}
+        if scores.keys() != wanted.keys():
+            raise InputError(f"score every aspect ({', '.join(wanted)}) or skip the item")
+        for name, score in scores.items():
+            if score not in wanted[name].choices():
+                raise InputError(f"{name}: {score} is not one of {list(wanted[name].choices())}")
+    if TASKS[question.task].layout == "pair":
+        scores = {n: chose_output(score, question.output_first) for n, score in scores.items()}
+    return Answer(
+        task=question.task,
+        item=question.item.id,
+        scores=scores,
+        skipped=said.skipped,
+        flagged=said.flagged,
+        comment=said.comment.strip(),
+        at=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+    )
+
 
 RESAMPLES = 200  # enough for the owner's page; the library's own default is finer
 

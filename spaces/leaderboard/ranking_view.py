@@ -6,22 +6,170 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
+from ...datasets_scripts.directions import Direction
 from ...metrics.statistics import too_few
+from ...metrics.units import DASH
 from ...pipelines.meta import in_words as agreement
 from ...pipelines.meta.known import headline
 from ...pipelines.ranked_table import DOUBT, no_power
-from .controls import bar, link, search
+from .controls import bar, copy_link, link, search
 from .data import Board, direction_title
-from .filters import filters
-from .markup import el, join
+from .download import download_buttons
+from .markup import el, https_link, join
 from .query import VIEWS, Query
 from .ranking import Column, Ranking
 from .ranks import RankCache
-from .reported_view import reported_block
+from .reported import FromHub, ReportedScore
 from .runs import ABOUT
 from .scene import Scene, View, nothing_yet, open_scene, problems
 from .table import ranking_table
-from .words import BOLD, BOUNDS
+from .table_parts import scrolling
+from .words import ASPECT_TITLES, BOLD, BOUNDS, FAMILIES, number, unit_text
+
+_LEAD = (
+    "These numbers stand in model repositories of the Hub. Nobody has checked them here: they have "
+    "no rank, and may have been measured differently from the table above. The notes say how."
+)
+_HUB = "https://huggingface.co"
+
+
+def reported_block(found: FromHub, direction: Direction) -> Markup | None:
+    """The block of one direction; ``None`` if there is nothing to show."""
+    scores = found.of(direction)
+    if not scores and not found.problem:
+        return None
+    return el(
+        "section",
+        el("h2", "Reported on the Hub", el("span", "not verified", class_="tag")),
+        el("p", _LEAD, class_="lead") if scores else None,
+        el("p", found.problem, class_="lead") if found.problem else None,
+        _table(scores) if scores else None,
+        class_="reported",
+        aria_label="Reported on the Hub, not verified",
+    )
+
+
+def _table(scores: list[ReportedScore]) -> Markup:
+    titles = ("Model", "Metric", "Value", "Reported by", "Source", "Notes")
+    head = el("thead", el("tr", [el("th", title, scope="col") for title in titles]))
+    body = el("tbody", [_row(one) for one in scores])
+    return scrolling(el("table", head, body, class_="plain"), "Reported on the Hub")
+
+
+def _row(one: ReportedScore) -> Markup:
+    entry, model = one.reported.entry, one.reported.model
+    source = entry.source
+    who = (source.user or source.org) if source else None
+    url = source.url if source else None
+    unit = unit_text(one.metric.unit)
+    return el(
+        "tr",
+        el("th", https_link(f"{_HUB}/{model}", model), scope="row"),
+        el("td", one.metric.title),
+        el("td", number(entry.value, one.metric.unit), el("small", f" {unit}"), class_="number"),
+        el("td", who or model.split("/")[0], el("small", f" {entry.date}") if entry.date else None),
+        el("td", https_link(url, (source.name if source else None) or "source")),
+        el("td", _notes(entry.notes)),
+    )
+
+
+def _notes(notes: str | None) -> Markup | None:
+    if not notes:
+        return None
+    return el("details", el("summary", "notes"), el("p", notes))
+
+
+def filters(ranking: Ranking) -> Markup:
+    """Family chips, the parallel-data choice, the column menu and the number of rows shown."""
+    return el(
+        "div",
+        _families(ranking),
+        _parallel(ranking),
+        _columns(ranking),
+        _dates(ranking),
+        copy_link(),
+        download_buttons(),
+        el("output", class_="count", role="status", aria_live="polite"),
+        class_="filters",
+    )
+
+
+def _families(ranking: Ranking) -> Markup | None:
+    present = {row.entry.report.system.family for row in ranking.rows}
+    if len(present) < 2:
+        return None
+    chips = [
+        el(
+            "button",
+            el("span", class_=f"dot {family}"),
+            title,
+            type="button",
+            class_="chip",
+            title=meaning,
+            aria_pressed="false",
+            data_local="family",
+            value=family,
+        )
+        for family, (title, meaning) in FAMILIES.items()
+        if family in present
+    ]
+    return el("div", chips, role="group", aria_label="Only these kinds of system", class_="chips")
+
+
+def _parallel(ranking: Ranking) -> Markup | None:
+    present = {row.entry.report.system.needs_parallel for row in ranking.systems}
+    if len(present) < 2:
+        return None
+    options = [
+        el("option", "Any training data", value=""),
+        el("option", "No parallel data", value="no"),
+        el("option", "Needs parallel data", value="yes"),
+    ]
+    return el("select", options, data_local="parallel", aria_label="Training data", class_="small")
+
+
+def _dates(ranking: Ranking) -> Markup | None:
+    """From and to, as a year or a month; offered are the dates that occur."""
+    present = sorted({d for row in ranking.systems if (d := row.entry.report.system.date)})
+    if len(present) < 2:
+        return None
+    fields = [
+        el(
+            "input",
+            type="text",
+            inputmode="numeric",
+            pattern=r"\d{4}(-\d{2}){0,2}",
+            placeholder=shown,
+            size=7,
+            maxlength=10,
+            list="dates",
+            data_local=name,
+            aria_label=f"Dated {label}",
+            title=f"Only systems dated {label}: a year such as 2018, or a month such as 2018-03",
+            autocomplete="off",
+        )
+        for name, label, shown in (("from", "from", present[0]), ("to", "up to", present[-1]))
+    ]
+    offered = el("datalist", [el("option", value=date) for date in present], id="dates")
+    return el("span", "Dated ", fields[0], DASH, fields[1], offered, class_="dates")
+
+
+def _columns(ranking: Ranking) -> Markup:
+    boxes = [
+        el(
+            "label",
+            el("input", type="checkbox", checked=True, data_local="columns", value=column.key),
+            el("span", column.title),
+            el("small", column.study or ASPECT_TITLES.get(column.aspect, column.aspect)),
+        )
+        for column in ranking.columns
+    ]
+    return el(
+        "details",
+        el("summary", "Columns"),
+        el("div", boxes, class_="menu"),
+        class_="columns",
+    )
 
 
 def ranking_view(board: Board, query: Query, ranks: RankCache) -> View:

@@ -108,7 +108,7 @@ def test_killed_while_a_later_version_is_written(tmp_path, undisturbed):
 
 def test_three_writers_at_once(tmp_path):
     program = (
-        "import sys; from pathlib import Path; from tstbench.pipelines.hub.local import *;"
+        "import sys; from pathlib import Path; from tstbench.pipelines.hub.build import *;"
         "from tstbench.pipelines.hub.writing import write_repository;"
         "[write_repository(Path(sys.argv[1]), 'model', f'tstbench/toy{n % 2}',"
         " {'README.md': f'# {n} of {sys.argv[2]}\\n'.encode()}) for n in range(6)];"

@@ -17,9 +17,8 @@ from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError, MissingFileError
 from tstbench.pipelines.evaluate import evaluate, write_evaluation
 from tstbench.pipelines.hub.artefacts import build_all
-from tstbench.pipelines.hub.build import build, trained_scorers
+from tstbench.pipelines.hub.build import build, link_local_names, trained_scorers
 from tstbench.pipelines.hub.lfs import store
-from tstbench.pipelines.hub.local import link_local_names
 from tstbench.pipelines.hub.repositories import Repository, find_repository
 from tstbench.pipelines.hub.writing import folder_files, write_repository
 from tstbench.pipelines.outputs import Outputs

@@ -14,9 +14,8 @@ from tstbench.errors import (
     UnknownNameError,
 )
 from tstbench.files import git_blob_id
-from tstbench.pipelines.hub.build import build
+from tstbench.pipelines.hub.build import build, link_local_names
 from tstbench.pipelines.hub.lfs import REGULAR_LIMIT
-from tstbench.pipelines.hub.local import link_local_names
 from tstbench.pipelines.hub.repositories import _entries, find_repository, list_repositories
 from tstbench.pipelines.hub.writing import write_repository
 

@@ -16,9 +16,9 @@ from tstbench.datasets_scripts.known import parse_direction
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.datasets_scripts.training import load_training
 from tstbench.errors import InputError
+from tstbench.pipelines.hub.artefacts import trained_systems
 from tstbench.pipelines.hub.repositories import find_repository
 from tstbench.pipelines.hub.serve import make_server
-from tstbench.pipelines.hub.systems import trained_systems
 from tstbench.pipelines.hub.writing import write_repository
 from tstbench.pipelines.outputs import read_outputs
 from tstbench.pipelines.transfer import predict

@@ -18,9 +18,16 @@ from tstbench.datasets_scripts.judgments.schema import Judgment
 from tstbench.datasets_scripts.judgments.studies import parse_study
 from tstbench.errors import InputError
 from tstbench.metrics.joint.calibration import calibrations, load_calibration
-from tstbench.pipelines.calibration.calibrate import Measured, Plan, calibrated
+from tstbench.pipelines.calibration.calibrate import (
+    ELSEWHERE,
+    OTHERS,
+    Measured,
+    Plan,
+    calibrated,
+    scored,
+    weights_held_out,
+)
 from tstbench.pipelines.calibration.curves import Curve, curve_intervals, explained, fit_curve
-from tstbench.pipelines.calibration.evidence import ELSEWHERE, OTHERS, scored, weights_held_out
 from tstbench.pipelines.calibration.fit import Data, choose, fit, held_out
 from tstbench.pipelines.calibration.report import summary
 from tstbench.pipelines.calibration.samples import (

@@ -20,7 +20,7 @@ from tstbench.pipelines.results import read_stored
 from tstbench.spaces.leaderboard.data import Results
 from tstbench.spaces.leaderboard.overview import build_overview
 from tstbench.spaces.leaderboard.standings import standings
-from tstbench.spaces.leaderboard.versus_table import verdict
+from tstbench.spaces.leaderboard.versus_page import verdict
 
 
 @pytest.fixture(scope="module")

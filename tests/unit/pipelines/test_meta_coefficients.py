@@ -12,9 +12,9 @@ from tstbench.pipelines.meta.coefficients import (
     draw,
     replicates,
 )
-from tstbench.pipelines.meta.difference import perm_both, perm_both_systems, williams
+from tstbench.pipelines.meta.differences import perm_both, perm_both_systems, williams
+from tstbench.pipelines.meta.levels import tied_accuracy
 from tstbench.pipelines.meta.systems import SYSTEM_COEFFICIENTS, correlate
-from tstbench.pipelines.meta.ties import tied_accuracy
 
 SCIPY = {
     "pearson": stats.pearsonr,

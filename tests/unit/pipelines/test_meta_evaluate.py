@@ -17,13 +17,17 @@ from tstbench.pipelines.human.overall import COPY_PENALTY, derived_overalls
 from tstbench.pipelines.meta.columns import Column, computed_columns
 from tstbench.pipelines.meta.cut import Settings
 from tstbench.pipelines.meta.evaluate import meta_evaluate
-from tstbench.pipelines.meta.mir2019 import balanced_accuracy, published_tables
-from tstbench.pipelines.meta.published import published
+from tstbench.pipelines.meta.published import (
+    balanced_accuracy,
+    overall_weights,
+    printed_means,
+    published,
+    published_tables,
+)
 from tstbench.pipelines.meta.rated import rated_outputs
 from tstbench.pipelines.meta.report import read_folder, terminal, write_folder
 from tstbench.pipelines.meta.result import read_report, write_report
 from tstbench.pipelines.meta.score_table import read_scores
-from tstbench.pipelines.meta.tstbench2025 import overall_weights, printed_means
 from tstbench.pipelines.scoring import scoring
 
 WAYS = ("mini/negative-to-positive", "mini/positive-to-negative")

@@ -22,8 +22,7 @@ from tstbench.metrics.scorers.profile import PROFILES, Scorers
 from tstbench.pipelines.meta.coefficients import draw
 from tstbench.pipelines.meta.columns import Column, computed_columns
 from tstbench.pipelines.meta.cut import Settings
-from tstbench.pipelines.meta.difference import perm_both, perm_both_systems, williams
-from tstbench.pipelines.meta.differences import MOST
+from tstbench.pipelines.meta.differences import MOST, perm_both, perm_both_systems, williams
 from tstbench.pipelines.meta.evaluate import meta_evaluate
 from tstbench.pipelines.meta.rated import rated_outputs
 from tstbench.pipelines.meta.systems import correlate

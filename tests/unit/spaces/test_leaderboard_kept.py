@@ -42,7 +42,7 @@ from tstbench.spaces.leaderboard.query import Query
 from tstbench.spaces.leaderboard.ranks import RankCache
 from tstbench.spaces.leaderboard.standings import mean_rank_intervals
 from tstbench.spaces.leaderboard.submission import ToFolder, ToPullRequest, check_outputs
-from tstbench.spaces.leaderboard.versus_table import versus_table
+from tstbench.spaces.leaderboard.versus_page import versus_table
 from tstbench.spaces.leaderboard.views import render
 
 SENTENCES = ("hey , what is your favorite song ?", "i think he is so cool !", "dunno , ask him")
@@ -377,7 +377,7 @@ class TestTables:
     def test_outputs_have_a_name_that_no_folder_can_break(self, root):
         anyio, downloads = (
             pytest.importorskip("anyio"),
-            pytest.importorskip("tstbench.spaces.leaderboard.downloads"),
+            pytest.importorskip("tstbench.spaces.leaderboard.page"),
         )
         folder = write(root, report("o \u65e5 y", {"acc": 1.0}), [sample(0, "a", "b")])
         odd, none = folder.name, write(root, report("none", {"acc": 1.0})).name

@@ -32,8 +32,8 @@ from tstbench.spaces.leaderboard import ranks as ranks_module
 from tstbench.spaces.leaderboard.data import Results
 from tstbench.spaces.leaderboard.query import VIEWS, Query
 from tstbench.spaces.leaderboard.ranks import RankCache
-from tstbench.spaces.leaderboard.system_scores import standings
-from tstbench.spaces.leaderboard.versus import choose_pair, comparison, decisive
+from tstbench.spaces.leaderboard.system_page import standings
+from tstbench.spaces.leaderboard.versus_page import choose_pair, comparison, decisive
 from tstbench.spaces.leaderboard.views import render
 
 

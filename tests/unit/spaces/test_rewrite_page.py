@@ -15,8 +15,7 @@ from trained_tiny import trained_tiny
 
 from tstbench.errors import InputError, UnknownNameError
 from tstbench.spaces.rewrite import serve
-from tstbench.spaces.rewrite.desk import Desk, NoTicketError
-from tstbench.spaces.rewrite.line import FULL, LEFT, MOST_WAITING
+from tstbench.spaces.rewrite.desk import FULL, LEFT, MOST_WAITING, Desk, NoTicketError
 from tstbench.spaces.rewrite.offers import UNOPENED, checked_text, open_offers
 from tstbench.trainers.load import load_system
 

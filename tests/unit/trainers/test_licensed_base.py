@@ -12,10 +12,10 @@ from prepared import command_line, refusal
 
 from tstbench.datasets_scripts import added
 from tstbench.metrics.scorers.artefacts import store
+from tstbench.pipelines.hub.artefacts import trained_systems
 from tstbench.pipelines.hub.build import trained_scorers
 from tstbench.pipelines.hub.guard import check_publishable
 from tstbench.pipelines.hub.known_records import LicensedTextError
-from tstbench.pipelines.hub.systems import trained_systems
 from tstbench.trainers.classifiers.finetuned import FinetunedConfig
 from tstbench.trainers.classifiers.probe import ProbeConfig
 from tstbench.trainers.classifiers.transformer import TransformerConfig

@@ -15,7 +15,6 @@ from .formats.page import GENERATOR, page
 from .formats.values import HEADER, csv_values
 from .ranked_table import (
     RankedTable,
-    Ranks,
     Standings,
     by_signature,
     direction_table,
@@ -34,7 +33,6 @@ ENDINGS: Mapping[str, Form] = {
 }  # fmt: skip
 
 _BY = "Written by tstbench report"
-_FIRST_COLUMNS = 19  # of the CSV, when it was first written
 _FIRST: Mapping[Form, str] = {
     "table": f"{_BY}\n\n",
     "markdown": f"<!-- {_BY} -->\n\n",
@@ -106,20 +104,6 @@ def standings_text(
     return "\n".join(write(table, intervals=intervals) for table in tables)
 
 
-def paper_table(
-    reports: Sequence[Report], ranks: Ranks, form: Form, *, intervals: bool = False
-) -> str:
-    """The systems of one direction as text, best first.
-
-    Args:
-        reports: one per system, all of the same direction.
-        ranks: the ranking by each score, by signature, as :func:`.significance.rank_stored` makes.
-        form: the format; see :func:`standings_text`.
-        intervals: show the 95% intervals too.
-    """
-    return standings_text([Standings(tuple(reports), ranks)], form, intervals=intervals)
-
-
 def tables_of(standings: Sequence[Standings], layout: Layout) -> list[RankedTable]:
     """One table per direction or per metric."""
     if layout == "metrics":
@@ -147,10 +131,4 @@ def _is_ours(beginning: bytes) -> bool:
     """Whether a file begins as one of ours, in any format; an empty one may be replaced too."""
     text = beginning.decode("utf-8", errors="replace")
     first = text.partition("\n")[0].removesuffix("\r")
-    return not text or _BY in first or GENERATOR in text or _is_header(first)
-
-
-def _is_header(line: str) -> bool:
-    """Whether a line is the header of our CSV, also of one from before a column was added."""
-    names = tuple(line.split(","))
-    return len(names) >= _FIRST_COLUMNS and names == HEADER[: len(names)]
+    return not text or _BY in first or GENERATOR in text or first == ",".join(HEADER)

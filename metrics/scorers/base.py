@@ -41,10 +41,6 @@ class StyleClassifier(Scorer, Protocol):
         ...
 
 
-class AcceptabilityClassifier(StyleClassifier, Protocol):
-    """A classifier whose two styles are ``unacceptable`` and ``acceptable``, in that order."""
-
-
 class LanguageModel(Scorer, Protocol):
     """Gives each sentence its probability, including the end of the sentence."""
 

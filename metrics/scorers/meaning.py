@@ -118,15 +118,6 @@ class MeaningModel:
             self._kept[pair] = (kept, cosine)
         return np.array([self._kept[pair] for pair in pairs]).reshape(-1, 2)
 
-    def unmatched(self, source: str, output: str) -> list[tuple[str, float]]:
-        """Each token of both sentences, and P(the other one does not say it): to see why."""
-        first, second = self.reader.ids([source, output])
-        with torch.inference_mode():
-            values = self.network(*self.reader.batch([(first, second)]))[1][0].sigmoid().tolist()
-        names = self.reader.tokenizer.convert_ids_to_tokens([*first, *second])
-        mine = values[1 : len(first) + 1] + values[len(first) + 2 : -1]
-        return list(zip(names, mine, strict=True))
-
     def _compute(self, pairs: list[tuple[str, str]]) -> np.ndarray:
         scores = np.zeros((len(pairs), 2))
         if not pairs:

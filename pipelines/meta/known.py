@@ -105,17 +105,6 @@ class Agreement(Strict):
             if (score.metric, score.level, score.coefficient) == (metric, level, coefficient)
         )
 
-    def run_of(self, score: MetaScore) -> MeasuredRun:
-        """The run that measured a number of this file.
-
-        Raises:
-            InputError: it is not of this file.
-        """
-        for run in self.runs:
-            if score in run.scores:
-                return run
-        raise InputError(f"no run of {score.metric} on {score.study}")
-
 
 def read_agreement(path: Path) -> Agreement:
     """Read such a file.

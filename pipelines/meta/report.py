@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 
-from ...errors import InputError
 from ...files import atomic_folder, write_text
 from ...metrics.statistics import FEWEST, too_few
 from .result import Level, MetaDifference, MetaReport, MetaScore, write_report
@@ -41,19 +40,6 @@ def _csv(
     for row in rows:
         writer.writerow(["" if cell is None else cell for cell in row.model_dump().values()])
     return stream.getvalue()
-
-
-def read_folder(folder: Path) -> MetaReport:
-    """The report of a folder.
-
-    Raises:
-        MissingFileError, InputError: see :func:`.result.read_report`.
-    """
-    from .result import read_report
-
-    if folder.is_file():
-        raise InputError(f"{folder} is a file, not a folder that meta-evaluate wrote")
-    return read_report(folder / JSON_FILE)
 
 
 def tables(report: MetaReport) -> Iterator[tuple[str, list[tuple[str, ...]]]]:

@@ -175,20 +175,6 @@ class MetaReport(Strict):
         found = (s for s in scores if s.level == "sentence" or s.study not in compared)
         return tuple(sorted(found, key=lambda score: (score.study, score.aspect)))
 
-    def mean_over_models(
-        self, metric: str, study: str, aspect: str, coefficient: str = "pearson"
-    ) -> float | None:
-        """The mean absolute sentence-level coefficient over the models of a study."""
-        values = [
-            abs(s.value)
-            for s in self.of(metric, coefficient=coefficient, whole=False)
-            if s.study == study
-            and s.aspect == aspect
-            and s.model not in (None, MEAN_OF_MODELS)
-            and s.value is not None
-        ]
-        return sum(values) / len(values) if values else None
-
 
 def whole_studies(scores: Iterable[MetaScore]) -> tuple[MetaScore, ...]:
     """A study's directions only where they are not pooled; scores of one metric, level and name."""

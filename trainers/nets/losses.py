@@ -19,11 +19,6 @@ def summed_word_loss(logits: Tensor, target: Tensor) -> Tensor:
     )
 
 
-def mean_word_loss(logits: Tensor, target: Tensor) -> Tensor:
-    """Mean of ``-log p`` over the words of ``target`` (B, T), padding apart."""
-    return F.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=PAD)
-
-
 def smoothed_word_loss(logits: Tensor, target: Tensor, smoothing: float) -> Tensor:
     """Sum over words of KL(smoothed truth || model): 0 where the model equals the smoothed truth.
 

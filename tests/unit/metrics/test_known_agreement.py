@@ -90,9 +90,6 @@ class TestFile:
             "acc": {f"li2018 {THERE}": "acc|li2018"},
             "s_bleu": {f"mir2019 {THERE}": "s_bleu|mir2019"},
         }
-        assert found.run_of(found.of("s_bleu")[0]).command in ("first", "second")
-        with pytest.raises(InputError, match="no run of s_bleu"):
-            found.run_of(number(value=0.123))
 
     def test_a_run_with_nothing_left_is_gone(self, tmp_path):
         path = tmp_path / "agreement.json"

@@ -25,7 +25,7 @@ from tstbench.pipelines.meta.published import (
     published_tables,
 )
 from tstbench.pipelines.meta.rated import rated_outputs
-from tstbench.pipelines.meta.report import read_folder, terminal, write_folder
+from tstbench.pipelines.meta.report import JSON_FILE, terminal, write_folder
 from tstbench.pipelines.meta.result import read_report, write_report
 from tstbench.pipelines.meta.score_table import read_scores
 from tstbench.pipelines.scoring import scoring
@@ -270,7 +270,7 @@ def test_the_folder_says_everything_and_is_read_again(tmp_path):
     uneven = np.random.RandomState(0).rand(96)  # so that the two intervals differ
     report = meta_evaluate(rows(), with_scores(lambda h: h + uneven), Settings(resamples=100))
     write_folder(tmp_path / "out", report)
-    assert read_folder(tmp_path / "out") == report
+    assert read_report(tmp_path / "out" / JSON_FILE) == report
     with (tmp_path / "out" / "scores.csv").open() as stream:
         assert len(list(csv.DictReader(stream))) == len(report.scores)
     text = (tmp_path / "out" / "README.md").read_text()

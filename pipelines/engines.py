@@ -7,37 +7,34 @@ node has the cores, GPUs and memory that it takes; a job whose node dies is star
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import io
 import os
 import queue
-import re
 import secrets
 import socket
 import threading
-import traceback
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from graphlib import TopologicalSorter
-from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import Any, Protocol, Self
 
 from ..datasets_scripts import added
-from ..datasets_scripts.corpus import Corpus
 from ..datasets_scripts.known import parse_direction
 from ..errors import InputError, TSTBenchError, require
 from ..files import home, write_text
 from ..talk import say
-from ..trainers.learning.pace import agreed
 from ..trainers.load import ask_if_long
 from ..trainers.train import system_config
 from .jobs import Job, Outcome, Work, Workplace
-from .storage import Files, Storage
+from .ray_worker import Shared, do, versions
+from .storage import Storage
 from .suite_file import SystemCell
 
 _RETRIES = 20  # of a job whose worker or node died; a job that fails is not tried again
-_LOG = 50_000  # characters of a log that travel
+_PATIENCE = 60.0  # seconds: a cluster that is there answers sooner
+_LOOK = 5.0  # seconds between two questions to the head node
 _OURS = (  # never a key
     *("TSTBENCH_HOME", "TSTBENCH_SOURCES", "TSTBENCH_GYAFC", "TSTBENCH_WNC"),
     *("HF_HOME", "HF_HUB_OFFLINE", "HF_ENDPOINT"),
@@ -174,9 +171,9 @@ class Ray:
         self._jobs = {job.id: job for job in jobs}
         url = self._storage.url if self._storage else ""
         corpora = tuple(added.REGISTERED.values())
-        shared = _Shared(self._work, corpora, _versions(), self._mark, Path.cwd(), url)
+        shared = Shared(self._work, corpora, versions(), self._mark, Path.cwd(), url)
         self._shared = self._ray.put(shared)
-        self._do = self._ray.remote(max_retries=_RETRIES)(_do)
+        self._do = self._ray.remote(max_retries=_RETRIES)(do)
         write_text(self._mark, "")
 
     def submit(self, job: Job) -> None:
@@ -211,8 +208,10 @@ class Ray:
                 found.append(over)
             if not found:
                 ready, _ = self._ray.wait(
-                    list(self._running), timeout=0.1 if self._busy_here else None
+                    list(self._running), timeout=0.1 if self._busy_here else _LOOK
                 )
+                if not ready and time.monotonic() > self._answered + _LOOK:
+                    self._check_head()
                 found = [self._outcome(future) for future in ready]
             if found:
                 return found
@@ -281,83 +280,66 @@ class Ray:
                     f"nobody answers at {address}: {error}. 'ray status' on the head node says "
                     "whether the cluster runs; without --address one is started on this machine"
                 ) from error
+        start = partial(
+            self._ray.init,
+            address=address or "local",
+            runtime_env={"env_vars": env},
+            log_to_driver=False,
+            logging_level="ERROR",
+            **({} if address else {"include_dashboard": False}),
+        )
         try:
-            self._ray.init(
-                address=address or "local",
-                runtime_env={"env_vars": env},
-                log_to_driver=False,
-                logging_level="ERROR",
-                **({} if address else {"include_dashboard": False}),
-            )
+            _within(_PATIENCE, start) if address else start()
         except (OSError, ValueError, RuntimeError, self._ray.exceptions.RayError) as error:
             raise InputError(
                 f"no Ray cluster at {address}: {error}. If it was started with a token, it takes "
                 "RAY_AUTH_MODE=token and the same ~/.ray/auth_token here"
             ) from error
+        self._head = self._ray.get_runtime_context().gcs_address
+        self._answered = time.monotonic()
 
+    def _check_head(self) -> None:
+        """Ask whether the head node is there: Ray would end this process after a minute.
 
-@dataclass(frozen=True)
-class _Shared:
-    """What a worker is sent once."""
-
-    work: Work
-    corpora: tuple[Corpus, ...]  # datasets of the user's own
-    versions: Mapping[str, str]
-    mark: Path  # a file in the results folder, as long as the suite is running
-    folder: Path
-    storage: str
-
-
-# Of the suite that a worker works for.
-_workplace: tuple[object, Workplace, Storage | None] | None = None
-
-
-def _do(shared: list[Any], job: Job, files: Files) -> Outcome:
-    """A job, in a worker."""
-    global _workplace
-    said = io.StringIO()
-    with contextlib.redirect_stderr(said), contextlib.redirect_stdout(said), agreed(yes=True):
+        Raises:
+            InputError: it has not answered for half a minute.
+        """
+        now = time.monotonic()
         try:
-            if _workplace is None or _workplace[0] != shared[0]:
-                _workplace = shared[0], *_opened(require("ray", "ray").get(shared[0]))
-            _, workplace, storage = _workplace
-            if storage:
-                storage.get(files)
-            outcome = workplace.do(job)
-            if storage and outcome.state != "left out":
-                outcome = replace(outcome, files=storage.put(workplace.files(job)))
-        except TSTBenchError as error:
-            outcome = Outcome(job.id, "left out", str(error))
-        except Exception as error:  # a defect: the others go on, and the log has it
-            traceback.print_exc()
-            outcome = Outcome(job.id, "left out", f"{type(error).__name__}: {error}")
-    return replace(outcome, where=socket.gethostname(), log=said.getvalue()[-_LOG:])
+            host, _, port = self._head.rpartition(":")
+            socket.create_connection((host, int(port)), _LOOK).close()
+            self._answered = now
+        except OSError as error:
+            if now - self._answered > _PATIENCE / 2:
+                raise InputError(
+                    f"the head node of the cluster, {self._head}, does not answer any more: "
+                    f"{error}. What is complete is kept: start the cluster again, and the same "
+                    "command goes on"
+                ) from error
 
 
-def _opened(shared: _Shared) -> tuple[Workplace, Storage | None]:
-    """A workplace on this node, if it can give the numbers that the suite's own machine gives."""
-    host = socket.gethostname()
-    theirs = {name: _version(name) for name in shared.versions}
-    other = [f"{k} {theirs[k]} (not {v})" for k, v in shared.versions.items() if theirs[k] != v]
-    if other:
-        raise InputError(
-            f"{host} has {', '.join(other)}: scores would not be comparable. Install there what is "
-            "installed where the suite was started"
-        )
-    if shared.storage:
-        name = hashlib.sha256(shared.storage.encode()).hexdigest()[:16]
-        work = replace(shared.work, root=home() / "suites" / name)
-        return Workplace(work), Storage(shared.storage, work.root)
-    if not shared.mark.is_file():
-        raise InputError(
-            f"{host} does not see {shared.work.root}: every node needs the results folder at the "
-            "same path; if no disk is shared, give --storage"
-        )
-    if shared.folder.is_dir():
-        os.chdir(shared.folder)
-    for corpus in shared.corpora:
-        added.register(corpus)
-    return Workplace(shared.work), None
+def _within(seconds: float, call: Callable[[], object]) -> None:
+    """Do something that may wait without end, and that nothing can interrupt.
+
+    Raises:
+        TimeoutError: it takes longer; it is left alone.
+    """
+    over: queue.SimpleQueue[BaseException | None] = queue.SimpleQueue()
+
+    def in_a_thread() -> None:
+        try:
+            call()
+            over.put(None)
+        except BaseException as error:
+            over.put(error)
+
+    threading.Thread(target=in_a_thread, daemon=True).start()
+    try:
+        error = over.get(timeout=seconds)
+    except queue.Empty:
+        raise TimeoutError(f"no answer within {seconds:.0f} seconds") from None
+    if error is not None:
+        raise error
 
 
 def _ask_if_long(job: Job) -> None:
@@ -371,20 +353,6 @@ def _ask_if_long(job: Job) -> None:
 def _is_local(job: Job) -> bool:
     """Whether a job's system is a folder of this machine."""
     return job.kind == "transfer" and isinstance(job.cell, SystemCell) and job.cell.is_folder
-
-
-def _versions() -> dict[str, str]:
-    """What is installed here of TSTBench and the libraries that it asks for."""
-    asked = (re.split(r"[^\w.-]", text)[0] for text in requires("tstbench") or ())
-    found = {name: _version(name) for name in ("tstbench", *asked)}
-    return {name: number for name, number in found.items() if number}
-
-
-def _version(name: str) -> str:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return ""
 
 
 def _in_words(resources: Mapping[str, float]) -> str:

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections import Counter
@@ -128,6 +129,45 @@ def test_control_c_keeps_what_is_complete_and_one_process_does_the_rest(folders)
     rest = tstbench(cluster)
     assert rest.wait(300) == 0
     check_equal(cluster, alone)
+
+
+IMPATIENT = "from tstbench.pipelines import engines as e; e._PATIENCE = 6; "
+
+
+def impatient(folder, address):
+    """A run that waits six seconds for a cluster, and not a minute."""
+    options = ["run", "suite.toml", "--engine", "ray", "--address", address]
+    program = (
+        f"{IMPATIENT}from tstbench.commands.cli import main; raise SystemExit(main({options}))"
+    )
+    env = {**os.environ, "TSTBENCH_HOME": str(folder / "home"), "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, "-c", program]
+    return subprocess.Popen(command, cwd=folder, env=env, stderr=subprocess.PIPE, text=True)
+
+
+def test_a_head_node_that_is_killed_ends_the_run_with_a_message(folders):
+    _, cluster = folders
+    (cluster / "suite.toml").write_text(SUITE.replace("rounds = 4", "rounds = 4000"))
+    with ray_nodes({}, {}) as nodes:
+        address = nodes.address
+        running = impatient(cluster, address)
+        said = running.stderr.readline()
+        nodes.remove_node(nodes.head_node, allow_graceful=False)
+        nodes.head_node = None
+        said += running.communicate(timeout=100)[1]
+    assert (running.returncode, "Traceback" in said) == (2, False), said
+    assert f"the head node of the cluster, {address}, does not answer" in said
+    assert "done: " in said
+
+
+def test_what_answers_and_is_no_cluster_is_told(folders):
+    _, cluster = folders
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"127.0.0.1:{silent.getsockname()[1]}"
+        running = impatient(cluster, address)
+        said = running.communicate(timeout=100)[1]
+    assert (running.returncode, "Traceback" in said) == (2, False), said
+    assert f"no Ray cluster at {address}: no answer within 6 seconds" in said
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,9 @@ import shutil
 import textwrap
 
 import pytest
+from places import GOLDEN
 from prepared import BACK, DIRECTION, command_line, prepared_home, refusal
+from results_folder import hashes
 from suite_runs import run, stamps
 
 from tstbench.datasets_scripts.load import load_test_set
@@ -66,6 +68,10 @@ def test_every_cell_is_written_and_every_direction_shown(path):
     assert [score.metric for score in mine.scores] == ["acc", "s_bleu", "r_bleu"]
     for direction in (DIRECTION, BACK):
         assert (path.parent / "results" / direction / "significance.json").is_file()
+
+
+def test_a_suite_leaves_the_files_that_were_recorded(tmp_path):
+    assert hashes(tmp_path) == json.loads((GOLDEN / "pipelines.json").read_text())["files"]
 
 
 def test_a_suite_and_an_evaluation_give_the_same_samples(path, capsys):

@@ -32,7 +32,7 @@ from tstbench.trainers.learning.prefix_learner import PrefixLearner
 from tstbench.trainers.learning.prefix_lm import PrefixLM
 from tstbench.trainers.learning.run import Run
 from tstbench.trainers.nets.backbones import BackboneShape, byte_level_tokenizer, random_model
-from tstbench.trainers.strap_config import StrapConfig
+from tstbench.trainers.strap import StrapConfig
 
 BATCH, RATE = 10, 5e-5
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"

@@ -1,14 +1,22 @@
 """Word mover's distance and the measures Mir et al. compared it with, for many pairs of sentences.
 
-Source: Mir, Felbo, Obradovich and Rahwan (2019), section 4.3. Each measure of two tokenised
-sentences is in a file of its own; here are vectors for their words, and what becomes of sentences
-of which nothing is left. Each distinct pair is measured once.
+Source: Mir, Felbo, Obradovich and Rahwan (2019), section 4.3. Here are vectors for the words of two
+tokenised sentences, and what becomes of sentences of which nothing is left. Each distinct pair is
+measured once. Vector extrema are of Forgues, Pineau, Larcheveque and Tremblay (2014), greedy
+matching of Rus and Lintean (2012), both by way of Sharma, El Asri, Schulz and Zumer (2017), section
+3.2; word mover's distance of Kusner et al. (2015) is in :mod:`.transport`.
+
+Sentence BLEU is as in the scores they released, which is no protocol of corpus BLEU: tokens as
+given, n-grams of 1 to 4 words, an order without a match counts 0.01 matches, and a prediction that
+is too short to have four words scores 0.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from functools import partial
+from math import exp, log
 from typing import Literal, get_args
 
 import numpy as np
@@ -17,9 +25,74 @@ from ...errors import InputError, unknown_name
 from ..scorers.lexicon import MASK
 from ..scorers.word_vectors import WordVectors
 from .meteor import Version, meteor
-from .sentence_bleu import sentence_bleu
 from .transport import transport_distances
-from .word_vectors import embedding_average, greedy_matching, vector_extrema
+
+ORDER = 4
+NO_MATCH = 0.01
+
+
+def sentence_bleu(prediction: Sequence[str], reference: Sequence[str]) -> float:
+    """BLEU of two tokenised sentences, from 0 to 1.
+
+    >>> round(sentence_bleu("a b c d e".split(), "a b c d f".split()), 4)  # (4/5 3/4 2/3 1/2)^(1/4)
+    0.6687
+    """
+    if len(prediction) < ORDER:
+        return 0.0
+    logs = 0.0
+    for n in range(1, ORDER + 1):
+        ours, theirs = _ngrams(prediction, n), _ngrams(reference, n)
+        matched = sum((ours & theirs).values())
+        logs += log((matched or NO_MATCH) / (len(prediction) - n + 1))
+    brevity = min(0.0, 1 - len(reference) / len(prediction))
+    return exp(brevity + logs / ORDER)
+
+
+def _ngrams(tokens: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
+    return Counter(zip(*(tokens[i:] for i in range(n)), strict=False))
+
+
+def embedding_average(one: np.ndarray, two: np.ndarray) -> float:
+    """Cosine of the means of the words' vectors: (L, D) and (M, D), from -1 to 1.
+
+    >>> embedding_average(np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([[2.0, 2.0]])).__round__(6)
+    1.0
+    """
+    return _cosine(one.sum(axis=0), two.sum(axis=0))
+
+
+def vector_extrema(one: np.ndarray, two: np.ndarray) -> float:
+    """Cosine of the most extreme values of each dimension: (L, D) and (M, D), from -1 to 1.
+
+    Of a dimension's largest and smallest value, the one further from 0 is taken; the larger if they
+    are equally far.
+    """
+    return _cosine(_extrema(one), _extrema(two))
+
+
+def greedy_matching(one: np.ndarray, two: np.ndarray) -> float:
+    """Mean cosine of each word with its most similar word of the other sentence, both ways.
+
+    The means of the two ways are averaged: (L, D) and (M, D), from -1 to 1.
+    """
+    cosines = _unit(one) @ _unit(two).T
+    return float((cosines.max(axis=0).mean() + cosines.max(axis=1).mean()) / 2)
+
+
+def _extrema(vectors: np.ndarray) -> np.ndarray:
+    highest, lowest = vectors.max(axis=0), vectors.min(axis=0)
+    return np.where(highest >= -lowest, highest, lowest)
+
+
+def _unit(vectors: np.ndarray) -> np.ndarray:
+    """Rows of unit length; a zero row stays one."""
+    norms = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    return vectors / np.where(norms > 0, norms, 1)
+
+
+def _cosine(one: np.ndarray, two: np.ndarray) -> float:
+    return float(_unit(one) @ _unit(two))
+
 
 Measure = Literal[
     "wmd", "meteor", "embedding_average", "greedy_matching", "vector_extrema", "sentence_bleu"

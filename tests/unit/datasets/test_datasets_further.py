@@ -9,7 +9,7 @@ from datasets import load_dataset
 
 from tstbench.commands.cli import main
 from tstbench.datasets_scripts.build import build
-from tstbench.datasets_scripts.cola.rows import archived_rows, read_rows
+from tstbench.datasets_scripts.cola.corpus import archived_rows, read_rows
 from tstbench.datasets_scripts.directions import FURTHER_DATASETS
 from tstbench.datasets_scripts.load import load_styles, load_test_set
 from tstbench.errors import InputError, MissingFileError

@@ -6,7 +6,7 @@ from refusals import refused, rows
 
 from tstbench.datasets_scripts.added import load_data
 from tstbench.datasets_scripts.cleaning import parse_cleaning
-from tstbench.datasets_scripts.cola.rows import read_rows
+from tstbench.datasets_scripts.cola.corpus import read_rows
 from tstbench.datasets_scripts.judgments.own import Layout
 from tstbench.datasets_scripts.judgments.studies import parse_study
 from tstbench.datasets_scripts.known import DATASETS, as_direction, parse_direction

@@ -12,7 +12,7 @@ import yaml
 from tstbench.errors import InputError, MissingFileError
 from tstbench.pipelines.report import Sample, predictions_sha256
 from tstbench.pipelines.report_files import parse_samples, samples_content
-from tstbench.pipelines.sample_outline import _quickly
+from tstbench.pipelines.results import _quickly
 from tstbench.untrusted import (
     MAX_DEPTH,
     MAX_LINE,

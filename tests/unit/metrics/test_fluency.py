@@ -32,8 +32,7 @@ from tstbench.trainers.broken_corpus import (
     draw,
     with_broken,
 )
-from tstbench.trainers.corruptions import FUNCTION_WORDS
-from tstbench.trainers.system_errors import break_sentence, errors, words_of
+from tstbench.trainers.system_errors import FUNCTION_WORDS, break_sentence, errors, words_of
 
 WORDS = "the cook said that we loved the walk because she is from the south".split()
 OTHERS = ["my tea tasted like rainwater yesterday".split()]

@@ -20,10 +20,10 @@ from tstbench.metrics.functional.chrf import chrf_statistics
 from tstbench.metrics.functional.joint import joint_score
 from tstbench.metrics.functional.meteor import meteor
 from tstbench.metrics.functional.nltk_tokens import _SPLIT, _first, _inside, _last, nltk_tokens
-from tstbench.metrics.functional.sentence_bleu import sentence_bleu
 from tstbench.metrics.functional.sti import (
     tempered,
 )
+from tstbench.metrics.functional.wmd import sentence_bleu
 from tstbench.metrics.statistics import p_value, percentile_interval
 
 steady = settings(max_examples=100, deadline=None, derandomize=True)

@@ -24,13 +24,12 @@ from tstbench.metrics.scorers.meaning_find import SHIPPED, meaning
 from tstbench.metrics.scorers.meaning_network import MeaningNetwork, alikeness
 from tstbench.metrics.scorers.profile import PROFILES, Scorers
 from tstbench.trainers.meaning import damage
-from tstbench.trainers.meaning.encoded import encode
 from tstbench.trainers.meaning.material import Material, material
 from tstbench.trainers.meaning.pairs import Pair, Recipe, drawn, made_pair, stock_of, template_pair
 from tstbench.trainers.meaning.slots import slots
 from tstbench.trainers.meaning.templates import facts_of, something_said, templates, told
 from tstbench.trainers.meaning.thesaurus import thesaurus
-from tstbench.trainers.meaning.train import MeaningConfig, make_pairs, train_meaning
+from tstbench.trainers.meaning.train import MeaningConfig, encode, make_pairs, train_meaning
 from tstbench.trainers.meaning.wording import Word, split_words
 
 NOUNS = "dog cat farmer teacher doctor sailor king queen painter judge".split()

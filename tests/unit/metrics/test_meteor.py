@@ -17,7 +17,7 @@ from tstbench.datasets_scripts.judgments.arrays import read_npz
 from tstbench.files import read_lines
 from tstbench.metrics.functional import meteor as module
 from tstbench.metrics.functional.meteor import has_wordnet, meteor
-from tstbench.metrics.functional.sentence_bleu import NO_MATCH, sentence_bleu
+from tstbench.metrics.functional.wmd import NO_MATCH, sentence_bleu
 
 WORDS = "soup soups souped broth a a the The dog dogs dogged café cafés über не".split()
 

@@ -17,11 +17,11 @@ from tstbench.files import read_lines
 from tstbench.metrics.contract import Options
 from tstbench.metrics.functional import meteor as meteor_module
 from tstbench.metrics.functional.meteor import meteor
-from tstbench.metrics.functional.sentence_bleu import sentence_bleu
-from tstbench.metrics.functional.wmd import compare
-from tstbench.metrics.functional.word_vectors import (
+from tstbench.metrics.functional.wmd import (
+    compare,
     embedding_average,
     greedy_matching,
+    sentence_bleu,
     vector_extrema,
 )
 from tstbench.metrics.inputs import check_inputs

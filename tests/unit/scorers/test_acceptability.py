@@ -20,7 +20,7 @@ from tstbench.trainers.acceptability import (
 )
 from tstbench.trainers.classifiers.data import LabelledSentences
 from tstbench.trainers.classifiers.linear import LinearConfig
-from tstbench.trainers.corruptions import CORRUPTIONS
+from tstbench.trainers.system_errors import CORRUPTIONS
 
 ROWS = {
     "train": [

@@ -1,6 +1,5 @@
 """The annotation study without a browser: sample, blindness, answers, access, export."""
 
-import doctest
 import json
 import stat
 from hashlib import sha256
@@ -12,18 +11,15 @@ from annotate_study import DIRECTION, GOOD, RATERS, SENTENCES, SYSTEMS, keys, ma
 from tstbench.datasets_scripts.judgments.schema import read_judgments
 from tstbench.errors import InputError, MissingFileError, UnknownNameError
 from tstbench.spaces.annotate import (
-    create,
     create_study,
     export,
     lexicon_mask,
     load_study,
-    views,
 )
 from tstbench.spaces.annotate.answers import Answer, AnswerLog
-from tstbench.spaces.annotate.desk import AccessError, Desk
+from tstbench.spaces.annotate.desk import AccessError, Desk, chose_output, place
 from tstbench.spaces.annotate.order import questions
 from tstbench.spaces.annotate.study import TASKS
-from tstbench.spaces.annotate.views import chose_output, place
 
 BACK = "mini/positive-to-negative"
 
@@ -44,12 +40,6 @@ def desk(folder):
     desk = Desk(folder)
     yield desk
     desk.close()
-
-
-@pytest.mark.parametrize("module", [create, views])
-def test_examples_in_docstrings(module):
-    result = doctest.testmod(module)
-    assert (result.failed, result.attempted > 0) == (0, True)
 
 
 class TestSample:

@@ -10,8 +10,7 @@ from word_systems import N_WORDS, learner_of, three_sentences
 
 from tstbench.datasets_scripts.known import parse_direction
 from tstbench.datasets_scripts.training import load_training
-from tstbench.trainers.arae import Arae
-from tstbench.trainers.arae_config import AraeConfig
+from tstbench.trainers.arae import Arae, AraeConfig
 from tstbench.trainers.learning.loop import _step
 from tstbench.trainers.learning.processes import Processes
 from tstbench.trainers.learning.run import Run

@@ -13,8 +13,7 @@ from word_systems import N_WORDS, learner_of, three_sentences
 
 from tstbench.datasets_scripts.known import parse_direction
 from tstbench.datasets_scripts.training import load_training
-from tstbench.trainers.caae import Caae
-from tstbench.trainers.caae_config import CaaeConfig, CaaeGeneration
+from tstbench.trainers.caae import Caae, CaaeConfig, CaaeGeneration
 from tstbench.trainers.learning.loop import _step, learn
 from tstbench.trainers.learning.processes import Processes
 from tstbench.trainers.learning.run import Run

@@ -12,8 +12,7 @@ from word_systems import N_WORDS, learner_of, three_sentences
 
 from tstbench.datasets_scripts.known import parse_direction
 from tstbench.datasets_scripts.training import TrainingData, TrainingPart, load_training
-from tstbench.trainers.ctat import Ctat, edited, noam
-from tstbench.trainers.ctat_config import CtatConfig, CtatSettings
+from tstbench.trainers.ctat import Ctat, CtatConfig, CtatSettings, edited, noam
 from tstbench.trainers.learning.loop import _step
 from tstbench.trainers.learning.processes import Processes
 from tstbench.trainers.learning.run import Run

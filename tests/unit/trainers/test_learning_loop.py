@@ -18,9 +18,8 @@ from torch import nn
 
 from tstbench.errors import InputError, IntegrityError
 from tstbench.trainers.learning.batches import Both
-from tstbench.trainers.learning.compiling import refused_by_compiler
 from tstbench.trainers.learning.curve import terms_text
-from tstbench.trainers.learning.loop import Learner, Update, learn
+from tstbench.trainers.learning.loop import Learner, Update, learn, refused_by_compiler
 from tstbench.trainers.learning.order import Order
 from tstbench.trainers.learning.processes import half_of
 from tstbench.trainers.learning.run import Run

@@ -22,19 +22,16 @@ from loss_wiring import (
     told,
 )
 
-from tstbench.trainers.arae import Arae, _seed
-from tstbench.trainers.arae_config import AraeConfig
-from tstbench.trainers.caae import Caae
-from tstbench.trainers.caae_config import CaaeConfig
-from tstbench.trainers.ctat import Ctat
-from tstbench.trainers.ctat_config import CtatConfig
+from tstbench.trainers.arae import Arae, AraeConfig, _seed
+from tstbench.trainers.caae import Caae, CaaeConfig
+from tstbench.trainers.ctat import Ctat, CtatConfig
 from tstbench.trainers.dar import Dar
 from tstbench.trainers.dar_config import DarConfig
 from tstbench.trainers.learning.marker_noise import EditNoise, SharedWordNoise
 from tstbench.trainers.learning.prefix_learner import PrefixLearner
 from tstbench.trainers.learning.prefix_lm import PrefixLM
 from tstbench.trainers.learning.vocabulary import PAD
-from tstbench.trainers.strap_config import StrapConfig
+from tstbench.trainers.strap import StrapConfig
 
 
 @pytest.fixture(scope="module")

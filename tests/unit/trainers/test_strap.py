@@ -27,8 +27,7 @@ from tstbench.trainers.learning.processes import Processes
 from tstbench.trainers.learning.run import Run
 from tstbench.trainers.learning.selection import Sides
 from tstbench.trainers.nets.backbones import BackboneShape, byte_level_tokenizer, random_model
-from tstbench.trainers.strap import Strap, inverse_pairs
-from tstbench.trainers.strap_config import StrapConfig
+from tstbench.trainers.strap import Strap, StrapConfig, inverse_pairs
 
 CONFIG = StrapConfig.tiny(parse_direction(DIRECTION))
 TEXTS = ["the food was very good", "bad", "we never came back here again, it was so slow"]

@@ -3,13 +3,22 @@
 Where CoLA's sentences are linguists' examples, these are what systems are tested on: reviews and
 plays. No person judged them, and no test sentence, human rewrite of one, or input of a
 study of human judgments is among them.
+
+They are broken the way transfer systems break them, by one to three named, seeded errors each. One
+small error each makes a sentence unacceptable: of word order, function words or agreement, as
+systems really make them; by chance it may still be acceptable (two adjectives swapped). Outputs of
+systems also repeat phrases, stop half-way, carry on with another sentence, lose content words and
+put in words that do not fit. A classifier that has learned these tells degrees of fluency apart,
+which linguists' examples alone do not teach it.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Collection, Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from ..datasets_scripts.cleaning import match_key
@@ -20,7 +29,225 @@ from ..metrics.scorers.artefacts import Artefact
 from ..metrics.scorers.classifiers import ACCEPTABILITY_STYLES
 from .acceptability import AcceptabilityCorpus, cola_corpus, train_acceptability
 from .classifiers.data import LabelledSentences, labelled
-from .system_errors import break_sentence, errors, words_of
+
+Corruption = Callable[[list[str], random.Random], list[str] | None]
+
+# Words that a sentence rarely lacks and never repeats directly.
+FUNCTION_WORDS = frozenset(
+    (
+        *("a", "an", "the", "my", "your", "his", "its", "our", "their"),
+        *("of", "to", "in", "on", "at", "for", "with", "from", "by", "and"),
+        *("is", "are", "was", "were", "am", "be", "been", "do", "does", "did"),
+        *("have", "has", "had", "will", "would", "can", "could"),
+        *("i", "you", "he", "she", "it", "we", "they", "me", "him", "us", "them"),
+    )
+)
+_OTHER_FORM = {
+    "is": "are", "are": "is", "am": "are", "was": "were", "were": "was",
+    "has": "have", "have": "has", "does": "do", "do": "does",
+    "isn't": "aren't", "aren't": "isn't", "wasn't": "weren't", "weren't": "wasn't",
+    "doesn't": "don't", "don't": "doesn't", "this": "these", "these": "this",
+    "i": "me", "he": "him", "she": "her", "we": "us", "they": "them",
+}  # fmt: skip
+
+
+def swap_neighbours(words: list[str], rng: random.Random) -> list[str] | None:
+    """Swap two adjacent words."""
+    places = [i for i in range(len(words) - 1) if words[i].lower() != words[i + 1].lower()]
+    if not places:
+        return None
+    i = rng.choice(places)
+    return [*words[:i], words[i + 1], words[i], *words[i + 2 :]]
+
+
+def move_word(words: list[str], rng: random.Random) -> list[str] | None:
+    """Move a word by two or more positions."""
+    if len(words) < 4:
+        return None
+    source = rng.randrange(len(words))
+    rest = [*words[:source], *words[source + 1 :]]
+    target = rng.choice([i for i in range(len(words)) if abs(i - source) >= 2])
+    return [*rest[:target], words[source], *rest[target:]]
+
+
+def drop_function_word(words: list[str], rng: random.Random) -> list[str] | None:
+    """Leave out an article, preposition, pronoun, auxiliary or the like."""
+    places = _function_words(words)
+    if not places or len(words) < 3:
+        return None
+    i = rng.choice(places)
+    return [*words[:i], *words[i + 1 :]]
+
+
+def double_function_word(words: list[str], rng: random.Random) -> list[str] | None:
+    """Repeat an article, preposition, pronoun, auxiliary or the like."""
+    places = _function_words(words)
+    if not places:
+        return None
+    i = rng.choice(places)
+    return [*words[: i + 1], *words[i:]]
+
+
+def break_agreement(words: list[str], rng: random.Random) -> list[str] | None:
+    """Substitute the other form: ``is`` for ``are``, ``these`` for ``this``, ``him`` for ``he``."""
+    places = [i for i, word in enumerate(words) if word.lower() in _OTHER_FORM]
+    if not places:
+        return None
+    i = rng.choice(places)
+    return [*words[:i], _OTHER_FORM[words[i].lower()], *words[i + 1 :]]
+
+
+CORRUPTIONS: dict[str, Corruption] = {
+    "swap_neighbours": swap_neighbours,
+    "move_word": move_word,
+    "drop_function_word": drop_function_word,
+    "double_function_word": double_function_word,
+    "break_agreement": break_agreement,
+}
+
+
+def _function_words(words: list[str]) -> list[int]:
+    return [i for i, word in enumerate(words) if word.lower() in FUNCTION_WORDS]
+
+
+MOST_ERRORS = 3
+_END = re.compile(r"[\s.!?]*$")
+_VOWELS = tuple("aeiou")
+_FUNCTION_WORDS = tuple(sorted(FUNCTION_WORDS))  # a set has no order to draw from
+
+
+Sentences = Sequence[Sequence[str]]  # split into words, without final punctuation
+
+
+def repeat_phrase(words: list[str], rng: random.Random) -> list[str] | None:
+    """Say one to four words twice."""
+    if len(words) < 2:
+        return None
+    length = rng.randint(1, min(4, len(words)))
+    start = rng.randrange(len(words) - length + 1)
+    stop = start + length
+    return [*words[:stop], *words[start:stop], *words[stop:]]
+
+
+def stop_early(words: list[str], rng: random.Random) -> list[str] | None:
+    """Leave out the end, right after a function word, where no sentence ends."""
+    places = [i for i, word in enumerate(words[:-1]) if i and word.lower() in FUNCTION_WORDS]
+    return words[: rng.choice(places) + 1] if places else None
+
+
+def continue_differently(
+    words: list[str], rng: random.Random, *, others: Sentences
+) -> list[str] | None:
+    """Go on with the end of another sentence, as systems do that fill in templates."""
+    other = rng.choice(others)
+    if len(words) < 3 or len(other) < 3:
+        return None
+    return [*words[: rng.randrange(1, len(words))], *other[rng.randrange(1, len(other)) :]]
+
+
+def replace_phrase(words: list[str], rng: random.Random, *, others: Sentences) -> list[str] | None:
+    """Put one to three words of another sentence in place of as many or fewer here."""
+    other = rng.choice(others)
+    if len(words) < 3 or not other:
+        return None
+    length = rng.randint(1, min(3, len(other)))
+    first = rng.randrange(len(other) - length + 1)
+    start = rng.randrange(len(words))
+    stop = start + rng.randint(1, length)
+    changed = [*words[:start], *other[first : first + length], *words[stop:]]
+    return changed if changed != words else None
+
+
+def drop_words(words: list[str], rng: random.Random) -> list[str] | None:
+    """Leave out one or two words from the middle, whatever they are."""
+    if len(words) < 4:
+        return None
+    length = rng.randint(1, 2)
+    start = rng.randrange(1, len(words) - length)
+    return [*words[:start], *words[start + length :]]
+
+
+def swap_function_word(words: list[str], rng: random.Random) -> list[str] | None:
+    """Put another function word in the place of one."""
+    places = [i for i, word in enumerate(words) if word.lower() in FUNCTION_WORDS]
+    if not places:
+        return None
+    i = rng.choice(places)
+    other = rng.choice([word for word in _FUNCTION_WORDS if word != words[i].lower()])
+    return [*words[:i], other, *words[i + 1 :]]
+
+
+def wrong_ending(words: list[str], rng: random.Random) -> list[str] | None:
+    """Inflect a word otherwise: ``walks`` for ``walk``, ``walking`` for ``walked``."""
+    places = [
+        i
+        for i, word in enumerate(words)
+        if len(word) > 3 and word.isalpha() and word.lower() not in FUNCTION_WORDS
+    ]
+    if not places:
+        return None
+    i = rng.choice(places)
+    other = rng.choice([form for form in _forms(words[i]) if form != words[i]])
+    return [*words[:i], other, *words[i + 1 :]]
+
+
+def errors(others: Sentences) -> dict[str, Corruption]:
+    """Every error by name; some put in words of other sentences, of which there must be one."""
+    return {
+        **CORRUPTIONS,
+        "repeat_phrase": repeat_phrase,
+        "stop_early": stop_early,
+        "continue_differently": partial(continue_differently, others=others),
+        "replace_phrase": partial(replace_phrase, others=others),
+        "drop_words": drop_words,
+        "swap_function_word": swap_function_word,
+        "wrong_ending": wrong_ending,
+    }
+
+
+def break_sentence(
+    sentence: str, known: Mapping[str, Corruption], seed: int = 0
+) -> tuple[str, ...] | None:
+    """The broken sentence and the names of its errors, or ``None`` if it is too short.
+
+    Half of the sentences get one error, the others two or three. The errors depend only
+    on seed, sentence and those that are known; final punctuation stays where it is.
+
+    >>> break_sentence("the soup was cold.", {"repeat_phrase": repeat_phrase})
+    ('the soup was cold was cold.', 'repeat_phrase')
+    """
+    rng = random.Random(f"{seed}:{sentence}")
+    end = _END.search(sentence)
+    cut = end.start() if end else len(sentence)
+    before = words = sentence[:cut].split()
+    wanted = rng.choice((1, 1, 2, MOST_ERRORS))
+    made: list[str] = []
+    for name in rng.sample(list(known), len(known)):
+        changed = known[name](words, rng)
+        if changed is not None and changed != before:
+            words = changed
+            made.append(name)
+        if len(made) == wanted:
+            break
+    return (" ".join(words) + sentence[cut:], *made) if made else None
+
+
+def words_of(sentence: str) -> list[str]:
+    """The words of a sentence without its final punctuation.
+
+    >>> words_of("so good !")
+    ['so', 'good']
+    """
+    return _END.sub("", sentence).split()
+
+
+def _forms(word: str) -> list[str]:
+    """Other endings of a word, by spelling alone; some exist, which is the point."""
+    stem = re.sub(r"(ies|es|s|ed|ing|ly)$", "", word) or word
+    if stem.endswith(_VOWELS):
+        return [stem + "s", stem + "d", stem[:-1] + "ing"]
+    return [stem, stem + "s", stem + "ed", stem + "ing"]
+
 
 BROKEN = "broken"  # the corpus's name in the scorer cache
 SEED = 0

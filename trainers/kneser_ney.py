@@ -87,7 +87,7 @@ def estimate(sentences: Iterable[str], order: int = 5) -> NgramModel:
         order: length of the longest n-grams, 2 to 6.
 
     Returns:
-        The model; ``tstbench.trainers.arpa.write_arpa`` writes it for KenLM.
+        The model; ``tstbench.trainers.language_model.write_arpa`` writes it for KenLM.
 
     Raises:
         InputError: no sentences, an order out of range, or a sentence (counted from 1) that is

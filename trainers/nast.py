@@ -5,8 +5,8 @@ Unsupervised Text Style Transfer". It learns as the Style Transformer does (:mod
 self-reconstruction, here of a noisy sentence, from cycle reconstruction and from a discriminator.
 But it writes all words at once, each from a source word it is aligned to (section 3.2): from the
 word at the same place (*simple*), or from places that a small autoregressive model predicts, which
-leaves words out and adds others (*learnable*; ``nets/alignment.py``). The words of a rewrite stay
-soft while it learns: relaxed samples with Gumbel noise.
+leaves words out and adds others (*learnable*; ``nets/parallel_generator.py``). The words of a
+rewrite stay soft while it learns: relaxed samples with Gumbel noise.
 
 Where we differ from the released code (thu-coai/NAST): its embeddings start at zero, ours at
 random; its position model skips its last layer norm while it learns, but not while it writes, ours

@@ -5,9 +5,8 @@ import tempfile
 from pathlib import Path
 
 from tstbench.files import write_json
-from tstbench.trainers.arpa import write_arpa
 from tstbench.trainers.kneser_ney import estimate
-from tstbench.trainers.lmplz import run_lmplz
+from tstbench.trainers.language_model import run_lmplz, write_arpa
 
 RESTAURANT = """\
 the food was good .

@@ -27,12 +27,15 @@ from tstbench.metrics.signature import Signature
 from tstbench.pipelines.prepare import prepare
 from tstbench.trainers.acceptability import cola_corpus, mcc
 from tstbench.trainers.broken_corpus import (
+    FUNCTION_WORDS,
     STUDY_INPUTS,
+    break_sentence,
     broken_corpus,
     draw,
+    errors,
     with_broken,
+    words_of,
 )
-from tstbench.trainers.system_errors import FUNCTION_WORDS, break_sentence, errors, words_of
 
 WORDS = "the cook said that we loved the walk because she is from the south".split()
 OTHERS = ["my tea tasted like rainwater yesterday".split()]

@@ -18,9 +18,9 @@ from tstbench.trainers.acceptability import (
     mcc,
     train_acceptability,
 )
+from tstbench.trainers.broken_corpus import CORRUPTIONS
 from tstbench.trainers.classifiers.data import LabelledSentences
 from tstbench.trainers.classifiers.linear import LinearConfig
-from tstbench.trainers.system_errors import CORRUPTIONS
 
 ROWS = {
     "train": [

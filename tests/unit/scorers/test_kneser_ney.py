@@ -12,10 +12,14 @@ import pytest
 from places import GOLDEN
 
 from tstbench.errors import InputError, TSTBenchError
-from tstbench.trainers.arpa import read_arpa, write_arpa
 from tstbench.trainers.kneser_ney import estimate, portable_log10
-from tstbench.trainers.language_model import train_language_model
-from tstbench.trainers.lmplz import find_lmplz, run_lmplz
+from tstbench.trainers.language_model import (
+    find_lmplz,
+    read_arpa,
+    run_lmplz,
+    train_language_model,
+    write_arpa,
+)
 
 GOLDEN = json.loads((GOLDEN / "kneser_ney.json").read_text("utf-8"))
 YELP = "FayeXXX/A-Benchmark-of-Text-Style-Transfer/Dataprepro/datasets/yelp"

@@ -21,13 +21,12 @@ from tstbench.metrics.scorers.classifiers import model_class
 from tstbench.metrics.scorers.device import HERE
 from tstbench.metrics.scorers.encoder import load_encoder
 from tstbench.metrics.scorers.find_words import lexicon as find_lexicon
+from tstbench.metrics.scorers.find_words import read_vectors
 from tstbench.metrics.scorers.find_words import word_vectors as find_vectors
 from tstbench.metrics.scorers.language_model import NgramLanguageModel
 from tstbench.metrics.scorers.lexicon import read_lexicon
 from tstbench.metrics.scorers.transformer import style_columns
-from tstbench.metrics.scorers.vector_files import read_vectors
 from tstbench.trainers.acceptability import COLA_FILES, cola_corpus, read_cola
-from tstbench.trainers.arpa import read_arpa
 from tstbench.trainers.classifiers.compare import compare_kinds
 from tstbench.trainers.classifiers.ensemble import EnsembleConfig
 from tstbench.trainers.classifiers.finetuned import FinetunedConfig
@@ -35,9 +34,8 @@ from tstbench.trainers.classifiers.linear import LinearConfig
 from tstbench.trainers.classifiers.textcnn import TextCnnConfig
 from tstbench.trainers.classifiers.train import train_classifier
 from tstbench.trainers.kneser_ney import estimate
-from tstbench.trainers.language_model import train_language_model
+from tstbench.trainers.language_model import read_arpa, run_lmplz, train_language_model
 from tstbench.trainers.lexicon import LexiconConfig, fit_lexicon
-from tstbench.trainers.lmplz import run_lmplz
 from tstbench.trainers.word_vectors import WordVectorsConfig, fit_word_vectors
 
 MINI = parse_direction("mini/negative-to-positive")

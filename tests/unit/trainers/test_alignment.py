@@ -17,7 +17,7 @@ from tstbench.trainers.learning.noise import (
     shares,
 )
 from tstbench.trainers.learning.vocabulary import END, UNKNOWN
-from tstbench.trainers.nets.alignment import MAX_JUMP, PositionModel, Slots, align, fresh
+from tstbench.trainers.nets.parallel_generator import MAX_JUMP, PositionModel, Slots, align, fresh
 from tstbench.trainers.nets.transformer import Shape
 
 

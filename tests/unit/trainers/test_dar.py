@@ -14,8 +14,7 @@ from tstbench.datasets_scripts.known import parse_direction
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.datasets_scripts.training import TrainingData, TrainingPart, load_training
 from tstbench.metrics.text import preparation
-from tstbench.trainers.dar import Dar, _memories
-from tstbench.trainers.dar_config import DarConfig, DarSettings
+from tstbench.trainers.dar import Dar, DarConfig, DarSettings, _memories
 from tstbench.trainers.learning.content_index import ContentIndex
 from tstbench.trainers.learning.loop import _step
 from tstbench.trainers.learning.marker_memory import MarkerMemory

@@ -30,9 +30,8 @@ from tstbench.trainers.lora.keeping import Keeper
 from tstbench.trainers.lora.merge import merge
 from tstbench.trainers.lora.quantization import check_quantization
 from tstbench.trainers.lora.records import Record, answer, prompt, prompt_rows, rows_of
-from tstbench.trainers.lora.system import LlamaLora
+from tstbench.trainers.lora.system import LlamaLora, Writer, _Draws
 from tstbench.trainers.lora.tuning import Shares, _trainer_class, tune
-from tstbench.trainers.lora.writing import Writer, _Draws
 from tstbench.trainers.nets.backbones import BackboneShape, byte_level_tokenizer, random_model
 from tstbench.trainers.prompting.prompts import instruction
 from tstbench.trainers.system import Generation

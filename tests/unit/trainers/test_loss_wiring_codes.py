@@ -25,8 +25,7 @@ from loss_wiring import (
 from tstbench.trainers.arae import Arae, AraeConfig, _seed
 from tstbench.trainers.caae import Caae, CaaeConfig
 from tstbench.trainers.ctat import Ctat, CtatConfig
-from tstbench.trainers.dar import Dar
-from tstbench.trainers.dar_config import DarConfig
+from tstbench.trainers.dar import Dar, DarConfig
 from tstbench.trainers.learning.marker_noise import EditNoise, SharedWordNoise
 from tstbench.trainers.learning.prefix_learner import PrefixLearner
 from tstbench.trainers.learning.prefix_lm import PrefixLM

@@ -6,9 +6,8 @@ from word_systems import N_WORDS, three_sentences
 
 from tstbench.trainers.learning.vocabulary import END, PAD, UNKNOWN
 from tstbench.trainers.nets.losses import bag_of_words_loss
-from tstbench.trainers.nets.recurrent import Attention, BiLstm
 from tstbench.trainers.nets.style_transformer import lengths_of
-from tstbench.trainers.nets.tsst import Discriminator, Generator, closed
+from tstbench.trainers.nets.tsst import Attention, BiLstm, Discriminator, Generator, closed
 from tstbench.trainers.tsst.learner import bag_of
 from tstbench.trainers.tsst.system import neutrality
 

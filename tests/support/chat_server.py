@@ -17,6 +17,10 @@ import time
 from collections import Counter
 from contextlib import contextmanager
 
+import pytest
+
+from tstbench.chat import asking, client
+
 FAULTS = ("429", "500", "cut", "late", "half", "page", "503 twice")
 KEY = "sk-only-for-tests"
 
@@ -285,7 +289,7 @@ async def send(writer, status, body, headers=None, kind="application/json"):
 
 @contextmanager
 def serving(**how):
-    """A server in a thread; what it saw is read from it afterwards."""
+    """A server in a thread; what it saw is read from it afterwards. Who asks it again asks soon."""
     server, loop, ready = ChatServer(**how), asyncio.new_event_loop(), threading.Event()
 
     def run():
@@ -297,7 +301,10 @@ def serving(**how):
     thread.start()
     ready.wait()
     try:
-        yield server
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(client, "_FIRST_WAIT", 0.02)
+            patch.setattr(asking, "_FIRST_LOOK", 0.02)
+            yield server
     finally:
         asyncio.run_coroutine_threadsafe(stop(), loop).result()
         loop.call_soon_threadsafe(loop.stop)

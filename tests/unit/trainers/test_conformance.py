@@ -133,6 +133,7 @@ CASES = {
     ),
     "caae": SystemCase(
         "caae",
+        {"warm_up": 0.3},
         shaken=network,
         asked={"beams": 1},
         moves={

@@ -5,7 +5,8 @@ PY ?= python3
 VENV ?= .venv
 PIP_TORCH ?=
 PIP := $(VENV)/bin/python -m pip --disable-pip-version-check
-PINNED := $(PIP) install -q --no-build-isolation --no-deps --require-hashes
+# Bytecode comes with the first import of a module: of all of them at once it would take a minute.
+PINNED := $(PIP) install -q --no-compile --no-build-isolation --no-deps --require-hashes
 TORCH = "$$(grep -o '^torch==[^ ]*' constraints.txt)"
 RUN := $(VENV)/bin
 # In the order of their names: slow files of few tests would come last, on one worker.

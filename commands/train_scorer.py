@@ -115,8 +115,8 @@ def _parser(name: str) -> argparse.ArgumentParser:
     parser.add_argument("dataset", nargs="?", help="of a classifier, such as yelp")
     parser.add_argument(
         "--kind",
-        help="linear, fasttext, textcnn, transformer, probe, finetuned, lora, ensemble (linear); "
-        "--kind KIND --help shows its settings",
+        help="linear, fasttext, textcnn, transformer, probe, finetuned, lora, lm, ensemble "
+        "(linear); --kind KIND --help shows its settings",
     )
     parser.add_argument(
         "--compare",

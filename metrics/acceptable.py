@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from .contract import Context, Family, Need, Options
+from .contract import Context, Family, Need, O
 from .text import preparation
 
 if TYPE_CHECKING:
@@ -14,18 +14,18 @@ if TYPE_CHECKING:
     from .inputs import Inputs
 
 
-class AcceptabilityFamily(Family[Options]):
+class AcceptabilityFamily(Family[O]):
     """English predictions go to the acceptability classifier; here cleaned, case kept."""
 
-    def needs(self, metric: str, inputs: Inputs, options: Options) -> tuple[Need, ...]:  # noqa: ARG002
+    def needs(self, metric: str, inputs: Inputs, options: O) -> tuple[Need, ...]:  # noqa: ARG002
         """Predictions, cleaned, case kept."""
         prepare = preparation(inputs.language).clean
         return (Need("acceptability", partial(prepare, inputs.predictions)),)
 
     def judged(
-        self, metric: str, inputs: Inputs, options: Options, context: Context
+        self, metric: str, inputs: Inputs, options: O, context: Context
     ) -> tuple[np.ndarray, int]:
         """P(label | prediction), shape (N, 2), and the column of ``acceptable``."""
         classifier = context.scorer("acceptability")
-        (need,) = self.needs(metric, inputs, options)
+        need, *_ = self.needs(metric, inputs, options)
         return classifier.distribution(need.texts), classifier.styles.index("acceptable")

@@ -85,7 +85,7 @@ def _table() -> dict[str, tuple[Family, MetricFacts]]:
 def benchmark_metrics() -> tuple[str, ...]:
     """The ten metrics of the benchmark: the ones shown by default."""
     found = (facts.name for name in FAMILIES for facts in families()[name].metrics)
-    return tuple(name for name in found if name != "joint_calibrated")
+    return tuple(name for name in found if name not in ("joint_calibrated", "joint_sentence"))
 
 
 def metric_facts(name: str) -> MetricFacts:

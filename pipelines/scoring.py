@@ -65,9 +65,9 @@ def scoring(
     """How to score, from names.
 
     Args:
-        metrics: names of metrics and families; by default the benchmark's ten, and with
-            ``embedded`` ``joint_calibrated``.
-        profile: ``embedded`` or ``paper``.
+        metrics: names of metrics and families; by default the benchmark's ten, with
+            ``embedded`` ``joint_calibrated``, and with ``lm`` ``joint_sentence`` and its parts.
+        profile: ``embedded``, ``lm`` or ``paper``.
         scorers: ``ROLE=SCORER`` texts: scorers to use instead of the profile's.
         settings: metric options by family and name.
         device: ``auto``, ``cpu`` or ``cuda``.
@@ -81,9 +81,12 @@ def scoring(
     """
     chosen = parse_profile(profile)
     # Its curves are those of the embedded scorers, which the ten need anyway: it costs nothing.
-    calibrated = ("joint_calibrated",) if profile == "embedded" else ()
+    more = {
+        "embedded": ("joint_calibrated",),
+        "lm": ("joint_sentence", "target_style", "s_meaning", "fluency"),
+    }.get(profile, ())
     return Scoring(
-        metrics=expand(metrics) if metrics is not None else (*benchmark_metrics(), *calibrated),
+        metrics=expand(metrics) if metrics is not None else (*benchmark_metrics(), *more),
         profile=chosen.with_scorers(scorers),
         choices=choices(chosen.options, settings or {}),
         placement=Placement(device, dtype, batch_size, asking or Handling()),  # type: ignore[arg-type]  # checked there

@@ -35,7 +35,7 @@ class ColaOptions(Options):
     protocol: TextProtocol | None = None
 
 
-class Cola(AcceptabilityFamily):
+class Cola(AcceptabilityFamily[ColaOptions]):
     """Linguistic acceptability."""
 
     name = "cola"
@@ -53,17 +53,17 @@ class Cola(AcceptabilityFamily):
         ),
     )
 
-    def needs(self, metric: str, inputs: Inputs, options: Options) -> tuple[Need, ...]:
+    def needs(self, metric: str, inputs: Inputs, options: ColaOptions) -> tuple[Need, ...]:
         """Predictions."""
         reading = _reading(inputs, options)
         return (Need("acceptability", lambda: reading.prepare(inputs.predictions)),)
 
-    def fields(self, metric: str, inputs: Inputs, options: Options) -> dict[str, object]:
+    def fields(self, metric: str, inputs: Inputs, options: ColaOptions) -> dict[str, object]:
         """How texts are prepared, and how empty predictions count."""
         return {**_reading(inputs, options).fields, "empty": "miss"}
 
     def measure(
-        self, metric: str, inputs: Inputs, options: Options, context: Context
+        self, metric: str, inputs: Inputs, options: ColaOptions, context: Context
     ) -> Statistics:
         """The share classified as acceptable, in percent."""
         from ..functional.share import share_statistics

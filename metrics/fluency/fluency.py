@@ -4,10 +4,12 @@ import tstbench.metrics.module
 
 _DESCRIPTION = """
 Fluency is the mean probability, over predictions, that a sentence is acceptable English, from the
-classifier that CoLA counts with. It needs no reference.
+classifier that CoLA counts with, or how likely a language model finds it, or the mean of both. It
+needs no reference.
 """
 
 _ARGUMENTS = """
+    combine (str): "acceptable" (default), "likely" or "mean", the default of profile="lm".
 Returns:
     fluency (float): fraction, 0 to 1, higher is better; details: interval, signature.
 Examples:
@@ -38,8 +40,9 @@ class Fluency(tstbench.metrics.module.StyleTransferMetric):
     arguments = _ARGUMENTS
     citation_text = _CITATION
 
-    def _compute(self, predictions):
+    def _compute(self, predictions, combine=None):
         return self.measured(
             ["fluency"],
             predictions=predictions,
+            fluency={"combine": combine},
         )

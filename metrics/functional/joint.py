@@ -2,16 +2,19 @@
 
 Joint = (ACC x BLEU x 1/ln PPL)^(1/3) with ACC and BLEU as fractions. Source: TSTBench paper,
 section 3.3.1 (equal weights; multi-BLEU if there are several references, otherwise r-BLEU).
+
+``joint_sentence`` reads single sentences instead: what people call a success has all three.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from ...errors import InputError
-from ..statistics import Statistics, concatenate
+from ..statistics import Statistics, concatenate, mean_statistics
 
 
 @dataclass(frozen=True)
@@ -80,3 +83,28 @@ def joint_statistics(
         return joint_score(values[0], values[1], values[2], weights)
 
     return Statistics(rows, aggregate, None)
+
+
+def sentence_statistics(parts: Sequence[np.ndarray], mean: str = "geometric") -> Statistics:
+    """The mean over sentences of one mean of each sentence's parts.
+
+    Args:
+        parts: of N sentences, fractions: shape (N,) each. Below 0 counts as 0.
+        mean: ``geometric``, ``harmonic``, ``arithmetic`` or ``minimum``. All but the arithmetic give
+            0 to a sentence that lacks one part wholly, and the minimum reads no other.
+
+    >>> parts = [np.array([0.9, 0.1]), np.array([0.4, 1.0]), np.array([0.6, 0.9])]
+    >>> sentence_statistics(parts).per_sentence.round(2).tolist()
+    [0.6, 0.45]
+    """
+    values = np.maximum(np.array(parts, dtype=np.float64), 0)
+    found: np.ndarray
+    if mean == "arithmetic":
+        found = values.mean(axis=0)
+    elif mean == "minimum":
+        found = values.min(axis=0)
+    else:
+        with np.errstate(divide="ignore"):  # of 0, ln and 1/x are infinite, and both means are 0
+            inner = np.log(values) if mean == "geometric" else 1 / values
+        found = np.exp(inner.mean(axis=0)) if mean == "geometric" else 1 / inner.mean(axis=0)
+    return mean_statistics(found)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, get_args
 
-from ...errors import InputError
+from ...errors import InputError, unknown_name
 from ..contract import Context, Family, Options
 from ..facts import MetricFacts
 
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from .calibration import Calibration
 
 
+Mean = Literal["geometric", "harmonic", "arithmetic", "minimum"]
+_SENTENCE = ("target_style", "s_meaning", "fluency")
+
+
 @dataclass(frozen=True, kw_only=True)
 class JointOptions(Options):
     """Options of ``joint``; the options of its parts belong to their own families.
@@ -29,12 +33,16 @@ class JointOptions(Options):
     Attributes:
         weights: of ``joint``: relative weights of ACC, BLEU and fluency.
         calibration: of ``joint_calibrated``: the name of a calibration, or the file of one.
+        mean: of ``joint_sentence``: ``geometric``, ``harmonic``, ``arithmetic`` or ``minimum``.
     """
 
     weights: tuple[float, ...] = (1.0, 1.0, 1.0)
     calibration: str = "calibrated-v1"
+    mean: Mean = "geometric"
 
     def __post_init__(self) -> None:
+        if self.mean not in get_args(Mean):
+            raise unknown_name("mean of joint", self.mean, get_args(Mean))
         _ = self.calibrated, self.joint_weights  # mistakes are told before anything is scored
 
     @property
@@ -80,11 +88,20 @@ class Joint(Family[JointOptions]):
             meaning="mean of the ratings that people would give to style, content and fluency",
             reads=("sources", "direction"),
         ),
+        MetricFacts(
+            name="joint_sentence",
+            title="Sentence Joint",
+            unit="fraction",
+            higher_is_better=True,
+            aspect="overall",
+            meaning="of each sentence, the geometric mean of style, content and fluency",
+            reads=("sources", "direction"),
+        ),
     )
 
     def left_out(self, metric: str, inputs: Inputs, options: JointOptions) -> str | None:
-        """A reason if there is no reference; a calibration needs none."""
-        if metric == "joint_calibrated":
+        """A reason if there is no reference; only the paper's Joint needs one."""
+        if metric != "joint":
             return None
         return "no sentence has a reference" if inputs.most_references == 0 else None
 
@@ -92,6 +109,8 @@ class Joint(Family[JointOptions]):
         """ACC, BLEU (multi-BLEU if a sentence has several references) and PPL; of a calibration, its own."""
         if metric == "joint":
             return ("acc", _bleu(inputs), "ppl")
+        if metric == "joint_sentence":
+            return _SENTENCE
         return tuple(dict.fromkeys(part.metric for part in options.calibrated.parts))
 
     def fields(self, metric: str, inputs: Inputs, options: JointOptions) -> dict[str, object]:
@@ -100,6 +119,8 @@ class Joint(Family[JointOptions]):
 
         if metric == "joint":
             return {"bleu": _bleu(inputs), WEIGHTS: str(options.joint_weights)}
+        if metric == "joint_sentence":
+            return {"mean": options.mean, "parts": "+".join(_SENTENCE)}
         how = options.calibrated
         if options.calibration in calibrations():
             return {WEIGHTS: how.signed}
@@ -110,7 +131,7 @@ class Joint(Family[JointOptions]):
     ) -> Statistics:
         """Joint, from the statistics of its parts."""
         from ..functional.calibrated import calibrated_statistics
-        from ..functional.joint import joint_statistics
+        from ..functional.joint import joint_statistics, sentence_statistics
         from ..result import Measurement
 
         parts = [context.outcome(name) for name in self.parts(metric, inputs, options)]
@@ -119,6 +140,8 @@ class Joint(Family[JointOptions]):
             acc, bleu, ppl = (part.statistics for part in measured)
             return joint_statistics(acc, bleu, ppl, options.joint_weights)
         values = {one.metric: _of_sentences(one) for one in measured}
+        if metric == "joint_sentence":
+            return sentence_statistics([values[name] for name in _SENTENCE], options.mean)
         parts_of = [one.part for one in options.calibrated.parts]
         return calibrated_statistics(parts_of, values, inputs.failed)
 
@@ -165,7 +188,7 @@ def _of_sentences(part: Measurement) -> np.ndarray:
     values = part.statistics.per_sentence
     if values is None:
         raise InputError(
-            f"{part.metric} has no values for single sentences: it cannot be calibrated"
+            f"{part.metric} has no values for single sentences: no Joint of sentences can have it"
         )
     return values
 

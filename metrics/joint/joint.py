@@ -11,6 +11,8 @@ PPL is e or less.
 _ARGUMENTS = """
     weights (list of 3 floats): relative weights of ACC, BLEU and fluency; equal by default.
     calibration (str): "calibrated-v1", or a file of `tstbench calibrate`: joint_calibrated instead.
+    mean (str): "geometric", "harmonic", "arithmetic" or "minimum" of each sentence's style, content
+        and fluency: joint_sentence instead. Meant for profile="lm".
     protocol (str): BLEU protocol, see tstbench/bleu.
     norm (str): normalisation of perplexity, see tstbench/ppl.
 Returns:
@@ -46,17 +48,20 @@ class Joint(tstbench.metrics.module.StyleTransferMetric):
         references,
         weights=(1.0, 1.0, 1.0),
         calibration=None,
+        mean=None,
         protocol=None,
         norm="words",
     ):
         return self.measured(
-            ["joint_calibrated"]
+            ["joint_sentence", "target_style", "s_meaning", "fluency"]
+            if mean
+            else ["joint_calibrated"]
             if calibration
             else ["joint", "acc", "r_bleu", "multi_bleu", "ppl"],
             predictions=predictions,
             sources=sources,
             references=references,
-            joint={"weights": weights, "calibration": calibration},
+            joint={"weights": weights, "calibration": calibration, "mean": mean},
             bleu={"protocol": protocol},
             ppl={"norm": norm},
         )

@@ -68,6 +68,10 @@ class SentenceMemo:
     def __len__(self) -> int:
         return len(self._rows)
 
+    def remember(self, sentence: str, row: np.ndarray) -> None:
+        """Keep a row that is known already."""
+        self._rows.setdefault(sentence, row)
+
     def __call__(self, sentences: Sequence[str]) -> np.ndarray:
         """One row per sentence, in order: shape (N, ...) for N >= 1, otherwise shape (0,)."""
         new = [s for s in dict.fromkeys(sentences) if s not in self._rows]

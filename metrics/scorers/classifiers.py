@@ -100,6 +100,7 @@ KINDS: dict[str, Kind] = {
     "probe": Kind(".probe:ProbeModel", _TORCH),
     "finetuned": Kind(".transformer:TransformerModel", _TORCH),
     "lora": Kind(".lora:LoraModel", _TORCH),
+    "lm": Kind(".lm:LmModel", _TORCH),
     "ensemble": Kind(".ensemble:EnsembleModel", (*_TORCH, ("floret", "train"))),
 }
 

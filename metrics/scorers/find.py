@@ -32,6 +32,7 @@ TORCH_KINDS = (
     "probe",
     "finetuned",
     "lora",
+    "lm",
     "ensemble",
 )  # they use the given placement
 SHIPPED_ACCEPTABILITY = "v1"  # it comes with the package

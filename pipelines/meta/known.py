@@ -150,13 +150,16 @@ def agreement_of(metric: str, coefficient: str = "spearman") -> tuple[MetaScore,
     """A metric's agreement with people: one number for each study and aspect.
 
     Sentence level; system level, direction by direction, for a metric that scores no single
-    outputs, such as the paper's Joint, and for the calibrated Joint that is compared with it: of
-    curves that were fitted on other directions. Empty for one that was not measured.
+    outputs, such as the paper's Joint, and for the two Joints that are compared with it: the
+    calibrated one's is of curves that were fitted on other directions. Empty for one that was not
+    measured.
     """
     agreement = known_agreement()
     if metric == "joint_calibrated" and agreement.runs:
         return tuple(score for score in _held_out() if score.coefficient == coefficient)
     sentences = agreement.of(metric, coefficient=coefficient)
+    if metric == "joint_sentence":
+        sentences = ()
     return sentences or agreement.of(metric, level="system", coefficient=coefficient)
 
 

@@ -14,7 +14,11 @@ from tstbench.metrics.functional.calibrated import CalibratedPart, calibrated_st
 from tstbench.metrics.functional.chrf import chrf_statistics
 from tstbench.metrics.functional.cps import cps_statistics
 from tstbench.metrics.functional.graded import graded_statistics
-from tstbench.metrics.functional.joint import JointWeights, joint_statistics
+from tstbench.metrics.functional.joint import (
+    JointWeights,
+    joint_statistics,
+    sentence_statistics,
+)
 from tstbench.metrics.functional.llm_judge import Reading, Scale, judge_statistics
 from tstbench.metrics.functional.logprop import logprop_statistics
 from tstbench.metrics.functional.naturalness import naturalness_statistics
@@ -168,5 +172,8 @@ KINDS = {
     "bleu, multi-bleu": Kind(COMPARED, bleu("whitespace"), 0, 100, False),
     "chrf": Kind(COMPARED, chrf(0), 0, 100),
     "chrf++": Kind(COMPARED, chrf(2), 0, 100),
+    "joint of sentences": Kind(
+        st.tuples(PROBABILITIES, PROBABILITIES), lambda s: sentence_statistics(columns(s)), 0, 1
+    ),
     "joint": Kind(st.tuples(PROBABILITIES, TEXTS, TEXTS, LOG10, LENGTHS), joint, 0, 1, False),
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import Field, JsonValue
 
@@ -18,8 +18,13 @@ NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 @dataclass(frozen=True, kw_only=True)
 class ClassifierConfig:
-    """Settings of a trainer; each kind adds its own."""
+    """Settings of a trainer; each kind adds its own.
 
+    Attributes:
+        measured_on: how many held-out sentences the accuracy is measured on, at most.
+    """
+
+    measured_on: ClassVar[int | None] = None
     seed: Annotated[int, Field(ge=0, lt=2**32)] = setting(0, "of everything random")
 
     def settings(self) -> dict[str, JsonValue]:

@@ -79,6 +79,14 @@ def split_held_out(
     )
 
 
+def most(data: LabelledSentences, n: int | None) -> LabelledSentences:
+    """At most N of the sentences, chosen by their hashes as those held out are; in their order."""
+    if n is None or len(data) <= n:
+        return data
+    by_hash = sorted(range(len(data)), key=lambda i: (_draw(data.sentences[i]), i))
+    return _take(data, sorted(by_hash[:n]))
+
+
 def _draw(sentence: str) -> int:
     """A number below 2**32 that looks random and depends on the sentence only."""
     return int.from_bytes(hashlib.sha256(match_key(sentence).encode()).digest()[:4], "big")

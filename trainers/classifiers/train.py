@@ -24,7 +24,7 @@ from ...talk import say
 from ...version import __version__
 from ..learning.pace import announce, training
 from .config import ClassifierConfig
-from .data import LabelledSentences, labelled, split_held_out, without
+from .data import LabelledSentences, labelled, most, split_held_out, without
 
 RECIPE_VERSION = 1  # raised when the same settings no longer give the same weights
 # Seconds a sentence on one core of 2025, of kinds that take no steps: Yelp's 62,426 took these.
@@ -159,7 +159,13 @@ def train_classifier(
     with training(f"{what} of {dataset}", f"{role}-{kind}", card.recipe):
         announce(_SECONDS.get(kind, 0.0) * len(train))
         model = fit(kind, train, styles, config)
-        scores = {**({"held_out_accuracy": accuracy(model, held)} if held else {})}
+        scores = {
+            **(
+                {"held_out_accuracy": accuracy(model, most(held, config.measured_on))}
+                if held
+                else {}
+            )
+        }
         scores |= measure(model) if measure else {}
         rounded = {score: round(float(value), 6) for score, value in scores.items()}
         return store(replace(card, scores=rounded), model.save)

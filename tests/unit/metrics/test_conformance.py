@@ -98,7 +98,8 @@ def test_the_modules_are_the_folders():
         "scorers",
     }
     every = {**MODULES, **ELSEWHERE}
-    by_option = {"joint_calibrated"}  # the module joint with a calibration, see test_calibrated.py
+    # The module joint with a calibration, or a mean of sentences: see test_calibrated.py.
+    by_option = {"joint_calibrated", "joint_sentence"}
     assert {metric for some in every.values() for metric in some} | by_option == set(METRICS)
 
 
@@ -487,6 +488,7 @@ FACTS = {
     "cola": ("CoLA", "percent", "higher", "fluency", ()),
     "joint": ("Joint", "fraction", "higher", "overall", ("direction", "references")),
     "joint_calibrated": ("Calibrated Joint", "fraction", "higher", "overall", JUDGED),
+    "joint_sentence": ("Sentence Joint", "fraction", "higher", "overall", JUDGED),
     "judge_style": ("Judge style", "fraction", "higher", "style", JUDGED),
     "judge_content": ("Judge content", "fraction", "higher", "content", JUDGED),
     "judge_fluency": ("Judge fluency", "fraction", "higher", "fluency", ()),

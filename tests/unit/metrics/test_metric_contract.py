@@ -110,8 +110,8 @@ DEFAULTS = {
         "mask": "none", "threshold": 0.3, "rule": "published", "unit": "pieces",
         "placeholder": "[PAD]", "steps": 50, "baseline": "pad", "output": "probability",
     },
-    "fluency": {},
-    "joint": {"weights": (1.0, 1.0, 1.0), "calibration": "calibrated-v1"},
+    "fluency": {"combine": "acceptable"},
+    "joint": {"weights": (1.0, 1.0, 1.0), "calibration": "calibrated-v1", "mean": "geometric"},
     "llm_judge": {
         "style_prompts": "style-v1", "content_prompts": "content-v1",
         "fluency_prompts": "fluency-v1", "wordings": 11, "explain": False, "expected": False,

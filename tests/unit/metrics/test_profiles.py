@@ -46,6 +46,17 @@ def test_every_choice_of_every_profile():
             },
             "options": {},
         },
+        "lm": {
+            "name": "lm",
+            "scorers": {
+                "classifier": "lm",
+                "language_model": "kn5",
+                "acceptability": "v1",
+                "encoder": "sentence-transformers/all-MiniLM-L6-v2@6",
+                "causal_lm": "HuggingFaceTB/SmolLM2-135M-Instruct",
+            },
+            "options": {"fluency": {"combine": "mean"}},
+        },
         "paper": {
             "name": "paper",
             "scorers": {

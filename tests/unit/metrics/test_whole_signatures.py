@@ -68,6 +68,11 @@ FIELDS = {
     "|temperature:1|sti.text:paper-v1+lower|sti.empty:0-or-less|encoder:{encoder}|layer:2|pool:mean"
     "|reduce:max|s_sim.text:paper-v1|refs:source|s_sim.empty:zero|fluency.classifier:{acceptability}"
     "|fluency.text:paper-v1|fluency.empty:zero",
+    "joint_sentence": "mean:geometric|parts:target_style+s_meaning+fluency"
+    "|target_style.classifier:{classifier}|temperature:1|target_style.text:paper-v1+lower"
+    f"|target_style.empty:0|{MEANING.replace('text', 's_meaning.text')}|refs:source"
+    "|s_meaning.empty:zero|fluency.classifier:{acceptability}|fluency.text:paper-v1"
+    "|fluency.empty:zero",
     "judge_style": f"{ASKED}|prompts:style-v1#4fd218ba99e2|wordings:11|{SCORED}",
     "judge_content": f"{ASKED}|prompts:content-v1#fec42ff445f8|wordings:11|{SCORED}",
     "judge_fluency": f"{ASKED}|prompts:fluency-v1#ce1788ebd413|wordings:11|{SCORED}",
@@ -124,6 +129,7 @@ TORCH = "torch transformers tokenizers"
 LIBRARIES = {
     "bleu": "nltk sacrebleu", "bertscore": TORCH, "ppl": "kenlm nltk sacrebleu",
     "joint": "nltk sacrebleu kenlm", "joint_calibrated": f"scipy {TORCH}",
+    "joint_sentence": f"scipy {TORCH}",
     "logprop": TORCH, "sti": "scipy", "sim": TORCH, "bleurt": TORCH,
     "chrf": "sacrebleu", "wmd": "numpy nltk", "meaning": TORCH, "cps": "torch transformers",
     "naturalness": "kenlm sacrebleu scikit-learn",
@@ -182,6 +188,8 @@ OPTIONS = {
     ("ppl", "norm", "words+1"): "ppl joint",
     ("joint", "weights", (2, 1, 3)): "joint",
     ("joint", "calibration", "FITTED"): "joint_calibrated",
+    ("joint", "mean", "minimum"): "joint_sentence",
+    ("fluency", "combine", "mean"): "fluency joint_calibrated joint_sentence",
     ("llm_judge", "style_prompts", "OWN"): "judge_style judge_unread",
     ("llm_judge", "content_prompts", "OWN"): "judge_content judge_unread",
     ("llm_judge", "fluency_prompts", "OWN"): "judge_fluency judge_unread",
@@ -195,7 +203,7 @@ OPTIONS = {
     ("logprop", "prompts", "OWN"): ALL,
     ("logprop", "subtract", "source"): ALL,
     ("sti", "ground", "FAR"): "sti joint_calibrated",
-    ("sti", "temperature", 2.0): "sti target_style joint_calibrated",
+    ("sti", "temperature", 2.0): "sti target_style joint_calibrated joint_sentence",
     ("sim", "reduce", "mean"): "s_sim r_sim multi_sim joint_calibrated",
     ("bleurt", "reduce", "mean"): ALL,
     ("chrf", "beta", 1.0): ALL,
@@ -212,8 +220,8 @@ OPTIONS = {
     ),
     ("wmd", "tokens", "whitespace"): ALL,
     ("wmd", "meteor", "1.5"): "s_meteor r_meteor",
-    ("meaning", "combine", "cosine"): ALL,
-    ("meaning", "reduce", "mean"): ALL,
+    ("meaning", "combine", "cosine"): "s_meaning r_meaning multi_meaning joint_sentence",
+    ("meaning", "reduce", "mean"): "s_meaning r_meaning multi_meaning joint_sentence",
     ("cps", "mask", "removed"): ALL,
     ("cps", "threshold", 0.9): ALL,
     ("cps", "rule", "covering"): ALL,
@@ -373,7 +381,7 @@ def test_texts_and_their_order_are_in_every_signature(world):
         assert not {metric for metric in METRICS if new[metric] == usual[metric]}, change
     new = said(scorers, dataclasses.replace(inputs, language="de"))
     assert {metric for metric in METRICS if "|language:de|" not in new[metric]} == {
-        *("cola", "fluency", "joint_calibrated", "s_meteor", "r_meteor"),
+        *("cola", "fluency", "joint_calibrated", "joint_sentence", "s_meteor", "r_meteor"),
         *("s_meaning", "r_meaning", "multi_meaning"),  # whose scorers come with the package
     }
 

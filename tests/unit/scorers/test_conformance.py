@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 import torch
 from classifier_toys import CARD, LABELS, SENTENCES, STYLES, save_tiny_bert
+from local_chat import make_chat_model
 from places import SUPPORT
 from prepared import DIRECTION
 from safetensors.numpy import load_file, save_file
@@ -39,6 +40,7 @@ from tstbench.trainers.classifiers.ensemble import EnsembleConfig
 from tstbench.trainers.classifiers.fasttext import FastTextConfig
 from tstbench.trainers.classifiers.finetuned import FinetunedConfig
 from tstbench.trainers.classifiers.linear import LinearConfig
+from tstbench.trainers.classifiers.lm import LmConfig
 from tstbench.trainers.classifiers.lora import LoraConfig
 from tstbench.trainers.classifiers.probe import ProbeConfig
 from tstbench.trainers.classifiers.textcnn import TextCnnConfig
@@ -128,11 +130,12 @@ CONFIGS = {
     "probe": lambda tiny: ProbeConfig(encoder=str(tiny / "encoder"), layers=(1, 3)),
     "finetuned": lambda tiny: FinetunedConfig(**learner(tiny / "bert")),
     "lora": lambda tiny: LoraConfig(**learner(tiny / "bert", epochs=12)),
+    "lm": lambda tiny: LmConfig(base=str(tiny / "llm")),
     "ensemble": lambda _: EnsembleConfig(members=("linear", "fasttext")),
 }
 WEIGHTS = {
     "transformer": "model.safetensors", "finetuned": "model.safetensors", "fasttext": "",
-    "ensemble": "",
+    "ensemble": "", "lm": "examples/weights.safetensors",
 }  # fmt: skip
 CASES = {
     **{kind: classifier(WEIGHTS.get(kind, "weights.safetensors")) for kind in KINDS},
@@ -165,6 +168,8 @@ def tiny(tmp_path_factory):
     folder = tmp_path_factory.mktemp("tiny")
     save_tiny_bert(folder / "bert")
     make_bert(folder / "encoder")
+    names = [f"Style: {name} {name.capitalize()}" for name in STYLES]
+    make_chat_model(folder / "llm", [*SENTENCES, *names * 9], vocabulary=500)
     return folder
 
 
@@ -264,7 +269,7 @@ def test_trained_again_it_has_the_same_bytes(kind, trained, tiny, tmp_path):
         content = file.read_bytes()
         assert content == (folder / file.relative_to(tmp_path)).read_bytes(), file.name
         assert str(tmp_path).encode() not in content
-        if kind not in ("probe", "lora"):  # these name the encoder that they stand on
+        if kind not in ("probe", "lora", "lm"):  # these name the model that they stand on
             assert str(tiny).encode() not in content
 
 
@@ -327,7 +332,7 @@ def test_a_card_with_the_styles_in_another_order_is_refused(kind, trained):
 
 NEEDED = {
     "linear": "", "fasttext": "floret", "textcnn": "torch", "ensemble": "torch transformers floret",
-    **dict.fromkeys(("transformer", "probe", "finetuned", "lora"), "torch transformers"),
+    **dict.fromkeys(("transformer", "probe", "finetuned", "lora", "lm"), "torch transformers"),
 }  # fmt: skip
 
 

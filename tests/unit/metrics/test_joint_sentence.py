@@ -1,0 +1,130 @@
+"""The Joint of sentences: means against SciPy's, parts, module; fluency with a language model."""
+
+import evaluate
+import numpy as np
+import pytest
+from local_chat import make_chat_model
+from places import ROOT
+from prepared import DIRECTION, prepared_home
+from scipy.special import expit
+from scipy.stats import gmean, hmean
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+import tstbench
+from tstbench.errors import UnknownNameError
+from tstbench.metrics.functional.joint import sentence_statistics
+from tstbench.metrics.inputs import check_inputs
+from tstbench.metrics.measure import measure
+from tstbench.metrics.scorers.causal_lm import CausalLm, alone, as_written
+from tstbench.pipelines.meta import in_words
+from tstbench.pipelines.scoring import scoring
+
+PARTS = ("target_style", "s_meaning", "fluency")
+OUTPUTS = ["the soup was hot.", "", "soup the the was", "the staff was lovely and quick !"]
+
+
+@pytest.fixture(autouse=True)
+def prepared(tmp_path_factory, monkeypatch):
+    monkeypatch.setenv("TSTBENCH_HOME", str(prepared_home(tmp_path_factory)))
+
+
+@pytest.fixture(scope="module")
+def llm(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("llm")
+    make_chat_model(folder, tstbench.load_test_set(DIRECTION).sources)
+    return folder
+
+
+def measured(how, metrics):
+    test_set = tstbench.load_test_set(DIRECTION)
+    inputs = check_inputs(OUTPUTS, test_set.sources[:4], None, test_set.direction)
+    return measure(metrics, inputs, how.scorers(test_set.direction), how.choices)
+
+
+@pytest.mark.parametrize(
+    ("mean", "oracle"),
+    [("geometric", gmean), ("harmonic", hmean), ("arithmetic", np.mean), ("minimum", np.min)],
+)
+def test_each_mean_is_that_of_others(mean, oracle):
+    parts = np.random.default_rng(0).uniform(0.01, 1, (3, 50))
+    found = sentence_statistics(list(parts), mean)
+    np.testing.assert_allclose(found.per_sentence, oracle(parts, axis=0))
+    assert found.value == pytest.approx(oracle(parts, axis=0).mean())
+    without = sentence_statistics([np.array([0.0, -0.1]), np.array([1.0, 0.9])], mean)
+    assert without.per_sentence.tolist() == ([0.5, 0.45] if mean == "arithmetic" else [0, 0])
+
+
+def test_it_is_the_mean_of_its_parts_and_an_empty_output_is_0():
+    found = measured(scoring([*PARTS, "joint_sentence"]), [*PARTS, "joint_sentence"])
+    parts = [found[name].per_sentence() for name in PARTS]
+    assert found["joint_sentence"].per_sentence() == pytest.approx(gmean(parts, axis=0), abs=1e-5)
+    assert found["joint_sentence"].per_sentence()[1] == 0
+    least = measured(scoring(["joint_sentence"], settings={"joint": {"mean": "minimum"}}),
+                     ["joint_sentence"])["joint_sentence"]  # fmt: skip
+    assert least.per_sentence() == pytest.approx(np.min(parts, axis=0), abs=1e-5)
+    assert "|mean:minimum|" in str(least.signature)
+    with pytest.raises(UnknownNameError, match="Did you mean 'geometric'"):
+        scoring(["joint_sentence"], settings={"joint": {"mean": "geometrical"}})
+
+
+def test_the_module_takes_a_mean(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    test_set = tstbench.load_test_set(DIRECTION)
+    found = evaluate.load("metrics/joint").compute(
+        predictions=OUTPUTS,
+        sources=list(test_set.sources[:4]),
+        references=[[]] * 4,
+        direction=DIRECTION,
+        mean="geometric",
+    )
+    wanted = measured(scoring(["joint_sentence"]), ["joint_sentence"])["joint_sentence"]
+    assert found["joint_sentence"] == pytest.approx(wanted.value, abs=1e-6)
+    assert {*PARTS} < {*found}
+
+
+def test_fluency_reads_a_language_model_and_the_classifier(llm):
+    def fluency(combine):
+        how = scoring(
+            ["fluency"],
+            scorers=[f"causal_lm={llm}"],
+            settings={"fluency": {"combine": combine}},
+        )
+        return measured(how, ["fluency"])["fluency"]
+
+    model = CausalLm(
+        AutoModelForCausalLM.from_pretrained(llm).eval(), AutoTokenizer.from_pretrained(llm)
+    )
+    texts = ["the soup was hot.", "", "soup the the was", "the staff was lovely and quick!"]
+    told = model.log_probabilities([alone(as_written(text)) for text in texts])
+    hand = expit((told[:, 0] / np.sqrt(told[:, 1]) + 18.5) / 4.5 + 2)
+    hand[1] = 0  # empty
+    likely, acceptable, mean = map(fluency, ("likely", "acceptable", "mean"))
+    assert likely.per_sentence() == pytest.approx(hand, abs=1e-5)
+    assert mean.per_sentence() == pytest.approx((hand + acceptable.per_sentence()) / 2, abs=1e-5)
+    assert "|causal_lm:llm" not in str(acceptable.signature)
+    assert "|combine:likely|likely:-18.5+-4.5|" in str(likely.signature)
+    assert "classifier:lora:cola#" not in str(likely.signature)
+    assert "classifier:lora:cola#" in str(mean.signature)
+    assert "causal_lm:llm" in str(mean.signature)
+
+
+def test_the_profile_with_a_language_model_has_the_joint_of_sentences_and_its_parts():
+    assert [m for m in scoring(profile="lm").metrics if m not in scoring().metrics] == [
+        "joint_sentence", *PARTS
+    ]  # fmt: skip
+    assert "joint_calibrated" not in scoring(profile="lm").metrics
+
+
+def test_agreement_stands_beside_what_was_compared_only():
+    """Not beside a Joint whose style an n-gram classifier read."""
+    way = "joint_sentence|v:1|direction:yelp/negative-to-positive"
+    assert in_words.measured("joint_sentence")
+    assert in_words.measured("joint_sentence", f"{way}|target_style.classifier:lm:yelp#ab|n:500")
+    assert not in_words.measured("joint_sentence", f"{way}|target_style.classifier:linear:yelp#a")
+    order = ("joint", "joint_calibrated", "joint_sentence")
+    signed = {
+        "joint_sentence": f"{way}|target_style.classifier:lm:yelp#ab|n:500",
+        "joint": "joint|v:2|direction:yelp/negative-to-positive|n:500",
+    }
+    places = {name: in_words.ranking_place(name, signed.get(name, "")) for name in order}
+    assert min(places, key=places.__getitem__) == "joint_sentence"

@@ -35,7 +35,7 @@ class FluencyOptions(Options):
 
     Attributes:
         combine: ``acceptable`` (the classifier), ``likely`` (the language model) or the ``mean`` of
-            both, which the profile ``lm`` takes.
+            both as log-odds, which the profile ``lm`` takes.
     """
 
     combine: Combine = "acceptable"
@@ -86,20 +86,22 @@ class Fluency(AcceptabilityFamily[FluencyOptions]):
     ) -> Statistics:
         """The mean over sentences, as a fraction; 0 for an empty prediction."""
         import numpy as np
-        from scipy.special import expit
+        from scipy.special import expit, logit
 
         from ..functional.graded import graded_statistics
 
         parts = []
         if options.combine != "likely":
             judged, wanted = self.judged(metric, inputs, options, context)
-            parts.append(judged[:, wanted])
+            if options.combine == "acceptable":
+                return graded_statistics(judged, wanted, inputs.failed)
+            parts.append(logit(np.clip(judged[:, wanted], 1e-6, 1 - 1e-6)))
         if options.combine != "acceptable":
             *_, need = self.needs(metric, inputs, options)
             told = context.scorer("causal_lm").log_probabilities(need.texts)
             scaled = told[:, 0] / np.sqrt(np.maximum(told[:, 1], 1))
-            parts.append(expit((scaled - _USUAL) / _SPREAD + 2))
-        values = np.mean(parts, axis=0)
+            parts.append(2 * (scaled - _USUAL) / _SPREAD + 2)
+        values = expit(np.mean(parts, axis=0))
         return graded_statistics(values[:, None], 0, inputs.failed)
 
 

@@ -6,7 +6,7 @@ import pytest
 from local_chat import make_chat_model
 from places import ROOT
 from prepared import DIRECTION, prepared_home
-from scipy.special import expit
+from scipy.special import expit, logit
 from scipy.stats import gmean, hmean
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
@@ -96,11 +96,14 @@ def test_fluency_reads_a_language_model_and_the_classifier(llm):
     )
     texts = ["the soup was hot.", "", "soup the the was", "the staff was lovely and quick!"]
     told = model.log_probabilities([alone(as_written(text)) for text in texts])
-    hand = expit((told[:, 0] / np.sqrt(told[:, 1]) + 18.5) / 4.5 + 2)
+    odds = 2 * (told[:, 0] / np.sqrt(told[:, 1]) + 18.5) / 4.5 + 2
+    hand = expit(odds)
     hand[1] = 0  # empty
     likely, acceptable, mean = map(fluency, ("likely", "acceptable", "mean"))
     assert likely.per_sentence() == pytest.approx(hand, abs=1e-5)
-    assert mean.per_sentence() == pytest.approx((hand + acceptable.per_sentence()) / 2, abs=1e-5)
+    both = expit((odds[[0, 2, 3]] + logit(np.array(acceptable.per_sentence())[[0, 2, 3]])) / 2)
+    assert np.array(mean.per_sentence())[[0, 2, 3]] == pytest.approx(both, abs=1e-4)
+    assert mean.per_sentence()[1] == 0
     assert "|causal_lm:llm" not in str(acceptable.signature)
     assert "|combine:likely|likely:-18.5+-4.5|" in str(likely.signature)
     assert "classifier:lora:cola#" not in str(likely.signature)

@@ -49,6 +49,7 @@ READS = {
     "cps": {"sources"},
     "sti": {"sources"},
     "joint_calibrated": {"sources"},
+    "joint_sentence": {"sources"},
     "length_ratio": {"sources"},
     "copy_rate": {"sources"},
     "naturalness_lm": {"sources"},

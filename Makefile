@@ -5,8 +5,12 @@ PY ?= python3
 VENV ?= .venv
 PIP_TORCH ?=
 PIP := $(VENV)/bin/python -m pip --disable-pip-version-check
+# uv unpacks several packages at once, and keeps what it had to build: kenlm takes a minute. Torch's
+# builds of one version, with several hashes, it does not take.
+PINNED := $(VENV)/bin/uv pip install -q --no-build-isolation --no-deps --require-hashes
 # Bytecode comes with the first import of a module: of all of them at once it would take a minute.
-PINNED := $(PIP) install -q --no-compile --no-build-isolation --no-deps --require-hashes
+# Where it may not be written, every process would compile all that it imports: with torch, 6 s.
+unexport PYTHONDONTWRITEBYTECODE
 TORCH = "$$(grep -o '^torch==[^ ]*' constraints.txt)"
 RUN := $(VENV)/bin
 # In the order of their names: slow files of few tests would come last, on one worker.
@@ -21,18 +25,18 @@ PLACE = $(if $(ROOM),tests/unit/$(ROOM))
 
 .PHONY: install lock lowest demo test test-rest test-all faults mutation lint docs golden benchmarks clean
 
-# Every file is checked against its hash: what builds packages (setuptools), then torch, of which
-# pip may choose a build for the CPU, then all. The third line from the end adds nothing on a CPU;
-# on a GPU, the libraries of CUDA, which have no hashes here.
+# Every file is checked against its hash: what installs and builds packages (uv, setuptools), then
+# torch, of which pip may choose a build for the CPU, then all. The third line from the end adds
+# nothing on a CPU; on a GPU, the libraries of CUDA, which have no hashes here.
 install: $(VENV)/.stamp
 $(VENV)/.stamp: pyproject.toml setup.py constraints.txt
 	@echo "installing into $(VENV): 3.1 GB when unpacked, torch 0.8 GB of them; it takes minutes"
 	$(PY) -m venv $(VENV)
-	sed -n '/^setuptools==/,/[^\\]$$/p' constraints.txt > $(VENV)/build.txt
+	sed -n '/^\(setuptools\|uv\)==/,/[^\\]$$/p' constraints.txt > $(VENV)/build.txt
 	sed -n '/^torch==/,/[^\\]$$/p' constraints.txt > $(VENV)/torch.txt
-	$(PINNED) -r $(VENV)/build.txt
+	$(PIP) install -q --no-compile --no-deps --require-hashes -r $(VENV)/build.txt
 	$(PIP) download -q --no-deps $(PIP_TORCH) -d $(VENV)/torch $(TORCH)
-	$(PINNED) --no-index --find-links $(VENV)/torch -r $(VENV)/torch.txt
+	$(PIP) install -q --no-compile --no-deps --require-hashes --no-index --find-links $(VENV)/torch -r $(VENV)/torch.txt
 	rm -r $(VENV)/torch
 	@echo "torch is there; now the other packages, 2.3 GB when unpacked"
 	$(PINNED) -r constraints.txt

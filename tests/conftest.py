@@ -3,6 +3,7 @@
 import os
 import random
 import signal
+import sys
 from pathlib import Path
 
 os.environ.update(
@@ -15,6 +16,9 @@ os.environ.update(
     TOKENIZERS_PARALLELISM="false",
     OMP_NUM_THREADS="1",  # two workers with two threads each would wait for one another
 )
+# Where bytecode may not be written, each process that a test starts would compile all it imports.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 import pytest
 from own_data import write_manners, write_tones

@@ -18,11 +18,12 @@ os.environ.update(
 )
 # Where bytecode may not be written, each process that a test starts would compile all it imports.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-sys.dont_write_bytecode = False
 
 import pytest
 from own_data import write_manners, write_tones
 from places import TESTS
+
+sys.dont_write_bytecode = False
 
 # A shell that starts the tests in the background has them ignore Ctrl-C, and what they start too:
 # the tests that interrupt a process of their own would then wait for ever.

@@ -107,7 +107,7 @@ def timed(command: list[str], home: Path, folder: Path) -> Seconds:
 
 
 def stations(files: Files, back: Files, small: Files, folder: Path) -> dict[str, Seconds]:
-    """Each station's time; the last three only where mini is not all there is."""
+    """Each station's time; where mini is all there is, of the first table and of its report."""
     home = folder / "home"
 
     def tstbench(*arguments: object, home: Path = home) -> Seconds:
@@ -118,15 +118,13 @@ def stations(files: Files, back: Files, small: Files, folder: Path) -> dict[str,
         end = ("--direction", one.direction, "--baseline", "copy", "--out", out)
         return tstbench("evaluate", *paths, *end, home=home)
 
-    found = {
-        "first table": table(files, files.first),
+    first = {"first table": table(files, files.first)}
+    if files == small:
+        return first | {"report": tstbench("report", "results")}
+    return first | {
         "further system": table(files, files.first, files.second),
         "nothing new": table(files, files.first, files.second),
         "report": tstbench("report", "results"),
-    }
-    if files == small:
-        return found
-    return found | {
         "analyze": tstbench("analyze", "results", "--out", "analysis"),
         "other direction": table(back, back.first),
         "mini": table(small, small.first, out="mini-results", home=folder / "mini-home"),

@@ -257,7 +257,7 @@ def main() -> None:
     parser.add_argument("--sentences", type=int, default=500)
     parser.add_argument("--metrics", type=int, help="the first so many; all by default")
     parser.add_argument("--chromium", default="/usr/bin/chromium")
-    options = read_options(parser, systems=20, sentences=20)
+    options = read_options(parser, systems=4, sentences=8, metrics=6)
     tell("machine", 0.0, python=platform.python_version(), systems=options.systems)
     os.environ.pop("TSTBENCH_SOURCES", None)  # reports of no real test set are left out
     known_data.cache_clear()

@@ -233,7 +233,12 @@ class Ray:
             except TSTBenchError as error:
                 return replace(outcome, state="left out", why=str(error))
             self._objects[job.id] = {**outcome.files}
-            say(f"{outcome.state}: {job.id}, {outcome.where}, {outcome.seconds:.1f} s")
+            said = [line for line in outcome.log.splitlines() if line.startswith("careful: ")]
+            say(
+                "\n".join(
+                    (*said, f"{outcome.state}: {job.id}, {outcome.where}, {outcome.seconds:.1f} s")
+                )
+            )
             return outcome
         log = self._work.root / "logs" / f"{job.id.replace(' ', '-').replace('/', '-')}.log"
         write_text(log, f"{job.id}, {outcome.where}\n{outcome.log}\n{outcome.why}\n")

@@ -61,8 +61,6 @@ class Evaluated:
         results: everything known about the system: the requested scores and all earlier ones.
     """
 
-    outputs: Outputs
-    inputs: Inputs
     asked: Mapping[str, str]
     computed: int
     results: SystemResults
@@ -395,7 +393,7 @@ def _evaluated(
     asked = {metric: job.recipes[metric] for metric in how.metrics}
     there = job.there
     if there and not job.pending and (there.system, there.warnings) == (job.info, job.warnings):
-        return Evaluated(job.outputs, job.inputs, asked, computed=0, results=there)
+        return Evaluated(asked, computed=0, results=there)
     outcomes = measure(job.pending, job.inputs, scorers, how.choices, systems)
     fresh = SystemResults(
         direction=test_set.direction,
@@ -424,8 +422,6 @@ def _evaluated(
         warnings=job.warnings,
     )
     return Evaluated(
-        outputs=job.outputs,
-        inputs=job.inputs,
         asked=asked,
         computed=len(fresh.scored),
         results=keep(root, fresh) if root else merged(None, fresh)[0],

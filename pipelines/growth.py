@@ -75,7 +75,7 @@ class SystemResults:
 
     Attributes:
         texts: N sentences, without their scores.
-        on_disk: the report they were read from; ``None`` for new ones.
+        on_disk: the report in their folder; ``None`` before they are written.
     """
 
     direction: Direction
@@ -194,7 +194,7 @@ def keep(root: Path, fresh: SystemResults) -> SystemResults:
             if history:
                 write_bytes(scratch / HISTORY_FILE, history)
             write_text(scratch / "report.json", whole.report.model_dump_json(indent=2) + "\n")
-    return whole
+    return replace(whole, on_disk=whole.report)
 
 
 def _set_aside(root: Path, folder: Path) -> None:

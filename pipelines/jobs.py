@@ -8,7 +8,7 @@ leaves the same bytes, in whichever process and on whichever machine (:mod:`.eng
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
@@ -95,7 +95,7 @@ class Outcome:
         seconds: that it took.
         where: the machine, unless it was this process.
         log: what it said there.
-        computed: scores that it computed; the others were there.
+        evaluated: what it scored.
         files: that it made and that a storage has, see :mod:`.storage`.
     """
 
@@ -105,7 +105,7 @@ class Outcome:
     seconds: float = 0
     where: str = ""
     log: str = ""
-    computed: int = 0
+    evaluated: Evaluated | None = None
     files: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -254,7 +254,7 @@ class Workplace:
 
     def do(self, job: Job) -> Outcome:
         """Do a job, unless it is done; what a user can mend leaves it out."""
-        by_kind = {
+        by_kind: dict[Kind, Callable[[Job], bool | Evaluated]] = {
             "prepare": self._prepare,
             "train": self._train,
             "transfer": self._transfer,
@@ -266,14 +266,11 @@ class Workplace:
             done = by_kind[job.kind](job)
         except TSTBenchError as error:
             return Outcome(job.id, "left out", str(error), time.monotonic() - began)
-        state: Literal["done", "kept"] = "done" if done else "kept"
-        return Outcome(job.id, state, "", time.monotonic() - began, computed=int(done))
-
-    def read(self, job: Job, computed: int) -> None:
-        """Read the scores of a job that was done elsewhere, where so many were computed."""
-        self._score(job)
-        one = self.evaluated[job.direction]
-        one[job.place] = replace(one[job.place], computed=computed)
+        evaluated = done if isinstance(done, Evaluated) else None
+        state: Literal["done", "kept"] = "kept"
+        if evaluated.computed if evaluated else done:
+            state = "done"
+        return Outcome(job.id, state, "", time.monotonic() - began, evaluated=evaluated)
 
     def ready(self, job: Job) -> Job:
         """A job with what those before it have left: a score, with the texts."""
@@ -363,7 +360,7 @@ class Workplace:
         answers.outputs()
         return missing
 
-    def _score(self, job: Job) -> int:
+    def _score(self, job: Job) -> Evaluated:
         job = self.ready(job)
         if job.written is None:
             raise ValueError(f"{job.id}: nothing is written")
@@ -378,8 +375,7 @@ class Workplace:
             self._scorers(job.direction),
             rank=False,
         ).systems
-        self.evaluated.setdefault(job.direction, {})[job.place] = evaluated
-        return evaluated.computed
+        return evaluated
 
     def _rank(self, job: Job) -> bool:
         if self.evaluated.get(job.direction):

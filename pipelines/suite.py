@@ -206,8 +206,8 @@ def run_suite(
                 scores = [one for one in _scores_without(job, jobs) if one.id not in gone]
                 left.out(job.direction, [one.system for one in scores], outcome.why)
                 gone |= {one.id for one in scores}
-            elif job.kind == "score" and outcome.where:
-                workplace.read(job, outcome.computed)
+            elif outcome.evaluated:
+                workplace.evaluated.setdefault(job.direction, {})[job.place] = outcome.evaluated
             elif job.kind == "rank" and (done := workplace.evaluated.get(job.direction)):
                 systems = tuple(done[place] for place in sorted(done))
                 evaluation = Evaluation(workplace.test_set(job.direction), systems)

@@ -1,6 +1,7 @@
-# To get started: `make demo` and `make test`. Both install what they need into .venv.
+# To get started: `make demo` and `make test`. The one installs the core into .venv, the other
+# everything.
 # On Linux without a GPU, to avoid downloading gigabytes of CUDA with torch:
-#   make demo PIP_TORCH="--extra-index-url https://download.pytorch.org/whl/cpu"
+#   make test PIP_TORCH="--extra-index-url https://download.pytorch.org/whl/cpu"
 PY ?= python3
 VENV ?= .venv
 PIP_TORCH ?=
@@ -26,22 +27,29 @@ PLACE = $(if $(ROOM),tests/unit/$(ROOM))
 .PHONY: install lock lowest demo test test-rest test-all faults mutation lint docs golden benchmarks clean
 
 # Every file is checked against its hash: what installs and builds packages (uv, setuptools), then
-# torch, of which pip may choose a build for the CPU, then all. The third line from the end adds
-# nothing on a CPU; on a GPU, the libraries of CUDA, which have no hashes here.
-install: $(VENV)/.stamp
-$(VENV)/.stamp: pyproject.toml setup.py constraints.txt
-	@echo "installing into $(VENV): 3.1 GB when unpacked, torch 0.8 GB of them; it takes minutes"
+# the core.
+$(VENV)/.core: pyproject.toml setup.py constraints.txt
+	@echo "installing the core into $(VENV): 0.6 GB when unpacked; it takes a minute or two"
 	$(PY) -m venv $(VENV)
 	sed -n '/^\(setuptools\|uv\)==/,/[^\\]$$/p' constraints.txt > $(VENV)/build.txt
-	sed -n '/^torch==/,/[^\\]$$/p' constraints.txt > $(VENV)/torch.txt
+	sed '/^# Only for extras/,$$d' constraints.txt > $(VENV)/core.txt
 	$(PIP) install -q --no-compile --no-deps --require-hashes -r $(VENV)/build.txt
+	$(PINNED) -r $(VENV)/core.txt
+	$(PIP) install -q --no-build-isolation --no-deps -e .
+	touch $@
+
+# Then torch, of which pip may choose a build for the CPU, and all the others. The third line from
+# the end adds nothing on a CPU; on a GPU, the libraries of CUDA, which have no hashes here.
+install: $(VENV)/.stamp
+$(VENV)/.stamp: $(VENV)/.core
+	@echo "now everything else, 2.5 GB when unpacked, torch 0.8 GB of them; it takes minutes"
+	sed -n '/^torch==/,/[^\\]$$/p' constraints.txt > $(VENV)/torch.txt
 	$(PIP) download -q --no-deps $(PIP_TORCH) -d $(VENV)/torch $(TORCH)
 	$(PIP) install -q --no-compile --no-deps --require-hashes --no-index --find-links $(VENV)/torch -r $(VENV)/torch.txt
 	rm -r $(VENV)/torch
-	@echo "torch is there; now the other packages, 2.3 GB when unpacked"
+	@echo "torch is there; now the other packages, 1.7 GB when unpacked"
 	$(PINNED) -r constraints.txt
 	$(PIP) install -q $(PIP_TORCH) $(TORCH)
-	$(PIP) install -q --no-build-isolation --no-deps -e .
 	$(PIP) check
 	touch $@
 
@@ -53,7 +61,7 @@ lock: install
 lowest: install
 	$(RUN)/python tests/lowest.py
 
-demo: install
+demo: $(VENV)/.core
 	$(RUN)/tstbench run demo
 
 # Five minutes on two idle cores, with nothing but the clone.

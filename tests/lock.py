@@ -6,7 +6,7 @@
 Hashes are of the files on PyPI, for every platform and Python; the pins hold for all of them. Of
 PyTorch, what pip downloads here is added: builds for the CPU come from an index of their own. Its
 CUDA libraries are not listed, since the one file serves machines with and without a GPU
-(``[tool.uv]`` in pyproject.toml).
+(``[tool.uv]`` in pyproject.toml). The core's packages come first: `make demo` takes no others.
 """
 
 import hashlib
@@ -20,16 +20,14 @@ ROOT = Path(__file__).resolve().parent.parent
 LOCK = ROOT / "constraints.txt"
 OLDEST = "3.11.2"  # Debian 12
 HEADER = "# Written by `make lock`. Installed by `make install`, which checks every hash.\n"
+EXTRAS = "# Only for extras.\n"  # `make demo` reads up to here
 TORCH = re.compile(r"^torch==(?P<version>\S+) \\\n(?P<hashes>(?:    --hash=\S+(?: \\)?\n)+)", re.M)
 
 
 def main() -> None:
     """Write the file anew; further arguments go to ``uv pip compile``."""
     before = TORCH.search(LOCK.read_text())
-    options = ["--extra", "dev", "--universal", "--generate-hashes", "--no-annotate", "--no-header"]
-    command = [Path(sys.executable).with_name("uv"), "pip", "compile", "pyproject.toml", *options]
-    where = ["--python-version", OLDEST, "--quiet", "-o", LOCK.name]
-    subprocess.run([*command, *where, *sys.argv[1:]], cwd=ROOT, check=True)
+    compiled("--extra", "dev", "--generate-hashes", "-o", LOCK.name, *sys.argv[1:])
     content = LOCK.read_text()
     after = TORCH.search(content)
     if after is None:
@@ -39,7 +37,22 @@ def main() -> None:
         hashes |= set(re.findall(r"--hash=(\S+)", before["hashes"]))
     lines = " \\\n".join(f"    --hash={one}" for one in sorted(hashes))
     torch = f"torch=={after['version']} \\\n{lines}\n"
-    LOCK.write_text(HEADER + content[: after.start()] + torch + content[after.end() :])
+    content = content[: after.start()] + torch + content[after.end() :]
+    core = {line.split("==")[0] for line in compiled("-c", LOCK.name).splitlines()}
+    packages = re.findall(r"^\S.*\n(?: .*\n)*", content, re.M)
+    first = [lines for lines in packages if lines.split("==")[0] in core]
+    rest = [lines for lines in packages if lines.split("==")[0] not in core]
+    LOCK.write_text("".join([HEADER, *first, EXTRAS, *rest]))
+
+
+def compiled(*options: str | Path) -> str:
+    """What uv says of pyproject.toml, for any platform and the oldest Python."""
+    command = [Path(sys.executable).with_name("uv"), "pip", "compile", "pyproject.toml"]
+    plain = ["--universal", "--no-annotate", "--no-header", "--python-version", OLDEST, "--quiet"]
+    done = subprocess.run(
+        [*command, *plain, *options], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True
+    )
+    return done.stdout
 
 
 def downloaded(version: str) -> set[str]:

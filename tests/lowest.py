@@ -15,6 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 MINI = "mini/negative-to-positive"
 COMMANDS = f"""
+run demo
 evaluate --baseline copy --baseline random-target --direction {MINI} --metrics s_bleu chrf --out res
 compare copy random-target --direction {MINI} res
 report res --out table.html

@@ -5,10 +5,11 @@ import re
 import subprocess
 import sys
 import zipfile
-from importlib.metadata import distributions
+from importlib.metadata import distributions, requires
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 from places import ROOT
 
 PIN = re.compile(r"^([A-Za-z0-9._-]+)==(\S+)(?: ; .*?)?(?: \\)?$", re.M)
@@ -27,7 +28,9 @@ def one_name(name: str) -> str:
 
 def test_every_pin_has_hashes():
     content = (ROOT / "constraints.txt").read_text()
-    _, *blocks = re.split(r"^(?=[A-Za-z0-9])", content, flags=re.M)
+    _, *blocks = re.split(
+        r"^(?=[A-Za-z0-9])", re.sub("^#.*\n", "", content, flags=re.M), flags=re.M
+    )
     assert len(blocks) == len(pins()) > 150
     for block in blocks:
         first, *hashes = block.rstrip("\n").split("\n")
@@ -52,11 +55,34 @@ def test_the_installation_checks_every_hash():
     makefile = (ROOT / "Makefile").read_text()
     (pinned,) = re.findall(r"^PINNED := (.*)$", makefile, re.M)
     assert {"--require-hashes", "--no-deps", "--no-build-isolation"} <= set(pinned.split())
-    recipe = makefile.split("$(VENV)/.stamp: ")[1].split("\n\n")[0]
-    free = [line for line in recipe.splitlines() if "$(PIP) install" in line]
+    free = [line for line in makefile.splitlines() if "\t$(PIP) install" in line]
     free = [line for line in free if not {"--require-hashes", "--no-deps"} <= set(line.split())]
-    assert [line.split()[-1] for line in free] == ["$(TORCH)", "."]
-    assert "--no-deps -e ." in free[-1]
+    assert [line.split()[-1] for line in free] == [".", "$(TORCH)"]
+    assert "--no-deps -e ." in free[0]
+
+
+def test_the_core_is_listed_first():
+    """`make demo` takes no more: all that the core needs on this machine, and not PyTorch."""
+    core, extras = (ROOT / "constraints.txt").read_text().split("# Only for extras.\n")
+    assert "tstbench run demo" in (ROOT / "Makefile").read_text().split("demo: $(VENV)/.core")[1]
+    names = {one_name(name) for name, _ in PIN.findall(core)}
+    needed = {"tstbench"}
+    while (
+        new := {
+            one_name(need.name)
+            for name in needed
+            for line in requires(name) or []
+            if (need := Requirement(line)).marker is None or need.marker.evaluate({"extra": ""})
+        }
+        - needed
+    ):
+        needed |= new
+    assert needed - {"tstbench"} <= names
+    assert {one_name(name) for name, _ in PIN.findall(extras)} >= {
+        "torch",
+        "gradio",
+        "transformers",
+    }
 
 
 @pytest.mark.slow

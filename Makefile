@@ -6,6 +6,8 @@ PY ?= python3
 VENV ?= .venv
 PIP_TORCH ?=
 PIP := $(VENV)/bin/python -m pip --disable-pip-version-check
+# uv would install into the environment that is active where make is called.
+export VIRTUAL_ENV := $(abspath $(VENV))
 # uv unpacks several packages at once, and keeps what it had to build: kenlm takes a minute. Torch's
 # builds of one version, with several hashes, it does not take.
 PINNED := $(VENV)/bin/uv pip install -q --no-build-isolation --no-deps --require-hashes

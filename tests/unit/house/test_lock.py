@@ -1,6 +1,7 @@
 """Every package that `make install` takes is pinned and checked against its hash."""
 
 import hashlib
+import os
 import re
 import subprocess
 import sys
@@ -59,6 +60,13 @@ def test_the_installation_checks_every_hash():
     free = [line for line in free if not {"--require-hashes", "--no-deps"} <= set(line.split())]
     assert [line.split()[-1] for line in free] == [".", "$(TORCH)"]
     assert "--no-deps -e ." in free[0]
+
+
+def test_whatever_environment_is_active_the_makefiles_own_is_filled():
+    make = ["make", "-s", "--eval", "where:; @echo $$VIRTUAL_ENV", "where", "VENV=/tmp/other"]
+    active = {**os.environ, "VIRTUAL_ENV": "/tmp/active"}
+    done = subprocess.run(make, cwd=ROOT, env=active, capture_output=True, text=True, check=True)
+    assert done.stdout == "/tmp/other\n"
 
 
 def test_the_core_is_listed_first():

@@ -146,12 +146,6 @@ class Ray:
 
     def start(self, jobs: Sequence[Job]) -> None:
         """Check that the cluster has what each job takes, and send what all jobs share."""
-        own = {job.direction.split("/")[0] for job in jobs} & {*added.REGISTERED}
-        if self._storage and own:
-            raise InputError(
-                f"--storage: {min(own)} is a dataset of your own, whose files do not travel: it "
-                "needs a disk that all machines share"
-            )
         nodes = [node["Resources"] for node in self._ray.nodes() if node["Alive"]]
         gpus = any(node.get("GPU", 0) for node in nodes)
         self._gpus = gpus and self._work.how.placement.device != "cpu"
@@ -166,12 +160,15 @@ class Ray:
                     f"most {_in_words(most)}, on one or another. Change 'resources' of "
                     f"{job.system or 'the system'} in the suite, or add a node"
                 )
+        used = {job.direction.split("/")[0] for job in jobs}
+        corpora: Any = tuple(one for name, one in added.REGISTERED.items() if name in used)
+        url, files = "", dict[str, str]()
         if self._storage:
             self._storage.check()
+            url = self._storage.url
+            corpora, files = self._storage.put_paths(corpora)
         self._jobs = {job.id: job for job in jobs}
-        url = self._storage.url if self._storage else ""
-        corpora = tuple(added.REGISTERED.values())
-        shared = Shared(self._work, corpora, versions(), self._mark, Path.cwd(), url)
+        shared = Shared(self._work, corpora, versions(), self._mark, Path.cwd(), url, files)
         self._shared = self._ray.put(shared)
         self._do = self._ray.remote(max_retries=_RETRIES)(do)
         write_text(self._mark, "")

@@ -36,6 +36,7 @@ class Shared:
     mark: Path  # a file in the results folder, as long as the suite is running
     folder: Path
     storage: str
+    files: Files  # of these datasets, if there is a storage
 
 
 # Of the suite that a worker works for.
@@ -74,20 +75,22 @@ def _opened(shared: Shared) -> tuple[Workplace, Storage | None]:
             f"{host} has {', '.join(other)}: scores would not be comparable. Install there what is "
             "installed where the suite was started"
         )
+    work, corpora, storage = shared.work, shared.corpora, None
     if shared.storage:
         name = hashlib.sha256(shared.storage.encode()).hexdigest()[:16]
-        work = replace(shared.work, root=home() / "suites" / name)
-        return Workplace(work), Storage(shared.storage, work.root)
-    if not shared.mark.is_file():
+        work = replace(work, root=home() / "suites" / name)
+        storage = Storage(shared.storage, work.root)
+        corpora = storage.get_paths(corpora, shared.files)
+    elif not shared.mark.is_file():
         raise InputError(
-            f"{host} does not see {shared.work.root}: every node needs the results folder at the "
+            f"{host} does not see {work.root}: every node needs the results folder at the "
             "same path; if no disk is shared, give --storage"
         )
-    if shared.folder.is_dir():
+    elif shared.folder.is_dir():
         os.chdir(shared.folder)
-    for corpus in shared.corpora:
+    for corpus in corpora:
         added.register(corpus)
-    return Workplace(shared.work), None
+    return Workplace(work), storage
 
 
 def versions() -> dict[str, str]:

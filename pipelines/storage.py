@@ -11,8 +11,9 @@ from __future__ import annotations
 import hashlib
 import re
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -100,6 +101,23 @@ class Storage:
             path.parent.mkdir(parents=True, exist_ok=True)
             write_bytes(path, self._read(last[path]))
 
+    def put_paths(self, value: Any) -> tuple[Any, dict[str, str]]:
+        """A value whose paths are places, and their files, from wherever on this machine."""
+        files: dict[str, str] = {}
+
+        def put(path: Path) -> Path:
+            digest = self._write(path.read_bytes())
+            place = f"out/.data/{digest}/{path.name}"
+            files[place] = digest
+            return Path(place)
+
+        return _moved(value, put), files
+
+    def get_paths(self, value: Any, files: Files) -> Any:
+        """What :meth:`put_paths` was given, with the paths that its files have on this machine."""
+        self.get(files)
+        return _moved(value, lambda place: self._path(place.as_posix()))
+
     def _place(self, file: Path) -> str:
         file = file.absolute()
         for name, root in self._roots.items():
@@ -148,6 +166,20 @@ class Storage:
             yield
         except Exception as error:
             raise InputError(f"--storage {self.url} {what}: {error}") from error
+
+
+def _moved(value: Any, move: Callable[[Path], Path]) -> Any:
+    """A value with other paths, however deep in dataclasses, mappings and tuples."""
+    if isinstance(value, Path):
+        return move(value)
+    if isinstance(value, tuple):
+        return tuple(_moved(one, move) for one in value)
+    if isinstance(value, Mapping):
+        return {key: _moved(one, move) for key, one in value.items()}
+    if is_dataclass(value) and not isinstance(value, type):
+        changed = {one.name: _moved(getattr(value, one.name), move) for one in fields(value)}
+        return replace(value, **changed)
+    return value
 
 
 def _digest(content: bytes) -> str:

@@ -7,7 +7,7 @@ from hashlib import sha256
 
 import pytest
 from chat_server import serving
-from prepared import BACK, DIRECTION, command_line, prepared_home, refusal
+from prepared import BACK, DIRECTION, command_line, prepared_home
 from ray_nodes import ray_nodes
 
 SUITE = f"""
@@ -157,22 +157,28 @@ def test_an_address_that_nobody_answers_and_one_without_an_engine(suite, capsys)
     assert "add --engine ray" in err
 
 
-def test_a_dataset_of_ones_own_reaches_the_nodes_but_no_storage(
+def test_a_dataset_of_ones_own_reaches_the_nodes_with_a_disk_and_without(
     suite, nodes, manners, capsys, monkeypatch
 ):
-    cluster = ("--engine", "ray", "--address", nodes.address)
+    """What looks wrong with outputs is said as in one process."""
     suite.write_text(
-        'metrics = ["s_bleu"]\ndirections = ["manners"]\n[[system]]\nsystem = "copy"\n'
+        'metrics = ["acc", "s_bleu"]\ndirections = ["manners"]\n[[system]]\nsystem = "copy"\n'
+        '[[system]]\ninfo = { name = "numbered" }\n'
+        'outputs = { "manners/rude-to-polite" = "numbered.txt" }\n'
     )
+    (suite.parent / "numbered.txt").write_text("1. yes\n2. no\n")
     monkeypatch.setenv("TSTBENCH_DATA", str(manners))
-    storage = suite.parent / "storage"
-    message = refusal(capsys, "run", suite, *cluster, "--storage", storage.as_uri())
-    assert "manners" in message
-    assert "--storage" in message
-    assert [storage.exists(), (suite.parent / "results").exists()] == [False, False]
-    code, _, err = command_line(capsys, "run", suite, *cluster)
-    assert code == 0, err
-    assert "done: score manners/rude-to-polite copy" in err
+    cluster = ("--engine", "ray", "--address", nodes.address)
+    storage = ("--storage", (suite.parent / "bucket").as_uri())
+    said = {}
+    for way, options in (("alone", ()), ("disk", cluster), ("storage", (*cluster, *storage))):
+        code, _, err = command_line(capsys, "run", suite, *options)
+        assert code == 0, err
+        said[way] = sorted(line for line in err.splitlines() if line.startswith("careful: "))
+        (suite.parent / "results").rename(suite.parent / way)
+    assert said["alone"] == said["disk"] == said["storage"] != []
+    check_equal(suite.parent / "alone", suite.parent / "disk")
+    check_equal(suite.parent / "alone", suite.parent / "storage")
 
 
 def test_a_training_of_hours_that_nobody_agreed_to_is_left_out(suite, nodes, capsys):

@@ -4,6 +4,7 @@ from hashlib import sha256
 
 import pytest
 
+from tstbench.datasets_scripts.own import read_data
 from tstbench.errors import InputError, IntegrityError
 from tstbench.pipelines.storage import Storage
 
@@ -47,6 +48,19 @@ def test_what_one_machine_puts_another_gets(url, machine, tmp_path):
     old = tmp_path / "two" / "out" / "mini" / "report.json"
     machine("two", url).get(machine("one", url).put([report]))
     assert old.read_text() == "[1]"
+
+
+def test_a_dataset_of_ones_own_is_read_where_its_files_are_not(machine, manners):
+    corpus = read_data(manners)
+    before = {file: file.lines() for part in corpus.parts for file in part.files}
+    (value, *_), files = machine("one").put_paths((corpus,))
+    for path in manners.parent.glob("*.txt"):
+        path.unlink()
+    (there,) = machine("two").get_paths((value,), files)
+    found = {file: file.lines() for part in there.parts for file in part.files}
+    assert list(found.values()) == list(before.values())
+    assert not {*found} & {*before}
+    assert [file.name for file in found] == [file.name for file in before]
 
 
 def test_no_place_outside_and_no_other_content(machine, tmp_path):

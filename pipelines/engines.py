@@ -14,6 +14,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent import futures
 from dataclasses import replace
 from functools import partial
 from graphlib import TopologicalSorter
@@ -326,22 +327,19 @@ def _within(seconds: float, call: Callable[[], object]) -> None:
     Raises:
         TimeoutError: it takes longer; it is left alone.
     """
-    over: queue.SimpleQueue[BaseException | None] = queue.SimpleQueue()
+    future: futures.Future[object] = futures.Future()
 
     def in_a_thread() -> None:
         try:
-            call()
-            over.put(None)
+            future.set_result(call())
         except BaseException as error:
-            over.put(error)
+            future.set_exception(error)
 
     threading.Thread(target=in_a_thread, daemon=True).start()
-    try:
-        error = over.get(timeout=seconds)
-    except queue.Empty:
-        raise TimeoutError(f"no answer within {seconds:.0f} seconds") from None
-    if error is not None:
-        raise error
+    futures.wait([future], seconds)
+    if not future.done():
+        raise TimeoutError(f"no answer within {seconds:.0f} seconds")
+    future.result()
 
 
 def _ask_if_long(job: Job) -> None:
@@ -353,8 +351,8 @@ def _ask_if_long(job: Job) -> None:
 
 
 def _is_local(job: Job) -> bool:
-    """Whether a job's system is a folder of this machine."""
-    return job.kind == "transfer" and isinstance(job.cell, SystemCell) and job.cell.is_folder
+    """Whether a job's system is a folder of this machine, of one's own or of the Hub's cache."""
+    return job.kind == "transfer" and isinstance(job.cell, SystemCell) and bool(job.cell.stored)
 
 
 def _in_words(resources: Mapping[str, float]) -> str:

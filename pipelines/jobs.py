@@ -288,8 +288,7 @@ class Workplace:
             found = self._checks(job).found
             return found is not None and SYSTEM_STORE.find_recipe(found.card) is not None
         if job.kind == "transfer":
-            asked = self._checks(job).asked
-            return asked is None or asked.finished() is not None
+            return self._is_written(job)
         if job.kind != "score":
             return False
         others = (one for one in self.jobs if one.kind == "score" if self._compares)
@@ -355,9 +354,8 @@ class Workplace:
         return True
 
     def _transfer(self, job: Job) -> bool:
-        answers = self._checks(job)
-        missing = answers.asked is None or answers.asked.finished() is None
-        answers.outputs()
+        missing = not self._is_written(job)
+        self._checks(job).outputs()
         return missing
 
     def _score(self, job: Job) -> Evaluated:

@@ -240,11 +240,6 @@ class SystemCell(Cell):
     resources: Resources = Resources()  # noqa: RUF009 - it is frozen
 
     @property
-    def is_folder(self) -> bool:
-        """Whether it is a folder of this machine."""
-        return self.stored is not None and Path(self.name).expanduser().exists()
-
-    @property
     def names(self) -> tuple[str, ...]:
         """Its name, and that of the system that it is a run of."""
         return (self.info.name, *filter(None, [self.runs_of]))

@@ -181,6 +181,26 @@ def test_a_dataset_of_ones_own_reaches_the_nodes_with_a_disk_and_without(
     check_equal(suite.parent / "alone", suite.parent / "storage")
 
 
+def test_a_trained_folder_beside_the_suite_rewrites_here_if_no_disk_is_shared(
+    suite, nodes, capsys, monkeypatch, tmp_path_factory
+):
+    monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
+    train = ("train", "delete-retrieve", "--direction", DIRECTION, "--out", suite.parent / "mine")
+    assert command_line(capsys, *train)[0] == 0
+    suite.write_text(
+        f'metrics = ["s_bleu"]\ndirections = ["{DIRECTION}"]\n[[system]]\nsystem = "mine"\n'
+    )
+    storage = ("--storage", (suite.parent / "bucket").as_uri())
+    cluster = ("--engine", "ray", "--address", nodes.address, *storage)
+    code, _, err = command_line(capsys, "run", suite, *cluster)
+    assert code == 0, err
+    assert "done: score" in err
+    assert "done: transfer" not in err  # of no other machine
+    shutil.move(suite.parent / "results", suite.parent / "by-ray")
+    assert command_line(capsys, "run", suite)[0] == 0
+    check_equal(suite.parent / "results", suite.parent / "by-ray")
+
+
 def test_a_training_of_hours_that_nobody_agreed_to_is_left_out(suite, nodes, capsys):
     for line in ("", 'device = "cpu"\n'):
         suite.write_text(

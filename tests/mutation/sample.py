@@ -7,8 +7,8 @@ A change turns a comparison or a sum around, adds one to a number, or swaps ``an
 ``True`` and ``False``, ``min`` and ``max``. The tests that execute its line run on a copy of the
 tree, quickest first, up to ``--seconds`` of them; which lines a test executes is measured once for
 all rooms that are named. The record ``sample/<room>.json`` is kept in the
-repository: after tests were merged or dropped, ``--again`` tries its changes anew, and fails if
-fewer are noticed.
+repository: after tests were merged or dropped, ``--again`` tries its changes anew, at most ``-n``
+of them, and fails if fewer are noticed.
 """
 
 from __future__ import annotations
@@ -290,9 +290,9 @@ def main() -> None:
     lost = 0
     for room, record in records.items():
         known = before.get(room)
-        changes = drawn(room, given.seed, given.n) if known is None else list(still_there(known))
+        changes = drawn(room, given.seed, given.n) if known is None else [*still_there(known)]
         with ThreadPoolExecutor(given.children) as pool:
-            done = list(pool.map(one, changes))
+            done = list(pool.map(one, changes[: given.n]))
         print("\n".join(report(room, done)), flush=True)
         if known is None:
             head = {"room": room, "seed": given.seed, "seconds": given.seconds}

@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a number as it was printed, such as bleu=55.2; repeatable",
     )
     parser.add_argument("--table", type=Path, metavar="TABLE", help="a published table as CSV")
-    parser.add_argument("--profile", default="embedded", help="embedded (default) or paper")
+    parser.add_argument("--profile", default="embedded", help="embedded (default), lm or paper")
     parser.add_argument("--data-dir", type=Path, help="your copy of a licensed corpus (GYAFC)")
     parser.add_argument(
         "--all", action="store_true", dest="every", help="show all protocols that give the number"

@@ -15,7 +15,7 @@ from pathlib import Path
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add datasets and profile."""
     parser.add_argument("datasets", nargs="+", metavar="DATASET")
-    parser.add_argument("--profile", default="embedded", help="embedded (default) or paper")
+    parser.add_argument("--profile", default="embedded", help="embedded (default), lm or paper")
     parser.add_argument("--data-dir", type=Path, help="your copy of a licensed corpus (GYAFC)")
 
 

@@ -20,7 +20,7 @@ def add_scoring_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="METRIC",
         help="metrics or families, such as joint bleu; default: the benchmark's ten",
     )
-    parser.add_argument("--profile", default="embedded", help="embedded (default) or paper")
+    parser.add_argument("--profile", default="embedded", help="embedded (default), lm or paper")
     parser.add_argument(
         "--scorer",
         action="append",

@@ -21,6 +21,7 @@ from ..datasets_scripts.sources import pinned_places
 from ..errors import InputError, TSTBenchError
 from ..files import exclusive, home
 from ..metrics.scorers.artefacts import SCORERS
+from ..metrics.scorers.gguf import CONVERTED
 from ..scratch import is_scratch
 from ..store import Store
 from ..trainers.system_card import SYSTEM_STORE
@@ -36,8 +37,8 @@ class Entry:
     """One thing in the cache.
 
     Attributes:
-        kind: ``scorer``, ``system``, ``training``, ``answers``, ``download``, ``fingerprint`` or
-            ``score``.
+        kind: ``scorer``, ``system``, ``training``, ``answers``, ``download``, ``model``,
+            ``fingerprint`` or ``score``.
         name: what it is, for people.
         path: a folder or file; a link is an entry of its own, and never followed.
         state: ``current``, or why it is not needed.
@@ -68,10 +69,13 @@ def entries() -> list[Entry]:
         *_trainings(),
         *_answers(),
         *_downloads(),
+        *_converted(),
         *_fingerprints(),
         *_scores(),
     ]
-    order = ("scorer", "system", "training", "answers", "download", "fingerprint", "score")
+    order = (
+        "scorer", "system", "training", "answers", "download", "model", "fingerprint", "score"
+    )  # fmt: skip
     return sorted(found, key=lambda e: (order.index(e.kind), e.name, e.state))
 
 
@@ -158,6 +162,11 @@ def _downloads() -> Iterator[Entry]:
         left = file.suffix in (".part", ".lock") or is_scratch(file)
         state = "unfinished" if left else CURRENT if file in pinned else "no longer used"
         yield Entry("download", name, file, state)
+
+
+def _converted() -> Iterator[Entry]:
+    for folder in _children(home() / CONVERTED):
+        yield Entry("model", f"GGUF file {folder.name}, as read", folder, CURRENT)
 
 
 def _fingerprints() -> Iterator[Entry]:

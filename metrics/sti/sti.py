@@ -11,6 +11,8 @@ it comes the mean probability of the target style, which does not look at the so
 _ARGUMENTS = """
     ground (str): the distance between styles: "uniform" (default), "ordinal", or a JSON file.
     temperature (float): log-probabilities are divided by it first; default: 1, the paper's.
+    of (str): what has the target style: the "whole" output (default) or its "least" part, so that
+        a copy with "I love it!" behind it has not.
 Returns:
     sti (float): -1 to 1 for uniform distances, higher is better.
     target_style (float): fraction, higher is better; details: interval, signature.
@@ -45,10 +47,10 @@ class Sti(tstbench.metrics.module.StyleTransferMetric):
     arguments = _ARGUMENTS
     citation_text = _CITATION
 
-    def _compute(self, predictions, sources, ground=None, temperature=None):
+    def _compute(self, predictions, sources, ground=None, temperature=None, of=None):
         return self.measured(
             ["sti", "target_style"],
             predictions=predictions,
             sources=sources,
-            sti={"ground": ground, "temperature": temperature},
+            sti={"ground": ground, "temperature": temperature, "of": of},
         )

@@ -125,7 +125,7 @@ DEFAULTS = {
     },
     "ppl": {"protocol": None, "norm": "words"},
     "sim": {"reduce": "max"},
-    "sti": {"ground": "uniform", "temperature": 1.0},
+    "sti": {"ground": "uniform", "temperature": 1.0, "of": "whole"},
     "surface": {"equal": "letters"},
     "wmd": {
         "mask": "none", "placeholder": "learned", "tokens": "words", "synonyms": "auto",

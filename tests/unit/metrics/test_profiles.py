@@ -55,7 +55,7 @@ def test_every_choice_of_every_profile():
                 "encoder": "sentence-transformers/all-MiniLM-L6-v2@6",
                 "causal_lm": "HuggingFaceTB/SmolLM2-135M-Instruct",
             },
-            "options": {"fluency": {"combine": "mean"}},
+            "options": {"fluency": {"combine": "mean"}, "sti": {"of": "least"}},
         },
         "paper": {
             "name": "paper",

@@ -10,7 +10,7 @@ from prepared import BACK, DIRECTION, prepared_home
 
 from tstbench.datasets_scripts.known import parse_direction
 from tstbench.datasets_scripts.load import load_test_set
-from tstbench.errors import InputError, MissingFileError
+from tstbench.errors import InputError, MissingFileError, UnknownNameError
 from tstbench.metrics.functional import sti
 from tstbench.metrics.functional.sti import (
     check_distances,
@@ -395,6 +395,47 @@ def test_options_move_number_and_signature(prepared, tmp_path):
     assert 0.5 < hot["target_style"].value < cold["target_style"].value
     assert "|temperature:4|" in str(warm.signature)
     assert "ground" not in plan(["target_style"], human, scorers)["target_style"].as_dict()
+
+
+def test_the_least_part_of_an_output_has_the_target_style(prepared):
+    """Copies with something cheerful before or behind them; which texts are read, by hand."""
+    source = "the long soup was cold and the staff was rude ."
+    read = {
+        "the soup was lovely .": [],
+        source: [],
+        "the soup was lovely . nobody was rude to us .": [
+            "the soup was lovely .", "nobody was rude to us ."
+        ],
+        "ok ! the soup was lovely .": ["the soup was lovely ."],
+        f"{source[:-2]} , but i love it !": ["the long soup was cold and the staff was rude"],
+        "long soup was cold and the staff was rude and i love it !": [
+            "long soup was cold and the staff was rude"
+        ],
+        f"i love it and {source}": ["the long soup was cold and the staff was rude"],
+        "the long soup was hot and the staff was so very kind .": [],  # not a copy's end
+        f"{source[:-2]} indeed .": [],
+    }  # fmt: skip
+    scorers = Scorers(EMBEDDED, parse_direction(DIRECTION))
+    outputs = list(read)
+    given = check_inputs(outputs, [source] * len(outputs), direction=parse_direction(DIRECTION))
+    least, whole = (
+        measure(["sti", "target_style"], given, scorers, choices({"sti": {"of": of}}))
+        for of in ("least", "whole")
+    )
+    classifier = scorers.load("classifier")
+    by_hand = [classifier.distribution([text, *parts])[:, 1].min() for text, parts in read.items()]
+    np.testing.assert_allclose(least["target_style"].per_sentence(), by_hand, atol=1e-6)
+    assert least["target_style"].value < whole["target_style"].value
+    assert "|of:least|" in str(least["target_style"].signature)
+    assert "of:" not in str(whole["target_style"].signature)
+    assert least["sti"].signature == whole["sti"].signature
+    alone = check_inputs(["the soup was lovely . nobody smiled at us ."], direction=given.direction)
+    found = measure(["target_style"], alone, scorers, choices({"sti": {"of": "least"}}))
+    parts = [*alone.predictions, "the soup was lovely .", "nobody smiled at us ."]
+    by_hand = classifier.distribution(parts)[:, 1].min()
+    assert found["target_style"].value == pytest.approx(by_hand)
+    with pytest.raises(UnknownNameError, match="most"):
+        choices({"sti": {"of": "most"}})
 
 
 def test_a_file_of_other_styles_is_refused(prepared, tmp_path):

@@ -45,6 +45,16 @@ def test_the_list_tells_current_from_replaced(used, capsys):
     ]
 
 
+def test_what_a_gguf_file_was_read_into_is_listed_and_kept(tstbench_home, capsys):
+    (folder := tstbench_home / "models" / "0123456789abcdef").mkdir(parents=True)
+    write_lines(folder / "config.json", ["{}"])
+    rows = [line.split("\t") for line in command_line(capsys, "cache")[1].splitlines()]
+    listed = ["model", "GGUF file 0123456789abcdef, as read", "current"]
+    assert [[row[0], row[1], row[4]] for row in rows[1:]] == [listed]
+    command_line(capsys, "cache", "prune", "--yes")
+    assert folder.is_dir()
+
+
 def test_pruning_asks_and_leaves_what_is_current(used, capsys, tmp_path):
     before = sorted(used.rglob("*"))
     code, out, err = command_line(capsys, "cache", "prune", "--dry-run")

@@ -12,6 +12,8 @@ import pytest
 from prepared import BACK, DIRECTION
 from ray_nodes import ray_nodes
 
+EVERY = float(os.environ.get("TSTBENCH_KILL_EVERY", "8"))  # seconds
+ROUNDS = int(os.environ.get("TSTBENCH_KILL_ROUNDS", "4"))  # of training, for longer jobs
 SUITE = f"""
 metrics = ["acc", "bleu", "ppl"]
 directions = ["{DIRECTION}", "{BACK}"]
@@ -25,10 +27,9 @@ system = "delete-retrieve"
 [[system]]
 system = "stytrans"
 preset = "tiny"
-settings = {{ rounds = 4 }}
+settings = {{ rounds = {ROUNDS} }}
 seeds = 2
 """
-EVERY = float(os.environ.get("TSTBENCH_KILL_EVERY", "8"))  # seconds
 
 
 def tstbench(folder, *arguments):
@@ -62,8 +63,8 @@ def test_two_nodes_of_which_one_is_killed_again_and_again(folders):
     alone, cluster = folders
     with ray_nodes({}, {}) as nodes:
         running = tstbench(cluster, "--engine", "ray", "--address", nodes.address)
-        said, killed = "", 0
-        while running.poll() is None:
+        said, killed = None, 0
+        while said is None:
             try:
                 said = running.communicate(timeout=EVERY)[1]
             except subprocess.TimeoutExpired:
@@ -147,7 +148,7 @@ def impatient(folder, address):
 
 def test_a_head_node_that_is_killed_ends_the_run_with_a_message(folders):
     _, cluster = folders
-    (cluster / "suite.toml").write_text(SUITE.replace("rounds = 4", "rounds = 4000"))
+    (cluster / "suite.toml").write_text(SUITE.replace(f"rounds = {ROUNDS}", "rounds = 4000"))
     with ray_nodes({}, {}) as nodes:
         address = nodes.address
         running = impatient(cluster, address)

@@ -18,8 +18,9 @@ import evaluate
 
 from ..citation import BIBTEX
 from ..datasets_scripts.directions import Direction
-from ..datasets_scripts.known import as_direction, language_of
+from ..datasets_scripts.known import DATASETS, as_direction, language_of
 from ..errors import InputError, MissingScorerError
+from ..talk import say
 from .contract import Cohort
 from .inputs import check_inputs
 from .measure import measure
@@ -197,6 +198,10 @@ def compute(
     """
     if direction is not None and not isinstance(direction, Direction):
         direction = as_direction(str(direction))
+    if language and direction and direction.dataset in DATASETS:
+        own = language_of(direction)
+        if language.split("-")[0] != own.split("-")[0]:
+            say(f"careful: scored as {language!r}, but the texts of {direction} are {own!r}")
     chosen = parse_profile(profile).with_scorers(scorers)
     placement = Placement(batch_size=batch_size)
     given = {family: _given(values) for family, values in options.items()}

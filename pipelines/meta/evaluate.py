@@ -60,7 +60,10 @@ def meta_evaluate(
             ):
                 scores += level_scores
                 differences += level_differences
-            left += _uncompared(cut, {score.metric for score in scores[before:]}, missing)
+            compared = {one.metric for one in scores[before:] if one.value is not None}
+            if cut.model is None:
+                scores[before:] = [one for one in scores[before:] if one.metric in compared]
+            left += _uncompared(cut, compared, missing)
         scores += means_of_models(models)
     return MetaReport(
         made_with=f"tstbench {__version__}",
@@ -87,15 +90,24 @@ def _uncompared(cut: Cut, compared: set[str], known: Sequence[Left]) -> list[Lef
         if column.systems:
             scored = [one for one in cut.systems if (cut.direction, one) in column.systems]
             why = f"{len(scored)} of its systems are scored: {FEWEST} are needed"
+            if len(scored) >= FEWEST:
+                why = f"its scores of systems, or their human {cut.aspect}, are all the same"
             found.append(
                 Left(study=cut.study, direction=cut.direction, metric=column.name, why=why)
             )
             continue
-        number = int(np.isfinite(column.sentence[cut.places]).sum())
+        values = column.sentence[cut.places]
+        scored = np.isfinite(values)
+        number = int(scored.sum())
         why = f"of the outputs with human {cut.aspect}, {number} have its score"
         if number >= FEWEST:
             why = (
                 f"of these outputs with human {cut.aspect}, not {FEWEST} have every metric's score"
             )
+            for name, column_values in ((f"human {cut.aspect}", cut.human), ("score", values)):
+                if np.ptp(column_values[scored]) == 0:
+                    same = f"all {number} outputs have the same {name}"
+                    why = f"{same}, {column_values[scored][0]:g}: no correlation is defined"
+                    break
         found.append(Left(study=cut.study, direction=cut.direction, metric=column.name, why=why))
     return found

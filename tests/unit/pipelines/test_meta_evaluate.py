@@ -207,7 +207,7 @@ def test_a_study_without_overall_scores_gets_derived_ones_of_another_name():
 
 def test_a_derived_overall_is_of_the_protocols_scale_only(tmp_path, capsys):
     table = tmp_path / "percent.csv"
-    lines = [f"is {n},was {n},a,{WAYS[0]},{90 - n},{10 + n},{n}\n" for n in range(5)]
+    lines = [f"is {n},was{' so' * n},a,{WAYS[0]},{90 - n},{10 + n},{n}\n" for n in range(5)]
     table.write_text("source,output,system,direction,style,content,fluency\n" + "".join(lines))
     call = ["meta-evaluate", str(table), "--scale", "0-100", "--metrics", "length_ratio"]
     assert main([*call, "--all-aspects", "--resamples", "100"]) == 0
@@ -417,13 +417,32 @@ def test_what_is_left_out_is_said_with_its_study(tmp_path, capsys):
     for name in ("ours", "theirs"):
         (tmp_path / f"{name}.csv").write_text(
             "source,output,system,direction,content\n"
-            + "".join(f"is {n},was {n},one,{WAYS[0]},{1 + n % 5}\n" for n in range(9))
+            + "".join(f"is {n},is{' so' * n},one,{WAYS[0]},{1 + n % 5}\n" for n in range(9))
         )
     files = [str(tmp_path / f"{name}.csv") for name in ("ours", "theirs")]
     command = ["meta-evaluate", *files, "--metrics", "s_bleu", "r_bleu", "--resamples", "100"]
     assert main([*command, "--no-tests"]) == 0
     said = f"r_bleu is left out of ours ({WAYS[0]}), theirs ({WAYS[0]}): "
     assert said in capsys.readouterr().err
+
+
+def test_ratings_or_scores_that_are_all_the_same_are_said_instead_of_blank_rows(tmp_path, capsys):
+    study = tmp_path / "ours.csv"
+    study.write_text(
+        "source,output,system,direction,style,content\n"
+        + "".join(f"was {n},is {n},one,{WAYS[0]},4,{1 + n % 5}\n" for n in range(9))
+    )
+    table = tmp_path / "scores.csv"
+    table.write_text(
+        "source,output,good,flat\n" + "".join(f"was {n},is {n},{n},0.5\n" for n in range(9))
+    )
+    command = ["meta-evaluate", str(study), "--scores", str(table), "--resamples", "100"]
+    assert main([*command, "--all"]) == 0
+    printed = capsys.readouterr()
+    assert "all 9 outputs have the same human style, 4: no correlation" in printed.err
+    assert "all 9 outputs have the same score, 0.5: no correlation" in printed.err
+    rows = csv.DictReader(printed.out.splitlines(), delimiter="\t")
+    assert {(row["aspect"], row["metric"]) for row in rows} == {("content", "good")}
 
 
 def test_a_metric_with_hardly_any_score_does_not_silence_the_others():

@@ -250,6 +250,16 @@ def test_a_module_that_trains_first_still_compares_with_the_other_systems():
     assert both["acc"] is not None
 
 
+def test_a_language_that_is_not_the_directions_is_pointed_out(capsys):
+    texts = {"predictions": ["It was warm."], "sources": ["It was cold."]}
+    for language in ("en", "en-GB", "de"):
+        compute(["s_bleu"], direction="mini/negative-to-positive", language=language, **texts)
+    said = capsys.readouterr().err.splitlines()
+    assert [
+        line for line in said if "careful" in line and "'de'" in line and "'en'" in line
+    ] == said
+
+
 def test_a_given_language_beats_the_directions():
     texts = {"predictions": ["Das ist gut."], "sources": ["Das ist schlecht."]}
     for direction in (None, "mine/rude-to-polite"):

@@ -31,7 +31,7 @@ PLACE = $(if $(ROOM),tests/unit/$(ROOM))
 # Every file is checked against its hash: what installs and builds packages (uv, setuptools), then
 # the core.
 $(VENV)/.core: pyproject.toml setup.py constraints.txt
-	@echo "installing the core into $(VENV): 0.6 GB when unpacked; it takes a minute or two"
+	@echo "installing the core into $(VENV): 0.7 GB when unpacked; it takes a minute or two"
 	$(PY) -m venv $(VENV)
 	sed -n '/^\(setuptools\|uv\)==/,/[^\\]$$/p' constraints.txt > $(VENV)/build.txt
 	sed '/^# Only for extras/,$$d' constraints.txt > $(VENV)/core.txt
@@ -44,12 +44,12 @@ $(VENV)/.core: pyproject.toml setup.py constraints.txt
 # the end adds nothing on a CPU; on a GPU, the libraries of CUDA, which have no hashes here.
 install: $(VENV)/.stamp
 $(VENV)/.stamp: $(VENV)/.core
-	@echo "now everything else, 2.5 GB when unpacked, torch 0.8 GB of them; it takes minutes"
+	@echo "now everything else, 2.4 GB when unpacked, torch 0.8 GB of them; it takes minutes"
 	sed -n '/^torch==/,/[^\\]$$/p' constraints.txt > $(VENV)/torch.txt
 	$(PIP) download -q --no-deps $(PIP_TORCH) -d $(VENV)/torch $(TORCH)
 	$(PIP) install -q --no-compile --no-deps --require-hashes --no-index --find-links $(VENV)/torch -r $(VENV)/torch.txt
 	rm -r $(VENV)/torch
-	@echo "torch is there; now the other packages, 1.7 GB when unpacked"
+	@echo "torch is there; now the other packages, 1.6 GB when unpacked"
 	$(PINNED) -r constraints.txt
 	$(PIP) install -q $(PIP_TORCH) $(TORCH)
 	$(PIP) check

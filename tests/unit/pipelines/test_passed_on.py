@@ -176,7 +176,8 @@ def test_the_folder_of_a_corpus_reaches_scorers_and_baselines(corpus):
         baselines=["random-target"],
         data_dir=corpus,
     )
-    drawn = scores.evaluation.systems[1].outputs.predictions
+    samples = scores.evaluation.samples(scores.evaluation.systems[1])
+    drawn = tuple(sample.prediction for sample in samples)
     assert {text.rstrip(".") for text in drawn} <= {f"{text} train" for text in FORMAL}
     assert all(report.score("acc").value is not None for report in scores.reports)
 

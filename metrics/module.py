@@ -39,7 +39,7 @@ Args:
         '' is none, so lists may be padded.
     direction (str): such as "yelp/negative-to-positive"; needed where style is scored, and part of
         every signature.
-    profile (str): whose models score, if any do: "embedded" (the default) or "paper".
+    profile (str): whose models score, if any do: "embedded" (the default), "lm" or "paper".
     scorers (list of str): others than the profile's, as "ROLE=SCORER".
     language (str): of the texts; default: the dataset's, or English.
     batch_size (int): the most sentences that a model scores at once; no score depends on it.

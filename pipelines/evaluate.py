@@ -336,8 +336,9 @@ def _precompute(
     for one in inputs:
         for need in needs(metrics, one, scorers, choices):
             texts.setdefault(need.role, {}).update(dict.fromkeys(need.texts))
-    # The encoder first: what it remembers serves the probes too.
-    for role in sorted(texts, key=lambda name: (name != "encoder", name)):
+    # The encoder first: what it remembers serves the probes too. The language model last: where it
+    # is asked for styles, it has read the texts.
+    for role in sorted(texts, key=lambda name: (name != "encoder", name == "causal_lm", name)):
         score = getattr(scorers.load(role), roles()[role].method)
         if not roles()[role].in_chunks:
             score(list(texts[role]))

@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tstbench.metrics.scorers.causal_lm import load_language_model
+import tstbench
+from tstbench.metrics.scorers.causal_lm import CausalLm, load_language_model
 from tstbench.metrics.scorers.device import HERE
 from tstbench.metrics.scorers.gguf import SMALL_LM
 from tstbench.metrics.scorers.lm import contrasts
@@ -36,7 +37,7 @@ def home(tmp_path_factory):
     return tmp_path_factory.mktemp("home")
 
 
-def tstbench(home, *arguments):
+def command(home, *arguments):
     done = subprocess.run(
         [sys.executable, "-m", "tstbench", *map(str, arguments)],
         env={**os.environ, "TSTBENCH_HOME": str(home), "COLUMNS": "80"},
@@ -48,16 +49,14 @@ def tstbench(home, *arguments):
 
 
 def test_a_first_table_has_people_above_copies_and_tricks(home, tmp_path):
-    from tstbench.datasets_scripts.load import load_test_set
-
-    test_set = load_test_set("mini/negative-to-positive")
+    test_set = tstbench.load_test_set("mini/negative-to-positive")
     trick = [f"{source.rstrip(' .')} , but i love it !" for source in test_set.sources]
     (tmp_path / "trick.txt").write_text("".join(f"{line}\n" for line in trick))
     out = tmp_path / "results"
     how = ("--direction", test_set.direction, "--profile", "lm", "--out", out)
     how = (*how, "--metrics", "joint_sentence", "target_style", "fluency")
     baselines = ("--baseline", "copy", "--baseline", "reference-1")
-    done = tstbench(home, "evaluate", tmp_path / "trick.txt", *baselines, *how)
+    done = command(home, "evaluate", tmp_path / "trick.txt", *baselines, *how)
     assert "SmolLM2-135M-Instruct.Q4_1.gguf, once" in done.stderr
     assert "it/s]" not in done.stderr, "bars of transformers"
     found = {}
@@ -70,8 +69,19 @@ def test_a_first_table_has_people_above_copies_and_tricks(home, tmp_path):
     assert "|classifier:lm:mini#" in signature
     assert "|of:least|" in signature
     assert "|causal_lm:SmolLM2-135M-Instruct.Q4_1#" in found["trick"]["fluency"]["signature"]
-    rows = [line.split("\t") for line in tstbench(home, "cache").stdout.splitlines()]
+    rows = [line.split("\t") for line in command(home, "cache").stdout.splitlines()]
     assert next(row[1] for row in rows if row[0] == "model").startswith("GGUF file ")
+
+
+def test_a_text_in_lower_case_is_read_once_for_style_and_fluency(home, monkeypatch):
+    monkeypatch.setenv("TSTBENCH_HOME", str(home))
+    monkeypatch.setattr(CausalLm, "_score", lambda *_: pytest.fail("read again"))
+    sources = tstbench.load_test_set("mini/negative-to-positive").sources
+    outputs = [f"{source.rstrip(' .')} indeed ." for source in sources]
+    scores = tstbench.evaluate(
+        outputs, "mini/negative-to-positive", metrics=["fluency", "target_style"], profile="lm"
+    )
+    assert {one.metric for one in scores.reports[0].scores} == {"fluency", "target_style"}
 
 
 def test_it_tells_praise_from_blame_by_the_names_of_the_styles(home, monkeypatch):

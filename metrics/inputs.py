@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -25,6 +25,8 @@ class Inputs:
         references: N tuples of 0 to n texts, or ``None``.
         direction: needed by the metrics that score style.
         language: of the texts, as a BCP-47 code; it determines how they are prepared.
+        without: the reference that the predictions are themselves, such as ``reference-1``.
+        others: the references without that one; what metrics compare such predictions with.
     """
 
     predictions: tuple[str, ...]
@@ -32,6 +34,13 @@ class Inputs:
     references: tuple[tuple[str, ...], ...] | None = None
     direction: Direction | None = None
     language: str = "en"
+    without: str | None = None
+    others: tuple[tuple[str, ...], ...] | None = None
+
+    @cached_property
+    def compared(self) -> Inputs:
+        """The same, but without the references that the predictions are themselves."""
+        return self if self.others is None else replace(self, references=self.others, others=None)
 
     @property
     def most_references(self) -> int:

@@ -27,7 +27,7 @@ from .signature import Signature
 from .text import preparation
 
 # The fields of every signature; a metric computed from others does not take these from its parts.
-_ENDS = ("v", "direction", "language", "n", "data", "cohort")
+_ENDS = ("v", "direction", "language", "n", "data", "cohort", "without")
 # One sentence with every input a metric can read, to find the scorers when there are no texts.
 _SAMPLE = Inputs(("a",), ("a",), (("a", "b"),))
 
@@ -96,6 +96,9 @@ class Measuring(Context):
         fields.update(family.fields(metric, self.inputs, options))
         fields.update(_of_parts(signed))
         cohort = self.cohort.hash[:12] if facts.compares_systems else None
+        own = [part.as_dict().get("without") for part in signed]
+        if self._compares_with_references(metric):
+            own.append(self.inputs.without)
         return Signature.of(
             metric,
             _versions(
@@ -106,6 +109,7 @@ class Measuring(Context):
             language=None if self.inputs.language == "en" else self.inputs.language,
             **fields,
             cohort=cohort,
+            without=next(filter(None, own), None),
             n=len(self.inputs.predictions),
             data=data[:12] if data else "unknown",  # sources or references were not given
         )
@@ -124,8 +128,13 @@ class Measuring(Context):
     def _left_out(self, metric: str) -> str | None:
         """Why the metric does not apply: its own rules, or what a scorer has learned."""
         family, language = family_of(metric), self.inputs.language
-        if why := family.left_out(metric, self.inputs, self.choices.of(family.name)):
+        options = self.choices.of(family.name)
+        if why := family.left_out(metric, self.inputs, options):
             return why
+        if why := family.left_out(metric, inputs := self._inputs(metric), options):
+            if inputs.most_references == 0:
+                return "these rewrites are the only reference"
+            return f"{why} besides these rewrites"
         for need in self._own_needs(metric):
             if why := self.scorers.untrained.get(need.role):
                 return f"the {role(need.role).title} has too little to learn from: {why}"
@@ -142,8 +151,15 @@ class Measuring(Context):
         if metric not in self._needed:
             family = family_of(metric)
             options = self.choices.of(family.name)
-            self._needed[metric] = family.needs(metric, self.inputs, options)
+            self._needed[metric] = family.needs(metric, self._inputs(metric), options)
         return self._needed[metric]
+
+    def _compares_with_references(self, metric: str) -> bool:
+        return "references" in metric_facts(metric).reads
+
+    def _inputs(self, metric: str) -> Inputs:
+        """What the metric reads: no prediction is compared with itself as a reference."""
+        return self.inputs.compared if self._compares_with_references(metric) else self.inputs
 
     def _measure(self, metric: str) -> Outcome:
         signature = self.signature(metric)
@@ -151,7 +167,7 @@ class Measuring(Context):
             return signature
         family = family_of(metric)
         options = self.choices.of(family.name)
-        statistics = family.measure(metric, self.inputs, options, self)
+        statistics = family.measure(metric, self._inputs(metric), options, self)
         made = {"rows": statistics.rows, "sentence scores": statistics.per_sentence}
         for what, some in made.items():  # another package's metric may give what it likes
             if some is not None and len(some) != (n := len(self.inputs.predictions)):

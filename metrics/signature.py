@@ -76,6 +76,17 @@ class Signature:
         return "|".join([self.metric, *(f"{key}:{value}" for key, value in self.fields)])
 
 
+def column_of(identity: str) -> str:
+    """A signature without the reference that was left out: which column of a table a score is in.
+
+    People's rewrites are compared with the other references, and stand beside the systems' scores.
+
+    >>> column_of("r_bleu|v:1|refs:first|without:reference-1|n:40")
+    'r_bleu|v:1|refs:first|n:40'
+    """
+    return "|".join(field for field in identity.split("|") if not field.startswith("without:"))
+
+
 def exact(number: float) -> str:
     """The shortest text that stands for this number and no other.
 

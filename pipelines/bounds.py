@@ -9,7 +9,7 @@ from ..errors import InputError
 from .report import SystemInfo
 
 REFERENCE = re.compile(r"reference-(\d+)")
-_HUMAN = "the dataset's human rewrites, which reference metrics compare with themselves"
+_HUMAN = "the dataset's human rewrites, compared with the other references, if any"
 
 
 def is_reference(name: str) -> bool:

@@ -11,7 +11,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from ..metrics.registry import METRICS, caution
+from ..metrics.registry import caution
 from ..metrics.statistics import too_few
 from ..metrics.units import DASH, number
 from .comparison import Compared, Comparison, NotCompared, SentencePair
@@ -67,13 +67,6 @@ def notes_on(comparison: Comparison) -> list[str]:
         said += [f"careful: {letter}: {warning}." for warning in warnings]
     if comparison.same_outputs:
         said.append("A and B wrote exactly the same.")
-    reads = [METRICS[one.metric].reads for one in comparison.metrics if one.metric in METRICS]
-    if any("references" in columns for columns in reads):
-        said += [
-            f"{letter} is people's: metrics with references compare its rewrites with themselves."
-            for letter, system in zip(_SYSTEMS, comparison.systems, strict=True)
-            if system.family == "human"
-        ]
     cautions = (caution(one.metric, one.signature) for one in comparison.metrics)
     said += [f"† {note}" for note in dict.fromkeys(filter(None, cautions))]
     said += [f"{_title(one)} not compared: {one.why}" for one in comparison.not_compared]

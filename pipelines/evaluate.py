@@ -8,7 +8,7 @@ is not computed again and does not need a scorer.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -24,11 +24,12 @@ from ..metrics.registry import metric_facts
 from ..metrics.result import LeftOut, Measurement, finite
 from ..metrics.scorers.profile import Profile, Scorers
 from ..metrics.scorers.roles import roles
-from ..metrics.signature import Signature
+from ..metrics.signature import Signature, column_of
 from ..metrics.statistics import Interval
 from ..talk import progress, say
+from .bounds import is_reference
 from .growth import Scored, SystemResults, keep, merged, read_results
-from .output_checks import warn
+from .output_checks import own_reference, warn
 from .outputs import Outputs
 from .ranking import Bootstrapped, Rank, rank
 from .report import (
@@ -143,7 +144,8 @@ class Evaluation:
         for one in self._pooled:
             replicates = one.bootstrapped()
             for score in () if one.report.system.is_bound else one.report.scores:
-                if score.key in replicates:
+                # What has fewer references than the others is not compared with them.
+                if score.key in replicates and column_of(score.signature) == score.signature:
                     usable[score.metric][one.report.system.name] = replicates[score.key]
         ranked = ((metric, rank(metric, systems)) for metric, systems in usable.items())
         return {metric: ranks for metric, ranks in ranked if ranks}
@@ -300,14 +302,18 @@ def write_evaluation(evaluation: Evaluation, root: Path) -> list[Path]:
 
 
 def inputs_of(outputs: Outputs, test_set: TestSet) -> Inputs:
-    """A system's predictions and what they are measured against, checked."""
-    return check_inputs(
-        outputs.predictions,
-        test_set.sources,
-        test_set.references,
-        test_set.direction,
-        dataset_facts(test_set.direction.dataset).language,
-    )
+    """A system's predictions and what they are measured against, checked.
+
+    Predictions that are a reference themselves are compared with the other references.
+    """
+    language = dataset_facts(test_set.direction.dataset).language
+    given = outputs.predictions, test_set.sources
+    inputs = check_inputs(*given, test_set.references, test_set.direction, language)
+    own = own_reference(outputs.predictions, test_set, bound=is_reference(outputs.system))
+    if own is None:
+        return inputs
+    others = check_inputs(*given, [(*r[: own - 1], *r[own:]) for r in test_set.references])
+    return replace(inputs, without=f"reference-{own}", others=others.references)
 
 
 def recipes_of(
@@ -421,6 +427,7 @@ def _evaluated(
             if isinstance(outcome, LeftOut)
         ),
         warnings=job.warnings,
+        without=job.inputs.without,
     )
     return Evaluated(
         asked=asked,

@@ -23,7 +23,7 @@ from ..datasets_scripts.directions import Direction
 from ..errors import InputError, TSTBenchError
 from ..files import atomic_folder, exclusive_if_writable, write_bytes, write_text
 from ..metrics.registry import METRICS
-from ..metrics.signature import Signature
+from ..metrics.signature import Signature, column_of
 from ..talk import say
 from ..version import __version__
 from .history import HISTORY_FILE, earlier, history_content
@@ -49,9 +49,9 @@ from .results import (
     system_folder,
 )
 
-# Fields of a signature that tell answers apart, not questions: the metric's version, and the
-# systems that a metric compared when it was asked.
-_ANSWERS = ("v", "cohort")
+# Fields of a signature that tell answers apart, not questions: the metric's version, the systems
+# that a metric compared when it was asked, and the reference that predictions are themselves.
+_ANSWERS = ("v", "cohort", "without")
 
 
 @dataclass(frozen=True)
@@ -75,6 +75,7 @@ class SystemResults:
 
     Attributes:
         texts: N sentences, without their scores.
+        without: the reference that the predictions are themselves; ``None`` also if not known.
         on_disk: the report in their folder; ``None`` before they are written.
     """
 
@@ -85,6 +86,7 @@ class SystemResults:
     scored: tuple[Scored, ...]
     left_out: tuple[Omission, ...]
     warnings: tuple[str, ...] = ()
+    without: str | None = None
     on_disk: Report | None = None
 
     @cached_property
@@ -220,7 +222,10 @@ def merged(old: SystemResults | None, fresh: SystemResults) -> tuple[SystemResul
         dropped = len(old.scored)
         changes.append(f"{why}: {dropped} old score{'s' * (dropped != 1)} dropped")
         old = None
-    scored = list(old.scored) if old else []
+    scored = [one for one in old.scored if not _with_itself(one.score, fresh)] if old else []
+    if old and (dropped := len(old.scored) - len(scored)):
+        what = f"{dropped} old score{'s' * (dropped != 1)} dropped"
+        changes.append(f"it was compared with itself: {what}")
     for one in fresh.scored:
         place = _place_of(one.score, scored)
         if place is None:
@@ -298,6 +303,14 @@ def _other_work(old: SystemResults, fresh: SystemResults) -> str | None:
     if old.outputs_sha256 != fresh.outputs_sha256:
         return "the predictions changed"
     return None
+
+
+def _with_itself(score: Score, fresh: SystemResults) -> bool:
+    """Whether predictions that are a reference were compared with themselves, as once was done."""
+    facts = METRICS.get(score.metric)
+    if fresh.without is None or facts is None or "references" not in facts.reads:
+        return False
+    return column_of(score.signature) == score.signature
 
 
 def _place_of(score: Score, scored: Sequence[Scored]) -> int | None:

@@ -1,8 +1,9 @@
 """What a person would notice about a file of outputs that is not what it should be.
 
 Such a file has the right number of lines and gets scores, but they mean nothing: another column,
-another order, another test set, the copy of another system. Nothing here changes a score, and
-nothing is certain: the command line says it, the leaderboard asks before it takes the file.
+another order, another test set, the copy of another system. Nothing here changes a score, but for
+:func:`own_reference`, and nothing is certain: the command line says it, the leaderboard asks before
+it takes the file.
 
 The limits, beside what was measured on all released outputs that TSTBench knows (26 files, six
 directions; people's rewrites, which are the first reference, are exempt as bounds):
@@ -54,6 +55,7 @@ _LONG, _TIMES = 0.02, 5
 _SAME = 0.4
 _COPIES = 0.75
 _REFERENCES = 0.5
+_OWN = 0.95  # of the outputs that are one and the same reference: it is left out
 _FOREIGN = 0.5
 _FEWEST = 20  # lines below which a share says little
 
@@ -214,12 +216,33 @@ def _copies(texts: _Texts) -> Iterator[Suspicion]:
         )
 
 
+def own_reference(outputs: Sequence[str], test_set: TestSet, *, bound: bool = False) -> int | None:
+    """Which reference the outputs are themselves, from 1: nearly all of them, word for word.
+
+    Args:
+        outputs: N texts.
+        test_set: N sentences.
+        bound: outputs that are called a reference, of which a few lines are enough.
+    """
+    keys = [match_key(text) for text in outputs]
+    if len(keys) < _FEWEST and not bound:
+        return None
+    for number in range(max(map(len, test_set.references), default=0)):
+        people = (match_key(n[number]) if number < len(n) else "" for n in test_set.references)
+        same = [key == other for key, other in zip(keys, people, strict=True) if key or other]
+        if sum(same) >= _OWN * len(same) > 0:
+            return number + 1
+    return None
+
+
 def _references(texts: _Texts) -> Iterator[Suspicion]:
     references = [set(map(match_key, some)) for some in texts.test_set.references]
     lines = [n for n, key in enumerate(texts.keys) if key and key in references[n]]
     if len(lines) >= _REFERENCES * len(texts):
+        own = own_reference(texts.outputs, texts.test_set)
+        others = "" if own is None else ", and are compared with the other references"
         yield Suspicion(
-            f"{texts.rewrites.share(lines)} are a human reference, word for word",
+            f"{texts.rewrites.share(lines)} are a human reference, word for word{others}",
             texts.rewrites.where(lines),
             "check that these are the system's rewrites, and that it was not trained on the test "
             "set; the bound 'reference-1' shows what people reach",

@@ -13,7 +13,7 @@ from .report import SystemInfo
 
 _RATED = "the TSTBench authors' repository; the outputs that the paper's raters saw"
 _RELEASED = "released with Li et al. (2018), Delete, Retrieve, Generate"
-_HUMAN = f"{_RELEASED}; the first reference itself, but for a few words"
+_HUMAN = f"{_RELEASED}; the first reference itself, but for a few words: compared with the others"
 
 
 @dataclass(frozen=True)

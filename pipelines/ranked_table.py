@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..metrics.registry import METRICS, caution, is_neutral
+from ..metrics.signature import column_of
 from ..metrics.statistics import too_few
 from ..metrics.units import DASH, between, number
 from .meta.in_words import ranking_place
@@ -149,7 +150,7 @@ class _Column:
     def cell(self, system: str) -> Cell:
         for report in self.standings.reports:
             if report.system.name == system:
-                found = (s for s in report.scores if s.signature == self.signature)
+                found = (s for s in report.scores if report.column(s) == self.signature)
                 best = not is_neutral(self.metric) and _is_bold(system, self.ranks)
                 return Cell(next(found, None), bold=best)
         return Cell()
@@ -237,14 +238,14 @@ def by_signature(reports: Sequence[Report], ranks: Mapping[str, Sequence[Rank]])
         score.signature: ranks[score.metric]
         for report in reports
         for score in report.scores
-        if score.metric in ranks
+        if score.metric in ranks and column_of(score.signature) == score.signature
     }
 
 
 def _columns(standings: Sequence[Standings]) -> list[_Column]:
     """In the order asked for, or the benchmark's with unknown ones last; then as found."""
     found = dict.fromkeys(
-        (score.metric, one.direction, score.signature)
+        (score.metric, one.direction, report.column(score))
         for one in standings
         for report in one.reports
         for score in report.scores

@@ -146,5 +146,5 @@ def _chosen_metrics(names: Sequence[str], stored: Iterable[Stored]) -> tuple[str
 
 def _only(stored: Stored, metrics: Sequence[str]) -> Stored:
     """The results as if only these metrics had been requested."""
-    signatures = {s.signature for s in stored.report.scores if s.metric in metrics}
-    return replace(stored, report=stored.report.only(signatures))
+    columns = {stored.report.column(s) for s in stored.report.scores if s.metric in metrics}
+    return replace(stored, report=stored.report.only(columns))

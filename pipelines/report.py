@@ -27,6 +27,7 @@ from pydantic import (
 
 from ..datasets_scripts.load import TestSet
 from ..errors import InputError
+from ..metrics.signature import column_of
 from ..records import Strict
 from ..trainers.system_card import Family
 
@@ -98,7 +99,7 @@ class SystemInfo(Strict):
     def is_bound(self) -> bool:
         """Whether it shows what a system could reach, and does not compete: no rank, no bold.
 
-        People's rewrites (reference metrics compare them with themselves), the source itself,
+        People's rewrites (metrics of references compare them with one another), the source itself,
         and random sentences of the target style.
         """
         return self.family == "human" or is_bound_name(self.name)
@@ -282,9 +283,16 @@ class Report(Strict):
         """All scores of that metric: different options or scorers give different scores."""
         return tuple(score for score in self.scores if score.metric == metric)
 
-    def only(self, signatures: Collection[str]) -> Report:
-        """The report as if only the scores with these signatures had been requested."""
-        kept = tuple(score for score in self.scores if score.signature in signatures)
+    def column(self, score: Score) -> str:
+        """The signature of the column that a score stands in.
+
+        People's rewrites stand beside the systems, though they are compared with fewer references.
+        """
+        return column_of(score.signature) if self.system.is_bound else score.signature
+
+    def only(self, columns: Collection[str]) -> Report:
+        """The report as if only the scores of these columns had been requested."""
+        kept = tuple(score for score in self.scores if self.column(score) in columns)
         return self.model_copy(update={"scores": kept})
 
 

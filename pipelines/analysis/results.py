@@ -115,7 +115,7 @@ class DirectionResults:
 
 def score_of(report: Report, column: Column) -> Score | None:
     """A system's score in that column, if it has one with a value."""
-    found = (s for s in report.scores if s.signature == column.signature)
+    found = (s for s in report.scores if report.column(s) == column.signature)
     score = next(found, None)
     return None if score is None or score.value is None else score
 
@@ -136,7 +136,7 @@ def sentence_scores(
     """
     rows = []
     for report in competing(results) if runs is None else runs:
-        keys = {s.signature: s.key for s in report.scores}
+        keys = {report.column(s): s.key for s in report.scores}
         key = keys.get(column.signature)
         by_id = {sample.id: sample.scores for sample in results.samples[report.system.name]}
         values = [by_id.get(i, {}).get(key) if key else None for i in ids]
@@ -205,7 +205,7 @@ def _direction(stored: Sequence[Stored]) -> DirectionResults:
 
 def _columns(reports: Sequence[Report]) -> tuple[Column, ...]:
     order = list(METRICS)
-    scores = {s.signature: s for report in reports for s in report.scores}
+    scores = {report.column(s): s for report in reports for s in report.scores}
 
     def place(score: Score) -> tuple[int, int]:
         facts = METRICS.get(score.metric)
@@ -215,7 +215,7 @@ def _columns(reports: Sequence[Report]) -> tuple[Column, ...]:
     count = Counter(s.metric for s in scores.values())
     number: Counter[str] = Counter()
     columns = []
-    for score in sorted(scores.values(), key=place):
+    for signature, score in sorted(scores.items(), key=lambda item: place(item[1])):
         facts = METRICS.get(score.metric)
         number[score.metric] += 1
         title = facts.title if facts else score.metric
@@ -223,7 +223,7 @@ def _columns(reports: Sequence[Report]) -> tuple[Column, ...]:
         columns.append(
             Column(
                 metric=score.metric,
-                signature=score.signature,
+                signature=signature,
                 title=f"{title} ({number[score.metric]})" if several else title,
                 unit=score.unit,
                 higher_is_better=score.higher_is_better,

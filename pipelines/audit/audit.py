@@ -18,9 +18,10 @@ import numpy as np
 from sacrebleu.metrics.chrf import CHRF
 
 from ...datasets_scripts.cleaning import parse_cleaning
+from ...datasets_scripts.known import language_of
 from ...datasets_scripts.load import load_test_set
 from ...errors import InputError, MissingExtraError, MissingScorerError
-from ...metrics.inputs import Inputs
+from ...metrics.inputs import Inputs, check_inputs
 from ...metrics.measure import measure
 from ...metrics.options import Settings, choices
 from ...metrics.registry import family_of
@@ -28,8 +29,7 @@ from ...metrics.result import LeftOut, Measurement
 from ...metrics.scorers.classifiers import kinds
 from ...metrics.scorers.profile import parse_profile
 from ...metrics.statistics import Statistics
-from ..evaluate import inputs_of
-from ..outputs import Outputs, read_outputs, system_of
+from ..outputs import read_outputs, system_of
 from ..published import published_predictions
 from ..scoring import Scoring
 from .bleu import CASES, FILES, Texts, bleu_values, reference_views, texts_of
@@ -163,7 +163,10 @@ def _statistics(metric: str, side: Side, files: str, variant: Variant, profile: 
 def _inputs(side: Side, *, cleaned: bool) -> Inputs:
     clean = parse_cleaning(side.clean.cleaning)
     outputs = tuple(map(clean, side.outputs)) if cleaned else side.outputs
-    return inputs_of(Outputs("", outputs), side.clean)
+    test_set, language = side.clean, language_of(side.clean.direction)
+    return check_inputs(
+        outputs, test_set.sources, test_set.references, test_set.direction, language
+    )
 
 
 PUBLISHED = "published:"

@@ -2,7 +2,7 @@
 
 Bounds are left out: copies and people's own rewrites are far from all systems, so that any metric
 that tells them apart would seem to agree with people; and a rewrite by people that is itself a
-reference is compared with itself.
+reference is compared with fewer references than the systems' are.
 """
 
 from __future__ import annotations

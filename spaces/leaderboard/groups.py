@@ -89,7 +89,7 @@ def ways_of_scoring(report: Report) -> tuple[dict[str, str], ...]:
     metrics = dict.fromkeys(score.metric for score in report.scores)
     profiles = {score.profile for score in report.scores}
     if len(profiles) < 2 and len(metrics) == len(report.scores):  # as nearly all are
-        return ({score.metric: score.signature for score in report.scores},)
+        return ({score.metric: report.column(score) for score in report.scores},)
     found = []
     for anchor in report.scores:
         way = {}
@@ -97,7 +97,8 @@ def ways_of_scoring(report: Report) -> tuple[dict[str, str], ...]:
             same = (anchor,) if metric == anchor.metric else report.scores_of(metric)
             fitting = [s for s in same if s.profile == anchor.profile or "#" not in s.signature]
             if fitting:
-                way[metric] = max(fitting, key=lambda score: _likeness(score, anchor)).signature
+                best = max(fitting, key=lambda score: _likeness(score, anchor))
+                way[metric] = report.column(best)
         if way not in found:
             found.append(way)
     return tuple(found)

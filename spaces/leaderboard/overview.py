@@ -122,8 +122,9 @@ def build_overview(
     by_protocol: dict[str, list[Entry]] = {}
     for entry in board.entries:
         for score in entry.report.scores_of(metric):  # several, by several protocols
-            alone = replace(entry, report=entry.report.only({score.signature}))
-            by_protocol.setdefault(protocol(score.signature), []).append(alone)
+            column = entry.report.column(score)
+            alone = replace(entry, report=entry.report.only({column}))
+            by_protocol.setdefault(protocol(column), []).append(alone)
     protocols = sorted(by_protocol, key=lambda p: (-len(by_protocol[p]), p))
     chosen = next((p for p in protocols if protocol_key(p) == wanted), protocols[0])
     all_entries = _one_way_each([by_protocol[p] for p in (chosen, *protocols) if p in by_protocol])
@@ -168,7 +169,7 @@ def _columns(
     for entry in entries:
         score = entry.report.score(metric)
         if score is not None:
-            found[entry.direction.name, score.signature] = entry.direction
+            found[entry.direction.name, entry.report.column(score)] = entry.direction
     order = {direction.name: place for place, direction in enumerate(directions)}
     names = [name for name, _ in found]
     return [
@@ -240,7 +241,7 @@ def _cells(
     place = {(c.direction.name, c.signature): i for i, c in enumerate(columns)}
     by_column: dict[int, list[Entry]] = {}
     for entry in entries:
-        i = place[entry.direction.name, entry.report.scores[0].signature]
+        i = place[entry.direction.name, entry.report.column(entry.report.scores[0])]
         by_column.setdefault(i, []).append(entry)
     by_system: dict[str, list[Entry | None]] = {}
     for i, found in by_column.items():

@@ -23,8 +23,8 @@ BOLD = (
     "single ranked system is not bold."
 )
 BOUNDS = (
-    "Bounds are not ranked: people's rewrites, which reference metrics compare with themselves, "
-    "the source itself, and random sentences of the target style."
+    "Bounds are not ranked: people's rewrites, which reference metrics compare with the other "
+    "references, the source itself, and random sentences of the target style."
 )
 VERDICTS = {  # metrics that answer yes or no for one sentence, and the answers in words
     "acc": ("in the target style", "not in the target style"),

@@ -21,7 +21,7 @@ from tstbench.metrics.contract import Cohort
 from tstbench.metrics.inputs import Inputs
 from tstbench.metrics.measure import measure, needs, plan
 from tstbench.metrics.options import choices
-from tstbench.metrics.registry import METRICS, families, family_of
+from tstbench.metrics.registry import METRICS, families, family_of, metric_facts
 from tstbench.metrics.scorers.artefacts import ScorerCard
 from tstbench.metrics.scorers.device import Placement
 from tstbench.metrics.scorers.profile import Profile
@@ -366,6 +366,7 @@ def test_texts_and_their_order_are_in_every_signature(world):
     assert {field.name for field in dataclasses.fields(Inputs)} == {
         "sources", "references", "direction", "language",
         "predictions",  # of the recipe: see below
+        "without", "others",  # one of the references
     }  # fmt: skip
     scorers, usual, inputs = world.scorers(), said(world.scorers()), given()
     some = inputs.references
@@ -379,6 +380,11 @@ def test_texts_and_their_order_are_in_every_signature(world):
     for change in changes:
         new = said(scorers, dataclasses.replace(inputs, **change))
         assert not {metric for metric in METRICS if new[metric] == usual[metric]}, change
+    others = tuple(r[1:] for r in inputs.references)
+    new = said(scorers, dataclasses.replace(inputs, without="reference-1", others=others))
+    compared = {metric for metric in METRICS if "references" in metric_facts(metric).reads}
+    assert {metric for metric in METRICS if new[metric] != usual[metric]} == compared
+    assert not [m for m in compared if "|without:reference-1|n:" not in new[m]]
     new = said(scorers, dataclasses.replace(inputs, language="de"))
     assert {metric for metric in METRICS if "|language:de|" not in new[metric]} == {
         *("cola", "fluency", "joint_calibrated", "joint_sentence", "s_meteor", "r_meteor"),

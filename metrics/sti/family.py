@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 
 Of = Literal["whole", "least"]
-_KEPT, _MANY = 0.8, 3  # share of the source's words; words before or behind them
-_WORD = re.compile(r"\w+(?:'\w+)?")
+_KEPT, _MANY = 0.8, 3  # share of the source's words; words before and behind them
+_WORD = re.compile(r"[぀-鿿]|[^\W぀-鿿]+(?:'\w+)?")  # of Chinese and Japanese, a character
 _SENTENCES = re.compile(r"(?<=[^.][.!?])\s+|(?<=[。！？])")
 
 
@@ -39,7 +39,7 @@ class StiOptions(Options):
         temperature: log-probabilities are divided by it first; 1 is the paper's.
         of: what has the target style in ``target_style``: the ``whole`` output, or its ``least``
             part. Its parts are the whole, its sentences, and what it is without three words or more
-            before or behind a source that is nearly all there. A reader of whole texts is content
+            before and behind a source that is nearly all there. A reader of whole texts is content
             with a copy that has "I love it!" behind it. The profile ``lm`` takes the least.
     """
 
@@ -145,28 +145,28 @@ def _parts_of(inputs: Inputs) -> list[list[str]]:
 
 
 def _without_addition(text: str, source: str) -> list[str]:
-    """What is left of a text without the words put before or behind its source, if they are many.
+    """What is left of a text without the words put before and behind its source, if they are many.
 
-    Only where nearly all of the source is left, and its end (its beginning) before (behind) them:
-    else it was rewritten. What is put between its words is not found.
+    Only where nearly all of the source is left, and its beginning (its end) next to them: else it
+    was rewritten. What is put between its words is not found.
 
     >>> _without_addition("the soup was cold , but i love it !", "the soup was cold .")
+    ['the soup was cold']
+    >>> _without_addition("so happy , the soup was cold , love it", "the soup was cold .")
     ['the soup was cold']
     >>> _without_addition("the soup was hot and i love it !", "the soup was cold .")
     []
     """
-    words = list(_WORD.finditer(text.lower()))
-    copied = _WORD.findall(source.lower())
-    match = SequenceMatcher(None, copied, [word[0] for word in words], autojunk=False)
+    words = list(_WORD.finditer(text))
+    copied = [word.lower() for word in _WORD.findall(source)]
+    match = SequenceMatcher(None, copied, [word[0].lower() for word in words], autojunk=False)
     *blocks, _ = match.get_matching_blocks()
     if sum(block.size for block in blocks) < _KEPT * max(len(copied), 1):
         return []
     start, end = blocks[0], blocks[-1]
-    first = start.b if start.a == 0 and start.b >= _MANY else 0
-    last = end.b + end.size
-    if end.a + end.size < len(copied) or len(words) - last < _MANY:
-        last = len(words)
-    if last - first == len(words):
+    first = start.b if start.a == 0 else 0
+    last = end.b + end.size if end.a + end.size == len(copied) else len(words)
+    if len(words) - (last - first) < _MANY:
         return []
     return [text[words[first].start() : words[last - 1].end()]]
 

@@ -5,7 +5,7 @@ import tstbench.metrics.module
 _DESCRIPTION = """
 Style transfer intensity: the earth mover's distance between a classifier's style distributions of
 source and output, negated where the output moves away from the target style. A copy scores 0. With
-it comes the mean probability of the target style, which does not look at the source.
+it comes the mean probability of the target style, which looks at the source with `of` alone.
 """
 
 _ARGUMENTS = """

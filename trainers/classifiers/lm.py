@@ -57,7 +57,7 @@ def fit(data: LabelledSentences, styles: Sequence[str], config: LmConfig) -> LmM
 
     Raises:
         MissingScorerError: the language model cannot be found or downloaded.
-        InputError: not one name for each style, or names that begin with the same token.
+        InputError: not one name for each style, or chosen names that begin with the same token.
     """
     lm, digest = load_language_model(config.base, HERE)
     names = config.names or tuple(styles)
@@ -71,7 +71,12 @@ def fit(data: LabelledSentences, styles: Sequence[str], config: LmConfig) -> LmM
     asks = config.asks or ("Style:", *about)
     shown, others = _drawn(data, len(styles), config)
     labels = np.array(shown.labels)
-    told = contrasts(lm, shown.sentences, asks, alternatives)
+    try:
+        told = contrasts(lm, shown.sentences, asks, alternatives)
+    except InputError:  # names that begin alike, such as 1 and 2, say nothing
+        if config.names:
+            raise
+        told = np.zeros((len(labels), len(asks), len(styles)))
     centres = np.array([told[labels == style].mean(axis=0) for style in range(len(styles))]).mean(0)
     scales = np.maximum((told - centres).std(axis=(0, 2)), 1e-6)
     scaled = ((told - centres) / scales[:, None]).mean(axis=1)
@@ -79,11 +84,9 @@ def fit(data: LabelledSentences, styles: Sequence[str], config: LmConfig) -> LmM
     source = (config.base, digest)
     asked = LmModel(tuple(styles), lm, source, asks, alternatives, centres, scales, slope, offsets)
     examples = linear.fit(others, styles, linear.Config(min_count=1))
-    known, learned = (
-        float(np.mean(model.distribution(shown.sentences).argmax(axis=1) == labels))
-        for model in (asked, examples)
-    )
-    if known - 1 / len(styles) < config.nearly * (learned - 1 / len(styles)):
+    known = float(np.mean((slope * scaled + offsets).argmax(axis=1) == labels))
+    learned = float(np.mean(examples.distribution(shown.sentences).argmax(axis=1) == labels))
+    if not told.any() or known - 1 / len(styles) < config.nearly * (learned - 1 / len(styles)):
         say(
             f"of {len(labels)} sentences the language model names the style of {known:.0%}, and a "
             f"linear classifier that of {learned:.0%}: the linear one answers"

@@ -26,6 +26,7 @@ from tstbench.metrics.measure import measure, plan
 from tstbench.metrics.options import choices
 from tstbench.metrics.scorers.profile import PROFILES, Scorers
 from tstbench.metrics.statistics import interval
+from tstbench.metrics.sti.family import _without_addition
 from tstbench.metrics.sti.ground import read_ground
 
 EMBEDDED = PROFILES["embedded"]
@@ -412,6 +413,7 @@ def test_the_least_part_of_an_output_has_the_target_style(prepared):
             "long soup was cold and the staff was rude"
         ],
         f"i love it and {source}": ["the long soup was cold and the staff was rude"],
+        f"so happy , {source[:-2]} , love it": ["the long soup was cold and the staff was rude"],
         "the long soup was hot and the staff was so very kind .": [],  # not a copy's end
         f"{source[:-2]} indeed .": [],
     }  # fmt: skip
@@ -434,6 +436,9 @@ def test_the_least_part_of_an_output_has_the_target_style(prepared):
     parts = [*alone.predictions, "the soup was lovely .", "nobody smiled at us ."]
     by_hand = classifier.distribution(parts)[:, 1].min()
     assert found["target_style"].value == pytest.approx(by_hand)
+    assert _without_addition("汤是冷的，我太喜欢了", "汤是冷的") == ["汤是冷的"]
+    copied = "İİİİ İyi yemek soğuk"  # lower case has more letters
+    assert _without_addition(f"{copied} ve ben çok seviyorum", copied) == [copied]
     with pytest.raises(UnknownNameError, match="most"):
         choices({"sti": {"of": "most"}})
 

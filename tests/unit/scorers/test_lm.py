@@ -154,6 +154,8 @@ def test_a_model_that_does_not_know_them_leaves_it_to_the_examples(llama, capsys
     assert accuracy(model, TOY) > 0.9
     assert "a linear classifier that of 100%: the linear one answers" in capsys.readouterr().err
     assert fit(TOY, STYLES, LmConfig(base=str(llama), nearly=0.0)).examples is None
+    alike = fit(TOY, ("warm", "warmth"), LmConfig(base=str(llama)))  # one first token
+    np.testing.assert_allclose(alike.distribution(SENTENCES), model.distribution(SENTENCES))
 
 
 def test_it_is_read_back_with_its_own_language_model_only(knowing, llama, tmp_path):
@@ -220,8 +222,10 @@ def test_a_gguf_file_is_read_once_and_says_what_its_model_says(
     assert causal_lm.find(str(file), None, HERE).hash == found.hash
     assert "once" not in capsys.readouterr().err
     file.write_bytes(file.read_bytes()[:400])
-    with pytest.raises(InputError, match=r"tiny model\.F32\.gguf is no language model"):
+    with pytest.raises(InputError, match=r"tiny model\.F32\.gguf is no whole language model"):
         causal_lm.find(str(file), None, HERE)
+    with pytest.raises(MissingScorerError, match=r"^no such file: nothere\.gguf$"):
+        causal_lm.find("nothere.gguf", None, HERE)
 
 
 def test_the_small_model_is_said_to_come_from_pypi_too(monkeypatch):

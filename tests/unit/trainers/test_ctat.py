@@ -254,7 +254,11 @@ def test_a_toy_style_is_edited_both_ways():
     bad = tuple(f"the {noun} was {word} ." for noun in nouns for word in ("bad", "awful"))
     good = tuple(f"the {noun} was {word} ." for noun in nouns for word in ("good", "lovely"))
     data = TrainingData(parse_direction(DIRECTION), "paper-v1", TrainingPart("train", bad, good))
-    config = replace(CONFIG, hold_out=2, epochs=200, dropout=0.0, factor=1.0, validate_every=100)
+    # With this seed and length 11 of 12 are edited either way: processors differ in the last bits,
+    # and of a training that is as short as it can be make 8 or 11.
+    config = replace(
+        CONFIG, hold_out=2, epochs=400, dropout=0.0, factor=1.0, validate_every=100, seed=1
+    )
     system = Ctat.train(data, config, Run(device="cpu"))
     for sources, direction, words in ((bad, DIRECTION, "good lovely"), (good, BACK, "bad awful")):
         answers = [answer.rstrip(".").split() for answer in system.transfer(sources, direction)]

@@ -407,7 +407,7 @@ def test_the_least_part_of_an_output_has_the_target_style(prepared):
         "the soup was lovely . nobody was rude to us .": [
             "the soup was lovely .", "nobody was rude to us ."
         ],
-        "ok ! the soup was lovely .": ["the soup was lovely ."],
+        "so rude ! the soup was lovely .": ["the soup was lovely ."],
         f"{source[:-2]} , but i love it !": ["the long soup was cold and the staff was rude"],
         "long soup was cold and the staff was rude and i love it !": [
             "long soup was cold and the staff was rude"

@@ -254,12 +254,12 @@ def test_a_toy_style_is_edited_both_ways():
     bad = tuple(f"the {noun} was {word} ." for noun in nouns for word in ("bad", "awful"))
     good = tuple(f"the {noun} was {word} ." for noun in nouns for word in ("good", "lovely"))
     data = TrainingData(parse_direction(DIRECTION), "paper-v1", TrainingPart("train", bad, good))
-    # With this seed and length 11 of 12 are edited either way: processors differ in the last bits,
-    # and of a training that is as short as it can be make 8 or 11.
-    config = replace(
-        CONFIG, hold_out=2, epochs=400, dropout=0.0, factor=1.0, validate_every=100, seed=1
-    )
+    config = replace(CONFIG, hold_out=2, epochs=200, dropout=0.0, factor=1.0, validate_every=100)
     system = Ctat.train(data, config, Run(device="cpu"))
+    # By a weight of our own: on two held-out sentences the choice of one is a lottery.
     for sources, direction, words in ((bad, DIRECTION, "good lovely"), (good, BACK, "bad awful")):
-        answers = [answer.rstrip(".").split() for answer in system.transfer(sources, direction)]
-        assert sum(bool(set(answer) & set(words.split())) for answer in answers) > 8, answers
+        for weight, expected in ((4.0, len(sources)), (1e-9, 0)):
+            generation = Generation(settings={"weights": [weight]})
+            answers = list(system.transfer(sources, direction, generation=generation))
+            edited = [bool({*answer.rstrip(".").split()} & {*words.split()}) for answer in answers]
+            assert sum(edited) == expected, answers

@@ -303,7 +303,9 @@ def _told(
             yield f"  {system[:20]:<20}" + "".join(f"{letter:>4}" for letter in row)
         yield from (f"  {number:>2}  {direction}" for number, direction in block)
     needs = [(one, one.needs) for one in found]
-    yield from _listed("Missing, and how to get it", [(m, p) for p, n in needs for m in n.missing])
+    yield from _listed(
+        "Missing, and how to get it", [(m, p) for p, n in needs for m in dict.fromkeys(n.missing)]
+    )
     downloads = [(what, p) for p, n in needs for what in sorted(n.downloads)]
     yield from _listed("To be downloaded by the run", downloads)
 

@@ -7,7 +7,10 @@ from importlib import import_module
 import datasets
 import pytest
 from huggingface_hub import DatasetCard
+from places import GOLDEN
+from record_built import built
 
+from tstbench.datasets_scripts.added import load_data
 from tstbench.datasets_scripts.build import build
 from tstbench.datasets_scripts.builder import TransferBuilder
 from tstbench.datasets_scripts.card import read_card
@@ -119,6 +122,13 @@ def test_same_bytes_when_built_again(report, tmp_path):
         for r in (report, again)
     )
     assert first == second
+
+
+def test_what_is_built_stays_as_it_was_recorded(manners, tones, tmp_path):
+    load_data(manners)
+    load_data(tones)
+    for name, recorded in json.loads((GOLDEN / "built.json").read_text("utf-8")).items():
+        assert built(name, tmp_path / "out") == recorded, name
 
 
 def test_no_script_in_the_folder(report):

@@ -6,12 +6,15 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from mkdocs.plugins import event_priority
+
 ROOT = Path(__file__).resolve().parent.parent
 ROOMS = ("chat", "datasets_scripts", "metrics", "trainers", "pipelines", "spaces", "commands")
 
 _scratch = tempfile.TemporaryDirectory(prefix="tstbench-docs-")
 
 
+@event_priority(100)  # before mkdocstrings reads where to look
 def on_config(config: Any) -> Any:
     """Link the rooms, and nothing else that lies in the root, into a folder of that name."""
     package = Path(_scratch.name) / "tstbench"

@@ -10,12 +10,13 @@ import os
 import re
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
-from threading import Lock, Thread
+from threading import Condition, Lock, Thread
 from types import MappingProxyType
 
 from ...datasets_scripts.directions import Direction
@@ -30,7 +31,8 @@ from .reported import FromHub
 
 _FILES = ("report.json", SAMPLES_FILE, REPLICATES_FILE)
 _QUICK = 0.1  # seconds: who opens a view waits no longer to see whether files changed
-_READERS = 2  # threads: while one waits for a file; more would keep the page from its turn
+_READERS = 2  # threads: while one waits for a file
+_PATIENCE = 1.0  # seconds that a reader waits for views, so that many visitors do not stop it
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 
 Stamp = tuple[int, ...]  # times of writing and of the last change in ns, size, inode
@@ -139,10 +141,29 @@ class Results:
         self._board: Board | None = None
         self._slow = False  # to look at every file
         self._lock = Lock()
+        self._views, self._served = 0, Condition()
 
-    def board(self) -> Board:
-        """The current results; unchanged files are not read again."""
+    @contextmanager
+    def serving(self) -> Iterator[None]:
+        """While a view is made, nothing is read behind: threads share one processor."""
+        with self._served:
+            self._views += 1
+        try:
+            yield
+        finally:
+            with self._served:
+                self._views -= 1
+                self._served.notify_all()
+
+    def board(self, *, behind: bool = False) -> Board:
+        """The current results; unchanged files are not read again.
+
+        Args:
+            behind: nobody waits for it, so that views come first.
+        """
         with self._lock:
+            if behind:
+                self._give_way()
             started = time.monotonic()
             files = _stamps(self.root)
             self._slow = time.monotonic() - started > _QUICK
@@ -161,12 +182,12 @@ class Results:
         if board is None or not (board.unread or self._slow):
             return self.board()
         if not self._lock.locked():
-            Thread(target=self.board, daemon=True).start()
+            Thread(target=self.board, kwargs={"behind": True}, daemon=True).start()
         return board
 
-    def read_behind(self, patience: float = 1.0) -> None:
-        """Read in another thread, and wait some seconds: a small folder has been read then."""
-        self._board = self._made({}, "", unread=1)  # nobody knows yet how many
+    def read_behind(self, patience: float = 0.25) -> None:
+        """Read in another thread, and wait a moment: a small folder has been read then."""
+        self._board = self._made({}, "none", unread=1)  # nobody knows yet how many
         reader = Thread(target=self.board, daemon=True)
         reader.start()
         reader.join(patience)
@@ -177,14 +198,21 @@ class Results:
         stale = [path for path in stamps if path not in self._reports]
         unread, first = len(stale), self._board is None or self._board.unread > 0
         with ThreadPoolExecutor(_READERS) as pool:
-            for _, direction in groupby(stale, key=lambda path: path.rsplit("/", 2)[0]):
+            for paths in _in_order(stale):
                 if first:  # what changes later is shown when all of it has been read
                     self._board = self._made(files, f"{revision}+{unread}", unread)
-                paths = list(direction)
-                for path, result in zip(paths, pool.map(_read_one, paths), strict=True):
+                for path, result in zip(paths, pool.map(self._read_next, paths), strict=True):
                     self._reports[path] = (stamps[path], result)
                 unread -= len(paths)
         return self._made(files, revision)
+
+    def _read_next(self, path: str) -> Report | str:
+        self._give_way()
+        return _read_one(path)
+
+    def _give_way(self) -> None:
+        with self._served:
+            self._served.wait_for(lambda: not self._views, _PATIENCE)
 
     def _made(self, files: Mapping[str, Stamp], revision: str, unread: int = 0) -> Board:
         problems, found = [], []
@@ -284,6 +312,15 @@ def _is_folder(item: os.DirEntry[str]) -> bool:
         return item.is_dir()
     except OSError:  # a link in a circle
         return False
+
+
+def _in_order(reports: Iterable[str]) -> list[Sequence[str]]:
+    """The reports of each direction, in the order in which a page without a choice shows them."""
+    known = {name: place for place, name in enumerate(DIRECTIONS)}
+    found = groupby(reports, key=lambda path: "/".join(path.split("/")[-4:-2]))
+    groups = [(name, tuple(paths)) for name, paths in found]
+    groups.sort(key=lambda group: (-len(group[1]), known.get(group[0], len(known))))
+    return [paths for _, paths in groups]
 
 
 def _read_one(path: str) -> Report | str:

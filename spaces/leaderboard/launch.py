@@ -85,15 +85,16 @@ def launch(
     local = Path(results).expanduser().is_dir()
     publish = ToFolder(folder) if local else ToPullRequest(str(results))
     desk = Desk(board, score, publish, directions or tuple(DIRECTIONS)) if score else None
-    page = Page(board, desk)
     known = Middleware(KnownHosts, hosts=Hosts(host, allowed_hosts))
-    _, url, _ = page.blocks.launch(
-        server_name=host,
-        server_port=free_port(host, port),
-        prevent_thread_lock=True,
-        max_file_size=2 * MAX_BYTES,  # above ours, so that it is ours that explains
-        **page.serving_options(known),
-    )
+    with board.serving():
+        page = Page(board, desk)
+        _, url, _ = page.blocks.launch(
+            server_name=host,
+            server_port=free_port(host, port),
+            prevent_thread_lock=True,
+            max_file_size=2 * MAX_BYTES,  # above ours, so that it is ours that explains
+            **page.serving_options(known),
+        )
     if block:
         say(f"Leaderboard: {url}  (Ctrl-C stops it)")
         page.blocks.block_thread()

@@ -251,8 +251,10 @@ class Page:
 
     def view(self, query: dict[str, Any]) -> dict[str, Any]:
         """A view of the leaderboard as HTML, for the query parameters of a link."""
-        shown = self.render(Query.parse(query))
-        return {**vars(shown), "html": str(shown.html)}
+        asked = Query.parse(query)
+        shown = self.render(asked)
+        same = shown.pending and shown.revision == asked.known
+        return {**vars(shown), "html": "" if same else str(shown.html)}
 
     def download(self, query: dict[str, Any], form: str) -> dict[str, str]:
         """The table of a view as a file: its name and text; ``form`` is csv, latex or markdown."""
@@ -274,7 +276,13 @@ class Page:
 
     def render(self, query: Query) -> View:
         """The view of a query; an error becomes a view with a message."""
-        return _safely(lambda: render(self._results.so_far(), query, self._ranks))
+
+        def made() -> View:
+            board = self._results.so_far()
+            with self._results.serving():
+                return render(board, query, self._ranks)
+
+        return _safely(made)
 
     def serving_options(self, *first: Middleware) -> dict[str, Any]:
         """The arguments of ``Blocks.launch`` besides the address.

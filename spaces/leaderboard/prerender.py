@@ -254,7 +254,7 @@ def _head() -> str:
 
 def _script(shown: View) -> Markup:
     """The scripts, and what they need to know about the view that is already on the page."""
-    state = {"title": shown.title, "pending": shown.pending}
+    state = {"title": shown.title, "pending": shown.pending, "revision": shown.revision}
     text = json.dumps(state).replace("<", "\\u003c")
     data = Markup('<script type="application/json" id="first">') + Markup(text)  # noqa: S704
     return data + Markup("</script><script>") + Markup(_behaviour()) + Markup("</script>")  # noqa: S704

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 VIEWS = {
@@ -43,6 +43,7 @@ class Query:
     texts: str = ""
     p: str = "1"
     rows: str = ""  # "all" for more than the first of a long table
+    known: str = field(default="", compare=False)  # the revision that a waiting page shows
     unknown_view: str = ""  # what the link asked for instead of a view
 
     @classmethod

@@ -336,7 +336,7 @@ def ranking_view(board: Board, query: Query, ranks: RankCache) -> View:
             filters(scene.ranking),
             _order(scene.ranking),
             ranking_table(scene.ranking, whole=query.rows == "all"),
-            _how_to_read(scene),
+            _how_to_read(scene, None if query.rows == "all" else SHOWN),
             reported_block(board.reported, scene.direction),
         ]
     )
@@ -384,8 +384,8 @@ def _why(overall: Sequence[Column]) -> str:
     return said
 
 
-def _how_to_read(scene: Scene) -> Markup:
-    """The legend below the ranking, for what is on the page."""
+def _how_to_read(scene: Scene, rows: int | None) -> Markup:
+    """The legend below the ranking, for what is on the page, such as the first rows."""
     setting, ranking = scene.setting, scene.ranking
     tested = {column.tested for column in ranking.columns if not column.human}
     report = setting.entries[0].report
@@ -428,7 +428,7 @@ def _how_to_read(scene: Scene) -> Markup:
     lines += (f"† {note}." for note in dict.fromkeys(c.caution for c in ranking.columns) if note)
     lines += (
         f"{DOUBT} {row.entry.label}: {'; '.join(row.entry.report.warnings)}."
-        for row in ranking.rows
+        for row in (*ranking.systems[:rows], *ranking.bounds[:rows])
         if row.entry.report.warnings
     )
     if len(scene.settings) > 1:

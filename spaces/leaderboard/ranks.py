@@ -30,6 +30,7 @@ class RankCache:
         self._found: dict[object, futures.Future[Any]] = {}
         self._tables: dict[str, dict[object, Any]] = {}
         self._lock = Lock()
+        self._ended = 0  # computations
 
     def get(self, board: Board, setting: Setting) -> tuple[ComputedPlaces, bool]:
         """The places known so far in a setting, and whether more are being computed."""
@@ -56,7 +57,7 @@ class RankCache:
         kind: str,
         key: object,
         make: Callable[[], Result],
-        whole: Callable[[Result], bool] = lambda _: True,
+        pending: Callable[[Result], bool] = lambda _: False,
     ) -> Result:
         """What is made of results, or was: the last few are kept, as a long one takes a second.
 
@@ -64,13 +65,13 @@ class RankCache:
             kind: each has its own few.
             key: all that it depends on, the results' revision too.
             make: makes it.
-            whole: whether it is worth keeping: nothing of it is still being computed.
+            pending: whether it is kept only until another computation ends.
         """
-        kept = self._tables.get(kind, {})
-        found: Result = kept[key] if key in kept else make()
-        if whole(found):
-            last = [one for one in kept.items() if one[0] != key][1 - _TABLES :]
-            self._tables = {**self._tables, kind: {**dict(last), key: found}}
+        kept, until = self._tables.get(kind, {}), (key, self._ended)
+        found: Result = kept[key] if key in kept else kept[until] if until in kept else make()
+        key = until if pending(found) else key
+        last = [one for one in kept.items() if one[0] != key][1 - _TABLES :]
+        self._tables = {**self._tables, kind: {**dict(last), key: found}}
         return found
 
     def ask(self, board: Board, settings: Iterable[Setting]) -> None:
@@ -94,7 +95,11 @@ class RankCache:
                 while len(self._found) >= _KEPT:
                     self._found.pop(next(iter(self._found)))
                 self._found[key] = self._pool.submit(compute)
+                self._found[key].add_done_callback(self._count)
             return self._found[key], known
+
+    def _count(self, _: object) -> None:
+        self._ended += 1  # by the only thread of the pool
 
     def _soon(self, key: object, compute: Callable[[], Result]) -> Result | None:
         """The result, if it is there; only who asks first waits a moment for it."""

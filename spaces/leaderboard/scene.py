@@ -27,6 +27,7 @@ class View:
         html: the view's markup.
         title: for the browser's title bar.
         pending: whether ranks are still being computed, so that the page should ask again.
+        revision: of the results.
         status: of HTTP, if this is the page that was asked for: 404 where there is no such thing.
     """
 
@@ -34,6 +35,7 @@ class View:
     title: str
     pending: bool = False
     status: int = 200
+    revision: str = ""
 
 
 @dataclass(frozen=True)

@@ -145,9 +145,9 @@ def render(board: Board, query: Query, ranks: RankCache) -> View:
 
     def made() -> View:
         view, note = _view(board, query, ranks), missing_view(query)
-        return replace(view, html=join([note, view.html])) if note else view
+        return replace(view, html=join([note, view.html]), revision=board.revision)
 
-    return ranks.table("view", (board.revision, query), made, lambda view: not view.pending)
+    return ranks.table("view", (board.revision, query), made, lambda view: view.pending)
 
 
 def _view(board: Board, query: Query, ranks: RankCache) -> View:

@@ -384,6 +384,18 @@ class TestResults:
                 assert ("data-left-out" in table) == (count == 50)
                 assert "Show all 60 systems" in page.text
 
+    def test_a_first_page_does_not_grow_with_the_systems(self, root):
+        def sizes():
+            return [len(show(root, view=view).html) for view in ("ranking", "overview")]
+
+        for some in (range(60), range(60, 300)):
+            for i in some:
+                one = report(f"s-{i:03}", {"acc": 90.0 - i / 10}, info={"date": f"20{i % 20:02}"})
+                write(root, one.model_copy(update={"warnings": ("it looks wrong",)}))
+            if some.start == 0:
+                few = sizes()
+        assert sizes() == pytest.approx(few, rel=0.02)
+
     def test_a_direction_is_shown_once_all_of_it_is_read(self, root, monkeypatch):
         for name in ("a", "b"):
             write(root, report(name, {"acc": 50.0}, BACK))
@@ -402,8 +414,11 @@ class TestResults:
         while (board := results.so_far()).unread != 2:
             pass
         assert [entry.direction.name for entry in board.entries] == [THERE, THERE]
-        shown = render(board, Query.parse({"direction": BACK}), RankCache())
+        asked, ranks = Query.parse({"direction": BACK}), RankCache()
+        shown = render(board, asked, ranks)
         assert shown.pending
+        waiting = render(board, asked, ranks)  # the places of what is there have been computed
+        assert render(board, asked, ranks) is waiting
         assert "reports left: 2." in shown.html
         assert f"{BACK} has not been read yet" in shown.html
         go.set()
@@ -411,6 +426,41 @@ class TestResults:
         assert [e.direction.name for e in results.so_far().entries] == [THERE, THERE, BACK, BACK]
         shown = render(results.so_far(), Query.parse({"direction": BACK}), RankCache())
         assert (shown.pending, "read" in Page(shown.html).text.split("Rank")[0]) == (False, False)
+
+    def test_the_first_page_needs_only_the_reports_of_its_direction(self, root, monkeypatch):
+        for direction, names in (
+            (THERE, "ab"),
+            (BACK, "abc"),
+            ("gyafc_em/formal-to-informal", "a"),
+        ):
+            for name in names:
+                write(root, report(name, {"acc": 50.0}, direction))
+        go, read, reads = Event(), data._read_one, []
+
+        def three_and_then_more(path):
+            reads.append(path)
+            assert len(reads) < 4 or go.wait(60)
+            return read(path)
+
+        monkeypatch.setattr(data, "_READERS", 1)
+        monkeypatch.setattr(data, "_read_one", three_and_then_more)
+        results = Results(root)
+        results.read_behind(patience=0)
+        while not (board := results.so_far()).entries:
+            pass
+        first, count = render(board, Query(), RankCache()), len(reads)
+        go.set()
+        assert count <= 4, "those three, and the next one is waiting"
+        assert first.title == render(results.board(), Query(), RankCache()).title
+
+    def test_nothing_is_read_behind_while_a_view_is_made(self, root, monkeypatch):
+        monkeypatch.setattr(data, "_PATIENCE", 60)
+        write(root, report("a", {"acc": 50.0}))
+        results = Results(root)
+        with results.serving():
+            results.read_behind(patience=0.5)
+            assert (results.so_far().unread, results._reports) == (1, {})
+        assert results.board().unread == 0
 
     def test_a_query_is_data(self):
         assert Query.parse(None) == Query.parse([1]) == Query()

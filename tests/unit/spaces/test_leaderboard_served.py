@@ -20,6 +20,7 @@ from leaderboard_results import (
 
 from tstbench.datasets_scripts.known import DIRECTIONS
 from tstbench.errors import InputError
+from tstbench.spaces.leaderboard import data
 from tstbench.spaces.leaderboard.query import VIEWS
 
 
@@ -43,6 +44,23 @@ def url(tmp_path_factory):
     running = launch(root, port=0, block=False)
     yield running.url
     running.close()
+
+
+def test_a_page_that_waits_gets_the_view_again_only_where_something_changed(root, monkeypatch):
+    pytest.importorskip("gradio")
+    from tstbench.spaces.leaderboard import page
+
+    write(root, report("ours", {"acc": 1.0}))
+    monkeypatch.setattr(data, "_PATIENCE", 60)
+    results = data.Results(root)
+    served = page.Page(results)
+    with results.serving():
+        results.read_behind(patience=0)
+        first = served.view({})
+        assert (first["pending"], "still being read" in first["html"]) == (True, True)
+        assert served.view({"known": first["revision"]}) == {**first, "html": ""}
+    assert results.board().unread == 0
+    assert "ours" in served.view({"known": first["revision"]})["html"]
 
 
 class TestServed:

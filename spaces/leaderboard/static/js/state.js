@@ -13,5 +13,6 @@ const root = (window.gradio_config?.root || location.origin).replace(/\/$/, "");
 let query = readUrl();
 let expanded = false;
 let turn = 0; // answers to older requests than this are dropped
+let known = ""; // the revision of the results that is shown
 let title = document.title;
 let dark = chosenTheme();

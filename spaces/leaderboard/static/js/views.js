@@ -27,13 +27,14 @@ async function show({ focus = false, quiet = false } = {}) {
   if (!quiet) stage.setAttribute("aria-busy", "true");
   let answer;
   try {
-    answer = await ask("view", [], quiet ? whole() : query); // what was there stays there
+    answer = await ask("view", [], quiet ? { ...whole(), known } : query); // what was there stays there
   } catch (error) {
     if (mine !== turn) return;
     stage.setAttribute("aria-busy", "false");
     return say("The server did not answer. Is it still running? Reload to try again.");
   }
   if (mine !== turn) return;
+  if (!answer.html) return later();
   const typing = keepTyping();
   stage.innerHTML = answer.html;
   stage.setAttribute("aria-busy", "false");
@@ -52,15 +53,22 @@ function revealLink() {
 }
 
 /* What to do once a view is on the stage, whoever put it there. */
-async function settle({ title: name, pending }) {
+async function settle({ title: name, pending, revision }) {
   const mine = turn;
+  known = revision;
   title = document.title = `${name} \u2013 TSTBench`;
   applyLocal();
   watchEdges();
   hush();
   watchPictures();
   if (table()?.dataset.leftOut !== undefined) await addRows();
-  if (pending) setTimeout(() => mine === turn && show({ quiet: true }), AGAIN);
+  if (pending && mine === turn) later();
+}
+
+/* Ask again; what still waits is sent only where the results changed. */
+function later() {
+  const mine = turn;
+  setTimeout(() => mine === turn && show({ quiet: true }), AGAIN);
 }
 
 /* The rows that a first answer leaves out; if the results changed meanwhile, the view as it is now. */

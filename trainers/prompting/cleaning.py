@@ -77,6 +77,7 @@ _LABELS = (
     *("rewritten", "revised", "modified"),
 )
 _NOUN = r"(?:\ (?:sentence|text|version|style|rewrite))?"
+_OF = r"(?:\ of\ (?:the|this|your)\ (?:\w+\ )?(?:sentence|text|comment))?(?:\ (?:is|would\ be))?"
 # Corner and low marks too: Japanese, German, Polish, French, Danish and Swiss.
 _QUOTES = ('""', "“”", "''", "‘’", "``", "«»", "»«", "‹›", "„“", "„”", "‚‘", "‚’", "「」", "『』")
 
@@ -130,16 +131,19 @@ def fence_v1(text: str, about: Context) -> str:
     return inside or text
 
 
-def label_v2(text: str, about: Context) -> str:
+def label_v3(text: str, about: Context) -> str:
     """A label in front of the rewrite is removed, such as ``Output:`` or the name of a style.
 
-    >>> label_v2("Positive version: the food was good .", Context("bad", ("negative", "positive")))
+    >>> about = Context("bad", ("negative", "positive"))
+    >>> label_v3("Positive version: the food was good .", about)
     'the food was good .'
-    >>> label_v2("Tip: go there .", Context("bad", ("negative", "positive")))
+    >>> label_v3("The positive version of the negative sentence is: the food was good .", about)
+    'the food was good .'
+    >>> label_v3("Tip: go there .", about)
     'Tip: go there .'
     """
     names = sorted([*_LABELS, *about.styles], key=len, reverse=True)
-    label = rf"(?:{'|'.join(map(re.escape, names))}){_NOUN}"
+    label = rf"(?:an?\ |the\ )?(?:{'|'.join(map(re.escape, names))}){_NOUN}{_OF}"
     found = re.match(rf"\s*(?:\*\*)?{label}(?:\*\*)?\s*:(?:\*\*)?\s*", text, re.IGNORECASE)
     if found is None or not text[found.end() :].strip():
         return text
@@ -148,16 +152,21 @@ def label_v2(text: str, about: Context) -> str:
     return text[found.end() :]
 
 
-def first_line_v2(text: str, about: Context) -> str:  # noqa: ARG001 - as all rules
-    r"""Of several lines, the first that is not empty; only line feeds end lines, as in files.
+def first_line_v3(text: str, about: Context) -> str:  # noqa: ARG001 - as all rules
+    r"""Of several lines, the first that is not empty and does not end in a colon.
 
-    >>> first_line_v2("\nThe food was good.\n\nNote: I changed one word.", Context("x"))
+    Only line feeds end lines, as in files.
+
+    >>> first_line_v3("\nThe food was good.\n\nNote: I changed one word.", Context("x"))
     'The food was good.'
-    >>> first_line_v2("The food\u2028was good.", Context("x"))
+    >>> first_line_v3("It can be said in a kinder way:\n\nThe food was good.", Context("x"))
+    'The food was good.'
+    >>> first_line_v3("The food\u2028was good.", Context("x"))
     'The food\u2028was good.'
     """
     lines = [line.strip() for line in re.split(r"[\r\n]", text) if line.strip()]
-    return lines[0] if len(lines) > 1 else text
+    told = [line for line in lines if not line.endswith(":")]
+    return (told or lines)[0] if len(lines) > 1 else text
 
 
 def number_v1(text: str, about: Context) -> str:
@@ -196,8 +205,8 @@ RULES: Mapping[str, Rule] = {
     "refusal-v1": refusal_v1,
     "fence-v1": fence_v1,
     "preface-v1": preface_v1,
-    "label-v2": label_v2,
-    "first-line-v2": first_line_v2,
+    "label-v3": label_v3,
+    "first-line-v3": first_line_v3,
     "number-v1": number_v1,
     "quotes-v2": quotes_v2,
 }

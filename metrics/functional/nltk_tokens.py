@@ -8,11 +8,17 @@ remembered: a million sentences have few different words.
 
 from __future__ import annotations
 
+import sys
 from functools import lru_cache
-from typing import Any
+from importlib import import_module
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec, module_from_spec
+from threading import Lock
+from typing import Any, cast
 
 _CLOSING = "])}>\"'»”’"  # what NLTK allows between the final period and the end of the line
 _WORD = "a"  # stands for any neighbour
+_IMPORTING = Lock()
 _SPLIT = {"cannot", "gimme", "gonna", "gotta", "lemme", "wanna"}  # NLTK's contractions of letters
 
 
@@ -41,9 +47,22 @@ def _tokenize(text: str) -> list[str]:
 
 @lru_cache(maxsize=1)
 def _tokenizer() -> Any:
-    from nltk.tokenize import NLTKWordTokenizer  # takes a second to import
+    """NLTK's own. Its packages are not executed: they import SciPy and scikit-learn, two seconds.
 
-    return NLTKWordTokenizer()
+    They are forgotten again, so that whoever imports NLTK gets it whole.
+    """
+    with _IMPORTING:
+        whole = "nltk" in sys.modules
+        if not whole:
+            for package in ("nltk", "nltk.tokenize"):
+                spec = cast(ModuleSpec, find_spec(package))
+                sys.modules[package] = module_from_spec(spec)
+        try:
+            return import_module("nltk.tokenize.destructive").NLTKWordTokenizer()
+        finally:
+            for name in [] if whole else [*sys.modules]:
+                if name.split(".")[0] == "nltk":
+                    del sys.modules[name]
 
 
 @lru_cache(maxsize=1 << 16)

@@ -1,6 +1,8 @@
 """What holds for single functions of metrics, whatever they are given; partly against others."""
 
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -19,7 +21,14 @@ from tstbench.metrics.functional.bleu import bleu_statistics, tokenized
 from tstbench.metrics.functional.chrf import chrf_statistics
 from tstbench.metrics.functional.joint import joint_score
 from tstbench.metrics.functional.meteor import meteor
-from tstbench.metrics.functional.nltk_tokens import _SPLIT, _first, _inside, _last, nltk_tokens
+from tstbench.metrics.functional.nltk_tokens import (
+    _SPLIT,
+    _first,
+    _inside,
+    _last,
+    _tokenizer,
+    nltk_tokens,
+)
 from tstbench.metrics.functional.sti import (
     tempered,
 )
@@ -80,6 +89,21 @@ def test_words_are_tokenised_once_each():
     assert found == [" ".join(NLTKWordTokenizer().tokenize(line)) for line in lines]
     # can't, it's and so, and isn't, inside; he and one first; good. and bad. last.
     assert [one.cache_info().currsize for one in (_inside, _first, _last)] == [4, 2, 2]
+
+
+def test_the_tokenizer_comes_without_the_rest_of_nltk():
+    """Which imports SciPy and scikit-learn: two seconds. Whoever wants it gets it whole."""
+    code = (
+        "import sys; from tstbench.metrics.functional.nltk_tokens import nltk_tokens; "
+        "print(nltk_tokens('it is, can\\'t.'), {'nltk', 'scipy', 'sklearn'} & {*sys.modules}); "
+        "import nltk; print(*nltk.NLTKWordTokenizer().tokenize('it is.'))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "it is , ca n't . set()\nit is .\n"
+    here = sys.modules["nltk"]  # and whoever has it keeps it
+    _tokenizer.cache_clear()
+    assert nltk_tokens("so it's, it's so.") == "so it 's , it 's so ."
+    assert sys.modules["nltk"] is here
 
 
 def test_no_other_word_of_letters_is_split_by_nltk():

@@ -226,7 +226,7 @@ def _yaml_loader() -> Any:
     return Loader
 
 
-_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[{\]}]', re.DOTALL)
+_BRACKETS = re.compile(r'"(?:[^"\\]++|\\.)*+"|[\[{\]}]', re.DOTALL)
 
 
 def _is_deeper(text: str, most: int) -> bool:

@@ -248,10 +248,17 @@ def p_value(observed: float, differences: np.ndarray) -> float:
     the share of them that are at least as extreme, counting the observation itself once.
     Source: Koehn (2004), in the form of Riezler and Maxwell (2005, section 4).
     """
-    if not np.isfinite(observed) or not len(differences) or not np.isfinite(differences).all():
-        return float("nan")
-    extreme = np.abs(differences - observed) >= abs(observed) - 1e-12
-    return float((extreme.sum() + 1) / (len(differences) + 1))
+    return float(p_values(np.array([observed]), differences[None])[0])
+
+
+def p_values(observed: np.ndarray, differences: np.ndarray) -> np.ndarray:
+    """The :func:`p_value` of each row of differences, shape (N, R)."""
+    count = differences.shape[1]
+    with np.errstate(invalid="ignore"):  # of infinite ones
+        away = np.abs(differences - observed[:, None])
+        extreme = (away >= np.abs(observed)[:, None] - 1e-12).sum(axis=1)
+    defined = np.isfinite(away).all(axis=1) & (count > 0)
+    return np.where(defined, (extreme + 1) / (count + 1), np.nan)
 
 
 def concatenate(parts: Sequence[Statistics]) -> tuple[np.ndarray, list[slice]]:

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import combinations_with_replacement
 
 import numpy as np
 
 from ..metrics.registry import metric_facts
 from ..metrics.result import Measurement
-from ..metrics.statistics import p_value
+from ..metrics.statistics import p_values
 
 ALPHA = 0.05
 
@@ -70,24 +69,23 @@ def rank_values(systems: Mapping[str, Bootstrapped], *, higher_is_better: bool) 
     sign = 1 if higher_is_better else -1
     defined = [name for name, one in systems.items() if np.isfinite(one.value)]
     order = sorted(defined, key=lambda name: -sign * systems[name].value)
-    p_values: dict[tuple[str, str], float] = {}
-    better = dict.fromkeys(order, 0)
-    worse = dict.fromkeys(order, 0)
-    for first, second in combinations_with_replacement(order, 2):
-        one, other = systems[first], systems[second]
-        p = p_value(one.value - other.value, one.replicates - other.replicates)
-        p_values[first, second] = p
-        if p < ALPHA:
-            better[second] += 1
-            worse[first] += 1
+    values = np.array([systems[name].value for name in order])
+    replicates = np.array([systems[name].replicates for name in order])
+    p_best, better, worse = np.empty(0), np.zeros(len(order), dtype=int), []
+    for i in range(len(order)):  # against itself and all below
+        p = p_values(values[i] - values[i:], replicates[i] - replicates[i:])
+        if i == 0:
+            p_best = p
+        better[i:] += p < ALPHA
+        worse.append(int(np.sum(p < ALPHA)))
     return [
         Rank(
             system=name,
             value=systems[name].value,
-            low=1 + better[name],
-            high=len(order) - worse[name],
-            p_best=p_values[order[0], name],
-            is_best=name == order[0],
+            low=1 + int(better[i]),
+            high=len(order) - worse[i],
+            p_best=float(p_best[i]),
+            is_best=i == 0,
         )
-        for name in order
+        for i, name in enumerate(order)
     ]

@@ -6,7 +6,6 @@ replicates that the interval is made of. Values and intervals that were edited d
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
@@ -33,7 +32,7 @@ def parse_replicates(content: bytes, where: object, keys: Sequence[str]) -> dict
     """
     try:
         # Neither pq.read_table nor to_numpy: they import pandas, which takes a second.
-        file = pq.ParquetFile(io.BytesIO(content))
+        file = pq.ParquetFile(pa.BufferReader(content))
         rows = file.metadata.num_rows  # of a small file there can be billions
         if keys and rows != 1 + RESAMPLES:
             raise ValueError(f"it does not have one value and {RESAMPLES} replicates")

@@ -68,6 +68,7 @@ class Board:
         human: human scores by direction name.
         problems: one sentence for each file that could not be read, to be shown to the reader.
         revision: changes whenever a file changes.
+        revisions: of each direction: what is computed for it holds while others are read.
         unread: how many reports are still being read; nothing of their directions is here yet.
         reported: what others report on the Hub; never part of a ranking.
     """
@@ -78,6 +79,7 @@ class Board:
     problems: tuple[str, ...]
     revision: str
     _by_direction: Mapping[str, tuple[Entry, ...]] = field(repr=False)
+    revisions: Mapping[str, str]
     reported: FromHub = field(default_factory=FromHub)
     unread: int = 0
 
@@ -167,7 +169,7 @@ class Results:
             started = time.monotonic()
             files = _stamps(self.root)
             self._slow = time.monotonic() - started > _QUICK
-            revision = hashlib.sha256(repr(files).encode()).hexdigest()[:16]
+            revision = _digest(files)
             if self._board is None or self._board.revision != revision:
                 self._board = self._read(files, revision)
             return self._board
@@ -216,13 +218,19 @@ class Results:
 
     def _made(self, files: Mapping[str, Stamp], revision: str, unread: int = 0) -> Board:
         problems, found = [], []
+        read: dict[str, list[object]] = {}
         for path in (path for path in files if path in self._reports):
+            stamps, result = self._reports[path]
             try:
-                found.append((Path(path), _checked(Path(path), self._reports[path][1])))
+                report = _checked(Path(path), result)
             except TSTBenchError as error:
                 problems.append(str(error))
+                continue
+            found.append((Path(path), report))
+            read.setdefault(report.direction, []).append((path, stamps))
         by_direction = _by_direction(found, files, public=self._public)
         human, human_problems = _human(self.root)
+        rated = files.get(f"{self.root}/human.jsonl")
         entries = tuple(entry for group in by_direction.values() for entry in group)
         return Board(
             root=self.root,
@@ -231,6 +239,7 @@ class Results:
             problems=(*problems, *human_problems),
             revision=revision,
             _by_direction=MappingProxyType(by_direction),
+            revisions={name: _digest((rated, some)) for name, some in read.items()},
             reported=self._reported,
             unread=unread,
         )
@@ -265,6 +274,10 @@ def fetch_results(results: Path | str) -> Path:
             f"({why_not_downloaded(error)}). Check the name, the network and HF_ENDPOINT, or give "
             "a folder."
         ) from error
+
+
+def _digest(state: object) -> str:
+    return hashlib.sha256(repr(state).encode()).hexdigest()[:16]
 
 
 def _stamps(root: Path) -> dict[str, Stamp]:

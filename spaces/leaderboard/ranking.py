@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import dataclass
+from typing import Any, Literal
 
 from ...datasets_scripts.judgments.aspects import DERIVED_OVERALL
 from ...metrics.registry import METRICS, caution, is_neutral
+from ...metrics.statistics import Interval
 from ...pipelines.analysis.human import fold
 from ...pipelines.meta.in_words import ASPECTS, ranking_place
-from ...pipelines.report import Report
+from ...pipelines.report import IntervalInfo, Report, Score
 from .data import Board, Entry
 from .groups import Setting
 from .human import HumanScore
 from .places import Place, bold, plain_places
 from .runs import deviation
-from .significance import ComputedPlaces, competing
+from .significance import ComputedPlaces
 
 Tested = Literal["tested", "untested"]
 
@@ -105,7 +106,11 @@ def build_ranking(board: Board, setting: Setting, computed: ComputedPlaces) -> R
         computed: places computed from replicates, if any.
     """
     entries = setting.entries
-    built = [_metric_column(setting, metric, computed) for metric in _metrics(setting)]
+    scores = [{score.metric: score for score in entry.report.scores} for entry in entries]
+    built = [
+        _metric_column(setting, metric, [own.get(metric) for own in scores], computed)
+        for metric in _metrics(setting, scores)
+    ]
     overall = sum(column.aspect == "overall" for column, _ in built)
     if entries:  # human scores come right after Joint, which sums up the metrics
         human = board.human.get(entries[0].direction.name, ())
@@ -115,24 +120,23 @@ def build_ranking(board: Board, setting: Setting, computed: ComputedPlaces) -> R
     return Ranking(tuple(column for column, _ in built), tuple(rows))
 
 
-def _metrics(setting: Setting) -> list[str]:
+def _metrics(setting: Setting, scores: Sequence[Mapping[str, Score]]) -> list[str]:
     """The measured metrics: what ranks first, then by aspect and in the benchmark's order."""
-    found = {score.metric for entry in setting.entries for score in entry.report.scores}
-    ranked = competing(setting.entries)
+    found = {metric for own in scores for metric in own}
+    pairs = zip(setting.entries, scores, strict=True)
+    ranked = [own for entry, own in pairs if not entry.report.system.is_bound]
 
     def place(metric: str) -> tuple[tuple[float, ...], str]:
-        scores = [entry.report.score(metric) for entry in ranked]
-        lacking = sum(score is None or score.value is None for score in scores)
+        lacking = sum(metric not in own or own[metric].value is None for own in ranked)
         return ranking_place(metric, setting.signatures[metric], lacking), metric
 
     return sorted(found, key=place)
 
 
 def _metric_column(
-    setting: Setting, metric: str, computed: ComputedPlaces
+    setting: Setting, metric: str, scores: Sequence[Score | None], computed: ComputedPlaces
 ) -> tuple[Column, list[Cell]]:
     entries = setting.entries
-    scores = [entry.report.score(metric) for entry in entries]
     one = next(score for score in scores if score is not None)
     values = {
         entry.label: score.value
@@ -140,6 +144,7 @@ def _metric_column(
         if score is not None and score.value is not None and not entry.report.system.is_bound
     }
     places, tested = _places(values, one.higher_is_better, computed.get(metric))
+    among = 0 if is_neutral(metric) else len(places)
     cells = []
     for entry, score in zip(entries, scores, strict=True):
         if score is None:
@@ -147,14 +152,11 @@ def _metric_column(
         elif score.value is None:
             cells.append(Cell(None, note="The value is infinite or undefined."))
         else:
-            low, high = (
-                (score.interval.low, score.interval.high) if score.interval else (None, None)
+            place = places.get(entry.label)
+            cells.append(
+                _cell(score.value, score.interval, place, among, deviation=deviation(score))
             )
-            cell = Cell(score.value, low, high, deviation=deviation(score))
-            cells.append(_ranked(cell, places.get(entry.label), len(places)))
     facts = METRICS.get(metric)
-    if is_neutral(metric):
-        cells = [replace(cell, best=False) for cell in cells]
     low, high = _extent(cells)
     column = Column(
         key=metric,
@@ -173,9 +175,16 @@ def _metric_column(
     return column, cells
 
 
-def _ranked(cell: Cell, place: Place | None, among: int) -> Cell:
-    """The cell with its place; a bound has none."""
-    return replace(cell, ranks=place.ranks if place else None, best=bold(place, among))
+def _cell(
+    value: float,
+    bounds: IntervalInfo | Interval | None,
+    place: Place | None,
+    among: int,
+    **more: Any,
+) -> Cell:
+    """The cell with its place among so many; a bound has none."""
+    low, high = (bounds.low, bounds.high) if bounds else (None, None)
+    return Cell(value, low, high, place.ranks if place else None, bold(place, among), **more)
 
 
 def _places(
@@ -240,10 +249,8 @@ def _human_cells(found: Mapping[str, HumanScore], entries: Sequence[Entry]) -> l
         if score is None:
             cells.append(Cell(None, note="Not rated in this study."))
             continue
-        bounds = score.interval
-        low, high = (bounds.low, bounds.high) if bounds else (None, None)
-        cell = Cell(score.mean, low, high, note=f"{score.ratings} ratings.")
-        cells.append(_ranked(cell, places.get(entry.label), len(places)))
+        place, note = places.get(entry.label), f"{score.ratings} ratings."
+        cells.append(_cell(score.mean, score.interval, place, len(places), note=note))
     return cells
 
 

@@ -112,5 +112,6 @@ class RankCache:
 
 def _places(board: Board, setting: Setting) -> tuple[object, Callable[[], ComputedPlaces]]:
     labels = tuple(entry.label for entry in setting.entries)
-    key = (board.revision, setting.entries[0].direction.name, setting.key, labels)
+    direction = setting.entries[0].direction.name
+    key = (board.revisions[direction], direction, setting.key, labels)
     return key, partial(computed_places, setting.entries)

@@ -419,10 +419,13 @@ class TestResults:
         assert shown.pending
         waiting = render(board, asked, ranks)  # the places of what is there have been computed
         assert render(board, asked, ranks) is waiting
+        (there,) = settings(board.of(THERE))
+        ranking, _ = ranks.ranking(board, there)
         assert "reports left: 2." in shown.html
         assert f"{BACK} has not been read yet" in shown.html
         go.set()
         assert results.board().unread == results.so_far().unread == 0
+        assert ranks.ranking(results.board(), there)[0] is ranking, "whatever else was read"
         assert [e.direction.name for e in results.so_far().entries] == [THERE, THERE, BACK, BACK]
         shown = render(results.so_far(), Query.parse({"direction": BACK}), RankCache())
         assert (shown.pending, "read" in Page(shown.html).text.split("Rank")[0]) == (False, False)

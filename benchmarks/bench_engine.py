@@ -165,12 +165,14 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name, contextlib.redirect_stderr(said):
         folder = Path(name)
         os.environ["TSTBENCH_HOME"] = str(folder / "home")
-        os.environ["PYTHONPYCACHEPREFIX"] = str(folder / "bytecode")
+        if not given.smoke:
+            os.environ["PYTHONPYCACHEPREFIX"] = str(folder / "bytecode")
         register(folder, 8 if given.smoke else 500)
         HOW.prepare(load_test_set(DIRECTION).direction)
         jobs = scores(systems, "x")
         with cluster(1) as address:
-            on_ray(scores(1, "w"), Work(HOW, folder / "bytecode is written"), address)
+            if not given.smoke:
+                on_ray(scores(1, "w"), Work(HOW, folder / "bytecode is written"), address)
             one, alone = on_ray(jobs, Work(HOW, folder / "one"), address)
             free = Work(scoring(["s_bleu"]), folder / "free")
             ours, _ = on_ray(nothing(count), free, address)

@@ -46,23 +46,27 @@ def content(folder):
     }
 
 
-def check_equal(cluster, alone):
-    assert tstbench(alone).wait(300) == 0
-    assert content(cluster / "results") == content(alone / "results")
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory):
+    """The results of one process."""
+    folder = tmp_path_factory.mktemp("alone")
+    (folder / "suite.toml").write_text(SUITE)
+    assert tstbench(folder).wait(300) == 0
+    return content(folder / "results")
 
 
 @pytest.fixture
-def folders(tmp_path):
-    for name in ("alone", "cluster"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "suite.toml").write_text(SUITE)
-    return tmp_path / "alone", tmp_path / "cluster"
+def folder(tmp_path):
+    """Where a suite is run on a cluster."""
+    made = tmp_path / "cluster"
+    made.mkdir()
+    (made / "suite.toml").write_text(SUITE)
+    return made
 
 
-def test_two_nodes_of_which_one_is_killed_again_and_again(folders):
-    alone, cluster = folders
+def test_two_nodes_of_which_one_is_killed_again_and_again(folder, expected):
     with ray_nodes({}, {}) as nodes:
-        running = tstbench(cluster, "--engine", "ray", "--address", nodes.address)
+        running = tstbench(folder, "--engine", "ray", "--address", nodes.address)
         said, killed = None, 0
         while said is None:
             try:
@@ -79,57 +83,54 @@ def test_two_nodes_of_which_one_is_killed_again_and_again(folders):
     assert set(done.values()) == {1}
     assert {*kept.values()} <= {1}
     assert done.total() + kept.total() == 2 * (4 + 4) + 4 + 2
-    check_equal(cluster, alone)
+    assert content(folder / "results") == expected
 
 
-def test_two_nodes_without_a_shared_disk(folders, tmp_path):
+def test_two_nodes_without_a_shared_disk(folder, expected, tmp_path):
     """Systems, scorers, predictions and scores travel through the storage, each once."""
-    alone, cluster = folders
     homes = [tmp_path / "one", tmp_path / "two"]
     storage = tmp_path / "storage"
     with ray_nodes(*({"TSTBENCH_HOME": str(home)} for home in homes)) as nodes:
         options = ("--engine", "ray", "--address", nodes.address, "--storage", storage.as_uri())
-        running = tstbench(cluster, *options)
+        running = tstbench(folder, *options)
         said = running.communicate(timeout=500)[1]
         assert running.returncode == 0, said
-        again = tstbench(cluster, *options)
+        again = tstbench(folder, *options)
         said = again.communicate(timeout=500)[1]
     assert (again.returncode, said.count("computed 0")) == (0, 2), said
     assert not [line for line in said.splitlines() if line.startswith("done: ")]
     for home in homes:  # a node has what its jobs needed, not all
         assert list((home / "scorers" / "index").rglob("*.json"))
-    assert not (cluster / "home" / "suites").exists()  # results go to the results folder
+    assert not (folder / "home" / "suites").exists()  # results go to the results folder
     names = [file.name for file in (storage / "objects").iterdir()]
     assert names == [
         sha256((storage / "objects" / name).read_bytes()).hexdigest() for name in names
     ]
-    check_equal(cluster, alone)
+    assert content(folder / "results") == expected
 
 
-def test_two_runs_at_once_do_not_disturb_each_other(folders):
-    alone, cluster = folders
+def test_two_runs_at_once_do_not_disturb_each_other(folder, expected):
     with ray_nodes({}, {}) as nodes:
         options = ("--engine", "ray", "--address", nodes.address)
-        runs = [tstbench(cluster, *options) for _ in range(2)]
+        runs = [tstbench(folder, *options) for _ in range(2)]
         said = [one.communicate(timeout=500)[1] for one in runs]
     assert [one.returncode for one in runs] == [0, 0], said
-    assert not list((cluster / "results").glob(".running-*"))
-    check_equal(cluster, alone)
+    assert not list((folder / "results").glob(".running-*"))
+    assert content(folder / "results") == expected
 
 
-def test_control_c_keeps_what_is_complete_and_one_process_does_the_rest(folders):
-    alone, cluster = folders
+def test_control_c_keeps_what_is_complete_and_one_process_does_the_rest(folder, expected):
     with ray_nodes({}, {}) as nodes:
-        running = tstbench(cluster, "--engine", "ray", "--address", nodes.address)
+        running = tstbench(folder, "--engine", "ray", "--address", nodes.address)
         said = [running.stderr.readline() for _ in range(5)]
         running.send_signal(signal.SIGINT)
         said += running.communicate(timeout=60)[1].splitlines()
     assert running.returncode == 130, said
     assert "completed work is kept" in said[-1]
     assert "Traceback" not in " ".join(said)
-    rest = tstbench(cluster)
+    rest = tstbench(folder)
     assert rest.wait(300) == 0
-    check_equal(cluster, alone)
+    assert content(folder / "results") == expected
 
 
 IMPATIENT = "from tstbench.pipelines import engines as e; e._PATIENCE = 6; "
@@ -146,12 +147,11 @@ def impatient(folder, address):
     return subprocess.Popen(command, cwd=folder, env=env, stderr=subprocess.PIPE, text=True)
 
 
-def test_a_head_node_that_is_killed_ends_the_run_with_a_message(folders):
-    _, cluster = folders
-    (cluster / "suite.toml").write_text(SUITE.replace(f"rounds = {ROUNDS}", "rounds = 4000"))
+def test_a_head_node_that_is_killed_ends_the_run_with_a_message(folder):
+    (folder / "suite.toml").write_text(SUITE.replace(f"rounds = {ROUNDS}", "rounds = 4000"))
     with ray_nodes({}, {}) as nodes:
         address = nodes.address
-        running = impatient(cluster, address)
+        running = impatient(folder, address)
         said = running.stderr.readline()
         nodes.remove_node(nodes.head_node, allow_graceful=False)
         nodes.head_node = None
@@ -161,11 +161,10 @@ def test_a_head_node_that_is_killed_ends_the_run_with_a_message(folders):
     assert "done: " in said
 
 
-def test_what_answers_and_is_no_cluster_is_told(folders):
-    _, cluster = folders
+def test_what_answers_and_is_no_cluster_is_told(folder):
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"127.0.0.1:{silent.getsockname()[1]}"
-        running = impatient(cluster, address)
+        running = impatient(folder, address)
         said = running.communicate(timeout=100)[1]
     assert (running.returncode, "Traceback" in said) == (2, False), said
     assert f"no Ray cluster at {address}: no answer within 6 seconds" in said
@@ -178,9 +177,8 @@ def test_what_answers_and_is_no_cluster_is_told(folders):
         ("nosuch://bucket", "Protocol not known: nosuch"),
     ],
 )
-def test_a_storage_that_takes_nothing_is_told_before_anything_runs(storage, named, folders):
-    _, cluster = folders
-    running = tstbench(cluster, "--engine", "ray", "--storage", storage)
+def test_a_storage_that_takes_nothing_is_told_before_anything_runs(storage, named, folder):
+    running = tstbench(folder, "--engine", "ray", "--storage", storage)
     said = running.communicate(timeout=100)[1]
     assert (running.returncode, storage in said, named in said) == (2, True, True), said
-    assert not list((cluster / "results").rglob("*.json"))
+    assert not list((folder / "results").rglob("*.json"))

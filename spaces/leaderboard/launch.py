@@ -3,36 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ...datasets_scripts.known import DIRECTIONS
 from ...errors import require
 from ...hosts import Hosts
 from ...pipelines.hub.known_records import LICENSED
 from ...talk import say
-from ..serving import KnownHosts, free_port
+from ..serving import KnownHosts, Running, free_port
 from .data import Results, fetch_results
 from .reported import read_reported
 from .submission import MAX_BYTES, ScoreSubmission, ToFolder, ToPullRequest
 
-if TYPE_CHECKING:
-    import gradio
-
 PORT = 7860
-
-
-@dataclass(frozen=True)
-class Running:
-    """A served page."""
-
-    url: str
-    blocks: gradio.Blocks
-
-    def close(self) -> None:
-        """Stop serving."""
-        self.blocks.close(verbose=False)
 
 
 def launch(
@@ -98,4 +82,4 @@ def launch(
     if block:
         say(f"Leaderboard: {url}  (Ctrl-C stops it)")
         page.blocks.block_thread()
-    return Running(url, page.blocks)
+    return Running(url, partial(page.blocks.close, verbose=False))

@@ -7,7 +7,7 @@ Bounds have none.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from ...errors import InputError
 from ...pipelines.ranking import Bootstrapped, rank_values
@@ -20,7 +20,7 @@ ComputedPlaces = Mapping[str, Mapping[str, Place]]  # metric -> label -> place
 
 def computed_places(entries: Sequence[Entry]) -> ComputedPlaces:
     """Compare the replicates of all entries, for each metric whose values all have them."""
-    entries = competing(entries)
+    entries = [entry for entry in entries if not entry.report.system.is_bound]
     replicates = {entry.label: replicates_of(entry) for entry in entries}
     higher_is_better = {
         score.metric: score.higher_is_better for entry in entries for score in entry.report.scores
@@ -47,11 +47,6 @@ def tested_places(
     """The places of systems with replicates of the same shape, as the pipeline ranks them."""
     ranks = rank_values(systems, higher_is_better=higher_is_better)
     return {one.system: Place(one.low, one.high, one.ties_best) for one in ranks}
-
-
-def competing(entries: Iterable[Entry]) -> list[Entry]:
-    """The entries that are ranked: all but the bounds."""
-    return [entry for entry in entries if not entry.report.system.is_bound]
 
 
 def replicates_of(entry: Entry) -> Mapping[str, Bootstrapped]:

@@ -74,6 +74,7 @@ function later() {
 /* The rows that a first answer leaves out; if the results changed meanwhile, the view as it is now. */
 async function addRows() {
   const mine = turn;
+  if (document.readyState !== "complete") await new Promise((done) => addEventListener("load", done, { once: true }));
   const answer = await ask("view", [], whole()).catch(() => null);
   if (mine !== turn) return;
   const box = document.createElement("template");

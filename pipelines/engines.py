@@ -110,7 +110,7 @@ class Ray:
         storage: where files travel through, see :mod:`.storage`.
 
     Raises:
-        InputError: nobody answers at the address.
+        InputError: nobody answers at the address, or the storage takes no file.
         MissingExtraError: Ray is not installed.
     """
 
@@ -132,6 +132,8 @@ class Ray:
         self._work = replace(work, root=work.root.absolute())
         self._mark = self._work.root / f".running-{secrets.token_hex(8)}"  # each run has its own
         self._storage = Storage(storage, self._work.root) if storage else None
+        if self._storage:
+            self._storage.check()  # before a cluster is started
         self._objects: dict[str, dict[str, str]] = {}  # files of jobs that are over
         self._jobs: dict[str, Job] = {}
         self._connect(address)
@@ -165,7 +167,6 @@ class Ray:
         corpora: Any = tuple(one for name, one in added.REGISTERED.items() if name in used)
         url, files = "", dict[str, str]()
         if self._storage:
-            self._storage.check()
             url = self._storage.url
             corpora, files = self._storage.put_paths(corpora)
         self._jobs = {job.id: job for job in jobs}

@@ -177,8 +177,9 @@ def test_what_answers_and_is_no_cluster_is_told(folder):
         ("nosuch://bucket", "Protocol not known: nosuch"),
     ],
 )
-def test_a_storage_that_takes_nothing_is_told_before_anything_runs(storage, named, folder):
-    running = tstbench(folder, "--engine", "ray", "--storage", storage)
+def test_a_storage_that_takes_nothing_is_told_before_a_cluster_is_asked(storage, named, folder):
+    address = ("--address", "127.0.0.1:9")  # where there is none
+    running = tstbench(folder, "--engine", "ray", *address, "--storage", storage)
     said = running.communicate(timeout=100)[1]
     assert (running.returncode, storage in said, named in said) == (2, True, True), said
     assert not list((folder / "results").rglob("*.json"))

@@ -71,20 +71,17 @@ def rank_values(systems: Mapping[str, Bootstrapped], *, higher_is_better: bool) 
     order = sorted(defined, key=lambda name: -sign * systems[name].value)
     values = np.array([systems[name].value for name in order])
     replicates = np.array([systems[name].replicates for name in order])
-    p_best, better, worse = np.empty(0), np.zeros(len(order), dtype=int), []
+    p = np.ones((len(order), len(order)))
     for i in range(len(order)):  # against itself and all below
-        p = p_values(values[i] - values[i:], replicates[i] - replicates[i:])
-        if i == 0:
-            p_best = p
-        better[i:] += p < ALPHA
-        worse.append(int(np.sum(p < ALPHA)))
+        p[i, i:] = p_values(values[i] - values[i:], replicates[i] - replicates[i:])
+    better, worse = np.sum(p < ALPHA, axis=0), np.sum(p < ALPHA, axis=1)
     return [
         Rank(
             system=name,
             value=systems[name].value,
             low=1 + int(better[i]),
-            high=len(order) - worse[i],
-            p_best=float(p_best[i]),
+            high=len(order) - int(worse[i]),
+            p_best=float(p[0, i]),
             is_best=i == 0,
         )
         for i, name in enumerate(order)

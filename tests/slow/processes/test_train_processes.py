@@ -10,7 +10,7 @@ import sys
 import time
 
 import pytest
-from prepared import refusal
+from prepared import command_line, refusal
 from safetensors.numpy import load_file
 
 TRAIN = ("train", "stytrans", "--preset", "tiny", "--dataset", "mini", "--device", "cpu")
@@ -62,44 +62,39 @@ def test_two_processes_learn_what_one_does(whole, tmp_path):
     assert card["settings"] == other["settings"]
 
 
-def test_two_processes_learn_what_one_does_in_two_parts(tmp_path):
-    """With dropout, whose noise is a part's own: to the last bit, with as many threads."""
-    asked = ("train", "caae", "--preset", "tiny", "--dataset", "mini", "--device", "cpu")
-    asked = (*asked, "--dropout", "0.3", "--epochs", "0.02")
+def check_two_processes(asked, weights, capsys, tmp_path):
+    """That two processes learn what one learns in two parts, to the last bit."""
+    code, _, err = command_line(capsys, *asked, "--accumulate", "2", "--out", tmp_path / "one")
+    assert code == 0, err
     launcher = ("-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2")
-    for name, flags, before in (("one", ("--accumulate", "2"), ()), ("two", (), launcher)):
-        done = subprocess.run(
-            command(*asked, *flags, "--out", tmp_path / name, launcher=before),
-            env={**environment(tmp_path / f"home-{name}"), "OMP_NUM_THREADS": "1"},
-            capture_output=True,
-            text=True,
-        )
-        assert done.returncode == 0, done.stderr
+    done = subprocess.run(
+        command(*asked, "--out", tmp_path / "two", launcher=launcher),
+        env={**environment(tmp_path / "home-two"), "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
     assert losses(tmp_path / "one") == losses(tmp_path / "two")
-    one, two = (load_file(tmp_path / n / "autoencoder.safetensors") for n in ("one", "two"))
+    one, two = (load_file(tmp_path / name / weights) for name in ("one", "two"))
     assert one.keys() == two.keys()
     assert all((one[name] == two[name]).all() for name in one)
 
 
-def test_a_process_without_a_sentence_waits_for_the_others(tmp_path):
-    """A batch of one sentence on two processes: what one process learns, to the last bit."""
+def test_two_processes_learn_what_one_does_in_two_parts(capsys, tmp_path):
+    """With dropout, whose noise is a part's own."""
+    asked = ("train", "caae", "--preset", "tiny", "--dataset", "mini", "--device", "cpu")
+    asked = (*asked, "--dropout", "0.3", "--epochs", "0.02")
+    check_two_processes(asked, "autoencoder.safetensors", capsys, tmp_path)
+
+
+def test_a_process_without_a_sentence_waits_for_the_others(capsys, tmp_path):
+    """A batch of one sentence on two processes."""
     asked = ("train", "tyb", "--preset", "tiny", "--device", "cpu")
     asked = (*asked, "--direction", "mini/negative-to-positive")
     asked = (*asked, "--batch-size", "1", "--steps", "6", "--rewards-from", "3")
     asked = (*asked, "--classifier-steps", "3", "--validate-every", "3")
-    launcher = ("-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2")
-    for name, flags, before in (("one", ("--accumulate", "2"), ()), ("two", (), launcher)):
-        done = subprocess.run(
-            command(*asked, *flags, "--out", tmp_path / name, launcher=before),
-            env={**environment(tmp_path / f"home-{name}"), "OMP_NUM_THREADS": "1"},
-            capture_output=True,
-            text=True,
-            timeout=300,
-        )
-        assert done.returncode == 0, done.stderr
-    assert losses(tmp_path / "one") == losses(tmp_path / "two")
-    one, two = (load_file(tmp_path / n / "model.safetensors") for n in ("one", "two"))
-    assert all((one[name] == two[name]).all() for name in one)
+    check_two_processes(asked, "model.safetensors", capsys, tmp_path)
 
 
 def test_a_killed_training_goes_on_to_the_same_weights(whole, tmp_path):

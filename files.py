@@ -1,32 +1,41 @@
-"""Reading and writing files so that nothing is ever half-written.
+"""Reading and writing files so that nothing is ever half-written, by one process at a time.
 
 A file or folder appears under its final name only when it is complete: a crash, a full disk or a
-Ctrl-C leaves either the old content or the new, never a mixture.
+Ctrl-C leaves either the old content or the new, never a mixture. A killed process may leave a
+hidden temporary folder beside it, which ``tstbench cache prune`` removes from ``$TSTBENCH_HOME``
+after a day; the hidden files of locks stay.
 """
 
 from __future__ import annotations
 
+import atexit
 import codecs
 import hashlib
 import json
 import os
 import re
+import shutil
 import stat
+import sys
 import tomllib
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, BinaryIO
 
-from .errors import ELSEWHERE, InputError, MissingFileError, naming
-from .locks import Exclusive
-from .scratch import scratch_file, scratch_folder
-from .swaps import put_in_place, restore, sync
+from filelock import FileLock, Timeout
+
+from .errors import ELSEWHERE, InputError, MissingFileError, UnwritableError, naming
+from .talk import say
 
 if os.path.expanduser("~") == "~":  # noqa: PTH111 - no HOME, no such user: nltk fails when imported
     os.environ["HOME"] = os.environ.get("TSTBENCH_HOME") or os.environ.get("XDG_CACHE_HOME") or "/"
 
+TEMPORARY = ".tstbench-tmp-"  # how the names begin that a killed process may leave
+_PATIENCE = 2.0  # seconds of silent waiting
 _DEEPEST = 50  # levels of tables and lists in a TOML file; ours have five
 
 
@@ -50,15 +59,62 @@ def atomic_file(path: Path | str) -> Iterator[BinaryIO]:
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    with naming(path), scratch_file(path) as stream:
-        yield stream
-        stream.flush()
-        os.fsync(stream.fileno())
-        Path(stream.name).chmod(0o644 | _shared_by(path.parent))  # results are for sharing
-        if os.name == "nt":
-            stream.close()  # Windows renames no open file
-        Path(stream.name).replace(path)
+    with naming(path), temporary_folder(path) as folder:
+        new = folder / "new"
+        with new.open("wb") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        new.chmod(0o644 | _shared_by(path.parent))  # results are for sharing
+        new.replace(path)
     sync(path.parent)
+
+
+@contextmanager
+def temporary_folder(beside: Path | None = None) -> Iterator[Path]:
+    """An empty folder that only this user can read, and that is gone after the block.
+
+    Args:
+        beside: it is made next to this path, on the same disk, and may be given its name; by
+            default, it is in the folder for temporary files.
+    """
+    beginning, parent = ("tstbench-", None) if beside is None else (TEMPORARY, beside.parent)
+    held = TemporaryDirectory(prefix=beginning, dir=parent, ignore_cleanup_errors=True)
+    try:
+        yield Path(held.name)
+    finally:
+        try:
+            held.cleanup()
+        except KeyboardInterrupt:
+            held.cleanup()
+            raise
+
+
+@cache
+def process_folder() -> Path:
+    """A temporary folder that lasts as long as this process."""
+    held = TemporaryDirectory(prefix="tstbench-", ignore_cleanup_errors=True)
+    atexit.register(held.cleanup)
+    return Path(held.name)
+
+
+def sync(path: Path) -> None:
+    """Wait until a file, or the names in a folder, are on the disk."""
+    if sys.platform == "win32" or path.is_symlink():
+        return
+    with suppress(OSError) if path.is_dir() else nullcontext():  # not every disk syncs a folder
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def sync_tree(folder: Path) -> None:
+    """Wait until all files and folders below a folder are on the disk."""
+    for place, _, names in os.walk(folder):
+        for name in (*names, ""):
+            sync(Path(place, name))
 
 
 def _shared_by(parent: Path) -> int:
@@ -111,27 +167,64 @@ def atomic_folder(
     if path.is_symlink():
         path = path.resolve()  # to another disk, say: the folder is written, the link stays
     path.parent.mkdir(parents=True, exist_ok=True)
-    with exclusive(path, "swap"):  # another writer's folder may be away for a moment in its swap
-        restore(path)
+    with _moving(path):  # another writer's folder may be away for a moment
         check_replaceable(path, ours)
-    with scratch_folder(path) as scratch:
-        yield scratch
-        own = stat.S_IMODE(scratch.stat().st_mode) & stat.S_ISGID
-        scratch.chmod(0o755 | own | _shared_by(path.parent))
-        with exclusive(path, "swap"):
-            restore(path)
+    with temporary_folder(path) as new:
+        yield new
+        own = stat.S_IMODE(new.stat().st_mode) & stat.S_ISGID
+        new.chmod(0o755 | own | _shared_by(path.parent))
+        sync_tree(new)
+        with _moving(path) as old:
             check_replaceable(path, ours)
-            put_in_place(scratch, path)
+            if path.exists():
+                path.replace(old)
+            new.replace(path)
+            sync(path.parent)
+
+
+@contextmanager
+def _moving(path: Path) -> Iterator[Path]:
+    """Alone, move a folder to the name that this yields, and another one to its place.
+
+    Before and after the block the folder is put back if nothing took its place: this writer, or
+    one before, ended between its two moves.
+    """
+    old = _old(path)
+    with lock(path.parent, "swap", inside=True):
+        _put_back(old, path)
+        try:
+            yield old
+        finally:
+            _put_back(old, path)
+
+
+def _put_back(old: Path, path: Path) -> None:
+    if os.path.lexists(path):
+        shutil.rmtree(old, ignore_errors=True)
+    elif old.exists():
+        old.replace(path)
+
+
+def restore(path: Path) -> None:
+    """Put back a folder whose writer was killed between two moves, before it is read."""
+    path = path.resolve()  # as when it was written
+    if os.path.lexists(_old(path)):
+        with _moving(path):
+            pass
+
+
+def _old(path: Path) -> Path:
+    return path.with_name(f".{path.name}.tstbench-old")
 
 
 def check_free(path: Path, ours: Callable[[Path], bool] | None) -> None:
-    """:func:`check_replaceable` before anything is computed, while nobody else swaps the folder.
+    """:func:`check_replaceable` before anything is computed, while nobody else moves the folder.
 
     Raises:
         InputError: as there; or the folder around it takes no file.
     """
     if os.path.lexists(path):
-        with exclusive(path, "swap"):
+        with _moving(path):
             check_replaceable(path, ours)
 
 
@@ -143,13 +236,18 @@ def check_replaceable(path: Path, ours: Callable[[Path], bool] | None) -> None:
     """
     if path.is_file():
         raise InputError(f"{path} is a file, but a folder must be written there")
-    if not path.is_dir() or not any(path.iterdir()):
+    if not path.is_dir() or all(_stays(one.name) for one in path.iterdir()):
         return
     if ours is None or not ours(path):
         raise InputError(
             f"{path} contains files that TSTBench did not write: it is left unchanged. Write "
             "to another folder, or move this one away"
         )
+
+
+def _stays(name: str) -> bool:
+    """Whether a file is of a lock, or was left by a killed process."""
+    return name.startswith(TEMPORARY) or (name.startswith(".") and name.endswith(".lock"))
 
 
 def make_folder(path: Path) -> None:
@@ -169,19 +267,50 @@ def make_folder(path: Path) -> None:
         raise InputError(f"you may not write to the folder {path}: choose another one. {ELSEWHERE}")
 
 
-def exclusive(path: Path, purpose: str = "change", *, inside: bool = False) -> Exclusive:
-    """One process at a time, in a ``with`` block, whoever its user is; see :class:`Exclusive`.
+@contextmanager
+def lock(
+    path: Path, purpose: str = "change", *, inside: bool = False, wait: bool = True
+) -> Iterator[bool]:
+    """One process at a time, whoever its user is; who waits for two seconds is told.
+
+    The system frees it when its holder ends, however that ends. Its hidden file stays: another
+    process may have opened it to wait.
+
+    Args:
+        path: of what is protected; it need not exist.
+        purpose: locks for different purposes do not wait for each other.
+        inside: the file is in ``path``, a folder, and not beside it.
+        wait: until it is free.
+
+    Yields:
+        Whether it is locked now.
 
     Raises:
-        UnwritableError: the path's folder takes no file, when the block is entered.
+        UnwritableError: the folder takes no file, when the block is entered.
     """
-    return Exclusive(path, purpose, inside=inside)
+    path = path.resolve()
+    folder, name = (path, "tstbench") if inside else (path.parent, path.name)
+    # Other users lock it too, and the thread that ends a block need not be the one that began it.
+    held = FileLock(folder / f".{name}.{purpose}.lock", mode=0o666, thread_local=False)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        held.acquire(timeout=_PATIENCE if wait else 0)
+    except Timeout:
+        if wait:
+            say(f"another tstbench is at work on {path}: waiting for it. Ctrl-C stops waiting")
+            held.acquire()
+    except OSError as error:
+        raise UnwritableError(folder, error) from error
+    try:
+        yield held.is_locked
+    finally:
+        held.release()
 
 
-def exclusive_if_writable(path: Path) -> AbstractContextManager[object]:
-    """:func:`exclusive`, or no lock where this user can write nothing and so undo nothing."""
+def lock_if_writable(path: Path) -> AbstractContextManager[object]:
+    """:func:`lock`, or no lock where this user can write nothing and so undo nothing."""
     there = path.parent.is_dir() and not os.access(path.parent, os.W_OK)
-    return nullcontext() if there else exclusive(path)
+    return nullcontext() if there else lock(path)
 
 
 def read_text(path: Path | str) -> str:

@@ -28,9 +28,17 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from .errors import InputError, IntegrityError, TSTBenchError
-from .files import atomic_folder, folder_digest, home, read_text, write_json, write_text
-from .scratch import scratch_folder
-from .swaps import sync, sync_tree
+from .files import (
+    atomic_folder,
+    folder_digest,
+    home,
+    read_text,
+    sync,
+    sync_tree,
+    temporary_folder,
+    write_json,
+    write_text,
+)
 
 _UNHASHED_FIELDS = ("hash", "versions", "made")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -118,7 +126,7 @@ class Store(Generic[C]):
         content = self._content(card)
         objects = self.root / "objects"
         objects.mkdir(parents=True, exist_ok=True)
-        with scratch_folder(objects / "new") as scratch:
+        with temporary_folder(objects / "new") as scratch:
             folder = scratch / "object"
             folder.mkdir(mode=0o755)
             digest = self._fill(folder, card, content, write)
@@ -160,7 +168,7 @@ class Store(Generic[C]):
 
     def hash_of(self, card: C) -> str:
         """The hash of a model that consists only of its card."""
-        with scratch_folder() as empty:
+        with temporary_folder() as empty:
             return self._digest(empty, self._content(card))
 
     def is_model(self, folder: Path) -> bool:

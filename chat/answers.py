@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import naming
-from ..files import exclusive, home
+from ..files import home, lock
 from ..store import canonical
 
 Token = tuple[str, tuple[tuple[str, float], ...]]  # its text; the likeliest at its place
@@ -80,7 +80,6 @@ class Answers:
         name = hashlib.sha256(canonical([url, model])).hexdigest()[:32]
         self.path = answers_folder() / f"{name}.jsonl"
         self._about = {"server": url, "model": model}
-        self._lock = exclusive(self.path)
         self._known: dict[str, Reply] = {}
         self._read = 0  # bytes of the file
 
@@ -95,7 +94,7 @@ class Answers:
         said = {name: value for name, value in vars(reply).items() if value is not None}
         line = json.dumps({"key": key, **said}, ensure_ascii=False).encode() + b"\n"
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self._lock, naming(self.path), self.path.open("a+b") as stream:
+        with lock(self.path), naming(self.path), self.path.open("a+b") as stream:
             end = stream.seek(0, os.SEEK_END)
             if end:
                 stream.seek(end - 1)

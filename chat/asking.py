@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError, ServerError
-from ..files import exclusive, read_text, write_json
+from ..files import lock, read_text, write_json
 from ..talk import say
 from .answers import Answers, Call, Reply, answers_folder, texts_of
 from .bounded import TooMuchError, bounded_client
@@ -89,7 +89,7 @@ async def _one_batch(
     note = (
         answers_folder() / "batches" / f"{hashlib.sha256(''.join(keys).encode()).hexdigest()}.json"
     )
-    with exclusive(note):
+    with lock(note):
         aside = [
             budget.reserve(counter.prompt(texts_of(call.body)), settings.longest_answer)
             for call in calls

@@ -4,8 +4,9 @@
           score: size and last use
   size    the total of each kind
   prune   remove what is not current: replaced scorers, unfinished and unused
-          downloads, fingerprints and scores of other code; replaced systems and
-          interrupted trainings only with --systems
+          downloads, fingerprints and scores of other code, what killed commands
+          left a day ago; replaced systems and interrupted trainings only with
+          --systems
 
 Examples:
   tstbench cache

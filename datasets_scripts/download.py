@@ -11,8 +11,7 @@ from urllib.parse import quote, urlsplit
 from urllib.request import Request, urlopen
 
 from ..errors import NO_ROOM, IntegrityError, MissingFileError, naming
-from ..files import exclusive, git_blob_id
-from ..swaps import sync
+from ..files import git_blob_id, lock, sync
 from ..talk import progress
 
 ATTEMPTS = 4
@@ -43,7 +42,7 @@ def download(url: str, path: Path, *, blob: str, label: str) -> None:
     url = parts._replace(path=quote(parts.path)).geturl()
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(path.name + ".part")
-    with exclusive(path, "download"):
+    with lock(path, "download"):
         if path.exists():  # another process was faster and has verified it
             return
         resumed = part.exists()

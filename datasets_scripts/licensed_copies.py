@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from ..errors import IntegrityError, MissingFileError
-from ..files import exclusive, home, keep_json, read_text
+from ..files import home, keep_json, lock, read_text
 
 
 def remembered_in() -> Path:
@@ -34,7 +34,7 @@ def _remember(file: Path, variable: str, folder: Path) -> None:
         return
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        with exclusive(file):
+        with lock(file):
             known = _read(file)
             keep_json(file, {**known, variable: sorted({*known.get(variable, []), str(folder)})})
     except OSError:  # read-only

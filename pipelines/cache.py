@@ -7,6 +7,7 @@ settings changed, stays on disk, since reports may name its hash; it is what pru
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import time
 from collections.abc import Iterable, Iterator
@@ -19,10 +20,9 @@ from ..chat.answers import answers_folder
 from ..datasets_scripts import unchanged
 from ..datasets_scripts.sources import pinned_places
 from ..errors import InputError, TSTBenchError
-from ..files import exclusive, home
+from ..files import TEMPORARY, home, lock
 from ..metrics.scorers.artefacts import SCORERS
 from ..metrics.scorers.gguf import CONVERTED
-from ..scratch import is_scratch
 from ..store import Store
 from ..trainers.system_card import SYSTEM_STORE
 from ..untrusted import MAX_LINE, read_json
@@ -38,7 +38,7 @@ class Entry:
 
     Attributes:
         kind: ``scorer``, ``system``, ``training``, ``answers``, ``download``, ``model``,
-            ``fingerprint`` or ``score``.
+            ``fingerprint``, ``score`` or ``temporary``.
         name: what it is, for people.
         path: a folder or file; a link is an entry of its own, and never followed.
         state: ``current``, or why it is not needed.
@@ -72,9 +72,11 @@ def entries() -> list[Entry]:
         *_converted(),
         *_fingerprints(),
         *_scores(),
+        *_temporary(),
     ]
     order = (
-        "scorer", "system", "training", "answers", "download", "model", "fingerprint", "score"
+        "scorer", "system", "training", "answers", "download", "model", "fingerprint", "score",
+        "temporary",
     )  # fmt: skip
     return sorted(found, key=lambda e: (order.index(e.kind), e.name, e.state))
 
@@ -96,7 +98,7 @@ def remove(entry: Entry) -> None:
     try:
         if entry.path.is_symlink() or entry.path.is_file():
             entry.path.unlink(missing_ok=True)
-        else:
+        elif entry.path.exists():  # else it was in another one
             shutil.rmtree(entry.path)
     except OSError as error:
         raise InputError(f"{entry.path} cannot be removed: {error.strerror}") from error
@@ -125,10 +127,6 @@ def _models(store: Store[Any]) -> Iterator[Entry]:
         if isinstance(digest, str) and len(key) > 1:
             named[digest] = " ".join((key[1], key[0].replace("_", " "), *key[2:]))
     for folder in _children(store.root / "objects"):
-        if folder.name.startswith("."):
-            if time.time() - folder.lstat().st_mtime > _DAY:
-                yield Entry(store.what, folder.name, folder, "unfinished")
-            continue
         card = _json(folder / store.card_file)
         called = f"{card.get('dataset', '')} {card.get('role', '')} {card.get('name', '?')}"
         name = named.get(folder.name) or called.replace("_", " ").strip()
@@ -139,10 +137,7 @@ def _models(store: Store[Any]) -> Iterator[Entry]:
 def _trainings() -> Iterator[Entry]:
     """Checkpoints: of a training that is under way, or was interrupted and can go on."""
     for folder in _children(home() / "runs"):
-        if folder.is_dir() and not is_scratch(folder):
-            lock = exclusive(folder, "training")
-            free = lock.acquire(wait=False)
-            lock.release()
+        with lock(folder, "training", wait=False) as free:
             yield Entry("training", folder.name, folder, "interrupted" if free else CURRENT)
 
 
@@ -158,10 +153,11 @@ def _answers() -> Iterator[Entry]:
 def _downloads() -> Iterator[Entry]:
     pinned = pinned_places()
     for file in _files(home() / "downloads"):
+        if file.name.startswith("."):  # a lock
+            continue
         name = file.relative_to(home() / "downloads").as_posix()
-        left = file.suffix in (".part", ".lock") or is_scratch(file)
-        state = "unfinished" if left else CURRENT if file in pinned else "no longer used"
-        yield Entry("download", name, file, state)
+        state = CURRENT if file in pinned else "no longer used"
+        yield Entry("download", name, file, "unfinished" if file.suffix == ".part" else state)
 
 
 def _converted() -> Iterator[Entry]:
@@ -187,16 +183,28 @@ def _scores() -> Iterator[Entry]:
         yield Entry("score", f"{name} {file.name[:8]}", file, CURRENT if known else "of other code")
 
 
+def _temporary() -> Iterator[Entry]:
+    """What killed processes left."""
+    for folder in sorted(home().rglob(f"{TEMPORARY}*")):
+        if time.time() - folder.lstat().st_mtime > _DAY:
+            name = folder.relative_to(home()).as_posix()
+            yield Entry("temporary", name, folder, "unfinished")
+
+
 def _children(folder: Path) -> list[Path]:
-    """What lies in a folder of the cache; a link in its place leads elsewhere: it is left alone."""
-    return [] if folder.is_symlink() or not folder.is_dir() else sorted(folder.iterdir())
+    """What lies in a folder of the cache, without locks and what is unfinished.
+
+    A link in its place leads elsewhere: it is left alone.
+    """
+    found = [] if folder.is_symlink() or not folder.is_dir() else sorted(folder.iterdir())
+    return [path for path in found if not path.name.startswith(".")]
 
 
 def _files(path: Path) -> list[Path]:
     """The files below a folder, links as themselves; or the file."""
     if path.is_symlink() or path.is_file():
         return [path]
-    return [file for child in _children(path) for file in _files(child)]
+    return [Path(folder, name) for folder, _, names in os.walk(path) for name in names]
 
 
 def _first_row(file: Path) -> dict[str, Any]:

@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 
 from ..datasets_scripts.directions import Direction
 from ..errors import InputError, TSTBenchError
-from ..files import atomic_folder, exclusive_if_writable, write_bytes, write_text
+from ..files import atomic_folder, lock_if_writable, restore, write_bytes, write_text
 from ..metrics.registry import METRICS
 from ..metrics.signature import Signature, column_of
 from ..talk import say
@@ -159,6 +159,7 @@ def read_results(
             only a later version can read. Neither is overwritten.
     """
     folder = system_folder(root, direction, system)
+    restore(folder)
     if not os.path.lexists(folder / "report.json"):
         return None
     try:
@@ -179,7 +180,7 @@ def keep(root: Path, fresh: SystemResults) -> SystemResults:
     """
     folder = system_folder(root, fresh.direction, fresh.system.name)
     # Two processes that add to one system do not undo each other.
-    with exclusive_if_writable(folder):
+    with lock_if_writable(folder):
         old = read_results(root, fresh.direction, fresh.system.name, quiet=True)
         if old is None and os.path.lexists(folder / "report.json") and is_result(folder):
             _set_aside(root, folder)

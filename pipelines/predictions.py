@@ -23,7 +23,7 @@ from pydantic import Field, JsonValue, ValidationError
 
 from ..datasets_scripts.load import TestSet
 from ..errors import InputError, TSTBenchError, naming
-from ..files import exclusive, write_json
+from ..files import lock, write_json
 from ..records import Strict
 from ..talk import say
 from ..trainers.postprocess import post_processed
@@ -134,7 +134,7 @@ class Predictions:
         """
         if (there := self.finished()) is not None:  # also in a folder that takes nothing
             return there
-        with exclusive(self.path):
+        with lock(self.path):
             if (there := self.finished()) is not None:
                 return there
             kept, size = self._kept()

@@ -18,8 +18,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from ..errors import InputError, IntegrityError
-from ..files import home, write_bytes
-from ..scratch import scratch_folder
+from ..files import home, temporary_folder, write_bytes
 
 Files = Mapping[str, str]  # place -> SHA-256
 
@@ -90,7 +89,7 @@ class Storage:
         for folder, content in models.items():
             if not folder.exists():
                 folder.parent.mkdir(parents=True, exist_ok=True)
-                with scratch_folder(folder) as scratch:
+                with temporary_folder(folder) as scratch:
                     for name, digest in content.items():
                         (scratch / "model" / name).parent.mkdir(parents=True, exist_ok=True)
                         (scratch / "model" / name).write_bytes(self._read(digest))

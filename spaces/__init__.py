@@ -2,7 +2,7 @@
 
 import os
 
-from ..scratch import process_folder
+from ..files import process_folder
 
 # Gradio reads both when it is imported. It sends usage data unless it is told not to; and its own
 # folder for uploads is shared by all users of a machine, and removed by nobody.

@@ -15,10 +15,9 @@ import numpy as np
 
 from ..datasets_scripts.sources import COLA, upstream_file
 from ..errors import InputError
-from ..files import read_lines
+from ..files import read_lines, temporary_folder
 from ..metrics.scorers.artefacts import Artefact
 from ..metrics.scorers.classifiers import ACCEPTABILITY_STYLES, StyleModel
-from ..scratch import scratch_folder
 from .classifiers.config import ClassifierConfig
 from .classifiers.data import LabelledSentences, labelled
 from .classifiers.train import train_classifier
@@ -84,7 +83,7 @@ def cola_corpus(path: Path | str | None = None) -> AcceptabilityCorpus:
     """
     place = Path(path) if path is not None else upstream_file(COLA, COLA_ARCHIVE).locate()
     if place.is_file():
-        with scratch_folder() as folder:
+        with temporary_folder() as folder:
             _unpack(place, folder)
             return cola_corpus(folder)
     parts = {part: read_cola(place / name) for part, name in COLA_FILES.items()}

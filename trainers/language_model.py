@@ -12,10 +12,8 @@ from typing import Literal, get_args
 import numpy as np
 
 from ..errors import InputError, MissingFileError, TSTBenchError, naming, unknown_name
-from ..files import read_text, write_bytes
+from ..files import read_text, sync, temporary_folder, write_bytes
 from ..metrics.scorers.language_model import MODEL_FILE
-from ..scratch import scratch_folder
-from ..swaps import sync
 from .kneser_ney import NgramModel, check_order, estimate, training_words
 
 DECIMALS = 7  # KenLM stores single precision, which is no finer
@@ -119,7 +117,7 @@ def run_lmplz(
         )
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    with scratch_folder(path) as folder:
+    with temporary_folder(path) as folder:
         text, arpa = folder / "text", folder / "arpa"
         with naming(text), text.open("wb") as stream:
             stream.writelines(b" ".join(words) + b"\n" for words in training_words(sentences))

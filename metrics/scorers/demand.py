@@ -31,7 +31,7 @@ def renew(
     """
     from ...datasets_scripts.known import DATASETS
     from ...errors import MissingFileError, TSTBenchError
-    from ...files import exclusive_if_writable, home
+    from ...files import home, lock_if_writable
     from ...talk import say
     from ..measure import roles_needed
     from .profile import Scorers
@@ -45,7 +45,7 @@ def renew(
     except TSTBenchError:  # measuring says what is missing or wrong
         return
     try:
-        with exclusive_if_writable(home() / "scorers"):
+        with lock_if_writable(home() / "scorers"):
             maker(direction, profile, metrics, choices)
     except MissingFileError as error:
         say(f"careful: these scorers may have learned something else than they would now: {error}")
@@ -73,7 +73,7 @@ def make(
         MissingFileError: the training sentences were not found.
     """
     from ...datasets_scripts.known import DATASETS
-    from ...files import exclusive, home
+    from ...files import home, lock
     from ...talk import say
     from .artefacts import kind_and_split
 
@@ -85,5 +85,5 @@ def make(
         f"scoring {direction} needs scorers that are not in {home()}: they are trained now, once, "
         f"and kept (half a minute for small datasets, {slow} for large ones)"
     )
-    with exclusive(home() / "scorers", "train"):  # a page may be asked twice at the same time
+    with lock(home() / "scorers", "train"):  # a page may be asked twice at the same time
         maker(direction, profile, metrics, choices)

@@ -17,10 +17,9 @@ from ...datasets_scripts.judgments.licensed import without_licensed_text
 from ...datasets_scripts.judgments.schema import read_judgments, write_judgments
 from ...datasets_scripts.known import DATASETS, dataset_facts
 from ...errors import InputError, MissingFileError, TSTBenchError
-from ...files import check_inside, write_jsonl, write_text
+from ...files import check_inside, temporary_folder, write_jsonl, write_text
 from ...metrics.scorers.artefacts import SCORERS, ScorerCard
 from ...metrics.scorers.portable import base_datasets
-from ...scratch import scratch_folder
 from ...talk import say
 from ...trainers.system_card import SYSTEM_STORE, SystemCard, repository_name
 from ..history import HISTORY_FILE, read_history
@@ -259,7 +258,7 @@ def build_all(
                 f"{name} has no licence, so it is not published. If you may publish it, name "
                 'its licence in the data file: licence = "cc-by-4.0"'
             )
-    with scratch_folder() as staging:
+    with temporary_folder() as staging:
         folders: dict[str, Source] = {
             name: partial(_dataset_files, _build_dataset(name, staging, allow_missing))
             for name in datasets

@@ -8,12 +8,13 @@ packs), and writes what is missing.
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from ...errors import InputError
-from ...files import exclusive, write_text
+from ...files import TEMPORARY, lock, write_text
 from ...talk import say
 from .git import git
 from .repositories import Repository
@@ -31,7 +32,7 @@ def hub_lock(root: Path) -> Iterator[None]:
     Raises:
         InputError: the folder cannot be written to.
     """
-    with exclusive(root, "hub", inside=True):
+    with lock(root, "hub", inside=True):
         yield
 
 
@@ -76,6 +77,7 @@ def _drop_broken_branch(repository: Repository) -> None:
 
 def _sweep(repository: Repository) -> None:
     left = [p for pattern in _LEFT_BY_GIT for p in repository.git_dir.rglob(pattern)]
-    left += repository.path.rglob(".*.tstbench-*")  # the scratch of atomic_file
     for path in left:
         path.unlink(missing_ok=True)
+    for folder in [*repository.path.rglob(f"{TEMPORARY}*")]:  # of atomic_file
+        shutil.rmtree(folder, ignore_errors=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
+from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 from threading import RLock
@@ -19,7 +20,7 @@ from ...datasets_scripts.judgments.aspects import ASPECTS, NATURALNESS, RATED, A
 from ...datasets_scripts.judgments.schema import Judgment, judgment_record
 from ...datasets_scripts.known import dataset_facts, parse_direction
 from ...errors import InputError, TSTBenchError
-from ...files import exclusive
+from ...files import lock
 from ...metrics.statistics import FEWEST
 from ...pipelines.human.agreement import agreement, system_means
 from ...pipelines.human.overall import COPY_PENALTY
@@ -264,8 +265,8 @@ class Desk:
         private = load_private(self.folder)
         if set(private.raters) != set(self.study.raters):
             raise InputError(f"{self.folder}: study.json and private.json name different raters")
-        self._file_lock = exclusive(self.folder, "serving", inside=True)
-        if not self._file_lock.acquire(wait=False):
+        self._held = ExitStack()
+        if not self._held.enter_context(lock(self.folder, "serving", inside=True, wait=False)):
             message = f"{self.folder} is already served by another process"
             raise InputError(f"{message}: stop that process first")
         try:
@@ -284,7 +285,7 @@ class Desk:
 
     def close(self) -> None:
         """Release the folder for other processes."""
-        self._file_lock.release()
+        self._held.close()
 
     def enter(self, key: str) -> dict[str, Any]:
         """Whose link this is: ``role``, ``study``, and for a rater the guide and where to resume.

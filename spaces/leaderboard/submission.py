@@ -20,7 +20,7 @@ from pydantic import ValidationError
 from ...datasets_scripts.known import DATASETS
 from ...datasets_scripts.load import load_test_set
 from ...errors import InputError, TSTBenchError
-from ...files import atomic_folder, exclusive, in_names, read_text
+from ...files import atomic_folder, in_names, lock, read_text
 from ...hub import misunderstood
 from ...pipelines.analysis.human import fold
 from ...pipelines.hub.guard import check_publishable
@@ -108,7 +108,7 @@ class ToFolder:
         direction = target.parent
         try:
             # Two sessions may have checked one name before either of them published it.
-            with exclusive(direction, "submission"):
+            with lock(direction, "submission"):
                 _check_new(target, report)
                 with atomic_folder(target, ours=is_result) as scratch:
                     for name in _FILES:

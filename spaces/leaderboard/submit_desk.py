@@ -19,9 +19,8 @@ from markupsafe import Markup
 from ...datasets_scripts.known import DATASETS
 from ...datasets_scripts.load import load_test_set
 from ...errors import TSTBenchError
-from ...files import write_text
+from ...files import process_folder, write_text
 from ...pipelines.report_files import read_report
-from ...scratch import process_folder
 from .controls import link, notice
 from .data import Results
 from .markup import el, https_link

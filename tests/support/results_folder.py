@@ -36,7 +36,7 @@ def hashes(folder: Path) -> dict[str, str]:
     with contextlib.redirect_stderr(io.StringIO()):
         run(folder / "suite.toml")
     results = folder / "results"
-    files = sorted(path for path in results.rglob("*") if path.is_file())
+    files = sorted(path for path in results.rglob("[!.]*") if path.is_file())
     return {path.relative_to(results).as_posix(): _hash(path) for path in files}
 
 

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...errors import require
-from ...files import write_text
+from ...files import temporary_folder, write_text
 from ...metrics.scorers.fasttext import LABEL, FastTextModel, training_line
-from ...scratch import scratch_folder
 from ..settings import setting
 from .config import ClassifierConfig, Count, Positive
 from .data import LabelledSentences
@@ -43,7 +42,7 @@ def fit(data: LabelledSentences, styles: Sequence[str], config: FastTextConfig) 
     lines = [f"{LABEL}{label} {training_line(sentence)}\n" for label, sentence in pairs]
     # It reads the file in order: with one style after the other, it would forget the first.
     random.Random(config.seed).shuffle(lines)
-    with scratch_folder() as folder:
+    with temporary_folder() as folder:
         file = folder / "train.txt"
         write_text(file, "".join(lines))
         model = floret.train_supervised(

@@ -9,9 +9,9 @@ from typing import Any, Literal
 
 import torch
 
+from ...files import temporary_folder
 from ...metrics.scorers.transformer import TransformerModel, longest_input
 from ...metrics.scorers.weights import fetch, read_tokenizer
-from ...scratch import scratch_folder
 from ..learning.pace import current
 from ..lora.keeping import train_paced
 from ..settings import setting
@@ -71,7 +71,7 @@ def fit(
     ]
     with ExitStack() as held:
         now = current()
-        place = now.folder if now else held.enter_context(scratch_folder())
+        place = now.folder if now else held.enter_context(temporary_folder())
         # Older versions of transformers, which shuffle, do not know the setting.
         order: dict[str, Any] = {} if config.shuffle else {"train_sampling_strategy": "sequential"}
         arguments = TrainingArguments(

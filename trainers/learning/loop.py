@@ -27,7 +27,7 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from ...errors import InputError
-from ...swaps import sync
+from ...files import sync
 from ...talk import say
 from .checkpoints import (
     Progress,

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ...files import read_text, write_json
-from ...scratch import scratch_folder
+from ...files import read_text, temporary_folder, write_json
 from .content_index import ContentIndex, highest
 from .markers import Deletion, Ngram, delete_markers
 
@@ -120,7 +119,7 @@ class MarkerMemory:
         from ...metrics.scorers.language_model import NgramLanguageModel
         from ..language_model import train_language_model
 
-        with scratch_folder() as folder:
+        with temporary_folder() as folder:
             return NgramLanguageModel(train_language_model(self.sentences, folder))
 
 

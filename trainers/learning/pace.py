@@ -20,7 +20,7 @@ from types import FrameType
 from typing import Any
 
 from ...errors import InputError
-from ...files import exclusive, home, make_folder
+from ...files import home, lock, make_folder
 from ...talk import ask, progress, say
 from .run import SAVE_EVERY, process_index
 
@@ -116,7 +116,7 @@ def training(what: str, name: str, recipe: str, folder: Path | None = None) -> I
     folder = (folder or home() / "runs") / f"{name}-{recipe[:16]}"  # its own: it is removed whole
     make_folder(folder.parent)
     first = process_index() == 0
-    with exclusive(folder, "training") if first else nullcontext():
+    with lock(folder, "training") if first else nullcontext():
         before = _NOW.set(Training(what, folder, recipe, _WHY.get()))
         try:
             yield folder

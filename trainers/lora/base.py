@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, cast
 
 from ...errors import InputError, MissingFileError, MissingScorerError
-from ...files import home, keep_json, write_json
+from ...files import home, keep_json, process_folder, write_json
 from ...hub import is_repo_id
 from ...metrics.scorers.device import Device, Placement
 from ...metrics.scorers.weights import (
@@ -30,7 +30,6 @@ from ...metrics.scorers.weights import (
     read_tokenizer,
     weights_digest,
 )
-from ...scratch import process_folder
 from ..nets.backbones import BackboneShape, byte_level_tokenizer, random_model
 from .quantization import (
     Quantization,

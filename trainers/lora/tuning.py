@@ -19,8 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import InputError, require
-from ...files import make_folder
-from ...scratch import scratch_folder
+from ...files import make_folder, temporary_folder
 from ..learning.curve import Curve
 from ..learning.order import Order
 from ..learning.pace import paced, stopped
@@ -312,5 +311,5 @@ def _folder_of(run: Run) -> Iterator[Path]:
         make_folder(run.folder)
         yield run.folder
         return
-    with scratch_folder() as folder:
+    with temporary_folder() as folder:
         yield folder

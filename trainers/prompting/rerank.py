@@ -16,7 +16,7 @@ import numpy as np
 
 from ...datasets_scripts.cleaning import match_key
 from ...datasets_scripts.training import TrainingData
-from ...scratch import scratch_folder
+from ...files import temporary_folder
 
 _ORDER = 3  # of the n-gram model
 _SENTENCES = 50_000  # of each style that the judge learns from
@@ -46,7 +46,7 @@ class Judge:
         )
         self._classifier = selection(Sides(source, target), Sides((), ()), seed).classifier
         self._encoder = load_encoder(EMBEDDED_ENCODER)
-        with scratch_folder() as folder:
+        with temporary_folder() as folder:
             path = train_language_model([*source, *target], folder, _ORDER)
             self._fluency = NgramLanguageModel(path)
 

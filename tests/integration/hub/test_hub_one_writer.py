@@ -144,7 +144,7 @@ def test_a_second_writer_says_that_it_waits(tmp_path):
         assert find_repository(tmp_path, "model", NAME) is None
     assert other.wait(60) == 0
     other.stderr.close()
-    assert [path.name for path in tmp_path.iterdir()] == ["models"]
+    assert [path.name for path in tmp_path.glob("[!.]*")] == ["models"]
 
 
 def test_a_git_program_of_somebody_else_is_left_alone(tmp_path):

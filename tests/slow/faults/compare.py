@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from tstbench.files import TEMPORARY
+
 # torch makes an empty folder when it is imported, whoever imports it.
 _OF_OTHERS = re.compile(r"tmp/torchinductor_[^/]*(/.*)?")
 # Python's tempfile tries its folder with such a file, and a kill between two lines of it leaves it.
@@ -103,8 +105,10 @@ def _git_says(git_dir: Path) -> str:
 def differences(found: Tree, expected: Tree) -> list[str]:
     """What a disturbed run left otherwise than an undisturbed one, a line each; empty if nothing.
 
-    Of a folder that was left behind, only the folder is named.
+    Of a folder that was left behind, only the folder is named. A killed process may leave temporary
+    folders, and locks stay.
     """
+    found = {name: one for name, one in found.items() if not is_temporary(name)}
     extra = {name for name in found.keys() - expected.keys() if not _is_lock(name)}
     tops = (name for name in extra if name.rpartition("/")[0] not in extra)
     lines = [f"left behind: {name}" for name in tops if not name.startswith("tmp/")]
@@ -119,11 +123,14 @@ def differences(found: Tree, expected: Tree) -> list[str]:
 
 
 def litter(tree: Tree) -> list[str]:
-    """What nobody asked for, even of an undisturbed run: lock files, temporary files."""
-    temporary = [n for n in tree if n.startswith("tmp/") and n.count("/") == 1 and not _is_lock(n)]
-    lines = [f"left in the temporary folder: {name}" for name in temporary]
-    locks = [name for name in tree if _is_lock(name)]
-    return lines + ([f"{len(locks)} lock files, as {locks[0]}"] if locks else [])
+    """What nobody asked for, even of an undisturbed run."""
+    places = [n for n in tree if n.startswith("tmp/") and n.count("/") == 1 and not _is_lock(n)]
+    return [f"left behind: {name}" for name in {*places, *filter(is_temporary, tree)}]
+
+
+def is_temporary(name: str) -> bool:
+    """Whether it is a temporary folder of ours, or in one."""
+    return f"/{TEMPORARY}" in f"/{name}" or name.startswith("tmp/tstbench-")
 
 
 def _is_lock(name: str) -> bool:

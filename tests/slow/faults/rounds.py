@@ -12,10 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tstbench.scratch import is_scratch
-
 from .commands import Command
-from .compare import Tree, differences, litter, tree_of
+from .compare import Tree, differences, is_temporary, litter, tree_of
 from .kill import Ended, Fault, Place, run
 
 ROUNDS = int(os.environ.get("TSTBENCH_FAULTS", "2"))
@@ -66,7 +64,7 @@ class Undisturbed:
     def scraps(self) -> list[str]:
         """Files that are there under a temporary name."""
         names = tree_of(self.place.root).keys() - self.tree.keys()
-        return sorted(n for n in names if is_scratch(Path(n)))
+        return sorted(filter(is_temporary, names))
 
     def differences(self) -> list[str]:
         """What is otherwise than after the undisturbed run."""

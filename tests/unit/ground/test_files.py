@@ -1,17 +1,39 @@
-"""Folders appear whole or not at all, and nobody else's is ever replaced."""
+"""Files and folders appear whole or not at all, nobody else's is replaced, and locks are locks."""
 
 import hashlib
 import multiprocessing
 import os
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
 import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
-from tstbench import swaps
-from tstbench.errors import InputError
-from tstbench.files import atomic_folder, exclusive, file_state, folder_digest, write_text
+from tstbench.errors import InputError, MissingScorerError
+from tstbench.files import (
+    TEMPORARY,
+    atomic_file,
+    atomic_folder,
+    file_state,
+    folder_digest,
+    lock,
+    lock_if_writable,
+    restore,
+    write_text,
+)
+from tstbench.store import Store
 
 OURS = "made.json"
+FORK = multiprocessing.get_context("fork")
+NOBODY = 65534
+SEEN = ("open", "os.", "shutil.", "fcntl.")  # events that touch a disk
 
 
 def is_ours(folder):
@@ -27,6 +49,22 @@ def fill_and_be_interrupted(scratch):
     raise KeyboardInterrupt
 
 
+def put_folder(path, content):
+    with atomic_folder(path, ours=is_ours) as folder:
+        fill(folder, content)
+        (folder / "more").mkdir()
+        (folder / "more" / "deep").write_text(content)
+
+
+def names(folder, *, hidden=False):
+    """What is in a folder; with ``hidden``, what begins with a dot, but for locks."""
+    found = (path.name for path in folder.iterdir())
+    return sorted(n for n in found if n.startswith(".") == hidden and not n.endswith(".lock"))
+
+
+# -- whole or not at all -------------------------------------------------------------------------
+
+
 def test_our_folder_is_replaced_whole(tmp_path):
     target = tmp_path / "out" / "system"
     for content in ("one", "two"):
@@ -34,7 +72,7 @@ def test_our_folder_is_replaced_whole(tmp_path):
             fill(scratch, content)
     assert [p.name for p in target.iterdir()] == [OURS]
     assert (target / OURS).read_text() == "two"
-    assert [p.name for p in target.parent.iterdir()] == ["system"]
+    assert names(target.parent) == ["system"]
 
 
 @pytest.mark.parametrize("ours", [None, is_ours])
@@ -47,32 +85,45 @@ def test_a_folder_that_is_not_ours_is_left_alone(tmp_path, ours):
     ):
         fill(scratch, "new")
     assert (tmp_path / "thesis" / "chapter.txt").read_text() == "years of work"
-    assert [p.name for p in tmp_path.iterdir()] == ["thesis"]
+    assert names(tmp_path) == ["thesis"]
 
 
-def test_an_error_or_an_interrupt_leaves_the_old_content(tmp_path, monkeypatch):
-    target = tmp_path / "system"
-    with atomic_folder(target, ours=is_ours) as scratch:
-        fill(scratch, "old")
-    with pytest.raises(KeyboardInterrupt), atomic_folder(target, ours=is_ours) as scratch:
-        fill_and_be_interrupted(scratch)
-    assert (target / OURS).read_text() == "old"
+def test_a_folder_with_nothing_but_locks_is_empty(tmp_path):
+    with lock(tmp_path / "m" / "system"):
+        pass
+    put_folder(tmp_path / "m", "new")
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / ".gitignore").touch()
+    with pytest.raises(InputError, match="did not write"):
+        put_folder(tmp_path / "own", "new")
 
-    # The worst moment, where two names cannot be exchanged: the old folder is out of the way, the
-    # new one not yet in place.
-    monkeypatch.setattr(swaps, "_exchange", lambda: None)
-    real = type(target).replace
+
+def test_an_error_or_an_interrupt_leaves_the_old_content(tmp_path):
+    put_folder(tmp_path / "system", "old")
+    write_text(tmp_path / "file", "old")
+    with pytest.raises(KeyboardInterrupt), atomic_folder(tmp_path / "system", ours=is_ours) as new:
+        fill_and_be_interrupted(new)
+    with pytest.raises(ZeroDivisionError), atomic_file(tmp_path / "file") as stream:
+        stream.write(b"new" * (1 // 0))
+    assert (tmp_path / "system" / OURS).read_text() == "old"
+    assert (tmp_path / "file").read_text() == "old"
+    assert (names(tmp_path), names(tmp_path, hidden=True)) == (["file", "system"], [])
+
+
+def test_an_interrupt_between_the_two_moves_puts_the_folder_back(tmp_path, monkeypatch):
+    put_folder(target := tmp_path / "system", "old")
+    real = Path.replace
 
     def interrupted(self, to):
-        if to == target and not self.name.endswith("-old"):
+        if to == target and self.name.startswith(TEMPORARY):
             raise KeyboardInterrupt
         return real(self, to)
 
-    monkeypatch.setattr(type(target), "replace", interrupted)
-    with pytest.raises(KeyboardInterrupt), atomic_folder(target, ours=is_ours) as scratch:
-        fill(scratch, "new")
+    monkeypatch.setattr(Path, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        put_folder(target, "new")
     assert (target / OURS).read_text() == "old"
-    assert [p.name for p in tmp_path.iterdir()] == ["system"]
+    assert (names(tmp_path), names(tmp_path, hidden=True)) == (["system"], [])
 
 
 def write_many_times(target, content):
@@ -97,7 +148,7 @@ def test_a_folder_is_not_judged_while_another_writer_swaps_it(tmp_path):
             fill(scratch, "new")
 
     writer = threading.Thread(target=write)
-    with exclusive(target, "swap"):
+    with lock(tmp_path, "swap", inside=True):
         writer.start()
         assert not judged.wait(0.3)
     writer.join()
@@ -105,9 +156,8 @@ def test_a_folder_is_not_judged_while_another_writer_swaps_it(tmp_path):
 
 
 def test_writers_in_several_processes_take_turns(tmp_path):
-    context = multiprocessing.get_context("fork")
     writers = [
-        context.Process(target=write_many_times, args=(tmp_path / "system", content))
+        FORK.Process(target=write_many_times, args=(tmp_path / "system", content))
         for content in ("a", "b", "c")
     ]
     for writer in writers:
@@ -116,6 +166,345 @@ def test_writers_in_several_processes_take_turns(tmp_path):
         writer.join()
     assert [writer.exitcode for writer in writers] == [0, 0, 0]
     assert (tmp_path / "system" / OURS).read_text() in {"a", "b", "c"}
+
+
+# -- kills ---------------------------------------------------------------------------------------
+
+
+def in_child(work, *given):
+    """Run a function in a process of its own; its exit code."""
+    child = FORK.Process(target=work, args=given)
+    child.start()
+    child.join(30)
+    return child.exitcode
+
+
+def kills(work, *given, every=1):
+    """Kill it before each of its steps, or every third, in turn, until it comes to its end."""
+
+    def run(left):
+        def hook(event, _):
+            nonlocal left
+            if event.startswith(SEEN):
+                left -= 1
+                if left == 0:
+                    os.kill(os.getpid(), signal.SIGKILL)
+
+        sys.addaudithook(hook)
+        work(*given)
+        os._exit(0)
+
+    for number in range(1, 500, every):
+        ended = in_child(run, number)
+        assert ended in (0, -signal.SIGKILL)
+        if ended == 0:
+            assert number > 5
+            return
+        yield number
+    pytest.fail("it never ends")
+
+
+def test_a_killed_writer_of_a_file_leaves_old_or_new(tmp_path):
+    file = tmp_path / "a.json"
+    write_text(file, "old")
+    for number in kills(write_text, file, "new"):
+        assert file.read_text() in ("old", "new"), number
+        assert names(tmp_path) == ["a.json"], number
+        assert all(name.startswith(TEMPORARY) for name in names(tmp_path, hidden=True)), number
+        write_text(file, "old")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("then", ["a reader", "a writer who fails"])
+def test_a_killed_writer_of_a_folder_leaves_old_or_new(tmp_path, then):
+    put_folder(folder := tmp_path / "system", "old")
+    was = set()
+    for number in kills(put_folder, folder, "new"):
+        if then == "a reader":
+            restore(folder)
+        else:
+            with pytest.raises(ZeroDivisionError), atomic_folder(folder, ours=is_ours):
+                _ = 1 / 0
+        found = {(folder / name).read_text() for name in (OURS, "more/deep")}
+        assert found in ({"old"}, {"new"}), number
+        was |= found
+        put_folder(folder, "old")
+        assert names(tmp_path) == ["system"], number
+        assert names(folder) == [OURS, "more"], number
+        assert all(name.startswith(TEMPORARY) for name in names(tmp_path, hidden=True)), number
+    assert was == {"old", "new"}
+
+
+@dataclass(frozen=True)
+class Toy:
+    """A card of the smallest store."""
+
+    name: str
+    recipe: str = "0" * 64
+
+
+TOYS = Store(
+    what="toy",
+    folder="toys",
+    card_file="toy.json",
+    card_type=Toy,
+    key=lambda card: ("toys", card.name),
+    describe=lambda _: {"README.md": "a toy"},
+    command=lambda _: "make it",
+    missing=MissingScorerError,
+)
+
+
+def keep_toy():
+    TOYS.keep(Toy("bear"), lambda folder: write_text(folder / "weights", "1 2 3"))
+
+
+@pytest.mark.slow
+def test_a_model_that_is_stored_is_there_whole_or_not(tmp_path, monkeypatch):
+    monkeypatch.setenv("TSTBENCH_HOME", str(tmp_path))
+    for number in kills(keep_toy, every=3):
+        if TOYS.index_file(("toys", "bear")).exists():
+            TOYS.find(("toys", "bear"))
+        keep_toy()
+        model = TOYS.find(("toys", "bear"))
+        assert names(tmp_path / "toys" / "objects") == [model.hash], number
+        assert names(tmp_path / "toys" / "index" / "toys") == ["bear.json"], number
+        shutil.rmtree(tmp_path / "toys")
+
+
+@pytest.mark.parametrize("nth", [1, 2])
+def test_a_temporary_folder_is_gone_though_its_removal_was_interrupted(tmp_path, nth):
+    """Ctrl-C comes before its first or its second file is removed."""
+    script = """if True:
+        import os, signal, sys
+        from pathlib import Path
+        from tstbench.files import temporary_folder
+        left = int(sys.argv[2])
+
+        def stop(event, arguments):
+            global left
+            if event in ("os.remove", "os.rmdir"):
+                left -= 1
+                if left == 0:
+                    os.kill(os.getpid(), signal.SIGINT)
+
+        with temporary_folder(Path(sys.argv[1]) / "model") as made:
+            for name in "ab":
+                (made / name).write_text("x")
+            sys.addaudithook(stop)
+    """
+    command = [sys.executable, "-c", script, str(tmp_path), str(nth)]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert done.returncode in (1, 130, -2), done.stderr
+    assert done.stderr.strip().endswith("KeyboardInterrupt")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_everything_is_on_the_disk_before_and_after_it_gets_its_name(tmp_path, monkeypatch):
+    """Files and folders before the move, the names in their folder after it."""
+    if not Path("/proc/self/fd").is_dir():
+        pytest.skip("only Linux tells what a handle is of")
+    events = []
+    real_sync, real_replace = os.fsync, Path.replace
+
+    def sync(handle):
+        events.append(Path(f"/proc/self/fd/{handle}").readlink())
+        real_sync(handle)
+
+    def replace(self, to):
+        events.append("move")
+        return real_replace(self, to)
+
+    monkeypatch.setattr(os, "fsync", sync)
+    monkeypatch.setattr(Path, "replace", replace)
+    put_folder(tmp_path / "system", "new")
+    before, after = events[: events.index("move")], events[events.index("move") + 1 :]
+    assert {path.name for path in before} >= {OURS, "more", "deep"}
+    assert after == [tmp_path]
+
+    events.clear()
+    write_text(tmp_path / "file", "x")
+    assert [getattr(event, "name", event) for event in events] == ["new", "move", tmp_path.name]
+
+
+# -- folders that are shared ---------------------------------------------------------------------
+
+
+def test_what_is_made_is_shared_as_its_folder_is(tmp_path):
+    (tmp_path / "alone").mkdir(mode=0o755)
+    (tmp_path / "group").mkdir()
+    (tmp_path / "group").chmod(0o2775)
+    for folder, file_mode, folder_mode in (("alone", 0o644, 0o755), ("group", 0o664, 0o2775)):
+        write_text(tmp_path / folder / "file", "")
+        put_folder(tmp_path / folder / "made", "x")
+        modes = [stat.S_IMODE((tmp_path / folder / n).stat().st_mode) for n in ("file", "made")]
+        assert modes == [file_mode, folder_mode]
+
+
+def test_a_folder_behind_a_link_is_written_and_the_link_stays(tmp_path):
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "results").symlink_to(tmp_path / "disk" / "big")
+    for content in ("one", "two"):
+        put_folder(tmp_path / "results", content)
+    assert (tmp_path / "disk" / "big" / OURS).read_text() == "two"
+    assert (tmp_path / "results").is_symlink()
+    assert names(tmp_path / "disk") == ["big"]
+
+
+def test_a_file_with_the_longest_name_can_be_written(tmp_path):
+    write_text(tmp_path / ("ü" * 127), "x")
+    assert names(tmp_path) == ["ü" * 127]
+
+
+@pytest.fixture
+def shared():
+    """A folder that root and another user can write to."""
+    if not hasattr(os, "geteuid") or os.geteuid() != 0:
+        pytest.skip("only root can be two users")
+    folder = Path(tempfile.mkdtemp(dir="/tmp"))
+    (folder / "results").mkdir()
+    folder.chmod(0o755)
+    (folder / "results").chmod(0o777)
+    yield folder / "results"
+    shutil.rmtree(folder)
+
+
+def as_nobody(work, *given):
+    def run():
+        os.umask(0o022)
+        os.setuid(NOBODY)
+        work(*given)
+
+    return in_child(run)
+
+
+def lock_briefly(path):
+    with lock(path, wait=False) as free:
+        assert free
+
+
+def test_two_users_of_one_folder_take_turns(shared):
+    path = shared / "system"
+    put_folder(path, "old")
+    child = holder(path)
+    child.kill()
+    child.join()
+    assert as_nobody(lock_briefly, path) == 0
+    assert as_nobody(put_folder, path, "new") == 0
+    assert (path / OURS).read_text() == "new"
+    put_folder(path, "newest")
+    assert names(shared) == ["system"]
+
+
+def test_a_lock_in_a_folder_like_tmp_keeps_nobody_out(shared):
+    shared.chmod(0o1777)  # sticky: nobody removes, or "makes" again, somebody else's file
+    lock_briefly(shared / "system")
+    assert as_nobody(lock_briefly, shared / "system") == 0
+
+
+def test_a_folder_that_takes_nothing_is_an_error_that_says_so(shared):
+    shared.chmod(0o755)
+
+    def work():
+        with pytest.raises(InputError, match=r"results cannot be written to: Permission denied"):
+            lock_briefly(shared / "system")
+        with pytest.raises(PermissionError):
+            lock_briefly(shared / "system")
+        with lock_if_writable(shared / "system"):
+            assert list(shared.iterdir()) == []
+
+    assert as_nobody(work) == 0
+    with lock_if_writable(shared / "system"):  # root may write
+        assert list(shared.iterdir()) != []
+
+
+# -- locks ---------------------------------------------------------------------------------------
+
+
+def hold(path, ready):
+    with lock(path):
+        ready.set()
+        time.sleep(60)
+
+
+def holder(path):
+    """A process that holds the lock of a path."""
+    ready = FORK.Event()
+    child = FORK.Process(target=hold, args=(path, ready))
+    child.start()
+    assert ready.wait(20)
+    return child
+
+
+def test_the_lock_of_a_killed_process_is_free(tmp_path):
+    path = tmp_path / "answers"
+    child = holder(path)
+    with lock(path, wait=False) as free, lock(path, "other", wait=False) as other:
+        assert (free, other) == (False, True)
+    child.kill()
+    child.join()
+    lock_briefly(path)
+
+
+def test_a_forked_process_that_lives_on_keeps_no_lock(tmp_path):
+    with lock(tmp_path / "a"):
+        child = FORK.Process(target=time.sleep, args=(60,), daemon=True)
+        child.start()
+    lock_briefly(tmp_path / "a")
+    child.kill()
+
+
+def test_threads_take_turns(tmp_path):
+    seen = []
+
+    def work():
+        with lock(tmp_path / "a", wait=False) as free:
+            seen.append(free)
+
+    with lock(tmp_path / "a"):
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+    assert seen == [False]
+
+
+def test_a_long_wait_is_told_once_with_the_path(tmp_path, capsys):
+    path = tmp_path / "answers"
+    child = holder(path)
+    FORK.Process(target=_kill_later, args=(child.pid,)).start()
+    with lock(path):
+        pass
+    child.join()
+    said = capsys.readouterr().err
+    assert said.count("waiting for it") == 1
+    assert str(path) in said
+    assert "Ctrl-C" in said
+
+
+def _kill_later(number):
+    time.sleep(2.4)
+    os.kill(number, signal.SIGKILL)
+
+
+def add_one(path):
+    for _ in range(20):
+        with lock(path):
+            number = int(path.read_text())
+            path.write_text(str(number + 1))
+
+
+def test_many_processes_take_turns(tmp_path):
+    path = tmp_path / "number"
+    path.write_text("0")
+    workers = [FORK.Process(target=add_one, args=(path,)) for _ in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert path.read_text() == "80"
+
+
+# -- what is in them ------------------------------------------------------------------------------
 
 
 def test_a_folders_digest_is_that_of_its_names_and_contents_in_order(tmp_path):

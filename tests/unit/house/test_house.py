@@ -160,13 +160,13 @@ def test_no_module_reads_pickles():
             assert "allow_pickle=True" not in text, file
 
 
-def test_scratch_and_locks_are_only_those_that_a_dead_process_leaves_to_the_next():
-    """See scratch.py and locks.py."""
+def test_temporary_folders_and_locks_are_only_those_of_files():
+    """Their names are known to `tstbench cache prune`, and their locks to everybody."""
     found = [
         f"{path.relative_to(ROOT)}: {line.strip()}"
         for room in ORDER
         for path in modules(room)
-        if path.name not in ("scratch.py", "locks.py")
+        if path.name != "files.py"
         for line in path.read_text().splitlines()
         if re.search(r"\b(TemporaryDirectory|mkdtemp|mkstemp|NamedTemporaryFile|FileLock)\(", line)
         and "dir=process_folder()" not in line

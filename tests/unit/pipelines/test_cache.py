@@ -7,6 +7,7 @@ import pytest
 from own_data import write_lines, write_manners
 from prepared import command_line, refusal
 
+from tstbench.files import TEMPORARY
 from tstbench.metrics.scorers.artefacts import SCORERS, find
 
 
@@ -114,13 +115,15 @@ def test_what_cannot_be_removed_is_told(used, capsys, tmp_path):
 
 
 def test_half_written_models_go_only_when_old(used, capsys):
-    for name, age in ((".new-now", 0), (".new-old", 10**6)):
-        folder = SCORERS.root / "objects" / name
-        folder.mkdir()
-        os.utime(folder, (folder.stat().st_mtime - age,) * 2)
+    for place in (SCORERS.root / "objects", used / "fingerprints"):
+        place.mkdir(exist_ok=True)
+        for name, age in (("now", 0), ("old", 10**6)):
+            folder = place / f"{TEMPORARY}{name}"
+            folder.mkdir()
+            os.utime(folder, (folder.stat().st_mtime - age,) * 2)
     assert command_line(capsys, "cache", "prune", "--yes")[0] == 0
-    assert (SCORERS.root / "objects" / ".new-now").is_dir()
-    assert not (SCORERS.root / "objects" / ".new-old").exists()
+    left = sorted(path.relative_to(used).as_posix() for path in used.rglob(f"{TEMPORARY}*"))
+    assert left == [f"fingerprints/{TEMPORARY}now", f"scorers/objects/{TEMPORARY}now"]
 
 
 def test_an_empty_home_is_no_error(tstbench_home, capsys):

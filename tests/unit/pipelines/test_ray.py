@@ -26,7 +26,8 @@ system = "reference-2"
 
 
 def files(folder):
-    return sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
+    found = (path for path in folder.rglob("*") if path.is_file() and path.suffix != ".lock")
+    return sorted(path.relative_to(folder) for path in found)
 
 
 def tables(out):

@@ -223,7 +223,7 @@ def test_from_training_to_the_table(tmp_path, capsys):
     short = ("--warm-up", "60", "--rounds", "1", "--seeds", "2", "--seed", "5")
     code, shown, err = command_line(capsys, *train, *short, "--out", tmp_path / "m")
     assert code == 0, err
-    assert sorted(f.name for f in (tmp_path / "m").iterdir()) == [
+    assert sorted(f.name for f in (tmp_path / "m").glob("[!.]*")) == [
         "stytrans-seed5",
         "stytrans-seed6",
     ]

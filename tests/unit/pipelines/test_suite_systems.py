@@ -99,7 +99,7 @@ def test_predictions_lie_below_the_results_with_their_cards(systems):
         assert report.outputs_sha256 == outputs.sha256
         assert report.system.system_hash == card.system_hash
         assert report.system.name == name
-    folders = {p.name for p in (path.parent / "results" / DIRECTION).iterdir()}
+    folders = {p.name for p in (path.parent / "results" / DIRECTION).glob("[!.]*")}
     assert folders == {"delete-retrieve", "random-target", "strict", "significance.json"}
 
 

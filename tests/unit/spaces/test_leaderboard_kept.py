@@ -28,11 +28,11 @@ from leaderboard_results import (
 
 from tstbench.datasets_scripts.judgments.schema import Judgment, write_judgments
 from tstbench.datasets_scripts.load import load_test_set
+from tstbench.files import process_folder
 from tstbench.pipelines.comparison import Compared, Comparison
 from tstbench.pipelines.ranking import Bootstrapped
 from tstbench.pipelines.report import SystemInfo
 from tstbench.pipelines.report_files import read_report, write_report
-from tstbench.scratch import process_folder
 from tstbench.spaces.leaderboard.correlation import correlate
 from tstbench.spaces.leaderboard.data import Results
 from tstbench.spaces.leaderboard.download import download

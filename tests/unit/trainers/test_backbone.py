@@ -168,7 +168,7 @@ def test_transformers_reads_what_is_written(family, text, tmp_path):
     card = json.loads((out / "backbone.json").read_text())
     assert card["n_sentences"] == 200
     assert "knows no more" in (out / "README.md").read_text()
-    there = [path for path in (tmp_path / "run").rglob("*") if path.is_file()]
+    there = [path for path in (tmp_path / "run").rglob("[!.]*") if path.is_file()]
     assert there == [mine], "nothing is left behind, and nothing else removed"
     train_backbone(few, family, replace(config, steps=1), out, Run(device="cpu"))  # replaces it
 

@@ -215,7 +215,7 @@ def test_from_the_command_line_to_a_score(tmp_path, capsys):
     )
     curve = [json.loads(line) for line in (out / "curve.jsonl").read_text().splitlines()]
     assert [row["step"] for row in curve if "validation/selection" not in row] == list(range(1, 23))
-    assert list((tmp_path / "tstbench-home" / "runs").iterdir()) == [], "nothing is left behind"
+    assert list((tmp_path / "tstbench-home" / "runs").glob("[!.]*")) == [], "nothing is left behind"
     predictions = tmp_path / "p.jsonl"
     code, _, err = command_line(
         capsys, "transfer", out, "--direction", BACK, "--out", predictions, "--device", "cpu"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
+
+from places import ROOT
 
 from .kill import Place
 
@@ -47,7 +48,7 @@ outputs = {{ "{DIRECTION}" = "ours.txt" }}
 
 def _suite(place: Place) -> None:
     (place.work / "suite.toml").write_text(SUITE, "utf-8")
-    sources = Path(__file__).resolve().parents[2] / "datasets_scripts/mini/data/test.0"
+    sources = ROOT / "datasets_scripts/mini/data/test.0"
     lines = sources.read_text("utf-8").splitlines()
     text = "".join(f"{line.split(chr(9))[0]} !\n" for line in lines)
     (place.work / "ours.txt").write_text(text, "utf-8")

@@ -161,7 +161,10 @@ def test_a_p_value_by_hand():
     assert p_value(1.0, np.array([2 - 1e-9, 9.0])) == (1 + 1) / (2 + 1)
     # Rounding does not decide: 0.1 + 0.2 is not 0.3 to the last digit.
     assert p_value(0.3, np.array([0.6 - 1e-15, 0.3])) == (1 + 1) / (2 + 1)
+    assert p_value(1.0, np.array([9.0])) == 1
     assert np.isnan(p_value(1.0, np.zeros(0)))
+    with np.errstate(all="raise"):
+        assert np.isnan(p_value(np.inf, np.array([np.inf])))
     rows = np.array([[0.0, 1, 2, 5], [0.0, 1, 2, np.nan], [1.0, 1, 1, 1]])
     found = p_values(np.array([2.0, 2.0, 1.0]), rows)
     assert found == pytest.approx([3 / 5, np.nan, 1 / 5], nan_ok=True)

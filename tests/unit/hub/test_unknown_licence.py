@@ -43,7 +43,7 @@ def line(record):
 def built_manners(tmp_path, capsys, data):
     folder = tmp_path / "built"
     assert command_line(capsys, "build", "manners", "--data", data, "--out", folder)[0] == 0
-    files = {str(p.relative_to(folder)): p for p in folder.rglob("*") if p.is_file()}
+    files = {str(p.relative_to(folder)): p for p in folder.rglob("[!.]*") if p.is_file()}
     start = min(files, key=len).rpartition("/")[0]
     return {path.removeprefix(f"{start}/"): found for path, found in files.items()}
 

@@ -5,10 +5,11 @@
 
 A change turns a comparison or a sum around, adds one to a number, or swaps ``and`` and ``or``,
 ``True`` and ``False``, ``min`` and ``max``. The tests that execute its line run on a copy of the
-tree, quickest first, up to ``--seconds`` of them; which lines a test executes is measured once for
-all rooms that are named. The record ``sample/<room>.json`` is kept in the
-repository: after tests were merged or dropped, ``--again`` tries its changes anew, at most ``-n``
-of them, and fails if fewer are noticed.
+tree, quickest first, up to ``--seconds`` of them: a test that alone takes longer runs only where it
+is the quickest, and what is slow or needs a browser never does. Which lines a test executes is
+measured once for all rooms that are named. The record ``sample/<room>.json``, which names
+``--tests`` if not all were tried, is kept in the repository: after tests were merged or dropped,
+``--again`` tries its changes anew, at most ``-n`` of them, and fails if fewer are noticed.
 """
 
 from __future__ import annotations
@@ -296,6 +297,7 @@ def main() -> None:
         print("\n".join(report(room, done)), flush=True)
         if known is None:
             head = {"room": room, "seed": given.seed, "seconds": given.seconds}
+            head |= {"tests": given.tests} if given.tests else {}
             text = json.dumps({**head, "changes": [asdict(one) for one in done]}, indent=1)
             record.parent.mkdir(exist_ok=True)
             record.write_text(text + "\n", "utf-8")

@@ -11,6 +11,7 @@ import os
 import shutil
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -52,12 +53,12 @@ class Entry:
     @property
     def size(self) -> int:
         """Bytes of its files; a link counts as itself."""
-        return sum(file.lstat().st_size for file in _files(self.path))
+        return sum(one.st_size for one in _facts(self.path))
 
     @property
     def last_used(self) -> date:
         """When one of its files was last read or written, as far as the file system tells."""
-        facts = [file.lstat() for file in _files(self.path)] or [self.path.lstat()]
+        facts = _facts(self.path) or [self.path.lstat()]
         return date.fromtimestamp(max(max(one.st_atime, one.st_mtime) for one in facts))
 
 
@@ -184,11 +185,13 @@ def _scores() -> Iterator[Entry]:
 
 
 def _temporary() -> Iterator[Entry]:
-    """What killed processes left."""
-    for folder in sorted(home().rglob(f"{TEMPORARY}*")):
-        if time.time() - folder.lstat().st_mtime > _DAY:
-            name = folder.relative_to(home()).as_posix()
-            yield Entry("temporary", name, folder, "unfinished")
+    """What killed processes left; those of processes at work come and go meanwhile."""
+    for place, names, _ in os.walk(home()):
+        for folder in (Path(place, name) for name in names if name.startswith(TEMPORARY)):
+            with suppress(FileNotFoundError):
+                if time.time() - folder.lstat().st_mtime > _DAY:
+                    name = folder.relative_to(home()).as_posix()
+                    yield Entry("temporary", name, folder, "unfinished")
 
 
 def _children(folder: Path) -> list[Path]:
@@ -205,6 +208,15 @@ def _files(path: Path) -> list[Path]:
     if path.is_symlink() or path.is_file():
         return [path]
     return [Path(folder, name) for folder, _, names in os.walk(path) for name in names]
+
+
+def _facts(path: Path) -> list[os.stat_result]:
+    """Of the files below a folder, without those that another process takes away meanwhile."""
+    found = []
+    for file in _files(path):
+        with suppress(FileNotFoundError):
+            found.append(file.lstat())
+    return found
 
 
 def _first_row(file: Path) -> dict[str, Any]:

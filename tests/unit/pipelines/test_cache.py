@@ -2,13 +2,15 @@
 
 import os
 import shutil
+import threading
 
 import pytest
 from own_data import write_lines, write_manners
 from prepared import command_line, refusal
 
-from tstbench.files import TEMPORARY
+from tstbench.files import TEMPORARY, temporary_folder
 from tstbench.metrics.scorers.artefacts import SCORERS, find
+from tstbench.pipelines.cache import entries
 
 
 @pytest.fixture
@@ -124,6 +126,25 @@ def test_half_written_models_go_only_when_old(used, capsys):
     assert command_line(capsys, "cache", "prune", "--yes")[0] == 0
     left = sorted(path.relative_to(used).as_posix() for path in used.rglob(f"{TEMPORARY}*"))
     assert left == [f"fingerprints/{TEMPORARY}now", f"scorers/objects/{TEMPORARY}now"]
+
+
+def test_the_list_can_be_made_while_other_processes_write(tstbench_home):
+    (tstbench_home / "scores").mkdir(parents=True)
+    ended = threading.Event()
+
+    def write():
+        while not ended.is_set():
+            with temporary_folder(tstbench_home / "scores" / "new"):
+                pass
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        for _ in range(50):
+            assert entries() == []
+    finally:
+        ended.set()
+        writer.join()
 
 
 def test_an_empty_home_is_no_error(tstbench_home, capsys):

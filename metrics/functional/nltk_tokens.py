@@ -9,16 +9,15 @@ remembered: a million sentences have few different words.
 from __future__ import annotations
 
 import sys
+import threading
 from functools import lru_cache
 from importlib import import_module
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec, module_from_spec
-from threading import Lock
 from typing import Any, cast
 
 _CLOSING = "])}>\"'»”’"  # what NLTK allows between the final period and the end of the line
 _WORD = "a"  # stands for any neighbour
-_IMPORTING = Lock()
 _SPLIT = {"cannot", "gimme", "gonna", "gotta", "lemme", "wanna"}  # NLTK's contractions of letters
 
 
@@ -49,20 +48,19 @@ def _tokenize(text: str) -> list[str]:
 def _tokenizer() -> Any:
     """NLTK's own. Its packages are not executed: they import SciPy and scikit-learn, two seconds.
 
-    They are forgotten again, so that whoever imports NLTK gets it whole.
+    They are forgotten again, so that whoever imports NLTK gets it whole. Another thread might
+    import it at this moment: where there is one, nothing is left out.
     """
-    with _IMPORTING:
-        whole = "nltk" in sys.modules
-        if not whole:
-            for package in ("nltk", "nltk.tokenize"):
-                spec = cast(ModuleSpec, find_spec(package))
-                sys.modules[package] = module_from_spec(spec)
-        try:
-            return import_module("nltk.tokenize.destructive").NLTKWordTokenizer()
-        finally:
-            for name in [] if whole else [*sys.modules]:
-                if name.split(".")[0] == "nltk":
-                    del sys.modules[name]
+    whole = "nltk" in sys.modules or threading.active_count() > 1
+    try:
+        for package in () if whole else ("nltk", "nltk.tokenize"):
+            spec = cast(ModuleSpec, find_spec(package))
+            sys.modules[package] = module_from_spec(spec)
+        return import_module("nltk.tokenize.destructive").NLTKWordTokenizer()
+    finally:
+        for name in [] if whole else [*sys.modules]:
+            if name.split(".")[0] == "nltk":
+                del sys.modules[name]
 
 
 @lru_cache(maxsize=1 << 16)

@@ -106,6 +106,17 @@ def test_the_tokenizer_comes_without_the_rest_of_nltk():
     assert sys.modules["nltk"] is here
 
 
+def test_another_thread_that_imports_nltk_meanwhile_gets_it_whole():
+    code = (
+        "import sys, threading; from tstbench.metrics.functional.nltk_tokens import nltk_tokens\n"
+        "thread = threading.Thread(target=nltk_tokens, args=('it is.',)); thread.start()\n"
+        "while 'nltk' not in sys.modules: pass\n"
+        "from nltk import word_tokenize; import nltk.metrics\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_no_other_word_of_letters_is_split_by_nltk():
     """Should NLTK learn another contraction, it must be taken over."""
     joined = [

@@ -14,6 +14,7 @@ import hashlib
 import json
 import os
 import re
+import secrets
 import shutil
 import stat
 import sys
@@ -199,10 +200,13 @@ def _moving(path: Path) -> Iterator[Path]:
 
 
 def _put_back(old: Path, path: Path) -> None:
-    if os.path.lexists(path):
-        shutil.rmtree(old, ignore_errors=True)
-    elif old.exists():
-        old.replace(path)
+    if not os.path.lexists(path):
+        if old.exists():
+            old.replace(path)
+        return
+    shutil.rmtree(old, ignore_errors=True)
+    if old.exists():  # folders in it are another user's: the next writer needs the name
+        old.replace(path.with_name(f"{TEMPORARY}{secrets.token_hex(4)}"))
 
 
 def restore(path: Path) -> None:

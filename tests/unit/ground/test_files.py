@@ -396,6 +396,18 @@ def test_two_users_of_one_folder_take_turns(shared):
     assert names(shared) == ["system"]
 
 
+def test_what_a_user_may_not_remove_keeps_nobody_from_writing_again(shared):
+    with atomic_folder(shared / "system", ours=is_ours) as new:
+        fill(new, "old")
+        (new / "pages").mkdir(mode=0o755)
+        (new / "pages" / "one.html").touch()
+    for content in ("new", "newest"):
+        assert as_nobody(put_folder, shared / "system", content) == 0
+        assert (shared / "system" / OURS).read_text() == content
+    (left,) = names(shared, hidden=True)
+    assert left.startswith(TEMPORARY)
+
+
 def test_a_lock_in_a_folder_like_tmp_keeps_nobody_out(shared):
     shared.chmod(0o1777)  # sticky: nobody removes, or "makes" again, somebody else's file
     lock_briefly(shared / "system")

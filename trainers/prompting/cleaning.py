@@ -76,7 +76,7 @@ _LABELS = (
     *("output", "answer", "response", "result", "rewrite", "sentence", "text"),
     *("rewritten", "revised", "modified"),
 )
-_NOUN = r"(?:\ (?:sentence|text|version|style|rewrite))?"
+_NOUN = r"\ (?:sentence|text|version|style|rewrite)"
 _OF = r"(?:\ of\ (?:the|this|your)\ (?:\w+\ )?(?:sentence|text|comment))?(?:\ (?:is|would\ be))?"
 # Corner and low marks too: Japanese, German, Polish, French, Danish and Swiss.
 _QUOTES = ('""', "“”", "''", "‘’", "``", "«»", "»«", "‹›", "„“", "„”", "‚‘", "‚’", "「」", "『』")
@@ -139,11 +139,12 @@ def label_v3(text: str, about: Context) -> str:
     'the food was good .'
     >>> label_v3("The positive version of the negative sentence is: the food was good .", about)
     'the food was good .'
-    >>> label_v3("Tip: go there .", about)
-    'Tip: go there .'
+    >>> label_v3("The answer is: go there .", about)
+    'The answer is: go there .'
     """
     names = sorted([*_LABELS, *about.styles], key=len, reverse=True)
-    label = rf"(?:an?\ |the\ )?(?:{'|'.join(map(re.escape, names))}){_NOUN}{_OF}"
+    name = f"(?:{'|'.join(map(re.escape, names))})"
+    label = rf"(?:{name}(?:{_NOUN})?|(?:an?\ |the\ )?{name}{_NOUN}{_OF})"
     found = re.match(rf"\s*(?:\*\*)?{label}(?:\*\*)?\s*:(?:\*\*)?\s*", text, re.IGNORECASE)
     if found is None or not text[found.end() :].strip():
         return text
@@ -152,10 +153,10 @@ def label_v3(text: str, about: Context) -> str:
     return text[found.end() :]
 
 
-def first_line_v3(text: str, about: Context) -> str:  # noqa: ARG001 - as all rules
+def first_line_v3(text: str, about: Context) -> str:
     r"""Of several lines, the first that is not empty and does not end in a colon.
 
-    Only line feeds end lines, as in files.
+    Only line feeds end lines, as in files. A rewrite may end in a colon if its source does.
 
     >>> first_line_v3("\nThe food was good.\n\nNote: I changed one word.", Context("x"))
     'The food was good.'
@@ -165,7 +166,8 @@ def first_line_v3(text: str, about: Context) -> str:  # noqa: ARG001 - as all ru
     'The food\u2028was good.'
     """
     lines = [line.strip() for line in re.split(r"[\r\n]", text) if line.strip()]
-    told = [line for line in lines if not line.endswith(":")]
+    colon = about.source.rstrip().endswith(":")
+    told = [line for line in lines if colon or not line.endswith(":")]
     return (told or lines)[0] if len(lines) > 1 else text
 
 

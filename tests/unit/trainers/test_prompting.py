@@ -272,6 +272,8 @@ NEGATIVE = Context("the food was never good .", ("negative", "positive"))
         ("A positive version of the negative sentence: So good.", "So good.", ["label-v3"]),
         ("The positive version of your sentence is: So good.", "So good.", ["label-v3"]),
         ("The text of the menu: So good.", "The text of the menu: So good.", []),
+        ("The result: so good.", "The result: so good.", []),
+        ("Answer is: so good.", "Answer is: so good.", []),
         ("So good.\u2028\nNote: one word.", "So good.", ["first-line-v3"]),
         ("'It's good.'", "It's good.", ["quotes-v2"]),
         ("‘It’s good.’", "It’s good.", ["quotes-v2"]),
@@ -296,6 +298,8 @@ def test_cleaning(raw, text, rules):
 def test_what_the_source_has_too_stays():
     for text in ('"so it is ."', "sure , i will not come .", "text: i was late .", "1. so it is ."):
         assert clean(text, tuple(RULES), Context(text)).text == text
+    colon = "I suggest this:\n\nNote: it is formal."
+    assert clean(colon, tuple(RULES), Context("do this :")).text == "I suggest this:"
     refusal = "i'm sorry , but i can't help you ."
     assert clean(refusal, tuple(RULES), Context("i'm sorry , but i can't help .")).text == refusal
 

@@ -38,7 +38,7 @@ def make_models(job: Job) -> Models:
     """Put the scorers of the benchmark's profile where ``evaluate`` finds them."""
     direction = job.test_set.direction
     encoder = load_encoder(ENCODER, LAYER).folder
-    data = load_styles(direction.dataset)
+    data = load_styles(direction.dataset, cleaning="raw")  # as PPL's protocol has it
     language_model = train_style_language_model(data, direction.target_style)
     classifier = store_random_head(encoder, "classifier", direction.dataset, data.styles, seed=0)
     acceptability = store_random_head(

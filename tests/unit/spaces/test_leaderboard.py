@@ -2,6 +2,7 @@
 
 import json
 import random
+import shutil
 from dataclasses import replace
 from threading import Event
 
@@ -426,6 +427,10 @@ class TestResults:
         go.set()
         assert results.board().unread == results.so_far().unread == 0
         assert ranks.ranking(results.board(), there)[0] is ranking, "whatever else was read"
+        shutil.rmtree(root / THERE / "a")
+        write(root, report("a", {"acc": 61.0}, THERE))
+        (there,) = settings((changed := results.board()).of(THERE))
+        assert ranks.ranking(changed, there)[0] is not ranking
         assert [e.direction.name for e in results.so_far().entries] == [THERE, THERE, BACK, BACK]
         shown = render(results.so_far(), Query.parse({"direction": BACK}), RankCache())
         assert (shown.pending, "read" in Page(shown.html).text.split("Rank")[0]) == (False, False)

@@ -6,6 +6,7 @@ import socket
 import urllib.error
 import urllib.parse
 import urllib.request
+from threading import Event
 
 import pytest
 from leaderboard_pages import Page
@@ -61,6 +62,25 @@ def test_a_page_that_waits_gets_the_view_again_only_where_something_changed(root
         assert served.view({"known": first["revision"]}) == {**first, "html": ""}
     assert results.board().unread == 0
     assert "ours" in served.view({"known": first["revision"]})["html"]
+
+
+def test_a_page_that_waits_for_tests_gets_the_view_once_they_are_there(root, monkeypatch):
+    pytest.importorskip("gradio")
+    from tstbench.spaces.leaderboard import page, ranks
+
+    for name in ("ours", "theirs"):
+        write(root, report(name, {"acc": 1.0}))
+    monkeypatch.setattr(ranks, "_PATIENCE", 0)
+    served = page.Page(data.Results(root))
+    served._ranks._pool.submit((go := Event()).wait, 60)
+    first = served.view({})
+    asked = {"known": first["revision"]}
+    assert (first["pending"], served.view(asked)["html"]) == (True, "")
+    go.set()
+    served._ranks._pool.submit(str).result(60)  # the last in its row
+    there = served.view(asked)
+    assert (there["pending"], there["revision"]) == (False, first["revision"])
+    assert "theirs" in there["html"]
 
 
 class TestServed:

@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, mkdtemp
 from typing import Any, BinaryIO
 
 from filelock import FileLock, Timeout
@@ -94,9 +94,14 @@ def temporary_folder(beside: Path | None = None) -> Iterator[Path]:
 @cache
 def process_folder() -> Path:
     """A temporary folder that lasts as long as this process."""
-    held = TemporaryDirectory(prefix="tstbench-", ignore_cleanup_errors=True)
-    atexit.register(held.cleanup)
-    return Path(held.name)
+    folder, process = Path(mkdtemp(prefix="tstbench-")), os.getpid()
+
+    def remove() -> None:
+        if os.getpid() == process:  # and not when a fork of it ends
+            shutil.rmtree(folder, ignore_errors=True)
+
+    atexit.register(remove)
+    return folder
 
 
 def sync(path: Path) -> None:

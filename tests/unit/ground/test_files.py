@@ -300,6 +300,17 @@ def test_a_temporary_folder_is_gone_though_its_removal_was_interrupted(tmp_path,
     assert list(tmp_path.iterdir()) == []
 
 
+def test_the_folder_of_a_process_outlives_its_forks_and_not_itself():
+    code = (
+        "import os, sys; from tstbench.files import process_folder; print(process_folder())\n"
+        "sys.stdout.flush(); child = os.fork()\n"
+        "if child: os.waitpid(child, 0); print(process_folder().is_dir())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    folder, there = done.stdout.splitlines()
+    assert (there, Path(folder).exists()) == ("True", False)
+
+
 def test_everything_is_on_the_disk_before_and_after_it_gets_its_name(tmp_path, monkeypatch):
     """Files and folders before the move, the names in their folder after it."""
     if not Path("/proc/self/fd").is_dir():

@@ -215,9 +215,12 @@ def _put_back(old: Path, path: Path) -> None:
 
 
 def restore(path: Path) -> None:
-    """Put back a folder whose writer was killed between two moves, before it is read."""
+    """Put back a folder whose writer was killed between two moves, before it is read.
+
+    Where nothing has to be put back nothing is written: readers may have no right to.
+    """
     path = path.resolve()  # as when it was written
-    if os.path.lexists(_old(path)):
+    if os.path.lexists(_old(path)) and not os.path.lexists(path):
         with _moving(path):
             pass
 

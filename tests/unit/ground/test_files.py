@@ -555,3 +555,12 @@ def test_another_file_of_the_same_size_and_time_has_another_state(tmp_path):
     assert file_state(first) != before
     first.unlink()
     assert file_state(first) == f"{first} absent"
+
+
+def test_a_whole_folder_is_read_without_a_lock(tmp_path):
+    """Readers may have no right to write there."""
+    folder, left = tmp_path / "kept", tmp_path / ".kept.tstbench-old"
+    folder.mkdir()
+    left.mkdir()
+    restore(folder)
+    assert names(tmp_path, hidden=True) == [left.name]

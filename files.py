@@ -2,8 +2,8 @@
 
 A file or folder appears under its final name only when it is complete: a crash, a full disk or a
 Ctrl-C leaves either the old content or the new, never a mixture. A killed process may leave a
-hidden temporary folder beside it, which ``tstbench cache prune`` removes from ``$TSTBENCH_HOME``
-after a day; the hidden files of locks stay.
+hidden temporary folder or lock beside it, which ``tstbench cache prune`` removes from
+``$TSTBENCH_HOME`` after a day.
 """
 
 from __future__ import annotations
@@ -285,8 +285,8 @@ def lock(
 ) -> Iterator[bool]:
     """One process at a time, whoever its user is; who waits for two seconds is told.
 
-    The system frees it when its holder ends, however that ends. Its hidden file stays: another
-    process may have opened it to wait.
+    The system frees it when its holder ends, however that ends; its hidden file is left only where
+    the holder was killed.
 
     Args:
         path: of what is protected; it need not exist.
@@ -316,6 +316,9 @@ def lock(
     try:
         yield held.is_locked
     finally:
+        if held.is_locked:
+            with suppress(OSError):  # Windows; a folder of somebody else
+                Path(held.lock_file).unlink()  # who opened it to wait sees that, and opens anew
         held.release()
 
 

@@ -39,10 +39,12 @@ def tstbench(folder, *arguments):
 
 
 def content(folder):
+    """All files but hidden ones, and those in what killed processes were writing."""
+    found = {path.relative_to(folder): path for path in folder.rglob("*") if path.is_file()}
     return {
-        path.relative_to(folder).as_posix(): path.read_bytes()
-        for path in folder.rglob("*")
-        if path.is_file() and not path.name.startswith(".")
+        name.as_posix(): path.read_bytes()
+        for name, path in found.items()
+        if not any(part.startswith(".") for part in name.parts)
     }
 
 

@@ -125,7 +125,8 @@ def differences(found: Tree, expected: Tree) -> list[str]:
 def litter(tree: Tree) -> list[str]:
     """What nobody asked for, even of an undisturbed run."""
     places = [n for n in tree if n.startswith("tmp/") and n.count("/") == 1 and not _is_lock(n)]
-    return [f"left behind: {name}" for name in {*places, *filter(is_temporary, tree)}]
+    locks = filter(_is_lock, tree)
+    return [f"left behind: {name}" for name in {*places, *locks, *filter(is_temporary, tree)}]
 
 
 def is_temporary(name: str) -> bool:

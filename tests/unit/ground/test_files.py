@@ -57,9 +57,9 @@ def put_folder(path, content):
 
 
 def names(folder, *, hidden=False):
-    """What is in a folder; with ``hidden``, what begins with a dot, but for locks."""
+    """What is in a folder; with ``hidden``, what begins with a dot."""
     found = (path.name for path in folder.iterdir())
-    return sorted(n for n in found if n.startswith(".") == hidden and not n.endswith(".lock"))
+    return sorted(n for n in found if n.startswith(".") == hidden)
 
 
 # -- whole or not at all -------------------------------------------------------------------------
@@ -464,9 +464,13 @@ def test_the_lock_of_a_killed_process_is_free(tmp_path):
     child = holder(path)
     with lock(path, wait=False) as free, lock(path, "other", wait=False) as other:
         assert (free, other) == (False, True)
+    with lock(path, wait=False) as free:
+        assert not free, "who was refused took the file away"
+    assert names(tmp_path, hidden=True) == [".answers.change.lock"]
     child.kill()
     child.join()
     lock_briefly(path)
+    assert names(tmp_path, hidden=True) == []
 
 
 def test_a_forked_process_that_lives_on_keeps_no_lock(tmp_path):

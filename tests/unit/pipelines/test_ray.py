@@ -26,7 +26,7 @@ system = "reference-2"
 
 
 def files(folder):
-    found = (path for path in folder.rglob("*") if path.is_file() and path.suffix != ".lock")
+    found = (path for path in folder.rglob("*") if path.is_file())
     return sorted(path.relative_to(folder) for path in found)
 
 

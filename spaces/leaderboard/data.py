@@ -187,6 +187,11 @@ class Results:
             Thread(target=self.board, kwargs={"behind": True}, daemon=True).start()
         return board
 
+    def directions(self) -> list[str]:
+        """The names of the directions that have reports, read or not, the ranking's first."""
+        reports = (path for path in _stamps(self.root) if path.endswith("/report.json"))
+        return [_direction_name(paths[0]) for paths in _in_order(reports)]
+
     def read_behind(self, patience: float = 0.25) -> None:
         """Read in another thread, and wait a moment: a small folder has been read then."""
         self._board = self._made({}, "none", unread=1)  # nobody knows yet how many
@@ -330,10 +335,14 @@ def _is_folder(item: os.DirEntry[str]) -> bool:
 def _in_order(reports: Iterable[str]) -> list[Sequence[str]]:
     """The reports of each direction, in the order in which a page without a choice shows them."""
     known = {name: place for place, name in enumerate(DIRECTIONS)}
-    found = groupby(reports, key=lambda path: "/".join(path.split("/")[-4:-2]))
+    found = groupby(reports, key=_direction_name)
     groups = [(name, tuple(paths)) for name, paths in found]
     groups.sort(key=lambda group: (-len(group[1]), known.get(group[0], len(known))))
     return [paths for _, paths in groups]
+
+
+def _direction_name(report: str) -> str:
+    return "/".join(report.split("/")[-4:-2])
 
 
 def _read_one(path: str) -> Report | str:

@@ -70,7 +70,7 @@ class Desk:
     @property
     def first(self) -> str:
         """The direction that the ranking opens on, if it can be submitted to."""
-        shown = (direction.name for direction in self.results.so_far().directions)
+        shown = self.results.directions()  # the port opens before the reports have been read
         return next((name for name in shown if name in self.directions), self.directions[0])
 
     def take(

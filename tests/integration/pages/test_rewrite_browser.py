@@ -157,7 +157,7 @@ def test_answers_come_as_they_are_ready_and_a_newer_sentence_wins(slow_url, gate
     assert "first hot ." in re.sub(r"\s+", " ", card(page, "better").inner_text()).replace(
         "cold hot", "hot"
     )
-    assert "Rewriting" in card(page, "slow").inner_text()
+    card(page, "slow").get_by_text("Rewriting").wait_for()
     other = visit(slow_url)
     other.wait_for_selector("#form:not([hidden])")
     rewrite(other, "second cold .")

@@ -462,12 +462,16 @@ class TestResults:
         assert first.title == render(results.board(), Query(), RankCache()).title
 
     def test_nothing_is_read_behind_while_a_view_is_made(self, root, monkeypatch):
+        pytest.importorskip("gradio")
+        from tstbench.spaces.leaderboard.submit_desk import Desk
+
         monkeypatch.setattr(data, "_PATIENCE", 60)
         write(root, report("a", {"acc": 50.0}))
         results = Results(root)
         with results.serving():
             results.read_behind(patience=0.5)
             assert (results.so_far().unread, results._reports) == (1, {})
+            assert Desk(results, None, None, (BACK, THERE)).first == THERE
         assert results.board().unread == 0
 
     def test_a_query_is_data(self):

@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     def action(name: str, what: str) -> argparse.ArgumentParser:
         return actions.add_parser(name, help=what, description=f"{what[0].upper()}{what[1:]}.")
 
-    _add_build(action("build", "write every artefact as a git repository"))
+    _add_build(action("build", "write every artefact as a folder with a manifest"))
     serve = action("serve", "serve the folder over the Hub's protocol")
     serve.add_argument("root", type=Path, help=_ROOT)
     add_address(serve, 8090)

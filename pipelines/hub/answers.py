@@ -1,22 +1,37 @@
 """The answers of the Hub's reading endpoints, computed from the repositories of a hub folder.
 
-This module does not know HTTP. A path from a URL is only looked up among the names that git
-lists and never joined to a folder, so no address can lead out of the repositories.
+This module does not know HTTP. A path from a URL is only looked up among the names that the
+manifest lists and never joined to a folder, so no address can lead out of the repositories. Each
+repository has one revision, what was built last: ``main``, its tags, and its commit id.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from ...errors import InputError
+from ...files import git_blob_id
 from ...untrusted import parse_yaml
-from .repositories import EMPTY, Entry, Repository, find_repository, list_repositories
+from .manifest import MANIFEST, Repository, find_repository, list_repositories
 
 Json = dict[str, Any]
+DATE = "2025-01-01T00:00:00.000Z"  # of every revision: equal content has equal answers
+LARGE = (".arpa", ".arrow", ".bin", ".npy", ".npz", ".onnx", ".parquet", ".safetensors")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One file as the Hub lists it."""
+
+    path: str
+    size: int  # bytes
+    oid: str  # git's id of its content; of a large file, of its pointer
+    sha256: str | None = None  # of a large file
 
 
 class NotFoundError(Exception):
@@ -36,39 +51,65 @@ def repository(root: Path, kind: str, repo_id: str) -> Repository:
 
 
 def commit_of(repo: Repository, revision: str) -> str:
-    """The commit id, or ``RevisionNotFound``."""
-    commit = repo.resolve(revision)
-    if commit is None:
-        raise NotFoundError("RevisionNotFound", f"Invalid rev id: {revision}")
-    return commit
+    """The commit id of a branch, tag or (abbreviated) commit id, or ``RevisionNotFound``."""
+    commit = repo.commit
+    if revision in ("main", *repo.manifest().tags) or (
+        len(revision) >= _SHORTEST and commit.startswith(revision)
+    ):
+        return commit
+    raise NotFoundError("RevisionNotFound", f"Invalid rev id: {revision}")
 
 
-def entry_of(repo: Repository, commit: str, path: str) -> Entry:
-    """One file of a commit, or ``EntryNotFound``."""
-    entry = repo.files(commit).get(path)
+_SHORTEST = 7  # digits of an abbreviated commit id
+
+
+def entry_of(repo: Repository, path: str) -> Entry:
+    """One file, or ``EntryNotFound``."""
+    entry = entries_of(repo).get(path)
     if entry is None:
         raise NotFoundError("EntryNotFound", f"Entry not found: {path}")
     return entry
 
 
+def entries_of(repo: Repository) -> dict[str, Entry]:
+    """Every file by path, the manifest too."""
+    return _entries(repo, repo.commit)
+
+
+@lru_cache(maxsize=512)  # by its commit; a hub folder has some dozens
+def _entries(repo: Repository, _commit: str) -> dict[str, Entry]:
+    files = repo.manifest().files
+    found = {}
+    for path in sorted({*files, MANIFEST}):
+        if path.endswith(LARGE):
+            file = files[path]
+            pointer = _POINTER.format(sha256=file.sha256, size=file.size).encode()
+            found[path] = Entry(path, file.size, git_blob_id(pointer), file.sha256)
+        else:
+            content = repo.source(path).read_bytes()
+            found[path] = Entry(path, len(content), git_blob_id(content))
+    return found
+
+
+_POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:{sha256}\nsize {size}\n"
+
+
 def info(repo: Repository, commit: str, *, blobs: bool = False) -> Json:
     """``GET /api/{kind}s/{id}[/revision/{rev}]``."""
-    entries = repo.files(commit)
-    history = repo.history(commit)
-    card = card_of(repo, entries)
-    siblings: list[Json] = [{"rfilename": path} for path in sorted(entries)]
+    entries = entries_of(repo).values()
+    card = card_of(repo)
+    siblings: list[Json] = [{"rfilename": entry.path} for entry in entries]
     if blobs:
         siblings = [
-            {"rfilename": e.path, "size": e.size, "blobId": e.blob, **_lfs(e)}
-            for e in sorted(entries.values(), key=lambda e: e.path)
+            {"rfilename": e.path, "size": e.size, "blobId": e.oid, **_lfs(e)} for e in entries
         ]
     answer = {
         "_id": commit[:24],
         "id": repo.repo_id,
         "author": repo.repo_id.split("/")[0],
         "sha": commit,
-        "lastModified": _time(history[0][1]),
-        "createdAt": _time(history[-1][1]),
+        "lastModified": DATE,
+        "createdAt": DATE,
         "private": False,
         "gated": False,
         "disabled": False,
@@ -91,17 +132,16 @@ def listing(root: Path, kind: str, *, author: str = "", search: str = "") -> lis
     """``GET /api/{kind}s?author=&search=``."""
     answers = []
     for repo in list_repositories(root):
-        commit = repo.resolve()
         wanted = repo.kind == kind and (not author or repo.repo_id.startswith(f"{author}/"))
-        if wanted and commit and search.lower() in repo.repo_id.lower():
-            answers.append(info(repo, commit))
+        if wanted and search.lower() in repo.repo_id.lower():
+            answers.append(info(repo, repo.commit))
     return answers
 
 
-def tree(repo: Repository, commit: str, folder: str, *, recursive: bool) -> list[Json]:
+def tree(repo: Repository, folder: str, *, recursive: bool) -> list[Json]:
     """``GET .../tree/{rev}/{folder}``: the folders, then the files, below one folder."""
     prefix = f"{folder.strip('/')}/" if folder.strip("/") else ""
-    below = [e for path, e in sorted(repo.files(commit).items()) if path.startswith(prefix)]
+    below = [e for path, e in entries_of(repo).items() if path.startswith(prefix)]
     if prefix and not below:
         raise NotFoundError("EntryNotFound", f"Entry not found: {folder}")
     deep = [e for e in below if "/" in e.path[len(prefix) :]]
@@ -116,9 +156,9 @@ def tree(repo: Repository, commit: str, folder: str, *, recursive: bool) -> list
     return [*(_folder(path) for path in sorted(folders)), *(_file(e) for e in below)]
 
 
-def paths_info(repo: Repository, commit: str, paths: Iterable[str]) -> list[Json]:
+def paths_info(repo: Repository, paths: Iterable[str]) -> list[Json]:
     """``POST .../paths-info/{rev}``: those of the given paths that exist."""
-    entries = repo.files(commit)
+    entries = entries_of(repo)
     found = []
     for path in (path.strip("/") for path in paths):
         if path in entries:
@@ -130,28 +170,19 @@ def paths_info(repo: Repository, commit: str, paths: Iterable[str]) -> list[Json
 
 def refs(repo: Repository) -> Json:
     """``GET .../refs``."""
-    groups = {"branches": ("heads", repo.branches()), "tags": ("tags", repo.tags())}
-    answer: Json = {"converts": []}
-    for group, (place, commits) in groups.items():
-        answer[group] = [
-            {"name": name, "ref": f"refs/{place}/{name}", "targetCommit": commit}
-            for name, commit in commits.items()
-        ]
-    return answer
+
+    def ref(place: str, name: str) -> Json:
+        return {"name": name, "ref": f"refs/{place}/{name}", "targetCommit": repo.commit}
+
+    tags = [ref("tags", tag) for tag in repo.manifest().tags]
+    return {"converts": [], "branches": [ref("heads", "main")], "tags": tags}
 
 
-def commits(repo: Repository, commit: str) -> list[Json]:
-    """``GET .../commits/{rev}``, newest first."""
-    return [
-        {
-            "id": c,
-            "title": message,
-            "message": "",
-            "date": _time(date),
-            "authors": [{"user": "tstbench"}],
-        }
-        for c, date, message in repo.history(commit)
-    ]
+def commits(repo: Repository) -> list[Json]:
+    """``GET .../commits/{rev}``: the one that there is."""
+    title = f"Built by {repo.manifest().builder}"
+    authors = [{"user": "tstbench"}]
+    return [{"id": repo.commit, "title": title, "message": "", "date": DATE, "authors": authors}]
 
 
 def whoami(root: Path) -> Json:
@@ -159,31 +190,26 @@ def whoami(root: Path) -> Json:
     namespaces = sorted({repo.repo_id.split("/")[0] for repo in list_repositories(root)})
     return {
         "type": "user",
-        "id": EMPTY[:24],
+        "id": "0" * 24,
         "name": "local",
         "fullname": "Reader of a local hub folder",
-        "orgs": [{"type": "org", "id": EMPTY[:24], "name": name} for name in namespaces],
+        "orgs": [{"type": "org", "id": "0" * 24, "name": name} for name in namespaces],
         "auth": {"type": "access_token", "accessToken": {"role": "read", "displayName": "local"}},
     }
 
 
 def _file(entry: Entry) -> Json:
-    return {
-        "type": "file",
-        "path": entry.path,
-        "size": entry.size,
-        "oid": entry.blob,
-        **_lfs(entry),
-    }
+    facts = {"path": entry.path, "size": entry.size, "oid": entry.oid}
+    return {"type": "file", **facts, **_lfs(entry)}
 
 
 def _lfs(entry: Entry) -> Json:
-    if entry.pointer is None:
+    if entry.sha256 is None:
         return {}
-    pointer, size = entry.pointer, entry.pointer_size
+    pointer = _POINTER.format(sha256=entry.sha256, size=entry.size)
     # The two spellings of the checksum: `oid` in trees, `sha256` in the older answers.
-    facts = {"oid": pointer.sha256, "sha256": pointer.sha256, "size": pointer.size}
-    return {"lfs": {**facts, "pointerSize": size}}
+    facts = {"oid": entry.sha256, "sha256": entry.sha256, "size": entry.size}
+    return {"lfs": {**facts, "pointerSize": len(pointer)}}
 
 
 def _folder(path: str) -> Json:
@@ -195,11 +221,9 @@ def _stand_in(path: str) -> str:
     return hashlib.sha1(path.encode(), usedforsecurity=False).hexdigest()
 
 
-def card_of(repo: Repository, entries: Mapping[str, Entry]) -> Json:
+def card_of(repo: Repository) -> Json:
     """The YAML front matter of README.md as the Hub reads it; empty if there is none."""
-    if "README.md" not in entries:
-        return {}
-    parts = repo.read(entries["README.md"]).decode("utf-8", "replace").split("---\n", 2)
+    parts = repo.source("README.md").read_text("utf-8", "replace").split("---\n", 2)
     if len(parts) < 3 or parts[0].strip():
         return {}
     try:
@@ -212,7 +236,3 @@ def card_of(repo: Repository, entries: Mapping[str, Entry]) -> Json:
 def _tags(card: Json) -> list[str]:
     tags = card.get("tags") or []
     return [str(tag) for tag in tags] if isinstance(tags, list) else []
-
-
-def _time(seconds: int) -> str:
-    return datetime.fromtimestamp(seconds, tz=UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")

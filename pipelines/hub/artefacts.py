@@ -30,9 +30,8 @@ from .eval_results import About, DatasetRevision, model_index, result_files
 from .human_judgments import language_yaml, stage_judgments
 from .known_records import LICENSED, LicensedTextError
 from .known_schemas import rows_of
-from .repositories import find_repository
+from .manifest import find_repository, folder_files
 from .tasks import EVAL_FILE, eval_yaml
-from .writing import folder_files
 
 
 def trained_systems() -> dict[str, Path]:
@@ -94,11 +93,10 @@ def dataset_revision(root: Path, repo_id: str) -> DatasetRevision | None:
     Without its commit: the Hub will make one of its own.
     """
     repo = find_repository(root, "dataset", repo_id)
-    commit = repo.resolve() if repo else None
-    if repo is None or commit is None:
+    if repo is None:
         return None
-    entry = repo.files(commit)["fingerprint.json"]
-    return DatasetRevision(repo_id, None, json.loads(repo.read(entry))["fingerprints"])
+    told = json.loads(repo.source("fingerprint.json").read_bytes())
+    return DatasetRevision(repo_id, None, told["fingerprints"])
 
 
 def _model_files(root: Path, namespace: str, folder: Path, stored: Sequence[Stored]) -> Files:

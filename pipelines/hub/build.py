@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -16,45 +15,7 @@ from ...metrics.scorers.artefacts import find
 from ...metrics.scorers.portable import base_datasets
 from ...metrics.scorers.published import repository_name
 from ...talk import say
-from .one_writer import hub_lock
-from .repositories import Kind, Repository, find_repository, list_repositories
-from .writing import write_repository
-
-
-def link_local_names(root: Path | str) -> Path:
-    """Update ``<root>/local``; run there, ``load_dataset("tstbench/yelp")`` reads the folders.
-
-    Raises:
-        InputError: two repositories of different kinds share a name.
-    """
-    root = Path(root).expanduser().resolve()
-    with hub_lock(root):
-        return _link(root)
-
-
-def _link(root: Path) -> Path:
-    wanted: dict[str, Repository] = {}
-    for repository in list_repositories(root):
-        other = wanted.setdefault(repository.repo_id, repository)
-        if other is not repository:
-            raise InputError(
-                f"{repository.repo_id} is both a {other.kind} and a {repository.kind}: "
-                "one of them needs another name to be loadable from a folder"
-            )
-    view = root / "local"
-    for link in view.glob("*/*"):
-        if link.is_symlink() and f"{link.parent.name}/{link.name}" not in wanted:
-            link.unlink()
-    for repo_id, repository in wanted.items():
-        link = view / repo_id
-        target = Path(os.path.relpath(repository.path, link.parent))
-        if link.is_symlink() and link.readlink() == target:
-            continue
-        link.parent.mkdir(parents=True, exist_ok=True)
-        link.unlink(missing_ok=True)
-        link.symlink_to(target, target_is_directory=True)
-    return view
-
+from .manifest import Kind, find_repository, link_local_names, write_repository
 
 NAMESPACE = "tstbench"
 SPACES = ("leaderboard", "annotate", "rewrite")
@@ -72,6 +33,7 @@ class Artefact:
 
     kind: Kind
     name: str
+    builder: str
     source: Source
     tags: tuple[str, ...] = ()
 
@@ -97,7 +59,7 @@ def build(
     only: Collection[str] = (),
     report: Callable[[Built], None] | None = None,
 ) -> list[Built]:
-    """Write every artefact as a git repository in ``root``; an unchanged one gets no new commit.
+    """Write every artefact as a folder in ``root``; an unchanged one is left as it is.
 
     Args:
         root: the hub folder.
@@ -145,7 +107,7 @@ def build(
 def dataset_artefacts(sources: Mapping[str, Source]) -> Iterator[Artefact]:
     """Built dataset folders."""
     for name, source in sources.items():
-        yield Artefact("dataset", name, _existing(source))
+        yield Artefact("dataset", name, "dataset", _existing(source))
 
 
 def metric_artefacts(folder: Path) -> Iterator[Artefact]:
@@ -157,7 +119,8 @@ def metric_artefacts(folder: Path) -> Iterator[Artefact]:
     tag = f"v{version('evaluate')}"
     for script in sorted(folder.glob("*/*.py")):
         if script.stem == script.parent.name:
-            yield Artefact("space", script.stem, partial(_metric_files, script.parent), (tag,))
+            files = partial(_metric_files, script.parent)
+            yield Artefact("space", script.stem, "metric", files, (tag,))
 
 
 def _metric_files(folder: Path) -> Files:
@@ -170,13 +133,13 @@ def space_artefacts(folder: Path) -> Iterator[Artefact]:
     """The Spaces that people look at, if they exist."""
     for name in SPACES:
         if (folder / name / "app.py").exists():
-            yield Artefact("space", name, folder / name)
+            yield Artefact("space", name, "page", folder / name)
 
 
 def model_artefacts(sources: Mapping[str, Source]) -> Iterator[Artefact]:
     """Folders of trained models."""
     for name, source in sources.items():
-        yield Artefact("model", name, _existing(source))
+        yield Artefact("model", name, "model", _existing(source))
 
 
 def trained_scorers() -> dict[str, Path]:
@@ -218,9 +181,11 @@ def may_be_published(model: str, learned_from: Iterable[str]) -> bool:
 def _write(root: Path, namespace: str, artefact: Artefact) -> Built:
     repo_id = f"{namespace}/{artefact.name}"
     existing = find_repository(root, artefact.kind, repo_id)
-    before = existing.resolve("main") if existing else None
+    before = existing.commit if existing else None
     source = artefact.source() if callable(artefact.source) else artefact.source
-    commit = write_repository(root, artefact.kind, repo_id, source, tags=artefact.tags)
+    commit = write_repository(
+        root, artefact.kind, repo_id, source, builder=artefact.builder, tags=artefact.tags
+    )
     return Built(artefact.kind, repo_id, commit, commit != before)
 
 

@@ -19,12 +19,13 @@ does not know the corpus; it refuses by construction:
 from __future__ import annotations
 
 import codecs
+import io
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, partial
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, BinaryIO
 
 from ...datasets_scripts.corpora import parse_dataset
 from ...datasets_scripts.licensed_copies import copies
@@ -41,7 +42,6 @@ from .documents import (
 )
 from .known_files import check_known
 from .known_records import LICENSED, LicensedTextError, content_of, strings
-from .lfs import open_source
 from .quotes import SHORTEST, QuotedSentences
 
 VARIABLE = "TSTBENCH_GYAFC"
@@ -268,9 +268,13 @@ def _check_quotes(repo_id: str, files: Mapping[str, Path | bytes], copy: Path) -
             )
 
 
+def _opened(content: Path | bytes) -> BinaryIO:
+    return io.BytesIO(content) if isinstance(content, bytes) else content.open("rb")
+
+
 def _long_lines(content: Path | bytes) -> Iterator[str]:
     """Lines of an n-gram model with more words than n-grams have, a probability and a weight."""
-    with open_source(content) as stream:
+    with _opened(content) as stream:
         for line in stream:
             if len(line.split()) >= SHORTEST + 2:
                 yield line.decode(errors="ignore")
@@ -279,7 +283,7 @@ def _long_lines(content: Path | bytes) -> Iterator[str]:
 def _if_text(content: Path | bytes) -> Iterable[str]:
     """Weights that are none: a name does not make numbers of a text."""
     decoder = codecs.getincrementaldecoder("utf-8")()
-    with open_source(content) as stream:
+    with _opened(content) as stream:
         try:  # weights can be large, and end this at once
             parts = [decoder.decode(part) for part in iter(partial(stream.read, _PART), b"")]
         except UnicodeDecodeError:

@@ -1,30 +1,29 @@
 """Pushing a hub folder to the real Hub: repositories are created, updated and tagged.
 
-The Hub's files are compared with the local ones by content, so an unchanged repository gets no
-commit, and an interrupted push continues when it is run again. One repository gets at most one
-commit: ``create_commit`` is used instead of ``upload_folder``, which splits a large folder into
-several commits if hf_xet is installed.
+The manifest on the Hub says what was pushed before. It is compared with the one here, so an
+unchanged repository gets no commit, and an interrupted push continues when it is run again. One
+repository gets at most one commit: ``create_commit`` is used instead of ``upload_folder``, which
+splits a large folder into several commits if hf_xet is installed.
 
-Files on the Hub that were never in a local commit are left alone: somebody else put them there (a
-submission that was merged into the results, for instance).
+Files on the Hub that no manifest names are left alone: somebody else put them there (a submission
+that was merged into the results, for instance).
 """
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pydantic import ValidationError
+
 from ...errors import InputError, unknown_name
-from ...files import git_blob_id
-from . import lfs
 from .answers import card_of
 from .build import NAMESPACE
 from .guard import check_publishable
-from .refusals import PushError, check_namespace, explained, hub_token
-from .repositories import ATTRIBUTES, Entry, Kind, Repository, list_repositories
+from .manifest import MANIFEST, File, Kind, Manifest, Repository, list_repositories
+from .refusals import check_namespace, explained, hub_token
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
@@ -40,7 +39,6 @@ class Plan:
     added: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
     deleted: tuple[str, ...] = ()
-    left_alone: tuple[str, ...] = ()  # on the Hub only, and never ours
     tags: tuple[str, ...] = ()  # to be set on the Hub's newest commit
     commit: str | None = None  # the Hub's commit id, where one was made
 
@@ -95,7 +93,7 @@ def push(
     Raises:
         PushError: no token, permission, quota or connection; the message names the repository.
         LicensedTextError: text that must not be published; nothing was sent, of any repository.
-        IntegrityError: a file is not what was committed; nothing was sent either.
+        IntegrityError: a file is not what was built; nothing was sent either.
         InputError: the namespace is not a name on the Hub, or the guard does not know a file.
         UnknownNameError: ``only`` has an unknown name.
         MissingFileError: there is no such folder.
@@ -146,91 +144,68 @@ def _chosen(root: Path, only: Collection[str]) -> list[Repository]:
 
 
 def _check(repository: Repository, repo_id: str) -> None:
-    """Whatever wrote the folder: that its files are whole, and may be published."""
-    entries = repository.files(_newest(repository))
-    contents = {p: repository.source(e) for p, e in entries.items() if p != ATTRIBUTES}
+    """That its files are what was built, and may be published."""
+    contents: dict[str, Path | bytes] = {
+        path: repository.source(path) for path in repository.manifest().files
+    }
     check_publishable(repository.kind, repo_id, contents)
-
-
-def _newest(repository: Repository) -> str:
-    commit = repository.resolve()
-    if commit is None:
-        raise PushError(f"{repository.path} has no commit: run `tstbench hub build` again")
-    return commit
 
 
 def _push_one(
     api: HfApi, repository: Repository, repo_id: str, *, private: bool, dry_run: bool
 ) -> Plan:
-    files = {p: e for p, e in repository.files(_newest(repository)).items() if p != ATTRIBUTES}
-    plan, head = _compare(api, repository, repo_id, files)
+    plan, head = _compare(api, repository, repo_id)
     if dry_run or plan.is_empty:
         return plan
+    kind = repository.kind
     if plan.create:
-        sdk = card_of(repository, files).get("sdk", "gradio") if plan.kind == "space" else None
-        api.create_repo(repo_id, repo_type=plan.kind, private=private, exist_ok=True, space_sdk=sdk)
-        again, head = _compare(api, repository, repo_id, files)  # the Hub puts files of its own in
-        plan = replace(again, create=True)
+        sdk = card_of(repository).get("sdk", "gradio") if kind == "space" else None
+        api.create_repo(repo_id, repo_type=kind, private=private, exist_ok=True, space_sdk=sdk)
+        head = api.repo_info(repo_id, repo_type=kind).sha
     if plan.has_files:
-        head = _commit(api, repository, plan, files, head)
+        head = _commit(api, repository, plan, head)
         plan = replace(plan, commit=head)
     existing = _remote_tags(api, plan) if plan.tags else {}
     for tag in plan.tags:
         if tag in existing:
-            api.delete_tag(repo_id, tag=tag, repo_type=plan.kind)
-        api.create_tag(repo_id, tag=tag, revision=head, repo_type=plan.kind)
+            api.delete_tag(repo_id, tag=tag, repo_type=kind)
+        api.create_tag(repo_id, tag=tag, revision=head, repo_type=kind)
     return plan
 
 
-def _compare(
-    api: HfApi, repository: Repository, repo_id: str, files: Mapping[str, Entry]
-) -> tuple[Plan, str | None]:
+def _compare(api: HfApi, repository: Repository, repo_id: str) -> tuple[Plan, str | None]:
     """The plan, and the Hub's newest commit id."""
     from huggingface_hub.errors import RepositoryNotFoundError
-    from huggingface_hub.hf_api import RepoFile
 
-    wanted = {tag for tag, commit in repository.tags().items() if commit == repository.resolve()}
+    manifest = repository.manifest()
     plan = Plan(repository.kind, repo_id, create=False)
     try:
         head = api.repo_info(repo_id, repo_type=repository.kind).sha
     except RepositoryNotFoundError:
-        new = tuple(sorted(files))
-        return replace(plan, create=True, added=new, tags=tuple(sorted(wanted))), None
-    listing = api.list_repo_tree(repo_id, recursive=True, revision=head, repo_type=repository.kind)
-    remote = {item.path: item for item in listing if isinstance(item, RepoFile)}
-    absent = remote.keys() - files.keys() - {ATTRIBUTES}
-    ours = repository.paths_ever() if absent else set()
+        return replace(plan, create=True, added=tuple(manifest.files), tags=manifest.tags), None
+    there, here = _files_on_hub(api, plan, head), manifest.files
     plan = replace(
         plan,
-        added=tuple(sorted(files.keys() - remote.keys())),
-        changed=tuple(
-            path
-            for path in sorted(files.keys() & remote.keys())
-            if not _same_content(repository, files[path], remote[path])
-        ),
-        deleted=tuple(sorted(absent & ours)),
-        left_alone=tuple(sorted(absent - ours)),
+        added=tuple(path for path in here if path not in there),
+        changed=tuple(path for path in here if path in there and here[path] != there[path]),
+        deleted=tuple(path for path in there if path not in here),
     )
-    if wanted:
-        there = _remote_tags(api, plan)
-        stale = wanted if plan.has_files else {tag for tag in wanted if there.get(tag) != head}
-        plan = replace(plan, tags=tuple(sorted(stale)))
+    if manifest.tags:
+        remote = _remote_tags(api, plan)
+        stale = (tag for tag in manifest.tags if plan.has_files or remote.get(tag) != head)
+        plan = replace(plan, tags=tuple(stale))
     return plan, head
 
 
-def _same_content(repository: Repository, entry: Entry, remote: Any) -> bool:
-    """Whether the Hub has this content, whichever side stores it as a large file."""
-    if remote.lfs is not None:
-        checksum = entry.pointer.sha256 if entry.pointer else None
-        if checksum is None and remote.lfs.size == entry.size:
-            checksum = hashlib.sha256(repository.read(entry)).hexdigest()
-        return checksum == remote.lfs.sha256
-    if entry.pointer is None:
-        return entry.blob == remote.blob_id
-    if entry.size != remote.size:
-        return False
-    with lfs.open_source(repository.source(entry)) as stream:
-        return git_blob_id(stream.read()) == remote.blob_id
+def _files_on_hub(api: HfApi, plan: Plan, head: str | None) -> dict[str, File]:
+    """What the manifest on the Hub names: nothing, where there is none that can be read."""
+    from huggingface_hub.errors import RemoteEntryNotFoundError
+
+    try:
+        file = api.hf_hub_download(plan.repo_id, MANIFEST, repo_type=plan.kind, revision=head)
+        return Manifest.model_validate_json(Path(file).read_bytes()).files
+    except (RemoteEntryNotFoundError, ValidationError):
+        return {}
 
 
 def _remote_tags(api: HfApi, plan: Plan) -> dict[str, str]:
@@ -238,24 +213,20 @@ def _remote_tags(api: HfApi, plan: Plan) -> dict[str, str]:
     return {tag.name: tag.target_commit for tag in refs.tags}
 
 
-def _commit(
-    api: HfApi,
-    repository: Repository,
-    plan: Plan,
-    files: Mapping[str, Entry],
-    parent: str | None,
-) -> str:
+def _commit(api: HfApi, repository: Repository, plan: Plan, parent: str | None) -> str:
     from huggingface_hub import CommitOperationAdd, CommitOperationDelete
 
+    new = (*plan.added, *plan.changed)
     operations: list[Any] = [
-        CommitOperationAdd(path_in_repo=path, path_or_fileobj=repository.source(files[path]))
-        for path in (*plan.added, *plan.changed)
+        CommitOperationAdd(path, repository.source(path)) for path in (*new, MANIFEST)
     ]
-    operations += [CommitOperationDelete(path_in_repo=path) for path in plan.deleted]
+    operations += [CommitOperationDelete(path) for path in plan.deleted]
+    counts = ((len(new), "written"), (len(plan.deleted), "deleted"))
+    files = ", ".join(f"{count} files {what}" for count, what in counts if count)
     info = api.create_commit(
         plan.repo_id,
         operations,
-        commit_message=repository.history()[0][2],
+        commit_message=f"tstbench hub push: {files}",
         repo_type=plan.kind,
         parent_commit=parent,
     )

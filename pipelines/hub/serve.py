@@ -1,4 +1,4 @@
-"""The Hub's reading protocol on loopback, served from the git repositories of a hub folder.
+"""The Hub's reading protocol on loopback, served from the repositories of a hub folder.
 
 For machines without internet: the same code works once ``HF_ENDPOINT`` is set. The server is
 read-only, so the standard library's HTTP server is enough. The existing mirror, olah 0.5.4, was
@@ -27,21 +27,20 @@ from ...hosts import STATUS, Hosts
 from ...talk import say
 from ...untrusted import parse_yaml
 from . import answers
-from .answers import NotFoundError, card_of
-from .lfs import open_source
+from .answers import NotFoundError, card_of, entries_of
+from .manifest import Repository, list_repositories
 from .reported import Reported, as_json, is_result_file, parse_results
-from .repositories import Entry, Repository, list_repositories
 from .tasks import EVAL_FILE
 
 Json = dict[str, Any]
 
 
-def eval_results(repo: Repository, commit: str) -> list[Json]:
+def eval_results(repo: Repository) -> list[Json]:
     """``expand=evalResults`` of a model: its entries, and the reason for each file without any."""
     found: list[Json] = []
-    for path, entry in _files(repo, commit):
+    for path in _files(repo):
         try:
-            entries = parse_results(repo.read(entry), path)
+            entries = parse_results(repo.source(path).read_bytes(), path)
         except InputError as error:
             found.append({"filename": path, "error": str(error)})
             continue
@@ -52,18 +51,17 @@ def eval_results(repo: Repository, commit: str) -> list[Json]:
 
 
 def leaderboard(
-    root: Path, dataset: Repository, commit: str, *, task: str = "", derived: bool = False
+    root: Path, dataset: Repository, *, task: str = "", derived: bool = False
 ) -> list[Json]:
     """``GET /api/datasets/{id}/leaderboard``: each task's entries, the highest value first.
 
     Args:
         root: the hub folder.
         dataset: one with an ``eval.yaml``.
-        commit: of the dataset.
         task: only this one; by default all, in the order of ``eval.yaml``.
         derived: also models that name a base model.
     """
-    tasks = _tasks(dataset, commit)
+    tasks = _tasks(dataset)
     known = [one for one in tasks if task in ("", one)]
     by_task: dict[str, list[Reported]] = {one: [] for one in known}
     for reported in _reported(root, derived=derived):
@@ -93,26 +91,25 @@ def _ranked(task: str, entries: list[Reported]) -> Iterator[Json]:
 
 def _reported(root: Path, *, derived: bool) -> Iterator[Reported]:
     for repo in list_repositories(root):
-        commit = repo.resolve() if repo.kind == "model" else None
-        if commit is None or (not derived and card_of(repo, repo.files(commit)).get("base_model")):
+        if repo.kind != "model" or (not derived and card_of(repo).get("base_model")):
             continue
-        for path, entry in _files(repo, commit):
+        for path in _files(repo):
             try:
-                entries = parse_results(repo.read(entry), path)
+                entries = parse_results(repo.source(path).read_bytes(), path)
             except InputError:
                 continue  # the model's own answer says why
             yield from (Reported(repo.repo_id, path, one) for one in entries)
 
 
-def _files(repo: Repository, commit: str) -> list[tuple[str, Entry]]:
-    return [(p, e) for p, e in sorted(repo.files(commit).items()) if is_result_file(p)]
+def _files(repo: Repository) -> list[str]:
+    return list(filter(is_result_file, entries_of(repo)))
 
 
-def _tasks(dataset: Repository, commit: str) -> list[str]:
-    entry = dataset.files(commit).get(EVAL_FILE)
+def _tasks(dataset: Repository) -> list[str]:
     try:
-        content: Any = parse_yaml(dataset.read(entry), EVAL_FILE) if entry else None
-        return [str(task["id"]) for task in content["tasks"]]
+        there = EVAL_FILE in entries_of(dataset)
+        found: Any = there and parse_yaml(dataset.source(EVAL_FILE).read_bytes(), EVAL_FILE)
+        return [str(task["id"]) for task in found["tasks"]]
     except (InputError, TypeError, KeyError) as error:
         raise NotFoundError(
             "EntryNotFound", f"{dataset.repo_id} has no leaderboard: no {EVAL_FILE} with tasks"
@@ -314,19 +311,19 @@ class _Handler(BaseHTTPRequestHandler):
             return answers.refs(repo)
         commit = answers.commit_of(repo, at["rev"] or "main")
         if what == "paths-info":
-            return answers.paths_info(repo, commit, self._paths(body or b""))
+            return answers.paths_info(repo, self._paths(body or b""))
         if what == "tree":
             recursive = query.get("recursive", "").lower() in {"1", "true"}
-            return answers.tree(repo, commit, at["path"], recursive=recursive)
+            return answers.tree(repo, at["path"], recursive=recursive)
         if what == "commits":
-            return answers.commits(repo, commit)
+            return answers.commits(repo)
         if what == "leaderboard" and at["kind"] == "dataset":
             derived = query.get("base_model", "").lower() in {"0", "false"}
             task = query.get("task_id", "")
-            return leaderboard(self.root, repo, commit, task=task, derived=derived)
+            return leaderboard(self.root, repo, task=task, derived=derived)
         info = answers.info(repo, commit, blobs=bool(query.get("blobs")))
         if "evalResults" in expand and at["kind"] == "model":
-            info["evalResults"] = eval_results(repo, commit)
+            info["evalResults"] = eval_results(repo)
         return info
 
     def _paths(self, body: bytes) -> list[str]:
@@ -339,13 +336,13 @@ class _Handler(BaseHTTPRequestHandler):
     def _send_file(self, at: dict[str, str]) -> None:
         repo = answers.repository(self.root, at["kind"] or "model", at["id"])
         commit = answers.commit_of(repo, at["rev"])
-        entry = answers.entry_of(repo, commit, at["path"])
-        source = self._source(repo, entry)
+        entry = answers.entry_of(repo, at["path"])
+        source = repo.source(entry.path)
         headers = {
             "Content-Type": "application/octet-stream",  # never interpreted, whatever it is
             "X-Content-Type-Options": "nosniff",
             "X-Repo-Commit": commit,
-            "ETag": f'"{entry.pointer.sha256 if entry.pointer else entry.blob}"',
+            "ETag": f'"{entry.sha256 or entry.oid}"',
             "Accept-Ranges": "bytes",
         }
         span = _span(self.headers.get("range", ""), entry.size)
@@ -359,17 +356,9 @@ class _Handler(BaseHTTPRequestHandler):
             headers["Content-Range"] = f"bytes {first}-{last}/{entry.size}"
         self._start(status, headers, last - first + 1)
         if self.command != "HEAD":
-            with open_source(source) as stream:
+            with source.open("rb") as stream:
                 stream.seek(first)
-                self._copy(cast(IO[bytes], stream), last - first + 1)
-
-    def _source(self, repo: Repository, entry: answers.Entry) -> Path | bytes:
-        large = repo.large_file(entry)
-        if large is not None and not large.exists():
-            raise NotFoundError(
-                "EntryNotFound", f"{entry.path}: its content is missing from {large.name}"
-            )
-        return repo.source(entry)
+                self._copy(stream, last - first + 1)
 
     def _copy(self, stream: IO[bytes], length: int) -> None:
         while length > 0 and (block := stream.read(min(length, 2**18))):

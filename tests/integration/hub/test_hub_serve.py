@@ -25,9 +25,8 @@ from places import SUPPORT
 
 from tstbench.errors import MissingFileError
 from tstbench.pipelines.hub.build import build
-from tstbench.pipelines.hub.repositories import find_repository
+from tstbench.pipelines.hub.manifest import find_repository, write_repository
 from tstbench.pipelines.hub.serve import ServerError, make_server, serve
-from tstbench.pipelines.hub.writing import write_repository
 
 CLIENT = SUPPORT / "hub_client.py"
 
@@ -96,20 +95,20 @@ def test_metric_and_model_by_name(where, root, request):
 def test_the_hub_api_answers_what_is_published(served, root):
     api = served["api"]
     folder = root / "datasets/tstbench/mini"
-    files = [p for p in folder.rglob("*") if p.is_file() and ".git" not in p.parts]
+    files = [p for p in folder.rglob("*") if p.is_file()]
     content = {p.relative_to(folder).as_posix(): p.read_bytes() for p in files}
     repository = find_repository(root, "dataset", "tstbench/mini")
     assert api["snapshot"] == {p: hashlib.sha256(c).hexdigest() for p, c in content.items()}
     assert api["sizes"] == {path: len(c) for path, c in content.items()}
     assert api["card"] == (root / "models/tstbench/classifier/README.md").read_text()
-    assert api["sha"] == api["at_sha"] == repository.resolve()
-    assert api["commits"] == [message for _, _, message in repository.history()]
+    assert api["sha"] == api["at_sha"] == repository.commit
+    assert api["commits"] == ["Built by dataset"]
     weights = (root / "models/tstbench/classifier/model.safetensors").read_bytes()
     assert api["large"] == hashlib.sha256(weights).hexdigest()
     assert "model.safetensors" in api["models"]
     assert api["exists"] == api["file"] == [True, False]
     assert sorted(api["tree"]) == [
-        ".gitattributes",
+        ".tstbench.json",
         "README.md",
         "fingerprint.json",
         "negative-to-positive",
@@ -192,7 +191,8 @@ def surrounded(tmp_path_factory):
     (outside / "secret.txt").write_text("secret")
     (root / "datasets/tstbench/secret.txt").write_text("secret")
     repository = root / "datasets/tstbench/mini"
-    (repository / "draft.txt").write_text("secret")  # in the folder, in no commit
+    for name in ("draft.txt", ".env"):  # in the folder, in no manifest
+        (repository / name).write_text("secret")
     shutil.copytree(repository, root / "outside", symlinks=True)  # of no kind
     shutil.copytree(repository, root / "datasets/outside", symlinks=True)  # without a namespace
     shutil.copytree(repository, root / "datasets/tstbench/far/in", symlinks=True)
@@ -211,14 +211,14 @@ def surrounded(tmp_path_factory):
         ("/datasets/tstbench/mini/resolve/main/..%2fsecret.txt", "datasets/tstbench/secret.txt"),
         ("/datasets/tstbench/mini/resolve/main/../../../../secret.txt", "../secret.txt"),
         ("/datasets/tstbench/mini/resolve/main/draft.txt", "datasets/tstbench/mini/draft.txt"),
-        ("/datasets/tstbench/mini/resolve/main/.git/config", "datasets/tstbench/mini/.git/config"),
+        ("/datasets/tstbench/mini/resolve/main/.env", "datasets/tstbench/mini/.env"),
         ("/datasets/../outside/resolve/main/README.md", "datasets/../outside/README.md"),
-        ("/api/datasets/../outside", "datasets/../outside/.git"),
-        ("/api/datasets/..%2foutside/.", "datasets/../outside/./.git"),
-        ("/api/datasets/./outside", "datasets/./outside/.git"),
-        ("/api/datasets/outside/.", "datasets/outside/./.git"),
-        ("/api/datasets/tstbench%2ffar/in", "datasets/tstbench/far/in/.git"),
-        ("/api/datasets/tstbench%2fmini/.", "datasets/tstbench/mini/./.git"),
+        ("/api/datasets/../outside", "datasets/../outside/.tstbench.json"),
+        ("/api/datasets/..%2foutside/.", "datasets/../outside/./.tstbench.json"),
+        ("/api/datasets/./outside", "datasets/./outside/.tstbench.json"),
+        ("/api/datasets/outside/.", "datasets/outside/./.tstbench.json"),
+        ("/api/datasets/tstbench%2ffar/in", "datasets/tstbench/far/in/.tstbench.json"),
+        ("/api/datasets/tstbench%2fmini/.", "datasets/tstbench/mini/./.tstbench.json"),
     ],
 )
 def test_what_lies_beside_the_repositories_is_not_served(surrounded, path, there):
@@ -228,7 +228,7 @@ def test_what_lies_beside_the_repositories_is_not_served(surrounded, path, there
 
 
 @pytest.mark.parametrize("revision", ["main%5e0", "main~0", "HEAD@%7B0%7D", ":%2fPublish", "@"])
-def test_a_revision_is_a_name_and_no_expression_of_git(surrounded, revision):
+def test_a_revision_is_a_name_and_no_expression(surrounded, revision):
     _, url = surrounded
     at = "/datasets/tstbench/mini/resolve/{}/README.md"
     assert ask(url, "GET", at.format("main"))[0].status == 200
@@ -278,8 +278,9 @@ def test_new_repositories_and_commits_are_served_at_once(tmp_path):
             seen.append(json.loads(ask(server.url, "GET", path)[1])["sha"])
             assert seen[-1] == made[0].commit
         assert len(set(seen)) == 2
-        old = f"/datasets/tstbench/mini/resolve/{seen[0]}/README.md"
-        assert ask(server.url, "GET", old)[1] == b"# One\n"
+        at = "/datasets/tstbench/mini/resolve/{}/README.md"
+        assert ask(server.url, "GET", at.format(seen[0]))[0].status == 404  # only what is there
+        assert ask(server.url, "GET", at.format(seen[1]))[1] == b"# Two\n"
     finally:
         server.shutdown()
         thread.join()
@@ -355,11 +356,10 @@ def test_a_flipped_byte_is_not_served(tmp_path, method, capsys):
     files = {"README.md": b"# A\n", "a.bin": b"abc"}
     write_repository(tmp_path, "model", "somebody/toy", files)
     repository = find_repository(tmp_path, "model", "somebody/toy")
-    entry = repository.files(repository.resolve())["a.bin"]
     with running(tmp_path) as url:
         path = "/somebody/toy/resolve/main/a.bin"
         assert ask(url, method, path)[0].status == 200
-        repository.large_file(entry).write_bytes(b"abd")  # after it was served, and found whole
+        repository.source("a.bin").write_bytes(b"abd")  # after it was served, and found whole
         answer, content = ask(url, method, path)
         assert answer.status == 500
         assert b"abd" not in content

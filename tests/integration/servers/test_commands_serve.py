@@ -14,7 +14,7 @@ from annotate_study import DIRECTION, RATERS, SYSTEMS, keys, write_reports
 from leaderboard_results import report, write
 from trained_tiny import trained_tiny
 
-from tstbench.pipelines.hub.writing import write_repository
+from tstbench.pipelines.hub.manifest import write_repository
 from tstbench.spaces.annotate import create_study
 
 pytest.importorskip("gradio")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,9 +21,6 @@ _NAME_ONLY = re.compile(r"home/fingerprints/[^/]+\.json")
 _CARD = re.compile(r".*/(system|scorer)\.json")
 _TOOK = re.compile(rb"Trained in [0-9 mins]*s\b")
 _ANSWERS = re.compile(r".*/answers/[^/]+\.jsonl")
-# What git may pack and order differently; what it says is compared instead.
-_OF_GIT = re.compile(r"(.*/)?\.git/(objects|logs|index$|COMMIT_EDITMSG$|ORIG_HEAD$).*")
-_TORN_IN_GIT = re.compile(r".*(\.lock|/tmp_[^/]*|/incoming-[^/]*|\.keep)$")
 
 
 @dataclass(frozen=True)
@@ -48,13 +44,7 @@ def _entries(root: Path) -> Iterator[tuple[str, Found]]:
         name = path.relative_to(root).as_posix()
         if _OF_OTHERS.fullmatch(name) or _is_trial(path, name):
             continue
-        if _OF_GIT.fullmatch(name):
-            if _TORN_IN_GIT.fullmatch(name):
-                yield name, Found(0, "left by git")
-            continue
         yield name, Found(path.lstat().st_mode & 0o7777, _content(path, name))
-        if path.name == ".git":
-            yield f"{name} as git sees it", Found(0, _git_says(path))
 
 
 def _is_trial(path: Path, name: str) -> bool:
@@ -91,17 +81,6 @@ def answers(path: Path) -> dict[str, str]:
     return found
 
 
-def _git_says(git_dir: Path) -> str:
-    def ask(*command: str) -> str:
-        done = subprocess.run(
-            ("git", "--git-dir", str(git_dir), *command), capture_output=True, text=True
-        )
-        return f"{done.returncode} {done.stdout}{done.stderr}"
-
-    refs = ask("for-each-ref", "--format=%(refname) %(objectname)")
-    return "\n".join((refs, ask("ls-files", "-s"), ask("fsck", "--strict", "--no-dangling")))
-
-
 def differences(found: Tree, expected: Tree) -> list[str]:
     """What a disturbed run left otherwise than an undisturbed one, a line each; empty if nothing.
 
@@ -135,4 +114,4 @@ def is_temporary(name: str) -> bool:
 
 
 def _is_lock(name: str) -> bool:
-    return name.endswith(".lock") and "/.git/" not in name
+    return name.endswith(".lock")

@@ -1,5 +1,6 @@
 """The Hub's endpoints, field by field, where a client would not notice a wrong one."""
 
+import hashlib
 import http.client
 import json
 import signal
@@ -8,9 +9,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tstbench.pipelines.hub.repositories import find_repository
+from tstbench.files import git_blob_id
+from tstbench.pipelines.hub.manifest import find_repository, write_repository
 from tstbench.pipelines.hub.serve import make_server, serve
-from tstbench.pipelines.hub.writing import FIRST_COMMIT, write_repository
 
 CARD = b"---\nsdk: docker\ntags: [first, second]\n---\n# A card\n"
 LARGE = b"x" * 1000
@@ -19,10 +20,10 @@ MODEL = {"README.md": CARD, "model.safetensors": LARGE, "data/a/vocab.txt": b"a\
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory):
-    """A model of two commits, a Space, and the Space of somebody whose name begins alike."""
+    """Two models, a Space, and the Space of somebody whose name begins alike."""
     root = tmp_path_factory.mktemp("answers")
-    write_repository(root, "model", "we/toy", {"README.md": b"text\n---\nsdk: x\n---\n"})
-    write_repository(root, "model", "we/toy", MODEL)
+    write_repository(root, "model", "we/text", {"README.md": b"text\n---\nsdk: x\n---\n"})
+    write_repository(root, "model", "we/toy", MODEL, builder="us", tags=["v1"])
     write_repository(root, "space", "we/page", {"README.md": CARD})
     write_repository(root, "space", "we-too/page", {"README.md": CARD})
     return root
@@ -55,21 +56,24 @@ def facts(url, path):
     return json.loads(content)
 
 
-def test_a_repository_is_as_old_as_its_first_commit_and_as_new_as_its_last(url):
-    assert FIRST_COMMIT == 1735689600  # 2025-01-01, midnight UTC; then a minute for each commit
-    found = facts(url, "/api/models/we/toy")
-    assert (found["createdAt"], found["lastModified"]) == (
-        "2025-01-01T00:00:00.000Z",
-        "2025-01-01T00:01:00.000Z",
-    )
-    assert found["tags"] == ["first", "second"]
-    dates = [one["date"] for one in facts(url, "/api/models/we/toy/commits/main")]
-    assert dates == [found["lastModified"], found["createdAt"]]
+def test_there_is_one_revision_with_several_names(url, root):
+    commit = find_repository(root, "model", "we/toy").commit
+    for name in ("main", "v1", commit, commit[:7]):
+        found = facts(url, f"/api/models/we/toy/revision/{name}")
+        assert (found["sha"], found["createdAt"]) == (commit, found["lastModified"])
+    for name in ("v2", commit[:6], commit[::-1], commit + "0"):
+        assert ask(url, f"/api/models/we/toy/revision/{name}")[0] == 404
+    (only,) = facts(url, "/api/models/we/toy/commits/main")
+    assert (only["id"], only["title"]) == (commit, "Built by us")
+    refs = facts(url, "/api/models/we/toy/refs")
+    assert [(r["ref"], r["targetCommit"]) for r in (*refs["branches"], *refs["tags"])] == [
+        ("refs/heads/main", commit),
+        ("refs/tags/v1", commit),
+    ]
 
 
 def test_a_card_begins_with_its_front_matter_or_has_none(url, root):
-    old = find_repository(root, "model", "we/toy").history()[-1][0]
-    assert facts(url, f"/api/models/we/toy/revision/{old}")["cardData"] == {}
+    assert facts(url, "/api/models/we/text")["cardData"] == {}
     assert facts(url, "/api/models/we/toy")["cardData"] == {
         "sdk": "docker",
         "tags": ["first", "second"],
@@ -79,11 +83,14 @@ def test_a_card_begins_with_its_front_matter_or_has_none(url, root):
 
 def test_files_have_their_sizes_and_large_ones_that_of_their_pointer(url, root):
     found = {e["rfilename"]: e for e in facts(url, "/api/models/we/toy?blobs=true")["siblings"]}
-    assert {path: found[path]["size"] for path in MODEL} == {p: len(c) for p, c in MODEL.items()}
+    sizes = {path: found[path]["size"] for path in found.keys() - {".tstbench.json"}}
+    assert sizes == {path: len(content) for path, content in MODEL.items()}
     pointer = found["model.safetensors"]["lfs"]
-    repository = find_repository(root, "model", "we/toy")
-    entry = repository.files(repository.resolve())["model.safetensors"]
-    assert (pointer["size"], pointer["pointerSize"]) == (1000, len(repository.read(entry)))
+    sha256 = hashlib.sha256(LARGE).hexdigest()
+    text = f"version https://git-lfs.github.com/spec/v1\noid sha256:{sha256}\nsize 1000\n"
+    assert pointer == {"oid": sha256, "sha256": sha256, "size": 1000, "pointerSize": len(text)}
+    assert found["model.safetensors"]["blobId"] == git_blob_id(text.encode())
+    assert found["README.md"]["blobId"] == git_blob_id(CARD)
     plain = facts(url, "/api/models/we/toy")["siblings"]
     assert all(set(one) == {"rfilename"} for one in plain)
 
@@ -93,7 +100,7 @@ def test_a_tree_has_one_level_unless_all_are_asked_for(url):
         found = facts(url, f"/api/models/we/toy/tree/main{query}")
         return [(one["type"], one["path"]) for one in found]
 
-    files = [("file", name) for name in (".gitattributes", "README.md", "model.safetensors")]
+    files = [("file", name) for name in (".tstbench.json", "README.md", "model.safetensors")]
     assert paths() == [("directory", "data"), *files]
     assert paths("/data") == [("directory", "data/a")]
     assert paths("?recursive=true") == [

@@ -7,8 +7,7 @@ from hub_double import TOKEN, running
 from prepared import command_line, refusal
 
 from tstbench.datasets_scripts.judgments.schema import write_judgments
-from tstbench.pipelines.hub.repositories import find_repository
-from tstbench.pipelines.hub.writing import write_repository
+from tstbench.pipelines.hub.manifest import find_repository, write_repository
 
 # The client's own HTTP library warns about how the client calls it.
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:httpx2")
@@ -40,9 +39,7 @@ def root(tmp_path, capsys):
 
 def test_the_folder_has_what_was_named_under_the_owner_that_was_named(root):
     judgments = find_repository(root, "dataset", "you/human_judgments")
-    assert set(judgments.files(judgments.resolve())) == {
-        ".gitattributes", "README.md", "data/ours.parquet",
-    }  # fmt: skip
+    assert set(judgments.manifest().files) == {"README.md", "data/ours.parquet"}
     assert (root / "local/you/human_judgments/README.md").is_file()
     assert find_repository(root, "dataset", "tstbench/human_judgments") is None
 

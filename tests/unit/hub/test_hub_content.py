@@ -1,8 +1,6 @@
 """What a hub folder holds: every number in its column, and nothing that was not meant for it."""
 
 import json
-import os
-from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
@@ -17,17 +15,16 @@ from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError, MissingFileError
 from tstbench.pipelines.evaluate import evaluate, write_evaluation
 from tstbench.pipelines.hub.artefacts import build_all
-from tstbench.pipelines.hub.build import build, link_local_names, trained_scorers
-from tstbench.pipelines.hub.lfs import store
-from tstbench.pipelines.hub.repositories import Repository, find_repository
-from tstbench.pipelines.hub.writing import folder_files, write_repository
+from tstbench.pipelines.hub.build import build, trained_scorers
+from tstbench.pipelines.hub.manifest import (
+    write_repository,
+)
 from tstbench.pipelines.outputs import Outputs
 from tstbench.pipelines.report import SystemInfo
 from tstbench.pipelines.results import read_direction
 from tstbench.pipelines.scoring import scoring
 
 CARD = {"README.md": b"# Card\n"}
-CHANGING = Path("/proc/sys/kernel/random/uuid")  # Linux: another content each time it is read
 
 
 def lines(path):
@@ -199,81 +196,8 @@ class TestWhatIsLeftOut:
 
 
 class TestTheFolder:
-    def test_only_a_model_reports_results_in_a_hidden_folder(self, tmp_path):
-        files = {**CARD, ".eval_results/mini.yaml": b"[]\n"}
-        write_repository(tmp_path, "model", "tstbench/toy", files)
-
     @pytest.mark.parametrize("tag", ["v1..2", "../v1", "v 1", "-v"])
     def test_a_tag_is_a_name(self, tmp_path, tag):
         with pytest.raises(InputError, match="is not a valid tag name"):
             write_repository(tmp_path, "model", "tstbench/toy", CARD, tags=["v1", tag])
         assert list(tmp_path.iterdir()) == []
-
-    def test_tags_of_any_iterable_are_set(self, tmp_path):
-        commit = write_repository(tmp_path, "model", "tstbench/toy", CARD, tags=iter(["v1", "v2"]))
-        repository = find_repository(tmp_path, "model", "tstbench/toy")
-        assert repository.tags() == {"v1": commit, "v2": commit}
-
-    def test_a_module_that_python_compiled_is_not_published(self, tmp_path):
-        (tmp_path / "source").mkdir()
-        for name in ("README.md", "metric.py", "metric.pyc"):
-            (tmp_path / "source" / name).write_text("text")
-        assert set(folder_files(tmp_path / "source")) == {"README.md", "metric.py"}
-
-    def test_a_commit_says_three_of_many_files_and_how_many_there_are_besides(self, tmp_path):
-        a, b, c, d = (f".eval_results/{name}.yaml" for name in "abcd")
-        files = {**CARD, **dict.fromkeys((a, b, c, d), b"[]\n")}
-        write_repository(tmp_path, "model", "tstbench/toy", files)
-        write_repository(tmp_path, "model", "tstbench/toy", {**CARD, a: b"[]"})
-        history = find_repository(tmp_path, "model", "tstbench/toy").history()
-        assert [message for _, _, message in history] == [
-            f"Change {a}; delete {b}, {c}, {d}",
-            f"Add {a}, {b}, {c} and 3 more",
-        ]
-
-    @pytest.mark.skipif(not CHANGING.exists(), reason=f"there is no {CHANGING} here")
-    def test_a_large_file_that_changes_while_it_is_stored_is_not_kept(self, tmp_path):
-        with pytest.raises(InputError, match="changed while it was stored: run the command again"):
-            store(tmp_path / ".git", CHANGING)
-        assert not [path for path in (tmp_path / ".git").rglob("*") if path.is_file()]
-
-    def test_one_name_of_two_kinds_leads_to_neither(self, tmp_path):
-        write_repository(tmp_path, "dataset", "tstbench/toy", CARD)
-        write_repository(tmp_path, "model", "tstbench/toy", CARD)
-        with pytest.raises(InputError, match="tstbench/toy is both a dataset and a model"):
-            link_local_names(tmp_path)
-        assert not (tmp_path / "local").exists()
-
-    def test_what_a_hook_tells_git_is_not_told_to_ours(self, tmp_path, monkeypatch):
-        """A hook of the user's own repository runs us with its index and its objects."""
-        names = ("GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_WORK_TREE")
-        for name in names:
-            monkeypatch.setenv(name, str(tmp_path / "elsewhere" / name))
-        commit = write_repository(tmp_path / "hub", "model", "tstbench/toy", CARD)
-        assert not (tmp_path / "elsewhere").exists()
-        for name in names:
-            monkeypatch.delenv(name)
-        (tmp_path / "hub/models/tstbench/toy/.git/index").stat()
-        assert Repository(tmp_path / "hub", "model", "tstbench/toy").history()[0][0] == commit
-
-    def test_a_changed_file_of_the_same_size_and_time_is_mended(self, tmp_path):
-        source = tmp_path / "source"
-        source.mkdir()
-        (source / "README.md").write_bytes(b"# Card\n")
-        write_repository(tmp_path / "hub", "model", "tstbench/toy", source)
-        file = tmp_path / "hub/models/tstbench/toy/README.md"
-        file.write_bytes(b"# Cord\n")
-        state = (source / "README.md").stat()
-        os.utime(file, ns=(state.st_atime_ns, state.st_mtime_ns))
-        write_repository(tmp_path / "hub", "model", "tstbench/toy", source)
-        assert file.read_bytes() == b"# Card\n"
-
-    def test_a_name_that_is_gone_leads_nowhere(self, tmp_path):
-        write_repository(tmp_path, "model", "tstbench/toy", CARD)
-        write_repository(tmp_path, "dataset", "tstbench/gone", CARD)
-        names = link_local_names(tmp_path)
-        assert {link.name for link in (names / "tstbench").iterdir()} == {"toy", "gone"}
-        gone = find_repository(tmp_path, "dataset", "tstbench/gone")
-        gone.path.rename(tmp_path / "kept")
-        link_local_names(tmp_path)
-        assert [link.name for link in (names / "tstbench").iterdir()] == ["toy"]

@@ -22,9 +22,8 @@ from tstbench.datasets_scripts.licensed_copies import remember
 from tstbench.datasets_scripts.publication import MARKER
 from tstbench.errors import InputError, MissingFileError, TSTBenchError
 from tstbench.pipelines.hub.guard import LicensedTextError, check_publishable
+from tstbench.pipelines.hub.manifest import find_repository, write_repository
 from tstbench.pipelines.hub.quotes import SHORTEST, WINDOW
-from tstbench.pipelines.hub.repositories import find_repository
-from tstbench.pipelines.hub.writing import write_repository
 from tstbench.pipelines.report import predictions_sha256, score_recipe
 from tstbench.pipelines.results import known_data
 
@@ -374,7 +373,7 @@ def test_the_guard_stands_before_every_repository(tmp_path):
     with pytest.raises(TSTBenchError):
         write_repository(root, "dataset", "tstbench/outputs", bad)
     repository = find_repository(root, "dataset", "tstbench/outputs")
-    assert repository.resolve() == commit
+    assert repository.commit == commit
     assert not (repository.path / "b.jsonl").exists()
     for path in (p for p in root.rglob("*") if p.is_file()):
         assert SENTENCE.encode() not in path.read_bytes()

@@ -22,11 +22,11 @@ from tstbench.pipelines.evaluate import evaluate, write_evaluation
 from tstbench.pipelines.growth import keep, read_results
 from tstbench.pipelines.hub.artefacts import build_all
 from tstbench.pipelines.hub.eval_results import scores_with_tasks
+from tstbench.pipelines.hub.manifest import write_repository
 from tstbench.pipelines.hub.reported import parse_results
 from tstbench.pipelines.hub.send import send_results
 from tstbench.pipelines.hub.serve import make_server
 from tstbench.pipelines.hub.tasks import eval_yaml, tasks_of
-from tstbench.pipelines.hub.writing import write_repository
 from tstbench.pipelines.outputs import Outputs
 from tstbench.pipelines.report import SystemInfo
 from tstbench.pipelines.results import read_direction
@@ -200,7 +200,7 @@ def hub(made):
         files = {
             p.relative_to(folder).as_posix(): p.read_bytes()
             for p in folder.rglob("*")
-            if p.is_file() and ".git" not in p.parts
+            if p.is_file()
         }
         for key, content in {
             ("dataset", "tstbench/mini"): files,

@@ -15,12 +15,12 @@ from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError
 from tstbench.pipelines.evaluate import evaluate, write_evaluation
 from tstbench.pipelines.hub.eval_results import About, model_index, result_files
+from tstbench.pipelines.hub.manifest import write_repository
 from tstbench.pipelines.hub.refusals import explained
 from tstbench.pipelines.hub.reported import is_result_file, parse_results
 from tstbench.pipelines.hub.send import send_results
 from tstbench.pipelines.hub.serve import make_server
 from tstbench.pipelines.hub.tasks import EVAL_FILE, eval_yaml
-from tstbench.pipelines.hub.writing import write_repository
 from tstbench.pipelines.outputs import Outputs
 from tstbench.pipelines.report import SystemInfo
 from tstbench.pipelines.results import read_direction

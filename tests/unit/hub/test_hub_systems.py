@@ -17,9 +17,8 @@ from tstbench.datasets_scripts.load import load_test_set
 from tstbench.datasets_scripts.training import load_training
 from tstbench.errors import InputError
 from tstbench.pipelines.hub.artefacts import trained_systems
-from tstbench.pipelines.hub.repositories import find_repository
+from tstbench.pipelines.hub.manifest import find_repository, write_repository
 from tstbench.pipelines.hub.serve import make_server
-from tstbench.pipelines.hub.writing import write_repository
 from tstbench.pipelines.outputs import read_outputs
 from tstbench.pipelines.transfer import predict
 from tstbench.trainers.delete_retrieve import DeleteRetrieve
@@ -71,9 +70,10 @@ def test_trained_here_published_and_asked_there(published, tmp_path):
     root, url = published
     test_set = load_test_set(DIRECTION)
     expected = predict("delete-retrieve", test_set)
+    revision = find_repository(root, "model", f"tstbench/{REPOSITORY}").commit
     there = run_user(
         CLIENT,
-        [f"tstbench/{REPOSITORY}", DIRECTION],
+        [f"tstbench/{REPOSITORY}", DIRECTION, revision],
         cwd=tmp_path / "user",
         HF_ENDPOINT=url,
         **ONLINE,
@@ -114,23 +114,6 @@ def test_an_environment_that_no_client_can_use_is_told(tmp_path, name, value, as
     assert "Traceback" not in done.stderr
     assert name in done.stderr
     assert value not in done.stderr
-
-
-@pytest.mark.slow
-def test_a_revision_is_the_system_it_was(published, tmp_path, capsys):
-    root, url = published
-    first = find_repository(root, "model", f"tstbench/{REPOSITORY}").resolve()
-    strict = ("--gamma", "9", "--out", tmp_path / "strict")
-    assert (
-        command_line(capsys, "train", "delete-retrieve", "--direction", DIRECTION, *strict)[0] == 0
-    )
-    assert build(capsys, root, "--systems", tmp_path / "strict", "--only", REPOSITORY)[0] == 0
-    online = {"HF_ENDPOINT": url, **ONLINE}
-    arguments = [f"tstbench/{REPOSITORY}", DIRECTION]
-    new = run_user(CLIENT, arguments, cwd=tmp_path / "user", **online)
-    old = run_user(CLIENT, [*arguments, first], cwd=tmp_path / "user", **online)
-    assert new["card"] != old["card"]
-    assert old["said"] == predict("delete-retrieve", load_test_set(DIRECTION)) != new["said"]
 
 
 @pytest.mark.slow

@@ -26,8 +26,8 @@ from tstbench.pipelines.hub.human_judgments import COLUMNS
 from tstbench.pipelines.hub.known_files import check_known
 from tstbench.pipelines.hub.known_records import LicensedTextError
 from tstbench.pipelines.hub.known_schemas import rows_of
+from tstbench.pipelines.hub.manifest import write_repository
 from tstbench.pipelines.hub.reported import parse_results
-from tstbench.pipelines.hub.writing import write_repository
 from tstbench.pipelines.report import Report
 
 LICENSED = "gyafc_em/informal-to-formal"
@@ -42,10 +42,7 @@ ROWS = [row.model_dump() for row in rows_of(Report.model_validate(REPORT))]
 CARD = {"README.md": b"# Card\n"}
 TASK = b"- dataset: {id: a/b, task_id: c}\n"
 WRONG_SCORE = {"value": 71.6, "system": "ours", "high": 75, "signature": "acc|v:2"}
-NO_FILES = (
-    *("../x", ".git/hooks/x", "/etc/x", "a\nb", "a\u202eb", "\u200b", 'a"b'),
-    ".eval_results/mini.yaml",  # only a model's
-)
+NO_FILES = (*("../x", ".git/hooks/x", "/etc/x", "a\nb", "a\u202eb", "\u200b", 'a"b'),)
 TABLE = "a-to-b/test.parquet"
 
 
@@ -259,7 +256,6 @@ def repository(kind="dataset", repo_id="tstbench/toy", files=CARD, **more):
         (InputError, (repr(name), "namespace/name"), repository(repo_id=name))
         for name in ("toy", "../toy", "t/toy/more", "results", "t/results/deeper", "t/", "a b/c")
     ),
-    (InputError, "'collection'", repository("collection")),
     *((InputError, "not a valid file name", repository(**{name: b""})) for name in NO_FILES),
     # -- scores that others report
     (InputError, ("YAML", "here.yaml"), board(b"[]: {")),

@@ -12,7 +12,7 @@ from tstbench.datasets_scripts import added
 from tstbench.errors import InputError
 from tstbench.pipelines.hub.guard import check_publishable
 from tstbench.pipelines.hub.human_judgments import COLUMNS
-from tstbench.pipelines.hub.writing import write_repository
+from tstbench.pipelines.hub.manifest import write_repository
 
 CARD = {"README.md": b"# Card\n"}
 OURS = {"system": "ours", "direction": "manners/rude-to-polite"}

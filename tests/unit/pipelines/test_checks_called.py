@@ -22,7 +22,7 @@ from tstbench.metrics.scorers.profile import PROFILES, Scorers
 from tstbench.pipelines.hub.guard import check_publishable
 from tstbench.pipelines.hub.human_judgments import COLUMNS
 from tstbench.pipelines.hub.known_records import LicensedTextError
-from tstbench.pipelines.hub.repositories import find_repository
+from tstbench.pipelines.hub.manifest import find_repository
 from tstbench.pipelines.results import read_direction
 
 CARD = {"README.md": b"# Card\n"}
@@ -151,7 +151,8 @@ def test_results_in_the_folder_of_another_direction_are_left_out(tmp_path, capsy
 
 @pytest.mark.parametrize("name", ["results", "tstbench/results/deeper", "tstbench/", "a b/c"])
 def test_a_folder_whose_name_is_no_repositorys_is_none(name, tmp_path):
-    (tmp_path / "datasets" / name / ".git").mkdir(parents=True)
+    (tmp_path / "datasets" / name).mkdir(parents=True)
+    (tmp_path / "datasets" / name / ".tstbench.json").touch()
     assert find_repository(tmp_path, "dataset", name) is None
 
 

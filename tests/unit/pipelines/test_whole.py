@@ -15,7 +15,7 @@ from tstbench.pipelines.analysis.results import read_run
 from tstbench.pipelines.evaluate import evaluate
 from tstbench.pipelines.growth import keep, read_results
 from tstbench.pipelines.hub.artefacts import build_all
-from tstbench.pipelines.hub.repositories import find_repository
+from tstbench.pipelines.hub.manifest import find_repository
 from tstbench.pipelines.outputs import Outputs
 from tstbench.pipelines.read_standings import read_standings
 from tstbench.pipelines.report import predictions_sha256
@@ -230,11 +230,11 @@ def test_the_hub_gets_the_others(kind, whole, tmp_path):
     (root / THERE / "copy" / "history.jsonl").write_text("not a history of ours\n")
     (built,) = build_all(tmp_path / "hub", datasets=(), results=root, only=("results",))
     repository = find_repository(tmp_path / "hub", "dataset", built.repo_id)
-    published = repository.files(built.commit)
+    published = repository.manifest().files
     reports = {path.split("/")[2] for path in published if path.endswith("/report.json")}
     assert reports == WHOLE
     assert not any(path.endswith(("notes.txt", "loop", "history.jsonl")) for path in published)
-    assert BAD.encode() not in repository.read(published["scores.jsonl"])
+    assert BAD.encode() not in repository.source("scores.jsonl").read_bytes()
 
 
 def test_judgments_elsewhere_are_not_read(whole, tmp_path):

@@ -44,12 +44,11 @@ from tstbench.pipelines.evaluate import evaluate
 from tstbench.pipelines.jobs import Job, Work, Workplace
 from tstbench.pipelines.outputs import Outputs
 from tstbench.pipelines.report import SystemInfo
-from tstbench.pipelines.scoring import scoring
+from tstbench.pipelines.scoring import Scoring, scoring
 from tstbench.pipelines.suite_file import FileCell
 
 DIRECTION = "generated/negative-to-positive"
 MINI = Path(mini.__path__[0]) / "data"
-HOW = scoring(["acc", "bleu", "ppl", "bertscore"])
 
 
 def register(folder: Path, sentences: int) -> None:
@@ -77,15 +76,14 @@ test = {{ sources = {sources}, references = [{", ".join(references)}] }}
 
 
 @contextlib.contextmanager
-def cluster(nodes: int) -> Iterator[str]:
-    """The address of a head that does no job and of some nodes with a core each."""
+def cluster() -> Iterator[Cluster]:
+    """A head that does no job and a node with a core."""
     found = Cluster(
         initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False}
     )
     try:
-        for _ in range(nodes):
-            found.add_node(num_cpus=1)
-        yield found.address
+        found.add_node(num_cpus=1)
+        yield found
     finally:
         found.shutdown()
 
@@ -140,16 +138,16 @@ def bare(count: int, address: str) -> float:
     return passed
 
 
-def processor(count: int, folder: Path) -> tuple[float, float]:
+def processor(count: int, how: Scoring, folder: Path) -> tuple[float, float]:
     """Processor seconds of scoring in this process: by jobs, and by one evaluation."""
     jobs, others = scores(count, "a"), scores(count, "b")
     test_set = load_test_set(DIRECTION)
-    evaluate([job.written[1] for job in scores(1, "c") if job.written], test_set, HOW)  # loads
+    evaluate([job.written[1] for job in scores(1, "c") if job.written], test_set, how)  # loads
     began = time.process_time()
-    seconds(jobs, InProcess(Workplace(Work(HOW, folder / "jobs"))))
+    seconds(jobs, InProcess(Workplace(Work(how, folder / "jobs"))))
     middle = time.process_time()
     written = [job.written[1] for job in others if job.written]
-    evaluate(written, test_set, HOW, root=folder / "evaluation")
+    evaluate(written, test_set, how, root=folder / "evaluation")
     return middle - began, time.process_time() - middle
 
 
@@ -161,26 +159,28 @@ def main() -> int:
     parser.add_argument("--smoke", action="store_true", help="the least work; no target")
     given = parser.parse_args()
     systems, count = (2, 20) if given.smoke else (given.systems, given.jobs)
-    said = io.StringIO()
+    metrics = ["acc", "bleu", "ppl"] if given.smoke else ["acc", "bleu", "ppl", "bertscore"]
+    how, said = scoring(metrics), io.StringIO()
     with tempfile.TemporaryDirectory() as name, contextlib.redirect_stderr(said):
         folder = Path(name)
         os.environ["TSTBENCH_HOME"] = str(folder / "home")
         if not given.smoke:
             os.environ["PYTHONPYCACHEPREFIX"] = str(folder / "bytecode")
         register(folder, 8 if given.smoke else 500)
-        HOW.prepare(load_test_set(DIRECTION).direction)
+        how.prepare(load_test_set(DIRECTION).direction)
         jobs = scores(systems, "x")
-        with cluster(1) as address:
+        with cluster() as nodes:
             if not given.smoke:
-                on_ray(scores(1, "w"), Work(HOW, folder / "bytecode is written"), address)
-            one, alone = on_ray(jobs, Work(HOW, folder / "one"), address)
+                bytecode = Work(how, folder / "bytecode is written")
+                on_ray(scores(1, "w"), bytecode, nodes.address)
+            one, alone = on_ray(jobs, Work(how, folder / "one"), nodes.address)
             free = Work(scoring(["s_bleu"]), folder / "free")
-            ours, _ = on_ray(nothing(count), free, address)
-            each = (ours - bare(count, address)) / count * 1000
-        with cluster(2) as address:
-            two, beside = on_ray(jobs, Work(HOW, folder / "two"), address)
+            ours, _ = on_ray(nothing(count), free, nodes.address)
+            each = (ours - bare(count, nodes.address)) / count * 1000
+            nodes.add_node(num_cpus=1)
+            two, beside = on_ray(jobs, Work(how, folder / "two"), nodes.address)
         some = max(1, systems // 6)
-        by_jobs, at_once = processor(some, folder)
+        by_jobs, at_once = processor(some, how, folder)
     print(f"{systems} scoring jobs: two nodes of one core are {one / two:.2f} times as fast as one")
     print(
         f"  {one:.1f} s and {two:.1f} s; a job takes {alone:.2f} s, beside another {beside:.2f} s"

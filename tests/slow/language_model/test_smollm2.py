@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 import tstbench
+from tstbench.datasets_scripts import mini
+from tstbench.datasets_scripts.added import load_data
 from tstbench.metrics.scorers.causal_lm import CausalLm, load_language_model
 from tstbench.metrics.scorers.device import HERE
 from tstbench.metrics.scorers.gguf import SMALL_LM
@@ -27,6 +29,33 @@ NEGATIVE = (
     "i would not go there if it were free .", "my kids ask why we went there at all .",
     "they finished two hours after they had promised .",
 )  # fmt: skip
+DIRECTION = "some/negative-to-positive"
+MINI = Path(mini.__path__[0]) / "data"
+SOME = f"""\
+name = "some"
+styles = ["negative", "positive"]
+
+[train]
+negative = {{ file = "{MINI}/train.0", lines = "1-60" }}
+positive = {{ file = "{MINI}/train.1", lines = "1-60" }}
+
+[[direction]]
+from = "negative"
+to = "positive"
+
+[direction.test]
+sources = {{ file = "{MINI}/test.0", lines = "1-12" }}
+references = [{{ file = "{MINI}/reference0.0", lines = "1-12" }}]
+"""
+
+
+@pytest.fixture
+def data(tmp_path):
+    """A part of mini: the model reads ten sentences in a second."""
+    file = tmp_path / "some.toml"
+    file.write_text(SOME)
+    load_data(file)
+    return file
 
 
 @pytest.fixture(scope="module")
@@ -48,38 +77,38 @@ def command(home, *arguments):
     return done
 
 
-def test_a_first_table_has_people_above_copies_and_tricks(home, tmp_path):
-    test_set = tstbench.load_test_set("mini/negative-to-positive")
+def test_a_first_table_has_people_above_copies_and_tricks(home, data, tmp_path):
+    test_set = tstbench.load_test_set(DIRECTION)
     trick = [f"{source.rstrip(' .')} , but i love it !" for source in test_set.sources]
     (tmp_path / "trick.txt").write_text("".join(f"{line}\n" for line in trick))
     out = tmp_path / "results"
-    how = ("--direction", test_set.direction, "--profile", "lm", "--out", out)
+    how = ("--data", data, "--direction", DIRECTION, "--profile", "lm", "--out", out)
     how = (*how, "--metrics", "joint_sentence", "target_style", "fluency")
     baselines = ("--baseline", "copy", "--baseline", "reference-1")
     done = command(home, "evaluate", tmp_path / "trick.txt", *baselines, *how)
     assert "SmolLM2-135M-Instruct.Q4_1.gguf, once" in done.stderr
     assert "it/s]" not in done.stderr, "bars of transformers"
     found = {}
-    for path in out.glob("mini/negative-to-positive/*/report.json"):
+    for path in out.glob(f"{DIRECTION}/*/report.json"):
         report = json.loads(path.read_text())
         found[report["system"]["name"]] = {one["metric"]: one for one in report["scores"]}
     values = {name: some["joint_sentence"]["value"] for name, some in found.items()}
     assert values["reference-1"] > 0.1 + max(values["copy"], values["trick"])
     signature = found["trick"]["target_style"]["signature"]
-    assert "|classifier:lm:mini#" in signature
+    assert "|classifier:lm:some#" in signature
     assert "|of:least|" in signature
     assert "|causal_lm:SmolLM2-135M-Instruct.Q4_1#" in found["trick"]["fluency"]["signature"]
     rows = [line.split("\t") for line in command(home, "cache").stdout.splitlines()]
     assert next(row[1] for row in rows if row[0] == "model").startswith("GGUF file ")
 
 
-def test_a_text_in_lower_case_is_read_once_for_style_and_fluency(home, monkeypatch):
+def test_a_text_in_lower_case_is_read_once_for_style_and_fluency(home, data, monkeypatch):
     monkeypatch.setenv("TSTBENCH_HOME", str(home))
     monkeypatch.setattr(CausalLm, "_score", lambda *_: pytest.fail("read again"))
-    sources = tstbench.load_test_set("mini/negative-to-positive").sources
+    sources = tstbench.load_test_set(DIRECTION).sources
     outputs = [f"{source.rstrip(' .')} indeed ." for source in sources]
     scores = tstbench.evaluate(
-        outputs, "mini/negative-to-positive", metrics=["fluency", "target_style"], profile="lm"
+        outputs, DIRECTION, metrics=["fluency", "target_style"], profile="lm"
     )
     assert {one.metric for one in scores.reports[0].scores} == {"fluency", "target_style"}
 

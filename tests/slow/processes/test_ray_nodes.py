@@ -57,6 +57,19 @@ def expected(tmp_path_factory):
     return content(folder / "results")
 
 
+@pytest.fixture(scope="module")
+def homes(tmp_path_factory):
+    """Each node's own, for what travels through a storage."""
+    return [tmp_path_factory.mktemp("one"), tmp_path_factory.mktemp("two")]
+
+
+@pytest.fixture(scope="module")
+def nodes(homes):
+    """One cluster for all: the tests stand in the order in which it can bear them."""
+    with ray_nodes(*({"TSTBENCH_HOME": str(home)} for home in homes)) as nodes:
+        yield nodes
+
+
 @pytest.fixture
 def folder(tmp_path):
     """Where a suite is run on a cluster."""
@@ -66,39 +79,15 @@ def folder(tmp_path):
     return made
 
 
-def test_two_nodes_of_which_one_is_killed_again_and_again(folder, expected):
-    with ray_nodes({}, {}) as nodes:
-        running = tstbench(folder, "--engine", "ray", "--address", nodes.address)
-        said, killed = None, 0
-        while said is None:
-            try:
-                said = running.communicate(timeout=EVERY)[1]
-            except subprocess.TimeoutExpired:
-                nodes.remove_node(next(iter(nodes.worker_nodes)), allow_graceful=False)
-                nodes.add_node(num_cpus=1)
-                killed += 1
-    assert running.returncode == 0, said
-    assert killed >= 2
-    lines = [line.split(", ")[0] for line in said.splitlines()]
-    done = Counter(line for line in lines if line.startswith("done: "))
-    kept = Counter(line for line in lines if line.startswith("kept: "))
-    assert set(done.values()) == {1}
-    assert {*kept.values()} <= {1}
-    assert done.total() + kept.total() == 2 * (4 + 4) + 4 + 2
-    assert content(folder / "results") == expected
-
-
-def test_two_nodes_without_a_shared_disk(folder, expected, tmp_path):
+def test_two_nodes_without_a_shared_disk(folder, expected, nodes, homes, tmp_path):
     """Systems, scorers, predictions and scores travel through the storage, each once."""
-    homes = [tmp_path / "one", tmp_path / "two"]
     storage = tmp_path / "storage"
-    with ray_nodes(*({"TSTBENCH_HOME": str(home)} for home in homes)) as nodes:
-        options = ("--engine", "ray", "--address", nodes.address, "--storage", storage.as_uri())
-        running = tstbench(folder, *options)
-        said = running.communicate(timeout=500)[1]
-        assert running.returncode == 0, said
-        again = tstbench(folder, *options)
-        said = again.communicate(timeout=500)[1]
+    options = ("--engine", "ray", "--address", nodes.address, "--storage", storage.as_uri())
+    running = tstbench(folder, *options)
+    said = running.communicate(timeout=500)[1]
+    assert running.returncode == 0, said
+    again = tstbench(folder, *options)
+    said = again.communicate(timeout=500)[1]
     assert (again.returncode, said.count("computed 0")) == (0, 2), said
     assert not [line for line in said.splitlines() if line.startswith("done: ")]
     for home in homes:  # a node has what its jobs needed, not all
@@ -111,27 +100,46 @@ def test_two_nodes_without_a_shared_disk(folder, expected, tmp_path):
     assert content(folder / "results") == expected
 
 
-def test_two_runs_at_once_do_not_disturb_each_other(folder, expected):
-    with ray_nodes({}, {}) as nodes:
-        options = ("--engine", "ray", "--address", nodes.address)
-        runs = [tstbench(folder, *options) for _ in range(2)]
-        said = [one.communicate(timeout=500)[1] for one in runs]
+def test_two_runs_at_once_do_not_disturb_each_other(folder, expected, nodes):
+    options = ("--engine", "ray", "--address", nodes.address)
+    runs = [tstbench(folder, *options) for _ in range(2)]
+    said = [one.communicate(timeout=500)[1] for one in runs]
     assert [one.returncode for one in runs] == [0, 0], said
     assert not list((folder / "results").glob(".running-*"))
     assert content(folder / "results") == expected
 
 
-def test_control_c_keeps_what_is_complete_and_one_process_does_the_rest(folder, expected):
-    with ray_nodes({}, {}) as nodes:
-        running = tstbench(folder, "--engine", "ray", "--address", nodes.address)
-        said = [running.stderr.readline() for _ in range(5)]
-        running.send_signal(signal.SIGINT)
-        said += running.communicate(timeout=60)[1].splitlines()
+def test_control_c_keeps_what_is_complete_and_one_process_does_the_rest(folder, expected, nodes):
+    running = tstbench(folder, "--engine", "ray", "--address", nodes.address)
+    said = [running.stderr.readline() for _ in range(5)]
+    running.send_signal(signal.SIGINT)
+    said += running.communicate(timeout=60)[1].splitlines()
     assert running.returncode == 130, said
     assert "completed work is kept" in said[-1]
     assert "Traceback" not in " ".join(said)
     rest = tstbench(folder)
     assert rest.wait(300) == 0
+    assert content(folder / "results") == expected
+
+
+def test_two_nodes_of_which_one_is_killed_again_and_again(folder, expected, nodes):
+    running = tstbench(folder, "--engine", "ray", "--address", nodes.address)
+    said, killed = None, 0
+    while said is None:
+        try:
+            said = running.communicate(timeout=EVERY)[1]
+        except subprocess.TimeoutExpired:
+            nodes.remove_node(next(iter(nodes.worker_nodes)), allow_graceful=False)
+            nodes.add_node(num_cpus=1)
+            killed += 1
+    assert running.returncode == 0, said
+    assert killed >= 2
+    lines = [line.split(", ")[0] for line in said.splitlines()]
+    done = Counter(line for line in lines if line.startswith("done: "))
+    kept = Counter(line for line in lines if line.startswith("kept: "))
+    assert set(done.values()) == {1}
+    assert {*kept.values()} <= {1}
+    assert done.total() + kept.total() == 2 * (4 + 4) + 4 + 2
     assert content(folder / "results") == expected
 
 
@@ -149,15 +157,14 @@ def impatient(folder, address):
     return subprocess.Popen(command, cwd=folder, env=env, stderr=subprocess.PIPE, text=True)
 
 
-def test_a_head_node_that_is_killed_ends_the_run_with_a_message(folder):
+def test_a_head_node_that_is_killed_ends_the_run_with_a_message(folder, nodes):
     (folder / "suite.toml").write_text(SUITE.replace(f"rounds = {ROUNDS}", "rounds = 4000"))
-    with ray_nodes({}, {}) as nodes:
-        address = nodes.address
-        running = impatient(folder, address)
-        said = running.stderr.readline()
-        nodes.remove_node(nodes.head_node, allow_graceful=False)
-        nodes.head_node = None
-        said += running.communicate(timeout=100)[1]
+    address = nodes.address
+    running = impatient(folder, address)
+    said = running.stderr.readline()
+    nodes.remove_node(nodes.head_node, allow_graceful=False)
+    nodes.head_node = None
+    said += running.communicate(timeout=100)[1]
     assert (running.returncode, "Traceback" in said) == (2, False), said
     assert f"the head node of the cluster, {address}, does not answer" in said
     assert "done: " in said

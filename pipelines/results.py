@@ -5,123 +5,30 @@ intervals, signatures), ``samples.jsonl`` (one line per sentence) and ``replicat
 corpus score and its bootstrap replicates, so that systems scored in different years can still be
 compared pairwise); and beside the systems ``significance.json``.
 
-Everything is checked when it is read: the report has the hashes of the files beside it.
-
-A leaderboard checks the sentences of hundreds of systems before it opens. Our own files have one
-form, so one pattern tells whether a line of ``samples.jsonl`` is valid and agrees with the report,
-without making every sentence; any other file is read in full.
+A report has the hashes of the files beside it, which are checked when it is read: they find
+damage, not forgery. What is verified was computed here from the predictions.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 import os
-import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
 from pathlib import Path
 
-from ..datasets_scripts.cleaning import CLEANINGS
-from ..datasets_scripts.corpora import parse_dataset
-from ..datasets_scripts.directions import OUR_DATASETS, Direction
-from ..datasets_scripts.known import DATASETS, DIRECTIONS
-from ..datasets_scripts.load import load_test_set
+from ..datasets_scripts.directions import Direction
+from ..datasets_scripts.known import DATASETS
 from ..errors import InputError, TSTBenchError
 from ..files import check_inside, file_name, file_state
-from ..metrics.registry import METRICS
 from ..talk import printable, say
 from ..untrusted import MAX_LINES_BYTES, read_small
 from .history import HISTORY_FILE
 from .ranking import Bootstrapped
-from .replicates import differing, parse_replicates
-from .report import MAX_NAME, DataInfo, Report, Sample, predictions_sha256
+from .replicates import parse_replicates
+from .report import MAX_NAME, Report, Sample
 from .report_files import parse_samples, read_report
-
-# As json.dumps writes them; what else JSON allows is left to the full reader.
-_TEXT = rb'"(?:[^"\\\x00-\x1f]++|\\["\\bfnrt])*+"'
-_NUMBER = rb"(?:null|-?(?:0|[1-9][0-9]{0,15})(?:\.[0-9]++)?(?:e[+-]?[0-9]{1,2})?)"
-_LINE = (
-    rb'\{"id": (%(text)s), "source": %(text)s, "references": \[(?:%(text)s(?:, %(text)s)*+)?+\], '
-    rb'"prediction": (%(text)s), "scores": \{' % {b"text": _TEXT}
-)
-_FIRST = re.compile(_LINE + rb"((?:%(text)s: %(number)s(?:, )?)*+)\}\}\n" % {
-    b"text": _TEXT, b"number": _NUMBER
-})  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Outline:
-    """What a report must agree with.
-
-    Attributes:
-        outputs_sha256: of the predictions, see :func:`.report.predictions_sha256`.
-        keys: of the scores of all sentences.
-    """
-
-    outputs_sha256: str
-    keys: frozenset[str]
-
-
-def outline(content: bytes, path: Path) -> Outline:
-    """The outline of a file of samples.
-
-    Args:
-        content: of the file.
-        path: for an error, which names the line.
-
-    Raises:
-        InputError: a line is not a sample, or two have the same id.
-    """
-    found = _quickly(content)
-    if found is not None:
-        return found
-    samples = parse_samples(content, path)
-    keys = frozenset(key for sample in samples for key in sample.scores)
-    return Outline(predictions_sha256([sample.prediction for sample in samples]), keys)
-
-
-def _quickly(content: bytes) -> Outline | None:
-    """The outline of a file as :func:`.report_files.samples_content` writes it; else ``None``."""
-    first = _FIRST.match(content)
-    if first is None:
-        return None
-    try:
-        content.decode("utf-8")
-        pairs: list[tuple[str, object]] = json.loads(
-            b"{%s}" % first.group(3), object_pairs_hook=lambda pairs: pairs
-        )
-    except ValueError:
-        return None
-    keys = tuple(key for key, _ in pairs)
-    if len(set(keys)) < len(keys):
-        return None
-    match, place = _line(keys).match, 0
-    ids: set[bytes] = set()
-    digest = hashlib.sha256()
-    count = 0
-    while place < len(content):
-        line = match(content, place)
-        if line is None:
-            return None
-        place = line.end()
-        id_, prediction = line.groups()
-        ids.add(id_)
-        digest.update(prediction + b"\n")  # the very bytes that predictions_sha256 makes
-        count += 1
-    return Outline(digest.hexdigest(), frozenset(keys)) if len(ids) == count else None
-
-
-@lru_cache(maxsize=64)
-def _line(keys: tuple[str, ...]) -> re.Pattern[bytes]:
-    """A line with the scores of these keys, in this order."""
-    scores = b", ".join(
-        re.escape(json.dumps(key, ensure_ascii=False).encode()) + b": " + _NUMBER for key in keys
-    )
-    return re.compile(_LINE + scores + rb"\}\}\n")
-
 
 SAMPLES_FILE = "samples.jsonl"
 REPLICATES_FILE = "replicates.parquet"
@@ -167,12 +74,7 @@ class Stored:
         return parse_replicates(content, path, [score.key for score in self.report.scores])
 
     def check_whole(self, *, complete: bool = True) -> None:
-        """Check that report, samples and replicates belong together, and to this folder.
-
-        What a forger would have to change together: values and intervals are those of the
-        replicates, recipes those of predictions, data and signatures, the predictions those that
-        were scored, and the folder that of the system. What is known of the metrics and of the
-        test set must be as it is known, see :func:`contradiction`.
+        """Check that report, samples and replicates are undamaged and in the system's folder.
 
         Args:
             complete: refuse missing files. Without it, the sentences may be missing, and so may the
@@ -180,12 +82,10 @@ class Stored:
                 always be missing.
 
         Raises:
-            TSTBenchError: a file is missing, damaged, or was changed after it was written, or is a
-                link that leads out of the results folder.
+            TSTBenchError: a file is missing or damaged, or is a link that leads out of the results
+                folder.
         """
         self.check_direction()
-        if (what := contradiction(self.report)) is not None:
-            raise InputError(f"{self.folder / 'report.json'}: {what}. Evaluate the system again")
         for name in RESULT_FILES:
             check_inside(self.folder / name, self.folder.parents[2])
         if not os.path.lexists(self.folder / REPLICATES_FILE):
@@ -195,14 +95,14 @@ class Stored:
                     f"{self.folder} has no {REPLICATES_FILE}. Evaluate the system again"
                 )
             if self.has_samples:
-                self.samples()
+                self._check_hash(SAMPLES_FILE, self.report.samples_sha256)
             return
         self._check_name()
-        self.check_scores()
+        self._check_hash(REPLICATES_FILE, self.report.replicates_sha256)
         dataset = DATASETS.get(self.report.direction.split("/")[0])
         needed = complete and (dataset is None or not dataset.licensed)
         if self.has_samples or needed:
-            self._check_samples()
+            self._check_hash(SAMPLES_FILE, self.report.samples_sha256)
 
     def check_direction(self) -> None:
         """Check that the folder is where the report says it belongs.
@@ -227,79 +127,16 @@ class Stored:
                 "its name back, or evaluate the system again"
             )
 
-    def check_scores(self) -> None:
-        """Check the report's scores against the replicates beside it, if there are any.
-
-        Raises:
-            InputError: the replicates are damaged, or the report was changed after it was written.
-        """
-        found = self.bootstrapped()
-        if found and (what := differing(self.report, found)) is not None:
-            raise self._changed(what)
-
-    def _check_samples(self) -> None:
-        content = self._check_hash(SAMPLES_FILE, self.report.samples_sha256)
-        found = outline(content, self.folder / SAMPLES_FILE)
-        if found.outputs_sha256 != self.report.outputs_sha256:
-            raise self._changed("its predictions are not those that the report was computed from")
-        if not found.keys <= {score.key for score in self.report.scores}:
-            raise self._changed(f"{SAMPLES_FILE} has scores that are not in the report")
-
     def _check_hash(self, name: str, expected: str | None) -> bytes:
         """The content of a file, whose hash must be the one in the report."""
         path = self.folder / name
         content = read_small(path, max_bytes=MAX_LINES_BYTES)
-        if expected is not None and hashlib.sha256(content).hexdigest() != expected:
+        if hashlib.sha256(content).hexdigest() != expected:
             raise InputError(
                 f"{path} is damaged: it does not match the hash in its report. "
                 "Evaluate the system again"
             )
         return content
-
-    def _changed(self, why: str) -> InputError:
-        return InputError(f"{self.folder} was changed after it was written: {why}")
-
-
-def contradiction(report: Report) -> str | None:
-    """What a report says otherwise than the metrics' registry and the dataset; ``None`` if nothing.
-
-    Of the metrics that are installed: name, unit and which way is better. Of the test sets of the
-    benchmark, if their files are at hand: cleaning, size, references and fingerprint.
-    """
-    for score in report.scores:
-        if score.metric not in METRICS:
-            continue
-        facts = METRICS[score.metric]
-        said = (score.signature.split("|")[0], score.unit, score.higher_is_better)
-        known = (score.metric, str(facts.unit), facts.higher_is_better)
-        if said != known:
-            return f"it gives {score.key} as {_in_words(*said)}, but that is {_in_words(*known)}"
-    data = known_data(report.direction, report.data.cleaning)
-    for name, value in data or ():
-        if (told := getattr(report.data, name)) != value:
-            return f"it gives data.{name} as {told!r}, but of {report.direction} it is {value!r}"
-    return None
-
-
-def _in_words(metric: str, unit: str, higher_is_better: bool) -> str:
-    return f"{metric} in {unit}, {'higher' if higher_is_better else 'lower'} is better"
-
-
-@cache
-def known_data(direction: str, cleaning: str) -> DataInfo | None:
-    """What a test set of the benchmark is; ``None`` if it is not at hand. Nothing is downloaded.
-
-    Args:
-        direction: its name.
-        cleaning: of its sentences.
-    """
-    if direction.split("/")[0] not in OUR_DATASETS or direction not in DIRECTIONS:
-        return None
-    part = parse_dataset(direction.split("/")[0]).part("test")
-    if any((file.state() or "absent").endswith("absent") for file in part.files):
-        return None
-    known = cleaning if cleaning in CLEANINGS else None
-    return DataInfo.of(load_test_set(direction, cleaning=known))
 
 
 def is_result(folder: Path) -> bool:

@@ -31,7 +31,8 @@ def rank_stored(systems: Sequence[Measured]) -> dict[str, list[Rank]]:
             continue
         found = stored.bootstrapped()
         for score in (s for s in stored.report.scores if s.metric in METRICS):
-            _, group = groups.setdefault(score.signature, (score.higher_is_better, {}))
+            higher = METRICS[score.metric].higher_is_better
+            _, group = groups.setdefault(score.signature, (higher, {}))
             if score.key in found:
                 group[stored.report.system.name] = found[score.key]
             else:

@@ -4,7 +4,6 @@ from pathlib import Path
 
 from tstbench.pipelines.report import DataInfo, Report, Sample, SystemInfo
 from tstbench.pipelines.report_files import write_report
-from tstbench.pipelines.results import known_data
 from tstbench.spaces.annotate import create_study, links
 
 DIRECTION = "mini/negative-to-positive"
@@ -36,8 +35,7 @@ def write_reports(root: Path, systems, direction=DIRECTION, sentences=SENTENCES,
             tstbench="0",
             direction=direction,
             system=SystemInfo(name=name, family=families.get(name, "unknown")),
-            data=known_data(direction, "paper-v1")
-            or DataInfo(
+            data=DataInfo(
                 fingerprint="0" * 64,
                 cleaning="none",
                 sentences=len(samples),

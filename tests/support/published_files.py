@@ -8,15 +8,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError
 from tstbench.pipelines.hub.known_files import check_known
-from tstbench.pipelines.report import predictions_sha256, score_recipe
-from tstbench.pipelines.results import known_data
+from tstbench.pipelines.report import DataInfo, predictions_sha256, score_recipe
 
 REPO = "us/things"
 SHA = "0" * 64
 AT = "mini/negative-to-positive"
-DATA = known_data(AT, "paper-v1")
+DATA = DataInfo.of(load_test_set(AT, cleaning="paper-v1"))
 OUTPUTS = predictions_sha256(["b", "b"])
 ORIGIN = {"name": "a.txt", "commit": "1" * 40, "git_blob": "2" * 40}
 FINGERPRINT = {

@@ -8,7 +8,6 @@ from published_files import (
     JUDGMENT,
     ORIGIN,
     OUTPUT_ROW,
-    REPLICATES,
     REPO,
     REPORT,
     SAMPLE,
@@ -86,10 +85,6 @@ def sentences(columns, metadata=None, **beside):
 
 def beside_report(path, content, **changed):
     return known(path, content, **{RECORD: whole({**REPORT, **changed})})
-
-
-def scores(*changed):
-    return known(RECORD, whole({**REPORT, "scores": changed}), **OF_COPY)
 
 
 def board(content):
@@ -201,24 +196,6 @@ def repository(kind="dataset", repo_id="tstbench/toy", files=CARD, **more):
             b"",
             **{f"{LICENSED}/copy/report.json": whole({**REPORT, "direction": LICENSED})},
         ),
-    ),
-    (InputError, f"{DRAWN} is not published: the value of acc", scores({**ACC, "value": 9.9}, PPL)),
-    (InputError, "the value of ppl", scores(ACC, {**PPL, "value": None})),
-    (InputError, "the recipe of ppl", scores(ACC, {**PPL, "recipe": SHA})),
-    (
-        InputError,
-        "the interval of ppl",
-        scores(ACC, {**PPL, "interval": {**PPL["interval"], "high": 111}}),
-    ),
-    (
-        InputError,
-        "the value of acc",
-        known(DRAWN, parquet({**REPLICATES, "acc": REPLICATES["acc"] + 1}), **OF_COPY),
-    ),
-    (
-        InputError,
-        f"{DRAWN} is damaged",
-        known(DRAWN, parquet({"acc": [1.0], "ppl": [1.0]}), **OF_COPY),
     ),
     (
         InputError,

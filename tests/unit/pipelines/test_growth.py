@@ -262,8 +262,6 @@ def test_a_folder_is_never_taken_from_another_system_nor_from_a_later_version(tm
 @pytest.mark.parametrize(
     ("name", "old", "new", "expected"),
     [
-        ("report.json", b'"value": 36', b'"value": 37', "the value of r_bleu differs from"),
-        ("report.json", b"refs:first", b"refs:second", "the recipe of r_bleu"),
         ("report.json", b'_version": 2', b'_version": 1', "from before the first release. Eval"),
         ("samples.jsonl", b'"id"', b'"Id"', "samples.jsonl is damaged"),
         ("replicates.parquet", b"PAR1", b"PAR2", "replicates.parquet is damaged"),

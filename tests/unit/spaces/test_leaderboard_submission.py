@@ -16,7 +16,6 @@ from tstbench.errors import InputError, TSTBenchError
 from tstbench.files import read_lines
 from tstbench.pipelines.report import SystemInfo
 from tstbench.pipelines.report_files import read_report, read_samples, write_report
-from tstbench.pipelines.results import known_data
 from tstbench.pipelines.submission import score_submission
 from tstbench.pipelines.transfer import predict
 from tstbench.spaces.leaderboard.data import Results
@@ -304,8 +303,7 @@ class TestToPullRequest:
     def named(scored, tmp_path, name, direction=THERE):
         """A submission with the same outputs, by another name."""
         one = read_report(scored)
-        data = known_data(direction, one.data.cleaning)
-        new = {"system": SystemInfo(name=name), "direction": direction, "data": data}
+        new = {"system": SystemInfo(name=name), "direction": direction}
         one = one.model_copy(update=new)
         folder = tmp_path / f"{len(list(tmp_path.iterdir()))}"
         write_report(folder, one, read_samples(scored))

@@ -11,7 +11,6 @@ import re
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import groupby
@@ -31,7 +30,6 @@ from .reported import FromHub
 
 _FILES = ("report.json", SAMPLES_FILE, REPLICATES_FILE)
 _QUICK = 0.1  # seconds: who opens a view waits no longer to see whether files changed
-_READERS = 2  # threads: while one waits for a file
 _PATIENCE = 1.0  # seconds that a reader waits for views, so that many visitors do not stop it
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 
@@ -204,18 +202,14 @@ class Results:
         self._reports = {p: one for p, one in self._reports.items() if stamps.get(p) == one[0]}
         stale = [path for path in stamps if path not in self._reports]
         unread, first = len(stale), self._board is None or self._board.unread > 0
-        with ThreadPoolExecutor(_READERS) as pool:
-            for paths in _in_order(stale):
-                if first:  # what changes later is shown when all of it has been read
-                    self._board = self._made(files, f"{revision}+{unread}", unread)
-                for path, result in zip(paths, pool.map(self._read_next, paths), strict=True):
-                    self._reports[path] = (stamps[path], result)
-                unread -= len(paths)
+        for paths in _in_order(stale):
+            if first:  # what changes later is shown when all of it has been read
+                self._board = self._made(files, f"{revision}+{unread}", unread)
+            for path in paths:
+                self._give_way()
+                self._reports[path] = (stamps[path], _read_one(path))
+            unread -= len(paths)
         return self._made(files, revision)
-
-    def _read_next(self, path: str) -> Report | str:
-        self._give_way()
-        return _read_one(path)
 
     def _give_way(self) -> None:
         with self._served:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from concurrent import futures
 from functools import partial
-from threading import Lock
+from threading import Lock, Thread
 from typing import Any, TypeVar
 
 from .data import Board
@@ -26,10 +26,9 @@ class RankCache:
     """Computes places and mean ranks from the replicates; keeps them, and what is shown of them."""
 
     def __init__(self) -> None:
-        self._pool = futures.ThreadPoolExecutor(1, thread_name_prefix="ranks")
         self._found: dict[object, futures.Future[Any]] = {}
         self._tables: dict[str, dict[object, Any]] = {}
-        self._lock = Lock()
+        self._lock, self._turn = Lock(), Lock()
         self._ended = 0  # computations
 
     def get(self, board: Board, setting: Setting) -> tuple[ComputedPlaces, bool]:
@@ -94,12 +93,20 @@ class RankCache:
             if not known:
                 while len(self._found) >= _KEPT:
                     self._found.pop(next(iter(self._found)))
-                self._found[key] = self._pool.submit(compute)
-                self._found[key].add_done_callback(self._count)
+                future = self._found[key] = futures.Future()
+                # No pool: it would let a page that is closed wait until all is computed.
+                Thread(target=self._compute, args=(future, compute), daemon=True).start()
             return self._found[key], known
 
-    def _count(self, _: object) -> None:
-        self._ended += 1  # by the only thread of the pool
+    def _compute(self, future: futures.Future[Result], compute: Callable[[], Result]) -> None:
+        with self._turn:  # one at a time
+            try:
+                found = compute()
+            except BaseException as error:
+                future.set_exception(error)
+            else:
+                future.set_result(found)
+            self._ended += 1
 
     def _soon(self, key: object, compute: Callable[[], Result]) -> Result | None:
         """The result, if it is there; only who asks first waits a moment for it."""

@@ -450,7 +450,6 @@ class TestResults:
             assert len(reads) < 4 or go.wait(60)
             return read(path)
 
-        monkeypatch.setattr(data, "_READERS", 1)
         monkeypatch.setattr(data, "_read_one", three_and_then_more)
         results = Results(root)
         results.read_behind(patience=0)

@@ -3,10 +3,12 @@
 import http.client
 import json
 import socket
+import subprocess
+import sys
 import urllib.error
 import urllib.parse
 import urllib.request
-from threading import Event
+from concurrent import futures
 
 import pytest
 from leaderboard_pages import Page
@@ -72,15 +74,25 @@ def test_a_page_that_waits_for_tests_gets_the_view_once_they_are_there(root, mon
         write(root, report(name, {"acc": 1.0}))
     monkeypatch.setattr(ranks, "_PATIENCE", 0)
     served = page.Page(data.Results(root))
-    served._ranks._pool.submit((go := Event()).wait, 60)
-    first = served.view({})
-    asked = {"known": first["revision"]}
-    assert (first["pending"], served.view(asked)["html"]) == (True, "")
-    go.set()
-    served._ranks._pool.submit(str).result(60)  # the last in its row
+    with served._ranks._turn:
+        first = served.view({})
+        asked = {"known": first["revision"]}
+        assert (first["pending"], served.view(asked)["html"]) == (True, "")
+    futures.wait(served._ranks._found.values(), 60)
+    with served._ranks._turn:  # the last one has ended
+        pass
     there = served.view(asked)
     assert (there["pending"], there["revision"]) == (False, first["revision"])
     assert "theirs" in there["html"]
+
+
+def test_a_program_ends_although_places_are_still_computed():
+    script = (
+        "import time; from tstbench.spaces.leaderboard.ranks import RankCache; "
+        "RankCache()._soon('places', lambda: time.sleep(3600)); print('over')"
+    )
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, timeout=120)
+    assert (ended.returncode, ended.stdout.strip()) == (0, b"over")
 
 
 class TestServed:

@@ -6,6 +6,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 from collections import Counter
+from threading import Event, Thread
 
 import pytest
 from leaderboard_pages import Page, ranking_of, show
@@ -101,16 +102,19 @@ class TestSystemPage:
         monkeypatch.setattr(ranks_module, "_PATIENCE", 3600)  # seconds, or until all are there
         board, cache = Results(several_directions(root)).board(), RankCache()
 
-        def all_asked():
+        def release_when_all_are_asked():
             for _ in range(1000):
                 if len(cache._found) == 2:  # those where ``half`` was scored
-                    return True
+                    all_asked.set()
+                    break
                 time.sleep(0.01)
-            return False
+            cache._turn.release()
 
-        first = cache._pool.submit(all_asked)
+        all_asked = Event()
+        cache._turn.acquire()
+        Thread(target=release_when_all_are_asked).start()
         found = list(standings(board, "half", cache))
-        assert first.result()
+        assert all_asked.is_set()
         assert [one.entry.direction.name for one in found] == list(SEVERAL[:2])
         assert not any(one.pending for one in found)
 

@@ -27,7 +27,7 @@ from .metrics.scorers import demand
 from .version import __version__
 
 if TYPE_CHECKING:
-    from .datasets_scripts.added import load_data as load_data
+    from .datasets_scripts.catalog import load_data as load_data
     from .datasets_scripts.load import load_test_set as load_test_set
     from .datasets_scripts.training import load_training as load_training
     from .errors import TSTBenchError as TSTBenchError
@@ -42,7 +42,7 @@ _FACE = {
     "TSTBenchError": ".errors",
     "directions": ".pipelines.face",
     "evaluate": ".pipelines.face",
-    "load_data": ".datasets_scripts.added",
+    "load_data": ".datasets_scripts.catalog",
     "load_results": ".pipelines.face",
     "load_system": ".trainers.load",
     "load_test_set": ".datasets_scripts.load",

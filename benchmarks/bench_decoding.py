@@ -18,7 +18,7 @@ import torch
 from timing import Stopwatch, load_average, read_options
 from torch import Tensor
 
-from tstbench.datasets_scripts.known import parse_direction
+from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.training import TrainingData, TrainingPart, load_training
 from tstbench.trainers.learning.corpus import Corpus
 from tstbench.trainers.learning.run import Run

@@ -35,9 +35,9 @@ import ray
 from job import generated_job
 from ray.cluster_utils import Cluster
 
-from tstbench.datasets_scripts import mini
-from tstbench.datasets_scripts.added import load_data
+from tstbench.datasets_scripts.catalog import load_data
 from tstbench.datasets_scripts.load import load_test_set
+from tstbench.datasets_scripts.mini import mini
 from tstbench.files import write_text
 from tstbench.pipelines.engines import Engine, InProcess, Ray, run
 from tstbench.pipelines.evaluate import evaluate
@@ -48,7 +48,7 @@ from tstbench.pipelines.scoring import Scoring, scoring
 from tstbench.pipelines.suite_file import FileCell
 
 DIRECTION = "generated/negative-to-positive"
-MINI = Path(mini.__path__[0]) / "data"
+MINI = Path(mini.__file__).with_name("data")
 
 
 def register(folder: Path, sentences: int) -> None:

@@ -30,7 +30,7 @@ import transformers
 from captum.attr import LayerIntegratedGradients
 from timing import Seconds, Stopwatch, load_average, read_options
 
-from tstbench.datasets_scripts.known import parse_direction
+from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.metrics.scorers.encoder_files import EMBEDDED_ENCODER, encoder_folder
 from tstbench.metrics.scorers.integrated_gradients import IntegratedGradients

@@ -26,7 +26,7 @@ import pyarrow.parquet as pq
 from timing import read_options
 
 from tstbench import __version__
-from tstbench.datasets_scripts.known import DIRECTIONS
+from tstbench.datasets_scripts.catalog import DIRECTIONS
 from tstbench.metrics.registry import METRICS
 from tstbench.metrics.statistics import RESAMPLES
 from tstbench.pipelines.report import (

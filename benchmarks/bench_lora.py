@@ -31,7 +31,7 @@ from timing import load_average, read_options
 from transformers.trainer_callback import PrinterCallback, TrainerCallback
 from trl import SFTConfig, SFTTrainer
 
-from tstbench.datasets_scripts.known import parse_direction
+from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.training import load_training
 from tstbench.trainers.learning.run import Run
 from tstbench.trainers.lora.base import Base

@@ -24,7 +24,7 @@ from job import generated_job
 from timing import Stopwatch, load_average, read_options
 from trl import SFTConfig, SFTTrainer
 
-from tstbench.datasets_scripts.known import parse_direction
+from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.training import load_training
 from tstbench.trainers.learning.loop import learn
 from tstbench.trainers.learning.paraphrases import Pair, RuleParaphraser

@@ -29,7 +29,7 @@ from transformers import (
     Seq2SeqTrainingArguments,
 )
 
-from tstbench.datasets_scripts.known import parse_direction
+from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.training import Pair, load_training
 from tstbench.trainers.learning.loop import learn
 from tstbench.trainers.learning.paired import Paired

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.fingerprint import fingerprint
-from tstbench.datasets_scripts.known import parse_direction
 from tstbench.datasets_scripts.load import TestSet, load_styles, load_test_set
 from tstbench.files import read_lines
 from tstbench.pipelines.outputs import Outputs

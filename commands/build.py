@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Build each dataset."""
     from ..datasets_scripts.build import build
-    from ..datasets_scripts.known import dataset_facts
+    from ..datasets_scripts.catalog import dataset_facts
 
     for dataset in arguments.datasets:
         dataset_facts(dataset)

@@ -60,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Read and check everything first; the summary goes to standard output."""
-    from ..datasets_scripts.known import as_direction
+    from ..datasets_scripts.catalog import as_direction
     from ..errors import InputError
     from ..files import write_json
     from ..metrics.joint.calibration import check_replaceable_calibration

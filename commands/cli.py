@@ -173,7 +173,7 @@ def _load_data(files: list[str]) -> None:
     from_environment = os.environ.get(DATA_VARIABLE, "").split(os.pathsep)
     named = [file for file in files or from_environment if file]
     if named:
-        from ..datasets_scripts.added import load_data  # only now: most calls need none
+        from ..datasets_scripts.catalog import load_data  # only now: most calls need none
 
         for file in named:
             load_data(file)

@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Read it, and print counts, removed overlaps and the first example."""
-    from ..datasets_scripts.added import load_data
+    from ..datasets_scripts.catalog import load_data
     from ..datasets_scripts.load import load_styles, load_test_set
     from ..datasets_scripts.own_check import labels_left_out
     from ..metrics.text import preparation

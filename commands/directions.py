@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 
-from ..datasets_scripts.known import DATASETS
+from ..datasets_scripts.catalog import DATASETS
 from ..pipelines.tables import print_rows
 
 

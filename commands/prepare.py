@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Prepare each dataset and list its scorers."""
-    from ..datasets_scripts.known import dataset_facts
+    from ..datasets_scripts.catalog import dataset_facts
     from ..metrics.scorers.profile import parse_profile
     from ..pipelines.prepare import prepare_dataset
     from ..pipelines.tables import print_rows

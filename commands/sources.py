@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Print or write them."""
-    from ..datasets_scripts.known import dataset_facts
+    from ..datasets_scripts.catalog import dataset_facts
     from ..datasets_scripts.load import load_test_set
     from ..files import write_text
 

@@ -15,8 +15,8 @@ _KIND = "linear"
 
 def train_scorer(name: str, options: Sequence[str]) -> None:
     """Train one scorer and print its quality, or compare kinds."""
+    from ..datasets_scripts.catalog import dataset_facts
     from ..datasets_scripts.judgments.left_out import sentences_left_out
-    from ..datasets_scripts.known import dataset_facts
     from ..datasets_scripts.load import load_styles
     from ..errors import InputError
     from ..metrics.scorers.classifiers import kinds
@@ -148,7 +148,7 @@ def _compare(data, arguments: argparse.Namespace) -> None:  # type: ignore[no-un
     """Every kind on the same sentences, as in the paper's Table 4."""
     from dataclasses import replace
 
-    from ..datasets_scripts.known import DATASETS
+    from ..datasets_scripts.catalog import DATASETS
     from ..datasets_scripts.load import load_test_set
     from ..metrics.text import preparation
     from ..pipelines.tables import print_table

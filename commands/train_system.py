@@ -10,8 +10,8 @@ from typing import Annotated
 
 from pydantic import Field
 
+from ..datasets_scripts.catalog import directions_of, parse_direction
 from ..datasets_scripts.directions import Direction
-from ..datasets_scripts.known import directions_of, parse_direction
 from ..datasets_scripts.training import TrainingData, load_training
 from ..errors import InputError
 from ..pipelines.tables import print_rows

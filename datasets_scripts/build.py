@@ -6,30 +6,112 @@ no script: a Hub repository that contains ``<name>.py`` does not load at all.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import datasets
 import pyarrow as pa
 import pyarrow.parquet as pq
-from datasets.info import DatasetInfosDict
 from huggingface_hub import DatasetCardData
+
+import datasets
+from datasets.info import DatasetInfosDict
 
 from ..errors import InputError
 from ..files import atomic_folder, write_bytes, write_json, write_text
-from .builder import direction_features, style_features
-from .card import Provenance, write_card
+from .card import Provenance, read_card, write_card
+from .catalog import parse_dataset
 from .cleaning import parse_cleaning
-from .corpora import parse_dataset
 from .corpus import Corpus, Part, Place, Side, read_place
 from .fingerprint import fingerprint, style_fingerprint
 from .publication import MARKER, marker_text
 from .quality import Quality, measure
-from .rows import direction_rows, style_rows
-from .views import DEFAULT_VIEW, Split, available_parts, is_labelled, rows_digest, views
+from .views import DEFAULT_VIEW, Split, available_parts, is_labelled, rows_digest, split_rows, views
 
 Sides = dict[Place, Side]
+
+
+@dataclass
+class TransferConfig(datasets.BuilderConfig):
+    """One view of a dataset."""
+
+    cleaning: str | None = None  # default: that of the dataset's language
+    allow_missing: bool = False  # leave out splits whose raw files are missing
+
+
+class TransferBuilder(datasets.GeneratorBasedBuilder):
+    """Builds one view of a dataset from its raw files: :meth:`.corpus.Corpus.builder` makes it.
+
+    ``datasets`` refuses scripts from the Hub, so builders run on the publisher's machine (or from
+    this package), and the Hub gets the folder that :func:`build` writes of the same rows.
+    """
+
+    BUILDER_CONFIG_CLASS = TransferConfig
+
+    def __init__(self, corpus: Corpus, config_name: str, **kwargs: Any) -> None:
+        """Like ``datasets.DatasetBuilder``, but ``hash`` and ``dataset_name`` are set here.
+
+        The cache of ``datasets`` is keyed by the module's name and not by the raw files, so both
+        are replaced by what the rows actually depend on.
+        """
+        self._corpus = corpus
+        data_dir = kwargs.get("data_dir")
+        parts, _ = available_parts(
+            corpus, data_dir, allow_missing=kwargs.get("allow_missing", False)
+        )
+        known = views(corpus, parts)
+        if config_name not in known:
+            raise ValueError(f"{corpus.name} has no view {config_name!r}, only {', '.join(known)}")
+        self._splits = {split.name: split for split in known[config_name]}
+        self._cleaning = parse_cleaning(kwargs.get("cleaning") or corpus.cleaning)
+        super().__init__(
+            config_name=config_name,
+            dataset_name=corpus.name,
+            hash=rows_digest(corpus, parts, self._cleaning.name, data_dir),
+            version=corpus.version,
+            **kwargs,
+        )
+
+    def _info(self) -> datasets.DatasetInfo:
+        card = read_card(self._corpus)
+        return datasets.DatasetInfo(
+            description=card.body,
+            features=_features(self._corpus, self.config.name),
+            citation=card.citation,
+            license=card.front["license"],
+            version=self.config.version,
+        )
+
+    def _split_generators(self, _dl_manager: Any) -> list[datasets.SplitGenerator]:
+        return [
+            datasets.SplitGenerator(name=name, gen_kwargs={"split": split})
+            for name, split in self._splits.items()
+        ]
+
+    def _generate_examples(self, split: Split) -> Iterator[tuple[int, dict[str, Any]]]:
+        def read(place: Place) -> Side:
+            return read_place(self._corpus, place, self._cleaning, self.config.data_dir)
+
+        for key, row in enumerate(split_rows(self._corpus, split, read)):
+            yield key, dict(row)
+
+
+def _features(corpus: Corpus, view: str) -> datasets.Features:
+    """The columns of a view."""
+    text = datasets.Value("string")
+    if is_labelled(view, corpus.facts):
+        label = datasets.ClassLabel(names=list(corpus.facts.styles))
+        return datasets.Features({"text": text, "style": label})
+    return datasets.Features(
+        {
+            "id": text,
+            "source": text,
+            "references": datasets.List(text),
+            "source_style": text,
+            "target_style": text,
+        }
+    )
 
 
 @dataclass(frozen=True)
@@ -170,17 +252,13 @@ def _write_splits(
     tables: dict[str, pa.Table] = {}
     infos = {}
     for view, splits in views(corpus, parts).items():
-        labelled = is_labelled(view, corpus.facts)
-        features = style_features(corpus.facts) if labelled else direction_features()
+        features = _features(corpus, view)
         found = datasets.SplitDict()
         for split in splits:
             if split.file not in tables:
-                tables[split.file] = _write_split(
-                    corpus, split, sides, features, folder / split.file
-                )
-                fingerprints[split.file.removesuffix(".parquet")] = _fingerprint(
-                    corpus, split, sides
-                )
+                rows = list(split_rows(corpus, split, sides.__getitem__))
+                tables[split.file] = _write_table(rows, features, folder / split.file)
+                fingerprints[split.file.removesuffix(".parquet")] = _fingerprint(split, rows)
             table = tables[split.file]
             found.add(datasets.SplitInfo(split.name, table.nbytes, table.num_rows))
         infos[view] = datasets.DatasetInfo(
@@ -193,15 +271,7 @@ def _write_splits(
     return fingerprints, infos
 
 
-def _write_split(
-    corpus: Corpus, split: Split, sides: Sides, features: datasets.Features, path: Path
-) -> pa.Table:
-    rows: list[Any]
-    if split.direction:
-        side = sides[corpus.place(split.direction, split.part)]
-        rows = list(direction_rows(side, split.direction, split.part))
-    else:
-        rows = list(style_rows(_of_styles(corpus, sides, split.part)))
+def _write_table(rows: list[Any], features: datasets.Features, path: Path) -> pa.Table:
     # The schema carries the features (class names), so that no script is needed to read them.
     table = pa.Table.from_pylist(rows, schema=features.arrow_schema)
     content = pa.BufferOutputStream()
@@ -210,14 +280,10 @@ def _write_split(
     return table
 
 
-def _fingerprint(corpus: Corpus, split: Split, sides: Sides) -> str:
+def _fingerprint(split: Split, rows: list[Any]) -> str:
     if split.direction:
-        side = sides[corpus.place(split.direction, split.part)]
-        return fingerprint(side.texts, side.references)
-    pairs = [
-        (row["text"], row["style"]) for row in style_rows(_of_styles(corpus, sides, split.part))
-    ]
-    return style_fingerprint([text for text, _ in pairs], [style for _, style in pairs])
+        return fingerprint([row["source"] for row in rows], [row["references"] for row in rows])
+    return style_fingerprint([row["text"] for row in rows], [row["style"] for row in rows])
 
 
 def _front_matter(

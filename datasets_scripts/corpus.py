@@ -1,27 +1,31 @@
 """How a dataset's raw files are laid out, and how they are read: line by line and aligned.
 
 A :class:`Corpus` is data: which files contain the sentences of each style, and which their human
-rewrites. There is one corpus per dataset, in ``<dataset>/corpus.py``;
-:data:`CORPORA <.corpora.CORPORA>` lists them all.
+rewrites. There is one corpus per dataset, in ``<dataset>/<dataset>.py``;
+:data:`CORPORA <.catalog.CORPORA>` lists them all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import InputError, unknown_name
 from .cleaning import RAW, Cleaning, match_key
 from .directions import DatasetFacts, Direction
 from .languages import language
-from .sources import SourceFile
+from .sources import SourceFile, benchmark_file
 from .suspicious_form import Suspicion
+
+if TYPE_CHECKING:
+    from .build import TransferBuilder
 
 Files = tuple[SourceFile, ...]
 Way = tuple[int, int]  # a direction: indices of source and target style
+PARTS = {"train": "train", "validation": "dev", "test": "test"}  # our name -> upstream's
 
 
 class Place(NamedTuple):
@@ -89,6 +93,27 @@ class Part:
         return way in self.pairs or other_rewrites
 
 
+def sides(file: Callable[[str], SourceFile], stem: str) -> tuple[Files, Files]:
+    """The sentences of two styles in numbered files: ``train.0`` and ``train.1``."""
+    return (file(f"{stem}.0"),), (file(f"{stem}.1"),)
+
+
+def numbered_references(file: Callable[[str], SourceFile], count: int) -> dict[Way, Files]:
+    """Rewrites in numbered files: ``reference2.1`` rewrites ``test.1``, for the third time."""
+    return {
+        way: tuple(file(f"reference{k}.{way[0]}") for k in range(count)) for way in ((0, 1), (1, 0))
+    }
+
+
+def parallel_parts(folder: str) -> tuple[Part, ...]:
+    """The benchmark's ``{train,dev,test}.{0,1}``: line i of one rewrites line i of the other."""
+    parts = []
+    for part, stem in PARTS.items():
+        first, second = sides(lambda name: benchmark_file(f"{folder}/{name}"), stem)
+        parts.append(Part(part, (first, second), {(0, 1): second, (1, 0): first}))
+    return tuple(parts)
+
+
 def _once(groups: Iterable[Files]) -> Files:
     return tuple(dict.fromkeys(file for files in groups for file in files))
 
@@ -100,7 +125,7 @@ class Corpus:
     Attributes:
         version: of how rows are made from the files; raised when rows change.
         agreement: the licence that must be accepted by name before building.
-        card: Markdown with YAML front matter; None means ``README.md`` beside the builder.
+        card: Markdown with YAML front matter; None means the dataset's ``README.md``.
         origin: the data file that describes it; empty if code does.
         layout: digest of what that file says about the layout.
         doubts: what looked wrong when that file was loaded; see :mod:`.own_check`.
@@ -124,6 +149,22 @@ class Corpus:
     def cleaning(self) -> str:
         """The cleaning of its language."""
         return language(self.facts.language).cleaning
+
+    def builder(self, view: str = "default", **settings: Any) -> TransferBuilder:
+        """The builder of one view, for ``datasets``: ``download_and_prepare()``, ``as_dataset()``.
+
+        Args:
+            view: ``negative-to-positive``, ``styles``, or every direction.
+            settings: ``cleaning`` and ``allow_missing``, as of :func:`~.build.build`, and those of
+                every ``datasets.DatasetBuilder``, such as ``data_dir`` and ``cache_dir``.
+
+        Raises:
+            ValueError: no such view.
+            MissingFileError, IntegrityError: see :func:`~.build.build`.
+        """
+        from .build import TransferBuilder  # only now: datasets takes a second to import
+
+        return TransferBuilder(self, config_name=view, **settings)
 
     def part(self, name: str) -> Part:
         """The split with that name; raises :class:`UnknownNameError`."""

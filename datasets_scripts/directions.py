@@ -1,14 +1,14 @@
-"""The datasets, their styles and their directions: the vocabulary of the benchmark.
+"""What a direction and a dataset are: the vocabulary of the benchmark.
 
-A direction such as ``yelp/negative-to-positive`` is the unit of every score. Source: the
-TSTBench paper, section 3.2 and Table 3; ``mini`` is our own. What other packages and the user add
-is in :mod:`.known`.
+A direction such as ``yelp/negative-to-positive`` is the unit of every score. The datasets are in
+:mod:`.catalog`.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import permutations
 
 # Names become folders, splits of ``datasets`` and Hub repositories: no capitals, no punctuation.
@@ -87,7 +87,7 @@ class DatasetFacts:
     labels_only: bool = False
     learn_from: str = "train"
 
-    @property
+    @cached_property
     def directions(self) -> tuple[Direction, ...]:
         """In the order of ``pairs``, or else of the styles."""
         pairs = () if self.labels_only else self.pairs or permutations(self.styles, 2)
@@ -97,110 +97,3 @@ class DatasetFacts:
     def publishable(self) -> bool:
         """Whether its sentences may be published."""
         return bool(self.licence) and not self.licensed
-
-
-def _gyafc(name: str, domain: str) -> DatasetFacts:
-    return DatasetFacts(
-        name,
-        f"GYAFC {domain}",
-        "formality",
-        ("informal", "formal"),
-        references=4,
-        parallel=True,
-        licensed=True,
-        licence="gyafc-research-only",
-    )
-
-
-_SENTIMENT = ("negative", "positive")
-_OURS = (
-    DatasetFacts("mini", "Mini", "sentiment", _SENTIMENT, references=4, licence="apache-2.0"),
-    DatasetFacts(
-        "yelp",
-        "Yelp",
-        "sentiment",
-        _SENTIMENT,
-        references=4,
-        licence="yelp-dataset-terms",
-        tokenized=True,
-        learn_from="validation",  # 62,426 sentences, none of them a test sentence
-    ),
-    DatasetFacts(
-        "amazon",
-        "Amazon",
-        "sentiment",
-        _SENTIMENT,
-        licence="unknown",
-        tokenized=True,
-        learn_from="mined",  # 81,236 sentences of the training files; validation has only 2,000
-    ),
-    _gyafc("gyafc_em", "Entertainment & Music"),
-    _gyafc("gyafc_fr", "Family & Relationships"),
-    DatasetFacts(
-        "shakespeare",
-        "Shakespeare",
-        "Early Modern English",
-        ("shakespearean", "modern"),
-        parallel=True,
-        tokenized=True,
-        licence="unknown",
-    ),
-    DatasetFacts(
-        "styptb_tfu",
-        "StylePTB, to future tense",
-        "tense",
-        ("present", "future"),
-        pairs=(("present", "future"),),
-        parallel=True,
-        tokenized=True,
-        licence="cc-by-4.0",
-    ),
-    DatasetFacts(
-        "styptb_arr",
-        "StylePTB, adjective and adverb removal",
-        "syntax",
-        ("modified", "unmodified"),
-        pairs=(("modified", "unmodified"),),
-        parallel=True,
-        tokenized=True,
-        licence="cc-by-4.0",
-    ),
-)
-BENCHMARK_DATASETS: dict[str, DatasetFacts] = {facts.name: facts for facts in _OURS}
-
-# Beyond the benchmark: what other papers' metrics learn from and are tested on.
-_FURTHER = (
-    DatasetFacts(
-        "wnc",
-        "Wiki Neutrality Corpus",
-        "subjectivity",
-        ("subjective", "neutral"),
-        pairs=(("subjective", "neutral"),),
-        parallel=True,
-    ),
-    DatasetFacts(
-        "wnc_full",
-        "Wiki Neutrality Corpus, whole",
-        "subjectivity",
-        ("subjective", "neutral"),
-        pairs=(("subjective", "neutral"),),
-        parallel=True,
-    ),
-    DatasetFacts(
-        "cds",
-        "Corpus of Diverse Styles, samples",
-        "eleven styles",
-        ("aae", "bible", "coha_1810s", "coha_1890s", "coha_1990s", "english_tweets", "joyce",
-         "lyrics", "romantic_poetry", "shakespeare", "switchboard"),
-        labels_only=True,
-    ),
-    DatasetFacts(
-        "cola",
-        "Corpus of Linguistic Acceptability",
-        "acceptability",
-        ("unacceptable", "acceptable"),
-        labels_only=True,
-    ),
-)  # fmt: skip
-FURTHER_DATASETS: dict[str, DatasetFacts] = {facts.name: facts for facts in _FURTHER}
-OUR_DATASETS = {**BENCHMARK_DATASETS, **FURTHER_DATASETS}

@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import ClassVar
 
 from ..errors import InputError, MissingFileError, unknown_name
+from .catalog import parse_dataset, parse_direction
 from .cleaning import match_key, parse_cleaning
-from .corpora import parse_dataset
 from .corpus import read_side, sentence_keys
 from .directions import Direction
 from .fingerprint import fingerprint, style_fingerprint
-from .known import parse_direction
-from .rows import direction_rows, style_rows
+from .views import direction_rows, style_rows
 
 
 @dataclass(frozen=True)

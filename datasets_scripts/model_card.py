@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from .known import DATASETS
+from .catalog import DATASETS
 from .licences import hub_licence
 
 

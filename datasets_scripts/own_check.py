@@ -15,8 +15,8 @@ from ..errors import InputError, MissingFileError
 from .cleaning import is_blank, match_key
 from .columns import Column, OwnText
 from .corpus import Corpus, Files, Pairs, Part
-from .gyafc_em.corpus import CORPUS as GYAFC_EM
-from .gyafc_fr.corpus import CORPUS as GYAFC_FR
+from .gyafc_em.gyafc_em import CORPUS as GYAFC_EM
+from .gyafc_fr.gyafc_fr import CORPUS as GYAFC_FR
 from .languages import language
 from .licensed_copies import known_copies
 from .sources import SourceFile

@@ -221,6 +221,11 @@ def upstream_file(repository: str, path: str) -> UpstreamFile:
     return UpstreamFile(repository, entry["commit"], path, blob, size)
 
 
+def benchmark_file(path: str) -> UpstreamFile:
+    """A file of the benchmark paper's datasets."""
+    return upstream_file(BENCHMARK, f"Dataprepro/datasets/{path}")
+
+
 def upstream_files(repository: str, prefix: str = "") -> tuple[UpstreamFile, ...]:
     """All pinned files of a repository below a path prefix, sorted by path."""
     if repository not in _table():

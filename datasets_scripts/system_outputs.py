@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from ..errors import InputError
 from ..files import read_lines
+from .catalog import parse_direction
 from .cleaning import match_key
 from .directions import Direction
-from .known import parse_direction
 from .sources import BENCHMARK, LI_2018, UpstreamFile, fetch, upstream_file
 
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import UnknownNameError
+from .catalog import dataset_facts, parse_direction
 from .cleaning import match_key
 from .directions import Direction
-from .known import dataset_facts, parse_direction
 from .load import StyleData, StyleSplit, load_styles, load_test_set
 
 Pair = tuple[str, str]

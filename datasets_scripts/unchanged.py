@@ -20,7 +20,7 @@ from typing import Any
 
 from ..files import home, keep_json
 from ..store import canonical
-from .corpora import parse_dataset
+from .catalog import parse_dataset
 from .sources import SourceFile
 
 FOLDER = "fingerprints"

@@ -1,15 +1,16 @@
-"""The published views of a dataset: which splits each has, and which files a split comes from."""
+"""The published views of a dataset: which splits each has, their rows and their files."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypedDict
 
 from ..errors import MissingFileError
-from .corpus import Corpus, Part
+from .corpus import Corpus, Part, Place, Side
 from .directions import DatasetFacts, Direction
 
 DEFAULT_VIEW = "default"
@@ -32,10 +33,59 @@ class Split:
         return f"{self.direction.config if self.direction else STYLES_VIEW}/{self.part}.parquet"
 
 
+class DirectionRow(TypedDict):
+    """One sentence to transfer."""
+
+    id: str
+    source: str
+    references: list[str]
+    source_style: str
+    target_style: str
+
+
+class StyleRow(TypedDict):
+    """One labelled sentence."""
+
+    text: str
+    style: int
+
+
+def direction_rows(side: Side, direction: Direction, part: str) -> Iterator[DirectionRow]:
+    """The rows of one direction in one split: ``side`` has its sentences."""
+    prefix = f"{direction.dataset}-{part}-{side.place}"
+    names = side.names or [f"{prefix}-{line:05d}" for line in side.lines]
+    for name, source, references in zip(names, side.texts, side.references, strict=True):
+        yield {
+            "id": name,
+            "source": source,
+            "references": list(references),
+            "source_style": direction.source_style,
+            "target_style": direction.target_style,
+        }
+
+
+def style_rows(sides: Iterable[Side]) -> Iterator[StyleRow]:
+    """The labelled sentences of one split, style 0 first."""
+    for style, side in enumerate(sides):
+        for sentence in side.texts:
+            yield {"text": sentence, "style": style}
+
+
+def split_rows(
+    corpus: Corpus, split: Split, read: Callable[[Place], Side]
+) -> Iterator[DirectionRow | StyleRow]:
+    """The rows of a split of a view: what is built, and what a builder gives ``datasets``."""
+    if split.direction:
+        side = read(corpus.place(split.direction, split.part))
+        return direction_rows(side, split.direction, split.part)
+    styles = range(len(corpus.facts.styles))
+    return style_rows(read(Place(split.part, style)) for style in styles)
+
+
 def views(corpus: Corpus, parts: Iterable[Part]) -> dict[str, tuple[Split, ...]]:
     """View name -> its splits, for the given raw splits.
 
-    >>> from .corpora import CORPORA
+    >>> from .catalog import CORPORA
     >>> mini = CORPORA["mini"]
     >>> list(views(mini, mini.parts))
     ['default', 'negative-to-positive', 'positive-to-negative', 'styles']

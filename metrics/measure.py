@@ -13,7 +13,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from ..datasets_scripts.known import language_of
+from ..datasets_scripts.catalog import language_of
 from ..errors import InputError
 from ..version import __version__
 from .contract import Cohort, Context, Need

@@ -13,12 +13,13 @@ from contextvars import ContextVar
 from dataclasses import fields
 from typing import Any
 
-import datasets
 import evaluate
 
+import datasets
+
 from ..citation import BIBTEX
+from ..datasets_scripts.catalog import DATASETS, as_direction, language_of
 from ..datasets_scripts.directions import Direction
-from ..datasets_scripts.known import DATASETS, as_direction, language_of
 from ..errors import InputError, MissingScorerError
 from ..talk import say
 from .contract import Cohort

@@ -21,8 +21,8 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any, Protocol, Self
 
-from ..datasets_scripts import added
-from ..datasets_scripts.known import parse_direction
+from ..datasets_scripts import catalog
+from ..datasets_scripts.catalog import parse_direction
 from ..errors import InputError, TSTBenchError, require
 from ..files import home, write_text
 from ..talk import say
@@ -164,7 +164,7 @@ class Ray:
                     f"{job.system or 'the system'} in the suite, or add a node"
                 )
         used = {job.direction.split("/")[0] for job in jobs}
-        corpora: Any = tuple(one for name, one in added.REGISTERED.items() if name in used)
+        corpora: Any = tuple(one for name, one in catalog.REGISTERED.items() if name in used)
         url, files = "", dict[str, str]()
         if self._storage:
             url = self._storage.url

@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 
 from ..chat.estimate import Estimate
-from ..datasets_scripts.known import dataset_facts
+from ..datasets_scripts.catalog import dataset_facts
 from ..datasets_scripts.load import TestSet
 from ..errors import InputError
 from ..metrics.contract import Cohort

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..datasets_scripts.catalog import DIRECTIONS
 from ..datasets_scripts.directions import Direction
-from ..datasets_scripts.known import DIRECTIONS
 from ..datasets_scripts.load import TestSet, load_test_set
 from ..datasets_scripts.strict_toml import read_toml
 from ..errors import InputError, unknown_name

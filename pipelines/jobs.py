@@ -15,7 +15,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Literal
 
-from ..datasets_scripts.known import parse_direction
+from ..datasets_scripts.catalog import parse_direction
 from ..datasets_scripts.load import TestSet, load_test_set
 from ..datasets_scripts.training import load_training
 from ..errors import MISSING, IncompleteError, TSTBenchError

@@ -35,10 +35,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from ..datasets_scripts.catalog import CORPORA, language_of
 from ..datasets_scripts.cleaning import is_blank, match_key
-from ..datasets_scripts.corpora import CORPORA
 from ..datasets_scripts.directions import Direction
-from ..datasets_scripts.known import language_of
 from ..datasets_scripts.languages import language
 from ..datasets_scripts.line_order import LineOrder, Rewrites, words
 from ..datasets_scripts.load import TestSet, load_test_set

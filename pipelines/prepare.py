@@ -14,8 +14,8 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..datasets_scripts.directions import OUR_DATASETS, Direction
-from ..datasets_scripts.known import dataset_facts, directions_of
+from ..datasets_scripts.catalog import OUR_DATASETS, dataset_facts, directions_of
+from ..datasets_scripts.directions import Direction
 from ..datasets_scripts.load import StyleData, StyleSplit, load_styles, split_to_learn
 from ..datasets_scripts.unchanged import about_dataset
 from ..errors import (

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
+from ..datasets_scripts.catalog import dataset_facts
 from ..datasets_scripts.cleaning import match_key, parse_cleaning
-from ..datasets_scripts.known import dataset_facts
 from ..datasets_scripts.load import StyleData, StyleSplit
 from ..errors import require_installed
 from ..metrics.scorers.artefacts import (

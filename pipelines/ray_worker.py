@@ -15,7 +15,7 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import Any
 
-from ..datasets_scripts import added
+from ..datasets_scripts import catalog
 from ..datasets_scripts.corpus import Corpus
 from ..errors import InputError, TSTBenchError, require
 from ..files import home
@@ -89,7 +89,7 @@ def _opened(shared: Shared) -> tuple[Workplace, Storage | None]:
     elif shared.folder.is_dir():
         os.chdir(shared.folder)
     for corpus in corpora:
-        added.register(corpus)
+        catalog.register(corpus)
     return Workplace(work), storage
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ..datasets_scripts.known import DIRECTIONS
+from ..datasets_scripts.catalog import DIRECTIONS
 from ..errors import InputError, MissingFileError, unknown_name
 from ..metrics.registry import METRICS, expand, families
 from .ranked_table import Standings

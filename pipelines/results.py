@@ -18,8 +18,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..datasets_scripts.catalog import DATASETS
 from ..datasets_scripts.directions import Direction
-from ..datasets_scripts.known import DATASETS
 from ..errors import InputError, TSTBenchError
 from ..files import check_inside, file_name, file_state
 from ..talk import printable, say

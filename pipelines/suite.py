@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ..datasets_scripts.added import load_data
+from ..datasets_scripts.catalog import load_data
 from ..errors import InputError, unknown_name
 from ..metrics.registry import family_of
 from ..talk import progress, say

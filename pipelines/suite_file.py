@@ -15,7 +15,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, JsonValue
 
-from ..datasets_scripts.known import directions_of, parse_direction
+from ..datasets_scripts.catalog import directions_of, parse_direction
 from ..datasets_scripts.load import TestSet
 from ..datasets_scripts.strict_toml import read_toml
 from ..datasets_scripts.training import TrainingData

@@ -16,9 +16,8 @@ from ..chat.client import api_key
 from ..chat.estimate import Estimate
 from ..chat.refusals import RETIRED
 from ..chat.settings import OPENAI_URL
-from ..datasets_scripts.corpora import parse_dataset
+from ..datasets_scripts.catalog import parse_dataset, parse_direction
 from ..datasets_scripts.directions import Direction
-from ..datasets_scripts.known import parse_direction
 from ..datasets_scripts.load import TestSet, split_to_learn
 from ..datasets_scripts.sources import UpstreamFile
 from ..errors import MISSING, TSTBenchError, require_installed

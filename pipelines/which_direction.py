@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..datasets_scripts.known import DIRECTIONS
+from ..datasets_scripts.catalog import DIRECTIONS
 from ..datasets_scripts.line_order import LineOrder
 from ..datasets_scripts.load import load_test_set
 from ..errors import TSTBenchError

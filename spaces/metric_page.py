@@ -13,7 +13,7 @@ import evaluate
 import gradio as gr
 from starlette.middleware import Middleware
 
-from ..datasets_scripts.known import DIRECTIONS
+from ..datasets_scripts.catalog import DIRECTIONS
 from ..datasets_scripts.load import load_test_set
 from ..errors import TSTBenchError
 from ..hosts import ANY, Hosts

@@ -119,9 +119,9 @@ def _no_width(monkeypatch):
 @pytest.fixture(autouse=True)
 def _nothing_added(monkeypatch):
     """No test sees the dataset that another one registered, nor the user's own."""
-    from tstbench.datasets_scripts import added
+    from tstbench.datasets_scripts import catalog
 
-    monkeypatch.setattr(added, "REGISTERED", {})
+    monkeypatch.setattr(catalog, "REGISTERED", {})
     monkeypatch.delenv("TSTBENCH_DATA", raising=False)
 
 

@@ -27,8 +27,8 @@ import numpy as np
 import torch
 from sacrebleu.metrics.bleu import BLEU
 
+from ..datasets_scripts.catalog import language_of, parse_direction
 from ..datasets_scripts.directions import Direction
-from ..datasets_scripts.known import language_of, parse_direction
 from ..datasets_scripts.training import Pair, TrainingData
 from ..errors import InputError
 from ..metrics.scorers.portable import portable

@@ -32,8 +32,8 @@ import torch
 from pydantic import Field
 from torch import Tensor
 
+from ..datasets_scripts.catalog import parse_direction
 from ..datasets_scripts.directions import Direction
-from ..datasets_scripts.known import parse_direction
 from ..errors import InputError
 from .learning.batches import Both
 from .learning.corpus import Corpus, by_length

@@ -16,9 +16,9 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
+from ..datasets_scripts.catalog import language_of
 from ..datasets_scripts.cleaning import Cleaning
 from ..datasets_scripts.directions import Direction
-from ..datasets_scripts.known import language_of
 from ..datasets_scripts.training import TrainingData
 from ..errors import InputError
 from ..files import read_text, write_json

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..citation import BIBTEX
 from ..citation import PAPER as BENCHMARK_PAPER
-from ..datasets_scripts.known import DATASETS
+from ..datasets_scripts.catalog import DATASETS
 from ..datasets_scripts.model_card import model_front_matter
 from ..errors import InputError, UnknownNameError
 from ..files import read_lines, read_text

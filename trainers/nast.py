@@ -31,8 +31,8 @@ import torch.nn.functional as F
 from pydantic import Field
 from torch import Tensor
 
+from ..datasets_scripts.catalog import dataset_facts
 from ..datasets_scripts.directions import Direction
-from ..datasets_scripts.known import dataset_facts
 from ..errors import InputError
 from .learning.adversarial import AdversarialConfig, AdversarialLearner, Mode
 from .learning.corpus import Corpus

@@ -27,8 +27,8 @@ import torch
 from transformers import AutoConfig, Pipeline, PretrainedConfig, PreTrainedModel
 from transformers.pipelines import PIPELINE_REGISTRY
 
+from ..datasets_scripts.catalog import parse_direction
 from ..datasets_scripts.directions import Direction
-from ..datasets_scripts.known import parse_direction
 from ..errors import InputError, unknown_name
 from .load import load_system
 from .model_card import MODEL_TYPE

@@ -35,8 +35,8 @@ from typing import Annotated, Any, ClassVar, Literal, cast
 import torch
 from pydantic import Field
 
+from ..datasets_scripts.catalog import language_of
 from ..datasets_scripts.directions import Direction
-from ..datasets_scripts.known import language_of
 from ..datasets_scripts.training import TrainingData
 from ..errors import InputError, MissingFileError
 from ..files import read_text, write_json

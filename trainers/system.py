@@ -18,9 +18,8 @@ from typing import Any, ClassVar, Self
 
 from pydantic import JsonValue
 
-from ..datasets_scripts.corpora import parse_dataset
+from ..datasets_scripts.catalog import dataset_facts, parse_dataset, parse_direction
 from ..datasets_scripts.directions import Direction
-from ..datasets_scripts.known import dataset_facts, parse_direction
 from ..datasets_scripts.training import TrainingData
 from ..errors import InputError, MissingSystemError
 from ..hub import fetch_model, is_repo_id

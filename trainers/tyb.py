@@ -29,8 +29,8 @@ import torch.nn.functional as F
 from pydantic import Field
 from torch import Tensor, nn
 
+from ..datasets_scripts.catalog import language_of
 from ..datasets_scripts.directions import Direction
-from ..datasets_scripts.known import language_of
 from ..datasets_scripts.training import TrainingData
 from ..metrics.scorers.portable import portable
 from ..metrics.text import preparation

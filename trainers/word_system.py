@@ -19,7 +19,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor
 
-from ..datasets_scripts.known import language_of
+from ..datasets_scripts.catalog import language_of
 from ..datasets_scripts.training import TrainingData
 from ..errors import InputError
 from ..metrics.scorers.device import Device, Placement

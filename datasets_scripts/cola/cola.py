@@ -1,12 +1,115 @@
-"""The builder of ``cola``."""
+"""CoLA's published archive: the in-domain parts and the out-of-domain development set.
 
-from ..builder import TransferBuilder, transfer_configs
-from .corpus import CORPUS
+The sets that Kaggle kept secret have no labels; as is usual, the out-of-domain development set
+serves as the test set. A row is tab-separated: source, label, the author's mark, sentence.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from ...errors import InputError
+from ..corpus import Corpus, Part
+from ..directions import DatasetFacts
+from ..sources import COLA, TextFile, UpstreamFile, upstream_file
+
+ARCHIVE = "acceptability_corpus/cola_public.zip"
+FILES = {
+    "train": "in_domain_train.tsv",
+    "validation": "in_domain_dev.tsv",
+    "test": "out_of_domain_dev.tsv",
+}
 
 
-class Cola(TransferBuilder):
-    """Sentences that linguists call acceptable or not, from publications on syntax."""
+@dataclass(frozen=True)
+class ColaSentences(TextFile):
+    """The sentences with one label in one file of the archive."""
 
-    CORPUS = CORPUS
-    BUILDER_CONFIGS = transfer_configs(CORPUS)
-    DEFAULT_CONFIG_NAME = "default"
+    archive: UpstreamFile
+    file: str
+    label: int
+
+    @property
+    def name(self) -> str:
+        """``owner/repository/...zip: in_domain_dev.tsv, label 1``"""
+        return f"{self.archive.name}: {self.file}, label {self.label}"
+
+    @property
+    def commit(self) -> str:
+        """The archive's."""
+        return self.archive.commit
+
+    def locate(self, data_dir: Path | str | None = None) -> Path:
+        """Where the verified archive is."""
+        return self.archive.locate(data_dir)
+
+    def digest(self, data_dir: Path | str | None = None) -> str:
+        """The archive's blob id."""
+        return self.archive.digest(data_dir)
+
+    def lines(self, data_dir: Path | str | None = None) -> list[str]:
+        """The sentences, in the order of the file."""
+        rows = archived_rows(self.locate(data_dir), self.file)
+        return [sentence for label, sentence in rows if label == self.label]
+
+
+@lru_cache(maxsize=8)
+def archived_rows(archive: Path, file: str) -> tuple[tuple[int, str], ...]:
+    """Label and sentence of each row of a file in ``cola_public.zip``.
+
+    Raises:
+        InputError: not that archive, or a line that is no row; the message names file and line.
+    """
+    try:
+        with zipfile.ZipFile(archive) as content:
+            text = content.read(f"cola_public/raw/{file}").decode("utf-8")
+    except (zipfile.BadZipFile, KeyError, UnicodeDecodeError) as error:
+        raise InputError(f"{archive} is not the CoLA archive: {error}") from error
+    return read_rows(text, f"{archive.name}: {file}")
+
+
+def read_rows(text: str, name: str) -> tuple[tuple[int, str], ...]:
+    """Label and sentence of each row.
+
+    Args:
+        text: the content of a file.
+        name: what messages call it.
+
+    Raises:
+        InputError: a line that is no row; the message names the line.
+    """
+    rows = []
+    for number, line in enumerate(text.removesuffix("\n").split("\n"), start=1):
+        columns = line.removesuffix("\r").split("\t")
+        if len(columns) != 4 or columns[1] not in ("0", "1"):
+            raise InputError(
+                f"{name}, line {number}: a row of CoLA has four tab-separated columns (source, "
+                f"label 0 or 1, mark, sentence), got {line[:60]!r}"
+            )
+        rows.append((int(columns[1]), columns[3]))
+    return tuple(rows)
+
+
+_ARCHIVE = upstream_file(COLA, ARCHIVE)
+
+CORPUS = Corpus(
+    DatasetFacts(
+        "cola",
+        "Corpus of Linguistic Acceptability",
+        "acceptability",
+        ("unacceptable", "acceptable"),
+        labels_only=True,
+    ),
+    "1.0.0",
+    parts=tuple(
+        Part(
+            name,
+            tuple((ColaSentences(_ARCHIVE, file, label),) for label in (0, 1)),
+            transfer=False,
+        )
+        for name, file in FILES.items()
+    ),
+)

@@ -1,12 +1,5 @@
-"""The builder of ``gyafc_fr``."""
+"""GYAFC on family and relationships."""
 
-from ..builder import TransferBuilder, transfer_configs
-from .corpus import CORPUS
+from ..gyafc_em.gyafc_em import gyafc_corpus
 
-
-class GyafcFr(TransferBuilder):
-    """Informal and formal answers on family and relationships; licensed, from the user's copy."""
-
-    CORPUS = CORPUS
-    BUILDER_CONFIGS = transfer_configs(CORPUS)
-    DEFAULT_CONFIG_NAME = "default"
+CORPUS = gyafc_corpus("gyafc_fr", "Family & Relationships", "Family_Relationships")

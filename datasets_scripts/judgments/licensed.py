@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..known import DATASETS
+from ..catalog import DATASETS
 from .schema import Judgment
 
 # What we write into a note ourselves: it says nothing of the sentence. A rater may quote it.

@@ -1,12 +1,22 @@
-"""The builder of ``shakespeare``."""
+"""Shakespeare's lines and their modern renderings.
 
-from ..builder import TransferBuilder, transfer_configs
-from .corpus import CORPUS
+Upstream's ``ref.0`` and ``ref.1`` are copies of the source files: the reference of a sentence is
+the same line of the other side.
+"""
 
+from ..corpus import Corpus, parallel_parts
+from ..directions import DatasetFacts
 
-class Shakespeare(TransferBuilder):
-    """Lines of the plays and their modern renderings, in pairs."""
-
-    CORPUS = CORPUS
-    BUILDER_CONFIGS = transfer_configs(CORPUS)
-    DEFAULT_CONFIG_NAME = "default"
+CORPUS = Corpus(
+    DatasetFacts(
+        "shakespeare",
+        "Shakespeare",
+        "Early Modern English",
+        ("shakespearean", "modern"),
+        parallel=True,
+        tokenized=True,
+        licence="unknown",
+    ),
+    "1.0.0",
+    parallel_parts("shakespeare"),
+)

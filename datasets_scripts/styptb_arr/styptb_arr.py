@@ -1,12 +1,19 @@
-"""The builder of ``styptb_arr``."""
+"""StylePTB: sentences without their adjectives and adverbs."""
 
-from ..builder import TransferBuilder, transfer_configs
-from .corpus import CORPUS
+from ..corpus import Corpus, parallel_parts
+from ..directions import DatasetFacts
 
-
-class StyptbArr(TransferBuilder):
-    """Penn Treebank sentences and the same without adjectives and adverbs, in pairs."""
-
-    CORPUS = CORPUS
-    BUILDER_CONFIGS = transfer_configs(CORPUS)
-    DEFAULT_CONFIG_NAME = "default"
+CORPUS = Corpus(
+    DatasetFacts(
+        "styptb_arr",
+        "StylePTB, adjective and adverb removal",
+        "syntax",
+        ("modified", "unmodified"),
+        pairs=(("modified", "unmodified"),),
+        parallel=True,
+        tokenized=True,
+        licence="cc-by-4.0",
+    ),
+    "1.0.0",
+    parallel_parts("styleptb_ARR"),
+)

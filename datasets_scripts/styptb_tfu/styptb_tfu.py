@@ -1,12 +1,19 @@
-"""The builder of ``styptb_tfu``."""
+"""StylePTB: sentences moved to the future tense."""
 
-from ..builder import TransferBuilder, transfer_configs
-from .corpus import CORPUS
+from ..corpus import Corpus, parallel_parts
+from ..directions import DatasetFacts
 
-
-class StyptbTfu(TransferBuilder):
-    """Penn Treebank sentences and the same in future tense, in pairs."""
-
-    CORPUS = CORPUS
-    BUILDER_CONFIGS = transfer_configs(CORPUS)
-    DEFAULT_CONFIG_NAME = "default"
+CORPUS = Corpus(
+    DatasetFacts(
+        "styptb_tfu",
+        "StylePTB, to future tense",
+        "tense",
+        ("present", "future"),
+        pairs=(("present", "future"),),
+        parallel=True,
+        tokenized=True,
+        licence="cc-by-4.0",
+    ),
+    "1.0.0",
+    parallel_parts("styleptb_TFU"),
+)

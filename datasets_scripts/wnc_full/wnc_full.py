@@ -1,12 +1,10 @@
-"""The builder of ``wnc_full``."""
+"""The whole Wiki Neutrality Corpus, from the user's download, split as the STI study does."""
 
-from ..builder import TransferBuilder, transfer_configs
-from .corpus import CORPUS
+from ..corpus import PARTS
+from ..wnc.wnc import wnc_corpus, wnc_part
 
-
-class WncFull(TransferBuilder):
-    """Sentences of Wikipedia and their neutral edits, of one word or several."""
-
-    CORPUS = CORPUS
-    BUILDER_CONFIGS = transfer_configs(CORPUS)
-    DEFAULT_CONFIG_NAME = "default"
+CORPUS = wnc_corpus(
+    "wnc_full",
+    "Wiki Neutrality Corpus, whole",
+    *(wnc_part(name, "biased.full", name) for name in PARTS),
+)

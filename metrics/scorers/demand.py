@@ -29,7 +29,7 @@ def renew(
     A name alone does not say what a stored scorer learned. Where that cannot be found out, since the
     training sentences are not at hand, it is said.
     """
-    from ...datasets_scripts.known import DATASETS
+    from ...datasets_scripts.catalog import DATASETS
     from ...errors import MissingFileError, TSTBenchError
     from ...files import home, lock_if_writable
     from ...talk import say
@@ -72,7 +72,7 @@ def make(
             published weights are not on this machine and cannot be downloaded.
         MissingFileError: the training sentences were not found.
     """
-    from ...datasets_scripts.known import DATASETS
+    from ...datasets_scripts.catalog import DATASETS
     from ...files import home, lock
     from ...talk import say
     from .artefacts import kind_and_split

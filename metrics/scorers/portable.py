@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from ...datasets_scripts.known import DATASETS
+from ...datasets_scripts.catalog import DATASETS
 from ...files import folder_digest
 from ...untrusted import read_json
 from .weights import file_digest

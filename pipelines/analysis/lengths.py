@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...datasets_scripts.catalog import DATASETS
 from ...datasets_scripts.cleaning import match_key
-from ...datasets_scripts.known import DATASETS
 from ...metrics.statistics import interval, mean_statistics
 from ...metrics.text import preparation
 from ..report import Sample

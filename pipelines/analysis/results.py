@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ...datasets_scripts.known import DATASETS
+from ...datasets_scripts.catalog import DATASETS
 from ...errors import InputError, unknown_name
 from ...metrics.registry import METRICS, caution, is_neutral
 from ..meta.in_words import ASPECTS

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...datasets_scripts.known import as_direction, language_of, parse_direction
+from ...datasets_scripts.catalog import as_direction, language_of, parse_direction
 from ...errors import InputError, MissingScorerError, TSTBenchError, require_installed
 from ...metrics.scorers.classifiers import Classifier, is_kind, kinds
 from ...metrics.scorers.device import HERE

@@ -17,8 +17,8 @@ from pathlib import Path
 import numpy as np
 from sacrebleu.metrics.chrf import CHRF
 
+from ...datasets_scripts.catalog import language_of
 from ...datasets_scripts.cleaning import parse_cleaning
-from ...datasets_scripts.known import language_of
 from ...datasets_scripts.load import load_test_set
 from ...errors import InputError, MissingExtraError, MissingScorerError
 from ...metrics.inputs import Inputs, check_inputs

@@ -18,8 +18,8 @@ from functools import partial
 
 import numpy as np
 
+from ...datasets_scripts.catalog import language_of
 from ...datasets_scripts.cleaning import parse_cleaning
-from ...datasets_scripts.known import language_of
 from ...errors import MissingFileError
 from ...metrics.functional.bleu import COLUMNS, ORDER, aggregate_bleu, bleu_statistics, tokenized
 from ...metrics.functional.bleu_protocols import BleuProtocol, Tokenize, bleu_protocol

@@ -17,7 +17,7 @@ from inspect_ai.model import ChatMessageSystem, ChatMessageUser, GenerateConfig
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
 from inspect_ai.solver import TaskState, generate
 
-from ...datasets_scripts.known import DATASETS
+from ...datasets_scripts.catalog import DATASETS
 from ..predictions import one_line
 from .questions import DirectionTask, Question, dataset_directions
 from .settings import MAX_TOKENS, TEMPERATURE, TOP_P, read_settings

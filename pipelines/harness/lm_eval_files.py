@@ -9,7 +9,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from ...datasets_scripts.directions import BENCHMARK_DATASETS, Direction
+from ...datasets_scripts.catalog import BENCHMARK_DATASETS
+from ...datasets_scripts.directions import Direction
 from ...metrics.registry import METRICS, benchmark_metrics
 from .settings import MAX_TOKENS, TEMPERATURE
 

@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from ...datasets_scripts.catalog import dataset_facts, parse_direction
 from ...datasets_scripts.directions import Direction
 from ...datasets_scripts.fingerprint import fingerprint
-from ...datasets_scripts.known import dataset_facts, parse_direction
 from ...datasets_scripts.load import TestSet, load_test_set
 from ...errors import InputError, MissingExtraError, MissingScorerError
 from ...metrics.measure import roles_needed

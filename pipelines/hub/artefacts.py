@@ -13,9 +13,9 @@ from huggingface_hub import EvalResult, ModelCard, ModelCardData
 
 from ...datasets_scripts.build import BuildReport
 from ...datasets_scripts.build import build as build_dataset
+from ...datasets_scripts.catalog import DATASETS, dataset_facts
 from ...datasets_scripts.judgments.licensed import without_licensed_text
 from ...datasets_scripts.judgments.schema import read_judgments, write_judgments
-from ...datasets_scripts.known import DATASETS, dataset_facts
 from ...errors import InputError, MissingFileError, TSTBenchError
 from ...files import check_inside, temporary_folder, write_jsonl, write_text
 from ...metrics.scorers.artefacts import SCORERS, ScorerCard

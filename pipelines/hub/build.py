@@ -8,7 +8,7 @@ from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
-from ...datasets_scripts.known import DATASETS
+from ...datasets_scripts.catalog import DATASETS
 from ...errors import InputError, MissingFileError, unknown_name
 from ...files import home
 from ...metrics.scorers.artefacts import find

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from ...datasets_scripts.directions import OUR_DATASETS
+from ...datasets_scripts.catalog import OUR_DATASETS
 from ...errors import InputError, TSTBenchError
 from .known_records import LICENSED, content_of, strings
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import yaml
 
-from ...datasets_scripts.known import DATASETS
+from ...datasets_scripts.catalog import DATASETS
 from ...errors import InputError
 from ...metrics.registry import METRICS
 from ..report import Report, Score

@@ -27,7 +27,7 @@ from functools import cache, partial
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
-from ...datasets_scripts.corpora import parse_dataset
+from ...datasets_scripts.catalog import parse_dataset
 from ...datasets_scripts.licensed_copies import copies
 from ...datasets_scripts.publication import MARKER
 from ...datasets_scripts.sources import SourceFile

@@ -12,11 +12,10 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from ...datasets_scripts.directions import OUR_DATASETS
+from ...datasets_scripts.catalog import DATASETS, OUR_DATASETS
 from ...datasets_scripts.judgments.licensed import without_licensed_text
 from ...datasets_scripts.judgments.schema import Judgment
 from ...datasets_scripts.judgments.studies import STUDIES
-from ...datasets_scripts.known import DATASETS
 from ...errors import InputError, TSTBenchError
 from ...records import Strict
 from ...untrusted import parse_yaml

@@ -34,7 +34,7 @@ class Task:
 def tasks_of(facts: DatasetFacts) -> tuple[Task, ...]:
     """The tasks of a dataset: every direction with each metric that has a meaning there.
 
-    >>> from ...datasets_scripts.directions import BENCHMARK_DATASETS
+    >>> from ...datasets_scripts.catalog import BENCHMARK_DATASETS
     >>> [task.id for task in tasks_of(BENCHMARK_DATASETS["styptb_tfu"])][:3]
     ['present-to-future_acc', 'present-to-future_s_bleu', 'present-to-future_r_bleu']
     """

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ...datasets_scripts.known import DATASETS, as_direction, language_of
+from ...datasets_scripts.catalog import DATASETS, as_direction, language_of
 from ...datasets_scripts.load import load_test_set
 from ...errors import InputError, TSTBenchError
 from ...metrics.contract import Cohort

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
+from ...datasets_scripts.catalog import dataset_facts
 from ...datasets_scripts.fingerprint import style_fingerprint
-from ...datasets_scripts.known import dataset_facts
 from ...datasets_scripts.load import StyleData, load_styles
 from ...errors import InputError
 

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from ...datasets_scripts.catalog import DIRECTIONS, as_direction
 from ...datasets_scripts.judgments.own import read_study
 from ...datasets_scripts.judgments.schema import Judgment
-from ...datasets_scripts.known import DIRECTIONS, as_direction
 from ...errors import InputError, TSTBenchError
 from ...files import (
     atomic_folder,

@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
+from ...datasets_scripts.catalog import language_of, parse_direction
 from ...datasets_scripts.cleaning import match_key
 from ...datasets_scripts.directions import Direction
-from ...datasets_scripts.known import language_of, parse_direction
 from ...errors import InputError, MissingFileError, TSTBenchError, unknown_name
 from ...files import atomic_folder
 from ...metrics.text import preparation

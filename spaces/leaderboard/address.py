@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 from markupsafe import Markup
 
-from ...datasets_scripts.known import DIRECTIONS
+from ...datasets_scripts.catalog import DIRECTIONS
 from .controls import link, notice
 from .data import Board, direction_title
 from .markup import el, join

@@ -18,8 +18,8 @@ from pathlib import Path
 from threading import Condition, Lock, Thread
 from types import MappingProxyType
 
+from ...datasets_scripts.catalog import DATASETS, DIRECTIONS
 from ...datasets_scripts.directions import Direction
-from ...datasets_scripts.known import DATASETS, DIRECTIONS
 from ...errors import InputError, MissingFileError, TSTBenchError
 from ...files import check_inside
 from ...hub import misunderstood, why_not_downloaded

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from functools import partial
 from pathlib import Path
 
-from ...datasets_scripts.known import DIRECTIONS
+from ...datasets_scripts.catalog import DIRECTIONS
 from ...errors import require
 from ...hosts import Hosts
 from ...pipelines.hub.known_records import LICENSED

@@ -20,7 +20,7 @@ from starlette.middleware import Middleware
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from ...datasets_scripts.known import DIRECTIONS
+from ...datasets_scripts.catalog import DIRECTIONS
 from ...errors import TSTBenchError
 from ...pipelines.results import Stored
 from ..design.theme import theme

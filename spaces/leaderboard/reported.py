@@ -10,8 +10,8 @@ from typing import Any
 
 from huggingface_hub import constants
 
+from ...datasets_scripts.catalog import DATASETS
 from ...datasets_scripts.directions import Direction
-from ...datasets_scripts.known import DATASETS
 from ...errors import MissingFileError, TSTBenchError
 from ...hub import hub_answers
 from ...metrics.facts import MetricFacts

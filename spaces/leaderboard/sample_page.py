@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup
 
-from ...datasets_scripts.known import DATASETS, language_of
+from ...datasets_scripts.catalog import DATASETS, language_of
 from ...errors import InputError
 from ...metrics.registry import METRICS
 from ...pipelines.report import Sample

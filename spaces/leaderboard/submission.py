@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from pydantic import ValidationError
 
-from ...datasets_scripts.known import DATASETS
+from ...datasets_scripts.catalog import DATASETS
 from ...datasets_scripts.load import load_test_set
 from ...errors import InputError, TSTBenchError
 from ...files import atomic_folder, in_names, lock, read_text

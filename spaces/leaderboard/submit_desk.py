@@ -16,7 +16,7 @@ from typing import NamedTuple
 import gradio as gr
 from markupsafe import Markup
 
-from ...datasets_scripts.known import DATASETS
+from ...datasets_scripts.catalog import DATASETS
 from ...datasets_scripts.load import load_test_set
 from ...errors import TSTBenchError
 from ...files import process_folder, write_text

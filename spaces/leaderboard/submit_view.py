@@ -8,7 +8,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from ...datasets_scripts.known import DATASETS, DIRECTIONS
+from ...datasets_scripts.catalog import DATASETS, DIRECTIONS
 from ...errors import InputError
 from ...pipelines.output_checks import Suspicion
 from ...pipelines.report import Report

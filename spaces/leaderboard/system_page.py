@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from markupsafe import Markup
 
-from ...datasets_scripts.known import DATASETS
+from ...datasets_scripts.catalog import DATASETS
 from ...errors import InputError, unknown_name
 from ...pipelines.history import Earlier, read_history
 from ...pipelines.ranked_table import DOUBT

@@ -10,7 +10,7 @@ from typing import Literal
 
 from markupsafe import Markup
 
-from ...datasets_scripts.known import language_of
+from ...datasets_scripts.catalog import language_of
 from ...errors import InputError
 from ...metrics.registry import METRICS
 from ...metrics.statistics import too_few

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ...datasets_scripts.catalog import dataset_facts, parse_direction
 from ...datasets_scripts.directions import Direction
-from ...datasets_scripts.known import dataset_facts, parse_direction
 from ...errors import InputError, TSTBenchError
 from ...hub import is_repo_id
 from ...talk import say

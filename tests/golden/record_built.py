@@ -18,8 +18,8 @@ import yaml
 sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 from own_data import write_manners, write_tones
 
-from tstbench.datasets_scripts.added import load_data
 from tstbench.datasets_scripts.build import build
+from tstbench.datasets_scripts.catalog import load_data
 from tstbench.files import write_json
 
 

@@ -9,7 +9,7 @@ import torch
 from prepared import DIRECTION
 from word_systems import learner_of
 
-from tstbench.datasets_scripts.known import parse_direction
+from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.training import load_training
 from tstbench.trainers.learning.vocabulary import END
 

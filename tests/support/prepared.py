@@ -7,7 +7,7 @@ from unittest.mock import patch
 
 import pytest
 
-from tstbench.datasets_scripts.known import DATASETS
+from tstbench.datasets_scripts.catalog import DATASETS
 from tstbench.metrics.registry import benchmark_metrics
 from tstbench.metrics.scorers.profile import PROFILES
 from tstbench.pipelines.prepare import prepare

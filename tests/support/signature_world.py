@@ -14,7 +14,7 @@ from tiny_models import make_bert, make_bleurt
 from transformers import BertConfig, BertForSequenceClassification
 from trap_sentences import TEXTS, column, references
 
-from tstbench.datasets_scripts.known import parse_direction
+from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.metrics.contract import Cohort
 from tstbench.metrics.inputs import Inputs, check_inputs
 from tstbench.metrics.scorers.device import HERE, Placement

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ...datasets_scripts.known import language_of
+from ...datasets_scripts.catalog import language_of
 from ...datasets_scripts.training import TrainingData
 from ...errors import InputError
 from ...metrics.text import preparation

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from ...datasets_scripts.known import DATASETS, language_of
+from ...datasets_scripts.catalog import DATASETS, language_of
 from ...datasets_scripts.training import Pair, TrainingData
 from ...errors import InputError
 from ...metrics.text import preparation

@@ -12,7 +12,7 @@ from places import ROOT
 from prepared import command_line, prepared_home, refusal
 
 import tstbench
-from tstbench.datasets_scripts.known import DATASETS
+from tstbench.datasets_scripts.catalog import DATASETS
 from tstbench.errors import InputError, TSTBenchError, UnknownNameError
 from tstbench.pipelines.harness.lm_eval_files import FOLDER, task_files
 from tstbench.pipelines.harness.logs import read_log

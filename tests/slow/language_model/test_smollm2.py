@@ -12,7 +12,7 @@ import pytest
 
 import tstbench
 from tstbench.datasets_scripts import mini
-from tstbench.datasets_scripts.added import load_data
+from tstbench.datasets_scripts.catalog import load_data
 from tstbench.metrics.scorers.causal_lm import CausalLm, load_language_model
 from tstbench.metrics.scorers.device import HERE
 from tstbench.metrics.scorers.gguf import SMALL_LM

@@ -16,7 +16,7 @@ from tstbench.chat.cost import price_of
 from tstbench.chat.estimate import estimate
 from tstbench.chat.refusals import Passing, fatal
 from tstbench.chat.settings import ServerSettings
-from tstbench.datasets_scripts.known import parse_direction
+from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.errors import InputError, LimitError, ServerError
 from tstbench.trainers.load import load_system
 from tstbench.trainers.prompting.plan import Plan

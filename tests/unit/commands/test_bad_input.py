@@ -18,8 +18,8 @@ from prepared import DIRECTION, refusal
 
 from tstbench.commands.cli import main
 from tstbench.commands.flags import read_toml as read_settings
-from tstbench.datasets_scripts.added import load_data
 from tstbench.datasets_scripts.card import read_card
+from tstbench.datasets_scripts.catalog import load_data
 from tstbench.datasets_scripts.cleaning import is_blank
 from tstbench.datasets_scripts.columns import Column, OwnText
 from tstbench.datasets_scripts.load import load_test_set

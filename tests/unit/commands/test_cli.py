@@ -13,7 +13,7 @@ import pytest
 from prepared import DIRECTION, command_line, prepared_home, refusal
 
 from tstbench.commands.cli import COMMANDS, GROUPS, main
-from tstbench.datasets_scripts.known import DIRECTIONS
+from tstbench.datasets_scripts.catalog import DIRECTIONS
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.files import home
 from tstbench.metrics.registry import METRICS

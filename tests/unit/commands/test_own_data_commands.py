@@ -16,10 +16,10 @@ from places import ROOT
 from prepared import command_line, refusal
 
 from tstbench import plugins
-from tstbench.datasets_scripts import added
-from tstbench.datasets_scripts.added import load_data
-from tstbench.datasets_scripts.known import (
+from tstbench.datasets_scripts import catalog
+from tstbench.datasets_scripts.catalog import (
     DATASETS,
+    load_data,
 )
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.datasets_scripts.own import read_data
@@ -36,12 +36,12 @@ def outside(monkeypatch):
     """What an installed package's entry points bring; as plugins.outside would give it."""
 
     def put(**found):
-        monkeypatch.setattr(added, "outside", lambda group: found)
-        added._outside.cache_clear()
+        monkeypatch.setattr(catalog, "outside", lambda group: found)
+        catalog._outside.cache_clear()
 
     yield put
     monkeypatch.undo()
-    added._outside.cache_clear()
+    catalog._outside.cache_clear()
 
 
 def test_a_package_brings_a_path_or_a_corpus(manners, tones, outside, capsys):

@@ -128,7 +128,7 @@ class TestNumbers:
 
     def test_the_encoder_gives_what_the_function_does(self, moods, tmp_path, monkeypatch):
         monkeypatch.setenv("TSTBENCH_DATA", "")
-        from tstbench.datasets_scripts.added import load_data
+        from tstbench.datasets_scripts.catalog import load_data
 
         load_data(moods / "moods.toml")
         bert = make_bert(tmp_path / "tiny")
@@ -302,7 +302,7 @@ class TestTerminal:
         assert "left out, no word known: glad 1" in out
 
     def test_it_marks_styles_that_are_most_similar_to_themselves(self, moods, capsys):
-        from tstbench.datasets_scripts.added import load_data
+        from tstbench.datasets_scripts.catalog import load_data
 
         load_data(moods / "moods.toml")
         sample = sample_styles("moods", most=9)

@@ -5,8 +5,8 @@ import json
 import pytest
 from own_data import write_lines
 
-from tstbench.datasets_scripts.added import register
 from tstbench.datasets_scripts.build import build
+from tstbench.datasets_scripts.catalog import register
 from tstbench.datasets_scripts.columns import OwnText
 from tstbench.datasets_scripts.corpus import Corpus, Part
 from tstbench.datasets_scripts.directions import DatasetFacts

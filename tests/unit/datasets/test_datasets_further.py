@@ -9,8 +9,8 @@ from datasets import load_dataset
 
 from tstbench.commands.cli import main
 from tstbench.datasets_scripts.build import build
-from tstbench.datasets_scripts.cola.corpus import archived_rows, read_rows
-from tstbench.datasets_scripts.directions import FURTHER_DATASETS
+from tstbench.datasets_scripts.catalog import BENCHMARK_DATASETS, OUR_DATASETS
+from tstbench.datasets_scripts.cola.cola import archived_rows, read_rows
 from tstbench.datasets_scripts.load import load_styles, load_test_set
 from tstbench.errors import InputError, MissingFileError
 
@@ -166,7 +166,7 @@ class TestLabelledOnly:
         loaded = load_dataset(str(report.folder))
         assert {part: split.num_rows for part, split in loaded.items()} == rows
         names = loaded["train"].features["style"].names
-        assert tuple(names) == FURTHER_DATASETS[name].styles
+        assert tuple(names) == OUR_DATASETS[name].styles
         assert "load_dataset" in (report.folder / "README.md").read_text("utf-8")
 
     @pytest.mark.realdata
@@ -181,6 +181,6 @@ class TestLabelledOnly:
 
 
 def test_none_of_them_is_published(tmp_path):
-    for name in FURTHER_DATASETS:
-        assert not FURTHER_DATASETS[name].publishable
+    for name in OUR_DATASETS.keys() - BENCHMARK_DATASETS.keys():
+        assert not OUR_DATASETS[name].publishable
         assert main(["hub", "build", str(tmp_path / "hub"), "--datasets", name]) == 2

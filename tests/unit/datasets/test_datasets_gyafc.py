@@ -8,9 +8,8 @@ import datasets
 import pytest
 from gyafc_copy import small_copy, write
 
-from tstbench.datasets_scripts.added import load_data
 from tstbench.datasets_scripts.build import build
-from tstbench.datasets_scripts.gyafc_em.gyafc_em import GyafcEm
+from tstbench.datasets_scripts.catalog import CORPORA, load_data
 from tstbench.datasets_scripts.licensed_copies import copies
 from tstbench.datasets_scripts.load import load_styles, load_test_set
 from tstbench.datasets_scripts.publication import MARKER
@@ -113,8 +112,8 @@ def test_a_missing_part_is_left_out_and_said(corpus, tmp_path):
 
 def test_builder_notices_edited_raw_files(corpus, tmp_path):
     def sources():
-        builder = GyafcEm(
-            config_name="informal-to-formal", data_dir=str(corpus), cache_dir=str(tmp_path / "c")
+        builder = CORPORA["gyafc_em"].builder(
+            "informal-to-formal", data_dir=str(corpus), cache_dir=str(tmp_path / "c")
         )
         builder.download_and_prepare()
         return builder.as_dataset(split="test")["source"][:]
@@ -125,7 +124,9 @@ def test_builder_notices_edited_raw_files(corpus, tmp_path):
 
 
 def built_rows(corpus, cache, view="formal-to-informal", split="test", **options):
-    builder = GyafcEm(config_name=view, data_dir=str(corpus), cache_dir=str(cache), **options)
+    builder = CORPORA["gyafc_em"].builder(
+        view, data_dir=str(corpus), cache_dir=str(cache), **options
+    )
     builder.download_and_prepare()
     return builder.as_dataset(split=split)
 
@@ -143,8 +144,8 @@ def test_the_builder_leaves_a_part_out_if_it_may(corpus, tmp_path):
     (corpus / "Entertainment_Music/tune/formal.ref3").unlink()
     with pytest.raises(MissingFileError, match=r"tune/formal\.ref3"):
         built_rows(corpus, tmp_path / "c")
-    builder = GyafcEm(
-        config_name="informal-to-formal",
+    builder = CORPORA["gyafc_em"].builder(
+        "informal-to-formal",
         data_dir=str(corpus),
         cache_dir=str(tmp_path / "c"),
         allow_missing=True,

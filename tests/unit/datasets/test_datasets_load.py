@@ -6,13 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from tstbench.datasets_scripts import added
+from tstbench.datasets_scripts import catalog
 from tstbench.datasets_scripts import load as load_module
+from tstbench.datasets_scripts.catalog import CORPORA, DATASETS, parse_dataset
 from tstbench.datasets_scripts.cleaning import PAPER_V1, match_key
-from tstbench.datasets_scripts.corpora import CORPORA, parse_dataset
 from tstbench.datasets_scripts.corpus import Corpus, Part, read_side
 from tstbench.datasets_scripts.fingerprint import fingerprint, style_fingerprint
-from tstbench.datasets_scripts.known import DATASETS
 from tstbench.datasets_scripts.load import load_styles, load_test_set
 from tstbench.datasets_scripts.sources import PackageFile, UserFile
 from tstbench.errors import InputError, MissingFileError, UnknownNameError
@@ -57,7 +56,7 @@ def tiny(tmp_path):
             ),
         ),
     )
-    added.register(corpus)
+    catalog.register(corpus)
     return tmp_path
 
 
@@ -147,7 +146,7 @@ def test_nothing_to_train_on_is_in_the_test_set(cleaning):
 def test_no_split_takes_the_place_of_the_one_to_learn_from(tiny):
     whole = parse_dataset("tiny")
     pinned = replace(whole.facts, name="tinier", learn_from="validation")
-    added.register(replace(whole, facts=pinned))
+    catalog.register(replace(whole, facts=pinned))
     learned = load_styles("tinier", data_dir=tiny).training
     assert (learned.name, learned.texts) == ("validation", ("sad cake.", "fine cake."))
     assert load_styles("tinier", split="train", data_dir=tiny).training.name == "train"
@@ -262,7 +261,7 @@ def test_a_part_of_no_direction_is_skipped_and_those_after_it_are_read(tiny):
     whole = parse_dataset("tiny")
     train, validation, test = whole.parts
     mined = Part("mined", ((), ()))
-    added.register(
+    catalog.register(
         replace(
             whole, facts=replace(whole.facts, name="tinier"), parts=(train, mined, validation, test)
         )
@@ -272,14 +271,18 @@ def test_a_part_of_no_direction_is_skipped_and_those_after_it_are_read(tiny):
 
 def test_a_dataset_of_training_sentences_alone_has_no_test_sentences_to_leave_out(tiny):
     whole = parse_dataset("tiny")
-    added.register(replace(whole, facts=replace(whole.facts, name="tinier"), parts=whole.parts[:1]))
+    catalog.register(
+        replace(whole, facts=replace(whole.facts, name="tinier"), parts=whole.parts[:1])
+    )
     (train,) = load_styles("tinier", data_dir=tiny).splits.values()
     assert (len(train), train.excluded) == (5, 0)
 
 
 def test_a_dataset_of_test_sentences_alone_is_read(tiny):
     whole = parse_dataset("tiny")
-    added.register(replace(whole, facts=replace(whole.facts, name="tinier"), parts=whole.parts[2:]))
+    catalog.register(
+        replace(whole, facts=replace(whole.facts, name="tinier"), parts=whole.parts[2:])
+    )
     data = load_styles("tinier", data_dir=tiny)
     (test,) = data.splits.values()
     assert (len(test), test.excluded) == (3, 0)

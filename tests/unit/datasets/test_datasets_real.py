@@ -7,10 +7,9 @@ import pytest
 from places import GOLDEN
 
 from tstbench.datasets_scripts.build import build
+from tstbench.datasets_scripts.catalog import CORPORA, DATASETS
 from tstbench.datasets_scripts.cleaning import PAPER_V1, RAW, match_key
-from tstbench.datasets_scripts.corpora import CORPORA
 from tstbench.datasets_scripts.corpus import read_side
-from tstbench.datasets_scripts.known import DATASETS
 from tstbench.datasets_scripts.load import load_styles, load_test_set
 from tstbench.datasets_scripts.sources import BENCHMARK, fetch, upstream_file
 from tstbench.datasets_scripts.system_outputs import SYSTEM_OUTPUTS, read_output

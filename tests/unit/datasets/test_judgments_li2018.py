@@ -7,6 +7,7 @@ import pytest
 from places import GOLDEN
 
 from tstbench.commands.cli import main
+from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.judgments.li2018 import (
     Rewrites,
     li2018_judgments,
@@ -14,7 +15,6 @@ from tstbench.datasets_scripts.judgments.li2018 import (
     success_rate,
 )
 from tstbench.datasets_scripts.judgments.schema import Judgment, read_judgments, write_judgments
-from tstbench.datasets_scripts.known import parse_direction
 from tstbench.errors import InputError, MissingFileError
 from tstbench.spaces.leaderboard.human import read_human
 

@@ -4,12 +4,11 @@ from own_data import FILES, TRAIN, replaced, write_lines, write_manners, write_t
 from prepared import DIRECTION
 from refusals import refused, rows
 
-from tstbench.datasets_scripts.added import load_data
+from tstbench.datasets_scripts.catalog import DATASETS, as_direction, load_data, parse_direction
 from tstbench.datasets_scripts.cleaning import parse_cleaning
-from tstbench.datasets_scripts.cola.corpus import read_rows
+from tstbench.datasets_scripts.cola.cola import read_rows
 from tstbench.datasets_scripts.judgments.own import Layout
 from tstbench.datasets_scripts.judgments.studies import parse_study
-from tstbench.datasets_scripts.known import DATASETS, as_direction, parse_direction
 from tstbench.datasets_scripts.languages import language
 from tstbench.datasets_scripts.load import load_styles, load_test_set
 from tstbench.datasets_scripts.sources import BENCHMARK, upstream_file

@@ -19,18 +19,18 @@ from own_data import (
 )
 from places import ROOT
 
-from tstbench.datasets_scripts.added import load_data
 from tstbench.datasets_scripts.build import build
-from tstbench.datasets_scripts.corpora import CORPORA
-from tstbench.datasets_scripts.directions import Direction
-from tstbench.datasets_scripts.fingerprint import fingerprint
-from tstbench.datasets_scripts.known import (
+from tstbench.datasets_scripts.catalog import (
+    CORPORA,
     DATASETS,
     DIRECTIONS,
     as_direction,
     dataset_facts,
+    load_data,
     parse_direction,
 )
+from tstbench.datasets_scripts.directions import Direction
+from tstbench.datasets_scripts.fingerprint import fingerprint
 from tstbench.datasets_scripts.load import load_styles, load_test_set
 from tstbench.datasets_scripts.publication import MARKER
 from tstbench.errors import (

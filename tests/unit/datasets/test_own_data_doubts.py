@@ -7,8 +7,7 @@ import pytest
 from own_data import write_lines
 from prepared import command_line, refusal
 
-from tstbench.datasets_scripts.added import load_data
-from tstbench.datasets_scripts.directions import OUR_DATASETS
+from tstbench.datasets_scripts.catalog import OUR_DATASETS, load_data
 from tstbench.datasets_scripts.load import load_styles, load_test_set
 from tstbench.errors import InputError
 from tstbench.pipelines.report_files import read_report

@@ -16,10 +16,9 @@ from own_data import (
 )
 from prepared import command_line
 
-from tstbench.datasets_scripts.added import load_data
 from tstbench.datasets_scripts.build import build
 from tstbench.datasets_scripts.card import read_card
-from tstbench.datasets_scripts.corpora import parse_dataset
+from tstbench.datasets_scripts.catalog import load_data, parse_dataset
 from tstbench.datasets_scripts.load import load_styles, load_test_set
 from tstbench.datasets_scripts.own import read_data
 from tstbench.datasets_scripts.training import load_training

@@ -7,7 +7,7 @@ import pytest
 from places import ROOT
 from prepared import command_line, refusal
 
-from tstbench.datasets_scripts.added import load_data
+from tstbench.datasets_scripts.catalog import load_data
 from tstbench.datasets_scripts.load import load_styles, load_test_set
 from tstbench.metrics.scorers.profile import PROFILES
 from tstbench.pipelines.prepare import prepare

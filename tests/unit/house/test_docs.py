@@ -12,7 +12,7 @@ from docs_runner import run_page
 from places import ROOT
 from prepared import prepared_home
 
-from tstbench.datasets_scripts.added import REGISTERED
+from tstbench.datasets_scripts.catalog import REGISTERED
 
 PAGES = sorted({ROOT / "README.md", *ROOT.glob("docs/**/*.md")})
 AT_ONCE = ("README.md", "docs/reproduction.md")  # the others are slow

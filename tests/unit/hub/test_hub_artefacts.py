@@ -7,8 +7,8 @@ import pytest
 from datasets import load_dataset
 from prepared import DIRECTION, prepared_home
 
+from tstbench.datasets_scripts.catalog import DIRECTIONS
 from tstbench.datasets_scripts.judgments.schema import Judgment, read_judgments, write_judgments
-from tstbench.datasets_scripts.known import DIRECTIONS
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import TSTBenchError
 from tstbench.files import write_jsonl

@@ -9,7 +9,7 @@ from huggingface_hub import DatasetCard
 from own_data import write_manners
 from prepared import DIRECTION, refusal
 
-from tstbench.datasets_scripts.added import load_data
+from tstbench.datasets_scripts.catalog import load_data
 from tstbench.datasets_scripts.judgments.schema import write_judgments
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError, MissingFileError

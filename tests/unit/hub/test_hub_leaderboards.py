@@ -14,8 +14,7 @@ from huggingface_hub import DatasetCard, HfApi, ModelCard
 from leaderboard_results import HOSTILE
 from prepared import DIRECTION, command_line, refusal
 
-from tstbench.datasets_scripts.directions import BENCHMARK_DATASETS
-from tstbench.datasets_scripts.known import DIRECTIONS
+from tstbench.datasets_scripts.catalog import BENCHMARK_DATASETS, DIRECTIONS
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.datasets_scripts.training import load_training
 from tstbench.pipelines.evaluate import evaluate, write_evaluation

@@ -6,7 +6,7 @@ import pytest
 from hub_artefacts import ONLINE, run_user
 from places import SUPPORT
 
-from tstbench.datasets_scripts.known import parse_direction
+from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.metrics.registry import benchmark_metrics
 from tstbench.metrics.scorers.profile import parse_profile
 from tstbench.pipelines.hub.build import build, trained_scorers

@@ -10,7 +10,7 @@ from huggingface_hub.errors import LocalEntryNotFoundError
 from leaderboard_results import report
 from prepared import DIRECTION
 
-from tstbench.datasets_scripts.known import DATASETS
+from tstbench.datasets_scripts.catalog import DATASETS
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError
 from tstbench.pipelines.evaluate import evaluate, write_evaluation

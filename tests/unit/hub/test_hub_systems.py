@@ -12,7 +12,7 @@ from hub_artefacts import ONLINE, run_user
 from places import SUPPORT
 from prepared import DIRECTION, command_line, refusal
 
-from tstbench.datasets_scripts.known import parse_direction
+from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.datasets_scripts.training import load_training
 from tstbench.errors import InputError

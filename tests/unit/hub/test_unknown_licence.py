@@ -8,7 +8,7 @@ import pytest
 from hub_artefacts import dataset_folder
 from prepared import command_line, refusal
 
-from tstbench.datasets_scripts import added
+from tstbench.datasets_scripts import catalog
 from tstbench.errors import InputError
 from tstbench.pipelines.hub.guard import check_publishable
 from tstbench.pipelines.hub.human_judgments import COLUMNS
@@ -62,9 +62,9 @@ def test_a_folder_is_pushed_only_with_the_data_file_of_its_sentences(
     with pytest.raises(InputError, match="manners, whose licence is not known"):
         write_repository(root, "dataset", "tstbench/results", {**CARD, **files})
     assert command_line(capsys, "data", "check", manners)[0] == 0
-    added.load_data(manners)
+    catalog.load_data(manners)
     write_repository(root, "dataset", "tstbench/results", {**CARD, **files})
-    added.REGISTERED.clear()
+    catalog.REGISTERED.clear()
     said = refusal(capsys, "hub", "push", root, "--dry-run")
     assert "has sentences of manners, whose licence is not known. Give its data file" in said
     _, _, err = command_line(capsys, "hub", "push", root, "--dry-run", "--data", manners)
@@ -74,7 +74,7 @@ def test_a_folder_is_pushed_only_with_the_data_file_of_its_sentences(
 def test_a_built_dataset_is_published_only_with_its_data_file(tmp_path, capsys, manners):
     files = built_manners(tmp_path, capsys, manners)
     check_publishable("dataset", "tstbench/manners", files)
-    added.REGISTERED.clear()
+    catalog.REGISTERED.clear()
     with pytest.raises(InputError, match="sentences of manners, whose licence is not known"):
         check_publishable("dataset", "tstbench/manners", files)
 
@@ -91,7 +91,7 @@ def test_a_table_of_judgments_of_data_that_nobody_registered(tmp_path):
 
 def test_data_without_a_licence_are_not_published_though_registered(manners):
     manners.write_text(manners.read_text().replace('licence = "cc0-1.0"\n', ""))
-    added.load_data(manners)
+    catalog.load_data(manners)
     with pytest.raises(InputError, match="manners, which has no licence"):
         check_publishable("dataset", "tstbench/outputs", {**CARD, "outputs.jsonl": line(OUTPUT)})
 
@@ -129,7 +129,7 @@ def test_a_system_that_quotes_its_training_data_is_published_where_these_may_be(
     where = f"us/nearest: {next(iter(remembered))} has sentences of manners"
     with pytest.raises(InputError, match=f"^{where}, whose licence is not known"):
         check_publishable("model", "us/nearest", files)
-    added.load_data(manners)
+    catalog.load_data(manners)
     check_publishable("model", "us/nearest", files)
 
 

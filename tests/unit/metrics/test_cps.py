@@ -9,7 +9,7 @@ from prepared import DIRECTION, command_line, prepared_home, refusal
 from tiny_models import make_bert
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
-from tstbench.datasets_scripts.known import parse_direction
+from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError, MissingScorerError, UnknownNameError
 from tstbench.metrics.cps.family import CpsOptions

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from safetensors.numpy import load_file, save_file
 
+from tstbench.datasets_scripts.catalog import dataset_facts, parse_direction
 from tstbench.datasets_scripts.cleaning import match_key
-from tstbench.datasets_scripts.known import dataset_facts, parse_direction
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.datasets_scripts.sources import MIR_2019, upstream_file
 from tstbench.errors import InputError, IntegrityError, MissingScorerError

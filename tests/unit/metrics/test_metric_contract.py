@@ -12,8 +12,7 @@ from prepared import DIRECTION, prepared_home
 from safetensors.numpy import load_file, save_file
 from tiny_models import make_bert
 
-from tstbench.datasets_scripts.added import load_data
-from tstbench.datasets_scripts.known import parse_direction
+from tstbench.datasets_scripts.catalog import load_data, parse_direction
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.datasets_scripts.training import load_training
 from tstbench.errors import InputError, MissingScorerError, UnknownNameError

@@ -8,7 +8,7 @@ from metric_values import values_on_mini
 from places import GOLDEN
 from prepared import prepared_home
 
-from tstbench.datasets_scripts.known import parse_direction
+from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.metrics.measure import roles_needed
 from tstbench.metrics.registry import METRICS, benchmark_metrics
 from tstbench.metrics.scorers.profile import PROFILES, Scorers

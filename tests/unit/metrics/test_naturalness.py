@@ -8,7 +8,7 @@ from prepared import DIRECTION, prepared_home
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
-from tstbench.datasets_scripts.known import parse_direction
+from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError, UnknownNameError
 from tstbench.metrics.contract import Cohort

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from prepared import BACK, DIRECTION, prepared_home
 
-from tstbench.datasets_scripts.known import parse_direction
+from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError, MissingFileError, UnknownNameError
 from tstbench.metrics.functional import sti

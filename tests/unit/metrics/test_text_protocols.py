@@ -12,7 +12,7 @@ import pytest
 from nltk.tokenize import word_tokenize
 from prepared import DIRECTION, prepared_home
 
-from tstbench.datasets_scripts.known import parse_direction
+from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.load import load_styles, load_test_set
 from tstbench.errors import InputError, UnknownNameError
 from tstbench.metrics.inputs import check_inputs

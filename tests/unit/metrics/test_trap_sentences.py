@@ -20,9 +20,9 @@ from tiny_models import make_bleurt
 from trap_sentences import DIRECTION, GLAD, GRIM, ROWS, TEXTS, column, references, write_traps
 
 from tstbench.datasets_scripts import cleaning
+from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.cleaning import Cleaning, paper_v1
 from tstbench.datasets_scripts.fingerprint import fingerprint
-from tstbench.datasets_scripts.known import parse_direction
 from tstbench.metrics import text as text_module
 from tstbench.metrics.contract import Cohort
 from tstbench.metrics.inputs import check_inputs

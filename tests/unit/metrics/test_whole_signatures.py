@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from signature_world import cohort, given, make_world
 
+from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.cleaning import Cleaning, paper_v1
-from tstbench.datasets_scripts.known import parse_direction
 from tstbench.metrics import registry
 from tstbench.metrics import text as text_module
 from tstbench.metrics.contract import Cohort

@@ -10,7 +10,7 @@ from nltk.translate.meteor_score import single_meteor_score
 from places import ROOT
 from prepared import DIRECTION, command_line, refusal
 
-from tstbench.datasets_scripts.known import parse_direction
+from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.load import load_styles, load_test_set
 from tstbench.errors import InputError, MissingFileError, UnknownNameError
 from tstbench.files import read_lines

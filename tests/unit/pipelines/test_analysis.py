@@ -17,8 +17,8 @@ from scipy import stats
 from tiny_models import make_bert, make_distilbert
 
 import tstbench
+from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.judgments.schema import Judgment
-from tstbench.datasets_scripts.known import parse_direction
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError, UnknownNameError
 from tstbench.metrics.scorers.linear import LinearModel

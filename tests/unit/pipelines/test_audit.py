@@ -12,8 +12,7 @@ from nltk.tokenize import NLTKWordTokenizer
 from nltk.translate.bleu_score import corpus_bleu, sentence_bleu
 
 from tstbench.commands.cli import main
-from tstbench.datasets_scripts.added import load_data
-from tstbench.datasets_scripts.known import parse_direction
+from tstbench.datasets_scripts.catalog import load_data, parse_direction
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.metrics.inputs import check_inputs
 from tstbench.metrics.registry import family_of

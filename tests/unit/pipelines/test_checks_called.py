@@ -13,7 +13,7 @@ from own_data import MANNERS, TRAIN, replaced, write_lines, write_manners
 from prepared import BACK, DIRECTION, command_line, refusal
 
 from tstbench.chat.answers import Answers, Call, Reply
-from tstbench.datasets_scripts.known import parse_direction
+from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.errors import InputError, IntegrityError
 from tstbench.metrics.scorers.artefacts import ScorerCard, store
 from tstbench.metrics.scorers.encoder import load_encoder

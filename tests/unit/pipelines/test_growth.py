@@ -6,7 +6,7 @@ import json
 import pytest
 from prepared import DIRECTION, command_line, prepared_home, refusal
 
-from tstbench.datasets_scripts.added import load_data
+from tstbench.datasets_scripts.catalog import load_data
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.metrics.measure import measure
 from tstbench.metrics.registry import METRICS, benchmark_metrics

@@ -9,7 +9,7 @@ import pytest
 import torch
 from prepared import DIRECTION, prepared_home
 
-from tstbench.datasets_scripts.known import as_direction
+from tstbench.datasets_scripts.catalog import as_direction
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.metrics.contract import Cohort
 from tstbench.metrics.inputs import check_inputs

@@ -11,9 +11,8 @@ import pytest
 from own_data import write_tones
 from scipy import stats
 
-from tstbench.datasets_scripts.added import load_data
+from tstbench.datasets_scripts.catalog import load_data, parse_direction
 from tstbench.datasets_scripts.judgments.schema import Judgment
-from tstbench.datasets_scripts.known import parse_direction
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.metrics.contract import Cohort
 from tstbench.metrics.inputs import check_inputs

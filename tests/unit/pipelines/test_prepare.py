@@ -13,9 +13,8 @@ from own_data import write_lines, write_manners
 from prepared import BACK, DIRECTION, command_line, prepared_home, refusal
 from safetensors.numpy import load_file
 
-from tstbench.datasets_scripts.added import load_data
+from tstbench.datasets_scripts.catalog import DATASETS, load_data, parse_direction
 from tstbench.datasets_scripts.cleaning import match_key
-from tstbench.datasets_scripts.known import DATASETS, parse_direction
 from tstbench.datasets_scripts.load import load_styles, load_test_set
 from tstbench.errors import InputError, IntegrityError, TSTBenchError, UnknownNameError
 from tstbench.metrics.module import compute

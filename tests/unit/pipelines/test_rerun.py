@@ -12,8 +12,7 @@ from own_data import RUDE, write_lines, write_manners
 from prepared import DIRECTION, command_line, prepared_home, refusal
 
 import tstbench
-from tstbench.datasets_scripts.added import load_data
-from tstbench.datasets_scripts.corpora import parse_dataset
+from tstbench.datasets_scripts.catalog import load_data, parse_dataset
 from tstbench.datasets_scripts.sources import UpstreamFile
 from tstbench.datasets_scripts.unchanged import Remembered
 from tstbench.metrics.scorers.artefacts import find

@@ -10,8 +10,8 @@ from prepared import DIRECTION, command_line
 from tiny_models import make_bert
 from transformers import BertConfig, BertForSequenceClassification
 
+from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.judgments.tstbench2025 import tstbench2025_judgments
-from tstbench.datasets_scripts.known import parse_direction
 from tstbench.metrics.registry import benchmark_metrics
 from tstbench.metrics.scorers.profile import COLA_MODEL
 from tstbench.pipelines.report_files import read_report

@@ -18,7 +18,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from transformers import pipeline
 
-from tstbench.datasets_scripts.known import parse_direction
+from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.load import TestSet, load_styles, load_test_set
 from tstbench.errors import InputError
 from tstbench.metrics.scorers.artefacts import find

@@ -22,7 +22,7 @@ from safetensors.numpy import load_file, save_file
 from tiny_models import make_bert
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
-from tstbench.datasets_scripts.known import parse_direction
+from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.errors import IntegrityError, MissingExtraError, TSTBenchError
 from tstbench.metrics.scorers.artefacts import open_artefact, store
 from tstbench.metrics.scorers.classifiers import (

@@ -9,7 +9,7 @@ import torch
 from prepared import command_line, refusal
 from torch.nn import functional
 
-from tstbench.datasets_scripts.known import parse_direction
+from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.metrics.scorers.artefacts import find
 from tstbench.metrics.scorers.lstm_language_model import (
     END,

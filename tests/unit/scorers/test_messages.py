@@ -6,8 +6,8 @@ import zipfile
 from classifier_toys import CARD, LABELS, SENTENCES, STYLES
 from refusals import refused, rows
 
+from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.judgments.left_out import sentences_left_out
-from tstbench.datasets_scripts.known import parse_direction
 from tstbench.errors import (
     InputError,
     IntegrityError,

@@ -16,7 +16,7 @@ from tstbench.pipelines.hub.serve import make_server
 
 PREPARE = """
 import json
-from tstbench.datasets_scripts.known import parse_direction
+from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.metrics.scorers.profile import PROFILES
 from tstbench.pipelines.prepare import prepare
 

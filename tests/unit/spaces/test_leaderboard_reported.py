@@ -10,7 +10,7 @@ import yaml
 from leaderboard_pages import Page
 from leaderboard_results import HOSTILE, THERE, report, write
 
-from tstbench.datasets_scripts.known import DATASETS, DIRECTIONS
+from tstbench.datasets_scripts.catalog import DATASETS, DIRECTIONS
 from tstbench.errors import MissingFileError
 from tstbench.hub import hub_answers
 from tstbench.pipelines.hub.manifest import write_repository

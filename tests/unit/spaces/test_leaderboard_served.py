@@ -21,7 +21,7 @@ from leaderboard_results import (
     write,
 )
 
-from tstbench.datasets_scripts.known import DIRECTIONS
+from tstbench.datasets_scripts.catalog import DIRECTIONS
 from tstbench.errors import InputError
 from tstbench.spaces.leaderboard import data
 from tstbench.spaces.leaderboard.query import VIEWS

@@ -8,7 +8,7 @@ import torch
 from prepared import DIRECTION
 from word_systems import N_WORDS, learner_of, three_sentences
 
-from tstbench.datasets_scripts.known import parse_direction
+from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.training import load_training
 from tstbench.trainers.arae import Arae, AraeConfig
 from tstbench.trainers.learning.loop import _step

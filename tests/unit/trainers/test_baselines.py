@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from prepared import BACK, DIRECTION
 
-from tstbench.datasets_scripts.known import DATASETS, parse_direction
+from tstbench.datasets_scripts.catalog import DATASETS, parse_direction
 from tstbench.datasets_scripts.load import load_styles, load_test_set
 from tstbench.datasets_scripts.training import TrainingData, TrainingPart
 from tstbench.errors import InputError, MissingSystemError, UnknownNameError

@@ -16,7 +16,7 @@ from places import SUPPORT
 from tiny_models import make_bert, make_roberta
 from torch import nn
 
-from tstbench.datasets_scripts.known import parse_direction
+from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.training import TrainingData, TrainingPart, load_training
 from tstbench.errors import InputError
 from tstbench.trainers.bsrr import Bsrr, BsrrConfig

@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from prepared import DIRECTION
 from word_systems import N_WORDS, learner_of, three_sentences
 
-from tstbench.datasets_scripts.known import parse_direction
+from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.training import load_training
 from tstbench.trainers.caae import Caae, CaaeConfig, CaaeGeneration
 from tstbench.trainers.learning.loop import _step, learn

@@ -13,7 +13,7 @@ import torch
 from prepared import BACK, DIRECTION
 from word_systems import learner_of, moved
 
-from tstbench.datasets_scripts.known import parse_direction
+from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.training import load_training
 from tstbench.errors import InputError, IntegrityError
 from tstbench.trainers.learning import loop

@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from prepared import BACK, DIRECTION
 from word_systems import N_WORDS, learner_of, three_sentences
 
-from tstbench.datasets_scripts.known import parse_direction
+from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.training import TrainingData, TrainingPart, load_training
 from tstbench.trainers.ctat import Ctat, CtatConfig, CtatSettings, edited, noam
 from tstbench.trainers.learning.loop import _step

@@ -10,7 +10,7 @@ import torch
 from prepared import BACK, DIRECTION
 from word_systems import N_WORDS, learner_of
 
-from tstbench.datasets_scripts.known import parse_direction
+from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.datasets_scripts.training import TrainingData, TrainingPart, load_training
 from tstbench.metrics.text import preparation

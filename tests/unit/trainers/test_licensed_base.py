@@ -10,7 +10,7 @@ from classifier_toys import CARD
 from gyafc_copy import small_copy
 from prepared import command_line, refusal
 
-from tstbench.datasets_scripts import added
+from tstbench.datasets_scripts import catalog
 from tstbench.metrics.scorers.artefacts import store
 from tstbench.pipelines.hub.artefacts import trained_systems
 from tstbench.pipelines.hub.build import trained_scorers
@@ -85,7 +85,7 @@ def test_a_system_of_data_without_a_licence_is_left_out_with_a_line(tmp_path, ca
     assert command_line(capsys, *asked, *out, *data)[0] == 0
     mini = ("--direction", "mini/negative-to-positive", "--out", tmp_path / "results")
     assert command_line(capsys, *asked, *mini)[0] == 0
-    added.REGISTERED.clear()
+    catalog.REGISTERED.clear()
     build = ("hub", "build", tmp_path / "hub", "--datasets", "--results", tmp_path / "results")
     code, out, err = command_line(capsys, *build, *data)
     assert code == 0, err

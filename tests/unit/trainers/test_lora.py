@@ -16,7 +16,7 @@ from prepared import command_line, refusal
 from safetensors.torch import load_file
 from transformers import AutoModelForCausalLM, Qwen2Config, Qwen2ForCausalLM
 
-from tstbench.datasets_scripts.known import parse_direction
+from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.training import TrainingData, TrainingPart
 from tstbench.errors import InputError, IntegrityError, MissingFileError
 from tstbench.trainers.learning.order import Order

@@ -7,7 +7,7 @@ from refusals import refused, rows
 from tiny_models import make_bert
 
 from tstbench.commands.cli import _run
-from tstbench.datasets_scripts.known import parse_direction
+from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.training import TrainingData, TrainingPart, load_training
 from tstbench.errors import InputError, MissingFileError, UnknownNameError
 from tstbench.trainers.learning.run import Run

@@ -5,8 +5,7 @@ import pytest
 from chat_server import serving
 from own_data import FILES, POLITE, replaced, write_lines
 
-from tstbench.datasets_scripts.added import load_data
-from tstbench.datasets_scripts.known import parse_direction
+from tstbench.datasets_scripts.catalog import load_data, parse_direction
 from tstbench.datasets_scripts.training import load_training
 from tstbench.errors import InputError
 from tstbench.trainers.load import load_system

@@ -15,8 +15,8 @@ from tstbench.chat.budget import Budget
 from tstbench.chat.client import api_key
 from tstbench.chat.cost import counter, price_of
 from tstbench.chat.in_order import in_order
-from tstbench.datasets_scripts.directions import BENCHMARK_DATASETS, Direction
-from tstbench.datasets_scripts.known import parse_direction
+from tstbench.datasets_scripts.catalog import BENCHMARK_DATASETS, parse_direction
+from tstbench.datasets_scripts.directions import Direction
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError, LimitError, MissingFileError, UnknownNameError
 from tstbench.trainers.prompting.cleaning import RULES, Context, clean, rule_names

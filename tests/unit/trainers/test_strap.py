@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from prepared import DIRECTION
 from scipy.stats import kendalltau
 
-from tstbench.datasets_scripts.known import parse_direction
+from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.training import load_training
 from tstbench.errors import InputError
 from tstbench.trainers.learning.loop import _step

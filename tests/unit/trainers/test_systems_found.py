@@ -9,8 +9,7 @@ import pytest
 import torch
 from own_data import RUDE, write_lines, write_manners
 
-from tstbench.datasets_scripts.added import load_data
-from tstbench.datasets_scripts.known import parse_direction
+from tstbench.datasets_scripts.catalog import load_data, parse_direction
 from tstbench.datasets_scripts.training import load_training
 from tstbench.errors import InputError
 from tstbench.trainers.load import Choice, find_system, load_system

@@ -10,7 +10,7 @@ import pytest
 from prepared import BACK, DIRECTION, command_line, refusal
 from trained_tiny import trained_tiny
 
-from tstbench.datasets_scripts.known import parse_direction
+from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.training import load_training
 from tstbench.errors import InputError, MissingSystemError, UnknownNameError
 from tstbench.trainers.learning.run import Run

@@ -6,7 +6,7 @@ import re
 import pytest
 from prepared import command_line
 
-from tstbench.datasets_scripts.known import directions_of, parse_direction
+from tstbench.datasets_scripts.catalog import directions_of, parse_direction
 from tstbench.pipelines.suite_file import read_suite, suite_file
 from tstbench.trainers.load import load_system
 from tstbench.trainers.registry import SYSTEMS, system_class

@@ -7,7 +7,7 @@ import torch
 from prepared import DIRECTION
 from word_systems import learner_of, moved
 
-from tstbench.datasets_scripts.known import parse_direction
+from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.training import load_training
 from tstbench.trainers.learning.batches import InTurn
 from tstbench.trainers.learning.loop import _step

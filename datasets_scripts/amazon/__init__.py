@@ -1,1 +1,0 @@
-"""Amazon: raw files, builder, card."""

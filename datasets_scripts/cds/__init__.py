@@ -1,1 +1,0 @@
-"""Corpus of Diverse Styles: eleven styles, 1,000 sentences each."""

@@ -1,1 +1,0 @@
-"""Corpus of Linguistic Acceptability."""

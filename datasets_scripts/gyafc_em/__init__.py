@@ -1,1 +1,0 @@
-"""GYAFC, entertainment and music: raw files, builder, card."""

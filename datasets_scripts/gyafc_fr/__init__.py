@@ -1,1 +1,0 @@
-"""GYAFC, family and relationships: raw files, builder, card."""

@@ -1,1 +1,0 @@
-"""Mini: raw files, builder, card."""

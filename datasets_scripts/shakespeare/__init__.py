@@ -1,1 +1,0 @@
-"""Shakespeare: raw files, builder, card."""

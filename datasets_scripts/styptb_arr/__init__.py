@@ -1,1 +1,0 @@
-"""StylePTB, adjective and adverb removal: raw files, builder, card."""

@@ -1,1 +1,0 @@
-"""StylePTB, to future tense: raw files, builder, card."""

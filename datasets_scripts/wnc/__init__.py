@@ -1,1 +1,0 @@
-"""Wiki Neutrality Corpus: subjective sentences and their neutral edits."""

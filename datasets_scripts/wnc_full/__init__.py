@@ -1,1 +1,0 @@
-"""The Wiki Neutrality Corpus, whole: edits of one word and of several."""

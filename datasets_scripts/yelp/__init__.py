@@ -1,1 +1,0 @@
-"""Yelp: raw files, builder, card."""

@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import datasets
 import pyarrow as pa
 import pyarrow.parquet as pq
-from huggingface_hub import DatasetCardData
-
-import datasets
 from datasets.info import DatasetInfosDict
+from huggingface_hub import DatasetCardData
 
 from ..errors import InputError
 from ..files import atomic_folder, write_bytes, write_json, write_text

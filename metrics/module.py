@@ -13,9 +13,8 @@ from contextvars import ContextVar
 from dataclasses import fields
 from typing import Any
 
-import evaluate
-
 import datasets
+import evaluate
 
 from ..citation import BIBTEX
 from ..datasets_scripts.catalog import DATASETS, as_direction, language_of

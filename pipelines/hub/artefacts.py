@@ -7,14 +7,13 @@ import shutil
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from huggingface_hub import EvalResult, ModelCard, ModelCardData
 
 from ...datasets_scripts.build import BuildReport
 from ...datasets_scripts.build import build as build_dataset
 from ...datasets_scripts.catalog import DATASETS, dataset_facts
-from ...datasets_scripts.judgments.licensed import without_licensed_text
 from ...datasets_scripts.judgments.schema import read_judgments, write_judgments
 from ...errors import InputError, MissingFileError, TSTBenchError
 from ...files import check_inside, temporary_folder, write_jsonl, write_text
@@ -23,13 +22,13 @@ from ...metrics.scorers.portable import base_datasets
 from ...talk import say
 from ...trainers.system_card import SYSTEM_STORE, SystemCard, repository_name
 from ..history import HISTORY_FILE, read_history
+from ..report import Report
 from ..results import RESULT_FILES, SAMPLES_FILE, Stored, read_direction, system_folders
 from ..significance import write_significance
-from .build import Built, Files, Source, build, may_be_published, trained_scorers
+from .build import Built, Files, Source, build, may_be_published, private_data, trained_scorers
 from .eval_results import About, DatasetRevision, model_index, result_files
-from .human_judgments import language_yaml, stage_judgments
-from .known_records import LICENSED, LicensedTextError
-from .known_schemas import rows_of
+from .human_judgments import for_everybody, language_yaml, stage_judgments
+from .licensed import LICENSED, LicensedTextError
 from .manifest import find_repository, folder_files
 from .tasks import EVAL_FILE, eval_yaml
 
@@ -53,18 +52,24 @@ def trained_systems() -> dict[str, Path]:
 def systems_in(folders: Iterable[Path]) -> dict[str, Path]:
     """Folders that ``tstbench train ... --out`` wrote, by the name of their repository.
 
-    Nothing is left out: the guard refuses those that must not be published.
-
     Raises:
+        LicensedTextError: one learned from data that must not be published.
         MissingSystemError, IntegrityError: a folder has no system, or was changed.
     """
-    found = (SYSTEM_STORE.open(folder) for folder in folders)
+    found = [SYSTEM_STORE.open(folder) for folder in folders]
+    for one in found:
+        if (private := private_data(_learned_from(one.card))) is not None:
+            raise LicensedTextError(
+                f"{one.folder} learned from {private}, so it is not published: that is licensed, "
+                "or no licence of it is known (give its data file, with a licence: --data FILE)"
+            )
     return {repository_name(one.card): one.folder for one in found}
 
 
 def _learned_from(card: SystemCard) -> list[str]:
     taught = [direction.split("/")[0] for direction in card.directions]
-    return [*taught, *base_datasets(card.settings)]
+    named = [name for name in LICENSED if name in json.dumps(card.settings)]
+    return [*taught, *named, *base_datasets(card.settings)]
 
 
 def model_sources(
@@ -327,23 +332,43 @@ def _is_licensed(stored: Stored) -> bool:
 
 
 def _stage_results(results: Path, found: Sequence[Stored], staging: Path) -> Path:
-    rows = []
+    rows: list[dict[str, Any]] = []
     for stored in found:
         place = staging / stored.folder.relative_to(results)
         place.mkdir(parents=True)
         for name in _published_files(stored):
             shutil.copy(stored.folder / name, place)
-        rows += [row.model_dump(mode="json") for row in rows_of(stored.report)]
+        rows += _score_rows(stored.report)
     for direction in sorted(staging.glob("*/*")):  # of what is published, and of nothing else
         write_significance(direction)
     human = results / "human.jsonl"
     check_inside(human, results)
     if human.is_file():  # the leaderboard shows people's scores beside the automatic ones
-        rows_of_people = [without_licensed_text(row) for row in read_judgments(human)]
+        rows_of_people = [for_everybody(row, human) for row in read_judgments(human)]
         write_judgments(staging / "human.jsonl", rows_of_people)
     write_jsonl(staging / "scores.jsonl", rows)
     write_text(staging / "README.md", _card(RESULTS_CARD, found))
     return staging
+
+
+def _score_rows(report: Report) -> Iterator[dict[str, Any]]:
+    """The lines of ``scores.jsonl`` for a report: one a score."""
+    system = report.system
+    for score in report.scores:
+        yield {
+            "direction": report.direction,
+            "system": system.name,
+            "family": system.family,
+            "date": system.date,
+            "profile": score.profile,
+            "metric": score.metric,
+            "value": score.value,
+            "low": score.interval.low if score.interval else None,
+            "high": score.interval.high if score.interval else None,
+            "unit": score.unit,
+            "signature": score.signature,
+            "made_with": score.made_with,
+        }
 
 
 def _card(text: str, found: Sequence[Stored]) -> str:

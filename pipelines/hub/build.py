@@ -171,11 +171,17 @@ def may_be_published(model: str, learned_from: Iterable[str]) -> bool:
         learned_from: datasets and corpora, those of its base too. Licensed ones must not be
             published, nor those that are unknown or have no licence.
     """
-    for name in learned_from:
+    if (name := private_data(learned_from)) is not None:
+        say(f"left out: {model}: it learned from {name}, which is licensed or has no licence")
+    return name is None
+
+
+def private_data(names: Iterable[str]) -> str | None:
+    """The first of these datasets and corpora that must not be published, if one is."""
+    for name in names:
         if name != "cola" and not (name in DATASETS and DATASETS[name].publishable):
-            say(f"left out: {model}: it learned from {name}, which is licensed or has no licence")
-            return False
-    return True
+            return name
+    return None
 
 
 def _write(root: Path, namespace: str, artefact: Artefact) -> Built:

@@ -45,7 +45,7 @@ def stage_judgments(folder: Path | None, studies: Sequence[str], staging: Path) 
 
     Raises:
         MissingFileError: no judgments in the folder, or a study's files cannot be found.
-        InputError: a line is no judgment, or two files are of one study.
+        InputError: a line is no judgment, two files are of one study, or a licence is missing.
         UnknownNameError: no such study.
     """
     found = {name: parse_study(name).judgments() for name in studies}
@@ -58,11 +58,27 @@ def stage_judgments(folder: Path | None, studies: Sequence[str], staging: Path) 
         for file in files:
             if file.stem in found:
                 raise InputError(f"{file} and the published study {file.stem}: leave one out")
-            found[file.stem] = [without_licensed_text(row) for row in read_judgments(file)]
+            found[file.stem] = [for_everybody(row, file) for row in read_judgments(file)]
     for name, rows in found.items():
         _write_parquet(staging / "data" / f"{name}.parquet", rows)
     write_text(staging / "README.md", card(found))
     return staging
+
+
+def for_everybody(row: Judgment, file: Path) -> Judgment:
+    """The judgment, without the texts of a licensed dataset.
+
+    Raises:
+        InputError: it has texts of a dataset whose licence is not known, or that has none.
+    """
+    facts = DATASETS.get(row.dataset)
+    has_texts = row.source is not None or row.output is not None
+    if has_texts and row.dataset not in STUDIES and not (facts and facts.licence):
+        raise InputError(
+            f"{file} has sentences of {row.dataset}, whose licence is not known. Give its data "
+            "file, with a licence (--data FILE), or leave them out"
+        )
+    return without_licensed_text(row)
 
 
 def language_yaml(datasets: Iterable[str]) -> str:

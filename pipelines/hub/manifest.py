@@ -32,7 +32,7 @@ from ...files import atomic_folder, file_state, in_names, lock, write_bytes
 from ...records import Strict
 from ..report import Sha256
 from .eval_results import FOLDER
-from .guard import check_publishable
+from .licensed import check_publishable
 
 Kind = Literal["dataset", "model", "space"]
 KINDS: tuple[Kind, ...] = ("dataset", "model", "space")
@@ -186,7 +186,7 @@ def write_repository(
         What stands for its commit id, 40 hex digits.
 
     Raises:
-        LicensedTextError: a file contains, or may contain, text that must not be published.
+        LicensedTextError: a file quotes a licensed corpus.
         InputError: no files, no card, a name the Hub does not accept, a link, a dataset script
             (a dataset with ``<name>.py`` in it does not load), or a folder that is none of ours.
     """
@@ -194,7 +194,7 @@ def write_repository(
     files = folder_files(source) if isinstance(source, Path) else dict(source)
     repository, tags = Repository(root, kind, repo_id), tuple(sorted(tags))
     _check_names(repository, files, tags)
-    check_publishable(kind, repo_id, files)
+    check_publishable(repo_id, files)
     wanted = {path: _described(content) for path, content in files.items()}
     manifest = Manifest(builder=builder, tags=tags, files=wanted)
     with lock(root, "hub", inside=True):

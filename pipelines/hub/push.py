@@ -19,9 +19,10 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from ...errors import InputError, unknown_name
+from ...files import temporary_folder
 from .answers import card_of
 from .build import NAMESPACE
-from .guard import check_publishable
+from .licensed import check_publishable
 from .manifest import MANIFEST, File, Kind, Manifest, Repository, list_repositories
 from .refusals import check_namespace, explained, hub_token
 
@@ -92,9 +93,9 @@ def push(
 
     Raises:
         PushError: no token, permission, quota or connection; the message names the repository.
-        LicensedTextError: text that must not be published; nothing was sent, of any repository.
+        LicensedTextError: a file quotes a licensed corpus; nothing was sent, of any repository.
         IntegrityError: a file is not what was built; nothing was sent either.
-        InputError: the namespace is not a name on the Hub, or the guard does not know a file.
+        InputError: the namespace is not a name on the Hub.
         UnknownNameError: ``only`` has an unknown name.
         MissingFileError: there is no such folder.
     """
@@ -144,11 +145,11 @@ def _chosen(root: Path, only: Collection[str]) -> list[Repository]:
 
 
 def _check(repository: Repository, repo_id: str) -> None:
-    """That its files are what was built, and may be published."""
+    """That its files are what was built, and quote no licensed corpus."""
     contents: dict[str, Path | bytes] = {
         path: repository.source(path) for path in repository.manifest().files
     }
-    check_publishable(repository.kind, repo_id, contents)
+    check_publishable(repo_id, contents)
 
 
 def _push_one(
@@ -201,11 +202,14 @@ def _files_on_hub(api: HfApi, plan: Plan, head: str | None) -> dict[str, File]:
     """What the manifest on the Hub names: nothing, where there is none that can be read."""
     from huggingface_hub.errors import RemoteEntryNotFoundError
 
-    try:
-        file = api.hf_hub_download(plan.repo_id, MANIFEST, repo_type=plan.kind, revision=head)
-        return Manifest.model_validate_json(Path(file).read_bytes()).files
-    except (RemoteEntryNotFoundError, ValidationError):
-        return {}
+    with temporary_folder() as scratch:
+        try:
+            file = api.hf_hub_download(
+                plan.repo_id, MANIFEST, repo_type=plan.kind, revision=head, local_dir=scratch
+            )
+            return Manifest.model_validate_json(Path(file).read_bytes()).files
+        except (RemoteEntryNotFoundError, ValidationError):
+            return {}
 
 
 def _remote_tags(api: HfApi, plan: Plan) -> dict[str, str]:

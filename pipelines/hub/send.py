@@ -18,6 +18,7 @@ from ..read_standings import chosen_directions
 from ..results import Stored, read_direction
 from .build import NAMESPACE
 from .eval_results import About, DatasetRevision, has_leaderboards, result_files
+from .licensed import check_publishable
 from .refusals import PushError, check_namespace, explained, hub_token
 
 if TYPE_CHECKING:
@@ -76,6 +77,7 @@ def send_results(
     Raises:
         InputError: no such model name or namespace, a bound, or scores of other sentences than
             the dataset's.
+        LicensedTextError: what would be sent quotes a licensed corpus.
         MissingFileError, UnknownNameError: no such results or system.
         PushError: no token, permission or connection; says what to do.
     """
@@ -103,6 +105,7 @@ def send_results(
         name = found[0].report.system.name if found else str(system)
         if not files:
             raise InputError(f"no score of {name} has a leaderboard on the Hub: {'; '.join(notes)}")
+        check_publishable(model, files)
         changed = _changed(api, model, files, optional=dry_run)
         sent = Sent(model, name, files, changed, tuple(notes))
         if dry_run or not changed:

@@ -9,7 +9,7 @@ from pathlib import Path
 from ...datasets_scripts.catalog import DIRECTIONS
 from ...errors import require
 from ...hosts import Hosts
-from ...pipelines.hub.known_records import LICENSED
+from ...pipelines.hub.licensed import LICENSED
 from ...talk import say
 from ..serving import KnownHosts, Running, free_port
 from .data import Results, fetch_results

@@ -23,7 +23,7 @@ from ...errors import InputError, TSTBenchError
 from ...files import atomic_folder, in_names, lock, read_text
 from ...hub import misunderstood
 from ...pipelines.analysis.human import fold
-from ...pipelines.hub.guard import check_publishable
+from ...pipelines.hub.licensed import check_publishable
 from ...pipelines.output_checks import Suspicion, find_suspicions, same_outputs
 from ...pipelines.outputs import read_outputs
 from ...pipelines.report import MAX_NAME, Report, SystemInfo
@@ -184,7 +184,7 @@ class ToPullRequest:
             for name in _FILES
             if (folder / name).is_file() and not (private and name == SAMPLES_FILE)
         }
-        check_publishable("dataset", self.repository, files)
+        check_publishable(self.repository, files)
         operations = [CommitOperationAdd(path, content) for path, content in files.items()]
         try:
             with _SENDING:  # two sessions may have checked one name before either was sent

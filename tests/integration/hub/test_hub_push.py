@@ -1,6 +1,5 @@
 """The real client pushes to a double of the Hub; what is there is loaded back by name."""
 
-import hashlib
 import json
 import socket
 
@@ -19,7 +18,6 @@ from places import SUPPORT
 
 from tstbench.errors import InputError, IntegrityError, MissingFileError, UnknownNameError
 from tstbench.pipelines.hub.build import build
-from tstbench.pipelines.hub.known_records import LicensedTextError
 from tstbench.pipelines.hub.manifest import list_repositories, write_repository
 from tstbench.pipelines.hub.push import push
 from tstbench.pipelines.hub.refusals import PushError
@@ -264,34 +262,15 @@ def test_a_space_is_made_with_the_sdk_of_its_card(hub, tmp_path, line, sdk):
     assert hub.repos["space", "tstbench/page"].sdk == sdk
 
 
-def by_hand(repository, path, content):
-    """A file that no guard has seen, in a manifest made by hand."""
-    (repository.path / path).write_bytes(content)
-    place = repository.path / ".tstbench.json"
-    manifest = json.loads(place.read_bytes())
-    digest = hashlib.sha256(content).hexdigest()
-    manifest["files"][path] = {"sha256": digest, "size": len(content)}
-    place.write_text(json.dumps(manifest))
-
-
-@pytest.mark.parametrize("dry_run", [False, True])
-def test_the_guard_stands_before_the_hub_whatever_made_the_folder(hub, root, results, dry_run):
+def test_a_folder_without_a_manifest_is_not_pushed(hub, results):
     (repository,) = list_repositories(results)
-    row = {**json.loads(OUTPUTS), "direction": "gyafc_em/informal-to-formal"}
-    by_hand(repository, "outputs.jsonl", json.dumps(row).encode())
-    repository.path.rename(root / "datasets/tstbench/results")
-    with pytest.raises(LicensedTextError, match=r"results: outputs\.jsonl"):
-        push(root, token=TOKEN, endpoint=hub.url, dry_run=dry_run)
-    assert hub.repos == {}  # nor any repository before it
-    assert hub.requests == []
-
-
-def test_a_folder_of_files_that_are_none_of_ours_is_not_pushed(hub, results):
-    (repository,) = list_repositories(results)
-    by_hand(repository, "notes.csv", b"direction;text\nx;y\n")
-    with pytest.raises(InputError, match=r"notes\.csv is not published"):
-        push(results, token=TOKEN, endpoint=hub.url)
-    assert hub.repos == {}
+    (repository.path / "draft.md").write_text("# Not built by anybody\n")
+    other = repository.path.with_name("other")
+    other.mkdir()
+    (other / "README.md").write_text("# Not built by anybody\n")
+    push(results, token=TOKEN, endpoint=hub.url)
+    assert list(hub.repos) == [("dataset", "tstbench/results")]
+    assert "draft.md" not in hub.repos["dataset", "tstbench/results"].files
 
 
 def test_a_flipped_byte_in_a_large_file_is_not_pushed(hub, root, artefacts):

@@ -6,6 +6,7 @@ from urllib.request import urlopen
 
 import pytest
 import yaml
+from gyafc_copy import small_copy, write
 from huggingface_hub.errors import LocalEntryNotFoundError
 from leaderboard_results import report
 from prepared import DIRECTION
@@ -15,6 +16,7 @@ from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError
 from tstbench.pipelines.evaluate import evaluate, write_evaluation
 from tstbench.pipelines.hub.eval_results import About, model_index, result_files
+from tstbench.pipelines.hub.licensed import LicensedTextError
 from tstbench.pipelines.hub.manifest import write_repository
 from tstbench.pipelines.hub.refusals import explained
 from tstbench.pipelines.hub.reported import is_result_file, parse_results
@@ -68,6 +70,16 @@ def test_an_entry_says_where_the_outputs_are_and_no_day(results):
     assert {entry.source for entry in sent(results, "you/beta")[1]} == {None}
     _, entries = sent(results, "you/alpha", source="https://example.org/else")
     assert {entry.source.url for entry in entries} == {"https://example.org/else"}
+
+
+def test_what_is_sent_quotes_no_licensed_corpus(results, tmp_path, monkeypatch):
+    write(
+        small_copy(tmp_path) / "Entertainment_Music/train/formal", ["You should see the old boat."]
+    )
+    monkeypatch.setenv("TSTBENCH_GYAFC", str(tmp_path / "GYAFC_Corpus"))
+    with pytest.raises(LicensedTextError, match="quotes a sentence"):
+        sent(results, "you/alpha", source="https://example.org/you-should-see-the-old-boat")
+    assert sent(results, "you/alpha")[0] == "Alpha"
 
 
 def test_the_notes_of_an_entry_are_what_its_report_says(results):

@@ -154,7 +154,7 @@ def test_systems_of_the_store_are_published_but_for_licensed_ones(tmp_path, caps
         capsys, "hub", "build", tmp_path / "hub", "--datasets", "--systems", secret.folder,
         "--only", "delete-retrieve-gyafc-fr-informal-to-formal",
     )  # fmt: skip
-    assert "was trained on a licensed dataset" in message
+    assert "learned from gyafc_fr, so it is not published" in message
     assert not (tmp_path / "hub" / "models").exists()
 
 

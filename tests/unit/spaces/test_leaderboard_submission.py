@@ -8,12 +8,15 @@ from pathlib import Path
 
 import pytest
 from disks import close_for_writing, small_disk
+from gyafc_copy import small_copy
+from gyafc_copy import write as write_lines
 from hub_double import TOKEN, running
 from leaderboard_results import BACK, THERE, real_results, report, score_by_bleu, write
 
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError, TSTBenchError
 from tstbench.files import read_lines
+from tstbench.pipelines.hub.licensed import LicensedTextError
 from tstbench.pipelines.report import SystemInfo
 from tstbench.pipelines.report_files import read_report, read_samples, write_report
 from tstbench.pipelines.submission import score_submission
@@ -291,6 +294,16 @@ class TestToPullRequest:
         files = self.proposed(hub)
         assert [p.rsplit("/")[-1] for p in files if p.startswith("gyafc_fr/")] == ["report.json"]
         assert not any(samples[0].source.encode() in content for content in files.values())
+
+    def test_nor_does_one_in_the_outputs_for_an_open_corpus(
+        self, hub, scored, tmp_path, monkeypatch
+    ):
+        said = max((one.prediction for one in read_samples(scored)), key=len)
+        write_lines(small_copy(tmp_path) / "Entertainment_Music/train/formal", [said.upper()])
+        monkeypatch.setenv("TSTBENCH_GYAFC", str(tmp_path / "GYAFC_Corpus"))
+        with pytest.raises(LicensedTextError, match=r"samples\.jsonl quotes a sentence"):
+            ToPullRequest("tstbench/results", endpoint=hub.url)(scored)
+        assert hub.repos["dataset", "tstbench/results"].proposed == []
 
     @pytest.mark.parametrize("status", [401, 403])
     def test_a_refusal_says_what_to_do(self, hub, scored, status):

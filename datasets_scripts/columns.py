@@ -1,7 +1,6 @@
 """The user's own sentences: text files, and columns of tables.
 
-Each class is a :class:`~.sources.SourceFile`. Files are read again each time, so that a change is
-seen.
+Files are read again each time, so that a change is seen.
 """
 
 from __future__ import annotations
@@ -12,62 +11,69 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from ..errors import InputError
-from ..files import check_file, file_state, git_blob_id, read_lines
+from ..files import check_file, git_blob_id, read_lines
 from .cleaning import is_blank
 from .sources import SourceFile
 from .tables import Rows, Table, cut
 
 
 @dataclass(frozen=True)
-class OwnText:
+class OwnText(SourceFile):
     """A text file with one sentence per line; as a reference, a blank line means no rewrite."""
 
     path: Path
-    name: str  # as the data file calls it
+    given: str
     rows: Rows | None = None
+    flat: bool = False  # see Column
     commit: ClassVar[str] = ""
+
+    @property
+    def name(self) -> str:
+        """As the data file calls it."""
+        return self.given
+
+    def locate(self, _data_dir: Path | str | None = None) -> Path:
+        """Where it is, or would be."""
+        return self.path
 
     def require(self, _data_dir: Path | str | None = None) -> None:
         """Raise :class:`MissingFileError` if it does not exist."""
         check_file(self.path)
 
-    def state(self, _data_dir: Path | str | None = None) -> str | None:
-        """Its place, size and times."""
-        return file_state(self.path)
-
-    def digest(self, _data_dir: Path | str | None = None) -> str:
+    def digest(self, data_dir: Path | str | None = None) -> str:
         """The git blob id of the file, or of the lines used."""
         self.require()
         if self.rows:
-            return git_blob_id("\n".join(self.lines()).encode())
-        return git_blob_id(self.path.read_bytes())
+            return git_blob_id("\n".join(self._read()).encode())
+        return super().digest(data_dir)
 
     def lines(self, _data_dir: Path | str | None = None) -> list[str]:
         """Its lines, or the selected ones."""
-        return cut(read_lines(self.path), self.rows, self.name)
+        return [line for line in self._read() if not (self.flat and is_blank(line))]
 
     def number(self, row: int) -> int:
         """The line in the file, counted from 1, of sentence ``row``, counted from 0."""
         return row + (self.rows[0] if self.rows else 1)
 
-    def rewrites(self, data_dir: Path | str | None = None) -> list[tuple[str, ...]]:
-        """No rewrite or one, per line."""
-        return [() if is_blank(line) else (line,) for line in self.lines(data_dir)]
+    def _read(self) -> list[str]:
+        return cut(read_lines(self.path), self.rows, self.name)
 
 
 @dataclass(frozen=True)
-class Column:
+class Column(SourceFile):
     """The texts of one column of a table; as references, also a column of lists.
 
     Attributes:
         keep: a column and its values: only rows with one of them are kept.
         numbers: whether whole numbers are accepted as texts, as ids often are.
+        flat: its sentences are its rewrites: those of training pairs teach the target style.
     """
 
     table: Table
     column: str
     keep: tuple[str, frozenset[str]] | None = None
     numbers: bool = False
+    flat: bool = False
 
     @property
     def name(self) -> str:
@@ -99,6 +105,8 @@ class Column:
         Raises:
             InputError: a value is not a text; the message names the row.
         """
+        if self.flat:
+            return [text for some in self.rewrites() for text in some]
         return [self._text(row, value) for row, value in self._values()]
 
     def number(self, row: int) -> int:
@@ -132,38 +140,4 @@ class Column:
         raise InputError(f"{where}: {self.column!r} is {value!r} ({kind}), not a text")
 
 
-@dataclass(frozen=True)
-class Flattened:
-    """Rewrites as sentences in their own right: those of training pairs teach the target style."""
-
-    file: SourceFile
-
-    @property
-    def name(self) -> str:
-        """The file's name."""
-        return self.file.name
-
-    @property
-    def commit(self) -> str:
-        """The file's revision."""
-        return self.file.commit
-
-    def require(self, data_dir: Path | str | None = None) -> None:
-        """Raise :class:`MissingFileError` if it does not exist."""
-        self.file.require(data_dir)
-
-    def state(self, data_dir: Path | str | None = None) -> str | None:
-        """The file's."""
-        return self.file.state(data_dir)
-
-    def digest(self, data_dir: Path | str | None = None) -> str:
-        """The file's blob id."""
-        return self.file.digest(data_dir)
-
-    def lines(self, data_dir: Path | str | None = None) -> list[str]:
-        """Every rewrite, in order."""
-        return [text for some in self.file.rewrites(data_dir) for text in some]
-
-    def rewrites(self, data_dir: Path | str | None = None) -> list[tuple[str, ...]]:
-        """The file's rewrites."""
-        return self.file.rewrites(data_dir)
+OwnFile = OwnText | Column

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import permutations
 from pathlib import Path
 from types import MappingProxyType
@@ -14,7 +14,7 @@ import yaml
 
 from ..errors import InputError, unknown_name
 from ..files import read_text
-from .columns import Column, Flattened, OwnText
+from .columns import Column, OwnFile, OwnText
 from .corpus import Corpus, Files, Pairs, Part, Way
 from .data_file import (
     DataFile,
@@ -289,7 +289,8 @@ def _styles_of_pairs(pairs: Mapping[Way, Pairs], *, rewrites: bool) -> dict[int,
     for (source, target), some in pairs.items():
         found.setdefault(source, {}).update(dict.fromkeys(some.sources))
         if rewrites:
-            found.setdefault(target, {}).update(dict.fromkeys(map(Flattened, some.references)))
+            flat = (replace(f, flat=True) for f in some.references if isinstance(f, OwnFile))
+            found.setdefault(target, {}).update(dict.fromkeys(flat))
     return {style: tuple(files) for style, files in found.items() if files}
 
 

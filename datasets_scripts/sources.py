@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import date
 from functools import cache
 from pathlib import Path
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 from ..errors import IntegrityError, MissingFileError, unknown_name
 from ..files import file_state, git_blob_id, home, read_lines
@@ -31,78 +31,56 @@ COLA = "nyu-mll/CoLA-baselines"
 PAULI_2025 = "AmaliePauli/style_transfer_evaluation"
 
 
-class SourceFile(Protocol):
-    """Where sentences come from: a text file, a column of a table, or a column of a Hub dataset."""
+class SourceFile(ABC):
+    """Where sentences come from: a file with one a line, unless a subclass reads it otherwise."""
 
     @property
+    @abstractmethod
     def name(self) -> str:
         """What messages and cards call it: the same on every machine."""
 
     @property
+    @abstractmethod
     def commit(self) -> str:
         """The revision it is pinned to, empty if there is none."""
 
-    def require(self, data_dir: Path | str | None = None) -> None:
-        """Raise :class:`MissingFileError` if it does not exist."""
-
-    def state(self, data_dir: Path | str | None = None) -> str | None:
-        """What changes whenever its content does, not read; ``None`` if only reading can tell."""
-
-    def digest(self, data_dir: Path | str | None = None) -> str:
-        """The git blob id of its content."""
-
-    def lines(self, data_dir: Path | str | None = None) -> list[str]:
-        """Its sentences, in order."""
-
-    def rewrites(self, data_dir: Path | str | None = None) -> list[tuple[str, ...]]:
-        """Its rewrites of each sentence, in order; usually one."""
-
-
-class TextFile(ABC):
-    """A file with one sentence per line: what all kinds of them share."""
-
-    @abstractmethod
     def locate(self, data_dir: Path | str | None = None) -> Path:
-        """Where the file is."""
+        """Where the file is; raises :class:`MissingFileError` if it does not exist."""
+        raise NotImplementedError  # a column of a table is no file
 
     def require(self, data_dir: Path | str | None = None) -> None:
         """Raise :class:`MissingFileError` if it does not exist."""
         self.locate(data_dir)
 
     def state(self, data_dir: Path | str | None = None) -> str | None:
-        """Its place, size and times."""
+        """What changes whenever its content does, not read; ``None`` if only reading can tell."""
         try:
             return file_state(self.locate(data_dir))
         except MissingFileError:
             return f"{self.name} absent"
-
-    @property
-    @abstractmethod
-    def name(self) -> str:
-        """What messages and cards call it."""
 
     def digest(self, data_dir: Path | str | None = None) -> str:
         """The git blob id of its current content."""
         return git_blob_id(self.locate(data_dir).read_bytes())
 
     def lines(self, data_dir: Path | str | None = None) -> list[str]:
-        """The lines of the file."""
+        """Its sentences, in order."""
         return read_lines(self.locate(data_dir))
 
     def rewrites(self, data_dir: Path | str | None = None) -> list[tuple[str, ...]]:
-        """No rewrite or one, per line; a blank line is none."""
+        """Its rewrites of each sentence, in order: one per line, none where the line is blank."""
         return [() if is_blank(line) else (line,) for line in self.lines(data_dir)]
 
 
 @dataclass(frozen=True)
-class UpstreamFile(TextFile):
+class UpstreamFile(SourceFile):
     """One file of a public git repository, at one commit."""
 
     repository: str
-    commit: str
     path: str
     blob: str  # git blob id, 40 hex digits
-    size: int | None  # bytes; None if unknown
+    size: int | None = None  # bytes; None if unknown
+    commit: str = ""
 
     @property
     def name(self) -> str:
@@ -126,7 +104,7 @@ class UpstreamFile(TextFile):
 
 
 @dataclass(frozen=True)
-class PackageFile(TextFile):
+class PackageFile(SourceFile):
     """A file of our own writing that ships inside the package."""
 
     path: str  # below datasets_scripts/
@@ -146,7 +124,7 @@ class PackageFile(TextFile):
 
 
 @dataclass(frozen=True)
-class UserFile(TextFile):
+class UserFile(SourceFile):
     """A file of a licensed corpus, in the user's own copy."""
 
     path: str  # below the corpus folder
@@ -218,7 +196,7 @@ def upstream_file(repository: str, path: str) -> UpstreamFile:
         near = [known for known in entry["files"] if known.rsplit("/")[-1] == path.rsplit("/")[-1]]
         raise unknown_name(f"file of {repository}", path, near or entry["files"])
     blob, size = entry["files"][path]
-    return UpstreamFile(repository, entry["commit"], path, blob, size)
+    return UpstreamFile(repository, path, blob, size, entry["commit"])
 
 
 def benchmark_file(path: str) -> UpstreamFile:

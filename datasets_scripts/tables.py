@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 from ..errors import InputError, MissingFileError, unknown_name
 from ..files import check_file, file_state, read_text, split_lines
@@ -22,33 +22,6 @@ from ..untrusted import read_json_lines
 Rows = tuple[int, int]  # first and last line or row, both from 1
 _QUOTED = r'"(?:[^"]|"")*"'
 _CELL = re.compile(rf"(?:^|\t)({_QUOTED}(?=\t|$)|[^\t]*)")  # of TSV, with its quotation marks
-
-
-class Table(Protocol):
-    """Rows with named columns."""
-
-    @property
-    def name(self) -> str:
-        """What messages and cards call it."""
-
-    @property
-    def commit(self) -> str:
-        """The revision it is pinned to, empty if there is none."""
-
-    def require(self) -> None:
-        """Raise :class:`MissingFileError` if it does not exist."""
-
-    def state(self) -> str | None:
-        """What changes whenever its content does, not read; ``None`` if only reading can tell."""
-
-    def column(self, name: str) -> list[Any]:
-        """The values of a column; raises :class:`UnknownNameError` if it does not exist."""
-
-    def number(self, row: int) -> int:
-        """The line or row, counted from 1 in the whole table, of row ``row``, counted from 0."""
-
-    def where(self, row: int) -> str:
-        """Where row ``row`` (counted from 0) is, for people: the file and its line."""
 
 
 @dataclass(frozen=True)
@@ -97,20 +70,13 @@ class FileTable:
 @lru_cache(maxsize=8)
 def _parsed(path: Path, name: str, _stamp: tuple[int, int]) -> list[tuple[int, dict[str, Any]]]:
     """Line numbers and rows, cached until the file changes: each column asks for them."""
-    return (_json_rows if path.suffix.lower() == ".jsonl" else _delimited_rows)(path, name)
-
-
-def _json_rows(path: Path, name: str) -> list[tuple[int, dict[str, Any]]]:
-    found = []
-    for number, row in read_json_lines(path, name):
+    if path.suffix.lower() != ".jsonl":
+        return read_delimited(path, name)[1]
+    found = list(read_json_lines(path, name))
+    for number, row in found:
         if not isinstance(row, dict):
             raise InputError(f"{name}, line {number}: each line must be a JSON object")
-        found.append((number, row))
     return found
-
-
-def _delimited_rows(path: Path, name: str) -> list[tuple[int, dict[str, Any]]]:
-    return read_delimited(path, name)[1]
 
 
 def read_delimited(path: Path, name: str) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
@@ -240,6 +206,9 @@ class HubTable:
     @property
     def _loaded(self) -> Any:
         return _load(self.repository, self.name, self.config, self.split, self.revision)
+
+
+Table = FileTable | HubTable
 
 
 @lru_cache(maxsize=32)

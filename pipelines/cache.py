@@ -158,7 +158,7 @@ def _downloads() -> Iterator[Entry]:
             continue
         name = file.relative_to(home() / "downloads").as_posix()
         state = CURRENT if file in pinned else "no longer used"
-        yield Entry("download", name, file, "unfinished" if file.suffix == ".part" else state)
+        yield Entry("download", name, file, state)
 
 
 def _converted() -> Iterator[Entry]:

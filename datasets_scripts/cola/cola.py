@@ -14,7 +14,7 @@ from pathlib import Path
 from ...errors import InputError
 from ..corpus import Corpus, Part
 from ..directions import DatasetFacts
-from ..sources import COLA, TextFile, UpstreamFile, upstream_file
+from ..sources import COLA, SourceFile, UpstreamFile, upstream_file
 
 ARCHIVE = "acceptability_corpus/cola_public.zip"
 FILES = {
@@ -25,7 +25,7 @@ FILES = {
 
 
 @dataclass(frozen=True)
-class ColaSentences(TextFile):
+class ColaSentences(SourceFile):
     """The sentences with one label in one file of the archive."""
 
     archive: UpstreamFile

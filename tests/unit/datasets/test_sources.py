@@ -20,14 +20,14 @@ from tstbench.errors import IntegrityError, MissingFileError
 from tstbench.files import git_blob_id
 
 CONTENT = b"".join(b"our own line number %d\n" % i for i in range(20_000))
-FILE = UpstreamFile("owner/repository", "c" * 40, "data/a file.0", git_blob_id(CONTENT), None)
+FILE = UpstreamFile("owner/repository", "data/a file.0", git_blob_id(CONTENT), commit="c" * 40)
 
 
 class Server:
-    """Serves CONTENT under FILE's address; can break off, forget ranges, or lie."""
+    """Serves CONTENT under FILE's address; can break off, or lie."""
 
     def __init__(self):
-        self.content, self.breaks, self.ranges, self.requests = CONTENT, [], True, []
+        self.content, self.breaks, self.requests = CONTENT, [], []
         self.errors = []  # the statuses of the first requests
         outer = self
 
@@ -43,23 +43,15 @@ class Server:
         self.url = f"http://127.0.0.1:{self.http.server_port}"
 
     def answer(self, request):
-        asked = request.headers.get("Range")
-        self.requests.append((request.path, asked))
+        self.requests.append(request.path)
         if request.path != f"/owner/repository/{'c' * 40}/data/a%20file.0":
             request.send_error(404)
             return
         if self.errors:
             request.send_error(self.errors.pop(0))
             return
-        start = int(asked.removeprefix("bytes=").rstrip("-")) if asked and self.ranges else 0
-        if start >= len(self.content):
-            request.send_error(416)
-            return
-        request.send_response(206 if start else 200)
-        if start:
-            size = len(self.content)
-            request.send_header("Content-Range", f"bytes {start}-{size - 1}/{size}")
-        body = self.content[start:]
+        body = self.content
+        request.send_response(200)
         request.send_header("Content-Length", str(len(body)))
         request.end_headers()
         if self.breaks:
@@ -129,36 +121,16 @@ def test_wrong_mirror_content_is_refused_and_left_alone(server, tmp_path, monkey
     assert place.read_bytes() == b"something else\n"
 
 
-def test_broken_line_is_resumed_within_one_call(server, tstbench_home):
+def test_after_a_broken_line_the_whole_file_is_asked_for_again(server, tstbench_home):
     server.breaks = [100_000, 50_000]
     assert fetch(FILE).read_bytes() == CONTENT
-    assert [asked for _, asked in server.requests] == [None, "bytes=100000-", "bytes=150000-"]
+    assert len(server.requests) == 3
     assert kept(tstbench_home) == ["a file.0"]
-
-
-def test_next_call_resumes_what_the_last_one_kept(server, tstbench_home):
+    fetch(FILE).unlink()
     server.breaks = [1000] * download_module.ATTEMPTS
-    with pytest.raises(MissingFileError, match="4000 bytes are kept"):
+    with pytest.raises(MissingFileError, match="lost after 1000 of"):
         fetch(FILE)
-    assert "a file.0.part" in kept(tstbench_home)
-    assert "a file.0" not in kept(tstbench_home)
-    server.requests.clear()
-    assert fetch(FILE).read_bytes() == CONTENT
-    assert [asked for _, asked in server.requests] == ["bytes=4000-"]
-
-
-def test_server_without_ranges_sends_the_whole_again(server):
-    server.breaks, server.ranges = [1000], False
-    assert fetch(FILE).read_bytes() == CONTENT
-
-
-@pytest.mark.parametrize("rubbish", [b"not a beginning of it", b"x" * (len(CONTENT) + 1)])
-def test_rubbish_in_the_way_is_thrown_away(server, tstbench_home, rubbish):
-    part = tstbench_home / "downloads/owner/repository" / ("c" * 40) / "data/a file.0.part"
-    part.parent.mkdir(parents=True)
-    part.write_bytes(rubbish)
-    assert fetch(FILE).read_bytes() == CONTENT
-    assert not part.exists()
+    assert kept(tstbench_home) == []
 
 
 def test_wrong_content_is_refused_and_nothing_kept(server, tstbench_home):
@@ -171,7 +143,7 @@ def test_wrong_content_is_refused_and_nothing_kept(server, tstbench_home):
 
 
 def test_404_names_file_upstream_and_variable(server):
-    absent = UpstreamFile("owner/repository", "c" * 40, "data/none.0", "0" * 40, None)
+    absent = UpstreamFile("owner/repository", "data/none.0", "0" * 40, commit="c" * 40)
     with pytest.raises(MissingFileError) as error:
         fetch(absent)
     for part in ("data/none.0", "owner/repository", "TSTBENCH_SOURCES", "404"):
@@ -190,7 +162,7 @@ def test_what_may_pass_is_tried_again_and_what_may_not_is_not(server, tstbench_h
             fetch(FILE)
         assert len(server.requests) == 1
     server.errors, server.requests = [429] * 9, []
-    with pytest.raises(MissingFileError, match="4 attempts; 0 bytes are kept"):
+    with pytest.raises(MissingFileError, match="4 attempts"):
         fetch(FILE)
     assert len(server.requests) == 4
     assert kept(tstbench_home) == []
@@ -271,6 +243,6 @@ def test_a_full_disk_is_no_fault_of_the_connection(server, tstbench_home):
             fetch(FILE)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (before, most))
-    assert raised.value.filename.endswith("a file.0.part")
+    assert raised.value.filename.endswith("a file.0")
     assert len(server.requests) == 1
     assert fetch(FILE).read_bytes() == CONTENT

@@ -109,7 +109,7 @@ def test_an_upstream_file_that_could_not_be_had_is_remembered_until_it_appears(
     """Else every run on a machine without a network reads all data again."""
     monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
     monkeypatch.setenv("TSTBENCH_SOURCES", str(tmp_path))
-    file = UpstreamFile("owner/repository", "c" * 40, "data/train.0", "0" * 40, None)
+    file = UpstreamFile("owner/repository", "data/train.0", "0" * 40, commit="c" * 40)
     about = Remembered({"scorer": "toy"}, (file,))
     before = about.state()
     about.keep("first", before)

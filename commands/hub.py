@@ -167,7 +167,7 @@ def _push(arguments: argparse.Namespace) -> None:
 
 
 def _results(arguments: argparse.Namespace) -> None:
-    from ..pipelines.hub.send import send_results
+    from ..pipelines.hub.push import send_results
 
     sent = send_results(
         arguments.results,

@@ -1,33 +1,129 @@
-"""Pushing a hub folder to the real Hub: repositories are created, updated and tagged.
+"""Writing to the real Hub: the repositories of a hub folder, and a system's scores.
 
 The manifest on the Hub says what was pushed before. It is compared with the one here, so an
 unchanged repository gets no commit, and an interrupted push continues when it is run again. One
 repository gets at most one commit: ``create_commit`` is used instead of ``upload_folder``, which
-splits a large folder into several commits if hf_xet is installed.
+splits a large folder into several commits if hf_xet is installed. Files on the Hub that no manifest
+names are left alone: somebody else put them there (a submission that was merged into the results,
+for instance).
 
-Files on the Hub that no manifest names are left alone: somebody else put them there (a submission
-that was merged into the results, for instance).
+Scores go into the model's own repository, as its own report: a commit, or a pull request.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+import json
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from ...errors import InputError, unknown_name
-from ...files import temporary_folder
+from ...errors import InputError, TSTBenchError, unknown_name
+from ...files import git_blob_id, temporary_folder
+from ...hub import environment_fault, is_repo_id, misunderstood
+from ..read_standings import chosen_directions
+from ..results import Stored, read_direction
 from .answers import card_of
 from .build import NAMESPACE
+from .eval_results import About, DatasetRevision, has_leaderboards, result_files
 from .licensed import check_publishable
 from .manifest import MANIFEST, File, Kind, Manifest, Repository, list_repositories
-from .refusals import check_namespace, explained, hub_token
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
+
+_TIMEOUT = 20.0  # seconds
+
+
+class PushError(TSTBenchError):
+    """The Hub refused or cannot be reached; the message names the repository and what to do."""
+
+
+def _hub_token(token: str | None, what: str, *, needed: bool = True) -> str | None:
+    """The given token, or else that of the environment or of ``hf auth login``.
+
+    Raises:
+        PushError: one is needed to write to ``what``, and there is none.
+    """
+    from huggingface_hub import get_token
+
+    token = token or get_token()
+    if needed and not token:
+        raise PushError(
+            "no Hub token: set HF_TOKEN or run `hf auth login`; the token needs write access to "
+            f"{what}"
+        )
+    return token
+
+
+_REMEDIES = {
+    401: "the token is not valid: create one at https://huggingface.co/settings/tokens, then set "
+    "HF_TOKEN or run `hf auth login`",
+    402: "this needs a paid plan of the Hub: see https://huggingface.co/settings/billing",
+    403: "the token has no write access: it needs the role `write` for this namespace, and you "
+    "must be a member of the namespace",
+    409: "the repository on the Hub is in a conflicting state: check it there, then run again",
+    412: "somebody changed the repository in the meantime: run again",
+    413: "a file is too large for the Hub",
+    429: "too many requests: wait a few minutes, then run again; completed work is kept",
+    507: "the storage quota of the namespace is used up: delete something or request more",
+}
+
+
+def _check_namespace(name: str) -> None:
+    """Check the name of an owner of repositories.
+
+    Raises:
+        InputError: the Hub has no such names.
+    """
+    if not is_repo_id(f"{name}/name"):
+        raise InputError(
+            f"{name[:40]!r} is not the name of a user or an organisation on the Hub: it has "
+            "letters, digits, '.', '_' and '-' only, and not many"
+        )
+
+
+def explained(error: Exception, what: str, token: str | None) -> PushError | None:
+    """The error for users, without the token; None if it is a bug in TSTBench."""
+    from huggingface_hub import errors
+
+    if isinstance(error, errors.HfHubHTTPError):
+        status = getattr(error.response, "status_code", 0)
+        said = getattr(error, "server_message", None) or str(error).split("\n")[0]
+        remedy = _REMEDIES.get(status, "run again; if it persists, see the Hub's message")
+        text = f"{what}: the Hub answered {status} ({said}): {remedy}"
+    elif fault := environment_fault():
+        text = f"{what}: {fault}"
+    elif isinstance(error, FileNotFoundError) and error.filename:  # not the client's, without one
+        text = f"{what}: {error.filename} is missing: run `tstbench hub build` again"
+    elif isinstance(error, errors.HTTPError | OSError):  # whichever HTTP library the client has
+        text = f"{what}: the Hub cannot be reached ({error}). Completed work is kept: run again"
+    elif misunderstood(error):
+        text = (
+            f"{what}: the server's answer is not that of a Hub ({type(error).__name__}: {error}): "
+            "check HF_ENDPOINT"
+        )
+    else:
+        return None
+    return PushError(text.replace(token, "***") if token else text)
+
+
+@contextmanager
+def _in_words(what: str, token: str | None, *, hint403: str = "") -> Iterator[None]:
+    """What the Hub refuses, as a :class:`PushError`; of an answer 403, with a hint."""
+    try:
+        yield
+    except Exception as error:
+        known = explained(error, what, token)
+        if known is None:
+            raise
+        hint = hint403 if "answered 403" in str(known) else ""
+        raise PushError(
+            f"{known}{hint}"
+        ) from None  # the client's own message may quote the request
 
 
 @dataclass(frozen=True)
@@ -101,26 +197,20 @@ def push(
     """
     from huggingface_hub import HfApi
 
-    check_namespace(namespace)
+    _check_namespace(namespace)
     repositories = _chosen(Path(root).expanduser().resolve(), only)
     for repository in repositories:  # all of them, before anything is sent
-        _check(repository, f"{namespace}/{repository.name}")
-    token = hub_token(token, namespace, needed=not dry_run)
+        files = {path: repository.source(path) for path in repository.manifest().files}
+        check_publishable(f"{namespace}/{repository.name}", files)
+    token = _hub_token(token, namespace, needed=not dry_run)
     api = HfApi(endpoint=endpoint, token=token or False)
     plans = []
     for repository in repositories:
         repo_id = f"{namespace}/{repository.name}"
-        try:
-            plan = _push_one(api, repository, repo_id, private=private, dry_run=dry_run)
-        except Exception as error:
-            known = explained(error, f"{repository.kind} {repo_id}", token)
-            if known is None:
-                raise
-            # From None: the client's own message may quote the request.
-            raise known from None
-        plans.append(plan)
+        with _in_words(f"{repository.kind} {repo_id}", token):
+            plans.append(_push_one(api, repository, repo_id, private=private, dry_run=dry_run))
         if report:
-            report(plan)
+            report(plans[-1])
     return plans
 
 
@@ -133,23 +223,11 @@ def _chosen(root: Path, only: Collection[str]) -> list[Repository]:
     if not repositories:
         raise InputError(f"{root} has no repositories: fill it with `tstbench hub build`")
     chosen = [r for r in repositories if not only or r.name in only]
-    seen: set[tuple[str, str]] = set()
-    for repository in chosen:
-        key = (repository.kind, repository.name)
-        if key in seen:
-            raise InputError(
-                f"{root} has {repository.name} in two namespaces: push one with `only`"
-            )
-        seen.add(key)
+    keys = [(repository.kind, repository.name) for repository in chosen]
+    for key in keys:
+        if keys.count(key) > 1:
+            raise InputError(f"{root} has {key[1]} in two namespaces: push one with `only`")
     return chosen
-
-
-def _check(repository: Repository, repo_id: str) -> None:
-    """That its files are what was built, and quote no licensed corpus."""
-    contents: dict[str, Path | bytes] = {
-        path: repository.source(path) for path in repository.manifest().files
-    }
-    check_publishable(repo_id, contents)
 
 
 def _push_one(
@@ -235,3 +313,150 @@ def _commit(api: HfApi, repository: Repository, plan: Plan, parent: str | None) 
         parent_commit=parent,
     )
     return info.oid
+
+
+@dataclass(frozen=True)
+class Sent:
+    """What was sent, or would be.
+
+    Attributes:
+        model: the repository.
+        system: whose scores.
+        files: all of them, by path.
+        changed: the paths that the Hub does not have, or has differently.
+        notes: what was left out or is not known, one sentence each.
+        url: of the commit or pull request; None if nothing was sent.
+    """
+
+    model: str
+    system: str
+    files: dict[str, bytes]
+    changed: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+    url: str | None = None
+
+
+def send_results(
+    results: Path | str,
+    model: str,
+    *,
+    system: str | None = None,
+    namespace: str = NAMESPACE,
+    source: str | None = None,
+    pull_request: bool = False,
+    dry_run: bool = False,
+    token: str | None = None,
+    endpoint: str | None = None,
+) -> Sent:
+    """Write a system's scores into ``.eval_results/`` of a model's repository.
+
+    Args:
+        results: a results folder.
+        model: ``user/name`` of an existing repository.
+        system: its name in the results; not needed if there is one only, or if it is called as
+            the model is.
+        namespace: the owner of the benchmark's datasets.
+        source: a page to follow, ``https``; by default where the report says its outputs are.
+        pull_request: propose the files instead of committing them.
+        dry_run: read only; needs no token, and no Hub either.
+        token: by default that of the environment or of ``hf auth login``.
+        endpoint: default: ``HF_ENDPOINT``, otherwise huggingface.co.
+
+    Raises:
+        InputError: no such model name or namespace, a bound, or scores of other sentences than
+            the dataset's.
+        LicensedTextError: what would be sent quotes a licensed corpus.
+        MissingFileError, UnknownNameError: no such results or system.
+        PushError: no token, permission or connection; says what to do.
+    """
+    from huggingface_hub import CommitOperationAdd, HfApi
+
+    if not is_repo_id(model):
+        raise InputError(f"{model!r} is not the name of a model on the Hub: USER/MODEL")
+    _check_namespace(namespace)
+    if source is not None and not source.startswith("https://"):
+        raise InputError(f"the source {source!r} is not an https address")
+    folders = chosen_directions(Path(results).expanduser()).values()
+    stored = [one for folder in folders for one in read_direction(folder)]
+    found = _of_system(stored, system, model)
+    notes = [
+        f"{one.report.direction} is left out: {dataset} is not published, so it has no leaderboard"
+        for one in found
+        if not has_leaderboards(dataset := one.report.direction.split("/")[0])
+    ]
+    found = [one for one in found if has_leaderboards(one.report.direction.split("/")[0])]
+    token = _hub_token(token, model, needed=not dry_run)
+    api = HfApi(endpoint=endpoint, token=token or False)
+    revisions = _revisions(api, namespace, found, notes, optional=dry_run)
+    addresses = {one.report.direction: source or one.report.system.outputs_url for one in found}
+    about = About(
+        namespace,
+        revisions,
+        sources={direction: url for direction, url in addresses.items() if url},
+    )
+    files = result_files([one.report for one in found], about)
+    name = found[0].report.system.name if found else str(system)
+    if not files:
+        raise InputError(f"no score of {name} has a leaderboard on the Hub: {'; '.join(notes)}")
+    check_publishable(model, files)
+    if dry_run:
+        return Sent(model, name, files, tuple(files), tuple(notes))
+    refused = "" if pull_request else "; for somebody else's model, add --pull-request"
+    with _in_words(f"model {model}", token, hint403=refused):
+        there = {
+            one.path: getattr(one, "blob_id", None) for one in api.get_paths_info(model, [*files])
+        }
+        changed = tuple(p for p, content in files.items() if there.get(p) != git_blob_id(content))
+        sent = Sent(model, name, files, changed, tuple(notes))
+        if not changed:
+            return sent
+        info = api.create_commit(
+            model,
+            [CommitOperationAdd(path, files[path]) for path in changed],
+            commit_message=f"Report TSTBench scores of {name}",
+            create_pr=pull_request,
+        )
+    return replace(sent, url=info.pr_url or info.commit_url)
+
+
+def _of_system(stored: Sequence[Stored], system: str | None, model: str) -> list[Stored]:
+    """The results of one system that is no bound."""
+    bounds = {one.report.system.name for one in stored if one.report.system.is_bound}
+    names = sorted({one.report.system.name for one in stored} - bounds)
+    if system in bounds:
+        raise InputError(f"{system} is a bound, not a model: its scores are not reported")
+    if system is None:
+        same = [name for name in names if name.casefold() == model.split("/")[1].casefold()]
+        chosen = same or names
+        if len(chosen) != 1:
+            listed = ", ".join(names) or "only bounds, which are not reported"
+            raise InputError(f"which system is {model}? Add --system NAME; here are: {listed}")
+        system = chosen[0]
+    if system not in names:
+        raise unknown_name("system", system, names)
+    return [one for one in stored if one.report.system.name == system]
+
+
+def _revisions(
+    api: HfApi, namespace: str, stored: Sequence[Stored], notes: list[str], *, optional: bool
+) -> dict[str, DatasetRevision]:
+    """The newest commit of each dataset on the Hub, with its fingerprints."""
+    found = {}
+    for dataset in sorted({one.report.direction.split("/")[0] for one in stored}):
+        repo_id = f"{namespace}/{dataset}"
+        try:
+            with _in_words(f"dataset {repo_id}", None):
+                found[dataset] = _revision(api, repo_id)
+        except PushError:
+            if not optional:
+                raise
+            notes.append(f"the revision of {repo_id} is not known: the Hub could not be read")
+    return found
+
+
+def _revision(api: HfApi, repo_id: str) -> DatasetRevision:
+    commit = api.dataset_info(repo_id, timeout=_TIMEOUT).sha
+    file = api.hf_hub_download(
+        repo_id, "fingerprint.json", repo_type="dataset", revision=commit, etag_timeout=_TIMEOUT
+    )
+    return DatasetRevision(repo_id, commit, json.loads(Path(file).read_bytes())["fingerprints"])

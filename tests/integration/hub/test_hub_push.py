@@ -19,8 +19,7 @@ from places import SUPPORT
 from tstbench.errors import InputError, IntegrityError, MissingFileError, UnknownNameError
 from tstbench.pipelines.hub.build import build
 from tstbench.pipelines.hub.manifest import list_repositories, write_repository
-from tstbench.pipelines.hub.push import push
-from tstbench.pipelines.hub.refusals import PushError
+from tstbench.pipelines.hub.push import PushError, push
 
 CLIENT = SUPPORT / "hub_client.py"
 SAID = {"direction": "mini/negative-to-positive", "system": "ours", "id": "1"}

@@ -29,7 +29,7 @@ from tstbench.errors import InputError
 from tstbench.files import file_name, parse_toml, write_jsonl
 from tstbench.hub import misunderstood
 from tstbench.metrics.inputs import check_inputs
-from tstbench.pipelines.hub.refusals import explained
+from tstbench.pipelines.hub.push import explained
 from tstbench.pipelines.output_checks import find_suspicions
 from tstbench.pipelines.outputs import find_outputs, read_outputs
 from tstbench.pipelines.results import check_names, folder_name

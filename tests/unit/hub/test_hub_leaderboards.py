@@ -22,8 +22,8 @@ from tstbench.pipelines.growth import keep, read_results
 from tstbench.pipelines.hub.artefacts import build_all
 from tstbench.pipelines.hub.eval_results import scores_with_tasks
 from tstbench.pipelines.hub.manifest import write_repository
+from tstbench.pipelines.hub.push import send_results
 from tstbench.pipelines.hub.reported import parse_results
-from tstbench.pipelines.hub.send import send_results
 from tstbench.pipelines.hub.serve import make_server
 from tstbench.pipelines.hub.tasks import eval_yaml, tasks_of
 from tstbench.pipelines.outputs import Outputs

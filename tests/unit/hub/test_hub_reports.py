@@ -18,9 +18,8 @@ from tstbench.pipelines.evaluate import evaluate, write_evaluation
 from tstbench.pipelines.hub.eval_results import About, model_index, result_files
 from tstbench.pipelines.hub.licensed import LicensedTextError
 from tstbench.pipelines.hub.manifest import write_repository
-from tstbench.pipelines.hub.refusals import explained
+from tstbench.pipelines.hub.push import explained, send_results
 from tstbench.pipelines.hub.reported import is_result_file, parse_results
-from tstbench.pipelines.hub.send import send_results
 from tstbench.pipelines.hub.serve import make_server
 from tstbench.pipelines.hub.tasks import EVAL_FILE, eval_yaml
 from tstbench.pipelines.outputs import Outputs

@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace) -> None:
     from ..errors import InputError, require_installed
     from ..pipelines.results_folder import check_results_folder
     from ..spaces import annotate
-    from ..spaces.serving import free_port
+    from ..spaces.web import free_port
 
     if arguments.export:
         rows = annotate.export(arguments.study, arguments.export)

@@ -22,7 +22,7 @@ from ..metrics.units import between, number, unit
 from ..pipelines.meta.in_words import in_full
 from .design.stylesheet import stylesheet
 from .design.theme import theme
-from .serving import KnownHosts
+from .web import KnownHosts
 
 EXAMPLE_DIRECTION = "mini/negative-to-positive"
 # To the first sentences of the test set: two rewrites, one left half-way, one copied.

@@ -19,12 +19,13 @@ from pydantic import Field, ValidationError
 from ...datasets_scripts.catalog import dataset_facts, parse_direction
 from ...datasets_scripts.judgments.aspects import ASPECTS, NATURALNESS, RATED, Aspect
 from ...datasets_scripts.judgments.schema import Judgment, judgment_record
-from ...errors import InputError, TSTBenchError
+from ...errors import InputError
 from ...files import lock
 from ...metrics.statistics import FEWEST
 from ...pipelines.human.agreement import agreement, system_means
 from ...pipelines.human.overall import COPY_PENALTY
 from ...records import Strict
+from ..web import NotThereError
 from .answers import Answer, AnswerLog, Answers
 from .export import judgments, open_logs
 from .order import Question, questions
@@ -239,12 +240,8 @@ def read_answer(question: Question, submission: Any) -> Answer:
 RESAMPLES = 200  # enough for the owner's page; the library's own default is finer
 
 
-class AccessError(TSTBenchError, PermissionError):
+class AccessError(NotThereError):
     """No such link, or a page that this link does not give access to."""
-
-
-class NoSuchItemError(InputError):
-    """A position outside the study."""
 
 
 class Desk:
@@ -461,11 +458,9 @@ class Desk:
     def _question(self, rater: str, position: int) -> Question:
         mine = self._questions[rater]
         if isinstance(position, bool) or not isinstance(position, int):
-            raise NoSuchItemError("an item's position must be a whole number")
+            raise NotThereError("an item's position must be a whole number")
         if not 0 <= position < len(mine):
-            raise NoSuchItemError(
-                f"there is no item {position + 1}: you have items 1 to {len(mine)}"
-            )
+            raise NotThereError(f"there is no item {position + 1}: you have items 1 to {len(mine)}")
         return mine[position]
 
     def _next_open(self, rater: str, position: int) -> int | None:

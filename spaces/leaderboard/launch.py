@@ -11,7 +11,7 @@ from ...errors import require
 from ...hosts import Hosts
 from ...pipelines.hub.licensed import LICENSED
 from ...talk import say
-from ..serving import KnownHosts, Running, free_port
+from ..web import KnownHosts, Running, free_port
 from .data import Results, fetch_results
 from .reported import read_reported
 from .submission import MAX_BYTES, ScoreSubmission, ToFolder, ToPullRequest

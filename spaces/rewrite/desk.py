@@ -24,6 +24,7 @@ from ...trainers.load import FoundSystem
 from ...trainers.system import System
 from ..leaderboard.diff import word_diff
 from ..leaderboard.words import FAMILIES
+from ..web import NotThereError
 from .offers import (
     MOST_CHARACTERS,
     UNOPENED,
@@ -178,10 +179,6 @@ _MOST_TICKETS = 2000
 PATIENCE = 60.0  # seconds for one sentence; its card and those behind then say so
 
 
-class NoTicketError(InputError):
-    """The server was started anew, or the ticket is very old."""
-
-
 @dataclass
 class Ticket:
     """One sentence on its way."""
@@ -251,12 +248,12 @@ class Desk:
         """How far a ticket's answers have come.
 
         Raises:
-            NoTicketError: there is no such ticket.
+            NotThereError: there is no such ticket.
         """
         with self._lock:
             found = self._tickets.get(ticket) if isinstance(ticket, str) else None
         if found is None:
-            raise NoTicketError("This answer is no longer here: ask again.")
+            raise NotThereError("This answer is no longer here: ask again.")
         found.seen = time.monotonic()
         return self._told(found)
 

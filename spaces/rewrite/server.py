@@ -3,14 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ...errors import require
 from ...talk import say
-from ..serving import Running, start, until_interrupted
+from ..web import Call, Running, make_app, start, until_interrupted
 from .desk import PATIENCE, Desk
 from .offers import open_offers
 
+if TYPE_CHECKING:
+    import gradio
+
 PORT = 7860
+_STATIC = Path(__file__).parent / "static"
+_SCRIPTS = ("main.js", "cards.js", "place.js")
+_CALLS: dict[str, Call] = {
+    "systems": (Desk.systems, ()),
+    "ask": (Desk.ask, ("text", "source", "target")),
+    "look": (Desk.look, ("ticket",)),
+}
+
+
+def page_of(desk: Desk) -> gradio.Server:
+    """The server of a desk."""
+    from starlette.responses import HTMLResponse
+
+    app = make_app("rewrite", "TSTBench rewrite", _STATIC, _SCRIPTS, _CALLS, lambda _: (desk,))
+    page = (_STATIC / "page.html").read_text(encoding="utf-8")
+    app.add_route("/", lambda _: HTMLResponse(page))
+    return app
 
 
 def serve(
@@ -41,10 +63,8 @@ def serve(
     """
     require("gradio", "space")
     offers = open_offers(systems, strict=strict)
-    from .page import make_app
-
     desk = Desk(offers, device, patience=patience)
-    return start(make_app(desk), host, port, allowed_hosts=allowed_hosts, on_close=desk.close)
+    return start(page_of(desk), host, port, allowed_hosts=allowed_hosts, on_close=desk.close)
 
 
 def launch(

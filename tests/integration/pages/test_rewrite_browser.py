@@ -10,7 +10,7 @@ from rewrite_systems import BOTH, Gate, better, bug, offer, unloadable
 
 from tstbench.spaces.rewrite.desk import Desk
 from tstbench.spaces.rewrite.offers import UNOPENED, Offer
-from tstbench.spaces.serving import start
+from tstbench.spaces.web import start
 
 pytestmark = needs_browser
 SENTENCE = "the soup was cold and the waiter was bad ."
@@ -39,13 +39,13 @@ def gate():
 
 def served(*offers):
     pytest.importorskip("gradio")
-    from tstbench.spaces.rewrite.page import make_app
+    from tstbench.spaces.rewrite.server import page_of
 
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     desk = Desk(offers, "cpu")
-    running = start(make_app(desk), "127.0.0.1", port, on_close=desk.close)
+    running = start(page_of(desk), "127.0.0.1", port, on_close=desk.close)
     yield running.url
     running.close()
 

@@ -20,6 +20,7 @@ from tstbench.spaces.annotate.answers import Answer, AnswerLog
 from tstbench.spaces.annotate.desk import AccessError, Desk, chose_output, place
 from tstbench.spaces.annotate.order import questions
 from tstbench.spaces.annotate.study import TASKS
+from tstbench.spaces.web import NotThereError
 
 BACK = "mini/positive-to-negative"
 
@@ -391,7 +392,7 @@ class TestDesk:
 
     @pytest.mark.parametrize("position", [-1, 10_000, "0", True, None, 0.0])
     def test_positions_outside_the_study(self, desk, folder, position):
-        with pytest.raises(InputError):
+        with pytest.raises(NotThereError):
             desk.screen(keys(folder)["Ann Archer"], position)
 
     def test_one_server_a_study(self, desk, folder):

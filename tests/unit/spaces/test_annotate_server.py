@@ -204,7 +204,7 @@ def test_an_answer_that_cannot_be_written_is_not_confirmed(running):
     )
     in_the_way.rmdir()
     assert status == 500
-    assert "tell the study's owner" in content["error"]
+    assert "tell the page's owner" in content["error"]
     assert ask(running, "enter", {}, running.keys["Cleo Carr"])[1]["started"] is False
 
 

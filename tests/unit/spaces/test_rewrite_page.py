@@ -15,8 +15,9 @@ from trained_tiny import trained_tiny
 
 from tstbench.errors import InputError, UnknownNameError
 from tstbench.spaces.rewrite import serve
-from tstbench.spaces.rewrite.desk import FULL, LEFT, MOST_WAITING, Desk, NoTicketError
+from tstbench.spaces.rewrite.desk import FULL, LEFT, MOST_WAITING, Desk
 from tstbench.spaces.rewrite.offers import UNOPENED, checked_text, open_offers
+from tstbench.spaces.web import NotThereError
 from tstbench.trainers.load import load_system
 
 SENTENCE = "The soup was cold !"
@@ -154,7 +155,7 @@ def test_answers_of_long_ago_are_forgotten(desk_of):
     desk = desk_of(offer("loud", gate))
     answered(desk, ask(desk))  # from here on it is remembered, and nothing is computed
     first, *_, last = (ask(desk)["ticket"] for _ in range(2001))
-    with pytest.raises(NoTicketError, match="ask again"):
+    with pytest.raises(NotThereError, match="ask again"):
         desk.look(first)
     assert desk.look(last)["open"] == 0
 
@@ -191,7 +192,7 @@ def test_only_systems_with_the_styles_are_asked(desk_of):
     ):
         with pytest.raises(UnknownNameError, match=message):
             ask(desk, SENTENCE, source, target)
-    with pytest.raises(NoTicketError, match="ask again"):
+    with pytest.raises(NotThereError, match="ask again"):
         desk.look("wrong")
     with pytest.raises(InputError, match="no system is offered here"):
         ask(desk_of())

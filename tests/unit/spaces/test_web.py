@@ -12,7 +12,7 @@ import pytest
 import tstbench
 from tstbench.errors import InputError
 from tstbench.hosts import Hosts
-from tstbench.spaces.serving import KnownHosts, start
+from tstbench.spaces.web import KnownHosts, start
 
 SLOW = 3.5  # seconds; Gradio's own question waits for 3
 

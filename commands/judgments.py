@@ -142,8 +142,8 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _means(judgments: Iterable[Judgment]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Header and rows: mean of each aspect and share of successes, by direction and system."""
-    from ..datasets_scripts.judgments.aspects import ASPECTS, RATED
     from ..datasets_scripts.judgments.li2018 import STUDY, success_rate
+    from ..datasets_scripts.judgments.schema import ASPECTS, RATED
 
     groups: dict[tuple[str, str], list[Judgment]] = {}
     for judgment in judgments:

@@ -16,7 +16,7 @@ _KIND = "linear"
 def train_scorer(name: str, options: Sequence[str]) -> None:
     """Train one scorer and print its quality, or compare kinds."""
     from ..datasets_scripts.catalog import dataset_facts
-    from ..datasets_scripts.judgments.left_out import sentences_left_out
+    from ..datasets_scripts.judgments.studies import sentences_left_out
     from ..datasets_scripts.load import load_styles
     from ..errors import InputError
     from ..metrics.scorers.classifiers import kinds
@@ -75,7 +75,7 @@ def train_scorer(name: str, options: Sequence[str]) -> None:
 
 def train_meaning_scorer(options: Sequence[str]) -> None:
     """Train the meaning scorer from what is at hand and print how it does on held-out pairs."""
-    from ..datasets_scripts.judgments.left_out import sentences_left_out
+    from ..datasets_scripts.judgments.studies import sentences_left_out
     from ..pipelines.tables import print_rows
     from ..trainers.meaning.material import material
     from ..trainers.meaning.train import MeaningConfig, train_meaning

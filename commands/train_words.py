@@ -16,7 +16,7 @@ _SHOWN = 10  # style words per style
 def train_words(name: str, options: Sequence[str]) -> None:
     """Train one scorer of words and print what it is."""
     from ..datasets_scripts.catalog import dataset_facts
-    from ..datasets_scripts.judgments.left_out import sentences_left_out
+    from ..datasets_scripts.judgments.studies import sentences_left_out
     from ..datasets_scripts.load import load_styles
     from ..metrics.scorers.find_words import LEXICON, MASKED_VECTORS, WORD_VECTORS
     from ..metrics.scorers.lexicon import LEXICON_FILE, read_lexicon

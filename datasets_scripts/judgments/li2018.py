@@ -22,8 +22,7 @@ from ..directions import Direction
 from ..load import TestSet, load_test_set
 from ..sources import LI_2018, fetch, upstream_file
 from ..system_outputs import SYSTEM_OUTPUTS, read_output
-from .aspects import CONTENT, FLUENCY, STYLE, Aspect
-from .schema import Judgment
+from .schema import CONTENT, FLUENCY, STYLE, Aspect, Judgment
 
 STUDY = "li2018"
 RATINGS = upstream_file(LI_2018, "evaluation/human_ratings/ratings-yelp.csv")
@@ -34,30 +33,8 @@ _ASPECTS: dict[str, Aspect] = {"grammaticality": FLUENCY, "sentiment": STYLE, "t
 _COLUMNS = ("Input.origs", "Input.target", "Input.mods", "Answer.responses")
 
 
-@dataclass(frozen=True)
-class Rewrites:
-    """The systems' rewrites of one direction, to which ratings are joined."""
-
-    direction: Direction
-    ids: Sequence[str]
-    sources: Sequence[str]
-    systems: Mapping[str, Sequence[str]]  # system -> output i of source i
-
-    def index(self) -> Iterator[tuple[tuple[str, str, str], tuple[Direction, str, str]]]:
-        """(source, target style, output) as the match key, and whose output it is.
-
-        Raises:
-            InputError: the numbers of ids, sources and outputs differ.
-        """
-        for system, outputs in self.systems.items():
-            if not len(self.ids) == len(self.sources) == len(outputs):
-                raise InputError(
-                    f"{self.direction}: {len(self.ids)} ids, {len(self.sources)} sources, "
-                    f"{len(outputs)} outputs of {system}; they must be line-aligned"
-                )
-            for sample_id, source, output in zip(self.ids, self.sources, outputs, strict=True):
-                key = match_key(source), self.direction.target_style, match_key(output)
-                yield key, (self.direction, sample_id, system)
+# Source, target style and output as match keys -> whose output it is: direction, id and system.
+MadeBy = dict[tuple[str, str, str], list[tuple[Direction, str, str]]]
 
 
 @dataclass(frozen=True)
@@ -98,19 +75,20 @@ def li2018_judgments() -> Ratings:
         MissingFileError, IntegrityError: see :func:`~..sources.fetch`.
         InputError: see :func:`read_ratings`.
     """
-    by_direction: dict[Direction, dict[str, tuple[str, ...]]] = {}
-    sets: dict[Direction, TestSet] = {}
+    made_by: MadeBy = {}
     for output in SYSTEM_OUTPUTS:
         if output.file.repository == LI_2018:
             # Raw, because the raters saw the sentences before any cleaning.
-            if output.direction not in sets:
-                sets[output.direction] = load_test_set(output.direction, cleaning="raw")
-            rewrites = read_output(output, sets[output.direction].sources)
-            by_direction.setdefault(output.direction, {})[output.system] = rewrites
-    return read_ratings(
-        fetch(RATINGS),
-        [Rewrites(d, sets[d].ids, sets[d].sources, by_direction[d]) for d in by_direction],
-    )
+            rows = load_test_set(output.direction, cleaning="raw")
+            add_outputs(made_by, output.system, rows, read_output(output, rows.sources))
+    return read_ratings(fetch(RATINGS), made_by)
+
+
+def add_outputs(made_by: MadeBy, system: str, rows: TestSet, outputs: Sequence[str]) -> None:
+    """Add a system's outputs, output i of source i."""
+    for name, source, output in zip(rows.ids, rows.sources, outputs, strict=True):
+        key = match_key(source), rows.direction.target_style, match_key(output)
+        made_by.setdefault(key, []).append((rows.direction, name, system))
 
 
 def li2018_rows() -> list[Judgment]:
@@ -118,7 +96,7 @@ def li2018_rows() -> list[Judgment]:
     return li2018_judgments().judgments
 
 
-def read_ratings(path: Path | str, rewrites: Iterable[Rewrites]) -> Ratings:
+def read_ratings(path: Path | str, made_by: MadeBy) -> Ratings:
     """Read an export and join it to the systems by source, target style and output.
 
     A text that several systems made gets a judgment for each. If a row shows such a text several
@@ -129,16 +107,12 @@ def read_ratings(path: Path | str, rewrites: Iterable[Rewrites]) -> Ratings:
         path: the export, comma-separated with a header; within ``Input.origs``, ``Input.mods`` and
             ``Answer.responses`` (``grammaticality=g sentiment=s topic=t``) outputs are separated
             by tabs.
-        rewrites: one per direction.
+        made_by: every system's outputs.
 
     Raises:
         MissingFileError: no such file.
         InputError: not an export of this layout, or a sentence rated in two rows; names the line.
     """
-    made_by: dict[tuple[str, str, str], list[tuple[Direction, str, str]]] = {}
-    for one in rewrites:
-        for key, whose in one.index():
-            made_by.setdefault(key, []).append(whose)
     targets = {target for _, target, _ in made_by}
 
     judgments: list[Judgment] = []

@@ -7,6 +7,7 @@ there is no score, the cell is empty.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -16,9 +17,7 @@ from pydantic import ValidationError
 
 from ...errors import InputError, unknown_name
 from ..tables import read_delimited
-from .aspects import ASPECTS
-from .cells import read_score
-from .schema import Judgment, first_problem, parse_scale, read_judgments
+from .schema import ASPECTS, Judgment, first_problem, parse_scale, read_judgments
 
 TEXT_COLUMNS = ("source", "output", "system", "id", "rater", "direction", "model", "condition")
 WANTED = (
@@ -184,3 +183,34 @@ def source_id(source: str) -> str:
         return source
     digest = sha256(source.encode()).hexdigest()[:16]
     return f"{source[: ID_LENGTH - len(digest) - 1]} {digest}"
+
+
+def read_score(cell: str, where: str) -> float | None:
+    """The number in a cell; ``None`` if the cell is empty, which alone says that there is none.
+
+    ``NA`` and ``nan`` are refused: they may as well be the slip of whoever computed the scores.
+
+    Args:
+        cell: as it is in the file; spaces around it do not matter.
+        where: file, line and column, for the message.
+
+    Raises:
+        InputError: anything else that is not a finite number.
+
+    >>> read_score(" 4.5 ", "my.csv, line 2, column style"), read_score("", "")
+    (4.5, None)
+    """
+    text = cell.strip()
+    if not text:
+        return None
+    try:
+        value = math.nan if "_" in text else float(text)  # Python also reads 1_000
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        what = "is infinite" if math.isinf(value) else "is not a number"
+        raise InputError(
+            f"{where}: {cell!r} {what}: a finite number is needed, with a decimal point. If there "
+            "is no score, leave the cell empty"
+        )
+    return value

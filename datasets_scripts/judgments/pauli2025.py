@@ -14,8 +14,7 @@ from pathlib import Path
 from ...errors import InputError
 from ..sources import PAULI_2025, fetch, upstream_file
 from ..tables import read_delimited
-from .aspects import CONTENT, STYLE
-from .schema import Judgment, parse_scale
+from .schema import CONTENT, STYLE, Judgment, parse_scale
 
 STUDY = "pauli2025"
 SYSTEM = "constructed"

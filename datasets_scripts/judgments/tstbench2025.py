@@ -15,8 +15,7 @@ from typing import Any
 from ...errors import InputError
 from ...files import read_text
 from ..sources import BENCHMARK, fetch, upstream_file
-from .aspects import CONTENT, FLUENCY, OVERALL, STYLE, Aspect
-from .schema import Judgment, parse_scale
+from .schema import CONTENT, FLUENCY, OVERALL, STYLE, Aspect, Judgment, parse_scale
 
 STUDY = "tstbench2025"
 RATER = "mean-of-raters"

@@ -16,9 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...datasets_scripts.cleaning import match_key
-from ...datasets_scripts.judgments.aspects import ASPECTS
 from ...datasets_scripts.judgments.own import source_id
-from ...datasets_scripts.judgments.schema import Judgment
+from ...datasets_scripts.judgments.schema import ASPECTS, Judgment
 from ..report import Report
 from .results import DirectionResults, competing
 

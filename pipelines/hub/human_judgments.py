@@ -8,8 +8,7 @@ from pathlib import Path
 import yaml
 
 from ...datasets_scripts.catalog import DATASETS
-from ...datasets_scripts.judgments.licensed import without_licensed_text
-from ...datasets_scripts.judgments.schema import Judgment, read_judgments
+from ...datasets_scripts.judgments.schema import Judgment, read_judgments, without_licensed_text
 from ...datasets_scripts.judgments.studies import STUDIES, parse_study
 from ...errors import InputError, MissingFileError
 from ...files import write_bytes, write_text

@@ -13,8 +13,12 @@ from functools import partial
 
 import numpy as np
 
-from ...datasets_scripts.judgments.aspects import NATURALNESS, NATURALNESS_ABSOLUTE
-from ...datasets_scripts.judgments.schema import Judgment, parse_scale
+from ...datasets_scripts.judgments.schema import (
+    NATURALNESS,
+    NATURALNESS_ABSOLUTE,
+    Judgment,
+    parse_scale,
+)
 from ...errors import InputError, require
 from ...metrics.statistics import (
     RESAMPLES,

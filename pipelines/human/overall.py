@@ -10,8 +10,13 @@ from collections.abc import Iterable
 from typing import Any
 
 from ...datasets_scripts.cleaning import is_copy
-from ...datasets_scripts.judgments.aspects import DERIVED_OVERALL, OVERALL, RATED
-from ...datasets_scripts.judgments.schema import Judgment, parse_scale
+from ...datasets_scripts.judgments.schema import (
+    DERIVED_OVERALL,
+    OVERALL,
+    RATED,
+    Judgment,
+    parse_scale,
+)
 
 COPY_PENALTY = 0.6
 

@@ -16,8 +16,7 @@ from typing import Any, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
-from ...datasets_scripts.judgments.aspects import DERIVED_OVERALL
-from ...datasets_scripts.judgments.schema import first_problem
+from ...datasets_scripts.judgments.schema import DERIVED_OVERALL, first_problem
 from ...errors import InputError
 from ...files import write_text
 from ...metrics.joint.calibration import Calibration, load_calibration

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ...datasets_scripts.judgments.cells import read_score
+from ...datasets_scripts.judgments.own import read_score
 from ...datasets_scripts.tables import read_delimited
 from ...errors import InputError
 from .columns import Column

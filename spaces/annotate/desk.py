@@ -17,8 +17,14 @@ from typing import Any, Literal
 from pydantic import Field, ValidationError
 
 from ...datasets_scripts.catalog import dataset_facts, parse_direction
-from ...datasets_scripts.judgments.aspects import ASPECTS, NATURALNESS, RATED, Aspect
-from ...datasets_scripts.judgments.schema import Judgment, judgment_record
+from ...datasets_scripts.judgments.schema import (
+    ASPECTS,
+    NATURALNESS,
+    RATED,
+    Aspect,
+    Judgment,
+    judgment_record,
+)
 from ...errors import InputError
 from ...files import lock
 from ...metrics.statistics import FEWEST

@@ -6,9 +6,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from ...datasets_scripts.catalog import parse_direction
-from ...datasets_scripts.judgments.aspects import ASPECTS
-from ...datasets_scripts.judgments.licensed import without_licensed_text
-from ...datasets_scripts.judgments.schema import Judgment, write_judgments
+from ...datasets_scripts.judgments.schema import (
+    ASPECTS,
+    Judgment,
+    without_licensed_text,
+    write_judgments,
+)
 from ...errors import InputError
 from ...pipelines.human.overall import derived_overalls
 from .answers import Answer, AnswerLog, Answers

@@ -17,7 +17,7 @@ from urllib.parse import quote
 from pydantic import Field, ValidationError, model_validator
 
 from ...datasets_scripts.cleaning import is_copy
-from ...datasets_scripts.judgments.aspects import (
+from ...datasets_scripts.judgments.schema import (
     CONTENT_MASKED,
     NATURALNESS,
     NATURALNESS_ABSOLUTE,

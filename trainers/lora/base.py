@@ -21,10 +21,12 @@ from ...errors import InputError, MissingFileError, MissingScorerError
 from ...files import home, keep_json, process_folder, write_json
 from ...hub import is_repo_id
 from ...metrics.scorers.device import Device, Placement
+from ...metrics.scorers.gguf import converted, gguf_file
 from ...metrics.scorers.weights import (
     MODEL_FILES,
     TOKENIZER_FILES,
     fetch,
+    file_digest,
     quiet_loading,
     read_model,
     read_tokenizer,
@@ -80,13 +82,17 @@ class Base:
 
     @classmethod
     def find(cls, name: str, revision: str = "") -> Base:
-        """By Hub id or folder.
+        """By Hub id, folder or GGUF file; the profile ``lm``'s small model from its package too.
 
         Raises:
             MissingFileError: its weights cannot be found; the message says what to do.
+            InputError: a GGUF file that cannot be read.
         """
         path = Path(name).expanduser()
         try:
+            file = None if revision else gguf_file(name)
+            if file is not None:
+                path = converted(file, file_digest(file))
             folder = fetch(path if path.is_dir() else name, revision or None)
         except MissingScorerError as error:
             raise MissingFileError(
@@ -94,7 +100,8 @@ class Base:
                 "--out FOLDER, and give its folder: --base FOLDER"
             ) from error
         if path.is_dir():
-            found = cls(folder, Identity(path.resolve().name, "", _digest(folder)))
+            named = file.stem if file else path.resolve().name
+            found = cls(folder, Identity(named, "", _digest(folder)))
             # Its adapters are read on this machine without being told where it is.
             keep_json(_remembered(found.identity), {"folder": str(folder.resolve())})
             return found

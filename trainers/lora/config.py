@@ -22,7 +22,7 @@ class AdapterConfig(SystemConfig):
 
     base: str = field(
         default="huggyllama/llama-7b",
-        metadata={"help": "any causal language model: Hub id or folder"},
+        metadata={"help": "any causal language model: Hub id, folder or GGUF file"},
     )
     revision: str = field(
         default="", metadata={"help": "of a base on the Hub: branch, tag or commit"}
@@ -58,7 +58,9 @@ class AdapterConfig(SystemConfig):
     grouping: Annotated[int, Field(ge=1)] = field(
         default=50, metadata={"help": "batches sorted by length together; 1 for none"}
     )
-    epochs: Annotated[int, Field(ge=1)] = field(default=5, metadata={"help": "epochs"})
+    epochs: Annotated[float, Field(gt=0)] = field(
+        default=5, metadata={"help": "epochs, also a part of one"}
+    )
     learning_rate: Annotated[float, Field(gt=0)] = field(
         default=2e-4, metadata={"help": "AdamW's highest; published grid: 2e-4, 5e-4, 1e-3"}
     )
@@ -141,7 +143,9 @@ class LlamaLoraInstConfig(AdapterConfig):
     micro_batch: Annotated[int, Field(ge=1)] = field(
         default=4, metadata={"help": "rows at once: memory, not what is learned"}
     )
-    epochs: Annotated[int, Field(ge=1)] = field(default=3, metadata={"help": "epochs"})
+    epochs: Annotated[float, Field(gt=0)] = field(
+        default=3, metadata={"help": "epochs, also a part of one"}
+    )
     learning_rate: Annotated[float, Field(gt=0)] = field(
         default=3e-4, metadata={"help": "AdamW's highest"}
     )

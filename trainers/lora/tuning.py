@@ -126,7 +126,7 @@ def _learn(
 ) -> None:
     from transformers.trainer_callback import PrinterCallback
 
-    steps = trainer.order.steps_per_epoch * config.epochs
+    steps: int = trainer.args.max_steps
     done = 0 if start is None else int(start.name.removeprefix(CHECKPOINT))
     first = bool(trainer.args.process_index == 0)
     curve = Curve.of(run, recipe, done, written=first)
@@ -199,6 +199,7 @@ def _arguments(
     AcceleratorState._reset_state(reset_partial_state=processes == 1)
     shares = Shares.of(n_train, config, run, processes)
     epoch = max(1, n_train // shares.batch)
+    steps = max(1, round(epoch * config.epochs))
     arguments = SFTConfig(
         output_dir=str(folder),
         use_cpu=on_cpu,
@@ -207,17 +208,17 @@ def _arguments(
         per_device_train_batch_size=shares.micro,
         gradient_accumulation_steps=shares.parts,
         per_device_eval_batch_size=max(1, min(2 * shares.micro, n_held)),
-        num_train_epochs=config.epochs,
+        max_steps=steps,
         learning_rate=config.learning_rate,
         lr_scheduler_type="linear",
-        warmup_steps=min(config.warm_up, epoch * config.epochs - 1),
+        warmup_steps=min(config.warm_up, steps - 1),
         optim="adamw_torch",
         max_grad_norm=config.clip,
         gradient_checkpointing=config.checkpointing,
         dataset_kwargs={"skip_prepare_dataset": True},
         max_length=None,
         eval_strategy="steps",
-        eval_steps=min(config.validate_every, epoch),
+        eval_steps=min(config.validate_every, epoch, steps),
         prediction_loss_only=True,
         save_strategy="no",  # the pace says when
         save_total_limit=2,

@@ -13,15 +13,17 @@ from scipy.special import expit, logit
 from sklearn.linear_model import LogisticRegression
 from transformers import AutoModelForCausalLM, AutoTokenizer, GPT2Config, GPT2LMHeadModel
 
-from tstbench.errors import InputError, IntegrityError, MissingScorerError
+from tstbench.errors import InputError, IntegrityError, MissingFileError, MissingScorerError
 from tstbench.metrics.scorers import causal_lm
 from tstbench.metrics.scorers.causal_lm import CausalLm, alone, as_written
 from tstbench.metrics.scorers.device import HERE
 from tstbench.metrics.scorers.gguf import SMALL_LM
 from tstbench.metrics.scorers.lm import LmModel, contrasts
+from tstbench.metrics.scorers.local_judge import find_local
 from tstbench.trainers.classifiers.data import labelled
 from tstbench.trainers.classifiers.lm import LmConfig, _calibrated, fit
 from tstbench.trainers.classifiers.train import accuracy
+from tstbench.trainers.lora.base import Base
 
 TOY = labelled(SENTENCES, LABELS, STYLES, what="toy")
 ASKS, WORDS = ("Style:", "The sentiment is"), ("positive", "negative", "Positive", "Negative")
@@ -221,12 +223,21 @@ def test_a_gguf_file_is_read_once_and_says_what_its_model_says(
     told = found.load().log_probabilities(asked)
     np.testing.assert_allclose(told, loaded(llama).log_probabilities(asked), atol=1e-4)
     assert causal_lm.find(str(file), None, HERE).hash == found.hash
+    judge = find_local(str(file), HERE)
+    assert (judge.name, judge.hash) == (found.name, found.hash)
+    base = Base.find(str(file))
+    assert base.identity.name == "tiny model.F32"
+    assert [base.folder] == [*(tmp_path / "home" / "models").iterdir()]
     assert "once" not in capsys.readouterr().err
     file.write_bytes(file.read_bytes()[:400])
     with pytest.raises(InputError, match=r"tiny model\.F32\.gguf is no whole language model"):
         causal_lm.find(str(file), None, HERE)
     with pytest.raises(MissingScorerError, match=r"^no such file: nothere\.gguf$"):
         causal_lm.find("nothere.gguf", None, HERE)
+    with pytest.raises(InputError, match=r"tiny model\.F32\.gguf is no whole language model"):
+        Base.find(str(file))
+    with pytest.raises(MissingFileError, match=r"^no such file: nothere\.gguf"):
+        Base.find("nothere.gguf")
 
 
 def test_the_small_model_is_said_to_come_from_pypi_too(monkeypatch):

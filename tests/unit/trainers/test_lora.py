@@ -240,6 +240,15 @@ def test_batches_are_shared_among_processes():
         Shares.of(1000, config, CPU, 3)
 
 
+def test_a_part_of_an_epoch(base, tmp_path):
+    """8 rows in batches of 2: 4 steps an epoch; the last one is validated."""
+    tuned = taught(base, replace(CPU, folder=tmp_path), epochs=0.5, batch_size=2, warm_up=9)
+    rows = curve_of(tmp_path)
+    assert [row["step"] for row in rows if "adapter/loss" in row] == [1, 2]
+    assert [row["step"] for row in rows if "validation/loss" in row] == [2]
+    assert tuned.step == 2
+
+
 def test_a_loss_that_is_no_number_ends_the_training():
     keeper = object.__new__(Keeper)
     with pytest.raises(InputError, match=r"not a number at step 7: lower the learning rate"):

@@ -39,6 +39,7 @@ FURTHER_FAMILIES: dict[str, str] = {
     "naturalness": ".naturalness.family",
     "fluency": ".fluency.family",
     "bleurt": ".bleurt.family",
+    "lm_ppl": ".lm_ppl.family",
 }
 
 

@@ -47,8 +47,12 @@ def load_language_model(spec: str, placement: Placement) -> tuple[CausalLm, str]
     return model, found.hash
 
 
-def question(before: str, after: str) -> str:
-    """The text that :meth:`CausalLm.log_probabilities` reads: one string for each distinct pair."""
+def question(before: str | None, after: str) -> str:
+    """The text that :meth:`CausalLm.log_probabilities` reads: one string for each distinct pair.
+
+    ``None`` before is the model's start token; where nothing stands before (``""``), the first
+    token does not count, whatever the tokenizer puts there.
+    """
     return json.dumps([before, after], ensure_ascii=False)
 
 
@@ -194,10 +198,19 @@ class CausalLm:
                     past.crop(-len(asked))
         return found.reshape(len(texts), -1)
 
+    def _start(self) -> int:
+        start: int | None = self._tokenizer.bos_token_id
+        if start is None:
+            raise InputError(
+                "the causal language model has no start token: --set lm_ppl.first=skip leaves "
+                "every text's first token out"
+            )
+        return start
+
     def _score(self, questions: list[str]) -> np.ndarray:
         pairs = [json.loads(one) for one in questions]
         encoded = self._tokenizer(
-            [before + after for before, after in pairs],
+            [(before or "") + after for before, after in pairs],
             return_offsets_mapping=True,
             verbose=False,  # what is too long is cut below
         )
@@ -205,10 +218,14 @@ class CausalLm:
         for row, offsets, (before, _) in zip(
             encoded["input_ids"], encoded["offset_mapping"], pairs, strict=True
         ):
-            counted = [end > len(before) for _, end in offsets]
+            counted = [end > len(before or "") for _, end in offsets]
             first = counted.index(True) if any(counted) else len(counted)
             # What a tokenizer adds at the end does not count.
             last = len(counted) - counted[::-1].index(True) if any(counted) else len(counted)
+            if not before:
+                start = [self._start()] if before is None else []
+                row = [*start, *row[first:last]] or [0]  # of an empty text, nothing counts
+                first, last = 1, len(row)
             cut = max(0, last - self._longest) if self._longest else 0
             ids.append(row[cut:last])
             starts.append(max(first - cut, 1))  # the first token has nothing before it

@@ -13,6 +13,7 @@ import pytest
 import tstbench
 from tstbench.datasets_scripts import mini
 from tstbench.datasets_scripts.catalog import load_data
+from tstbench.metrics.module import compute
 from tstbench.metrics.scorers.causal_lm import CausalLm, load_language_model
 from tstbench.metrics.scorers.device import HERE
 from tstbench.metrics.scorers.gguf import SMALL_LM
@@ -138,3 +139,17 @@ def test_weights_are_what_the_reader_of_ggml_makes_of_the_file(home, monkeypatch
         tensor = tensors[f"{theirs}.weight"]
         wanted = gguf.dequantize(tensor.data, tensor.tensor_type)
         np.testing.assert_array_equal(ours[f"model.{name}.weight"].numpy(), wanted)
+
+
+def test_perplexity_is_by_transformers_own_loss(home, monkeypatch):
+    monkeypatch.setenv("TSTBENCH_HOME", str(home))
+    lm, _ = load_language_model(SMALL_LM, HERE)
+    total = count = 0
+    for text in POSITIVE:  # which cleaning changes: a blank before the full stop
+        clean = text.replace(" .", ".").replace(" !", "!")
+        ids = lm._tokenizer(f"<|im_start|>{clean}", return_tensors="pt")["input_ids"]
+        total += float(lm._model(ids, labels=ids).loss.detach()) * (ids.shape[1] - 1)
+        count += ids.shape[1] - 1
+    found = compute(["lm_ppl"], predictions=POSITIVE, profile="lm")
+    assert found["lm_ppl"] == pytest.approx(np.exp(total / count), rel=1e-3)
+    assert "|causal_lm:SmolLM2-135M-Instruct.Q4_1#" in found["details"]["lm_ppl"]["signature"]

@@ -50,6 +50,7 @@ ELSEWHERE = {
     "llm_judge": ("judge_style", "judge_content", "judge_fluency", "judge_unread"),
     "logprop": ("logprop", "logprop_plain"),
     "bleurt": ("s_bleurt", "r_bleurt", "multi_bleurt"),
+    "lm_ppl": ("lm_ppl",),
     "naturalness": ("naturalness_unigram", "naturalness_neural", "naturalness_lm"),
 }
 ALIGNED = ("bleu", "bertscore", "joint", "sim", "chrf", "wmd", "meaning")  # sources and references
@@ -528,6 +529,7 @@ FACTS = {
     "s_bleurt": ("s-BLEURT", "number", "higher", "content", TEXTS),
     "r_bleurt": ("r-BLEURT", "number", "higher", "content", REFERENCES),
     "multi_bleurt": ("multi-BLEURT", "number", "higher", "content", REFERENCES),
+    "lm_ppl": ("LM-PPL", "perplexity", "lower", "fluency", ()),
 }
 
 
@@ -544,5 +546,5 @@ def test_every_metric_says_of_itself_what_it_always_said():
 def test_more_is_better_but_for_these():
     """Perplexity and distances fall as texts improve; so do what is copied and what is not read."""
     lower = {name for name, facts in METRICS.items() if facts.better == "lower"}
-    assert lower == {"ppl", "s_wmd", "r_wmd", "copy_rate", "judge_unread"}
+    assert lower == {"ppl", "lm_ppl", "s_wmd", "r_wmd", "copy_rate", "judge_unread"}
     assert {name for name, facts in METRICS.items() if facts.arrow == "↓"} == lower

@@ -116,6 +116,7 @@ DEFAULTS = {
         "fluency_prompts": "fluency-v1", "wordings": 11, "explain": False, "expected": False,
         "temperature": 0.0, "max_tokens": None, "omit": "", "extra": "",
     },
+    "lm_ppl": {"first": "bos", "average": "tokens"},
     "logprop": {"prompts": "v1", "subtract": "nothing"},
     "meaning": {"combine": "mean", "reduce": "max"},
     "naturalness": {
@@ -378,7 +379,7 @@ OF_ENGLISH = {
         "encoder": "s_bert multi_bert s_sim cps naturalness_neural",
         "acceptability": "cola fluency",
         "meaning": "r_meaning",
-        "causal_lm": "logprop",
+        "causal_lm": "logprop lm_ppl",
     },
     "paper": {"encoder": "r_bert", "acceptability": "cola", "bleurt": "s_bleurt"},
 }

@@ -54,7 +54,7 @@ READS = {
     "copy_rate": {"sources"},
     "naturalness_lm": {"sources"},
     "logprop": {"sources"},
-    **{name: set() for name in ("acc", "cola", "ppl", "fluency", "target_style")},
+    **{name: set() for name in ("acc", "cola", "ppl", "lm_ppl", "fluency", "target_style")},
 }
 
 

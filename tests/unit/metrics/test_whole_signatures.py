@@ -80,6 +80,7 @@ FIELDS = {
     f"|wordings:11+11+11|{JUDGE}|unread:counted|empty:skip|text:paper-v1",
     "logprop": LOGPROP,
     "logprop_plain": LOGPROP,
+    "lm_ppl": "causal_lm:{causal_lm}|first:bos|average:tokens|empty:skip|text:paper-v1",
     "sti": "classifier:{classifier}|ground:uniform|temperature:1|text:paper-v1+lower"
     "|empty:0-or-less",
     "target_style": "classifier:{classifier}|temperature:1|text:paper-v1+lower|empty:0",
@@ -130,7 +131,7 @@ LIBRARIES = {
     "bleu": "nltk sacrebleu", "bertscore": TORCH, "ppl": "kenlm nltk sacrebleu",
     "joint": "nltk sacrebleu kenlm", "joint_calibrated": f"scipy {TORCH}",
     "joint_sentence": f"scipy {TORCH}",
-    "logprop": TORCH, "sti": "scipy", "sim": TORCH, "bleurt": TORCH,
+    "logprop": TORCH, "lm_ppl": TORCH, "sti": "scipy", "sim": TORCH, "bleurt": TORCH,
     "chrf": "sacrebleu", "wmd": "numpy nltk", "meaning": TORCH, "cps": "torch transformers",
     "naturalness": "kenlm sacrebleu scikit-learn",
 }  # fmt: skip
@@ -200,6 +201,8 @@ OPTIONS = {
     ("llm_judge", "max_tokens", 9): ALL,
     ("llm_judge", "omit", "max_tokens"): ALL,
     ("llm_judge", "extra", '{"top_k": 1}'): ALL,
+    ("lm_ppl", "first", "skip"): ALL,
+    ("lm_ppl", "average", "sentences"): ALL,
     ("logprop", "prompts", "OWN"): ALL,
     ("logprop", "subtract", "source"): ALL,
     ("sti", "ground", "FAR"): "sti joint_calibrated",

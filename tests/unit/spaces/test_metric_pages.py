@@ -32,7 +32,7 @@ SCORES = {
     "wmd": [facts.name for facts in families()["wmd"].metrics],
 }
 # Their pages say what is missing: a judge, the weights of a language model.
-LACKING = ("llm_judge", "logprop", "bleurt")
+LACKING = ("llm_judge", "logprop", "lm_ppl", "bleurt")
 
 
 @pytest.fixture

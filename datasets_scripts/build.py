@@ -19,12 +19,11 @@ from huggingface_hub import DatasetCardData
 
 from ..errors import InputError
 from ..files import atomic_folder, write_bytes, write_json, write_text
-from .card import Provenance, read_card, write_card
+from .cards import MARKER, Provenance, marker_text, read_card, write_card
 from .catalog import parse_dataset
 from .cleaning import parse_cleaning
 from .corpus import Corpus, Part, Place, Side, read_place
 from .fingerprint import fingerprint, style_fingerprint
-from .publication import MARKER, marker_text
 from .quality import Quality, measure
 from .views import DEFAULT_VIEW, Split, available_parts, is_labelled, rows_digest, split_rows, views
 

@@ -13,7 +13,6 @@ from math import log
 
 from ..errors import InputError, MissingFileError
 from .cleaning import is_blank, match_key
-from .columns import Column, OwnText
 from .corpus import Corpus, Files, Pairs, Part
 from .gyafc_em.gyafc_em import CORPUS as GYAFC_EM
 from .gyafc_fr.gyafc_fr import CORPUS as GYAFC_FR
@@ -28,6 +27,7 @@ from .suspicious_form import (
     is_leftover,
     quote,
 )
+from .tables import Column, OwnText
 
 _FEWEST = 20  # texts below which a share says little
 _MOST = 5000  # texts of a long file that are compared

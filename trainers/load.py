@@ -8,8 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ..datasets_scripts.columns import OwnText
 from ..datasets_scripts.directions import Direction
+from ..datasets_scripts.tables import OwnText
 from ..datasets_scripts.training import TrainingData, load_training
 from ..datasets_scripts.unchanged import Remembered, about_dataset
 from ..errors import InputError, UnknownNameError, unknown_name

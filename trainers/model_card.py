@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..citation import BIBTEX
 from ..citation import PAPER as BENCHMARK_PAPER
+from ..datasets_scripts.cards import model_front_matter
 from ..datasets_scripts.catalog import DATASETS
-from ..datasets_scripts.model_card import model_front_matter
 from ..errors import InputError, UnknownNameError
 from ..files import read_lines, read_text
 from ..metrics.scorers.portable import base_datasets

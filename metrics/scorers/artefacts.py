@@ -15,8 +15,8 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, ConfigDict, JsonValue
 
+from ...datasets_scripts.cards import model_front_matter
 from ...datasets_scripts.load import split_to_learn
-from ...datasets_scripts.model_card import model_front_matter
 from ...errors import InputError, IntegrityError, MissingScorerError, TSTBenchError
 from ...store import README_FILE, Key, Store, StoredModel, data_fingerprint, recipe_of
 from .portable import base_datasets

@@ -25,9 +25,9 @@ from functools import cache, cached_property, lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from ...datasets_scripts.cards import MARKER
 from ...datasets_scripts.catalog import OUR_DATASETS, parse_dataset
 from ...datasets_scripts.licensed_copies import copies
-from ...datasets_scripts.publication import MARKER
 from ...datasets_scripts.sources import SourceFile
 from ...errors import MissingFileError, TSTBenchError
 from ...files import file_state

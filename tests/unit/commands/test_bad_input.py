@@ -18,13 +18,12 @@ from prepared import DIRECTION, refusal
 
 from tstbench.commands.cli import main
 from tstbench.commands.flags import read_toml as read_settings
-from tstbench.datasets_scripts.card import read_card
+from tstbench.datasets_scripts.cards import read_card
 from tstbench.datasets_scripts.catalog import load_data
 from tstbench.datasets_scripts.cleaning import is_blank
-from tstbench.datasets_scripts.columns import Column, OwnText
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.datasets_scripts.own import read_data
-from tstbench.datasets_scripts.tables import FileTable
+from tstbench.datasets_scripts.tables import Column, FileTable, OwnText
 from tstbench.errors import InputError
 from tstbench.files import file_name, parse_toml, write_jsonl
 from tstbench.hub import misunderstood

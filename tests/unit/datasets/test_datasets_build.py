@@ -10,7 +10,7 @@ from places import GOLDEN
 from record_built import built
 
 from tstbench.datasets_scripts.build import build
-from tstbench.datasets_scripts.card import read_card
+from tstbench.datasets_scripts.cards import read_card
 from tstbench.datasets_scripts.catalog import CORPORA, load_data
 from tstbench.datasets_scripts.fingerprint import fingerprint, style_fingerprint
 from tstbench.datasets_scripts.load import load_styles, load_test_set

@@ -7,11 +7,11 @@ from own_data import write_lines
 
 from tstbench.datasets_scripts.build import build
 from tstbench.datasets_scripts.catalog import register
-from tstbench.datasets_scripts.columns import OwnText
 from tstbench.datasets_scripts.corpus import Corpus, Part
 from tstbench.datasets_scripts.directions import DatasetFacts
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.datasets_scripts.own import own_card
+from tstbench.datasets_scripts.tables import OwnText
 
 # Equal up to the 64th word, where the usual cleaning cuts: raw, they are two sentences.
 LONG = " ".join(f"word{i}" for i in range(70))

@@ -9,10 +9,10 @@ import pytest
 from gyafc_copy import small_copy, write
 
 from tstbench.datasets_scripts.build import build
+from tstbench.datasets_scripts.cards import MARKER
 from tstbench.datasets_scripts.catalog import CORPORA, load_data
 from tstbench.datasets_scripts.licensed_copies import copies
 from tstbench.datasets_scripts.load import load_styles, load_test_set
-from tstbench.datasets_scripts.publication import MARKER
 from tstbench.datasets_scripts.training import load_training
 from tstbench.errors import InputError, MissingFileError
 

@@ -20,6 +20,7 @@ from own_data import (
 from places import ROOT
 
 from tstbench.datasets_scripts.build import build
+from tstbench.datasets_scripts.cards import MARKER
 from tstbench.datasets_scripts.catalog import (
     CORPORA,
     DATASETS,
@@ -32,7 +33,6 @@ from tstbench.datasets_scripts.catalog import (
 from tstbench.datasets_scripts.directions import Direction
 from tstbench.datasets_scripts.fingerprint import fingerprint
 from tstbench.datasets_scripts.load import load_styles, load_test_set
-from tstbench.datasets_scripts.publication import MARKER
 from tstbench.errors import (
     MissingFileError,
     UnknownNameError,

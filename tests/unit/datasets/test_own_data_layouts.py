@@ -17,7 +17,7 @@ from own_data import (
 from prepared import command_line
 
 from tstbench.datasets_scripts.build import build
-from tstbench.datasets_scripts.card import read_card
+from tstbench.datasets_scripts.cards import read_card
 from tstbench.datasets_scripts.catalog import load_data, parse_dataset
 from tstbench.datasets_scripts.load import load_styles, load_test_set
 from tstbench.datasets_scripts.own import read_data

@@ -17,9 +17,9 @@ from gyafc_copy import lay_out, small_copy
 from hub_double import TOKEN, running
 
 from tstbench.datasets_scripts.build import build as build_dataset
+from tstbench.datasets_scripts.cards import MARKER
 from tstbench.datasets_scripts.cleaning import CLEANINGS, match_key
 from tstbench.datasets_scripts.licensed_copies import remember
-from tstbench.datasets_scripts.publication import MARKER
 from tstbench.errors import InputError, MissingFileError
 from tstbench.pipelines.hub.licensed import (
     SHORTEST,

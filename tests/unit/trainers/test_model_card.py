@@ -11,7 +11,7 @@ from huggingface_hub import ModelCard
 from prepared import DIRECTION
 from trained_tiny import trained_tiny
 
-from tstbench.datasets_scripts.model_card import model_front_matter
+from tstbench.datasets_scripts.cards import model_front_matter
 from tstbench.datasets_scripts.training import load_training
 from tstbench.errors import IntegrityError
 from tstbench.trainers.learning.clock import Clock

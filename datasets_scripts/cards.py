@@ -1,4 +1,4 @@
-"""Dataset cards: each dataset's hand-written text, followed by the facts of the build.
+"""Cards: each dataset's hand-written text, followed by the facts of the build; those of models.
 
 ``<dataset>/README.md`` is written by hand: front matter, description, traps, licence, citation.
 ``card.md`` is the section that all cards share, filled in by the build.
@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from string import Template
@@ -17,7 +17,9 @@ import yaml
 
 from ..errors import InputError, MissingFileError
 from ..untrusted import parse_yaml
+from .catalog import DATASETS
 from .corpus import Corpus
+from .own import hub_licence
 from .quality import Quality
 
 _HERE = Path(__file__).parent
@@ -178,3 +180,47 @@ def _left_out(left_out: Mapping[str, str]) -> str:
 
 def _rows(lines: Any) -> str:
     return "\n".join(lines)
+
+
+MARKER = "NOT_FOR_PUBLICATION.txt"
+_REFUSES = "TSTBench refuses to upload a folder that contains this file.\n"
+_LICENSED = (
+    "These sentences are licensed to one user ({licence}). They must not be published or passed\n"
+    f"on. {_REFUSES}"
+)
+_NO_LICENCE = (
+    "No licence is stated for these sentences, so they may not be shared and are for you\n"
+    f"only. {_REFUSES}"
+)
+
+
+def marker_text(corpus: Corpus) -> str | None:
+    """The text of the marker file in a folder that must not be published; None if it may be."""
+    if corpus.facts.publishable:
+        return None
+    return _LICENSED.format(licence=corpus.agreement) if corpus.facts.licensed else _NO_LICENCE
+
+
+def model_front_matter(
+    trained_on: Iterable[str], tags: Sequence[str], *, namespace: str = "tstbench", **more: Any
+) -> str:
+    """YAML between ``---`` lines, as the Hub reads it.
+
+    Args:
+        trained_on: names of datasets or corpora; a model has the terms of what it learned from.
+        tags: besides ``text-style-transfer``.
+        namespace: the owner of the datasets on the Hub.
+        more: further fields.
+    """
+    known = [DATASETS[name] for name in trained_on if name in DATASETS]
+    licences = dict.fromkeys(facts.licence for facts in known)
+    front: dict[str, Any] = {
+        "library_name": "tstbench",
+        **hub_licence(next(iter(licences)) if len(licences) == 1 else ""),
+        "language": list(dict.fromkeys(facts.language for facts in known)) or ["en"],
+        "tags": ["text-style-transfer", *tags],
+    }
+    if published := [f"{namespace}/{facts.name}" for facts in known if facts.publishable]:
+        front["datasets"] = published
+    text = yaml.safe_dump({**front, **more}, sort_keys=False, allow_unicode=True, width=1000)
+    return f"---\n{text}---\n"

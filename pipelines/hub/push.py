@@ -26,7 +26,6 @@ from ...files import git_blob_id, temporary_folder
 from ...hub import environment_fault, is_repo_id, misunderstood
 from ..read_standings import chosen_directions
 from ..results import Stored, read_direction
-from .answers import card_of
 from .build import NAMESPACE
 from .eval_results import About, DatasetRevision, has_leaderboards, result_files
 from .licensed import check_publishable
@@ -233,12 +232,15 @@ def _chosen(root: Path, only: Collection[str]) -> list[Repository]:
 def _push_one(
     api: HfApi, repository: Repository, repo_id: str, *, private: bool, dry_run: bool
 ) -> Plan:
+    from huggingface_hub import RepoCard
+
     plan, head = _compare(api, repository, repo_id)
     if dry_run or plan.is_empty:
         return plan
     kind = repository.kind
     if plan.create:
-        sdk = card_of(repository).get("sdk", "gradio") if kind == "space" else None
+        card = RepoCard.load(repository.source("README.md"), ignore_metadata_errors=True)
+        sdk = card.data.get("sdk", "gradio") if kind == "space" else None
         api.create_repo(repo_id, repo_type=kind, private=private, exist_ok=True, space_sdk=sdk)
         head = api.repo_info(repo_id, repo_type=kind).sha
     if plan.has_files:

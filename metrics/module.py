@@ -11,6 +11,7 @@ import inspect
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import fields
+from types import MappingProxyType
 from typing import Any
 
 import datasets
@@ -55,10 +56,9 @@ _NEEDED = {
 
 
 class StyleTransferMetric(evaluate.Metric):
-    """An evaluate metric over predictions, and over sources and references if it reads them."""
+    """The evaluate metric of a family, over predictions, and what else its metrics read."""
 
-    #: which of ``sources`` and ``references`` the metric reads
-    columns: tuple[str, ...] = ()
+    family = ""
     description = ""
     arguments = ""
     citation_text = BIBTEX
@@ -68,6 +68,25 @@ class StyleTransferMetric(evaluate.Metric):
         if self.num_process == 1:
             # On disk, a second open instance of the same metric waits a second for a file lock.
             self.keep_in_memory = True
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Which of ``sources`` and ``references`` it must be given."""
+        reads = {column for facts in families()[self.family].metrics for column in facts.reads}
+        return tuple(column for column in _NEEDED if column in reads)
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The arguments that only this metric takes."""
+        own = [name for name in inspect.signature(self._compute).parameters if name != "options"]
+        every = (*own, *(field.name for field in fields(families()[self.family].options)))
+        return tuple(name for name in every if name not in ("predictions", *_NEEDED))
+
+    def _compute(
+        self, *, predictions: Any, sources: Any = None, references: Any = None, **options: Any
+    ) -> dict[str, Any]:
+        names = [facts.name for facts in families()[self.family].metrics]
+        return self.measured(names, predictions, sources, references, **options)
 
     def _info(self) -> evaluate.MetricInfo:
         return evaluate.MetricInfo(
@@ -138,15 +157,50 @@ class StyleTransferMetric(evaluate.Metric):
         """Without what only other metrics read: ``evaluate.combine`` gives everything to each."""
         options = {f.name for family in families().values() for f in fields(family.options)}
         others = options | {"sources", "references", "systems", "judge", "model"}
-        others -= {*inspect.signature(self._compute).parameters}
-        return {name: value for name, value in given.items() if name not in others}
+        own = {"predictions", *self.columns, *self.options}
+        for name in given:
+            if name not in others | own:
+                raise TypeError(
+                    f"{self.family}: an unexpected keyword argument {name!r}. Its options are: "
+                    f"{', '.join(self.options) or 'none'}"
+                )
+        return {name: value for name, value in given.items() if name in own}
 
     def measured(
-        self, metrics: Sequence[str], *, scorers: Sequence[str] = (), **given: Any
+        self,
+        metrics: Sequence[str],
+        predictions: Any,
+        sources: Any = None,
+        references: Any = None,
+        *,
+        scorers: Sequence[str] = (),
+        systems: Any = None,
+        others: Mapping[str, Mapping[str, object]] = MappingProxyType({}),
+        **options: Any,
     ) -> dict[str, Any]:
-        """What :func:`compute` gives, from what every module takes and these."""
+        """What :func:`compute` gives, from what every module takes and these.
+
+        Args:
+            metrics: their names.
+            predictions: as they were given.
+            sources: likewise.
+            references: likewise.
+            scorers: ``ROLE=SCORER`` texts of arguments of its own.
+            systems: see :func:`compute`.
+            others: options of other families that it is made of.
+            options: of its own family.
+        """
         shared = _SHARED.get()
-        return compute(metrics, **{**shared, "scorers": [*scorers, *shared["scorers"]]}, **given)
+        given: dict[str, Any] = {
+            **shared,
+            "scorers": [*scorers, *shared["scorers"]],
+            "systems": systems,
+            **others,
+            self.family: options,
+        }
+        return compute(
+            metrics, predictions=predictions, sources=sources, references=references, **given
+        )
 
     def add(self, **kwargs: Any) -> None:
         """Add one sentence; it is checked when the metric is computed."""

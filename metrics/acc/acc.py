@@ -22,12 +22,6 @@ Examples:
 class Acc(tstbench.metrics.module.StyleTransferMetric):
     """Style accuracy, in percent."""
 
+    family = "acc"
     description = _DESCRIPTION
     arguments = _ARGUMENTS
-
-    def _compute(self, predictions, protocol=None):
-        return self.measured(
-            ["acc"],
-            predictions=predictions,
-            acc={"protocol": protocol},
-        )

@@ -39,16 +39,7 @@ _CITATION = """\
 class BertScore(tstbench.metrics.module.StyleTransferMetric):
     """BERTScore F1 against the source, the first reference and all references."""
 
-    columns = ("sources", "references")
+    family = "bertscore"
     description = _DESCRIPTION
     arguments = _ARGUMENTS
     citation_text = _CITATION
-
-    def _compute(self, predictions, sources, references, protocol=None, reduce=None):
-        return self.measured(
-            ["s_bert", "r_bert", "multi_bert"],
-            predictions=predictions,
-            sources=sources,
-            references=references,
-            bertscore={"protocol": protocol, "reduce": reduce},
-        )

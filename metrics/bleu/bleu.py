@@ -47,16 +47,7 @@ _CITATION = """\
 class Bleu(tstbench.metrics.module.StyleTransferMetric):
     """BLEU against the source, the first reference and all references, in percent."""
 
-    columns = ("sources", "references")
+    family = "bleu"
     description = _DESCRIPTION
     arguments = _ARGUMENTS
     citation_text = _CITATION
-
-    def _compute(self, predictions, sources, references, protocol=None):
-        return self.measured(
-            ["s_bleu", "r_bleu", "multi_bleu"],
-            predictions=predictions,
-            sources=sources,
-            references=references,
-            bleu={"protocol": protocol},
-        )

@@ -35,17 +35,12 @@ _CITATION = """\
 class Bleurt(tstbench.metrics.module.StyleTransferMetric):
     """BLEURT against the source, the first reference and all references."""
 
-    columns = ("sources", "references")
+    family = "bleurt"
     description = _DESCRIPTION
     arguments = _ARGUMENTS
     citation_text = _CITATION
 
-    def _compute(self, predictions, sources, references, model=None, reduce=None):
-        return self.measured(
-            ["s_bleurt", "r_bleurt", "multi_bleurt"],
-            predictions=predictions,
-            sources=sources,
-            references=references,
-            scorers=[f"bleurt={model}"] if model else [],
-            bleurt={"reduce": reduce},
-        )
+    def _compute(self, *, predictions, sources, references, model=None, **options):
+        scorers = [f"bleurt={model}"] if model else []
+        metrics = ["s_bleurt", "r_bleurt", "multi_bleurt"]
+        return self.measured(metrics, predictions, sources, references, scorers=scorers, **options)

@@ -40,32 +40,7 @@ _CITATION = """\
 class Chrf(tstbench.metrics.module.StyleTransferMetric):
     """chrF against the source, the first reference and all references."""
 
-    columns = ("sources", "references")
+    family = "chrf"
     description = _DESCRIPTION
     arguments = _ARGUMENTS
     citation_text = _CITATION
-
-    def _compute(
-        self,
-        predictions,
-        sources,
-        references,
-        beta=None,
-        char_order=None,
-        word_order=None,
-        lowercase=None,
-        clean=None,
-    ):
-        return self.measured(
-            ["s_chrf", "r_chrf", "multi_chrf"],
-            predictions=predictions,
-            sources=sources,
-            references=references,
-            chrf={
-                "beta": beta,
-                "char_order": char_order,
-                "word_order": word_order,
-                "lowercase": lowercase,
-                "clean": clean,
-            },
-        )

@@ -40,13 +40,7 @@ _CITATION = """\
 class Cola(tstbench.metrics.module.StyleTransferMetric):
     """Share of acceptable predictions, in percent."""
 
+    family = "cola"
     description = _DESCRIPTION
     arguments = _ARGUMENTS
     citation_text = _CITATION
-
-    def _compute(self, predictions, protocol=None):
-        return self.measured(
-            ["cola"],
-            predictions=predictions,
-            cola={"protocol": protocol},
-        )

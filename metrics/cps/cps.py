@@ -49,36 +49,7 @@ _CITATION = """\
 class Cps(tstbench.metrics.module.StyleTransferMetric):
     """Cosine of the sentence embeddings of source and output."""
 
-    columns = ("sources",)
+    family = "cps"
     description = _DESCRIPTION
     arguments = _ARGUMENTS
     citation_text = _CITATION
-
-    def _compute(
-        self,
-        predictions,
-        sources,
-        mask=None,
-        threshold=None,
-        rule=None,
-        unit=None,
-        placeholder=None,
-        steps=None,
-        baseline=None,
-        output=None,
-    ):
-        return self.measured(
-            ["cps"],
-            predictions=predictions,
-            sources=sources,
-            cps={
-                "mask": mask,
-                "threshold": threshold,
-                "rule": rule,
-                "unit": unit,
-                "placeholder": placeholder,
-                "steps": steps,
-                "baseline": baseline,
-                "output": output,
-            },
-        )

@@ -36,13 +36,7 @@ _CITATION = """\
 class Fluency(tstbench.metrics.module.StyleTransferMetric):
     """Mean probability that a prediction is acceptable."""
 
+    family = "fluency"
     description = _DESCRIPTION
     arguments = _ARGUMENTS
     citation_text = _CITATION
-
-    def _compute(self, predictions, combine=None):
-        return self.measured(
-            ["fluency"],
-            predictions=predictions,
-            fluency={"combine": combine},
-        )

@@ -37,31 +37,23 @@ Examples:
 class Joint(tstbench.metrics.module.StyleTransferMetric):
     """The geometric mean of ACC, BLEU and 1/ln PPL, a fraction."""
 
-    columns = ("sources", "references")
+    family = "joint"
     description = _DESCRIPTION
     arguments = _ARGUMENTS
 
     def _compute(
-        self,
-        predictions,
-        sources,
-        references,
-        weights=(1.0, 1.0, 1.0),
-        calibration=None,
-        mean=None,
-        protocol=None,
-        norm="words",
+        self, *, predictions, sources, references, protocol=None, norm=None, mean=None, **options
     ):
         return self.measured(
             ["joint_sentence", "target_style", "s_meaning", "fluency"]
             if mean
             else ["joint_calibrated"]
-            if calibration
+            if options.get("calibration")
             else ["joint", "acc", "r_bleu", "multi_bleu", "ppl"],
-            predictions=predictions,
-            sources=sources,
-            references=references,
-            joint={"weights": weights, "calibration": calibration, "mean": mean},
-            bleu={"protocol": protocol},
-            ppl={"norm": norm},
+            predictions,
+            sources,
+            references,
+            others={"bleu": {"protocol": protocol}, "ppl": {"norm": norm}},
+            mean=mean,
+            **options,
         )

@@ -49,43 +49,12 @@ _CITATION = """\
 class LlmJudge(tstbench.metrics.module.StyleTransferMetric):
     """Mean judgements of a chat model."""
 
-    columns = ("sources",)
+    family = "llm_judge"
     description = _DESCRIPTION
     arguments = _ARGUMENTS
     citation_text = _CITATION
 
-    def _compute(
-        self,
-        predictions,
-        sources,
-        judge=None,
-        wordings=None,
-        explain=None,
-        expected=None,
-        temperature=None,
-        max_tokens=None,
-        omit=None,
-        extra=None,
-        style_prompts=None,
-        content_prompts=None,
-        fluency_prompts=None,
-    ):
+    def _compute(self, *, predictions, sources, judge=None, **options):
         judge = judge or os.environ.get("TSTBENCH_JUDGE")
-        return self.measured(
-            ["llm_judge"],
-            predictions=predictions,
-            sources=sources,
-            scorers=[f"judge={judge}"] if judge else [],
-            llm_judge={
-                "wordings": wordings,
-                "explain": explain,
-                "expected": expected,
-                "temperature": temperature,
-                "max_tokens": max_tokens,
-                "omit": omit,
-                "extra": extra,
-                "style_prompts": style_prompts,
-                "content_prompts": content_prompts,
-                "fluency_prompts": fluency_prompts,
-            },
-        )
+        scorers = [f"judge={judge}"] if judge else []
+        return self.measured(["llm_judge"], predictions, sources, scorers=scorers, **options)

@@ -37,16 +37,13 @@ _CITATION = """\
 class LogProp(tstbench.metrics.module.StyleTransferMetric):
     """Mean log-probability of the output's tokens, given the source."""
 
-    columns = ("sources",)
+    family = "logprop"
     description = _DESCRIPTION
     arguments = _ARGUMENTS
     citation_text = _CITATION
 
-    def _compute(self, predictions, sources, model=None, prompts=None, subtract=None):
+    def _compute(self, *, predictions, sources, model=None, **options):
+        scorers = [f"causal_lm={model}"] if model else []
         return self.measured(
-            ["logprop", "logprop_plain"],
-            predictions=predictions,
-            sources=sources,
-            scorers=[f"causal_lm={model}"] if model else [],
-            logprop={"prompts": prompts, "subtract": subtract},
+            ["logprop", "logprop_plain"], predictions, sources, scorers=scorers, **options
         )

@@ -41,16 +41,7 @@ _CITATION = """\
 class Meaning(tstbench.metrics.module.StyleTransferMetric):
     """Meaning kept against the source, the first reference and all references."""
 
-    columns = ("sources", "references")
+    family = "meaning"
     description = _DESCRIPTION
     arguments = _ARGUMENTS
     citation_text = _CITATION
-
-    def _compute(self, predictions, sources, references, combine=None, reduce=None):
-        return self.measured(
-            ["s_meaning", "r_meaning", "multi_meaning"],
-            predictions=predictions,
-            sources=sources,
-            references=references,
-            meaning={"combine": combine, "reduce": reduce},
-        )

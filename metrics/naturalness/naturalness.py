@@ -46,34 +46,12 @@ _CITATION = """\
 class Naturalness(tstbench.metrics.module.StyleTransferMetric):
     """Share of outputs that look more natural than their sources, in percent."""
 
+    family = "naturalness"
     columns = ("sources", "references")
     description = _DESCRIPTION
     arguments = _ARGUMENTS
     citation_text = _CITATION
 
-    def _compute(
-        self,
-        predictions,
-        sources,
-        references,
-        systems=None,
-        human=None,
-        folds=None,
-        unigram_penalty=None,
-        neural_penalty=None,
-        seed=None,
-    ):
-        return self.measured(
-            ["naturalness"],
-            predictions=predictions,
-            sources=sources,
-            references=references,
-            systems=systems,
-            naturalness={
-                "human": human,
-                "folds": folds,
-                "unigram_penalty": unigram_penalty,
-                "neural_penalty": neural_penalty,
-                "seed": seed,
-            },
-        )
+    def _compute(self, *, predictions, sources, references, systems=None, **options):
+        metrics = ["naturalness_unigram", "naturalness_neural", "naturalness_lm"]
+        return self.measured(metrics, predictions, sources, references, systems=systems, **options)

@@ -36,13 +36,7 @@ _CITATION = """\
 class Ppl(tstbench.metrics.module.StyleTransferMetric):
     """Corpus perplexity under a language model of the target style."""
 
+    family = "ppl"
     description = _DESCRIPTION
     arguments = _ARGUMENTS
     citation_text = _CITATION
-
-    def _compute(self, predictions, protocol=None, norm="words"):
-        return self.measured(
-            ["ppl"],
-            predictions=predictions,
-            ppl={"protocol": protocol, "norm": norm},
-        )

@@ -36,16 +36,7 @@ _CITATION = """\
 class Sim(tstbench.metrics.module.StyleTransferMetric):
     """Sentence-embedding cosine with the source, the first reference and all references."""
 
-    columns = ("sources", "references")
+    family = "sim"
     description = _DESCRIPTION
     arguments = _ARGUMENTS
     citation_text = _CITATION
-
-    def _compute(self, predictions, sources, references, reduce=None):
-        return self.measured(
-            ["s_sim", "r_sim", "multi_sim"],
-            predictions=predictions,
-            sources=sources,
-            references=references,
-            sim={"reduce": reduce},
-        )

@@ -42,15 +42,7 @@ _CITATION = """\
 class Sti(tstbench.metrics.module.StyleTransferMetric):
     """Style transfer intensity and target style score."""
 
-    columns = ("sources",)
+    family = "sti"
     description = _DESCRIPTION
     arguments = _ARGUMENTS
     citation_text = _CITATION
-
-    def _compute(self, predictions, sources, ground=None, temperature=None, of=None):
-        return self.measured(
-            ["sti", "target_style"],
-            predictions=predictions,
-            sources=sources,
-            sti={"ground": ground, "temperature": temperature, "of": of},
-        )

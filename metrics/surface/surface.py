@@ -27,14 +27,6 @@ Examples:
 class Surface(tstbench.metrics.module.StyleTransferMetric):
     """Length ratio and copy rate."""
 
-    columns = ("sources",)
+    family = "surface"
     description = _DESCRIPTION
     arguments = _ARGUMENTS
-
-    def _compute(self, predictions, sources, equal=None):
-        return self.measured(
-            ["length_ratio", "copy_rate"],
-            predictions=predictions,
-            sources=sources,
-            surface={"equal": equal},
-        )

@@ -49,45 +49,11 @@ _CITATION = """\
 }
 """
 
-_SCORES = (
-    "wmd",
-    "meteor",
-    "embedding_average",
-    "greedy_matching",
-    "vector_extrema",
-    "sentence_bleu",
-)
-
 
 class Wmd(tstbench.metrics.module.StyleTransferMetric):
     """Word mover's distance and its family against the source and the first reference."""
 
-    columns = ("sources", "references")
+    family = "wmd"
     description = _DESCRIPTION
     arguments = _ARGUMENTS
     citation_text = _CITATION
-
-    def _compute(
-        self,
-        predictions,
-        sources,
-        references,
-        mask=None,
-        placeholder=None,
-        tokens=None,
-        synonyms=None,
-        meteor=None,
-    ):
-        return self.measured(
-            [f"{view}_{score}" for score in _SCORES for view in "sr"],
-            predictions=predictions,
-            sources=sources,
-            references=references,
-            wmd={
-                "mask": mask,
-                "placeholder": placeholder,
-                "tokens": tokens,
-                "synonyms": synonyms,
-                "meteor": meteor,
-            },
-        )

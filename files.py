@@ -423,24 +423,25 @@ def parse_toml(content: str, path: Path) -> dict[str, Any]:
     """
     try:
         found = tomllib.loads(content)
-        shallow = _is_shallow(found)
+        deep = is_deeper(found, _DEEPEST)
     except ValueError as error:  # also an integer of more digits than Python reads
         raise InputError(f"{path}: not TOML: {error}") from error
     except RecursionError:
-        shallow = False
-    if not shallow:
+        deep = True
+    if deep:
         raise InputError(f"{path}: tables or lists are more than {_DEEPEST} levels deep")
     return found
 
 
-def _is_shallow(value: Any) -> bool:
+def is_deeper(value: Any, most: int) -> bool:
+    """Whether dictionaries and lists are nested in more levels than these."""
     level = [value]
-    for _ in range(_DEEPEST):
-        inner = (list(one.values() if isinstance(one, dict) else one) for one in level)
-        level = [item for some in inner for item in some if isinstance(item, dict | list)]
+    for _ in range(most + 1):
+        level = [one for one in level if isinstance(one, dict | list)]
         if not level:
-            return True
-    return False
+            return False
+        level = [item for one in level for item in (one.values() if isinstance(one, dict) else one)]
+    return True
 
 
 def read_lines(path: Path | str) -> list[str]:

@@ -8,19 +8,15 @@ YAML is what the Hub's cards and results are written in: of it only what JSON co
 
 from __future__ import annotations
 
-import errno
 import json
-import os
-import re
-import stat
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any, NoReturn
 
-from .errors import InputError, MissingFileError
-from .files import decoded, split_lines
+from .errors import InputError, TSTBenchError
+from .files import check_file, decoded, is_deeper, split_lines
 
 MAX_BYTES = 1 << 26  # of one JSON document: 64 MiB
 MAX_LINES_BYTES = 1 << 31  # of one file of JSON Lines: 2 GiB, a million sentences with references
@@ -28,8 +24,6 @@ MAX_LINE = 1 << 24  # characters of one line
 MAX_DEPTH = 32  # ours need 5
 MAX_YAML_BYTES = 1 << 18  # of one YAML document: 256 KiB; without libyaml that takes two seconds
 _MAX_DIGITS = 400  # of a YAML number: parts to base 60 take a time that grows with their square
-# Not waiting for a pipe that nobody writes to; on Windows, without changing line ends.
-_HOW = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 def parse_json(text: str, where: str, *, max_depth: int = MAX_DEPTH) -> Any:
@@ -52,16 +46,18 @@ def parse_json(text: str, where: str, *, max_depth: int = MAX_DEPTH) -> Any:
     tstbench.errors.InputError: a.json: not JSON that can be used: the key 'a' is there twice
     """
     try:
-        # Counted before it is parsed: how deep the parser itself can go depends on the thread.
-        if text.count("[") + text.count("{") > max_depth and _is_deeper(text, max_depth):
-            raise ValueError(f"it is nested more than {max_depth} levels deep")
         value = _DECODER.decode(text)
         if "\\u" in text:
             json.dumps(value, ensure_ascii=False).encode("utf-8")
+        deep = text.count("[") + text.count("{") > max_depth and is_deeper(value, max_depth)
     except UnicodeEncodeError as error:
         raise InputError(f"{where}: half of a surrogate pair is not valid Unicode") from error
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise InputError(f"{where}: not JSON that can be used: {error}") from error
+    except RecursionError:
+        deep = True
+    if deep:
+        raise InputError(f"{where}: not JSON that can be used: nested more than {max_depth} levels")
     return value
 
 
@@ -158,27 +154,19 @@ def read_small(path: Path | str, *, max_bytes: int = MAX_BYTES) -> bytes:
 
     Raises:
         MissingFileError: there is no such file.
-        InputError: it is a folder, a device or a pipe (which might never end), a link in a circle,
-            too large, or may not be read.
+        InputError: it is a folder, a device or a pipe (which might never end), too large, or may
+            not be read.
     """
     path = Path(path)
     try:
-        handle = os.open(path, _HOW)
-        with os.fdopen(handle, "rb") as stream:
-            facts = os.fstat(stream.fileno())
-            if not stat.S_ISREG(facts.st_mode):
-                raise InputError(f"{path} is not a file, but a folder, a device or a pipe")
-            # Nothing of a size of 0: /proc/kmsg is such a "file", and waits for ever.
-            small = 0 < facts.st_size <= max_bytes
-            content = stream.read(max_bytes + 1) if small else b""
-            size = max(facts.st_size, len(content))
-    except FileNotFoundError as error:
-        raise MissingFileError(f"no such file: {path}") from error
+        check_file(path)
+        size = path.stat().st_size
+        # Nothing is read of a size of 0: /proc/kmsg says that it is a file, and waits for ever.
+        content = path.read_bytes() if 0 < size <= max_bytes else b""
+    except TSTBenchError:
+        raise
     except OSError as error:
-        why = "its links lead in a circle" if error.errno == errno.ELOOP else error.strerror
-        raise InputError(f"{path} cannot be read: {why}") from error
-    except ValueError as error:  # a NUL in the name
-        raise InputError(f"{str(path)!r} is not the name of a file: {error}") from error
+        raise InputError(f"{path} cannot be read: {error.strerror}") from error
     if size > max_bytes:
         raise InputError(
             f"{path} is too large: {size / 2**20:.0f} MiB, the limit is {max_bytes / 2**20:.0f} MiB"
@@ -224,23 +212,6 @@ def _yaml_loader() -> Any:
             return found
 
     return Loader
-
-
-_BRACKETS = re.compile(r'"(?:[^"\\]++|\\.)*+"|[\[{\]}]', re.DOTALL)
-
-
-def _is_deeper(text: str, most: int) -> bool:
-    """Whether brackets are nested more deeply; those in strings do not count."""
-    depth = 0
-    for found in _BRACKETS.finditer(text):
-        bracket = found.group()
-        if bracket in "[{":
-            depth += 1
-            if depth > most:
-                return True
-        elif bracket in "]}":
-            depth -= 1
-    return False
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -232,13 +232,14 @@ def _is_built(folder: Path) -> bool:
 
 
 def _check_licence(corpus: Corpus, accepted: str | None) -> None:
-    if not corpus.facts.licensed or accepted == corpus.agreement:
+    if not corpus.facts.licensed or accepted == corpus.facts.licence:
         return
     given = f" (given: {accepted!r})" if accepted else ""
+    licence = corpus.facts.licence
     raise InputError(
         f"{corpus.name} is licensed: its folder is for you only and must not be published. "
-        f"To build it anyway, accept the licence by name: accept_licence={corpus.agreement!r}, or "
-        f"--accept-licence {corpus.agreement}{given}"
+        f"To build it anyway, accept the licence by name: accept_licence={licence!r}, or "
+        f"--accept-licence {licence}{given}"
     )
 
 

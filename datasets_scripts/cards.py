@@ -15,6 +15,7 @@ from typing import Any
 
 import yaml
 
+from ..citation import BIBTEX
 from ..errors import InputError, MissingFileError
 from ..untrusted import parse_yaml
 from .catalog import DATASETS
@@ -110,6 +111,7 @@ def write_card(
         dataset=corpus.name,
         version=corpus.version,
         use=_use(corpus),
+        citation=BIBTEX.strip(),
         command=f"tstbench build {corpus.name}" + (" --data FILE" if corpus.origin else ""),
         statistics=_table(quality),
         training=provenance.training,
@@ -198,7 +200,7 @@ def marker_text(corpus: Corpus) -> str | None:
     """The text of the marker file in a folder that must not be published; None if it may be."""
     if corpus.facts.publishable:
         return None
-    return _LICENSED.format(licence=corpus.agreement) if corpus.facts.licensed else _NO_LICENCE
+    return _LICENSED.format(licence=corpus.facts.licence) if corpus.facts.licensed else _NO_LICENCE
 
 
 def model_front_matter(

@@ -124,7 +124,6 @@ class Corpus:
 
     Attributes:
         version: of how rows are made from the files; raised when rows change.
-        agreement: the licence that must be accepted by name before building.
         card: Markdown with YAML front matter; None means the dataset's ``README.md``.
         origin: the data file that describes it; empty if code does.
         layout: digest of what that file says about the layout.
@@ -134,7 +133,6 @@ class Corpus:
     facts: DatasetFacts
     version: str
     parts: tuple[Part, ...]
-    agreement: str | None = None
     card: str | None = None
     origin: str = ""
     layout: str = ""

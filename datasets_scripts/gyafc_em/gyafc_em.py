@@ -5,7 +5,6 @@ from ..directions import DatasetFacts
 from ..sources import UserFile
 
 _STYLES = ("informal", "formal")
-_LICENCE = "gyafc-research-only"
 
 
 def gyafc_corpus(name: str, title: str, domain: str) -> Corpus:
@@ -41,9 +40,9 @@ def gyafc_corpus(name: str, title: str, domain: str) -> Corpus:
         references=4,
         parallel=True,
         licensed=True,
-        licence=_LICENCE,
+        licence="gyafc-research-only",
     )
-    return Corpus(facts, "1.0.0", tuple(parts), agreement=_LICENCE)
+    return Corpus(facts, "1.0.0", tuple(parts))
 
 
 CORPUS = gyafc_corpus("gyafc_em", "Entertainment & Music", "Entertainment_Music")

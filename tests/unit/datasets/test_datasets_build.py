@@ -9,6 +9,7 @@ from huggingface_hub import DatasetCard
 from places import GOLDEN
 from record_built import built
 
+from tstbench.citation import BIBTEX
 from tstbench.datasets_scripts.build import build
 from tstbench.datasets_scripts.cards import read_card
 from tstbench.datasets_scripts.catalog import CORPORA, load_data
@@ -143,7 +144,7 @@ def test_card(report):
     for value in report.fingerprints.values():
         assert value in text
     assert "$" not in text  # every placeholder was filled
-    assert "xie2025tstbench" in text
+    assert BIBTEX.strip() in text
     assert str(report.folder.parent) not in card.content  # nothing of this machine
 
 

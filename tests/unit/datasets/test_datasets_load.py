@@ -207,7 +207,6 @@ def test_every_dataset_has_a_corpus():
         assert [p.name for p in corpus.parts if p.transfer] == ["train", "validation", "test"]
         test = corpus.part("test")
         assert {len(refs) for refs in test.references.values()} == {corpus.facts.references}
-        assert bool(corpus.agreement) == corpus.facts.licensed
 
 
 def test_pinned_table_is_plain_json():

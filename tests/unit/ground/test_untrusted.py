@@ -10,9 +10,8 @@ import pytest
 import yaml
 
 from tstbench.errors import InputError, MissingFileError
-from tstbench.pipelines.report import Sample, predictions_sha256
+from tstbench.pipelines.report import Sample
 from tstbench.pipelines.report_files import parse_samples, samples_content
-from tstbench.pipelines.results import _quickly
 from tstbench.untrusted import (
     MAX_DEPTH,
     MAX_LINE,
@@ -96,12 +95,12 @@ class TestFiles:
     def test_no_file(self, tmp_path):
         os.mkfifo(tmp_path / "pipe")
         (tmp_path / "loop").symlink_to(tmp_path / "loop")
-        with pytest.raises(InputError, match="links lead in a circle"):
+        with pytest.raises(MissingFileError, match="no such file"):
             read_small(tmp_path / "loop")
         for path in (tmp_path, tmp_path / "pipe", "/dev/zero"):
-            with pytest.raises(InputError, match=r"is not a file, but|cannot be read"):
+            with pytest.raises(InputError, match=r"is a folder|is a pipe or a device"):
                 read_small(path)
-        with pytest.raises(InputError, match="is not the name of a file"):
+        with pytest.raises(InputError, match="NUL character"):
             read_small("a\0b")
 
 
@@ -142,38 +141,6 @@ class TestSamples:
     def test_a_sentence_twice(self, tmp_path):
         with pytest.raises(InputError, match="line 2: the sentence 's-1' is there twice"):
             parse_samples(samples_content([SAMPLE, SAMPLE]), tmp_path)
-
-    def test_the_outline_is_that_of_the_full_reader(self, tmp_path):
-        """Whatever one changes in a file: the quick way says the same, or nothing."""
-        draw = random.Random(12)
-        texts = ('a "q" \\ b', "é \u2028 \U0001f600", "", "tab\there", "[{,}]: 1")
-        samples = [
-            Sample(
-                id=f"s-{n}",
-                source=text,
-                references=texts[:n],
-                prediction=text[::-1],
-                scores={"acc": 1.0, "ppl@0123abcd": None if n else -1.5e-7},
-            )
-            for n, text in enumerate(texts)
-        ]
-        good = samples_content(samples)
-        assert _quickly(good) is not None
-        pieces = [*(bytes([one]) for one in b'"\\{}1e.x\n\xff'), b", ", b": ", b"null"]
-        quick = 0
-        for turn in range(3000):
-            broken = bytearray(good)
-            for _ in range(draw.randint(1, 3) if turn else 0):
-                place = draw.randrange(len(broken))
-                broken[place : place + draw.randint(0, 2)] = draw.choice(pieces)
-            found = _quickly(bytes(broken))
-            if found is None:
-                continue
-            quick += 1
-            read = parse_samples(bytes(broken), tmp_path)
-            assert found.outputs_sha256 == predictions_sha256([s.prediction for s in read])
-            assert found.keys == {key for sample in read for key in sample.scores}
-        assert quick > 100
 
 
 BOMB = "\n".join(

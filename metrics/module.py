@@ -59,6 +59,8 @@ class StyleTransferMetric(evaluate.Metric):
     """The evaluate metric of a family, over predictions, and what else its metrics read."""
 
     family = ""
+    #: the role of the scorer that an argument ``model`` names; there is none without it
+    model_role = ""
     description = ""
     arguments = ""
     citation_text = BIBTEX
@@ -78,15 +80,21 @@ class StyleTransferMetric(evaluate.Metric):
     @property
     def options(self) -> tuple[str, ...]:
         """The arguments that only this metric takes."""
-        own = [name for name in inspect.signature(self._compute).parameters if name != "options"]
-        every = (*own, *(field.name for field in fields(families()[self.family].options)))
-        return tuple(name for name in every if name not in ("predictions", *_NEEDED))
+        own = [
+            *inspect.signature(self._compute).parameters,
+            *(["model"] if self.model_role else []),
+        ]
+        own += [field.name for field in fields(families()[self.family].options)]
+        texts = {"predictions", *_NEEDED}
+        return tuple(name for name in own if name != "options" and name not in texts)
 
     def _compute(
         self, *, predictions: Any, sources: Any = None, references: Any = None, **options: Any
     ) -> dict[str, Any]:
         names = [facts.name for facts in families()[self.family].metrics]
-        return self.measured(names, predictions, sources, references, **options)
+        model = options.pop("model", None)
+        scorers = [f"{self.model_role}={model}"] if model else []
+        return self.measured(names, predictions, sources, references, scorers=scorers, **options)
 
     def _info(self) -> evaluate.MetricInfo:
         return evaluate.MetricInfo(

@@ -36,11 +36,7 @@ class Bleurt(tstbench.metrics.module.StyleTransferMetric):
     """BLEURT against the source, the first reference and all references."""
 
     family = "bleurt"
+    model_role = "bleurt"
     description = _DESCRIPTION
     arguments = _ARGUMENTS
     citation_text = _CITATION
-
-    def _compute(self, *, predictions, sources, references, model=None, **options):
-        scorers = [f"bleurt={model}"] if model else []
-        metrics = ["s_bleurt", "r_bleurt", "multi_bleurt"]
-        return self.measured(metrics, predictions, sources, references, scorers=scorers, **options)

@@ -36,14 +36,8 @@ _CITATION = """\
 class LmPpl(tstbench.metrics.module.StyleTransferMetric):
     """Perplexity under a causal language model."""
 
+    family = "lm_ppl"
+    model_role = "causal_lm"
     description = _DESCRIPTION
     arguments = _ARGUMENTS
     citation_text = _CITATION
-
-    def _compute(self, predictions, model=None, first=None, average=None):
-        return self.measured(
-            ["lm_ppl"],
-            predictions=predictions,
-            scorers=[f"causal_lm={model}"] if model else [],
-            lm_ppl={"first": first, "average": average},
-        )

@@ -38,12 +38,7 @@ class LogProp(tstbench.metrics.module.StyleTransferMetric):
     """Mean log-probability of the output's tokens, given the source."""
 
     family = "logprop"
+    model_role = "causal_lm"
     description = _DESCRIPTION
     arguments = _ARGUMENTS
     citation_text = _CITATION
-
-    def _compute(self, *, predictions, sources, model=None, **options):
-        scorers = [f"causal_lm={model}"] if model else []
-        return self.measured(
-            ["logprop", "logprop_plain"], predictions, sources, scorers=scorers, **options
-        )

@@ -166,7 +166,15 @@ def test_a_module_is_made_from_the_base_class(name):
     module = evaluate.load(f"metrics/{name}")
     own = {attribute for attribute in vars(type(module)) if not attribute.startswith("__")}
     assert type(module).__mro__[1].__name__ == "StyleTransferMetric"
-    assert own <= {"family", "columns", "description", "arguments", "citation_text", "_compute"}
+    assert own <= {
+        "family",
+        "model_role",
+        "columns",
+        "description",
+        "arguments",
+        "citation_text",
+        "_compute",
+    }
     reads = {"sources", "references"} if name in (*ALIGNED, "bleurt", "naturalness") else set()
     reads |= {"sources"} if name in (*SOURCED, "llm_judge", "logprop") else set()
     assert {*module.columns} == reads

@@ -1,29 +1,101 @@
-"""A system's scores as a model repository of the Hub reports them: ``.eval_results/*.yaml``.
+"""The Hub's own leaderboards: a dataset's ``eval.yaml``, and a model's ``.eval_results/*.yaml``.
 
-Only numbers, signatures and links leave: no sentence is ever part of an entry. Scores of other
-options or scorers are other files, and each entry's notes have the signature of its value.
+A published dataset is a benchmark of the Hub, with one task for every number: a direction and a
+metric, ``negative-to-positive_joint``. The Hub ranks the highest value first: metrics where lower
+is better are no tasks.
+
+A model reports its scores in its own repository. Only numbers, signatures and links leave: no
+sentence is ever part of an entry. Scores of other options or scorers are other files, and each
+entry's notes have the signature of its value. Anybody can write such a file, so what others report
+is checked: whatever does not have the Hub's form is an error with a reason, and every value is a
+number or refused.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from datetime import date
+from typing import TYPE_CHECKING, Annotated, Any
 
 import yaml
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, field_validator
 
 from ...datasets_scripts.catalog import DATASETS
+from ...datasets_scripts.directions import DatasetFacts, Direction
 from ...errors import InputError
-from ...metrics.registry import METRICS
+from ...metrics.facts import MetricFacts
+from ...metrics.registry import METRICS, benchmark_metrics
+from ...untrusted import parse_yaml
 from ..report import Report, Score
-from .tasks import Task, tasks_of
 
 if TYPE_CHECKING:
     from huggingface_hub import EvalResult, EvalResultEntry
 
 FOLDER = ".eval_results"
 SOURCE_NAME = "TSTBench"
+EVAL_FILE = "eval.yaml"
+_SCALES = {"percent": "in percent, 0 to 100", "fraction": "as a fraction, 0 to 1"}
+_LONGEST = 4000  # characters of notes: a signature has some hundreds
+Text = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+@dataclass(frozen=True)
+class Task:
+    """One leaderboard of the Hub."""
+
+    direction: Direction
+    metric: MetricFacts
+
+    @property
+    def id(self) -> str:
+        """``negative-to-positive_joint``: unique within the dataset."""
+        return f"{self.direction.config}_{self.metric.name}"
+
+
+def tasks_of(facts: DatasetFacts) -> tuple[Task, ...]:
+    """The tasks of a dataset: every direction with each metric that has a meaning there.
+
+    >>> from ...datasets_scripts.catalog import BENCHMARK_DATASETS
+    >>> [task.id for task in tasks_of(BENCHMARK_DATASETS["styptb_tfu"])][:3]
+    ['present-to-future_acc', 'present-to-future_s_bleu', 'present-to-future_r_bleu']
+    """
+    metrics = [METRICS[name] for name in benchmark_metrics()]
+    found = [m for m in metrics if m.higher_is_better and _has_meaning(m, facts)]
+    return tuple(Task(direction, metric) for direction in facts.directions for metric in found)
+
+
+def eval_yaml(facts: DatasetFacts) -> bytes:
+    """The content of :data:`EVAL_FILE`."""
+    tasks = tasks_of(facts)
+    metrics = {task.metric.name: task.metric for task in tasks}.values()
+    scales = [
+        f"{', '.join(m.title for m in metrics if m.unit == unit)} {scale}"
+        for unit, scale in _SCALES.items()
+    ]
+    content = {
+        "name": f"TSTBench {facts.title}",
+        "description": (
+            f"Text style transfer, {facts.task}: one task for each direction and metric, "
+            f"<direction>_<metric>. Values: {'; '.join(scales)}. Higher is better in every task. "
+            "The notes of a result have the signature of its value: only values with equal "
+            "signatures may be compared. Copies of the source and people's rewrites are bounds, "
+            "not models, and are not reported."
+        ),
+        "evaluation_framework": "tstbench",
+        "tasks": [
+            {"id": task.id, "config": task.direction.config, "split": "test"} for task in tasks
+        ],
+    }
+    return yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=100).encode()
+
+
+def _has_meaning(metric: MetricFacts, facts: DatasetFacts) -> bool:
+    """Metrics of several references need several, the others of references one."""
+    needed = 2 if metric.name.startswith("multi_") else 1 if "references" in metric.reads else 0
+    return facts.references >= needed
 
 
 @dataclass(frozen=True)
@@ -170,3 +242,111 @@ def _notes(score: Score) -> str:
         level = f"{100 * score.interval.level:.0f}%"
         parts.append(f"{level} interval {score.interval.low} to {score.interval.high}")
     return "; ".join([*parts, f"scorers {score.profile}", f"made with {score.made_with}"])
+
+
+class _Loose(BaseModel):
+    """The Hub adds fields now and then: those that are not known here are left alone."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
+
+
+class ReportedDataset(_Loose):
+    """Which number an entry is about."""
+
+    id: Annotated[str, Field(pattern=r"^\w[\w.-]*/\w[\w.-]*$", max_length=200)]
+    task_id: Text
+    revision: Text | None = None
+
+
+class ReportedSource(_Loose):
+    """A page to follow, and who stands behind it."""
+
+    url: Annotated[str, Field(max_length=2000)]
+    name: Text | None = None
+    user: Text | None = None
+    org: Text | None = None
+
+
+class ReportedEntry(_Loose):
+    """One entry of a file."""
+
+    dataset: ReportedDataset
+    value: float
+    date: str | None = None
+    source: ReportedSource | None = None
+    notes: Annotated[str, Field(max_length=_LONGEST)] | None = None
+
+    @field_validator("value", mode="before")
+    @classmethod
+    def _is_number(cls, value: object) -> object:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise ValueError("not a number")
+        try:
+            finite = math.isfinite(value)
+        except OverflowError:  # YAML's integers have any number of digits
+            finite = False
+        if not finite:
+            raise ValueError("not a number")
+        return value
+
+    @field_validator("date", mode="before")
+    @classmethod
+    def _as_text(cls, value: object) -> object:
+        return value.isoformat() if isinstance(value, date) else value  # YAML knows dates
+
+
+@dataclass(frozen=True)
+class Reported:
+    """One entry, and where it stands."""
+
+    model: str  # user/name
+    filename: str
+    entry: ReportedEntry
+
+
+_ENTRIES = TypeAdapter(list[ReportedEntry])
+
+
+def is_result_file(path: str) -> bool:
+    """Whether a repository's file is one that the Hub reads results from."""
+    folder, _, name = path.rpartition("/")
+    return folder == FOLDER and name.endswith((".yaml", ".yml"))
+
+
+def parse_results(content: bytes, where: str) -> list[ReportedEntry]:
+    """The entries of one file.
+
+    Args:
+        content: YAML.
+        where: the file's name, for messages.
+
+    Raises:
+        InputError: it does not have the Hub's form; says where and why.
+    """
+    try:
+        return _ENTRIES.validate_python(parse_yaml(content, where))
+    except ValidationError as error:
+        raise _refusal(error, where) from error
+
+
+def parse_entry(value: Mapping[str, Any], where: str) -> ReportedEntry:
+    """One entry that the Hub's API gave.
+
+    Raises:
+        InputError: it does not have the Hub's form.
+    """
+    try:
+        return ReportedEntry.model_validate(value)
+    except ValidationError as error:
+        raise _refusal(error, where) from error
+
+
+def as_json(entry: ReportedEntry) -> Mapping[str, Any]:
+    """An entry as the Hub's API gives it."""
+    return entry.model_dump(exclude_none=True)
+
+
+def _refusal(error: ValidationError, where: str) -> InputError:
+    first = error.errors()[0]
+    place = ".".join(map(str, first["loc"])) or "file"
+    return InputError(f"{where}: {place}: {first['msg']}")

@@ -1,7 +1,7 @@
 """What is never published: text of a licensed corpus.
 
 GYAFC may be used by those who signed its licence and must not be passed on. The builders
-(:mod:`.artefacts`) leave its texts out: of a licensed direction only scores are published, and no
+(:mod:`.build`) leave its texts out: of a licensed direction only scores are published, and no
 model that learned from it. Besides, whatever they or a person wrote, no file that leaves may quote
 a sentence of the user's own copy: that which ``TSTBENCH_GYAFC`` names, and any that was read before
 with this ``$TSTBENCH_HOME``.

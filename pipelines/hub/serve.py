@@ -35,9 +35,8 @@ from ...files import git_blob_id
 from ...hosts import STATUS, Hosts
 from ...talk import say
 from ...untrusted import parse_yaml
+from .eval_results import EVAL_FILE, Reported, as_json, is_result_file, parse_results
 from .manifest import MANIFEST, File, Repository, find_repository, list_repositories
-from .reported import Reported, as_json, is_result_file, parse_results
-from .tasks import EVAL_FILE
 
 PORT = 8090
 HOST = "127.0.0.1"

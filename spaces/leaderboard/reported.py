@@ -16,9 +16,14 @@ from ...errors import MissingFileError, TSTBenchError
 from ...hub import hub_answers
 from ...metrics.facts import MetricFacts
 from ...metrics.registry import METRICS
-from ...pipelines.hub.eval_results import FOLDER
-from ...pipelines.hub.reported import Reported, parse_entry, parse_results
-from ...pipelines.hub.tasks import Task, tasks_of
+from ...pipelines.hub.eval_results import (
+    FOLDER,
+    Reported,
+    Task,
+    parse_entry,
+    parse_results,
+    tasks_of,
+)
 from ...talk import say
 from ...untrusted import MAX_YAML_BYTES, read_small
 

@@ -14,7 +14,7 @@ from tstbench.errors import TSTBenchError
 from tstbench.files import write_jsonl
 from tstbench.pipelines.evaluate import evaluate, write_evaluation
 from tstbench.pipelines.growth import keep, read_results
-from tstbench.pipelines.hub.artefacts import build_all
+from tstbench.pipelines.hub.build import build_all
 from tstbench.pipelines.outputs import Outputs
 from tstbench.pipelines.scoring import scoring
 

@@ -14,8 +14,7 @@ from tstbench.datasets_scripts.judgments.schema import write_judgments
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError, MissingFileError
 from tstbench.pipelines.evaluate import evaluate, write_evaluation
-from tstbench.pipelines.hub.artefacts import build_all
-from tstbench.pipelines.hub.build import build, trained_scorers
+from tstbench.pipelines.hub.build import build, build_all, trained_scorers
 from tstbench.pipelines.hub.manifest import (
     write_repository,
 )

@@ -19,13 +19,16 @@ from tstbench.datasets_scripts.load import load_test_set
 from tstbench.datasets_scripts.training import load_training
 from tstbench.pipelines.evaluate import evaluate, write_evaluation
 from tstbench.pipelines.growth import keep, read_results
-from tstbench.pipelines.hub.artefacts import build_all
-from tstbench.pipelines.hub.eval_results import scores_with_tasks
+from tstbench.pipelines.hub.build import build_all
+from tstbench.pipelines.hub.eval_results import (
+    eval_yaml,
+    parse_results,
+    scores_with_tasks,
+    tasks_of,
+)
 from tstbench.pipelines.hub.manifest import write_repository
 from tstbench.pipelines.hub.push import send_results
-from tstbench.pipelines.hub.reported import parse_results
 from tstbench.pipelines.hub.serve import make_server
-from tstbench.pipelines.hub.tasks import eval_yaml, tasks_of
 from tstbench.pipelines.outputs import Outputs
 from tstbench.pipelines.report import SystemInfo
 from tstbench.pipelines.results import read_direction

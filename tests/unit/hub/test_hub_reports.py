@@ -15,13 +15,19 @@ from tstbench.datasets_scripts.catalog import DATASETS
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError
 from tstbench.pipelines.evaluate import evaluate, write_evaluation
-from tstbench.pipelines.hub.eval_results import About, model_index, result_files
+from tstbench.pipelines.hub.eval_results import (
+    EVAL_FILE,
+    About,
+    eval_yaml,
+    is_result_file,
+    model_index,
+    parse_results,
+    result_files,
+)
 from tstbench.pipelines.hub.licensed import LicensedTextError
 from tstbench.pipelines.hub.manifest import write_repository
 from tstbench.pipelines.hub.push import explained, send_results
-from tstbench.pipelines.hub.reported import is_result_file, parse_results
 from tstbench.pipelines.hub.serve import make_server
-from tstbench.pipelines.hub.tasks import EVAL_FILE, eval_yaml
 from tstbench.pipelines.outputs import Outputs
 from tstbench.pipelines.report import SystemInfo
 from tstbench.pipelines.results import read_direction

@@ -16,7 +16,7 @@ from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.datasets_scripts.training import load_training
 from tstbench.errors import InputError
-from tstbench.pipelines.hub.artefacts import trained_systems
+from tstbench.pipelines.hub.build import trained_systems
 from tstbench.pipelines.hub.manifest import find_repository, write_repository
 from tstbench.pipelines.hub.serve import make_server
 from tstbench.pipelines.outputs import read_outputs

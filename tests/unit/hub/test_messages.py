@@ -3,8 +3,8 @@
 from refusals import refused, rows
 
 from tstbench.errors import InputError
+from tstbench.pipelines.hub.eval_results import parse_results
 from tstbench.pipelines.hub.manifest import write_repository
-from tstbench.pipelines.hub.reported import parse_results
 
 CARD = {"README.md": b"# Card\n"}
 TASK = b"- dataset: {id: a/b, task_id: c}\n"

@@ -13,7 +13,7 @@ from tstbench.errors import InputError
 from tstbench.pipelines.analysis.results import read_run
 from tstbench.pipelines.evaluate import evaluate
 from tstbench.pipelines.growth import keep, read_results
-from tstbench.pipelines.hub.artefacts import build_all
+from tstbench.pipelines.hub.build import build_all
 from tstbench.pipelines.hub.manifest import find_repository
 from tstbench.pipelines.outputs import Outputs
 from tstbench.pipelines.read_standings import read_standings

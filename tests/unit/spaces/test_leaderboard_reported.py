@@ -13,9 +13,9 @@ from leaderboard_results import HOSTILE, THERE, report, write
 from tstbench.datasets_scripts.catalog import DATASETS, DIRECTIONS
 from tstbench.errors import MissingFileError
 from tstbench.hub import hub_answers
+from tstbench.pipelines.hub.eval_results import EVAL_FILE, eval_yaml
 from tstbench.pipelines.hub.manifest import write_repository
 from tstbench.pipelines.hub.serve import make_server
-from tstbench.pipelines.hub.tasks import EVAL_FILE, eval_yaml
 from tstbench.spaces.leaderboard.data import Results
 from tstbench.spaces.leaderboard.query import Query
 from tstbench.spaces.leaderboard.ranks import RankCache

@@ -12,8 +12,7 @@ from prepared import command_line, refusal
 
 from tstbench.datasets_scripts import catalog
 from tstbench.metrics.scorers.artefacts import store
-from tstbench.pipelines.hub.artefacts import systems_in, trained_systems
-from tstbench.pipelines.hub.build import trained_scorers
+from tstbench.pipelines.hub.build import systems_in, trained_scorers, trained_systems
 from tstbench.pipelines.hub.licensed import LicensedTextError
 from tstbench.trainers.classifiers.finetuned import FinetunedConfig
 from tstbench.trainers.classifiers.probe import ProbeConfig

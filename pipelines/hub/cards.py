@@ -1,17 +1,73 @@
-"""The dataset ``human_judgments``: one Parquet file for each study, and a card with their terms."""
+"""The cards of what is published: of results, outputs, judgments, and of models with scores."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
+from typing import cast
 
 import yaml
+from huggingface_hub import EvalResult, ModelCard, ModelCardData
 
 from ...datasets_scripts.catalog import DATASETS
-from ...datasets_scripts.judgments.schema import Judgment, read_judgments, without_licensed_text
-from ...datasets_scripts.judgments.studies import STUDIES, parse_study
-from ...errors import InputError, MissingFileError
-from ...files import write_bytes, write_text
+from ...datasets_scripts.judgments.schema import Judgment
+from ...datasets_scripts.judgments.studies import STUDIES
+from ...metrics.scorers.artefacts import ScorerCard
+
+RESULTS_CARD = """\
+---
+pretty_name: TSTBench results
+license: other
+license_name: scores-apache-2.0-sentences-as-their-datasets
+{language}tags:
+- text-style-transfer
+- leaderboard
+configs:
+- config_name: default
+  data_files:
+  - split: scores
+    path: scores.jsonl
+---
+# TSTBench results
+
+One row per score of a system on a direction: value, 95% interval, unit, the signature that lists
+everything the value depends on, and the versions of the libraries used. Only rows with
+equal signatures may be compared.
+
+`scores.jsonl` is made from the folders `<dataset>/<direction>/<system>/` beside it. They contain
+the full reports (`report.json`), every sentence with its scores (`samples.jsonl`), the bootstrap
+replicates (`replicates.parquet`) and, per direction, the paired significance (`significance.json`).
+Each report names the origin of its outputs. `human.jsonl`, if present, has human judgments of the
+same outputs; each study has its own terms.
+
+## Licence
+
+Scores and reports: Apache-2.0. The sentences in `samples.jsonl` have the terms of their dataset
+and of the outputs' origin; those of a licensed dataset (GYAFC) are left out.
+"""
+
+OUTPUTS_CARD = """\
+---
+pretty_name: TSTBench system outputs
+license: other
+license_name: terms-of-each-origin
+{language}tags:
+- text-style-transfer
+configs:
+- config_name: default
+  data_files:
+  - split: test
+    path: outputs.jsonl
+---
+# TSTBench system outputs
+
+The predictions behind tstbench/results: `direction`, `system`, `id` of the test sentence,
+`prediction`, and the `origin` of the outputs.
+
+## Licence
+
+There is no single one: the terms of each `origin` apply to its rows, and those of the dataset to
+what they rewrite.
+"""
 
 COLUMNS: Mapping[str, str] = {
     "study": "name of the study",
@@ -34,71 +90,38 @@ COLUMNS: Mapping[str, str] = {
 }
 
 
-def stage_judgments(folder: Path | None, studies: Sequence[str], staging: Path) -> Path:
-    """Write the dataset's files.
-
-    Args:
-        folder: the user's own JSON Lines; ``None`` for none.
-        studies: names of published studies.
-        staging: the folder to write to.
-
-    Raises:
-        MissingFileError: no judgments in the folder, or a study's files cannot be found.
-        InputError: a line is no judgment, two files are of one study, or a licence is missing.
-        UnknownNameError: no such study.
-    """
-    found = {name: parse_study(name).judgments() for name in studies}
-    if folder is not None:
-        files = sorted(folder.glob("*.jsonl"))
-        if not files:
-            raise MissingFileError(
-                f"no judgments in {folder}: *.jsonl as 'annotate --export' writes"
-            )
-        for file in files:
-            if file.stem in found:
-                raise InputError(f"{file} and the published study {file.stem}: leave one out")
-            found[file.stem] = [for_everybody(row, file) for row in read_judgments(file)]
-    for name, rows in found.items():
-        _write_parquet(staging / "data" / f"{name}.parquet", rows)
-    write_text(staging / "README.md", card(found))
-    return staging
-
-
-def for_everybody(row: Judgment, file: Path) -> Judgment:
-    """The judgment, without the texts of a licensed dataset.
-
-    Raises:
-        InputError: it has texts of a dataset whose licence is not known, or that has none.
-    """
-    facts = DATASETS.get(row.dataset)
-    has_texts = row.source is not None or row.output is not None
-    if has_texts and row.dataset not in STUDIES and not (facts and facts.licence):
-        raise InputError(
-            f"{file} has sentences of {row.dataset}, whose licence is not known. Give its data "
-            "file, with a licence (--data FILE), or leave them out"
-        )
-    return without_licensed_text(row)
-
-
 def language_yaml(datasets: Iterable[str]) -> str:
     """A card's line ``language`` for texts of these datasets; of one not known here, nothing."""
     codes = {DATASETS[name].language for name in datasets if name in DATASETS}
     return yaml.safe_dump({"language": sorted(codes)})  # in quotes where YAML reads 'no' as false
 
 
-def _write_parquet(path: Path, rows: Iterable[Judgment]) -> None:
-    import pyarrow as pa
-    from pyarrow import parquet
+def scorer_scores(card: ScorerCard) -> list[EvalResult]:
+    """What was measured when a scorer was trained, for its card."""
+    return [
+        EvalResult(
+            task_type="text-classification",
+            dataset_type=card.dataset,
+            dataset_name=card.trained_on,
+            metric_type=name,
+            metric_value=value,
+        )
+        for name, value in card.scores.items()
+    ]
 
-    kinds = {"score": pa.float64(), "certain": pa.bool_()}
-    schema = pa.schema([(name, kinds.get(name, pa.string())) for name in COLUMNS])
-    table = pa.Table.from_pylist([row.model_dump(mode="json") for row in rows], schema=schema)
-    content = pa.BufferOutputStream()
-    parquet.write_table(table, content)
-    write_bytes(path, content.getvalue().to_pybytes())
+
+def with_scores(text: str, name: str, scores: list[EvalResult]) -> bytes:
+    """The card with a ``model-index``; unchanged if there are no scores."""
+    if not scores:
+        return text.encode()
+    card = ModelCard(text)
+    data = cast(ModelCardData, card.data)
+    data.model_name = name
+    data.eval_results = scores
+    return str(card).encode()
 
 
-def card(found: Mapping[str, Sequence[Judgment]]) -> str:
+def judgments_card(found: Mapping[str, Sequence[Judgment]]) -> str:
     """The README: configurations, columns, and the terms and provenance of every study."""
     configs = "".join(
         f"- config_name: {name}\n  data_files:\n  - split: judgments\n    path: {path}\n"

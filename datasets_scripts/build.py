@@ -91,8 +91,7 @@ class TransferBuilder(datasets.GeneratorBasedBuilder):
         def read(place: Place) -> Side:
             return read_place(self._corpus, place, self._cleaning, self.config.data_dir)
 
-        for key, row in enumerate(split_rows(self._corpus, split, read)):
-            yield key, dict(row)
+        yield from enumerate(split_rows(self._corpus, split, read))
 
 
 def _features(corpus: Corpus, view: str) -> datasets.Features:

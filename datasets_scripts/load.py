@@ -18,7 +18,7 @@ from .cleaning import match_key, parse_cleaning
 from .corpus import read_side, sentence_keys
 from .directions import Direction
 from .fingerprint import fingerprint, style_fingerprint
-from .views import direction_rows, style_rows
+from .views import row_ids
 
 
 @dataclass(frozen=True)
@@ -156,16 +156,13 @@ def load_test_set(
         raise unknown_name(f"split of {direction}", part, known)
     clean = parse_cleaning(cleaning or corpus.cleaning)
     side = read_side(corpus, part, source, clean, data_dir, target=target)
-    rows = list(direction_rows(side, direction, part))
-    sources = tuple(row["source"] for row in rows)
-    references = tuple(tuple(row["references"]) for row in rows)
     return TestSet(
         direction=direction,
         part=part,
-        ids=tuple(row["id"] for row in rows),
-        sources=sources,
-        references=references,
-        fingerprint=fingerprint(sources, references),
+        ids=row_ids(side, direction, part),
+        sources=side.texts,
+        references=side.references,
+        fingerprint=fingerprint(side.texts, side.references),
         cleaning=clean.name,
     )
 
@@ -221,7 +218,7 @@ def load_styles(
     @cache
     def read(name: str) -> StyleSplit:
         sides = [read_side(corpus, name, style, clean, data_dir) for style in styles]
-        pairs = [(row["text"], row["style"]) for row in style_rows(sides)]
+        pairs = [(text, style) for style, side in enumerate(sides) for text in side.texts]
         kept = pairs
         if name != "test" and forbidden:
             kept = [pair for pair in pairs if match_key(pair[0]) not in forbidden]

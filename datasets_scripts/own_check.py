@@ -145,36 +145,34 @@ def _check_part(corpus: Corpus, part: Part) -> Iterator[Suspicion]:
 
 
 def _read(files: Files, where: str, *, blank: bool) -> list[str]:
+    """The sentences of files; ``blank``: nothing but their form is checked, as for training."""
     texts = []
     for file in files:
         lines = file.lines()
-        if all(map(is_blank, lines)):
-            raise InputError(f"{where}: {file.name} is empty")
-        _check_form(lines, file, where)
-        if not blank:
-            _check_blank(lines, file, where)
+        _check_texts([() if is_blank(line) else (line,) for line in lines], file, where)
+        for index, line in enumerate(() if blank else lines):
+            if is_blank(line):
+                raise InputError(
+                    f"{where}: {file.name}, line {_number(file, index)} is blank: each line must "
+                    "be a sentence. Remove the line, and the same line from every references file"
+                )
+            _check_leftover(line, file, index, where)
         texts += lines
     return texts
 
 
-def _check_form(lines: Texts, file: SourceFile, where: str) -> None:
+def _check_texts(rows: Sequence[Texts], file: SourceFile, where: str) -> None:
+    """Check that there are texts, and that they are plain lines."""
+    if not any(rows):
+        raise InputError(f"{where}: {file.name} is empty")
     if isinstance(file, OwnText):
+        lines = [row[0] if row else "" for row in rows]
         check_no_records(lines, f"{where}: {file.name}", "text")
         if is_header(lines[0]):
             raise InputError(
                 f"{where}: {file.name}, line {_number(file, 0)} is a header, {quote(lines[0])}: "
                 "remove it, since every line must be a sentence"
             )
-
-
-def _check_blank(lines: Texts, file: SourceFile, where: str) -> None:
-    for index, line in enumerate(lines):
-        if is_blank(line):
-            raise InputError(
-                f"{where}: {file.name}, line {_number(file, index)} is blank: each line must be a "
-                "sentence. Remove the line, and the same line from every references file"
-            )
-        _check_leftover(line, file, index, where)
 
 
 def _check_leftover(text: str, file: SourceFile, index: int, where: str) -> None:
@@ -195,9 +193,7 @@ def _check_pairs(pairs: Pairs, where: str) -> list[str]:
                 f"{where}: {name} has {len(texts)} lines and {file.name} has {len(rewrites)}: "
                 "line i of one must rewrite line i of the other"
             )
-        if not any(rewrites):
-            raise InputError(f"{where}: {file.name} is empty")
-        _check_form([some[0] if some else "" for some in rewrites], file, where)
+        _check_texts(rewrites, file, where)
         for index, some in enumerate(rewrites):
             for text in some:
                 _check_leftover(text, file, index, where)

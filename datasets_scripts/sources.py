@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from datetime import date
@@ -17,12 +18,17 @@ from pathlib import Path
 from typing import ClassVar
 
 from ..errors import IntegrityError, MissingFileError, unknown_name
-from ..files import file_state, git_blob_id, home, read_lines
+from ..files import file_state, git_blob_id, home, lock, read_lines, write_bytes
+from ..talk import progress
 from .cleaning import is_blank
 from .licensed_copies import remember
 
 MIRROR_VARIABLE = "TSTBENCH_SOURCES"
 BASE_URL = "https://raw.githubusercontent.com"
+ATTEMPTS = 4
+PAUSE = 0.1  # seconds before the second attempt, four times as long before each further one
+TIMEOUT = 30.0  # seconds without any data
+CHUNK = 1 << 16
 
 BENCHMARK = "FayeXXX/A-Benchmark-of-Text-Style-Transfer"
 LI_2018 = "lijuncen/Sentiment-and-Style-Transfer"
@@ -233,15 +239,75 @@ def fetch(file: UpstreamFile, *, base_url: str | None = None) -> Path:
     if _offline():
         absent = _absent(file, mirror)
         raise MissingFileError(f"{absent}. HF_HUB_OFFLINE is set, so it was not downloaded")
-    from .download import download  # imported here: reading existing files needs no network code
-
     base = (base_url or os.environ.get("TSTBENCH_UPSTREAM_URL") or BASE_URL).rstrip("/")
     url = f"{base}/{file.repository}/{file.commit}/{file.path}"
     try:
-        download(url, path, blob=file.blob, label=file.name)
+        _download(url, path, file)
     except MissingFileError as error:
         raise MissingFileError(f"{_absent(file, mirror)}. The download failed: {error}") from error
     return path
+
+
+def _download(url: str, path: Path, file: UpstreamFile) -> None:
+    """Download ``url`` to ``path``, verified; processes that want the same file take turns."""
+    from urllib.parse import quote, urlsplit  # only now: reading files needs no network code
+
+    parts = urlsplit(url)
+    if parts.scheme not in {"http", "https"}:
+        raise MissingFileError(f"{url} is not a web address: http or https is needed")
+    url = parts._replace(path=quote(parts.path)).geturl()
+    with lock(path, "download"):
+        if path.exists():  # another process was faster and has verified it
+            return
+        content = _content(url, file.name.split("/")[-1])
+        got = git_blob_id(content)
+        if got != file.blob:
+            raise IntegrityError(
+                f"{url} is not the pinned version of {file.name}: git blob id {got}, expected "
+                f"{file.blob}. Nothing was kept. A proxy or captive portal may have answered "
+                "instead"
+            )
+        write_bytes(path, content)
+
+
+def _content(url: str, label: str) -> bytes:
+    """The server's file; asks again if the connection breaks."""
+    from http.client import HTTPException
+    from socket import gaierror
+    from urllib.error import HTTPError, URLError
+
+    for attempt in range(1, ATTEMPTS + 1):
+        try:
+            return _answer(url, label)
+        except HTTPError as error:
+            error.close()
+            if error.code < 500 and error.code != 429:
+                raise MissingFileError(f"{url}: HTTP {error.code} {error.reason}") from error
+            problem: Exception = error
+        except (URLError, HTTPException, OSError) as error:
+            problem = error
+            if isinstance(getattr(error, "reason", None), gaierror):
+                break  # no network
+        if attempt < ATTEMPTS:
+            time.sleep(PAUSE * 4 ** (attempt - 1))
+    attempts = "1 attempt" if attempt == 1 else f"{attempt} attempts"
+    raise MissingFileError(f"{url}: {problem} ({attempts})") from problem
+
+
+def _answer(url: str, label: str) -> bytes:
+    from urllib.request import urlopen
+
+    content = bytearray()
+    with urlopen(url, timeout=TIMEOUT) as answer:  # noqa: S310 - the scheme was checked
+        length = answer.headers.get("Content-Length")
+        total = int(length) if length else None
+        with progress(total, label, unit="B", unit_scale=True) as bar:
+            while chunk := answer.read(CHUNK):
+                content += chunk
+                bar.update(len(chunk))
+    if total is not None and len(content) < total:  # read() does not say so itself
+        raise ConnectionError(f"connection lost after {len(content)} of {total} bytes")
+    return bytes(content)
 
 
 def pinned_places() -> frozenset[Path]:

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypedDict
+from typing import Any
 
 from ..errors import MissingFileError
 from .corpus import Corpus, Part, Place, Side
@@ -33,53 +33,31 @@ class Split:
         return f"{self.direction.config if self.direction else STYLES_VIEW}/{self.part}.parquet"
 
 
-class DirectionRow(TypedDict):
-    """One sentence to transfer."""
-
-    id: str
-    source: str
-    references: list[str]
-    source_style: str
-    target_style: str
-
-
-class StyleRow(TypedDict):
-    """One labelled sentence."""
-
-    text: str
-    style: int
-
-
-def direction_rows(side: Side, direction: Direction, part: str) -> Iterator[DirectionRow]:
-    """The rows of one direction in one split: ``side`` has its sentences."""
+def row_ids(side: Side, direction: Direction, part: str) -> tuple[str, ...]:
+    """The owner's ids, or dataset, split, place and upstream line: ``yelp-test-0-00017``."""
     prefix = f"{direction.dataset}-{part}-{side.place}"
-    names = side.names or [f"{prefix}-{line:05d}" for line in side.lines]
-    for name, source, references in zip(names, side.texts, side.references, strict=True):
-        yield {
-            "id": name,
-            "source": source,
-            "references": list(references),
-            "source_style": direction.source_style,
-            "target_style": direction.target_style,
-        }
-
-
-def style_rows(sides: Iterable[Side]) -> Iterator[StyleRow]:
-    """The labelled sentences of one split, style 0 first."""
-    for style, side in enumerate(sides):
-        for sentence in side.texts:
-            yield {"text": sentence, "style": style}
+    return side.names or tuple(f"{prefix}-{line:05d}" for line in side.lines)
 
 
 def split_rows(
     corpus: Corpus, split: Split, read: Callable[[Place], Side]
-) -> Iterator[DirectionRow | StyleRow]:
+) -> Iterator[dict[str, Any]]:
     """The rows of a split of a view: what is built, and what a builder gives ``datasets``."""
-    if split.direction:
-        side = read(corpus.place(split.direction, split.part))
-        return direction_rows(side, split.direction, split.part)
-    styles = range(len(corpus.facts.styles))
-    return style_rows(read(Place(split.part, style)) for style in styles)
+    if direction := split.direction:
+        side = read(corpus.place(direction, split.part))
+        ids = row_ids(side, direction, split.part)
+        for name, source, references in zip(ids, side.texts, side.references, strict=True):
+            yield {
+                "id": name,
+                "source": source,
+                "references": list(references),
+                "source_style": direction.source_style,
+                "target_style": direction.target_style,
+            }
+        return
+    for style in range(len(corpus.facts.styles)):
+        for text in read(Place(split.part, style)).texts:
+            yield {"text": text, "style": style}
 
 
 def views(corpus: Corpus, parts: Iterable[Part]) -> dict[str, tuple[Split, ...]]:

@@ -91,7 +91,7 @@ def add_outputs(made_by: MadeBy, system: str, rows: TestSet, outputs: Sequence[s
         made_by.setdefault(key, []).append((rows.direction, name, system))
 
 
-def li2018_rows() -> list[Judgment]:
+def judgments() -> list[Judgment]:
     """The judgments alone; see :func:`li2018_judgments`."""
     return li2018_judgments().judgments
 

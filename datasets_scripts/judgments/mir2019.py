@@ -80,7 +80,7 @@ MODELS = tuple(dict.fromkeys(setting.model for setting in SETTINGS))
 NATURALNESS_RATED = tuple(s for s in SETTINGS if s.model != "DAR" or s.value == "15")
 
 
-def mir2019_judgments() -> list[Judgment]:
+def judgments() -> list[Judgment]:
     """The ratings of all settings, with the texts; one per output and aspect.
 
     The rating of the inputs' own naturalness is that of the system :data:`SOURCE_SYSTEM`.

@@ -36,7 +36,7 @@ _COLUMNS = (
 )
 
 
-def pauli2025_judgments() -> list[Judgment]:
+def judgments() -> list[Judgment]:
     """All ratings: 200 rewrites, two aspects, three raters each.
 
     Raises:

@@ -8,7 +8,7 @@ with people is trained without them, under a name of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -26,13 +26,12 @@ class Study:
     """One published study.
 
     Attributes:
-        name: the same in every row.
+        name: the same in every row; that of the module whose ``judgments`` reads them.
         citation: authors, year and title.
         repository: where the ratings are from, on GitHub.
         licence: of the ratings; empty if the authors state none.
         terms: what that means for a copy of the rows, in one sentence.
         provenance: how the ratings were made and joined, and what to beware of.
-        reader: module and function that read them.
     """
 
     name: str
@@ -41,7 +40,6 @@ class Study:
     licence: str
     terms: str
     provenance: str
-    reader: tuple[str, str]
 
     def judgments(self) -> list[Judgment]:
         """All rows, read from the pinned files.
@@ -50,9 +48,8 @@ class Study:
             MissingFileError, IntegrityError: see :func:`~..sources.fetch`.
             InputError: a file is not as its reader expects.
         """
-        module, function = self.reader
-        read: Callable[[], list[Judgment]] = getattr(import_module(module, __package__), function)
-        return read()
+        found: list[Judgment] = import_module(f".{self.name}", __package__).judgments()
+        return found
 
     def __str__(self) -> str:
         """Citation, licence and provenance, for people."""
@@ -69,7 +66,6 @@ _ALL = (
         provenance="Eight systems on 400 Yelp sentences, style, content and fluency from 1 to 5, "
         "one Mechanical Turk worker for each sentence, so that no agreement of raters can be "
         "computed. Joined to the released outputs by text; ids of workers are left out.",
-        reader=(".li2018", "li2018_rows"),
     ),
     Study(
         name="mir2019",
@@ -82,7 +78,6 @@ _ALL = (
         "naturalness (absolute, and relative to the source as a majority). Line-aligned with the "
         "outputs. Single ratings are not published. The raters' content scores are of masked "
         "texts, which are not the texts in these rows.",
-        reader=(".mir2019", "mir2019_judgments"),
     ),
     Study(
         name="pauli2025",
@@ -93,7 +88,6 @@ _ALL = (
         provenance="200 rewrites constructed for the study, half of them with a change of "
         "meaning hidden in the change of style (the column condition), three raters each, style "
         "and content from 1 to 5. Ids of people are replaced by pseudonyms.",
-        reader=(".pauli2025", "pauli2025_judgments"),
     ),
     Study(
         name="tstbench2025",
@@ -106,7 +100,6 @@ _ALL = (
         "of systems can be compared with anything else; the column item is the place in the "
         "published list. Only the public outputs of ChatGPT are certainly the rated ones (the "
         "column certain).",
-        reader=(".tstbench2025", "tstbench2025_judgments"),
     ),
 )
 STUDIES: dict[str, Study] = {study.name: study for study in _ALL}

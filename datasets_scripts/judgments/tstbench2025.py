@@ -39,7 +39,7 @@ ASPECT_NAMES: dict[str, Aspect] = {
 }
 
 
-def tstbench2025_judgments() -> list[Judgment]:
+def judgments() -> list[Judgment]:
     """All scores, without texts; ``item`` is the place among the 50 of a direction.
 
     Raises:

@@ -29,7 +29,8 @@ from ...datasets_scripts.judgments.mir2019 import (
     stored_scores,
 )
 from ...datasets_scripts.judgments.schema import Judgment
-from ...datasets_scripts.judgments.tstbench2025 import FOLDERS, system_name, tstbench2025_judgments
+from ...datasets_scripts.judgments.studies import STUDIES
+from ...datasets_scripts.judgments.tstbench2025 import FOLDERS, system_name
 from ...datasets_scripts.sources import BENCHMARK, fetch, upstream_file
 from ...datasets_scripts.tables import read_delimited
 from ...errors import InputError, unknown_name
@@ -365,7 +366,7 @@ def printed_means() -> list[PrintedMean]:
         MissingFileError, IntegrityError: see :func:`tstbench.datasets_scripts.sources.fetch`.
         InputError: a table names a system that has no scores.
     """
-    means = system_means(tstbench2025_judgments())
+    means = system_means(STUDIES["tstbench2025"].judgments())
     found = []
     for folder, direction in FOLDERS.items():
         file = upstream_file(BENCHMARK, f"Evaluation/human_average/{folder}/avg_score.csv")
@@ -396,7 +397,7 @@ def system_means(judgments: list[Judgment]) -> dict[tuple[str, str], dict[str, f
 
 def human_heat() -> list[HumanHeat]:
     """The human part of the heat maps: pairs of aspects, over systems."""
-    means = system_means(tstbench2025_judgments())
+    means = system_means(STUDIES["tstbench2025"].judgments())
     found = []
     for direction in FOLDERS.values():
         rows = [of for (where, _), of in means.items() if where == direction]
@@ -410,7 +411,7 @@ def human_heat() -> list[HumanHeat]:
 
 def overall_weights() -> dict[str, float]:
     """Least-squares weights of style, content and fluency in the overall means of all systems."""
-    means = system_means(tstbench2025_judgments())
+    means = system_means(STUDIES["tstbench2025"].judgments())
     parts = np.array([[of[name] for name in ASPECTS[:3]] for of in means.values()])
     overall = np.array([of["overall"] for of in means.values()])
     design = np.column_stack([parts, np.ones(len(parts))])

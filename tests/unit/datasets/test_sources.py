@@ -6,7 +6,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from tstbench.datasets_scripts import download as download_module
+from tstbench.datasets_scripts import sources as sources_module
 from tstbench.datasets_scripts.sources import (
     BENCHMARK,
     COLA,
@@ -63,7 +63,7 @@ class Server:
 def server(monkeypatch):
     monkeypatch.delenv("TSTBENCH_SOURCES", raising=False)
     monkeypatch.setenv("HF_HUB_OFFLINE", "0")
-    monkeypatch.setattr(download_module, "PAUSE", 0.001)
+    monkeypatch.setattr(sources_module, "PAUSE", 0.001)
     server = Server()
     monkeypatch.setenv("TSTBENCH_UPSTREAM_URL", server.url)
     yield server
@@ -127,7 +127,7 @@ def test_after_a_broken_line_the_whole_file_is_asked_for_again(server, tstbench_
     assert len(server.requests) == 3
     assert kept(tstbench_home) == ["a file.0"]
     fetch(FILE).unlink()
-    server.breaks = [1000] * download_module.ATTEMPTS
+    server.breaks = [1000] * sources_module.ATTEMPTS
     with pytest.raises(MissingFileError, match="lost after 1000 of"):
         fetch(FILE)
     assert kept(tstbench_home) == []

@@ -11,7 +11,7 @@ from scipy import stats
 
 from tstbench.commands.cli import main
 from tstbench.datasets_scripts.judgments.schema import Judgment, write_judgments
-from tstbench.datasets_scripts.judgments.tstbench2025 import tstbench2025_judgments
+from tstbench.datasets_scripts.judgments.studies import STUDIES
 from tstbench.errors import InputError
 from tstbench.pipelines.human.overall import COPY_PENALTY, derived_overalls
 from tstbench.pipelines.meta.columns import Column, computed_columns
@@ -495,7 +495,7 @@ def test_every_mean_of_the_benchmarks_paper_follows_from_its_scores():
 
 @pytest.mark.realdata
 def test_published_overalls_are_what_raters_said_and_not_what_the_rule_gives():
-    rows = tstbench2025_judgments()
+    rows = STUDIES["tstbench2025"].judgments()
     given = {}
     for row in rows:
         # Exact: as binary floats, 195 of the 350 that lie 0.1 away would lie further.

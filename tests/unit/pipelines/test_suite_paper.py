@@ -11,7 +11,7 @@ from tiny_models import make_bert
 from transformers import BertConfig, BertForSequenceClassification
 
 from tstbench.datasets_scripts.catalog import parse_direction
-from tstbench.datasets_scripts.judgments.tstbench2025 import tstbench2025_judgments
+from tstbench.datasets_scripts.judgments.studies import STUDIES
 from tstbench.metrics.registry import benchmark_metrics
 from tstbench.metrics.scorers.profile import COLA_MODEL
 from tstbench.pipelines.report_files import read_report
@@ -84,7 +84,7 @@ def test_the_systems_of_a_direction_are_those_that_the_papers_raters_saw(capsys,
     _, out, _ = command_line(capsys, "run", "paper", "--dry-run")
     monkeypatch.undo()
     rated = {}
-    for row in tstbench2025_judgments():
+    for row in STUDIES["tstbench2025"].judgments():
         rated.setdefault(row.direction, set()).add(row.system)
     assert len(rated) == 7
     for direction, systems in rated.items():

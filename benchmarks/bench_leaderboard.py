@@ -162,7 +162,7 @@ def tell(what: str, seconds: float, **more: object) -> None:
     print(json.dumps({"what": what, "seconds": seconds, **more}), flush=True)
 
 
-def measure(root: Path, chromium: str, systems: int) -> None:
+def measure(root: Path, chromium: str, systems: int, repeat: int) -> None:
     from playwright.sync_api import sync_playwright
 
     started = time.perf_counter()
@@ -173,13 +173,13 @@ def measure(root: Path, chromium: str, systems: int) -> None:
     try:
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
-            _measure_pages(browser, running.url, systems)
+            _measure_pages(browser, running.url, systems, repeat)
             browser.close()
     finally:
         running.close()
 
 
-def _measure_pages(browser, url: str, systems: int) -> None:
+def _measure_pages(browser, url: str, systems: int, repeat: int) -> None:
     row = "table.board tbody tr:has(.name)"
 
     def first_view(page) -> float:
@@ -196,10 +196,10 @@ def _measure_pages(browser, url: str, systems: int) -> None:
             context.close()
 
     tell("first view of all, the server just started", round(cold(), 3))
-    tell("first view, cold", median_of(5, cold))
+    tell("first view, cold", median_of(repeat, cold))
     page = browser.new_page()
     first_view(page)
-    tell("first view, warm", median_of(5, lambda: first_view(page)))
+    tell("first view, warm", median_of(repeat, lambda: first_view(page)))
     started = time.perf_counter()
     page.wait_for_function(
         f"document.querySelectorAll('table.board tr[data-name]').length == {systems}"
@@ -223,14 +223,14 @@ def _measure_pages(browser, url: str, systems: int) -> None:
         field.dispatchEvent(new Event('input', {{bubbles: true}}))
     """
     words = iter(["00", "laboratory 3", "1", "", "system 19"])
-    tell("filter by name", median_of(5, lambda: in_page(typed.format(next(words)))))
+    tell("filter by name", median_of(repeat, lambda: in_page(typed.format(next(words)))))
     tell("show all rows", in_page("document.querySelector('.more')?.click()"))
     chip = "document.querySelector('.chip').click()"
-    tell("filter by family, all rows shown", median_of(5, lambda: in_page(chip)))
+    tell("filter by family, all rows shown", median_of(repeat, lambda: in_page(chip)))
     order = "document.querySelector('th[data-key=acc] .sort').click()"
-    tell("sort, all rows shown", median_of(5, lambda: in_page(order)))
+    tell("sort, all rows shown", median_of(repeat, lambda: in_page(order)))
     box = "document.querySelector('input[data-local=columns]').click()"
-    tell("hide a column, all rows shown", median_of(5, lambda: in_page(box)))
+    tell("hide a column, all rows shown", median_of(repeat, lambda: in_page(box)))
 
     directions = iter(["amazon/negative-to-positive", "yelp/positive-to-negative"] * 3)
 
@@ -242,7 +242,7 @@ def _measure_pages(browser, url: str, systems: int) -> None:
         page.wait_for_selector("#stage[aria-busy=false]")
         return time.perf_counter() - started
 
-    tell("change the direction", median_of(5, change_direction))
+    tell("change the direction", median_of(repeat, change_direction))
     for view, ready in (("overview", row), ("samples", ".sample"), ("pictures", ".plot svg")):
         started = time.perf_counter()
         page.goto(f"{url}?view={view}&direction=yelp/negative-to-positive")
@@ -256,11 +256,12 @@ def main() -> None:
     parser.add_argument("--sentences", type=int, default=500)
     parser.add_argument("--metrics", type=int, help="the first so many; all by default")
     parser.add_argument("--chromium", default="/usr/bin/chromium")
-    options = read_options(parser, systems=4, sentences=8, metrics=6)
+    parser.add_argument("--repeat", type=int, choices=range(1, 6), default=5)
+    options = read_options(parser, systems=4, sentences=8, metrics=6, repeat=1)
     tell("machine", 0.0, python=platform.python_version(), systems=options.systems)
     with tempfile.TemporaryDirectory() as folder:
         make_results(Path(folder), options.systems, options.sentences, metrics=options.metrics)
-        measure(Path(folder), options.chromium, options.systems)
+        measure(Path(folder), options.chromium, options.systems, options.repeat)
 
 
 if __name__ == "__main__":

@@ -441,13 +441,11 @@ def test_training_files_that_are_here_change_no_scorer(sources, tmp_path, monkey
         (mirror / name).unlink(missing_ok=True)
         (mirror / name).write_text("something else .\n")
     monkeypatch.setenv("TSTBENCH_SOURCES", str(tmp_path))
-    assert recorded("yelp") == EMBEDDED_SCORERS["yelp"]
+    direction = parse_direction("yelp/negative-to-positive")
+    for one in prepare(direction, EMBEDDED, ["acc", "ppl"]):
+        assert content(one) == EMBEDDED_SCORERS["yelp"][f"{one.card.role} {one.card.name}"]
     with pytest.raises(IntegrityError, match=r"train\.0"):
-        prepare(
-            parse_direction("yelp/negative-to-positive"),
-            EMBEDDED.with_scorers("classifier=linear@train"),
-            ["acc"],
-        )
+        prepare(direction, EMBEDDED.with_scorers("classifier=linear@train"), ["acc"])
 
 
 def test_the_split_that_was_asked_for_is_in_name_header_and_signature(own_copy):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from local_chat import make_chat_model
 
 import tstbench
 from tstbench.datasets_scripts import mini
@@ -67,14 +68,14 @@ def home(tmp_path_factory):
     return tmp_path_factory.mktemp("home")
 
 
-def command(home, *arguments):
+def command(home, *arguments, code=0):
     done = subprocess.run(
         [sys.executable, "-m", "tstbench", *map(str, arguments)],
         env={**os.environ, "TSTBENCH_HOME": str(home), "COLUMNS": "80"},
         capture_output=True,
         text=True,
     )
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == code, done.stderr
     return done
 
 
@@ -153,3 +154,28 @@ def test_perplexity_is_by_transformers_own_loss(home, monkeypatch):
     found = compute(["lm_ppl"], predictions=POSITIVE, profile="lm")
     assert found["lm_ppl"] == pytest.approx(np.exp(total / count), rel=1e-3)
     assert "|causal_lm:SmolLM2-135M-Instruct.Q4_1#" in found["details"]["lm_ppl"]["signature"]
+
+
+def test_its_adapter_is_learned_in_4_bits_and_fits_no_other_model(home, tmp_path):
+    pytest.importorskip("bitsandbytes")
+    direction, lora = "mini/negative-to-positive", tmp_path / "lora"
+    one_step = ("--batch-size", 2, "--micro-batch", 2, "--hold-out", 2, "--epochs", 0.001)
+    how = ("--preset", "tiny", "--base", SMALL_LM, "--quantization", "4bit", "--device", "cpu")
+    command(home, "train", "llama-lora", "--direction", direction, *how, *one_step, "--out", lora)
+    curve = [json.loads(line) for line in (lora / "curve.jsonl").read_text().splitlines()]
+    assert [row["step"] for row in curve if "adapter/loss" in row] == [1]
+    assert 0 < curve[-1]["validation/loss"] < 6  # a model that knows nothing has 10.8
+    identity = json.loads((lora / "base.json").read_text())
+    assert identity["name"] == "SmolLM2-135M-Instruct.Q4_1"
+    make_chat_model(tmp_path / "other", POSITIVE)
+    how = (
+        "--generation",
+        f"base={tmp_path / 'other'}",
+        "--device",
+        "cpu",
+        "--out",
+        tmp_path / "x.jsonl",
+    )
+    done = command(home, "transfer", lora, "--direction", direction, *how, code=2)
+    assert "this adapter belongs to SmolLM2-135M-Instruct.Q4_1" in done.stderr
+    assert "Traceback" not in done.stderr

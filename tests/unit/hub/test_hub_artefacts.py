@@ -76,7 +76,10 @@ def test_gyafc_is_refused(tmp_path, results):
         build_all(tmp_path / "hub", datasets=["gyafc_fr"])
     copy = read_results(results, DIRECTIONS[DIRECTION], "copy")
     keep(results, replace(copy, direction=DIRECTIONS["gyafc_fr/informal-to-formal"], scored=()))
-    build_all(tmp_path / "hub", datasets=[], results=results, only=["results"])
+    build_all(tmp_path / "hub", datasets=[], results=results, only=["results", "outputs"])
+    outputs = (tmp_path / "hub/datasets/tstbench/outputs/outputs.jsonl").read_text()
+    assert DIRECTION in outputs
+    assert "gyafc_fr" not in outputs
     built = tmp_path / "hub/datasets/tstbench/results"
     assert not (built / "gyafc_fr/informal-to-formal/copy/samples.jsonl").exists()
     assert (built / DIRECTION / "copy/samples.jsonl").exists()

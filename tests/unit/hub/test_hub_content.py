@@ -1,9 +1,11 @@
 """What a hub folder holds: every number in its column, and nothing that was not meant for it."""
 
 import json
+from dataclasses import replace
 
 import pyarrow.parquet as pq
 import pytest
+from classifier_toys import CARD as CLASSIFIER
 from hub_artefacts import JUDGED, metrics_folder
 from huggingface_hub import DatasetCard
 from own_data import write_manners
@@ -13,6 +15,7 @@ from tstbench.datasets_scripts.catalog import load_data
 from tstbench.datasets_scripts.judgments.schema import write_judgments
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError, MissingFileError
+from tstbench.metrics.scorers.artefacts import store
 from tstbench.pipelines.evaluate import evaluate, write_evaluation
 from tstbench.pipelines.hub.build import build, build_all, trained_scorers
 from tstbench.pipelines.hub.manifest import (
@@ -169,6 +172,12 @@ class TestWhatIsLeftOut:
         index.mkdir(parents=True)
         (index / "linear.json").write_text("not for others")
         assert trained_scorers() == {}
+
+    def test_a_scorer_whose_settings_name_licensed_data(self, tstbench_home, capsys):
+        card = replace(CLASSIFIER, settings={"meaning": ["gyafc_em-linear"]})
+        store(card, lambda folder: (folder / "model.safetensors").write_bytes(b"0"))
+        assert trained_scorers() == {}
+        assert "it learned from gyafc_em" in capsys.readouterr().err
 
     def test_the_family_of_a_metric_is_the_packages_and_not_the_spaces(self, tmp_path):
         folder = metrics_folder(tmp_path / "metrics")

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+from pathlib import Path
 
 import pytest
 from hub_artefacts import dataset_folder, metrics_folder
@@ -19,6 +20,7 @@ from tstbench.pipelines.hub.manifest import (
 FILES = {"README.md": b"# Card\n", "data/weights.bin": b"large, by name", "vocab.txt": b"a\r\n"}
 LATER = {"README.md": b"# Later\n", "vocab.txt": b"a\r\n", "new/config.json": b"{}"}
 TOY = "models/tstbench/toy"
+CHANGING = Path("/proc/sys/kernel/random/uuid")  # Linux: another content each time it is read
 
 
 def write(root, files, repo_id="tstbench/toy", kind="model", **options):
@@ -115,6 +117,12 @@ def test_a_folder_of_somebody_else_is_neither_found_nor_written_over(tmp_path):
     with pytest.raises(InputError, match="contains files that TSTBench did not write"):
         write(tmp_path, FILES)
     assert content(tmp_path / TOY) == {"README.md": b"# Mine\n"}
+
+
+@pytest.mark.skipif(not CHANGING.exists(), reason=f"there is no {CHANGING} here")
+def test_a_file_that_changes_while_it_is_copied_is_whole_all_the_same(tmp_path):
+    write(tmp_path, {**FILES, "vocab.txt": CHANGING})
+    find_repository(tmp_path, "model", "tstbench/toy").source("vocab.txt")
 
 
 def test_letters_of_any_script_are_letters_in_a_path(tmp_path):

@@ -92,11 +92,13 @@ def parse_direction(name: str) -> Direction:
     Raises:
         UnknownNameError: the message suggests the nearest direction, or lists the dataset's.
     """
-    if name in DIRECTIONS:
-        return DIRECTIONS[name]
     dataset = name.split("/")[0]
-    if dataset not in DATASETS:
+    corpus = _corpora().get(dataset)
+    if corpus is None:
         raise unknown_name("direction", name, DIRECTIONS)
+    for direction in corpus.facts.directions:
+        if direction.name == name:
+            return direction
     known = [d.name for d in directions_of(dataset)]
     if "/" not in name:
         raise UnknownNameError(

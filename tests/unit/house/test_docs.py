@@ -11,6 +11,7 @@ import pytest
 from docs_runner import run_page
 from places import ROOT
 from prepared import prepared_home
+from warm_start import warm_start
 
 from tstbench.datasets_scripts.catalog import REGISTERED
 
@@ -19,16 +20,26 @@ AT_ONCE = ("README.md", "docs/reproduction.md")  # the others are slow
 FETCHED = re.compile(r'<(?:script|link|img|iframe)\b[^>]*\b(?:src|href)="((?:https?:)?//[^"]+)"')
 
 
+@pytest.fixture(scope="module")
+def commands(tmp_path_factory):
+    """A folder with ``tstbench``, whose start takes no seconds."""
+    with warm_start(tmp_path_factory.mktemp("bin")) as folder:
+        yield folder
+
+
 @pytest.fixture
-def reader(tmp_path, tmp_path_factory, monkeypatch):
+def reader(request, tmp_path, tmp_path_factory, monkeypatch):
     """The machine of somebody who follows a page: mini's scorers are trained, no index is asked."""
+    places = [Path(sys.executable).parent, "/usr/bin", "/bin"]
+    if request.node.get_closest_marker("slow"):  # pages whose commands import torch
+        places.insert(0, request.getfixturevalue("commands"))
     site = tmp_path / "site-packages"  # what a page installs with pip goes here
     paths = filter(None, (str(site), str(tmp_path / "page"), os.environ.get("PYTHONPATH")))
     environment = {
         "COLUMNS": "100",
         "HF_HOME": str(tmp_path / "huggingface"),
         "HF_HUB_OFFLINE": "1",
-        "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
+        "PATH": os.pathsep.join(map(str, places)),
         "PIP_NO_BUILD_ISOLATION": "0",  # pip means: none
         "PIP_NO_DEPS": "1",
         "PIP_NO_INDEX": "1",

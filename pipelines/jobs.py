@@ -25,6 +25,7 @@ from ..metrics.registry import metric_facts
 from ..metrics.scorers.artefacts import SCORERS, Artefact
 from ..metrics.scorers.profile import Scorers
 from ..talk import say
+from ..trainers.load import FoundSystem
 from ..trainers.prompted import Chat
 from ..trainers.system_card import SYSTEM_STORE
 from .evaluate import Evaluated, cohort, evaluate, inputs_of, recipes_of
@@ -168,6 +169,8 @@ class Workplace:
         self.evaluated: dict[str, dict[int, Evaluated]] = {}
         self._made: dict[str, list[Artefact]] = {}  # scorers, by direction
         self._checked: dict[tuple[str, str], Answers] = {}
+        # By identity. The store finds, by its recipe, only what was trained last under a name.
+        self._trained: dict[str, FoundSystem] = {}
         self._training = lru_cache(2)(load_training)
         self._scorers = lru_cache(1)(self._scorers_of)
         self._cohort = lru_cache(1)(self._cohort_of)
@@ -348,10 +351,10 @@ class Workplace:
             for name, one in self._checked.items()
             if one.found is None or one.found.identity != found.identity
         }
-        if SYSTEM_STORE.find_recipe(found.card) is not None:
-            return False
-        found.open(cell.device)
-        return True
+        there = SYSTEM_STORE.find_recipe(found.card)
+        stored = there or found.open(cell.device)
+        self._trained[found.identity] = FoundSystem(stored.card, found.identity, lambda _: stored)
+        return there is None
 
     def _transfer(self, job: Job) -> bool:
         missing = not self._is_written(job)
@@ -384,8 +387,11 @@ class Workplace:
         """A job's cell, checked again if its system was trained since."""
         if job.cell is None:
             raise ValueError(f"{job.id} is not about a system")
-        there = self._checked.get((job.cell.direction, job.system))
-        return there or self.check(job.cell)
+        answers = self._checked.get((job.cell.direction, job.system)) or self.check(job.cell)
+        trained = self._trained.get(answers.found.identity) if answers.found else None
+        if trained is None or not isinstance(job.cell, SystemCell):
+            return answers
+        return self.check(replace(job.cell, stored=trained))
 
     def _scorers_of(self, direction: str) -> Scorers:
         if direction not in self._made:  # another process prepared: what cannot be is found again

@@ -95,6 +95,7 @@ def test_the_sweeps_of_mir_et_al_run_on_mini(tmp_path, capsys):
     (tmp_path / "mir.toml").write_text(re.sub("(?=^info)", 'preset = "tiny"\n', text, flags=re.M))
     code, _, err = command_line(capsys, "run", tmp_path / "mir.toml")
     assert code == 0, err
+    assert len(re.findall("^training ", err, re.M)) == 5 + 3 + 1, err
     folder = tmp_path / "mir" / "predictions" / DIRECTION
     names = sorted(file.stem for file in folder.glob("*.jsonl"))
     assert len(names) == 5 + 3 + 4

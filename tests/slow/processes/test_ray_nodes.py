@@ -12,7 +12,7 @@ import pytest
 from prepared import BACK, DIRECTION
 from ray_nodes import ray_nodes
 
-EVERY = float(os.environ.get("TSTBENCH_KILL_EVERY", "8"))  # seconds
+EVERY = float(os.environ.get("TSTBENCH_KILL_EVERY", "6"))  # seconds
 ROUNDS = int(os.environ.get("TSTBENCH_KILL_ROUNDS", "4"))  # of training, for longer jobs
 SUITE = f"""
 metrics = ["acc", "bleu", "ppl"]

@@ -30,8 +30,8 @@ class Context:
 _CANNOT = r"i\ (?:can(?:['’]t|not|\ not)|won['’]t|am\ (?:unable|not\ able)\ to)"
 _UNABLE = rf"(?:{_CANNOT}|i['’]m\ (?:unable|not\ able)\ to)"
 _THE_TASK = (
-    r"(?:assist|help(?!\ but)|comply|fulfill?|rewrite|provide|generate|create|produce|complete"
-    r"|process|continue\ with|do\ (?:that|this))"
+    r"(?:assist|help(?!\ but)|comply|fulfill?|rewrite|translate|provide|generate|create|produce"
+    r"|complete|process|continue\ with|do\ (?:that|this))"
 )
 # Without an apology these must say that it is the request: reviews, too, say what people cannot do.
 _THIS = r"(?:that|this|your|such|the)"
@@ -91,14 +91,14 @@ def thinking_v1(text: str, about: Context) -> str:  # noqa: ARG001 - as all rule
     return _THINKING.sub("", text)
 
 
-def refusal_v1(text: str, about: Context) -> str:
+def refusal_v2(text: str, about: Context) -> str:
     """An answer that refuses the task is no rewrite: it becomes empty.
 
-    >>> refusal_v1("I'm sorry, but I can't assist with that.", Context("the food was bad ."))
+    >>> refusal_v2("I'm sorry, but I can't assist with that.", Context("the food was bad ."))
     ''
-    >>> refusal_v1("I'm sorry to say the food was bad.", Context("the food was bad ."))
+    >>> refusal_v2("I'm sorry to say the food was bad.", Context("the food was bad ."))
     "I'm sorry to say the food was bad."
-    >>> refusal_v1("I can't help but love this place.", Context("i hate this place ."))
+    >>> refusal_v2("I can't help but love this place.", Context("i hate this place ."))
     "I can't help but love this place."
     """
     return "" if _REFUSALS.match(text) and not _REFUSALS.match(about.source) else text
@@ -204,7 +204,7 @@ Rule = Callable[[str, Context], str]
 # In the order in which they are applied.
 RULES: Mapping[str, Rule] = {
     "thinking-v1": thinking_v1,
-    "refusal-v1": refusal_v1,
+    "refusal-v2": refusal_v2,
     "fence-v1": fence_v1,
     "preface-v1": preface_v1,
     "label-v3": label_v3,

@@ -213,7 +213,7 @@ def test_what_is_no_rewrite_is_counted_and_empty():
         found = ask(server, list(said))
     assert found == ["", "", "", "fine ."]
     rules = [one.aside.get("rules") for one in found]
-    assert rules == [["empty"], ["refusal-v1", "empty"], ["empty"], None]
+    assert rules == [["empty"], ["refusal-v2", "empty"], ["empty"], None]
     filtered = (400, error("The response was filtered", "content_filter"))
     with serving(error=filtered) as server:
         (one,) = ask(server, ["e"])

@@ -246,16 +246,17 @@ NEGATIVE = Context("the food was never good .", ("negative", "positive"))
         ("Output: so good .", "so good .", ["label-v3"]),
         ("**Positive sentence:** so good .", "so good .", ["label-v3"]),
         ("So good.\n\nI kept the rest.", "So good.", ["first-line-v3"]),
-        ("I'm sorry, but I can't assist with that request.", "", ["refusal-v1"]),
-        ("As an AI language model, I do not eat.", "", ["refusal-v1"]),
+        ("I'm sorry, but I can't assist with that request.", "", ["refusal-v2"]),
+        ("As an AI language model, I do not eat.", "", ["refusal-v2"]),
         ("I can't recommend this place enough!", "I can't recommend this place enough!", []),
         ("Sure, the food was", "Sure, the food was", []),
         ("Great, friendly service.", "Great, friendly service.", []),
         ("Sure, here you go: so good .", "so good .", ["preface-v1"]),
         ("The rewritten sentence is: the food was good.", "the food was good.", ["preface-v1"]),
         ("<think>turn it\nround</think>\n\nSo good.", "So good.", ["thinking-v1"]),
-        ("I apologize, but I cannot fulfill this request.", "", ["refusal-v1"]),
-        ("Unfortunately, I can't assist with that.", "", ["refusal-v1"]),
+        ("I'm sorry, but I'm unable to translate the sentence.", "", ["refusal-v2"]),  # SmolLM2
+        ("I apologize, but I cannot fulfill this request.", "", ["refusal-v2"]),
+        ("Unfortunately, I can't assist with that.", "", ["refusal-v2"]),
         ("I can't help but love this place.", "I can't help but love this place.", []),
         ("I won't complete my order here.", "I won't complete my order here.", []),
         ("", "", []),
@@ -305,7 +306,7 @@ def test_what_the_source_has_too_stays():
 
 
 def test_rules_are_applied_in_one_order():
-    assert rule_names(["quotes-v2", "refusal-v1"]) == ("refusal-v1", "quotes-v2")
+    assert rule_names(["quotes-v2", "refusal-v2"]) == ("refusal-v2", "quotes-v2")
     assert rule_names(["none"]) == ()
 
 

@@ -1,6 +1,5 @@
 """Shared fixtures. The environment is set before any Hub library is imported."""
 
-import gc
 import os
 import random
 import signal
@@ -62,16 +61,6 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.realdata)
         if item.path.relative_to(TESTS).parts[0] in ("integration", "slow"):
             item.add_marker(pytest.mark.slow)
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_collection():
-    """What is imported and collected stays: to look for garbage in it takes seconds a worker."""
-    gc.disable()
-    try:
-        return (yield)
-    finally:
-        gc.enable()
 
 
 class _Entries:

@@ -86,7 +86,7 @@ class StyleTransferMetric(evaluate.Metric):
         ]
         own += [field.name for field in fields(families()[self.family].options)]
         texts = {"predictions", *_NEEDED}
-        return tuple(name for name in own if name != "options" and name not in texts)
+        return tuple(n for n in dict.fromkeys(own) if n != "options" and n not in texts)
 
     def _compute(
         self, *, predictions: Any, sources: Any = None, references: Any = None, **options: Any

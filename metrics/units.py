@@ -29,7 +29,7 @@ class Unit:
 UNITS: dict[str, Unit] = {
     "percent": Unit(1, "%"),
     "fraction": Unit(3, f"0{DASH}1"),
-    "perplexity": Unit(1, "per word", narrow_from=1000),
+    "perplexity": Unit(1, "per token", narrow_from=1000),
     "number": Unit(2, ""),
 }
 _SCALE_DECIMALS = 2

@@ -55,7 +55,8 @@ def _portable(value: str) -> str:
     if path.is_dir():
         return portable_folder(path, path.resolve().name)
     if path.is_file():
-        return f"{path.name}@{file_digest(path)}"
+        learned = ",".join(_datasets_of(path.parent) if path.suffix == ".gguf" else ())
+        return f"{path.name}@{file_digest(path)}{'|' * bool(learned)}{learned}"
     return value
 
 

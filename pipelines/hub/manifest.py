@@ -28,7 +28,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, ValidationError
 
 from ...errors import InputError, IntegrityError, MissingFileError
-from ...files import atomic_folder, file_state, in_names, lock, write_bytes
+from ...files import atomic_folder, file_state, in_names, lock, restore, write_bytes
 from ...records import Strict
 from ..report import Sha256
 from .eval_results import FOLDER
@@ -117,7 +117,8 @@ class Repository:
             IntegrityError: it is missing, or not what was built.
         """
         place = self.path / path
-        if path != MANIFEST and not _is_whole(place, self.manifest().files[path]):
+        file = self.manifest().files.get(path)
+        if path != MANIFEST and not (file and _is_whole(place, file)):
             state = "damaged: its SHA-256 is another one" if place.exists() else "missing"
             raise IntegrityError(
                 f"{self.path}: {path} is {state}. Write it again with `tstbench hub build`"
@@ -199,7 +200,7 @@ def write_repository(
     manifest = Manifest(builder=builder, tags=tags, files=wanted)
     with lock(root, "hub", inside=True):
         if not repository._holds(manifest):
-            with atomic_folder(repository.path, ours=_is_built) as new:
+            with atomic_folder(repository.path, ours=_is_ours) as new:
                 for path, content in files.items():
                     _copy(content, new / path)
                 kept = {path: _described(new / path) for path in files}  # of what it is by now
@@ -210,6 +211,16 @@ def write_repository(
 
 def _is_built(folder: Path) -> bool:
     return (folder / MANIFEST).is_file()
+
+
+def _is_ours(folder: Path) -> bool:
+    """Whether a folder has nothing but what its manifest names: a clone of it has more."""
+    try:
+        named = {MANIFEST, *_read(folder / MANIFEST, file_state(folder / MANIFEST)).files}
+    except (IntegrityError, OSError):
+        return False
+    files = (path for path in folder.rglob("*") if not path.is_dir())
+    return all(path.relative_to(folder).as_posix() in named for path in files)
 
 
 def _copy(content: Path | bytes, target: Path) -> None:
@@ -278,6 +289,7 @@ def find_repository(root: Path, kind: str, repo_id: str) -> Repository | None:
     if kind not in KINDS or len(parts) != 2 or not all(_NAME.fullmatch(part) for part in parts):
         return None
     repository = Repository(root, kind, repo_id)
+    restore(repository.path)
     return repository if _is_built(repository.path) else None
 
 
@@ -291,6 +303,8 @@ def list_repositories(root: Path) -> list[Repository]:
         raise MissingFileError(f"no hub folder at {root}: create one with `tstbench hub build`")
     found = []
     for kind in KINDS:
+        for old in (root / f"{kind}s").glob("*/.*.tstbench-old"):  # its writer was killed
+            restore(old.with_name(old.name[1:].removesuffix(".tstbench-old")))
         for path in sorted((root / f"{kind}s").glob("*/*")):
             repository = find_repository(root, kind, f"{path.parent.name}/{path.name}")
             if repository:
@@ -320,6 +334,8 @@ def link_local_names(root: Path | str) -> Path:
                 link.unlink()
         for repo_id, repository in wanted.items():
             link = view / repo_id
+            if link.exists():
+                raise InputError(f"{link} is no link: delete {view}, and it is made again")
             link.parent.mkdir(parents=True, exist_ok=True)
             link.symlink_to(os.path.relpath(repository.path, link.parent))
     return view

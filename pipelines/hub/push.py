@@ -261,10 +261,14 @@ def _compare(api: HfApi, repository: Repository, repo_id: str) -> tuple[Plan, st
     manifest = repository.manifest()
     plan = Plan(repository.kind, repo_id, create=False)
     try:
-        head = api.repo_info(repo_id, repo_type=repository.kind).sha
+        info = api.repo_info(repo_id, repo_type=repository.kind)
     except RepositoryNotFoundError:
         return replace(plan, create=True, added=tuple(manifest.files), tags=manifest.tags), None
-    there, here = _files_on_hub(api, plan, head), manifest.files
+    head, here = info.sha, manifest.files
+    left = {
+        file.rfilename for file in getattr(info, "siblings", None) or ()
+    }  # somebody may have deleted others
+    there = {path: file for path, file in _files_on_hub(api, plan, head).items() if path in left}
     plan = replace(
         plan,
         added=tuple(path for path in here if path not in there),

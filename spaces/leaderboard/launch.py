@@ -6,10 +6,9 @@ from collections.abc import Collection, Sequence
 from functools import partial
 from pathlib import Path
 
-from ...datasets_scripts.catalog import DIRECTIONS
+from ...datasets_scripts.catalog import DATASETS, DIRECTIONS
 from ...errors import require
 from ...hosts import Hosts
-from ...pipelines.hub.licensed import LICENSED
 from ...talk import say
 from ..web import KnownHosts, Running, free_port
 from .data import Results, fetch_results
@@ -60,8 +59,8 @@ def launch(
     public = bool(allowed_hosts) or host not in ("localhost", "127.0.0.1", "::1")
     board = Results(folder, read_reported(reported) if reported else None, public=public)
     board.read_behind()
-    held = {path.name for path in folder.iterdir()}
-    if public and (licensed := sorted(held & set(LICENSED))):
+    held = (DATASETS.get(path.name) for path in folder.iterdir())
+    if public and (licensed := sorted(facts.name for facts in held if facts and facts.licensed)):
         say(
             f"warning: {folder} has results of {', '.join(licensed)}, which is licensed, and other "
             "machines can reach this page: it shows scores without sentences"

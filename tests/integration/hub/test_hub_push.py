@@ -155,6 +155,16 @@ def test_files_of_others_are_left_alone(hub, results):
     assert repo.files["scores.jsonl"] == b""
 
 
+def test_a_file_that_somebody_deleted_is_sent_again(hub, results):
+    push(results, token=TOKEN, endpoint=hub.url)
+    repo = hub.repos["dataset", "tstbench/results"]
+    path = next(path for path in RESULTS if path != "README.md")
+    repo.commit({name: said for name, said in repo.files.items() if name != path}, "tidy")
+    (plan,) = push(results, token=TOKEN, endpoint=hub.url)
+    assert (plan.added, plan.changed, plan.deleted) == ((path,), (), ())
+    assert path in repo.files
+
+
 def test_another_namespace_and_private(hub, root):
     push(root, namespace="somebody", private=True, token=TOKEN, endpoint=hub.url)
     assert {key[1] for key in hub.repos} == {

@@ -91,7 +91,7 @@ def test_what_is_not_as_it_was_built_is_not_read_and_is_written_again(tmp_path, 
         os.utime(file, ns=(state.st_atime_ns, state.st_mtime_ns))
     with pytest.raises(IntegrityError, match=f"{name} is (damaged|missing).*hub build"):
         [repository.source(path) for path in repository.manifest().files]
-    if (name, change) == (".tstbench.json", "missing"):
+    if name == ".tstbench.json":
         with pytest.raises(InputError, match="contains files that TSTBench did not write"):
             write(tmp_path, FILES)
         return
@@ -108,6 +108,26 @@ def test_a_manifest_leads_to_its_own_folder_only(tmp_path, path):
     place.write_text(json.dumps(manifest))
     with pytest.raises(IntegrityError, match=r"\.tstbench\.json is damaged"):
         find_repository(tmp_path, "model", "tstbench/toy").manifest()
+
+
+def test_a_file_that_no_manifest_names_keeps_its_folder(tmp_path):
+    write(tmp_path, FILES)
+    (tmp_path / TOY / "NOTES.txt").write_text("mine")
+    with pytest.raises(InputError, match="contains files that TSTBench did not write"):
+        write(tmp_path, LATER)
+    assert content(tmp_path / TOY) == {**FILES, "NOTES.txt": b"mine"}
+
+
+def test_a_folder_that_a_killed_writer_moved_away_is_found(tmp_path):
+    commit = write(tmp_path, FILES)
+    (tmp_path / TOY).rename((tmp_path / TOY).with_name(".toy.tstbench-old"))
+    assert [one.commit for one in list_repositories(tmp_path)] == [commit]
+
+
+def test_a_file_that_the_manifest_lacks_is_missing(tmp_path):
+    write(tmp_path, FILES)
+    with pytest.raises(IntegrityError, match=r"other\.md is missing"):
+        find_repository(tmp_path, "model", "tstbench/toy").source("other.md")
 
 
 def test_a_folder_of_somebody_else_is_neither_found_nor_written_over(tmp_path):

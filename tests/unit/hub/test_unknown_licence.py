@@ -1,5 +1,7 @@
 """Sentences of data that nobody registered have no known licence: they are not published."""
 
+from dataclasses import replace
+
 import pyarrow.parquet as pq
 import pytest
 from hub_artefacts import JUDGED
@@ -55,7 +57,20 @@ def test_results_of_unknown_data_are_left_out_and_those_of_described_data_are_no
     assert not (published / "results/manners").exists()
 
 
-@pytest.mark.parametrize("kept", ["source", "output"])
+def test_texts_of_another_packages_licensed_dataset_stay(results, tmp_path, capsys, manners):
+    scored(capsys, results, "manners/rude-to-polite", "--data", manners)
+    corpus = catalog.REGISTERED["manners"]
+    facts = replace(corpus.facts, licensed=True)
+    catalog.REGISTERED["manners"] = replace(corpus, facts=facts)
+    build = ("hub", "build", tmp_path / "hub", "--results", results, "--datasets")
+    assert command_line(capsys, *build, "--only", "results", "outputs")[0] == 0
+    published = tmp_path / "hub/datasets/tstbench"
+    assert (published / "results/manners/rude-to-polite/copy/report.json").is_file()
+    assert not (published / "results/manners/rude-to-polite/copy/samples.jsonl").exists()
+    assert "manners" not in (published / "outputs/outputs.jsonl").read_text()
+
+
+@pytest.mark.parametrize("kept", ["source", "output", "note"])
 def test_judgments_of_unknown_data_are_published_without_texts_only(
     kept, tmp_path, capsys, manners
 ):

@@ -304,7 +304,10 @@ def test_it_learns_pairs_and_its_folder_is_a_checkpoint_to_go_on_from(tmp_path):
     # The folder is also an ordinary checkpoint, to go on from.
     base = Seq2Seq.pretrained(str(tmp_path / "m"))
     assert torch.equal(base.model.lm_head.weight, system.bart.model.lm_head.weight)
+    (tmp_path / "m" / "small.gguf").write_bytes(b"GGUF")
+    file = portable({"base": str(tmp_path / "m" / "small.gguf")}, ("base",))
     named = portable({"base": str(tmp_path / "m")}, ("base",))
+    assert file["base"].partition("|")[2] == named["base"].partition("|")[2] != ""
     assert re.fullmatch(r"m@[0-9a-f]{64}\|mini", named["base"])
 
 

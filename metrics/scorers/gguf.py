@@ -50,7 +50,7 @@ def language_model_folder(spec: str, hashed: tuple[str, ...]) -> tuple[Path, str
 
 
 def gguf_file(spec: str) -> Path | None:
-    """The GGUF file that is meant, of the small model that in its package; ``None``: there is none.
+    """The GGUF file that is meant, or that of the small model in its package; ``None``: there is none.
 
     Raises:
         MissingScorerError: a file that ends in ``.gguf`` is not there.

@@ -194,7 +194,7 @@ def _private(names: Iterable[str]) -> str | None:
 def _behind(settings: Mapping[str, Any]) -> list[str]:
     """The datasets behind a model's base, and licensed ones that its settings name."""
     named = ["gyafc"] if "gyafc" in json.dumps(settings).lower() else []
-    return [*named, *base_datasets(settings)]
+    return [*base_datasets(settings), *named]
 
 
 def trained_systems() -> dict[str, Path]:

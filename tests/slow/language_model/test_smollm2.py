@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -15,6 +16,7 @@ import tstbench
 from tstbench.datasets_scripts import mini
 from tstbench.datasets_scripts.catalog import load_data
 from tstbench.metrics.module import compute
+from tstbench.metrics.scorers import causal_lm
 from tstbench.metrics.scorers.causal_lm import CausalLm, load_language_model
 from tstbench.metrics.scorers.device import HERE
 from tstbench.metrics.scorers.gguf import SMALL_LM
@@ -107,6 +109,8 @@ def test_a_first_table_has_people_above_copies_and_tricks(home, data, tmp_path):
 def test_a_text_in_lower_case_is_read_once_for_style_and_fluency(home, data, monkeypatch):
     monkeypatch.setenv("TSTBENCH_HOME", str(home))
     monkeypatch.setattr(CausalLm, "_score", lambda *_: pytest.fail("read again"))
+    # Nothing that is made of this class is kept for other tests.
+    monkeypatch.setattr(causal_lm, "_loaded", lru_cache(causal_lm._loaded.__wrapped__))
     sources = tstbench.load_test_set(DIRECTION).sources
     outputs = [f"{source.rstrip(' .')} indeed ." for source in sources]
     scores = tstbench.evaluate(

@@ -8,12 +8,16 @@ this one, imported only when it is called, so that ``--help`` answers at once.
 
 from __future__ import annotations
 
+import _thread
 import argparse
 import errno
 import io
 import os
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from itertools import groupby
 from textwrap import fill
@@ -72,6 +76,31 @@ GROUPS = {
 COMMANDS = {name: text for group in GROUPS.values() for name, text in group.items()}
 
 
+def _interrupt_again() -> None:
+    if hasattr(signal, "pthread_kill"):  # which also ends a sleep
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+    else:
+        _thread.interrupt_main()
+
+
+@contextmanager
+def _interrupts_come_again() -> Iterator[None]:
+    """Ctrl-C in a ``__del__``, such as of a regular expression's parts, is dropped by Python."""
+    before = sys.unraisablehook
+
+    def hook(dropped: sys.UnraisableHookArgs) -> None:
+        if isinstance(dropped.exc_value, KeyboardInterrupt):
+            threading.Timer(0.01, _interrupt_again).start()
+        else:
+            before(dropped)
+
+    sys.unraisablehook = hook
+    try:
+        yield
+    finally:
+        sys.unraisablehook = before
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
@@ -81,7 +110,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             data = stream is sys.stdout and not stream.isatty()
             stream.reconfigure(encoding="utf-8" if data else None, errors="backslashreplace")
     try:
-        return _run(arguments)
+        with _interrupts_come_again():
+            return _run(arguments)
     except TSTBenchError as error:
         say(f"tstbench: {error}")
         return 1 if isinstance(error, IncompleteError) else 2

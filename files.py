@@ -29,8 +29,8 @@ from typing import Any, BinaryIO
 
 from filelock import FileLock, Timeout
 
+from .console import say
 from .errors import ELSEWHERE, InputError, MissingFileError, UnwritableError, naming
-from .talk import say
 
 if os.path.expanduser("~") == "~":  # noqa: PTH111 - no HOME, no such user: nltk fails when imported
     os.environ["HOME"] = os.environ.get("TSTBENCH_HOME") or os.environ.get("XDG_CACHE_HOME") or "/"

@@ -17,7 +17,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from ipaddress import ip_address
 
-from .talk import printable
+from .console import printable
 
 ANY = "*"
 STATUS = 421  # Misdirected Request, RFC 9110, section 15.5.20

@@ -14,7 +14,7 @@ from functools import cache
 from importlib.metadata import entry_points
 from typing import Any, Literal
 
-from .talk import say
+from .console import say
 
 Group = Literal["tstbench.metrics", "tstbench.scorers", "tstbench.systems", "tstbench.datasets"]
 

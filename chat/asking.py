@@ -15,9 +15,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..console import say
 from ..errors import InputError, ServerError
 from ..files import lock, read_text, write_json
-from ..talk import say
 from .answers import Answers, Call, Reply, answers_folder, texts_of
 from .bounded import TooMuchError, bounded_client
 from .budget import Budget

@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ..talk import say
+from ..console import say
 from .judgments import add_layout_arguments, read_layout, read_studies
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from ..talk import say, show
+from ..console import say, show
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

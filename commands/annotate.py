@@ -15,7 +15,7 @@ import argparse
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from ..talk import say
+from ..console import say
 from .parser import add_address
 
 

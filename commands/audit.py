@@ -26,7 +26,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..talk import show, show_data, shown
+from ..console import show, show_data, shown
 
 if TYPE_CHECKING:
     from ..pipelines.audit.audit import Audit

@@ -19,7 +19,7 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..talk import ask, say
+from ..console import ask, say
 
 if TYPE_CHECKING:
     from ..pipelines.cache import Entry

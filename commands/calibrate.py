@@ -18,7 +18,7 @@ import argparse
 from collections.abc import Iterable
 from pathlib import Path
 
-from ..talk import say, show
+from ..console import say, show
 from .judgments import add_layout_arguments, read_layout, read_studies
 from .scoring import add_scoring_arguments, read_scoring
 

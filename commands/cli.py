@@ -22,8 +22,8 @@ from importlib import import_module
 from itertools import groupby
 from textwrap import fill
 
+from ..console import say
 from ..errors import ELSEWHERE, NO_ROOM, IncompleteError, TSTBenchError, unknown_name
-from ..talk import say
 from ..version import __version__
 from .parser import Parser
 

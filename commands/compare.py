@@ -19,7 +19,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..talk import say
+from ..console import say
 
 if TYPE_CHECKING:
     from ..pipelines.comparison import Comparison, Result

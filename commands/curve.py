@@ -15,7 +15,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from ..talk import say
+from ..console import say
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

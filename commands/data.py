@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import argparse
 
-from ..talk import say
+from ..console import say
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

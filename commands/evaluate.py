@@ -16,7 +16,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..talk import say
+from ..console import say
 from .scoring import add_scoring_arguments, read_scoring
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..talk import say, show, show_data
+from ..console import say, show, show_data
 from .parser import add_address
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..talk import say
+from ..console import say
 
 if TYPE_CHECKING:
     from ..datasets_scripts.judgments.own import Layout

@@ -21,8 +21,8 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
+from ..console import say, show, show_data
 from ..files import home
-from ..talk import say, show, show_data
 from .judgments import add_layout_arguments, read_layout, read_studies
 from .scoring import add_scoring_arguments, read_scoring
 

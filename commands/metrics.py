@@ -10,10 +10,10 @@ from __future__ import annotations
 import argparse
 import sys
 
+from ..console import say
 from ..metrics.registry import METRICS
 from ..pipelines.meta.in_words import DOUBT, WHAT, one_line, short
 from ..pipelines.tables import print_rows
-from ..talk import say
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from ..talk import printable
+from ..console import printable
 
 _LAST_PORT = 2**16 - 1
 _EMPTY = "the path is empty; the current folder is '.'"

@@ -18,7 +18,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from ..talk import say
+from ..console import say
 
 LISTS = ("directions", "metrics", "systems")
 

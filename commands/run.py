@@ -24,8 +24,8 @@ from __future__ import annotations
 
 import argparse
 
+from ..console import say, show
 from ..errors import InputError
-from ..talk import say, show
 from .flags import add_yes
 from .scoring import add_batch_size
 

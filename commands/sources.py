@@ -16,8 +16,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from ..console import say, show_data
 from ..errors import InputError
-from ..talk import say, show_data
 
 if TYPE_CHECKING:
     from ..datasets_scripts.load import TestSet

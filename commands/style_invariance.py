@@ -19,7 +19,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from ..talk import say, show
+from ..console import say, show
 
 _SENTENCES = 1000
 _POINTS = 150

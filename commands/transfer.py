@@ -20,7 +20,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..talk import say, show_data
+from ..console import say, show_data
 from ..trainers.prompting.settings import ChatSettings
 from .flags import add_flags, add_yes
 

@@ -17,9 +17,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import TypeVar
 
+from ..console import say
 from ..errors import InputError, TSTBenchError, UnknownNameError, unknown_name
 from ..plugins import outside
-from ..talk import say
 from .corpus import Corpus
 from .directions import NAME, DatasetFacts, Direction
 from .own import read_data

@@ -17,9 +17,9 @@ from functools import cache
 from pathlib import Path
 from typing import ClassVar
 
+from ..console import progress
 from ..errors import IntegrityError, MissingFileError, unknown_name
 from ..files import file_state, git_blob_id, home, lock, read_lines, write_bytes
-from ..talk import progress
 from .cleaning import is_blank
 from .licensed_copies import remember
 

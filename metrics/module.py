@@ -18,10 +18,10 @@ import datasets
 import evaluate
 
 from ..citation import BIBTEX
+from ..console import say
 from ..datasets_scripts.catalog import DATASETS, as_direction, language_of
 from ..datasets_scripts.directions import Direction
 from ..errors import InputError, MissingScorerError
-from ..talk import say
 from .contract import Cohort
 from .inputs import check_inputs
 from .measure import measure

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
 
+from ..console import say
 from ..errors import InputError, unknown_name
 from ..plugins import outside
-from ..talk import say
 from .contract import Family
 from .facts import MetricFacts
 from .signature import Signature

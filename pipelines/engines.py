@@ -21,11 +21,11 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any, Protocol, Self
 
+from ..console import say
 from ..datasets_scripts import catalog
 from ..datasets_scripts.catalog import parse_direction
 from ..errors import InputError, TSTBenchError, require
 from ..files import home, write_text
-from ..talk import say
 from ..trainers.load import ask_if_long
 from ..trainers.train import system_config
 from .jobs import Job, Outcome, Work, Workplace

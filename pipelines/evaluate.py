@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 
 from ..chat.estimate import Estimate
+from ..console import progress, say
 from ..datasets_scripts.catalog import dataset_facts
 from ..datasets_scripts.load import TestSet
 from ..errors import InputError
@@ -26,7 +27,6 @@ from ..metrics.scorers.profile import Profile, Scorers
 from ..metrics.scorers.roles import roles
 from ..metrics.signature import Signature, column_of
 from ..metrics.statistics import Interval
-from ..talk import progress, say
 from .bounds import is_reference
 from .growth import Scored, SystemResults, keep, merged, read_results
 from .output_checks import own_reference, warn

@@ -19,12 +19,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ..console import say
 from ..datasets_scripts.directions import Direction
 from ..errors import InputError, TSTBenchError
 from ..files import atomic_folder, lock_if_writable, restore, write_bytes, write_text
 from ..metrics.registry import METRICS
 from ..metrics.signature import Signature, column_of
-from ..talk import say
 from ..version import __version__
 from .history import HISTORY_FILE, earlier, history_content
 from .ranking import Bootstrapped

@@ -15,6 +15,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Literal
 
+from ..console import say
 from ..datasets_scripts.catalog import parse_direction
 from ..datasets_scripts.load import TestSet, load_test_set
 from ..datasets_scripts.training import load_training
@@ -24,7 +25,6 @@ from ..metrics.measure import plan, roles_needed
 from ..metrics.registry import metric_facts
 from ..metrics.scorers.artefacts import SCORERS, Artefact
 from ..metrics.scorers.profile import Scorers
-from ..talk import say
 from ..trainers.load import FoundSystem
 from ..trainers.prompted import Chat
 from ..trainers.system_card import SYSTEM_STORE

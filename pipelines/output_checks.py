@@ -35,6 +35,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from ..console import say
 from ..datasets_scripts.catalog import CORPORA, language_of
 from ..datasets_scripts.cleaning import is_blank, match_key
 from ..datasets_scripts.directions import Direction
@@ -43,7 +44,6 @@ from ..datasets_scripts.line_order import LineOrder, Rewrites, words
 from ..datasets_scripts.load import TestSet, load_test_set
 from ..datasets_scripts.suspicious_form import Suspicion, form_faults, quote
 from ..errors import TSTBenchError
-from ..talk import say
 from .outputs import Outputs
 from .report import Report, SystemInfo, is_bound_name
 from .report_files import read_report

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from ..console import printable
 from ..datasets_scripts.cleaning import is_blank, match_key
 from ..datasets_scripts.load import TestSet
 from ..datasets_scripts.suspicious_form import check_no_records, is_header
@@ -21,7 +22,6 @@ from ..datasets_scripts.tables import read_records
 from ..errors import InputError, MissingFileError
 from ..files import check_file, read_lines, read_text
 from ..metrics.inputs import prediction_fault
-from ..talk import printable
 from ..untrusted import read_json, read_json_lines
 from .report import NAME_PATTERN, predictions_sha256
 from .results import check_names

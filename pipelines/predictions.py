@@ -21,11 +21,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue, ValidationError
 
+from ..console import say
 from ..datasets_scripts.load import TestSet
 from ..errors import InputError, TSTBenchError, naming
 from ..files import lock, write_json
 from ..records import Strict
-from ..talk import say
 from ..trainers.postprocess import post_processed
 from ..trainers.system import Answer
 from ..untrusted import parse_json, read_json

@@ -14,6 +14,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..console import say
 from ..datasets_scripts.catalog import OUR_DATASETS, dataset_facts, directions_of
 from ..datasets_scripts.directions import Direction
 from ..datasets_scripts.load import StyleData, StyleSplit, load_styles, split_to_learn
@@ -51,7 +52,6 @@ from ..metrics.scorers.find_words import LEXICON, MASKED_VECTORS, WORD_VECTORS
 from ..metrics.scorers.profile import Profile, Scorers
 from ..metrics.scorers.published import fetch_recipe
 from ..metrics.text import FOLDED, Reading, TextProtocol, folded, preparation
-from ..talk import say
 from ..trainers.classifiers.config import ClassifierConfig
 from ..trainers.classifiers.train import default_config, train_classifier
 from ..trainers.language_model import train_language_model

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
+from ..console import say
 from ..datasets_scripts.catalog import dataset_facts
 from ..datasets_scripts.cleaning import match_key, parse_cleaning
 from ..datasets_scripts.load import StyleData, StyleSplit
@@ -26,7 +27,6 @@ from ..metrics.scorers.lexicon import LEXICON_FILE, StyleLexicon, read_lexicon
 from ..metrics.scorers.published import fetch_recipe
 from ..metrics.scorers.tokens import tokenized, tokens_name
 from ..metrics.scorers.word_vectors import WordVectors
-from ..talk import say
 from ..trainers import lexicon, word_vectors
 from ..trainers.learning import pace
 from ..version import __version__

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
+from ..console import show_data
 from ..errors import InputError
 from ..files import write_text
-from ..talk import show_data
 from .formats.latex import PREAMBLE, latex
 from .formats.markdown import markdown
 from .formats.page import GENERATOR, page

@@ -18,11 +18,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..console import printable, say
 from ..datasets_scripts.catalog import DATASETS
 from ..datasets_scripts.directions import Direction
 from ..errors import InputError, TSTBenchError
 from ..files import check_inside, file_name, file_state
-from ..talk import printable, say
 from ..untrusted import MAX_LINES_BYTES, read_small
 from .history import HISTORY_FILE
 from .ranking import Bootstrapped

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from ..console import progress, say
 from ..datasets_scripts.catalog import load_data
 from ..errors import InputError, unknown_name
 from ..metrics.registry import family_of
-from ..talk import progress, say
 from ..trainers.registry import system_class, system_names
 from ..trainers.settings import from_texts
 from .engines import InProcess, Ray, run

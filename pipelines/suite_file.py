@@ -15,6 +15,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, JsonValue
 
+from ..console import say
 from ..datasets_scripts.catalog import directions_of, parse_direction
 from ..datasets_scripts.load import TestSet
 from ..datasets_scripts.strict_toml import read_toml
@@ -22,7 +23,6 @@ from ..datasets_scripts.training import TrainingData
 from ..errors import InputError, unknown_name
 from ..files import read_text
 from ..records import Strict
-from ..talk import say
 from ..trainers.load import USUAL_CHOICE, Choice, FoundSystem, find_stored, find_system
 from ..trainers.registry import system_class, system_names
 from ..trainers.system import Generation, check_direction

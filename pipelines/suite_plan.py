@@ -16,6 +16,7 @@ from ..chat.client import api_key
 from ..chat.estimate import Estimate
 from ..chat.refusals import RETIRED
 from ..chat.settings import OPENAI_URL
+from ..console import shown, wrapped
 from ..datasets_scripts.catalog import parse_dataset, parse_direction
 from ..datasets_scripts.directions import Direction
 from ..datasets_scripts.load import TestSet, split_to_learn
@@ -25,7 +26,6 @@ from ..hub import fetch_model, is_repo_id, offline
 from ..metrics.measure import roles_needed
 from ..metrics.scorers.artefacts import kind_and_split
 from ..metrics.scorers.profile import Scorers
-from ..talk import shown, wrapped
 from ..trainers.classifiers.train import default_config
 from ..trainers.learning.pace import duration
 from ..trainers.load import is_same_but_seed, takes_long

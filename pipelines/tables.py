@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ..talk import printable
+from ..console import printable
 
 
 def foreign(text: str, style: str = "") -> Text:

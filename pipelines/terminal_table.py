@@ -12,7 +12,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from ..talk import printable
+from ..console import printable
 from .ranked_table import BOUNDS_TITLE, Cell, RankedTable, Row
 from .tables import foreign
 

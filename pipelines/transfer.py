@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
+from ..console import shown
 from ..datasets_scripts.load import TestSet
 from ..errors import unknown_name
 from ..store import canonical
-from ..talk import shown
 from ..trainers.load import FoundSystem, find_system
 from ..trainers.postprocess import step_names
 from ..trainers.registry import system_class, system_names

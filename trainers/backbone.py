@@ -28,9 +28,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from ..console import say
 from ..files import atomic_folder, write_json, write_jsonl, write_text
 from ..store import canonical, data_fingerprint
-from ..talk import say
 from .backbone_config import BackboneConfig
 from .learning.backbone_text import BackboneText
 from .learning.curve import CURVE_FILE

@@ -8,13 +8,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from ..console import say
 from ..datasets_scripts.directions import Direction
 from ..datasets_scripts.tables import OwnText
 from ..datasets_scripts.training import TrainingData, load_training
 from ..datasets_scripts.unchanged import Remembered, about_dataset
 from ..errors import InputError, UnknownNameError, unknown_name
 from ..hub import is_repo_id
-from ..talk import say
 from .learning.pace import ask_before
 from .learning.run import Run
 from .registry import system_class, system_names

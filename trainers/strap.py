@@ -35,6 +35,7 @@ from typing import Annotated, Any, ClassVar, Literal, cast
 import torch
 from pydantic import Field
 
+from ..console import say
 from ..datasets_scripts.catalog import language_of
 from ..datasets_scripts.directions import Direction
 from ..datasets_scripts.training import TrainingData
@@ -42,7 +43,6 @@ from ..errors import InputError, MissingFileError
 from ..files import read_text, write_json
 from ..metrics.scorers.portable import portable
 from ..metrics.text import preparation
-from ..talk import say
 from .learning.loop import learn
 from .learning.paraphraser import LearnedParaphraser, Paraphraser, given_paraphraser, taught
 from .learning.paraphrases import Pair, RuleParaphraser, is_diverse, read_paraphrases

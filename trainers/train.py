@@ -9,11 +9,11 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..console import say
 from ..datasets_scripts.directions import Direction
 from ..datasets_scripts.training import TrainingData
 from ..errors import InputError, unknown_name
 from ..files import check_replaceable, make_folder
-from ..talk import say
 from .learning.clock import Clock
 from .learning.curve import CURVE_FILE
 from .learning.pace import training

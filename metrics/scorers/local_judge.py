@@ -15,8 +15,8 @@ from typing import Any
 
 from ...chat.answers import Answers, Call, Reply, Token, texts_of
 from ...chat.estimate import Estimate, Planned
+from ...console import progress
 from ...errors import InputError, require_installed
-from ...talk import progress
 from .device import Placement
 from .encoder_files import HASHED
 from .gguf import language_model_folder

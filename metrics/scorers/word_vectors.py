@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 from safetensors.numpy import load_file, save
 
+from ...console import say
 from ...errors import InputError
 from ...files import read_text, write_bytes, write_json
-from ...talk import say
 from .lexicon import MASK
 
 WORDS_FILE = "words.json"

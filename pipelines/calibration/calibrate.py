@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from pydantic import JsonValue
 
+from ...console import say
 from ...datasets_scripts.cleaning import is_blank
 from ...datasets_scripts.judgments.schema import Judgment
 from ...errors import InputError
@@ -17,7 +18,6 @@ from ...metrics.functional.calibrated import calibrated_scores
 from ...metrics.joint.calibration import Calibration, FittedPart, calibrations, load_calibration
 from ...metrics.registry import metric_facts
 from ...metrics.statistics import SEED
-from ...talk import say
 from ..meta.aspects import NATURAL
 from ..meta.columns import Column, computed_columns
 from ..meta.cut import Settings

@@ -13,13 +13,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from ...console import say
 from ...datasets_scripts.catalog import dataset_facts, parse_direction
 from ...datasets_scripts.directions import Direction
 from ...datasets_scripts.fingerprint import fingerprint
 from ...datasets_scripts.load import TestSet, load_test_set
 from ...errors import InputError, MissingExtraError, MissingScorerError
 from ...metrics.measure import roles_needed
-from ...talk import say
 from ...trainers.prompting.cleaning import Cleaned, Context, clean, rule_names
 from ...trainers.prompting.few_shot import Chooser, load_pool
 from ...trainers.prompting.prompts import Example, Prompts, load_prompts

@@ -15,6 +15,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from ...console import say
 from ...datasets_scripts.build import BuildReport
 from ...datasets_scripts.build import build as build_dataset
 from ...datasets_scripts.catalog import DATASETS, dataset_facts
@@ -30,7 +31,6 @@ from ...files import check_inside, home, temporary_folder, write_bytes, write_js
 from ...metrics.scorers.artefacts import SCORERS, find
 from ...metrics.scorers.portable import base_datasets
 from ...metrics.scorers.published import repository_name as scorer_name
-from ...talk import say
 from ...trainers.system_card import SYSTEM_STORE, SystemCard, repository_name
 from ..history import HISTORY_FILE, read_history
 from ..report import Report

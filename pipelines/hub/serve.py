@@ -30,10 +30,10 @@ from types import FrameType
 from typing import Any, ClassVar, cast
 from urllib.parse import parse_qs, unquote, urlsplit
 
+from ...console import say
 from ...errors import InputError, TSTBenchError
 from ...files import git_blob_id
 from ...hosts import STATUS, Hosts
-from ...talk import say
 from ...untrusted import parse_yaml
 from .eval_results import EVAL_FILE, Reported, as_json, is_result_file, parse_results
 from .manifest import MANIFEST, File, Repository, find_repository, list_repositories

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ...console import shown
 from ...datasets_scripts.catalog import DATASETS, as_direction, language_of
 from ...datasets_scripts.load import load_test_set
 from ...errors import InputError, TSTBenchError
@@ -17,7 +18,6 @@ from ...metrics.registry import metric_facts
 from ...metrics.result import LeftOut, Measurement
 from ...metrics.scorers.profile import Scorers
 from ...metrics.statistics import Statistics
-from ...talk import shown
 from ..kept_scores import measured
 from ..scoring import Scoring
 from .rated import RatedOutput

@@ -8,6 +8,7 @@ from importlib.metadata import version
 
 import numpy as np
 
+from ...console import say
 from ...errors import InputError
 from ...metrics.functional.style_invariance import (
     PERMUTATIONS,
@@ -16,7 +17,6 @@ from ...metrics.functional.style_invariance import (
     unit_vectors,
 )
 from ...metrics.signature import Signature
-from ...talk import say
 from ...version import __version__
 from ..analysis.style_space import fewer_dimensions, laid_out
 from .embeddings import SentenceEmbedding

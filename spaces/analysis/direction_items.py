@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup
 
+from ...console import say
 from ...errors import TSTBenchError, UnknownNameError
 from ...metrics.units import between, number
 from ...pipelines.analysis.correlation import over_sentences, over_systems
@@ -21,7 +22,6 @@ from ...pipelines.formats.page import fragment
 from ...pipelines.meta.in_words import in_full
 from ...pipelines.ranked_table import direction_table
 from ...pipelines.rankings import standings_text
-from ...talk import say
 from .case_items import metric_case_item, reference_case_item, system_case_item
 from .correlation_items import correlation_item
 from .draw_distributions import draw_distributions

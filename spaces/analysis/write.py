@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from ...console import say
 from ...datasets_scripts.catalog import DIRECTIONS, as_direction
 from ...datasets_scripts.judgments.own import read_study
 from ...datasets_scripts.judgments.schema import Judgment
@@ -24,7 +25,6 @@ from ...pipelines.analysis.human import HumanAspect, human_aspects
 from ...pipelines.analysis.results import DirectionResults, read_run
 from ...pipelines.analysis.style_space import style_maps
 from ...pipelines.analysis.trade_off import Axis, axis_named, named_axes, parse_joined
-from ...talk import say
 from ...version import __version__
 from .canvas import Picture, picture
 from .correlation_items import correlation_item

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
+from ...console import say
 from ...datasets_scripts.catalog import language_of, parse_direction
 from ...datasets_scripts.cleaning import match_key
 from ...datasets_scripts.directions import Direction
@@ -19,7 +20,6 @@ from ...files import atomic_folder
 from ...metrics.text import preparation
 from ...pipelines.report import Sample
 from ...pipelines.results import Stored, read_whole, system_folders
-from ...talk import say
 from .study import STUDY_FILE, TASKS, Item, MaskedPair, Private, RaterSecret, Study, write_study
 
 MASK = "⟨style⟩"

@@ -6,10 +6,10 @@ from collections.abc import Collection, Sequence
 from functools import partial
 from pathlib import Path
 
+from ...console import say
 from ...datasets_scripts.catalog import DATASETS, DIRECTIONS
 from ...errors import require
 from ...hosts import Hosts
-from ...talk import say
 from ..web import KnownHosts, Running, free_port
 from .data import Results, fetch_results
 from .reported import read_reported

@@ -10,6 +10,7 @@ from typing import Any
 
 from huggingface_hub import constants
 
+from ...console import say
 from ...datasets_scripts.catalog import DATASETS
 from ...datasets_scripts.directions import Direction
 from ...errors import MissingFileError, TSTBenchError
@@ -24,7 +25,6 @@ from ...pipelines.hub.eval_results import (
     parse_results,
     tasks_of,
 )
-from ...talk import say
 from ...untrusted import MAX_YAML_BYTES, read_small
 
 HUB = "hub"

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from pydantic import ValidationError
 
+from ...console import printable, say
 from ...datasets_scripts.catalog import DATASETS
 from ...datasets_scripts.load import load_test_set
 from ...errors import InputError, TSTBenchError
@@ -36,7 +37,6 @@ from ...pipelines.results import (
     system_folders,
 )
 from ...pipelines.significance import write_significance
-from ...talk import printable, say
 from .data import Board
 
 if TYPE_CHECKING:

@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 from queue import Empty, Full, Queue
 from typing import Any, Literal
 
+from ...console import say
 from ...datasets_scripts.directions import Direction
 from ...errors import InputError, TSTBenchError, unknown_name
-from ...talk import say
 from ...trainers.load import FoundSystem
 from ...trainers.system import System
 from ..leaderboard.diff import word_diff

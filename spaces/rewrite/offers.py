@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ...console import say
 from ...datasets_scripts.catalog import dataset_facts, parse_direction
 from ...datasets_scripts.directions import Direction
 from ...errors import InputError, TSTBenchError
 from ...hub import is_repo_id
-from ...talk import say
 from ...trainers.load import FoundSystem, find_stored
 
 MOST_CHARACTERS = 300  # a sentence; the longest of the benchmark's test sets has 250

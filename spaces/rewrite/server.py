@@ -6,8 +6,8 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ...console import say
 from ...errors import require
-from ...talk import say
 from ..web import Call, Running, make_app, start, until_interrupted
 from .desk import PATIENCE, Desk
 from .offers import open_offers

@@ -11,12 +11,12 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 
+from ...console import say
 from ...errors import InputError
 from ...metrics.scorers.causal_lm import load_language_model
 from ...metrics.scorers.device import HERE
 from ...metrics.scorers.gguf import SMALL_LM
 from ...metrics.scorers.lm import LmModel, contrasts
-from ...talk import say
 from ..settings import setting
 from . import linear
 from .config import ClassifierConfig, Count, Share

@@ -10,6 +10,7 @@ from typing import Protocol, cast
 
 import numpy as np
 
+from ...console import say
 from ...errors import InputError
 from ...metrics.scorers.artefacts import (
     Artefact,
@@ -20,7 +21,6 @@ from ...metrics.scorers.artefacts import (
 )
 from ...metrics.scorers.classifiers import StyleModel, classifier_kind
 from ...metrics.scorers.published import fetch_recipe
-from ...talk import say
 from ...version import __version__
 from ..learning.pace import announce, training
 from .config import ClassifierConfig

@@ -26,9 +26,9 @@ import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
+from ...console import say
 from ...errors import InputError
 from ...files import sync
-from ...talk import say
 from .checkpoints import (
     Progress,
     load_checkpoint,

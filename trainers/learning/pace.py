@@ -19,9 +19,9 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from ...console import ask, progress, say
 from ...errors import InputError
 from ...files import home, lock, make_folder
-from ...talk import ask, progress, say
 from .run import SAVE_EVERY, process_index
 
 LONG = 20.0  # seconds: a training that takes longer is announced

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ...console import say
 from ...errors import InputError, IntegrityError
 from ...files import folder_digest, write_json
-from ...talk import say
 from ..learning.curve import Curve, terms_text
 from ..learning.loop import check_finite, seed_of
 from ..learning.pace import Pace, paced, stopped

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ...console import say
 from ...datasets_scripts.cleaning import match_key, parse_cleaning
 from ...datasets_scripts.training import keys_under_test, load_training
 from ...errors import InputError, MissingFileError, TSTBenchError
 from ...files import read_lines
-from ...talk import say
 from ..acceptability import cola_corpus
 
 # Rewrites by people are used as pairs; of the others, the sentences of both styles are used.

@@ -14,6 +14,7 @@ import torch.nn.functional as F
 from pydantic import Field
 from torch import Tensor
 
+from ...console import say
 from ...errors import InputError
 from ...metrics.scorers.artefacts import (
     Artefact,
@@ -27,7 +28,6 @@ from ...metrics.scorers.encoder_files import EMBEDDED_ENCODER
 from ...metrics.scorers.meaning import MeaningModel, PairReader, fresh_network
 from ...metrics.scorers.meaning_network import MeaningNetwork
 from ...metrics.scorers.portable import portable
-from ...talk import say
 from ...version import __version__
 from ..learning.loop import resumable
 from ..learning.pace import training

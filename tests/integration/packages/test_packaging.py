@@ -62,6 +62,7 @@ def test_wheel_has_the_data_and_the_cards(wheel):
     rooms = {"chat", "datasets_scripts", "metrics", "trainers", "pipelines", "spaces", "commands"}
     ground = (
         "citation",
+        "console",
         "errors",
         "files",
         "hosts",
@@ -69,7 +70,6 @@ def test_wheel_has_the_data_and_the_cards(wheel):
         "plugins",
         "records",
         "store",
-        "talk",
         "untrusted",
         "version",
     )

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tstbench.talk import wrapped
+from tstbench.console import wrapped
 
 UNKNOWN = ("evaluate", "--baseline", "copy", "--direction", "mini/negative-to-positiv")
 LONG = (

@@ -123,11 +123,11 @@ def test_every_metric_folder_is_a_space():
 
 
 # What prints words of our own, or makes those of others safe.
-PRINTERS = ("talk.py", "tables.py", "terminal_table.py", "rankings.py", "cli.py", "harness.py")
+PRINTERS = ("console.py", "tables.py", "terminal_table.py", "rankings.py", "cli.py", "harness.py")
 
 
 def test_foreign_text_reaches_a_terminal_only_through_what_makes_it_safe():
-    """Names and texts by others go through talk.py; JSON may be printed, as it has escapes."""
+    """Names and texts by others go through console.py; JSON may be printed, as it has escapes."""
     for file in (file for room in ORDER for file in modules(room) if file.name not in PRINTERS):
         text = file.read_text("utf-8")
         lines = text.splitlines()

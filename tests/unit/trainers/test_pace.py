@@ -11,9 +11,9 @@ from prepared import DIRECTION, command_line, refusal
 from torch import nn
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
-from tstbench import talk
+from tstbench import console
+from tstbench.console import progress
 from tstbench.pipelines.cache import entries, prunable
-from tstbench.talk import progress
 from tstbench.trainers.learning import pace
 from tstbench.trainers.learning.loop import resumable
 from tstbench.trainers.learning.pace import because, training
@@ -65,7 +65,7 @@ def test_the_reason_names_metrics_that_need_it_and_others(capsys, monkeypatch):
 
 
 def test_a_pipe_gets_a_line_now_and_then(capsys, monkeypatch):
-    monkeypatch.setattr(talk, "_LINE_EVERY", 0.05)
+    monkeypatch.setattr(console, "_LINE_EVERY", 0.05)
     with progress(40, "chat, yelp") as bar:
         for _ in range(40):
             time.sleep(0.01)

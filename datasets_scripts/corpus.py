@@ -18,7 +18,7 @@ from .cleaning import RAW, Cleaning, match_key
 from .directions import DatasetFacts, Direction
 from .languages import language
 from .sources import SourceFile, benchmark_file
-from .suspicious_form import Suspicion
+from .text_checks import Suspicion
 
 if TYPE_CHECKING:
     from .build import TransferBuilder

@@ -19,15 +19,16 @@ from .gyafc_fr.gyafc_fr import CORPUS as GYAFC_FR
 from .languages import language
 from .licensed_copies import known_copies
 from .sources import SourceFile
-from .suspicious_form import (
+from .tables import Column, OwnText
+from .text_checks import (
+    Rewrites,
     Suspicion,
     check_no_records,
-    form_faults,
     is_header,
     is_leftover,
     quote,
+    split_by,
 )
-from .tables import Column, OwnText
 
 _FEWEST = 20  # texts below which a share says little
 _MOST = 5000  # texts of a long file that are compared
@@ -276,8 +277,6 @@ def _doubts(
     others: Sequence[tuple[str, Texts]],
 ) -> Iterator[Suspicion]:
     """What a person would notice about a file of people's rewrites, as of a system's outputs."""
-    from .line_order import Rewrites  # SciPy: only data of one's own waits for it
-
     start = max(0, len(rewrites) - _MOST)  # a line too many shifts all that follow
     beside = Rewrites(
         rewrites[start:],
@@ -286,19 +285,14 @@ def _doubts(
         noun="references",
         number=lambda index: _number(file, start + index),
     )
-    for fault in form_faults(beside.texts, beside.sources, target_style):
-        what = f"{beside.share(fault.lines)} {fault.what}"
-        yield Suspicion(what, beside.where(fault.lines), fault.do)
+    yield from beside.odd_forms(beside.sources, target_style)
     keys = [match_key(text) for text in beside.texts]
     if len(keys) < _FEWEST or keys.count("") > len(keys) / 2:
         return
     same = [n for n, text in enumerate(beside.sources) if keys[n] == match_key(text)]
     if len(same) >= _COPIES * len(keys):
-        yield Suspicion(
-            f"{beside.share(same)} are the sentence itself",
-            beside.where(same),
-            "check that this is the file of the references",
-        )
+        do = "check that this is the file of the references"
+        yield beside.suspicion(same, "are the sentence itself", do)
     disorder = beside.disorder(
         "put line i of the references beside line i of the sentences",
         lambda like: like.is_unrelated or like.is_misplaced,
@@ -353,8 +347,6 @@ def _lines(files: Files) -> list[str]:
 
 def _words(texts: Texts, corpus: Corpus) -> list[set[str]]:
     """The words of each text, in a long file of evenly spaced ones."""
-    from .line_order import split_by
-
     split = split_by(_has_no_spaces(corpus))
     return [set(split(text)) for text in texts[:: len(texts) // _MOST + 1]]
 

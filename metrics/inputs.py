@@ -11,7 +11,7 @@ import numpy as np
 from ..datasets_scripts.cleaning import is_blank
 from ..datasets_scripts.directions import Direction
 from ..datasets_scripts.fingerprint import fingerprint
-from ..datasets_scripts.suspicious_form import is_leftover
+from ..datasets_scripts.text_checks import is_leftover
 from ..errors import InputError
 
 

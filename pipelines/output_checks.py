@@ -40,9 +40,8 @@ from ..datasets_scripts.catalog import CORPORA, language_of
 from ..datasets_scripts.cleaning import is_blank, match_key
 from ..datasets_scripts.directions import Direction
 from ..datasets_scripts.languages import language
-from ..datasets_scripts.line_order import LineOrder, Rewrites, words
 from ..datasets_scripts.load import TestSet, load_test_set
-from ..datasets_scripts.suspicious_form import Suspicion, form_faults, quote
+from ..datasets_scripts.text_checks import Rewrites, Suspicion, quote, words
 from ..errors import TSTBenchError
 from .outputs import Outputs
 from .report import Report, SystemInfo, is_bound_name
@@ -94,7 +93,7 @@ class _Texts:
         first = [some[0] if some else "" for some in self.test_set.references]
         if not any(first):
             return True
-        people = LineOrder(first, self.test_set.sources, characters=self._characters)
+        people = Rewrites(first, self.test_set.sources, characters=self._characters)
         return people.likeness().is_related
 
     def others(self) -> Iterator[tuple[str, Sequence[str], str]]:
@@ -121,14 +120,7 @@ def find_suspicions(
     """
     texts = _Texts(tuple(outputs), test_set)
     usual = [*test_set.sources, *(text for some in test_set.references for text in some)]
-    found = [
-        Suspicion(
-            f"{texts.rewrites.share(fault.lines)} {fault.what}",
-            texts.rewrites.where(fault.lines),
-            fault.do,
-        )
-        for fault in form_faults(texts.outputs, usual, test_set.direction.target_style)
-    ]
+    found = list(texts.rewrites.odd_forms(usual, test_set.direction.target_style))
     if len(texts) >= _FEWEST and not bound:
         for check in (_empty, _long, _copies, _references):
             found += check(texts)
@@ -165,9 +157,7 @@ def _empty(texts: _Texts) -> Iterator[Suspicion]:
         what_to_do = "check that the system finished; an empty output counts as a miss"
         unseen = any(texts.keys[n] for n in lines)
         what = "are empty, or have only invisible characters" if unseen else "are empty"
-        yield Suspicion(
-            f"{texts.rewrites.share(lines)} {what}", texts.rewrites.where(lines), what_to_do
-        )
+        yield texts.rewrites.suspicion(lines, what, what_to_do)
 
 
 def _long(texts: _Texts) -> Iterator[Suspicion]:
@@ -179,9 +169,9 @@ def _long(texts: _Texts) -> Iterator[Suspicion]:
         if len(texts.split(text)) >= _TIMES * max(1, len(texts.split(source)))
     ]
     if len(lines) >= _LONG * len(texts):
-        yield Suspicion(
-            f"{texts.rewrites.share(lines)} are {_TIMES} times as long as their source, or longer",
-            texts.rewrites.where(lines),
+        yield texts.rewrites.suspicion(
+            lines,
+            f"are {_TIMES} times as long as their source, or longer",
             "check for repetition that did not stop; PPL prefers it",
         )
 
@@ -194,9 +184,8 @@ def _repeated(texts: _Texts) -> Iterator[Suspicion]:
     lines = [n for n, key in enumerate(texts.keys) if key == most]
     what_to_do = "check that the system saw each source"
     if len(lines) >= _SAME * len(texts):
-        what = f"{texts.rewrites.share(lines)} are the same"
         quoted = f"all of these are {quote(texts.outputs[lines[0]])}"
-        yield Suspicion(what, texts.rewrites.where(lines), f"{quoted}: {what_to_do}")
+        yield texts.rewrites.suspicion(lines, "are the same", f"{quoted}: {what_to_do}")
     elif len(count) < _SAME * len(texts):
         what = f"only {len(count)} of {len(texts)} outputs are different"
         yield Suspicion(what, "all lines", what_to_do)
@@ -208,9 +197,9 @@ def _copies(texts: _Texts) -> Iterator[Suspicion]:
         n for n, pair in enumerate(zip(texts.keys, sources, strict=True)) if pair[0] == pair[1]
     ]
     if len(lines) >= _COPIES * len(texts):
-        yield Suspicion(
-            f"{texts.rewrites.share(lines)} are the source itself",
-            texts.rewrites.where(lines),
+        yield texts.rewrites.suspicion(
+            lines,
+            "are the source itself",
             "check that these are the rewrites, not the input; the baseline 'copy' does the same",
         )
 
@@ -240,9 +229,9 @@ def _references(texts: _Texts) -> Iterator[Suspicion]:
     if len(lines) >= _REFERENCES * len(texts):
         own = own_reference(texts.outputs, texts.test_set)
         others = "" if own is None else ", and are compared with the other references"
-        yield Suspicion(
-            f"{texts.rewrites.share(lines)} are a human reference, word for word{others}",
-            texts.rewrites.where(lines),
+        yield texts.rewrites.suspicion(
+            lines,
+            f"are a human reference, word for word{others}",
             "check that these are the system's rewrites, and that it was not trained on the test "
             "set; the bound 'reference-1' shows what people reach",
         )

@@ -17,8 +17,8 @@ from pathlib import Path
 from ..console import printable
 from ..datasets_scripts.cleaning import is_blank, match_key
 from ..datasets_scripts.load import TestSet
-from ..datasets_scripts.suspicious_form import check_no_records, is_header
 from ..datasets_scripts.tables import read_records
+from ..datasets_scripts.text_checks import check_no_records, is_header
 from ..errors import InputError, MissingFileError
 from ..files import check_file, read_lines, read_text
 from ..metrics.inputs import prediction_fault

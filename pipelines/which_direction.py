@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..datasets_scripts.catalog import DIRECTIONS
-from ..datasets_scripts.line_order import LineOrder
 from ..datasets_scripts.load import load_test_set
+from ..datasets_scripts.text_checks import Rewrites
 from ..errors import TSTBenchError
 from .outputs import read_outputs
 
@@ -24,7 +24,7 @@ def fitting_directions(path: Path, data_dir: Path | None = None) -> list[str]:
         except TSTBenchError:  # it does not fit, or the direction's files are not here
             continue
         fitting.append(name)
-        if LineOrder(outputs.predictions, test_set.sources).likeness().is_related:
+        if Rewrites(outputs.predictions, test_set.sources).likeness().is_related:
             related.append(name)
     return related if len(fitting) > 1 and related else fitting
 

@@ -71,8 +71,8 @@ def run_ours(job: Job, watch: Stopwatch) -> Evaluation:
     def work() -> Evaluation:
         evaluation = evaluate(job.systems, job.test_set, how)
         for system in evaluation.systems:
-            evaluation.report(system)
-        _ = evaluation.ranks
+            _ = system.results.report
+        _ = evaluation.standings
         return evaluation
 
     return watch("ours", len(job.systems), work)

@@ -87,7 +87,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Read, analyse, write, and print a summary."""
     from ..pipelines.analysis.summary import summary
-    from ..pipelines.read_standings import default_results
+    from ..pipelines.standings import default_results
     from ..spaces.analysis.write import PAGE, AnalysisOptions, write_analysis
 
     root = Path(arguments.run) if arguments.run else default_results()

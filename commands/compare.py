@@ -81,9 +81,9 @@ def run(arguments: argparse.Namespace) -> None:
 def _find(arguments: argparse.Namespace) -> tuple[Result, Result]:
     """Both systems' results on one direction."""
     from ..errors import InputError, unknown_name
-    from ..pipelines.read_standings import chosen_directions, default_results
     from ..pipelines.results import read_direction
     from ..pipelines.seeds import pooled
+    from ..pipelines.standings import chosen_directions, default_results
 
     names = arguments.first, arguments.second
     if names[0] == names[1]:

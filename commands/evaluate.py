@@ -128,16 +128,16 @@ def _dry_run(outputs: list[Outputs], test_set: TestSet, how: Scoring) -> None:
 def _print(evaluation, arguments: argparse.Namespace) -> None:  # type: ignore[no-untyped-def]
     from rich.console import Console
 
-    from ..pipelines.rankings import print_ranking
+    from ..pipelines.rankings import print_standings
     from ..pipelines.tables import foreign
 
     if arguments.json:
         for system in evaluation.systems:
-            whole = evaluation.report(system).model_dump(mode="json")
+            whole = system.results.report.model_dump(mode="json")
             print(json.dumps(whole))  # noqa: T201 - ASCII on any terminal
         return
-    reports = evaluation.reports
-    print_ranking(reports, evaluation.ranks, arguments.format, intervals=arguments.intervals)
+    print_standings([evaluation.standings], arguments.format, intervals=arguments.intervals)
+    reports = evaluation.standings.reports
     left_out = {one.metric: one.why for report in reports for one in report.left_out}
     for metric, why in left_out.items():
         say(f"{metric} is left out: {why}")

@@ -80,7 +80,7 @@ def run(arguments: argparse.Namespace) -> None:
         standings_text,
         write_standings,
     )
-    from ..pipelines.read_standings import default_results, read_standings
+    from ..pipelines.standings import default_results, read_standings
 
     if arguments.results is None:
         for name in LISTS:

@@ -103,7 +103,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the suite."""
-    from ..pipelines.rankings import print_ranking
+    from ..pipelines.rankings import print_standings
     from ..pipelines.suite import Changes, Part, run_suite
     from ..pipelines.suite_plan import plan_suite
     from ..trainers.learning.pace import agreed
@@ -121,7 +121,7 @@ def run(arguments: argparse.Namespace) -> None:
     with agreed(arguments.yes):
         root = run_suite(
             arguments.suite,
-            lambda reports, ranks: print_ranking(reports, ranks, arguments.format),
+            lambda standings: print_standings([standings], arguments.format),
             part,
             changes,
             engine=arguments.engine,

@@ -25,13 +25,13 @@ from ..metrics.registry import metric_facts
 from ..metrics.result import LeftOut, Measurement, finite
 from ..metrics.scorers.profile import Profile, Scorers
 from ..metrics.scorers.roles import roles
-from ..metrics.signature import Signature, column_of
+from ..metrics.signature import Signature
 from ..metrics.statistics import Interval
 from .bounds import is_reference
 from .growth import Scored, SystemResults, keep, merged, read_results
 from .output_checks import own_reference, warn
 from .outputs import Outputs
-from .ranking import Bootstrapped, Rank, rank
+from .ranking import Bootstrapped
 from .report import (
     DataInfo,
     IntervalInfo,
@@ -45,8 +45,8 @@ from .report import (
 )
 from .results import SAMPLES_FILE, check_names, direction_folder, read_direction, system_folder
 from .scoring import Scoring
-from .seeds import MeanOfRuns, pooled
-from .significance import write_significance
+from .seeds import pooled
+from .standings import Standings, write_significance
 
 _CHUNK = 1024  # sentences between two steps of the progress bar
 _JUDGE = "judge"  # the role
@@ -76,11 +76,10 @@ class Evaluated:
         """How many scores there were already; all of them stay, asked for or not."""
         return len(self.results.scored) - self.computed
 
-    @cached_property
     def bootstrapped(self) -> dict[str, Bootstrapped]:
-        """Value and replicates of each requested metric that has a value."""
-        by_recipe = {one.score.recipe: one.bootstrapped for one in self.results.scored}
-        return {m: by_recipe[recipe] for m, recipe in self.asked.items() if recipe in by_recipe}
+        """Value and replicates of each requested score, by key."""
+        asked = {*self.asked.values()}
+        return {s.score.key: s.bootstrapped for s in self.results.scored if s.score.recipe in asked}
 
     @property
     def report(self) -> Report:
@@ -98,22 +97,6 @@ class Evaluated:
 
 
 @dataclass(frozen=True)
-class _Asked:
-    """What was asked of one system, to be ranked."""
-
-    system: Evaluated
-
-    @property
-    def report(self) -> Report:
-        return self.system.report
-
-    def bootstrapped(self) -> dict[str, Bootstrapped]:
-        """By key: of one metric there is one score here."""
-        found = self.system.bootstrapped
-        return {s.key: found[s.metric] for s in self.report.scores if s.metric in found}
-
-
-@dataclass(frozen=True)
 class Evaluation:
     """All systems of one direction, measured with the same scorers."""
 
@@ -126,37 +109,9 @@ class Evaluation:
         return tuple(self.systems[0].asked)
 
     @cached_property
-    def _pooled(self) -> list[_Asked | MeanOfRuns]:
-        return pooled([_Asked(system) for system in self.systems])
-
-    @property
-    def reports(self) -> tuple[Report, ...]:
-        """The requested scores of each system; several seeds of one are their mean."""
-        return tuple(one.report for one in self._pooled)
-
-    @cached_property
-    def ranks(self) -> dict[str, list[Rank]]:
-        """The ranking by each requested metric that has a value; bounds are not ranked.
-
-        Several seeds of one system count once.
-        """
-        usable: dict[str, dict[str, Bootstrapped]] = {metric: {} for metric in self.metrics}
-        for one in self._pooled:
-            replicates = one.bootstrapped()
-            for score in () if one.report.system.is_bound else one.report.scores:
-                # What has fewer references than the others is not compared with them.
-                if score.key in replicates and column_of(score.signature) == score.signature:
-                    usable[score.metric][one.report.system.name] = replicates[score.key]
-        ranked = ((metric, rank(metric, systems)) for metric, systems in usable.items())
-        return {metric: ranks for metric, ranks in ranked if ranks}
-
-    def report(self, system: Evaluated) -> Report:
-        """Everything known about one system."""
-        return system.results.report
-
-    def samples(self, system: Evaluated) -> list[Sample]:
-        """One sample per sentence, with every score that has per-sentence values."""
-        return system.results.samples
+    def standings(self) -> Standings:
+        """The requested scores of each system, ranked; several seeds of one are their mean."""
+        return Standings.of(pooled(self.systems))
 
     def summary(self) -> str:
         """How many scores were kept and computed: ``kept 9 scores, computed 1``."""

@@ -24,12 +24,12 @@ from .formats.page import fragment
 from .formats.values import HEADER, values
 from .outputs import Outputs, read_outputs, system_of
 from .predictions import made_by
-from .ranked_table import RankedTable, Standings, by_signature, direction_table
+from .ranked_table import RankedTable, direction_table
 from .ranking import Rank
-from .read_standings import chosen_directions, read_standings
 from .report import Report, SystemFacts, SystemInfo
 from .results import read_direction
 from .scoring import scoring
+from .standings import Standings, chosen_directions, read_standings
 from .terminal_table import plain_table, width_here
 from .transfer import baseline_info, predict
 
@@ -79,25 +79,19 @@ class Scores:
         """
         if metric and metric not in self.evaluation.metrics:
             raise unknown_name("metric here", metric, self.evaluation.metrics)
-        by = metric or self._standings.ranked_by.split("|")[0]
-        found, rows = self.evaluation.ranks.get(by, []), self.table.rows
+        found, rows = [*self.evaluation.standings.ranking(metric or "")], self.table.rows
         others = {row.system for row in rows} - {one.system for one in found}
         last = Rank("", math.nan, low=1, high=len(rows), p_best=math.nan, is_best=False)
         return found + [replace(last, system=r.system) for r in rows if r.system in others]
 
     def to_pandas(self) -> pd.DataFrame:
         """One row per system and metric, with the columns of ``tstbench report --format csv``."""
-        return _frame([self._standings])
-
-    @property
-    def _standings(self) -> Standings:
-        reports = self.evaluation.reports  # several seeds of a system are one row
-        return Standings(reports, by_signature(reports, self.evaluation.ranks))
+        return _frame([self.evaluation.standings])
 
     @property
     def table(self) -> RankedTable:
         """Systems x metrics, best first; bounds are not ranked."""
-        return direction_table(self._standings)
+        return direction_table(self.evaluation.standings)
 
     def __str__(self) -> str:
         return plain_table(self.table, width=width_here())

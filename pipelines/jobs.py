@@ -34,7 +34,7 @@ from .report import SystemInfo
 from .report_files import read_report
 from .results import direction_folder, system_folder
 from .scoring import Scoring
-from .significance import write_significance
+from .standings import write_significance
 from .suite_file import Answers, Cell, SystemCell
 
 Kind = Literal["prepare", "train", "transfer", "score", "rank"]

@@ -10,13 +10,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..metrics.registry import METRICS, caution, is_neutral
-from ..metrics.signature import column_of
 from ..metrics.statistics import too_few
 from ..metrics.units import DASH, between, number
-from .meta.in_words import ranking_place
 from .ranking import Rank
 from .report import Report, Score
 from .seeds import MeanScore
+from .standings import Column, Standings
 
 MEANING = (
     "best, or not significantly different from the best (paired bootstrap, p >= 0.05), among the "
@@ -24,34 +23,6 @@ MEANING = (
 )
 BOUNDS_TITLE = "bounds: not ranked"
 DOUBT = "§"  # behind the name of a system whose outputs look wrong
-
-Ranks = Mapping[str, Sequence[Rank]]  # the ranking by each score, by signature
-
-
-@dataclass(frozen=True)
-class Standings:
-    """The systems of one direction.
-
-    Attributes:
-        reports: one per system.
-        ranks: the ranking by each score, by signature.
-        metrics: in the order to be shown; by default the benchmark's.
-    """
-
-    reports: tuple[Report, ...]
-    ranks: Ranks
-    metrics: tuple[str, ...] = ()
-
-    @property
-    def direction(self) -> str:
-        """Its name."""
-        return self.reports[0].direction
-
-    @property
-    def ranked_by(self) -> str:
-        """The signature of the score that orders the systems; empty where there is none."""
-        chosen = _chosen(_columns([self]))
-        return chosen.signature if chosen else ""
 
 
 @dataclass(frozen=True)
@@ -140,35 +111,47 @@ class _Column:
     """One score of one direction: all its numbers are comparable."""
 
     standings: Standings
-    metric: str
-    signature: str
+    of: Column
+
+    @property
+    def metric(self) -> str:
+        return self.of.metric
 
     @property
     def ranks(self) -> Sequence[Rank]:
-        return self.standings.ranks.get(self.signature, ())
+        return self.standings.ranks.get(self.of.signature, ())
 
     def cell(self, system: str) -> Cell:
         for report in self.standings.reports:
             if report.system.name == system:
-                found = (s for s in report.scores if report.column(s) == self.signature)
                 best = not is_neutral(self.metric) and _is_bold(system, self.ranks)
-                return Cell(next(found, None), bold=best)
+                return Cell(self.of.score_of(report), bold=best)
         return Cell()
+
+    def titled(self, title: str) -> str:
+        """A title, numbered where the metric was computed in several ways."""
+        if not self.of.number:
+            return title
+        name = _without_arrow(title)
+        return f"{name} ({self.of.number}){title.removeprefix(name)}"
 
 
 def direction_table(standings: Standings) -> RankedTable:
-    """The systems of one direction x their scores, best first by :func:`.ranking_place`."""
-    columns = _columns([standings])
-    chosen = _chosen(columns)
-    columns.sort(key=lambda column: column is not chosen)  # what ranks stands beside the rank
+    """The systems of one direction x their scores, best first by the column that ranks them."""
+    best = standings.ranking_column()
+    # What ranks stands beside the rank.
+    ordered = sorted(standings.columns, key=lambda column: column is not best)
+    columns = [_Column(standings, column) for column in ordered]
     first = standings.reports[0]
     profiles = ", ".join(dict.fromkeys(report.profile for report in standings.reports))
-    places = {rank.system: rank for rank in chosen.ranks} if chosen else {}
-    titles = _titles(columns, [metric_title(c.metric, c.signature) for c in columns])
-    names = _by_columns(standings, columns, chosen)
+    places = {rank.system: rank for rank in standings.ranking()}
+    titles = tuple(c.titled(metric_title(c.metric, c.of.signature)) for c in columns)
+    # The systems by the first column; those that it does not rank follow, by other columns.
+    names = [rank.system for column in columns for rank in column.ranks]
+    names += [r.system.name for r in standings.reports if not r.system.is_bound]
     doubts = _doubts([standings])
     order = "No metric has a value here."
-    if chosen and chosen.ranks:
+    if places:
         order = f"Ranked by {_without_arrow(titles[0]).replace('†', '')}."
     elif columns:
         order = "No system is ranked."
@@ -176,7 +159,7 @@ def direction_table(standings: Standings) -> RankedTable:
         name=first.direction,
         title=f"{first.direction}, {_count(first.data.sentences, 'sentence')}, profile {profiles}",
         titles=titles,
-        rows=_rows(columns, names, doubts, places),
+        rows=_rows(columns, dict.fromkeys(names), doubts, places),
         bounds=_rows(columns, _bounds([standings]), doubts),
         order=order,
         notes=(
@@ -193,12 +176,16 @@ def direction_table(standings: Standings) -> RankedTable:
 
 def metric_tables(standings: Sequence[Standings]) -> list[RankedTable]:
     """One table per metric: systems x directions, each direction ranked on its own."""
-    columns = _columns(standings)
+    by_metric: dict[str, list[_Column]] = {}
+    for one in standings:
+        for column in one.columns:
+            by_metric.setdefault(column.metric, []).append(_Column(one, column))
+    asked = dict.fromkeys([*(m for one in standings for m in one.metrics), *METRICS, *by_metric])
     tables = []
-    for metric in dict.fromkeys(column.metric for column in columns):
-        some = [column for column in columns if column.metric == metric]
-        titles = _titles(some, [_stacked(column.standings.direction) for column in some])
-        title = f"{metric_title(metric, some[0].signature)} by direction"
+    for metric in (name for name in asked if name in by_metric):
+        some = by_metric[metric]
+        titles = tuple(column.titled(_stacked(column.standings.direction)) for column in some)
+        title = f"{metric_title(metric, some[0].of.signature)} by direction"
         doubts = _doubts([column.standings for column in some])
         tables.append(
             RankedTable(
@@ -230,58 +217,6 @@ def metric_title(metric: str, signature: str) -> str:
         return metric
     dagger = "†" if caution(metric, signature) else ""
     return f"{facts.title}{dagger} {facts.arrow}".rstrip()
-
-
-def by_signature(reports: Sequence[Report], ranks: Mapping[str, Sequence[Rank]]) -> Ranks:
-    """Ranks by metric as ranks by signature, for reports with one score of each metric."""
-    return {
-        score.signature: ranks[score.metric]
-        for report in reports
-        for score in report.scores
-        if score.metric in ranks and column_of(score.signature) == score.signature
-    }
-
-
-def _columns(standings: Sequence[Standings]) -> list[_Column]:
-    """In the order asked for, or the benchmark's with unknown ones last; then as found."""
-    found = dict.fromkeys(
-        (score.metric, one.direction, report.column(score))
-        for one in standings
-        for report in one.reports
-        for score in report.scores
-    )
-    order = list(dict.fromkeys([*(m for one in standings for m in one.metrics), *METRICS]))
-    by_direction = {one.direction: one for one in standings}
-    directions = list(by_direction)
-
-    def place(key: tuple[str, str, str]) -> tuple[int, int]:
-        metric, direction, _ = key
-        known = order.index(metric) if metric in order else len(order)
-        return known, directions.index(direction)
-
-    return [_Column(by_direction[d], metric, s) for metric, d, s in sorted(found, key=place)]
-
-
-def _chosen(columns: Sequence[_Column]) -> _Column | None:
-    """The column that orders a table; of several of one metric, that with most systems."""
-    ranked = [column for column in columns if column.ranks] or list(columns)
-    most = max((len(column.ranks) for column in ranked), default=0)
-
-    def place(one: _Column) -> tuple[float, ...]:
-        lacking = most - len(one.ranks)
-        return *ranking_place(one.metric, one.signature, lacking), lacking
-
-    return min(ranked, key=place, default=None)
-
-
-def _by_columns(
-    standings: Standings, columns: Sequence[_Column], chosen: _Column | None
-) -> list[str]:
-    """The systems by the chosen column; those that it does not rank follow, by other columns."""
-    first = [chosen] if chosen else []
-    names = [rank.system for column in (*first, *columns) for rank in column.ranks]
-    names += [r.system.name for r in standings.reports if not r.system.is_bound]
-    return list(dict.fromkeys(names))
 
 
 def _by_mean_place(columns: Sequence[_Column]) -> list[str]:
@@ -397,39 +332,23 @@ def _stacked(direction: str) -> str:
     return direction.replace("/", "\n", 1).replace("-to-", "\nto ", 1)
 
 
-def _titles(columns: Sequence[_Column], titles: Sequence[str]) -> tuple[str, ...]:
-    """The titles, numbered where one metric was computed in several ways."""
-    found = []
-    for column, title in zip(columns, titles, strict=True):
-        twins = _twins(columns, column)
-        if len(twins) > 1:
-            name = _without_arrow(title)
-            title = f"{name} ({twins.index(column) + 1}){title.removeprefix(name)}"
-        found.append(title)
-    return tuple(found)
-
-
 def _without_arrow(title: str) -> str:
     return title.rstrip(" ↑↓")
-
-
-def _twins(columns: Sequence[_Column], one: _Column) -> list[_Column]:
-    key = one.metric, one.standings.direction
-    return [c for c in columns if (c.metric, c.standings.direction) == key]
 
 
 def _differences(columns: Sequence[_Column], titles: Sequence[str]) -> list[str]:
     """For each metric that was computed in several ways: in what they differ."""
     said: dict[str, None] = {}
     for column in columns:
-        twins = _twins(columns, column)
-        if len(twins) < 2:
+        if not column.of.number:
             continue
-        fields = [set(twin.signature.split("|")[1:]) for twin in twins]
+        key = column.metric, column.standings.direction
+        twins = [c for c in columns if (c.metric, c.standings.direction) == key]
+        fields = [set(twin.of.signature.split("|")[1:]) for twin in twins]
         common = set.intersection(*fields)
         ways = []
         for twin in twins:
-            own = [f for f in twin.signature.split("|")[1:] if f not in common]
+            own = [f for f in twin.of.signature.split("|")[1:] if f not in common]
             name = _without_arrow(titles[columns.index(twin)]).replace("\n", " ")
             ways.append(f"{name} {' '.join(own) or 'as the others'}")
         said["; ".join(ways) + ". Their numbers cannot be compared."] = None
@@ -453,7 +372,7 @@ def _seeds(reports: Iterable[Report]) -> list[str]:
 
 
 def _cautions(columns: Sequence[_Column]) -> list[str]:
-    found = (caution(column.metric, column.signature) for column in columns)
+    found = (caution(column.metric, column.of.signature) for column in columns)
     return [f"† {note}" for note in dict.fromkeys(filter(None, found))]
 
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..metrics.registry import metric_facts
 from ..metrics.result import Measurement
 from ..metrics.statistics import p_values
 
@@ -56,16 +55,11 @@ class Rank:
         return self.p_best >= ALPHA
 
 
-def rank(metric: str, systems: Mapping[str, Bootstrapped]) -> list[Rank]:
+def rank_values(systems: Mapping[str, Bootstrapped], *, higher_is_better: bool) -> list[Rank]:
     """Rank systems by one metric, best first; equal values keep the order given.
 
     Systems whose value is undefined are left out.
     """
-    return rank_values(systems, higher_is_better=metric_facts(metric).higher_is_better)
-
-
-def rank_values(systems: Mapping[str, Bootstrapped], *, higher_is_better: bool) -> list[Rank]:
-    """As :func:`rank`, by a metric that need not be installed here."""
     sign = 1 if higher_is_better else -1
     defined = [name for name, one in systems.items() if np.isfinite(one.value)]
     order = sorted(defined, key=lambda name: -sign * systems[name].value)

@@ -13,15 +13,8 @@ from .formats.latex import PREAMBLE, latex
 from .formats.markdown import markdown
 from .formats.page import GENERATOR, page
 from .formats.values import HEADER, csv_values
-from .ranked_table import (
-    RankedTable,
-    Standings,
-    by_signature,
-    direction_table,
-    metric_tables,
-)
-from .ranking import Rank
-from .report import Report
+from .ranked_table import RankedTable, direction_table, metric_tables
+from .standings import Standings
 from .terminal_table import plain_table, print_ranked
 
 Form = Literal["table", "markdown", "latex", "html", "csv"]
@@ -40,25 +33,6 @@ _FIRST: Mapping[Form, str] = {
     "html": "",  # has its generator
     "csv": "",  # has its header
 }
-
-
-def print_ranking(
-    reports: Sequence[Report],
-    ranks: Mapping[str, Sequence[Rank]],
-    form: Form,
-    *,
-    intervals: bool = False,
-) -> None:
-    """Print the ranking of one evaluation on standard output.
-
-    Args:
-        reports: one per system, with one score of each metric.
-        ranks: the ranking by each metric.
-        form: the format.
-        intervals: show the 95% intervals too.
-    """
-    standings = Standings(tuple(reports), by_signature(reports, ranks))
-    print_standings([standings], form, intervals=intervals)
 
 
 def print_standings(

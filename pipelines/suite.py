@@ -20,11 +20,10 @@ from ..trainers.settings import from_texts
 from .engines import InProcess, Ray, run
 from .evaluate import Evaluation
 from .jobs import Job, Left, Work, Workplace
-from .ranking import Rank
-from .report import Report
+from .standings import Standings
 from .suite_file import Cell, Suite, SuiteSystem, cells, read_suite, suite_file
 
-Show = Callable[[list[Report], dict[str, list[Rank]]], None]
+Show = Callable[[Standings], None]
 
 
 @dataclass(frozen=True)
@@ -171,7 +170,7 @@ def run_suite(
 
     Args:
         path: the TOML file, or the name of a suite of the package.
-        show: called with the reports and ranks of each direction as it is done.
+        show: called with the standings of each direction as it is done.
         part: which systems, directions and metrics.
         changes: of the file.
         engine: ``process``, or ``ray`` for a cluster, see :mod:`.engines`.
@@ -214,7 +213,7 @@ def run_suite(
                 scored = sum(system.computed > 0 for system in systems)
                 text = f"scored {scored} of {len(done)} systems; {evaluation.summary()}"
                 say(f"{job.direction}: {text}")
-                show(list(evaluation.reports), evaluation.ranks)
+                show(evaluation.standings)
     left.check(sum(map(len, groups.values())))
     return root
 

@@ -14,7 +14,8 @@ import numpy as np
 
 from ...errors import InputError
 from ...metrics.signature import Signature
-from .results import Column, DirectionResults, sentence_ids, sentence_scores
+from ..standings import Column
+from .results import DirectionResults, sentence_ids, sentence_scores
 
 _GRADES = 3  # different values, at least: a share of yes and no has no shape
 

@@ -12,38 +12,12 @@ import numpy as np
 
 from ...datasets_scripts.catalog import DATASETS
 from ...errors import InputError, unknown_name
-from ...metrics.registry import METRICS, caution, is_neutral
+from ...metrics.registry import METRICS, caution
 from ..meta.in_words import ASPECTS
-from ..ranked_table import Standings
-from ..read_standings import chosen_directions
 from ..report import Report, Sample, Score
 from ..results import Stored, read_direction
 from ..seeds import pooled
-from ..significance import rank_stored
-
-
-@dataclass(frozen=True, kw_only=True)
-class Column:
-    """One way of computing one metric: all numbers with this signature are comparable.
-
-    Attributes:
-        title: of the metric, numbered where the direction has it with several signatures.
-        aspect: one of :data:`~..ranked_table.ASPECTS`.
-    """
-
-    metric: str
-    signature: str
-    title: str
-    unit: str
-    higher_is_better: bool
-    aspect: str
-
-    @property
-    def arrow(self) -> str:
-        """The title, and which way is better, if one is."""
-        if is_neutral(self.metric):
-            return self.title
-        return f"{self.title} {'↑' if self.higher_is_better else '↓'}"
+from ..standings import Column, Standings, chosen_directions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,8 +55,7 @@ class DirectionResults:
     @property
     def ranking(self) -> Column:
         """What ranks the systems, here as on boards and in tables."""
-        first = self.standings.ranked_by
-        return next(one for one in self.columns if one.signature == first)
+        return self.standings.ranking_column() or self.columns[0]
 
     def column(self, metrics: Sequence[str] = (), aspect: str = "") -> Column | None:
         """The column of the first of these metrics that is there, else of that aspect.
@@ -115,8 +88,7 @@ class DirectionResults:
 
 def score_of(report: Report, column: Column) -> Score | None:
     """A system's score in that column, if it has one with a value."""
-    found = (s for s in report.scores if report.column(s) == column.signature)
-    score = next(found, None)
+    score = column.score_of(report)
     return None if score is None or score.value is None else score
 
 
@@ -191,43 +163,16 @@ def _names(report: Report) -> set[str]:
 
 
 def _direction(stored: Sequence[Stored]) -> DirectionResults:
-    together = pooled(stored)
-    reports = tuple(one.report for one in together)
-    standings = Standings(reports, rank_stored(together))
+    standings = Standings.of(pooled(stored))
     samples = {s.report.system.name: tuple(s.samples()) for s in stored if s.has_samples}
     return DirectionResults(
         standings=standings,
         runs=tuple(one.report for one in stored),
-        columns=_columns(reports),
+        columns=tuple(sorted(standings.columns, key=_by_aspect)),
         samples=samples,
     )
 
 
-def _columns(reports: Sequence[Report]) -> tuple[Column, ...]:
-    order = list(METRICS)
-    scores = {report.column(s): s for report in reports for s in report.scores}
-
-    def place(score: Score) -> tuple[int, int]:
-        facts = METRICS.get(score.metric)
-        known = order.index(score.metric) if facts else len(order)
-        return (ASPECTS.index(facts.aspect if facts else "other") + 4) % 5, known
-
-    count = Counter(s.metric for s in scores.values())
-    number: Counter[str] = Counter()
-    columns = []
-    for signature, score in sorted(scores.items(), key=lambda item: place(item[1])):
-        facts = METRICS.get(score.metric)
-        number[score.metric] += 1
-        title = facts.title if facts else score.metric
-        several = count[score.metric] > 1
-        columns.append(
-            Column(
-                metric=score.metric,
-                signature=signature,
-                title=f"{title} ({number[score.metric]})" if several else title,
-                unit=score.unit,
-                higher_is_better=score.higher_is_better,
-                aspect=facts.aspect if facts else "other",
-            )
-        )
-    return tuple(columns)
+def _by_aspect(column: Column) -> int:
+    """Style, content and fluency first, then others, and what is overall last."""
+    return (ASPECTS.index(column.aspect) + 4) % 5

@@ -7,10 +7,11 @@ from textwrap import fill
 
 from ...metrics.statistics import too_few
 from ...metrics.units import between, number
+from ..standings import Column
 from .correlation import CorrelationMatrix, over_systems
 from .human import HumanAspect
 from .lengths import text_statistics
-from .results import Column, DirectionResults, score_of
+from .results import DirectionResults, score_of
 from .trade_off import axis_of, trade_off
 
 WIDTH = 80

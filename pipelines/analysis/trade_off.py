@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...errors import InputError, unknown_name
+from ..standings import Column
 from .human import HumanAspect, human_means
-from .results import Column, DirectionResults, score_of
+from .results import DirectionResults, score_of
 
 _INVERSE = "1/"
 

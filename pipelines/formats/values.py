@@ -7,8 +7,9 @@ import io
 from collections.abc import Iterator, Sequence
 from math import isfinite
 
-from ..ranked_table import Standings, warnings_of
+from ..ranked_table import warnings_of
 from ..seeds import MeanScore
+from ..standings import Standings
 
 HEADER = (
     "direction", "system", "bound", "metric", "value", "low", "high", "unit", "higher_is_better",

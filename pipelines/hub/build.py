@@ -35,7 +35,7 @@ from ...trainers.system_card import SYSTEM_STORE, SystemCard, repository_name
 from ..history import HISTORY_FILE, read_history
 from ..report import Report
 from ..results import RESULT_FILES, SAMPLES_FILE, Stored, read_direction, system_folders
-from ..significance import write_significance
+from ..standings import write_significance
 from .cards import (
     COLUMNS,
     OUTPUTS_CARD,

@@ -24,8 +24,8 @@ from pydantic import ValidationError
 from ...errors import InputError, TSTBenchError, unknown_name
 from ...files import git_blob_id, temporary_folder
 from ...hub import environment_fault, is_repo_id, misunderstood
-from ..read_standings import chosen_directions
 from ..results import Stored, read_direction
+from ..standings import chosen_directions
 from .build import NAMESPACE
 from .eval_results import About, DatasetRevision, has_leaderboards, result_files
 from .licensed import check_publishable

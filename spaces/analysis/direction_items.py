@@ -15,13 +15,14 @@ from ...pipelines.analysis.data_table import DataTable, csv_text
 from ...pipelines.analysis.distributions import DistributionPanel, by_setting, by_system
 from ...pipelines.analysis.human import HumanAspect
 from ...pipelines.analysis.lengths import text_statistics
-from ...pipelines.analysis.results import Column, DirectionResults, score_of
+from ...pipelines.analysis.results import DirectionResults, score_of
 from ...pipelines.analysis.style_space import style_space
 from ...pipelines.analysis.trade_off import Axis, axis_named, axis_of, named_axes, trade_off
 from ...pipelines.formats.page import fragment
 from ...pipelines.meta.in_words import in_full
 from ...pipelines.ranked_table import direction_table
 from ...pipelines.rankings import standings_text
+from ...pipelines.standings import Column
 from .case_items import metric_case_item, reference_case_item, system_case_item
 from .correlation_items import correlation_item
 from .draw_distributions import draw_distributions

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ...metrics.units import unit
-from ...pipelines.analysis.results import Column
 from ...pipelines.analysis.trade_off import TradeOff, TradeOffPoint
+from ...pipelines.standings import Column
 from ..leaderboard.label_places import LINE, Box, Place, cross, place_labels, width_of
 from ..leaderboard.words import FAMILIES as FAMILY_TITLES
 from .canvas import new_figure, plain, short

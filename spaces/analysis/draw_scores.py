@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...metrics.units import number, unit
-from ...pipelines.analysis.results import Column, DirectionResults, score_of
+from ...pipelines.analysis.results import DirectionResults, score_of
 from ...pipelines.report import Report
+from ...pipelines.standings import Column
 from ..leaderboard.words import FAMILIES as FAMILY_TITLES
 from .canvas import new_figure, plain, short
 from .palette import FAMILIES, HATCHES, MARKERS, colour

@@ -8,10 +8,9 @@ from typing import cast
 from markupsafe import Markup
 
 from ...errors import InputError, unknown_name
-from ...pipelines.ranked_table import Standings
 from ...pipelines.rankings import Form, Layout, standings_text
 from ...pipelines.report import Report
-from ...pipelines.significance import rank_stored
+from ...pipelines.standings import Standings
 from .data import Board, Entry
 from .markup import el
 from .query import Query
@@ -71,10 +70,9 @@ def _standings(entries: Sequence[Entry]) -> Standings:
     """The reports under the names that the page shows, ranked as ``tstbench report`` ranks them."""
     stored = [result_of(entry, _labelled(entry)) for entry in entries]
     try:
-        ranks = rank_stored(stored)
+        return Standings.of(stored)
     except (InputError, OSError):  # damaged replicates: no test, so nothing is bold
-        ranks = {}
-    return Standings(tuple(one.report for one in stored), ranks)
+        return Standings(tuple(one.report for one in stored), {})
 
 
 def _safe(stem: str) -> str:

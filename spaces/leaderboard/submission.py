@@ -36,7 +36,7 @@ from ...pipelines.results import (
     submission_folder,
     system_folders,
 )
-from ...pipelines.significance import write_significance
+from ...pipelines.standings import write_significance
 from .data import Board
 
 if TYPE_CHECKING:

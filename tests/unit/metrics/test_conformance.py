@@ -111,11 +111,11 @@ def test_a_module_and_the_pipeline_say_the_same(name, prepared, test_set):
     how = scoring(MODULES[name])
     how.prepare(test_set.direction)  # word vectors, for those beyond the benchmark
     evaluation = evaluate_systems([Outputs("dr", tuple(predictions))], test_set, how)
-    report = evaluation.report(evaluation.systems[0])
+    report = evaluation.systems[0].results.report
     module, given = evaluate.load(f"metrics/{name}"), columns(name, test_set, predictions)
     result = module.compute(**given, per_sentence=True)
     assert tuple(values(result)) == MODULES[name]
-    samples = evaluation.samples(evaluation.systems[0])
+    samples = evaluation.systems[0].results.samples
     for metric in MODULES[name]:
         score, details = report.score(metric), result["details"][metric]
         assert result[metric] == pytest.approx(score.value, abs=1e-6)

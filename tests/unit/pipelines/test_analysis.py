@@ -35,7 +35,7 @@ from tstbench.pipelines.analysis.disagreement import (
 from tstbench.pipelines.analysis.distributions import by_setting, by_system, settings
 from tstbench.pipelines.analysis.human import human_aspects, human_means
 from tstbench.pipelines.analysis.lengths import text_statistics
-from tstbench.pipelines.analysis.results import Column, read_run
+from tstbench.pipelines.analysis.results import read_run
 from tstbench.pipelines.analysis.style_space import (
     fewer_dimensions,
     separation,
@@ -53,6 +53,7 @@ from tstbench.pipelines.analysis.trade_off import (
 )
 from tstbench.pipelines.prepare import prepare
 from tstbench.pipelines.ranked_table import direction_table
+from tstbench.pipelines.standings import Column
 
 YELP = ("negative-to-positive", "positive-to-negative")
 
@@ -683,7 +684,9 @@ def test_of_two_signatures_the_table_and_the_analysis_rank_by_the_same(tmp_path)
     (results,) = read_run(tmp_path)
     table = direction_table(results.standings)
     assert (
-        results.ranking.signature == results.standings.ranked_by == signature("s_bleu", version="2")
+        results.ranking.signature
+        == results.standings.ranking_column().signature
+        == signature("s_bleu", version="2")
     )
     assert table.order == f"Ranked by {results.ranking.title}."
     assert [row.system for row in table.rows] == ["b", "c", "a", "lone"]

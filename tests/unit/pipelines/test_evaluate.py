@@ -29,12 +29,12 @@ from tstbench.metrics.scorers.profile import PROFILES, Scorers
 from tstbench.metrics.scorers.words import words
 from tstbench.pipelines.evaluate import evaluate, write_evaluation
 from tstbench.pipelines.outputs import Outputs
-from tstbench.pipelines.ranked_table import Standings, by_signature, direction_table
+from tstbench.pipelines.ranked_table import direction_table
 from tstbench.pipelines.report import Report
 from tstbench.pipelines.report_files import read_report, read_samples
 from tstbench.pipelines.results import read_direction
 from tstbench.pipelines.scoring import scoring
-from tstbench.pipelines.significance import write_significance
+from tstbench.pipelines.standings import Standings, write_significance
 from tstbench.pipelines.transfer import predict
 from tstbench.spaces.leaderboard.significance import computed_places
 
@@ -79,7 +79,7 @@ def of(evaluation, name):
 
 
 def value(evaluation, system, metric):
-    return evaluation.report(of(evaluation, system)).score(metric).value
+    return of(evaluation, system).results.report.score(metric).value
 
 
 # -- files -----------------------------------------------------------------------------------------
@@ -88,7 +88,7 @@ def value(evaluation, system, metric):
 def test_every_report_says_all_of_it(written, test_set, evaluation):
     for name in SYSTEMS:
         report = read_report(written / name)
-        assert report == evaluation.report(of(evaluation, name))
+        assert report == of(evaluation, name).results.report
         assert [score.metric for score in report.scores] == [
             *benchmark_metrics(),
             "joint_calibrated",
@@ -125,9 +125,7 @@ def test_the_board_ranks_by_what_agrees_with_people_and_by_joint_at_one_click(wr
 
 
 def test_the_first_table_ranks_as_the_board_does(evaluation):
-    table = direction_table(
-        Standings(evaluation.reports, by_signature(evaluation.reports, evaluation.ranks))
-    )
+    table = direction_table(evaluation.standings)
     assert table.titles[0].startswith("Calibrated Joint"), "beside the rank"
     assert table.titles[1].startswith("ACC"), "the others as asked for"
 
@@ -329,13 +327,14 @@ def test_stored_replicates_give_the_p_values_of_the_table(written, evaluation):
     reports = {name: read_report(written / name) for name in SYSTEMS}
     signatures = {score.metric: score.signature for score in reports["copy"].scores}
     assert set(significance) == set(signatures.values())
-    for metric, ranks in evaluation.ranks.items():
+    for metric in signatures:
+        ranks = evaluation.standings.ranking(metric)
         record = significance[signatures[metric]]
         best = ranks[0].system
         one = tables[best][metric].to_numpy()
         for place in ranks:
             other = tables[place.system][metric].to_numpy()
-            exact = of(evaluation, place.system).bootstrapped[metric]
+            exact = of(evaluation, place.system).bootstrapped()[metric]
             assert other.tolist() == [exact.value, *exact.replicates]  # to the last digit
             observed, differences = one[0] - other[0], one[1:] - other[1:]
             extreme = np.abs(differences - observed) >= abs(observed) - 1e-12
@@ -387,7 +386,7 @@ def test_a_damaged_neighbour_is_named_and_stops_nobody(tmp_path, outputs, test_s
 def test_without_references_metrics_that_need_them_are_left_out(test_set, outputs, prepared):
     bare = dataclasses.replace(test_set, references=((),) * 40)
     evaluation = evaluate(outputs[:1], bare, scoring(("acc", *CHEAP, "r_bert", "joint")))
-    report = evaluation.report(evaluation.systems[0])
+    report = evaluation.systems[0].results.report
     assert [score.metric for score in report.scores] == ["acc", "s_bleu"]
     assert {o.metric: o.why for o in report.left_out} == dict.fromkeys(
         ("r_bleu", "multi_bleu", "r_bert", "joint"), "no sentence has a reference"
@@ -398,7 +397,7 @@ def test_without_references_metrics_that_need_them_are_left_out(test_set, output
 def test_with_one_reference_joint_takes_the_first(test_set, outputs, prepared):
     one = dataclasses.replace(test_set, references=tuple(some[:1] for some in test_set.references))
     evaluation = evaluate(outputs[-1:], one, scoring(("r_bleu", "multi_bleu", "joint")))
-    report = evaluation.report(evaluation.systems[0])
+    report = evaluation.systems[0].results.report
     assert [(o.metric, o.why) for o in report.left_out] == [
         ("multi_bleu", "no sentence has several references")
     ]
@@ -408,7 +407,7 @@ def test_with_one_reference_joint_takes_the_first(test_set, outputs, prepared):
 def test_a_table_without_a_value_is_still_a_table(test_set, outputs, tmp_path):
     bare = dataclasses.replace(test_set, references=((),) * 40)
     evaluation = evaluate(outputs[:1], bare, scoring(("r_bleu", "multi_bleu")))
-    reports = [evaluation.report(system) for system in evaluation.systems]
+    reports = [system.results.report for system in evaluation.systems]
     table = direction_table(Standings(tuple(reports), {}))
     assert table.order == "No metric has a value here."
     assert [row.system for row in table.bounds] == ["copy"]
@@ -422,7 +421,7 @@ def test_ragged_references_count_where_they_are(test_set, outputs):
     evaluation = evaluate(
         outputs[:1], dataclasses.replace(test_set, references=ragged), scoring(CHEAP)
     )
-    report = evaluation.report(evaluation.systems[0])
+    report = evaluation.systems[0].results.report
     assert (report.data.references_min, report.data.references_max) == (0, 4)
     assert "|refs:0-4|" in report.score("multi_bleu").signature
     kept = [i for i, some in enumerate(ragged) if some]
@@ -430,14 +429,14 @@ def test_ragged_references_count_where_they_are(test_set, outputs):
         [[tokens(r) for r in ragged[i]] for i in kept], [tokens(test_set.sources[i]) for i in kept]
     )
     assert report.score("multi_bleu").value == pytest.approx(100 * expected, abs=1e-6)
-    scores = [sample.scores["multi_bleu"] for sample in evaluation.samples(evaluation.systems[0])]
+    scores = [sample.scores["multi_bleu"] for sample in evaluation.systems[0].results.samples]
     assert [i for i, score in enumerate(scores) if score is None] == list(range(0, 40, 5))
 
 
 def test_whatever_moves_a_score_moves_its_recipe_and_nothing_else_does(test_set, outputs, prepared):
     def recipes(one=outputs[0], data=test_set, metrics=("r_bleu", "ppl"), settings=None):
         evaluation = evaluate([one], data, scoring(metrics, settings=settings))
-        return {s.metric: s.recipe for s in evaluation.report(evaluation.systems[0]).scores}
+        return {s.metric: s.recipe for s in evaluation.systems[0].results.report.scores}
 
     usual = recipes()
     assert recipes(Outputs("renamed", outputs[0].predictions)) == usual

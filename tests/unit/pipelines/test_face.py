@@ -15,8 +15,8 @@ from prepared import DIRECTION, command_line, prepared_home, refusal
 
 import tstbench
 from tstbench.pipelines.rankings import standings_text
-from tstbench.pipelines.read_standings import read_standings
 from tstbench.pipelines.report_files import read_report
+from tstbench.pipelines.standings import read_standings
 
 CHEAP = ["bleu", "acc"]
 

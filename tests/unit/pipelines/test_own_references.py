@@ -15,9 +15,9 @@ from tstbench.pipelines.growth import keep, merged, read_results
 from tstbench.pipelines.output_checks import find_suspicions, own_reference
 from tstbench.pipelines.outputs import Outputs
 from tstbench.pipelines.ranked_table import direction_table
-from tstbench.pipelines.read_standings import read_standings
 from tstbench.pipelines.report import SystemInfo, score_recipe
 from tstbench.pipelines.scoring import scoring
+from tstbench.pipelines.standings import read_standings
 from tstbench.pipelines.transfer import baseline_info, predict
 from tstbench.spaces.leaderboard.data import Results
 from tstbench.spaces.leaderboard.groups import settings
@@ -198,7 +198,7 @@ def test_a_file_that_is_a_reference_is_not_ranked_by_what_it_was_not_compared_wi
     outputs = [mine, as_outputs("delete-retrieve", test_set)]
     infos = {"mine": SystemInfo(name="mine"), "delete-retrieve": baseline_info("delete-retrieve")}
     found = evaluate(outputs, test_set, scoring(BLEU), infos)
-    ranked = {metric: {r.system for r in ranks} for metric, ranks in found.ranks.items()}
+    ranked = {metric: {r.system for r in found.standings.ranking(metric)} for metric in BLEU}
     assert ranked["s_bleu"] == {"mine", "delete-retrieve"}
     assert ranked["r_bleu"] == ranked["multi_bleu"] == {"delete-retrieve"}
     signatures = {s.metric: s.signature for s in found.systems[0].report.scores}

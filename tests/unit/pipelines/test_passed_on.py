@@ -22,10 +22,10 @@ from tstbench.pipelines.meta.rated import RatedOutput
 from tstbench.pipelines.output_checks import warn
 from tstbench.pipelines.outputs import Outputs
 from tstbench.pipelines.predictions import one_line, read_card
-from tstbench.pipelines.read_standings import read_standings
 from tstbench.pipelines.report import SystemInfo, further_key
 from tstbench.pipelines.report_files import read_report, read_samples
 from tstbench.pipelines.scoring import scoring
+from tstbench.pipelines.standings import read_standings
 from tstbench.pipelines.submission import score_submission
 from tstbench.pipelines.suite_file import read_suite
 from tstbench.pipelines.transfer import baseline_info, predict
@@ -176,7 +176,7 @@ def test_the_folder_of_a_corpus_reaches_scorers_and_baselines(corpus):
         baselines=["random-target"],
         data_dir=corpus,
     )
-    samples = scores.evaluation.samples(scores.evaluation.systems[1])
+    samples = scores.evaluation.systems[1].results.samples
     drawn = tuple(sample.prediction for sample in samples)
     assert {text.rstrip(".") for text in drawn} <= {f"{text} train" for text in FORMAL}
     assert all(report.score("acc").value is not None for report in scores.reports)

@@ -9,7 +9,7 @@ from tstbench.metrics.registry import metric_facts
 from tstbench.metrics.result import Measurement
 from tstbench.metrics.signature import Signature
 from tstbench.metrics.statistics import mean_statistics
-from tstbench.pipelines.ranking import Bootstrapped, rank, rank_values
+from tstbench.pipelines.ranking import Bootstrapped, rank_values
 
 
 def bootstrapped(observed, noise):
@@ -20,7 +20,9 @@ NOISE = np.random.RandomState(0).randn(1000)
 
 
 def test_a_clear_winner_is_first_and_alone():
-    ranks = rank("acc", {"b": bootstrapped(50, NOISE), "a": bootstrapped(90, NOISE[::-1])})
+    ranks = rank_values(
+        {"b": bootstrapped(50, NOISE), "a": bootstrapped(90, NOISE[::-1])}, higher_is_better=True
+    )
     assert [(r.system, r.low, r.high, r.is_best, r.ties_best) for r in ranks] == [
         ("a", 1, 1, True, True),
         ("b", 2, 2, False, False),
@@ -35,7 +37,7 @@ def test_systems_that_cannot_be_told_apart_share_a_range():
         "y": bootstrapped(50.5, other),
         "z": bootstrapped(9, 0 * NOISE),
     }
-    ranks = {r.system: r for r in rank("acc", systems)}
+    ranks = {r.system: r for r in rank_values(systems, higher_is_better=True)}
     assert {name: (r.low, r.high) for name, r in ranks.items()} == {
         "y": (1, 2),
         "x": (1, 2),
@@ -49,7 +51,7 @@ def test_overlap_is_not_transitive():
     """a and b tie, b and c tie, a is better than c: only ranges can say so."""
     rng = np.random.RandomState(3)
     systems = {n: bootstrapped(v, rng.randn(1000)) for n, v in (("a", 54), ("b", 52), ("c", 50))}
-    assert [(r.system, r.low, r.high) for r in rank("acc", systems)] == [
+    assert [(r.system, r.low, r.high) for r in rank_values(systems, higher_is_better=True)] == [
         ("a", 1, 2),
         ("b", 1, 3),
         ("c", 2, 3),
@@ -58,7 +60,7 @@ def test_overlap_is_not_transitive():
 
 def test_equal_systems_tie_in_the_order_given():
     systems = {name: bootstrapped(50, NOISE) for name in ("second", "first")}
-    ranks = rank("acc", systems)
+    ranks = rank_values(systems, higher_is_better=True)
     assert [(r.system, r.low, r.high, r.p_best) for r in ranks] == [
         ("second", 1, 2, 1.0),
         ("first", 1, 2, 1.0),
@@ -67,8 +69,8 @@ def test_equal_systems_tie_in_the_order_given():
 
 def test_low_perplexity_is_best():
     systems = {"clumsy": bootstrapped(300, NOISE), "fluent": bootstrapped(30, NOISE)}
-    assert [r.system for r in rank("ppl", systems)] == ["fluent", "clumsy"]
-    assert [r.system for r in rank("joint", systems)] == ["clumsy", "fluent"]
+    assert [r.system for r in rank_values(systems, higher_is_better=False)] == ["fluent", "clumsy"]
+    assert [r.system for r in rank_values(systems, higher_is_better=True)] == ["clumsy", "fluent"]
 
 
 def test_undefined_values_have_no_place():
@@ -77,8 +79,10 @@ def test_undefined_values_have_no_place():
         "hopeless": bootstrapped(math.inf, NOISE),
         "none": bootstrapped(math.nan, NOISE),
     }
-    assert [(r.system, r.low, r.high) for r in rank("ppl", systems)] == [("good", 1, 1)]
-    assert rank("ppl", {}) == []
+    assert [(r.system, r.low, r.high) for r in rank_values(systems, higher_is_better=False)] == [
+        ("good", 1, 1)
+    ]
+    assert rank_values({}, higher_is_better=False) == []
 
 
 def test_a_p_value_by_hand():

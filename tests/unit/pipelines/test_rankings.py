@@ -13,16 +13,16 @@ from pydantic import ValidationError
 
 from tstbench.errors import InputError
 from tstbench.pipelines.formats.values import HEADER
-from tstbench.pipelines.ranked_table import Standings, direction_table, metric_tables
+from tstbench.pipelines.ranked_table import direction_table, metric_tables
 from tstbench.pipelines.ranking import Rank
 from tstbench.pipelines.rankings import (
     FORMS,
-    print_ranking,
     print_standings,
     standings_text,
     write_standings,
 )
 from tstbench.pipelines.report import DataInfo, Report, Score, SystemInfo
+from tstbench.pipelines.standings import Standings
 from tstbench.pipelines.terminal_table import plain_table
 
 
@@ -99,7 +99,7 @@ def test_markdown():
 
 def test_the_best_is_bold_in_a_terminal_and_starred_elsewhere(monkeypatch, capsys):
     monkeypatch.delenv("FORCE_COLOR", raising=False)
-    print_ranking(REPORTS, TIES, "table")
+    print_standings([Standings(tuple(REPORTS), TIES)], "table")
     plain = capsys.readouterr().out
     assert "90.0*" in plain
     assert "10.0*" in plain
@@ -107,7 +107,7 @@ def test_the_best_is_bold_in_a_terminal_and_starred_elsewhere(monkeypatch, capsy
     assert f"*: {MEANING}" in " ".join(plain.split())
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm")
-    print_ranking(REPORTS, TIES, "table")
+    print_standings([Standings(tuple(REPORTS), TIES)], "table")
     terminal = capsys.readouterr().out
     assert "\x1b[1m 90.0\x1b[0m" in terminal
     assert "\x1b[1m 10.0\x1b[0m" in terminal
@@ -311,12 +311,10 @@ def test_intervals_are_shown_only_if_asked_for(form, capsys):
     assert mark not in paper_table(reports, RANKS, form)
     assert mark in paper_table(reports, RANKS, form, intervals=True)
     assert mark not in standings_text(standings, form)
-    print_ranking(reports, RANKS, form)
-    assert mark not in capsys.readouterr().out
-    print_ranking(reports, RANKS, form, intervals=True)
-    assert mark in capsys.readouterr().out
     print_standings(standings, form)
     assert mark not in capsys.readouterr().out
+    print_standings(standings, form, intervals=True)
+    assert mark in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("form", FORMS)

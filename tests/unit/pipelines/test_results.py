@@ -26,7 +26,7 @@ from tstbench.pipelines.results import (
     system_folder,
     system_folders,
 )
-from tstbench.pipelines.significance import rank_stored
+from tstbench.pipelines.standings import rank_results
 
 # Replicates 0, 0.1, ... 99.9 in any order. Percentile q of n sorted values is the one at
 # (n - 1) * q / 100, between its neighbours: 24.975 and 974.025, so 2.4975 and 97.4025.
@@ -353,4 +353,4 @@ def test_a_metric_that_nobody_here_knows_is_shown_and_not_ranked(tmp_path):
         (folder / "report.json").write_text(json.dumps(content))
     found = read_direction(folder.parent, complete=False)
     assert [one.report.scores[0].metric for one in found] == ["ours", "ours"]
-    assert [signature.split("|")[0] for signature in rank_stored(found)] == ["r_bleu"]
+    assert [signature.split("|")[0] for signature in rank_results(found)] == ["r_bleu"]

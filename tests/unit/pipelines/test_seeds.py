@@ -16,12 +16,12 @@ from tstbench.pipelines.analysis.results import read_run
 from tstbench.pipelines.evaluate import evaluate, write_evaluation
 from tstbench.pipelines.outputs import Outputs
 from tstbench.pipelines.predictions import read_card
-from tstbench.pipelines.read_standings import read_standings
 from tstbench.pipelines.report import Report, SeedRun, SystemInfo
 from tstbench.pipelines.report_files import read_report
 from tstbench.pipelines.results import read_direction
 from tstbench.pipelines.scoring import scoring
 from tstbench.pipelines.seeds import MeanOfRuns, pooled
+from tstbench.pipelines.standings import read_standings
 from tstbench.trainers.system_card import SystemCard
 
 METRICS = ("s_bleu", "r_bleu")
@@ -79,9 +79,9 @@ def test_a_mean_its_deviation_and_its_interval_are_those_computed_by_hand(result
 
 
 def test_ranks_count_the_system_once(evaluation, results):
-    assert {r.system.name for r in evaluation.reports} == {"ours", "lone", "copy"}
+    assert {r.system.name for r in evaluation.standings.reports} == {"ours", "lone", "copy"}
     for metric in METRICS:
-        assert [(r.system, r.low, r.high) for r in evaluation.ranks[metric]] == [
+        assert [(r.system, r.low, r.high) for r in evaluation.standings.ranking(metric)] == [
             ("ours", 1, 1),
             ("lone", 2, 2),
         ]

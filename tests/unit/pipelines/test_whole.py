@@ -16,10 +16,9 @@ from tstbench.pipelines.growth import keep, read_results
 from tstbench.pipelines.hub.build import build_all
 from tstbench.pipelines.hub.manifest import find_repository
 from tstbench.pipelines.outputs import Outputs
-from tstbench.pipelines.read_standings import read_standings
 from tstbench.pipelines.results import read_direction, read_whole
 from tstbench.pipelines.scoring import scoring
-from tstbench.pipelines.significance import write_significance
+from tstbench.pipelines.standings import read_standings, write_significance
 from tstbench.pipelines.transfer import predict
 from tstbench.spaces.leaderboard.data import Results
 from tstbench.spaces.leaderboard.query import VIEWS, Query

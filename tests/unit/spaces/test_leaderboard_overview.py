@@ -27,8 +27,8 @@ from tstbench.pipelines.evaluate import evaluate, write_evaluation
 from tstbench.pipelines.outputs import Outputs
 from tstbench.pipelines.ranking import Bootstrapped
 from tstbench.pipelines.rankings import standings_text
-from tstbench.pipelines.read_standings import read_standings
 from tstbench.pipelines.scoring import scoring
+from tstbench.pipelines.standings import read_standings
 from tstbench.spaces.leaderboard.data import Results
 from tstbench.spaces.leaderboard.download import FORMS, download
 from tstbench.spaces.leaderboard.groups import settings

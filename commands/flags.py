@@ -8,7 +8,7 @@ from typing import Any
 
 from ..errors import unknown_name
 from ..files import parse_toml, read_text
-from ..trainers.settings import described, from_texts
+from ..settings import described, from_texts
 
 
 def add_flags(parser: argparse.ArgumentParser, title: str, settings: type) -> None:

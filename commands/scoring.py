@@ -66,7 +66,7 @@ def read_scoring(arguments: argparse.Namespace) -> Scoring:
     """The checked scoring settings of the arguments."""
     from ..metrics.options import parse_settings
     from ..pipelines.scoring import scoring
-    from ..trainers.settings import read_settings
+    from ..settings import read_settings
 
     return scoring(
         arguments.metrics,

@@ -10,12 +10,12 @@ from typing import get_args
 
 from ..errors import unknown_name
 from ..pipelines.tables import print_rows
+from ..settings import read_settings
 from ..trainers.backbone import train_backbone
 from ..trainers.backbone_config import BackboneConfig
 from ..trainers.learning.backbone_text import backbone_text
 from ..trainers.learning.run import Run
 from ..trainers.nets.backbones import BackboneFamily
-from ..trainers.settings import read_settings
 from .flags import add_flags, add_resume, given, read_toml, refuse
 from .parser import Parser
 

@@ -22,9 +22,9 @@ def train_scorer(name: str, options: Sequence[str]) -> None:
     from ..metrics.scorers.classifiers import kinds
     from ..pipelines.prepare import train_style_classifier
     from ..pipelines.tables import print_rows
+    from ..settings import read_settings
     from ..trainers.broken_corpus import train_cola
     from ..trainers.classifiers.train import trainer
-    from ..trainers.settings import read_settings
 
     if name == "cola":
         _parser(name).parse_args(options)
@@ -77,9 +77,9 @@ def train_meaning_scorer(options: Sequence[str]) -> None:
     """Train the meaning scorer from what is at hand and print how it does on held-out pairs."""
     from ..datasets_scripts.judgments.studies import sentences_left_out
     from ..pipelines.tables import print_rows
+    from ..settings import read_settings
     from ..trainers.meaning.material import material
     from ..trainers.meaning.train import MeaningConfig, train_meaning
-    from ..trainers.settings import read_settings
 
     parser = Parser(
         prog="tstbench train meaning",

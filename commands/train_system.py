@@ -15,9 +15,9 @@ from ..datasets_scripts.directions import Direction
 from ..datasets_scripts.training import TrainingData, load_training
 from ..errors import InputError
 from ..pipelines.tables import print_rows
+from ..settings import from_texts, read_settings
 from ..trainers.learning.run import Run, process_index
 from ..trainers.registry import system_class
-from ..trainers.settings import from_texts, read_settings
 from ..trainers.system import SystemConfig
 from ..trainers.system_card import SYSTEM_STORE, StoredSystem
 from ..trainers.train import (

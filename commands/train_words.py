@@ -23,8 +23,8 @@ def train_words(name: str, options: Sequence[str]) -> None:
     from ..metrics.scorers.word_vectors import WordVectors
     from ..pipelines.prepare_words import train_dataset_vectors, train_style_lexicon
     from ..pipelines.tables import print_rows
+    from ..settings import read_settings
     from ..trainers.lexicon import LexiconConfig
-    from ..trainers.settings import read_settings
     from ..trainers.word_vectors import WordVectorsConfig
 
     kind: type[LexiconConfig | WordVectorsConfig]
@@ -66,8 +66,8 @@ def train_language_models(options: Sequence[str]) -> None:
     from ..metrics.scorers.find import LANGUAGE_MODELS
     from ..pipelines.prepare import train_style_language_model
     from ..pipelines.tables import print_rows
+    from ..settings import read_settings
     from ..trainers.lstm_language_model import LstmConfig
-    from ..trainers.settings import read_settings
 
     parser = _parser("language-model", LstmConfig, "settings of lstm, part of the recipe")
     parser.add_argument("--kind", choices=LANGUAGE_MODELS, default="kn5", help="default: kn5")

@@ -84,9 +84,9 @@ def run(arguments: argparse.Namespace) -> None:
     from ..pipelines.outputs import Outputs
     from ..pipelines.results import folder_name
     from ..pipelines.transfer import predictions_path, transfer
+    from ..settings import from_texts
     from ..trainers.learning.pace import agreed
     from ..trainers.load import Choice, find_system, prefer_folder
-    from ..trainers.settings import from_texts
     from ..trainers.system import Generation
 
     test_set = load_test_set(arguments.direction, data_dir=arguments.data_dir)

@@ -26,13 +26,13 @@ from ..hub import fetch_model, is_repo_id, offline
 from ..metrics.measure import roles_needed
 from ..metrics.scorers.artefacts import kind_and_split
 from ..metrics.scorers.profile import Scorers
+from ..settings import read_settings
 from ..trainers.classifiers.train import default_config
 from ..trainers.learning.pace import duration
 from ..trainers.load import is_same_but_seed, takes_long
 from ..trainers.prompted import Chat
 from ..trainers.prompting.dry_run import dry_run
 from ..trainers.registry import system_class
-from ..trainers.settings import read_settings
 from ..trainers.system import Request, Task
 from ..trainers.system_card import SYSTEM_STORE
 from ..trainers.train import system_config

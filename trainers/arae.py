@@ -17,7 +17,7 @@ by the batch at hand. Sentences that are too long are cut, not left out.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, ClassVar, Literal, NamedTuple, cast
 
@@ -30,6 +30,7 @@ from torch.optim import SGD, Adam, Optimizer
 
 from ..datasets_scripts.directions import Direction
 from ..errors import InputError
+from ..settings import Count, NotNegative, Positive, setting
 from .learning.corpus import Corpus
 from .learning.decoding import beam_search
 from .learning.loop import Batches, Learner, Terms, Update
@@ -46,87 +47,46 @@ from .word_system import WordSystem
 class AraeConfig(WordConfig):
     """The settings of the released ``yelp/train.py``."""
 
-    word_size: Annotated[int, Field(ge=1)] = field(
-        default=128, metadata={"help": "units of word vectors"}
+    word_size: Count = setting(128, "units of word vectors")
+    code_size: Annotated[int, Field(ge=2)] = setting(
+        128, "units of the code and of the recurrent nets"
     )
-    code_size: Annotated[int, Field(ge=2)] = field(
-        default=128, metadata={"help": "units of the code and of the recurrent nets"}
+    code_is_state: bool = setting(
+        False, "whether a decoder's state starts as the code, not as zeros"
     )
-    code_is_state: bool = field(
-        default=False,
-        metadata={"help": "whether a decoder's state starts as the code, not as zeros"},
+    code_length: Positive = setting(1.0, "norm of a code; code_noise is small or large beside it")
+    remembering: bool = setting(
+        False, "whether first weights are such that words are kept; not published"
     )
-    code_length: Annotated[float, Field(gt=0)] = field(
-        default=1.0, metadata={"help": "norm of a code; code_noise is small or large beside it"}
+    hidden_size: Count = setting(128, "units of both hidden layers of the small networks")
+    noise_size: Count = setting(32, "units of the noise that the generator reads")
+    code_noise: NotNegative = setting(0.1, "deviation of what is added to a code, at the beginning")
+    noise_decay: Annotated[float, Field(gt=0, le=1)] = setting(
+        0.9995, "what the noise is multiplied by every 100 rounds"
     )
-    remembering: bool = field(
-        default=False,
-        metadata={"help": "whether first weights are such that words are kept; not published"},
+    max_words: Count = setting(30_000, "most frequent words that are kept")
+    min_count: Count = setting(1, "occurrences that make a word")
+    max_length: Annotated[int, Field(ge=2)] = setting(
+        26, "longest sentence, its end included; the rest is cut"
     )
-    hidden_size: Annotated[int, Field(ge=1)] = field(
-        default=128, metadata={"help": "units of both hidden layers of the small networks"}
+    max_answer: Annotated[int, Field(ge=2)] = setting(50, "longest rewrite, its end included")
+    batch_size: Annotated[int, Field(ge=2)] = setting(64, "sentences a step, of a style")
+    epochs: Positive = setting(25.0, "times the larger style is seen")
+    optimizer: Literal["sgd", "adam"] = setting("sgd", "of the autoencoder")
+    learning_rate: Positive = setting(1.0, "the autoencoder's")
+    clip: Positive = setting(1.0, "norm of the autoencoder's gradient")
+    classifier_rate: Positive = setting(1e-4, "the code classifier's learning rate")
+    gan_rate: Positive = setting(1e-4, "the critic's and the generator's learning rate")
+    class_weight: NotNegative = setting(1.0, "lambda, of misleading the classifier; 0 for none")
+    critic_weight: NotNegative = setting(
+        0.01, "of the critic's gradient in the encoder; 0 for no critic"
     )
-    noise_size: Annotated[int, Field(ge=1)] = field(
-        default=32, metadata={"help": "units of the noise that the generator reads"}
+    penalty: NotNegative = setting(0.1, "weight of the critic's gradient penalty")
+    critic_steps: Count = setting(5, "steps of the critic a round")
+    mixed: bool = setting(
+        True, "whether the classifier's batches have both styles, or (released) one"
     )
-    code_noise: Annotated[float, Field(ge=0)] = field(
-        default=0.1, metadata={"help": "deviation of what is added to a code, at the beginning"}
-    )
-    noise_decay: Annotated[float, Field(gt=0, le=1)] = field(
-        default=0.9995, metadata={"help": "what the noise is multiplied by every 100 rounds"}
-    )
-    max_words: Annotated[int, Field(ge=1)] = field(
-        default=30_000, metadata={"help": "most frequent words that are kept"}
-    )
-    min_count: Annotated[int, Field(ge=1)] = field(
-        default=1, metadata={"help": "occurrences that make a word"}
-    )
-    max_length: Annotated[int, Field(ge=2)] = field(
-        default=26, metadata={"help": "longest sentence, its end included; the rest is cut"}
-    )
-    max_answer: Annotated[int, Field(ge=2)] = field(
-        default=50, metadata={"help": "longest rewrite, its end included"}
-    )
-    batch_size: Annotated[int, Field(ge=2)] = field(
-        default=64, metadata={"help": "sentences a step, of a style"}
-    )
-    epochs: Annotated[float, Field(gt=0)] = field(
-        default=25.0, metadata={"help": "times the larger style is seen"}
-    )
-    optimizer: Literal["sgd", "adam"] = field(
-        default="sgd", metadata={"help": "of the autoencoder"}
-    )
-    learning_rate: Annotated[float, Field(gt=0)] = field(
-        default=1.0, metadata={"help": "the autoencoder's"}
-    )
-    clip: Annotated[float, Field(gt=0)] = field(
-        default=1.0, metadata={"help": "norm of the autoencoder's gradient"}
-    )
-    classifier_rate: Annotated[float, Field(gt=0)] = field(
-        default=1e-4, metadata={"help": "the code classifier's learning rate"}
-    )
-    gan_rate: Annotated[float, Field(gt=0)] = field(
-        default=1e-4, metadata={"help": "the critic's and the generator's learning rate"}
-    )
-    class_weight: Annotated[float, Field(ge=0)] = field(
-        default=1.0, metadata={"help": "lambda, of misleading the classifier; 0 for none"}
-    )
-    critic_weight: Annotated[float, Field(ge=0)] = field(
-        default=0.01, metadata={"help": "of the critic's gradient in the encoder; 0 for no critic"}
-    )
-    penalty: Annotated[float, Field(ge=0)] = field(
-        default=0.1, metadata={"help": "weight of the critic's gradient penalty"}
-    )
-    critic_steps: Annotated[int, Field(ge=1)] = field(
-        default=5, metadata={"help": "steps of the critic a round"}
-    )
-    mixed: bool = field(
-        default=True,
-        metadata={"help": "whether the classifier's batches have both styles, or (released) one"},
-    )
-    validations: Annotated[int, Field(ge=1)] = field(
-        default=25, metadata={"help": "validations in all"}
-    )
+    validations: Count = setting(25, "validations in all")
 
     @property
     def most_words(self) -> int:
@@ -187,8 +147,8 @@ class AraeConfig(WordConfig):
 class AraeGeneration:
     """How rewrites are generated."""
 
-    beams: Annotated[int, Field(ge=1, le=100)] = field(
-        default=1, metadata={"help": "sentences kept at each word; 1 is greedy"}
+    beams: Annotated[int, Field(ge=1, le=100)] = setting(
+        1, "sentences kept at each word; 1 is greedy"
     )
 
 

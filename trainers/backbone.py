@@ -30,6 +30,7 @@ from torch import Tensor
 
 from ..console import say
 from ..files import atomic_folder, write_json, write_jsonl, write_text
+from ..settings import as_json
 from ..store import canonical, data_fingerprint
 from .backbone_config import BackboneConfig
 from .learning.backbone_text import BackboneText
@@ -46,7 +47,6 @@ from .nets.backbones import (
     random_model,
     scale_weights,
 )
-from .settings import as_json
 
 CARD_FILE = "backbone.json"
 _IGNORED = -100

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
 from pydantic import Field
 
+from ..settings import Count, Natural, NotNegative, Positive, Probability, Share, setting
 from .nets.backbones import BackboneFamily, BackboneShape
 
 
@@ -14,52 +15,36 @@ from .nets.backbones import BackboneFamily, BackboneShape
 class BackboneConfig:
     """The defaults are for a GPU; ``small`` is what two CPU cores learn in minutes."""
 
-    dimension: Annotated[int, Field(ge=4)] = field(default=512, metadata={"help": "model size"})
-    layers: Annotated[int, Field(ge=1)] = field(
-        default=6, metadata={"help": "layers of each stack"}
+    dimension: Annotated[int, Field(ge=4)] = setting(512, "model size")
+    layers: Count = setting(6, "layers of each stack")
+    heads: Count = setting(8, "attention heads")
+    vocabulary_size: Annotated[int, Field(ge=300)] = setting(
+        16_384, "tokens of the tokenizer, 256 bytes included"
     )
-    heads: Annotated[int, Field(ge=1)] = field(default=8, metadata={"help": "attention heads"})
-    vocabulary_size: Annotated[int, Field(ge=300)] = field(
-        default=16_384, metadata={"help": "tokens of the tokenizer, 256 bytes included"}
+    positions: Annotated[int, Field(ge=8)] = setting(
+        128, "longest row that the model can ever read, in tokens"
     )
-    positions: Annotated[int, Field(ge=8)] = field(
-        default=128, metadata={"help": "longest row that the model can ever read, in tokens"}
+    max_length: Annotated[int, Field(ge=8)] = setting(
+        64, "rows to learn from: longer sentences are cut"
     )
-    max_length: Annotated[int, Field(ge=8)] = field(
-        default=64, metadata={"help": "rows to learn from: longer sentences are cut"}
+    dropout: Share = setting(0.1, "dropout")
+    mask_ratio: Annotated[float, Field(gt=0, le=0.5)] = setting(
+        0.3, "bart: share of a sentence's tokens that masks replace"
     )
-    dropout: Annotated[float, Field(ge=0, lt=1)] = field(default=0.1, metadata={"help": "dropout"})
-    mask_ratio: Annotated[float, Field(gt=0, le=0.5)] = field(
-        default=0.3, metadata={"help": "bart: share of a sentence's tokens that masks replace"}
+    mean_span: Positive = setting(3.0, "bart: mean length of what one mask replaces")
+    repeated: Probability = setting(0.0, "gpt2, llama: share of sentences that are read twice")
+    initial: Literal["usual", "scaled"] = setting(
+        "usual", "scaled: weights that let a small model copy sooner"
     )
-    mean_span: Annotated[float, Field(gt=0)] = field(
-        default=3.0, metadata={"help": "bart: mean length of what one mask replaces"}
-    )
-    repeated: Annotated[float, Field(ge=0, le=1)] = field(
-        default=0.0, metadata={"help": "gpt2, llama: share of sentences that are read twice"}
-    )
-    initial: Literal["usual", "scaled"] = field(
-        default="usual", metadata={"help": "scaled: weights that let a small model copy sooner"}
-    )
-    steps: Annotated[int, Field(ge=1)] = field(default=50_000, metadata={"help": "steps"})
-    batch_size: Annotated[int, Field(ge=1)] = field(
-        default=256, metadata={"help": "sentences a step (bart) or blocks of max_length tokens"}
-    )
-    learning_rate: Annotated[float, Field(gt=0)] = field(
-        default=6e-4, metadata={"help": "AdamW's highest"}
-    )
-    warm_up: Annotated[float, Field(ge=0, lt=1)] = field(
-        default=0.06, metadata={"help": "share of the steps in which the learning rate rises"}
-    )
-    weight_decay: Annotated[float, Field(ge=0)] = field(default=0.01, metadata={"help": "AdamW's"})
-    clip: Annotated[float, Field(gt=0)] = field(default=1.0, metadata={"help": "gradient norm"})
-    hold_out: Annotated[int, Field(ge=1)] = field(
-        default=1000, metadata={"help": "sentences (bart) or blocks to choose weights with"}
-    )
-    validate_every: Annotated[int, Field(ge=1)] = field(
-        default=1000, metadata={"help": "steps between validations"}
-    )
-    seed: Annotated[int, Field(ge=0)] = field(default=0, metadata={"help": "of everything random"})
+    steps: Count = setting(50_000, "steps")
+    batch_size: Count = setting(256, "sentences a step (bart) or blocks of max_length tokens")
+    learning_rate: Positive = setting(6e-4, "AdamW's highest")
+    warm_up: Share = setting(0.06, "share of the steps in which the learning rate rises")
+    weight_decay: NotNegative = setting(0.01, "AdamW's")
+    clip: Positive = setting(1.0, "gradient norm")
+    hold_out: Count = setting(1000, "sentences (bart) or blocks to choose weights with")
+    validate_every: Count = setting(1000, "steps between validations")
+    seed: Natural = setting(0, "of everything random")
 
     @property
     def shape(self) -> BackboneShape:

@@ -33,6 +33,7 @@ from ..datasets_scripts.training import Pair, TrainingData
 from ..errors import InputError
 from ..metrics.scorers.portable import portable
 from ..metrics.text import preparation
+from ..settings import read_settings
 from .bsrr_config import BsrrConfig, BsrrSettings
 from .bsrr_learner import BsrrLearner, Validate
 from .learning.loop import learn
@@ -44,7 +45,6 @@ from .learning.selection import Sides, hold_out, selection
 from .learning.seq2seq import SCRATCH, Seq2Seq
 from .learning.style_reader import ReaderFit, fit_reader
 from .learning.styled import Decoding, StyledBart
-from .settings import read_settings
 from .system import Request, System, SystemCard, SystemConfig, Task
 from .system_card import Family
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from ..datasets_scripts.directions import Direction
 from ..errors import InputError
+from ..settings import Count, Natural, NotNegative, Positive, Share, setting
 from .learning.paired import PairsFrom
 from .learning.seq2seq import SCRATCH
 from .system import SystemConfig
@@ -18,99 +19,62 @@ from .system import SystemConfig
 class BsrrConfig(SystemConfig):
     """The published settings; see the paper's section 4.2 and the released ``Model.py``."""
 
-    base: str = field(
-        default="facebook/bart-base",
-        metadata={"help": "pretrained BART: Hub id or folder; scratch: a tiny random one"},
+    base: str = setting(
+        "facebook/bart-base", "pretrained BART: Hub id or folder; scratch: a tiny random one"
     )
-    classifier: str = field(
-        default="FacebookAI/roberta-base",
-        metadata={"help": "RoBERTa to judge style: Hub id or folder; scratch: a small new one"},
+    classifier: str = setting(
+        "FacebookAI/roberta-base",
+        "RoBERTa to judge style: Hub id or folder; scratch: a small new one",
     )
-    pairs: PairsFrom = field(
-        default="auto",
-        metadata={"help": "data, mined pseudo-pairs, or auto: mined if the data have none"},
+    pairs: PairsFrom = setting(
+        "auto", "data, mined pseudo-pairs, or auto: mined if the data have none"
     )
-    mining: Literal["lexical", "semantic"] = field(
-        default="lexical", metadata={"help": "pseudo-pairs are similar by letters, or by meaning"}
+    mining: Literal["lexical", "semantic"] = setting(
+        "lexical", "pseudo-pairs are similar by letters, or by meaning"
     )
-    most_pairs: Annotated[int, Field(ge=1)] = field(
-        default=20_000, metadata={"help": "most pseudo-pairs to mine from each style"}
+    most_pairs: Count = setting(20_000, "most pseudo-pairs to mine from each style")
+    similarity: Annotated[float, Field(ge=-1, le=1)] = setting(
+        0.85, "cosine above which a semantic pair is kept"
     )
-    similarity: Annotated[float, Field(ge=-1, le=1)] = field(
-        default=0.85, metadata={"help": "cosine above which a semantic pair is kept"}
+    max_length: Annotated[int, Field(ge=8)] = setting(
+        30, "longest answer in tokens, its style counted"
     )
-    max_length: Annotated[int, Field(ge=8)] = field(
-        default=30, metadata={"help": "longest answer in tokens, its style counted"}
+    sample_length: Annotated[int, Field(ge=8)] = setting(
+        25, "longest drawn sentence in tokens, its style counted"
     )
-    sample_length: Annotated[int, Field(ge=8)] = field(
-        default=25, metadata={"help": "longest drawn sentence in tokens, its style counted"}
+    batch_size: Count = setting(64, "pairs a step")
+    grouping: Count = setting(20, "batches sorted by length together; 1 for none")
+    optimizer: Literal["adamw", "rmsprop"] = setting(
+        "adamw", "adamw, or rmsprop, published for sentiment"
     )
-    batch_size: Annotated[int, Field(ge=1)] = field(default=64, metadata={"help": "pairs a step"})
-    grouping: Annotated[int, Field(ge=1)] = field(
-        default=20, metadata={"help": "batches sorted by length together; 1 for none"}
+    learning_rate: Positive = setting(1e-5, "the optimiser's")
+    reward_rate: Positive = setting(
+        1e-5, "the optimiser's once there are rewards; published: equal"
     )
-    optimizer: Literal["adamw", "rmsprop"] = field(
-        default="adamw", metadata={"help": "adamw, or rmsprop, published for sentiment"}
+    clip: Positive = setting(1.0, "gradient norm, once there are rewards")
+    epochs: Positive = setting(10, "times that each pair is seen, both ways")
+    supervised_epochs: NotNegative = setting(2, "first epochs, without rewards")
+    smoothing: Share = setting(0.15, "label smoothing")
+    supervised_decay: Annotated[float, Field(gt=0, le=1)] = setting(
+        0.6, "factor of the supervised loss, each epoch with rewards"
     )
-    learning_rate: Annotated[float, Field(gt=0)] = field(
-        default=1e-5, metadata={"help": "the optimiser's"}
+    style_weight: NotNegative = setting(1.0, "weight of the style reward")
+    content_weight: NotNegative = setting(1.0, "weight of the content reward")
+    temperature: Positive = setting(0.8, "sentences are drawn at")
+    baseline: bool = setting(
+        True, "compare content with the likeliest sentence; released code: false"
     )
-    reward_rate: Annotated[float, Field(gt=0)] = field(
-        default=1e-5, metadata={"help": "the optimiser's once there are rewards; published: equal"}
+    gated: bool = setting(False, "style counts as far as content does; for sentiment")
+    diverse: bool = setting(False, "less reward for words drawn often; for sentiment")
+    classifier_steps: Count = setting(12_000, "steps of the classifier")
+    classifier_rate: Positive = setting(2e-5, "AdamW's, of the classifier")
+    classifier_dimension: Annotated[int, Field(ge=32)] = setting(
+        128, "of a classifier from scratch, a multiple of 32"
     )
-    clip: Annotated[float, Field(gt=0)] = field(
-        default=1.0, metadata={"help": "gradient norm, once there are rewards"}
-    )
-    epochs: Annotated[float, Field(gt=0)] = field(
-        default=10, metadata={"help": "times that each pair is seen, both ways"}
-    )
-    supervised_epochs: Annotated[float, Field(ge=0)] = field(
-        default=2, metadata={"help": "first epochs, without rewards"}
-    )
-    smoothing: Annotated[float, Field(ge=0, lt=1)] = field(
-        default=0.15, metadata={"help": "label smoothing"}
-    )
-    supervised_decay: Annotated[float, Field(gt=0, le=1)] = field(
-        default=0.6, metadata={"help": "factor of the supervised loss, each epoch with rewards"}
-    )
-    style_weight: Annotated[float, Field(ge=0)] = field(
-        default=1.0, metadata={"help": "weight of the style reward"}
-    )
-    content_weight: Annotated[float, Field(ge=0)] = field(
-        default=1.0, metadata={"help": "weight of the content reward"}
-    )
-    temperature: Annotated[float, Field(gt=0)] = field(
-        default=0.8, metadata={"help": "sentences are drawn at"}
-    )
-    baseline: bool = field(
-        default=True,
-        metadata={"help": "compare content with the likeliest sentence; released code: false"},
-    )
-    gated: bool = field(
-        default=False, metadata={"help": "style counts as far as content does; for sentiment"}
-    )
-    diverse: bool = field(
-        default=False, metadata={"help": "less reward for words drawn often; for sentiment"}
-    )
-    classifier_steps: Annotated[int, Field(ge=1)] = field(
-        default=12_000, metadata={"help": "steps of the classifier"}
-    )
-    classifier_rate: Annotated[float, Field(gt=0)] = field(
-        default=2e-5, metadata={"help": "AdamW's, of the classifier"}
-    )
-    classifier_dimension: Annotated[int, Field(ge=32)] = field(
-        default=128, metadata={"help": "of a classifier from scratch, a multiple of 32"}
-    )
-    classifier_layers: Annotated[int, Field(ge=1)] = field(
-        default=2, metadata={"help": "of a classifier from scratch"}
-    )
-    validate_every: Annotated[int, Field(ge=1)] = field(
-        default=1000, metadata={"help": "steps between validations; at most an epoch"}
-    )
-    hold_out: Annotated[int, Field(ge=1)] = field(
-        default=500, metadata={"help": "most pairs to choose weights with"}
-    )
-    seed: Annotated[int, Field(ge=0)] = field(default=0, metadata={"help": "of everything random"})
+    classifier_layers: Count = setting(2, "of a classifier from scratch")
+    validate_every: Count = setting(1000, "steps between validations; at most an epoch")
+    hold_out: Count = setting(500, "most pairs to choose weights with")
+    seed: Natural = setting(0, "of everything random")
 
     def __post_init__(self) -> None:
         if self.classifier_dimension % 32:
@@ -183,12 +147,6 @@ class BsrrConfig(SystemConfig):
 class BsrrSettings:
     """How answers are generated; published: greedily."""
 
-    beams: Annotated[int, Field(ge=1)] = field(
-        default=1, metadata={"help": "of the beam search; 1 is greedy"}
-    )
-    min_length: Annotated[int, Field(ge=0)] = field(
-        default=10, metadata={"help": "shortest answer in tokens, its style counted"}
-    )
-    max_length: Annotated[int, Field(ge=0)] = field(
-        default=0, metadata={"help": "longest answer in tokens; 0: as long as in training"}
-    )
+    beams: Count = setting(1, "of the beam search; 1 is greedy")
+    min_length: Natural = setting(10, "shortest answer in tokens, its style counted")
+    max_length: Natural = setting(0, "longest answer in tokens; 0: as long as in training")

@@ -18,7 +18,7 @@ padding is never judged; clipping is of every step; a rewrite has no unknown wor
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, ClassVar, Literal, cast
 
@@ -29,6 +29,7 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from ..datasets_scripts.directions import Direction
+from ..settings import Count, Natural, NotNegative, Positive, Share, setting
 from .learning.corpus import Corpus
 from .learning.decoding import beam_search
 from .learning.loop import Learner, Terms, Update
@@ -45,59 +46,29 @@ from .word_system import WordSystem
 class CaaeConfig(WordConfig):
     """The settings of the released ``options.py`` and ``style_transfer.py``."""
 
-    style_size: Annotated[int, Field(ge=1)] = field(
-        default=200, metadata={"help": "units that say the style at the beginning"}
+    style_size: Count = setting(200, "units that say the style at the beginning")
+    content_size: Count = setting(500, "units of the content z")
+    word_size: Count = setting(100, "units of word vectors")
+    filters: Count = setting(128, "filters of each width, 1 to 5, of the discriminators")
+    dropout: Share = setting(0.5, "dropout")
+    min_count: Count = setting(5, "occurrences that make a word")
+    max_length: Annotated[int, Field(ge=2)] = setting(
+        20, "longest sentence, its end included; the rest is cut"
     )
-    content_size: Annotated[int, Field(ge=1)] = field(
-        default=500, metadata={"help": "units of the content z"}
+    batch_size: Count = setting(64, "sentences a step, of each style")
+    learning_rate: Positive = setting(5e-4, "Adam's")
+    clip: Positive = setting(30.0, "gradient norm")
+    epochs: Positive = setting(20.0, "times the larger style is seen")
+    warm_up: NotNegative = setting(0.0, "epochs of reconstruction alone, before those")
+    warm_up_rate: Positive = setting(5e-4, "Adam's learning rate meanwhile")
+    rho: NotNegative = setting(1.0, "weight of the discriminators' verdict; 0 for none")
+    gamma: Positive = setting(0.1, "temperature of soft words")
+    gate: Positive = setting(1.2, "largest loss of a discriminator whose verdict counts")
+    objective: Literal["convince", "minimax"] = setting(
+        "convince", "convince the discriminators (released), or raise their loss (paper)"
     )
-    word_size: Annotated[int, Field(ge=1)] = field(
-        default=100, metadata={"help": "units of word vectors"}
-    )
-    filters: Annotated[int, Field(ge=1)] = field(
-        default=128, metadata={"help": "filters of each width, 1 to 5, of the discriminators"}
-    )
-    dropout: Annotated[float, Field(ge=0, lt=1)] = field(default=0.5, metadata={"help": "dropout"})
-    min_count: Annotated[int, Field(ge=1)] = field(
-        default=5, metadata={"help": "occurrences that make a word"}
-    )
-    max_length: Annotated[int, Field(ge=2)] = field(
-        default=20, metadata={"help": "longest sentence, its end included; the rest is cut"}
-    )
-    batch_size: Annotated[int, Field(ge=1)] = field(
-        default=64, metadata={"help": "sentences a step, of each style"}
-    )
-    learning_rate: Annotated[float, Field(gt=0)] = field(default=5e-4, metadata={"help": "Adam's"})
-    clip: Annotated[float, Field(gt=0)] = field(default=30.0, metadata={"help": "gradient norm"})
-    epochs: Annotated[float, Field(gt=0)] = field(
-        default=20.0, metadata={"help": "times the larger style is seen"}
-    )
-    warm_up: Annotated[float, Field(ge=0)] = field(
-        default=0.0, metadata={"help": "epochs of reconstruction alone, before those"}
-    )
-    warm_up_rate: Annotated[float, Field(gt=0)] = field(
-        default=5e-4, metadata={"help": "Adam's learning rate meanwhile"}
-    )
-    rho: Annotated[float, Field(ge=0)] = field(
-        default=1.0, metadata={"help": "weight of the discriminators' verdict; 0 for none"}
-    )
-    gamma: Annotated[float, Field(gt=0)] = field(
-        default=0.1, metadata={"help": "temperature of soft words"}
-    )
-    gate: Annotated[float, Field(gt=0)] = field(
-        default=1.2,
-        metadata={"help": "largest loss of a discriminator whose verdict counts"},
-    )
-    objective: Literal["convince", "minimax"] = field(
-        default="convince",
-        metadata={"help": "convince the discriminators (released), or raise their loss (paper)"},
-    )
-    shuffle: Annotated[int, Field(ge=0)] = field(
-        default=3, metadata={"help": "places that a word moves at most in what the encoder reads"}
-    )
-    validations: Annotated[int, Field(ge=1)] = field(
-        default=20, metadata={"help": "validations in all"}
-    )
+    shuffle: Natural = setting(3, "places that a word moves at most in what the encoder reads")
+    validations: Count = setting(20, "validations in all")
 
     @property
     def sizes(self) -> Sizes:
@@ -153,8 +124,8 @@ class CaaeConfig(WordConfig):
 class CaaeGeneration:
     """How rewrites are generated."""
 
-    beams: Annotated[int, Field(ge=1, le=100)] = field(
-        default=8, metadata={"help": "sentences kept at each word; 1 is greedy"}
+    beams: Annotated[int, Field(ge=1, le=100)] = setting(
+        8, "sentences kept at each word; 1 is greedy"
     )
 
 

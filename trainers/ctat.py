@@ -16,7 +16,7 @@ never written, and the vocabulary is of training sentences alone.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, ClassVar
 
@@ -28,6 +28,7 @@ from torch import Tensor
 
 from ..datasets_scripts.directions import Direction
 from ..errors import InputError
+from ..settings import Count, Natural, Positive, Share, setting
 from .learning.corpus import Corpus
 from .learning.loop import Learner, Terms, Update
 from .learning.order import Order
@@ -38,29 +39,22 @@ from .nets.transformer import Shape
 from .word_config import WordConfig
 from .word_system import WordSystem
 
-Weight = Annotated[float, Field(gt=0)]
-
 
 @dataclass(frozen=True, kw_only=True)
 class CtatSettings:
     """How ``z`` is edited; see Algorithm 1 of the paper."""
 
-    weights: tuple[Weight, ...] = field(
-        default=(),
-        metadata={
-            "help": "sizes of the first modification, tried in turn until one convinces the "
-            "classifier; none: the one that validation chose"
-        },
+    weights: tuple[Positive, ...] = setting(
+        (),
+        "sizes of the first modification, tried in turn until one convinces the "
+        "classifier; none: the one that validation chose",
     )
-    iterations: Annotated[int, Field(ge=0)] = field(
-        default=5, metadata={"help": "most modifications of a sentence for a weight; 0: none"}
+    iterations: Natural = setting(5, "most modifications of a sentence for a weight; 0: none")
+    decay: Annotated[float, Field(gt=0, le=1)] = setting(
+        0.9, "of the weight, with each modification"
     )
-    decay: Annotated[float, Field(gt=0, le=1)] = field(
-        default=0.9, metadata={"help": "of the weight, with each modification"}
-    )
-    tolerance: Annotated[float, Field(ge=0, lt=1)] = field(
-        default=0.001,
-        metadata={"help": "a sentence is done when its target style is this close to certain"},
+    tolerance: Share = setting(
+        0.001, "a sentence is done when its target style is this close to certain"
     )
 
 
@@ -68,54 +62,30 @@ class CtatSettings:
 class CtatConfig(WordConfig):
     """The published settings; see the released ``main.py`` and ``model.py``."""
 
-    dimension: Annotated[int, Field(ge=4)] = field(
-        default=256, metadata={"help": "model size, and that of the latent vector"}
+    dimension: Annotated[int, Field(ge=4)] = setting(
+        256, "model size, and that of the latent vector"
     )
-    heads: Annotated[int, Field(ge=1)] = field(default=4, metadata={"help": "attention heads"})
-    layers: Annotated[int, Field(ge=1)] = field(
-        default=2, metadata={"help": "layers of each stack"}
+    heads: Count = setting(4, "attention heads")
+    layers: Count = setting(2, "layers of each stack")
+    dropout: Share = setting(0.1, "dropout")
+    gru: bool = setting(False, "true: a GRU before the sum, as in the paper's text")
+    mask_pads: bool = setting(True, "false: padding is summed too, as in the released code")
+    min_count: Count = setting(5, "sentences' occurrences that make a word")
+    max_length: Annotated[int, Field(ge=2)] = setting(
+        60, "longest sentence, its end included; the rest is cut"
     )
-    dropout: Annotated[float, Field(ge=0, lt=1)] = field(default=0.1, metadata={"help": "dropout"})
-    gru: bool = field(
-        default=False, metadata={"help": "true: a GRU before the sum, as in the paper's text"}
+    batch_size: Count = setting(128, "sentences a step")
+    epochs: Count = setting(200, "times that every sentence is seen")
+    factor: Positive = setting(1.0, "of the autoencoder's learning rate (Noam)")
+    warm_up: Count = setting(2000, "steps in which that rate rises")
+    smoothing: Share = setting(0.1, "label smoothing of the reconstruction")
+    classifier_rate: Positive = setting(1e-4, "learning rate of the classifier (Adam)")
+    weights: tuple[Positive, ...] = setting(
+        (1.0, 2.0, 3.0, 4.0, 5.0, 6.0),
+        "sizes of the first modification, among which validation chooses",
     )
-    mask_pads: bool = field(
-        default=True, metadata={"help": "false: padding is summed too, as in the released code"}
-    )
-    min_count: Annotated[int, Field(ge=1)] = field(
-        default=5, metadata={"help": "sentences' occurrences that make a word"}
-    )
-    max_length: Annotated[int, Field(ge=2)] = field(
-        default=60, metadata={"help": "longest sentence, its end included; the rest is cut"}
-    )
-    batch_size: Annotated[int, Field(ge=1)] = field(
-        default=128, metadata={"help": "sentences a step"}
-    )
-    epochs: Annotated[int, Field(ge=1)] = field(
-        default=200, metadata={"help": "times that every sentence is seen"}
-    )
-    factor: Annotated[float, Field(gt=0)] = field(
-        default=1.0, metadata={"help": "of the autoencoder's learning rate (Noam)"}
-    )
-    warm_up: Annotated[int, Field(ge=1)] = field(
-        default=2000, metadata={"help": "steps in which that rate rises"}
-    )
-    smoothing: Annotated[float, Field(ge=0, lt=1)] = field(
-        default=0.1, metadata={"help": "label smoothing of the reconstruction"}
-    )
-    classifier_rate: Annotated[float, Field(gt=0)] = field(
-        default=1e-4, metadata={"help": "learning rate of the classifier (Adam)"}
-    )
-    weights: tuple[Weight, ...] = field(
-        default=(1.0, 2.0, 3.0, 4.0, 5.0, 6.0),
-        metadata={"help": "sizes of the first modification, among which validation chooses"},
-    )
-    grouping: Annotated[int, Field(ge=1)] = field(
-        default=1, metadata={"help": "batches that are sorted by length together"}
-    )
-    validate_every: Annotated[int, Field(ge=1)] = field(
-        default=2000, metadata={"help": "steps between validations"}
-    )
+    grouping: Count = setting(1, "batches that are sorted by length together")
+    validate_every: Count = setting(2000, "steps between validations")
 
     def __post_init__(self) -> None:
         if self.dimension % self.heads:

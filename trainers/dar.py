@@ -22,7 +22,7 @@ with another one (``--generation gamma=500``), as Mir et al. (NAACL 2019, sectio
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, cast
@@ -35,6 +35,7 @@ from torch import Tensor
 from ..datasets_scripts.catalog import parse_direction
 from ..datasets_scripts.directions import Direction
 from ..errors import InputError
+from ..settings import Count, Natural, Positive, Probability, Share, setting
 from .learning.batches import Both
 from .learning.corpus import Corpus, by_length
 from .learning.loop import Learner, Terms, Update
@@ -55,96 +56,59 @@ Noise = Literal["edit", "shared-words"]
 class DarSettings:
     """How a rewrite is found."""
 
-    gamma: Annotated[float, Field(ge=0, allow_inf_nan=False)] = field(
-        default=0.0,
-        metadata={"help": "salience above which an n-gram is a marker now; 0: as in training"},
+    gamma: Annotated[float, Field(ge=0, allow_inf_nan=False)] = setting(
+        0.0, "salience above which an n-gram is a marker now; 0: as in training"
     )
-    max_markers: Annotated[int, Field(ge=0)] = field(
-        default=0,
-        metadata={"help": "most markers of a style with another gamma, the most salient; 0: all"},
+    max_markers: Natural = setting(
+        0, "most markers of a style with another gamma, the most salient; 0: all"
     )
-    retrieval: Literal["tfidf", "encoder"] = field(
-        default="tfidf",
-        metadata={"help": "what contents are compared by: words, or the content encoder's states"},
+    retrieval: Literal["tfidf", "encoder"] = setting(
+        "tfidf", "what contents are compared by: words, or the content encoder's states"
     )
-    candidates: Annotated[int, Field(ge=1)] = field(
-        default=1,
-        metadata={
-            "help": "retrieved sentences to write with; of several rewrites, the one that a "
-            "language model of the target style finds likeliest is the answer"
-        },
+    candidates: Count = setting(
+        1,
+        "retrieved sentences to write with; of several rewrites, the one that a "
+        "language model of the target style finds likeliest is the answer",
     )
-    beams: Annotated[int, Field(ge=1)] = field(
-        default=1, metadata={"help": "sentences kept at each word; 1: greedy"}
-    )
+    beams: Count = setting(1, "sentences kept at each word; 1: greedy")
 
 
 @dataclass(frozen=True, kw_only=True)
 class DarConfig(WordConfig):
     """The published settings; see the paper's section 4.3 and the port's ``yelp_config.json``."""
 
-    gamma: Annotated[float, Field(gt=0)] = field(
-        default=5.0,
-        metadata={"help": "salience above which an n-gram marks a style; Yelp 15, Amazon 5.5"},
+    gamma: Positive = setting(
+        5.0, "salience above which an n-gram marks a style; Yelp 15, Amazon 5.5"
     )
-    smoothing: Annotated[float, Field(gt=0)] = field(
-        default=1.0, metadata={"help": "lambda, added to both counts"}
+    smoothing: Positive = setting(1.0, "lambda, added to both counts")
+    max_ngram: Count = setting(4, "the longest marker, in words")
+    max_markers: Count = setting(7000, "most markers of a style, the most salient")
+    min_content: Natural = setting(5, "content words of a training sentence; fewer: not learned")
+    markers: bool = setting(True, "false: DeleteOnly, which knows the style alone")
+    noise: Noise = setting("edit", "edit: markers at edit distance 1; shared-words: the port's")
+    noise_rate: Probability = setting(
+        0.1, "share of markers (port: of sentences) that are exchanged"
     )
-    max_ngram: Annotated[int, Field(ge=1)] = field(
-        default=4, metadata={"help": "the longest marker, in words"}
+    embedding: Count = setting(128, "size of word vectors")
+    hidden: Annotated[int, Field(ge=2)] = setting(512, "size of states")
+    cell: Cell = setting("lstm", "lstm, or gru as in the paper")
+    both_ways: bool = setting(True, "whether encoders read backwards too")
+    attention: bool = setting(False, "whether the decoder looks at the content's words")
+    maxout: bool = setting(False, "a maxout layer before the output")
+    dropout: Share = setting(0.2, "dropout")
+    min_count: Count = setting(5, "sentences' occurrences that make a word")
+    max_length: Annotated[int, Field(ge=2)] = setting(
+        50, "longest sentence, its end included; the rest is cut"
     )
-    max_markers: Annotated[int, Field(ge=1)] = field(
-        default=7000, metadata={"help": "most markers of a style, the most salient"}
+    optimizer: Literal["adam", "adadelta"] = setting("adam", "adam, or adadelta as in the paper")
+    learning_rate: Positive = setting(3e-4, "of the optimiser")
+    clip: Positive = setting(3.0, "gradient norm")
+    batch_size: Annotated[int, Field(ge=2, multiple_of=2)] = setting(
+        256, "sentences a step, half of each style"
     )
-    min_content: Annotated[int, Field(ge=0)] = field(
-        default=5, metadata={"help": "content words of a training sentence; fewer: not learned"}
-    )
-    markers: bool = field(
-        default=True, metadata={"help": "false: DeleteOnly, which knows the style alone"}
-    )
-    noise: Noise = field(
-        default="edit",
-        metadata={"help": "edit: markers at edit distance 1; shared-words: the port's"},
-    )
-    noise_rate: Annotated[float, Field(ge=0, le=1)] = field(
-        default=0.1, metadata={"help": "share of markers (port: of sentences) that are exchanged"}
-    )
-    embedding: Annotated[int, Field(ge=1)] = field(
-        default=128, metadata={"help": "size of word vectors"}
-    )
-    hidden: Annotated[int, Field(ge=2)] = field(default=512, metadata={"help": "size of states"})
-    cell: Cell = field(default="lstm", metadata={"help": "lstm, or gru as in the paper"})
-    both_ways: bool = field(default=True, metadata={"help": "whether encoders read backwards too"})
-    attention: bool = field(
-        default=False, metadata={"help": "whether the decoder looks at the content's words"}
-    )
-    maxout: bool = field(default=False, metadata={"help": "a maxout layer before the output"})
-    dropout: Annotated[float, Field(ge=0, lt=1)] = field(default=0.2, metadata={"help": "dropout"})
-    min_count: Annotated[int, Field(ge=1)] = field(
-        default=5, metadata={"help": "sentences' occurrences that make a word"}
-    )
-    max_length: Annotated[int, Field(ge=2)] = field(
-        default=50, metadata={"help": "longest sentence, its end included; the rest is cut"}
-    )
-    optimizer: Literal["adam", "adadelta"] = field(
-        default="adam", metadata={"help": "adam, or adadelta as in the paper"}
-    )
-    learning_rate: Annotated[float, Field(gt=0)] = field(
-        default=3e-4, metadata={"help": "of the optimiser"}
-    )
-    clip: Annotated[float, Field(gt=0)] = field(default=3.0, metadata={"help": "gradient norm"})
-    batch_size: Annotated[int, Field(ge=2, multiple_of=2)] = field(
-        default=256, metadata={"help": "sentences a step, half of each style"}
-    )
-    epochs: Annotated[int, Field(ge=1)] = field(
-        default=70, metadata={"help": "times that the larger style is seen"}
-    )
-    grouping: Annotated[int, Field(ge=1)] = field(
-        default=1, metadata={"help": "batches that are sorted by length together"}
-    )
-    validate_every: Annotated[int, Field(ge=1)] = field(
-        default=1000, metadata={"help": "steps between validations"}
-    )
+    epochs: Count = setting(70, "times that the larger style is seen")
+    grouping: Count = setting(1, "batches that are sorted by length together")
+    validate_every: Count = setting(1000, "steps between validations")
 
     def __post_init__(self) -> None:
         if self.both_ways and self.hidden % 2:

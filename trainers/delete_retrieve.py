@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, ClassVar
-
-from pydantic import Field
+from typing import ClassVar
 
 from ..datasets_scripts.catalog import language_of
 from ..datasets_scripts.cleaning import Cleaning
@@ -23,6 +21,7 @@ from ..datasets_scripts.training import TrainingData
 from ..errors import InputError
 from ..files import read_text, write_json
 from ..metrics.text import preparation
+from ..settings import Count, Positive, read_settings, setting
 from .learning.content_index import ContentIndex
 from .learning.markers import (
     GAMMA,
@@ -34,7 +33,6 @@ from .learning.markers import (
     salience,
 )
 from .learning.run import IN_MEMORY, Run
-from .settings import read_settings
 from .system import Request, System, SystemCard, SystemConfig, Task
 from .system_card import Family
 
@@ -45,22 +43,15 @@ MODEL_FILE = "lexicon.json"
 class DeleteRetrieveConfig(SystemConfig):
     """Settings, with the paper's names."""
 
-    gamma: Annotated[float, Field(gt=0)] = field(
-        default=5.0,
-        metadata={"help": "salience above which an n-gram marks a style; Yelp 15, Amazon 5.5"},
+    gamma: Positive = setting(
+        5.0, "salience above which an n-gram marks a style; Yelp 15, Amazon 5.5"
     )
-    smoothing: Annotated[float, Field(gt=0)] = field(
-        default=1.0, metadata={"help": "lambda, added to both counts"}
-    )
-    max_ngram: Annotated[int, Field(ge=1)] = field(
-        default=4, metadata={"help": "the longest marker, in words"}
-    )
-    min_salience: Annotated[float, Field(gt=0)] = field(
-        default=3.0,
-        metadata={
-            "help": "a sentence without a marker loses its most salient n-gram, if that is at "
-            "least this salient; otherwise the sentence is copied"
-        },
+    smoothing: Positive = setting(1.0, "lambda, added to both counts")
+    max_ngram: Count = setting(4, "the longest marker, in words")
+    min_salience: Positive = setting(
+        3.0,
+        "a sentence without a marker loses its most salient n-gram, if that is at "
+        "least this salient; otherwise the sentence is copied",
     )
 
     @classmethod

@@ -19,7 +19,7 @@ from threadpoolctl import threadpool_limits
 
 from ..errors import InputError, TooLittleError
 from ..metrics.scorers.lexicon import StyleLexicon
-from .settings import setting
+from ..settings import setting
 
 LIBRARIES = ("scikit-learn", "numpy")
 _DIGITS = 6  # of the stored weights: beyond, solvers on different processors differ

@@ -24,10 +24,9 @@ from ..metrics.scorers.lstm_language_model import (
     next_word_loss,
     padded,
 )
-from .classifiers.config import Count, Positive, Share
+from ..settings import Count, Positive, Share, setting
 from .classifiers.textcnn import bucketed_batches
 from .learning.loop import resumable
-from .settings import setting
 
 LIBRARIES = ("torch",)
 

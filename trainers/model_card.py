@@ -19,11 +19,11 @@ from ..datasets_scripts.catalog import DATASETS
 from ..errors import InputError, UnknownNameError
 from ..files import read_lines, read_text
 from ..metrics.scorers.portable import base_datasets
+from ..settings import Setting, described
 from ..store import README_FILE, StoredModel
 from .learning.curve import CURVE_FILE, Row
 from .learning.curve_series import LearningCurve
 from .learning.picture import curve_picture
-from .settings import Setting, described
 
 if TYPE_CHECKING:
     from .system_card import SystemCard

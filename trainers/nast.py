@@ -22,18 +22,18 @@ TSTBench's own runs differ from the paper's: see :meth:`NastConfig.for_direction
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, ClassVar, Literal
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import torch
 import torch.nn.functional as F
-from pydantic import Field
 from torch import Tensor
 
 from ..datasets_scripts.catalog import dataset_facts
 from ..datasets_scripts.directions import Direction
 from ..errors import InputError
+from ..settings import Natural, NotNegative, Probability, Share, setting
 from .learning.adversarial import AdversarialConfig, AdversarialLearner, Mode
 from .learning.corpus import Corpus
 from .learning.loop import Learner, Terms
@@ -50,49 +50,27 @@ from .word_system import WordSystem
 class NastConfig(AdversarialConfig):
     """The published settings for Yelp; see the paper's section 4.2 and the released ``run.py``."""
 
-    warm_up: Annotated[int, Field(ge=0)] = field(
-        default=1000, metadata={"help": "first steps, of self-reconstruction"}
+    warm_up: Natural = setting(1000, "first steps, of self-reconstruction")
+    warm_up_cycle: bool = setting(False, "cycle reconstruction in the warm-up, as TSTBench ran it")
+    alignment: Literal["simple", "learnable"] = setting(
+        "learnable", "simple: a word for each word; learnable: words are left out and added"
     )
-    warm_up_cycle: bool = field(
-        default=False, metadata={"help": "cycle reconstruction in the warm-up, as TSTBench ran it"}
+    decoder_input: Input = setting("encoded", "encoded: encodings of source words; raw: vectors")
+    soft_words: Literal["gumbel", "softmax"] = setting(
+        "gumbel", "gumbel: relaxed samples; softmax: probabilities"
     )
-    alignment: Literal["simple", "learnable"] = field(
-        default="learnable",
-        metadata={"help": "simple: a word for each word; learnable: words are left out and added"},
+    blank: Probability = setting(0.1, "noise: share of words that become unknown")
+    drop: Share = setting(0.05, "noise: share of words that are left out")
+    insert: Share = setting(1 / 0.95 - 1, "noise: chance of a word of the other style")
+    self_weight: NotNegative = setting(0.5, "weight of self-reconstruction")
+    cycle_weight: NotNegative = setting(0.5, "weight of cycle reconstruction")
+    position_weight: NotNegative = setting(1.0, "weight of the jumps' losses")
+    forward_weight: NotNegative = setting(
+        1.5, "weight of the verdict on rewrites of the source style"
     )
-    decoder_input: Input = field(
-        default="encoded", metadata={"help": "encoded: encodings of source words; raw: vectors"}
-    )
-    soft_words: Literal["gumbel", "softmax"] = field(
-        default="gumbel", metadata={"help": "gumbel: relaxed samples; softmax: probabilities"}
-    )
-    blank: Annotated[float, Field(ge=0, le=1)] = field(
-        default=0.1, metadata={"help": "noise: share of words that become unknown"}
-    )
-    drop: Annotated[float, Field(ge=0, lt=1)] = field(
-        default=0.05, metadata={"help": "noise: share of words that are left out"}
-    )
-    insert: Annotated[float, Field(ge=0, lt=1)] = field(
-        default=1 / 0.95 - 1, metadata={"help": "noise: chance of a word of the other style"}
-    )
-    self_weight: Annotated[float, Field(ge=0)] = field(
-        default=0.5, metadata={"help": "weight of self-reconstruction"}
-    )
-    cycle_weight: Annotated[float, Field(ge=0)] = field(
-        default=0.5, metadata={"help": "weight of cycle reconstruction"}
-    )
-    position_weight: Annotated[float, Field(ge=0)] = field(
-        default=1.0, metadata={"help": "weight of the jumps' losses"}
-    )
-    forward_weight: Annotated[float, Field(ge=0)] = field(
-        default=1.5, metadata={"help": "weight of the verdict on rewrites of the source style"}
-    )
-    back_weight: Annotated[float, Field(ge=0)] = field(
-        default=1.0, metadata={"help": "weight of the verdict on rewrites of the target style"}
-    )
-    discriminator: Mode = field(
-        default="conditional",
-        metadata={"help": "multi: which style, or a rewrite; conditional: does a style fit"},
+    back_weight: NotNegative = setting(1.0, "weight of the verdict on rewrites of the target style")
+    discriminator: Mode = setting(
+        "conditional", "multi: which style, or a rewrite; conditional: does a style fit"
     )
 
     def __post_init__(self) -> None:

@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, cast
 
@@ -43,6 +43,16 @@ from ..errors import InputError, MissingFileError
 from ..files import read_text, write_json
 from ..metrics.scorers.portable import portable
 from ..metrics.text import preparation
+from ..settings import (
+    Count,
+    Natural,
+    NotNegative,
+    Positive,
+    Probability,
+    Share,
+    read_settings,
+    setting,
+)
 from .learning.loop import learn
 from .learning.paraphraser import LearnedParaphraser, Paraphraser, given_paraphraser, taught
 from .learning.paraphrases import Pair, RuleParaphraser, is_diverse, read_paraphrases
@@ -50,7 +60,6 @@ from .learning.prefix_learner import PrefixLearner, Tuning
 from .learning.prefix_lm import PrefixLM
 from .learning.run import IN_MEMORY, Run
 from .learning.selection import Sides, hold_out
-from .settings import read_settings
 from .system import Request, System, SystemCard, SystemConfig, Task
 from .system_card import Family
 
@@ -59,70 +68,32 @@ from .system_card import Family
 class StrapConfig(SystemConfig):
     """The published settings: sections 2 and 4.2, and the released ``run_lm_finetuning.py``."""
 
-    base: str = field(
-        default="openai-community/gpt2-large",
-        metadata={"help": "a GPT-2 to fine-tune: Hub id or folder"},
+    base: str = setting("openai-community/gpt2-large", "a GPT-2 to fine-tune: Hub id or folder")
+    paraphraser: str = setting("corpus", "corpus, pairs, rules, or a trained one: Hub id or folder")
+    paraphrases: str = setting("", "the corpus: a file of sentence, tab, paraphrase")
+    max_overlap: NotNegative = setting(0.5, "corpus: pairs must share a lower part of their words")
+    max_tau: float = setting(0.0, "corpus: Kendall's tau of shared words must be lower")
+    max_difference: Natural = setting(5, "corpus: largest difference in words")
+    salience: Annotated[float, Field(gt=1)] = setting(
+        3.0, "rules: how much more frequent a style's markers are"
     )
-    paraphraser: str = field(
-        default="corpus",
-        metadata={"help": "corpus, pairs, rules, or a trained one: Hub id or folder"},
+    min_count: Count = setting(20, "rules: occurrences that make a marker")
+    drop: Share = setting(0.1, "rules: share of other words that are left out")
+    shuffle: NotNegative = setting(2.0, "rules: how far words move")
+    max_prefix: Count = setting(50, "tokens that are read; the rest is cut")
+    max_suffix: Count = setting(50, "tokens that are written; the rest is cut")
+    padding: Literal["masked", "released"] = setting(
+        "masked", "released: padding is read, as in the released code"
     )
-    paraphrases: str = field(
-        default="", metadata={"help": "the corpus: a file of sentence, tab, paraphrase"}
-    )
-    max_overlap: Annotated[float, Field(ge=0)] = field(
-        default=0.5, metadata={"help": "corpus: pairs must share a lower part of their words"}
-    )
-    max_tau: float = field(
-        default=0.0, metadata={"help": "corpus: Kendall's tau of shared words must be lower"}
-    )
-    max_difference: Annotated[int, Field(ge=0)] = field(
-        default=5, metadata={"help": "corpus: largest difference in words"}
-    )
-    salience: Annotated[float, Field(gt=1)] = field(
-        default=3.0, metadata={"help": "rules: how much more frequent a style's markers are"}
-    )
-    min_count: Annotated[int, Field(ge=1)] = field(
-        default=20, metadata={"help": "rules: occurrences that make a marker"}
-    )
-    drop: Annotated[float, Field(ge=0, lt=1)] = field(
-        default=0.1, metadata={"help": "rules: share of other words that are left out"}
-    )
-    shuffle: Annotated[float, Field(ge=0)] = field(
-        default=2.0, metadata={"help": "rules: how far words move"}
-    )
-    max_prefix: Annotated[int, Field(ge=1)] = field(
-        default=50, metadata={"help": "tokens that are read; the rest is cut"}
-    )
-    max_suffix: Annotated[int, Field(ge=1)] = field(
-        default=50, metadata={"help": "tokens that are written; the rest is cut"}
-    )
-    padding: Literal["masked", "released"] = field(
-        default="masked", metadata={"help": "released: padding is read, as in the released code"}
-    )
-    paraphraser_epochs: Annotated[int, Field(ge=1)] = field(
-        default=3, metadata={"help": "epochs of the paraphraser, where it is fine-tuned"}
-    )
-    epochs: Annotated[int, Field(ge=1)] = field(
-        default=3, metadata={"help": "epochs of the inverse paraphraser"}
-    )
-    batch_size: Annotated[int, Field(ge=1)] = field(
-        default=10, metadata={"help": "sentences a step"}
-    )
-    learning_rate: Annotated[float, Field(gt=0)] = field(
-        default=5e-5, metadata={"help": "AdamW's at the start; it falls in a line to 0"}
-    )
-    clip: Annotated[float, Field(gt=0)] = field(default=1.0, metadata={"help": "gradient norm"})
-    grouping: Annotated[int, Field(ge=1)] = field(
-        default=50, metadata={"help": "batches that are sorted by length together; 1: none"}
-    )
-    validate_every: Annotated[int, Field(ge=1)] = field(
-        default=500, metadata={"help": "steps between validations"}
-    )
-    hold_out: Annotated[int, Field(ge=1)] = field(
-        default=500, metadata={"help": "sentences of each style to choose weights with"}
-    )
-    seed: Annotated[int, Field(ge=0)] = field(default=0, metadata={"help": "of everything random"})
+    paraphraser_epochs: Count = setting(3, "epochs of the paraphraser, where it is fine-tuned")
+    epochs: Count = setting(3, "epochs of the inverse paraphraser")
+    batch_size: Count = setting(10, "sentences a step")
+    learning_rate: Positive = setting(5e-5, "AdamW's at the start; it falls in a line to 0")
+    clip: Positive = setting(1.0, "gradient norm")
+    grouping: Count = setting(50, "batches that are sorted by length together; 1: none")
+    validate_every: Count = setting(500, "steps between validations")
+    hold_out: Count = setting(500, "sentences of each style to choose weights with")
+    seed: Natural = setting(0, "of everything random")
 
     @property
     def format(self) -> dict[str, Any]:
@@ -186,9 +157,7 @@ class StrapConfig(SystemConfig):
 class StrapSettings:
     """How the inverse paraphraser writes; the paper reports 0.0, 0.6 and 0.9."""
 
-    top_p: Annotated[float, Field(ge=0, le=1)] = field(
-        default=0.0, metadata={"help": "nucleus that tokens are drawn from; 0: the likeliest"}
-    )
+    top_p: Probability = setting(0.0, "nucleus that tokens are drawn from; 0: the likeliest")
 
 
 _INVERSE, _PARAPHRASER, _MARKERS = "inverse", "paraphraser", "markers.json"

@@ -14,15 +14,15 @@ full stop; ours never write an unknown word, and are not cut.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
-from pydantic import Field
 from torch import Tensor
 
 from ..datasets_scripts.directions import Direction
+from ..settings import NotNegative, Positive, Probability, setting
 from .learning.adversarial import AdversarialConfig, AdversarialLearner
 from .learning.corpus import Corpus
 from .learning.loop import Learner, Terms
@@ -38,24 +38,17 @@ from .word_system import WordSystem
 class StyTransConfig(AdversarialConfig):
     """The published settings; see the paper's section 4.3 and the released ``main.py``."""
 
-    self_weight: Annotated[float, Field(ge=0)] = field(
-        default=0.25, metadata={"help": "weight of self-reconstruction"}
+    self_weight: NotNegative = setting(0.25, "weight of self-reconstruction")
+    cycle_weight: NotNegative = setting(0.5, "weight of cycle reconstruction")
+    style_weight: NotNegative = setting(1.0, "weight of the discriminator's verdict")
+    word_drop: Probability = setting(
+        0.0, "share of words of self-reconstruction that are read as unknown"
     )
-    cycle_weight: Annotated[float, Field(ge=0)] = field(
-        default=0.5, metadata={"help": "weight of cycle reconstruction"}
+    word_drop_factor: NotNegative = setting(
+        1.0, "what word_drop has been multiplied by after all rounds"
     )
-    style_weight: Annotated[float, Field(ge=0)] = field(
-        default=1.0, metadata={"help": "weight of the discriminator's verdict"}
-    )
-    word_drop: Annotated[float, Field(ge=0, le=1)] = field(
-        default=0.0,
-        metadata={"help": "share of words of self-reconstruction that are read as unknown"},
-    )
-    word_drop_factor: Annotated[float, Field(ge=0)] = field(
-        default=1.0, metadata={"help": "what word_drop has been multiplied by after all rounds"}
-    )
-    temperature_factor: Annotated[float, Field(gt=0)] = field(
-        default=1.0, metadata={"help": "what temperature has been multiplied by after all rounds"}
+    temperature_factor: Positive = setting(
+        1.0, "what temperature has been multiplied by after all rounds"
     )
 
     @classmethod

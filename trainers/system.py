@@ -23,9 +23,9 @@ from ..datasets_scripts.directions import Direction
 from ..datasets_scripts.training import TrainingData
 from ..errors import InputError, MissingSystemError
 from ..hub import fetch_model, is_repo_id
+from ..settings import as_json, identifying, read_settings
 from ..version import __version__
 from .learning.run import IN_MEMORY, Run
-from .settings import as_json, identifying, read_settings
 from .system_card import SYSTEM_STORE, Family, StoredSystem, SystemCard
 
 __all__ = [

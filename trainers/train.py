@@ -14,12 +14,12 @@ from ..datasets_scripts.directions import Direction
 from ..datasets_scripts.training import TrainingData
 from ..errors import InputError, unknown_name
 from ..files import check_replaceable, make_folder
+from ..settings import read_settings
 from .learning.clock import Clock
 from .learning.curve import CURVE_FILE
 from .learning.pace import training
 from .learning.run import IN_MEMORY, Run, process_index
 from .registry import system_class
-from .settings import read_settings
 from .system import SystemConfig
 from .system_card import SYSTEM_STORE, StoredSystem, SystemCard, run_name
 

@@ -19,7 +19,7 @@ those of the lowest validation loss.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
@@ -34,6 +34,7 @@ from ..datasets_scripts.directions import Direction
 from ..datasets_scripts.training import TrainingData
 from ..metrics.scorers.portable import portable
 from ..metrics.text import preparation
+from ..settings import Count, Natural, NotNegative, Positive, read_settings, setting
 from .learning.corpus import by_length
 from .learning.loop import Learner, Terms, Update, learn
 from .learning.mining import lexical_pairs
@@ -45,7 +46,6 @@ from .learning.run import IN_MEMORY, Run
 from .learning.seq2seq import SCRATCH, Seq2Seq
 from .learning.style_reader import ReaderFit, fit_reader
 from .nets.style_cnn import StyleCnn
-from .settings import read_settings
 from .system import Request, System, SystemCard, SystemConfig, Task
 from .system_card import Family
 
@@ -54,68 +54,44 @@ from .system_card import Family
 class TybConfig(SystemConfig):
     """The published settings; see the paper's section 3.1 and the released ``train.py``."""
 
-    base: str = field(
-        default="facebook/bart-large",
-        metadata={"help": "pretrained BART: Hub id or folder; scratch: a tiny random one"},
+    base: str = setting(
+        "facebook/bart-large", "pretrained BART: Hub id or folder; scratch: a tiny random one"
     )
-    pairs: PairsFrom = field(
-        default="data",
-        metadata={"help": "data, mined pseudo-pairs, or auto: mined if the data have none"},
+    pairs: PairsFrom = setting(
+        "data", "data, mined pseudo-pairs, or auto: mined if the data have none"
     )
-    max_length: Annotated[int, Field(ge=3)] = field(
-        default=30, metadata={"help": "longest sentence in tokens; the rest is cut"}
+    max_length: Annotated[int, Field(ge=3)] = setting(
+        30, "longest sentence in tokens; the rest is cut"
     )
-    batch_size: Annotated[int, Field(ge=1)] = field(default=32, metadata={"help": "pairs a step"})
-    grouping: Annotated[int, Field(ge=1)] = field(
-        default=20, metadata={"help": "batches sorted by length together; 1 for none"}
+    batch_size: Count = setting(32, "pairs a step")
+    grouping: Count = setting(20, "batches sorted by length together; 1 for none")
+    learning_rate: Positive = setting(1e-5, "Adam's")
+    decay: Annotated[float, Field(gt=0, le=1)] = setting(
+        0.9, "factor of the learning rate every decay_every steps"
     )
-    learning_rate: Annotated[float, Field(gt=0)] = field(default=1e-5, metadata={"help": "Adam's"})
-    decay: Annotated[float, Field(gt=0, le=1)] = field(
-        default=0.9, metadata={"help": "factor of the learning rate every decay_every steps"}
+    decay_every: Count = setting(10_000, "steps")
+    steps: Count = setting(20_000, "steps")
+    rewards_from: Natural = setting(200, "steps before there are rewards")
+    word_weight: NotNegative = setting(1.0, "weight of the right words' cross-entropy")
+    style_weight: NotNegative = setting(1.0, "weight of the style reward (lambda_cls)")
+    bleu_weight: NotNegative = setting(0.2, "weight of the BLEU reward (lambda_bleu)")
+    bleu_sign: Literal["paper", "released"] = setting(
+        "paper", "paper: better words likelier; released: the opposite"
     )
-    decay_every: Annotated[int, Field(ge=1)] = field(default=10_000, metadata={"help": "steps"})
-    steps: Annotated[int, Field(ge=1)] = field(default=20_000, metadata={"help": "steps"})
-    rewards_from: Annotated[int, Field(ge=0)] = field(
-        default=200, metadata={"help": "steps before there are rewards"}
+    reward_places: Literal["released", "drawn"] = setting(
+        "released",
+        "released: every place of the right answer earns, each reward draws its own "
+        "words; drawn: places up to the drawn end, one draw for both",
     )
-    word_weight: Annotated[float, Field(ge=0)] = field(
-        default=1.0, metadata={"help": "weight of the right words' cross-entropy"}
+    validate_every: Count = setting(1000, "steps between validations; at most an epoch")
+    hold_out: Count = setting(2000, "most pairs to choose weights with")
+    classifier_steps: Count = setting(10_000, "steps of the reward's classifier")
+    classifier_rate: Positive = setting(
+        1e-3, "Adam's, of the classifier; 0.9 of it every 1,000 steps"
     )
-    style_weight: Annotated[float, Field(ge=0)] = field(
-        default=1.0, metadata={"help": "weight of the style reward (lambda_cls)"}
-    )
-    bleu_weight: Annotated[float, Field(ge=0)] = field(
-        default=0.2, metadata={"help": "weight of the BLEU reward (lambda_bleu)"}
-    )
-    bleu_sign: Literal["paper", "released"] = field(
-        default="paper", metadata={"help": "paper: better words likelier; released: the opposite"}
-    )
-    reward_places: Literal["released", "drawn"] = field(
-        default="released",
-        metadata={
-            "help": "released: every place of the right answer earns, each reward draws its own "
-            "words; drawn: places up to the drawn end, one draw for both"
-        },
-    )
-    validate_every: Annotated[int, Field(ge=1)] = field(
-        default=1000, metadata={"help": "steps between validations; at most an epoch"}
-    )
-    hold_out: Annotated[int, Field(ge=1)] = field(
-        default=2000, metadata={"help": "most pairs to choose weights with"}
-    )
-    classifier_steps: Annotated[int, Field(ge=1)] = field(
-        default=10_000, metadata={"help": "steps of the reward's classifier"}
-    )
-    classifier_rate: Annotated[float, Field(gt=0)] = field(
-        default=1e-3, metadata={"help": "Adam's, of the classifier; 0.9 of it every 1,000 steps"}
-    )
-    classifier_dimension: Annotated[int, Field(ge=1)] = field(
-        default=300, metadata={"help": "the classifier's word vectors"}
-    )
-    classifier_filters: Annotated[int, Field(ge=1)] = field(
-        default=128, metadata={"help": "the classifier's filters of each width"}
-    )
-    seed: Annotated[int, Field(ge=0)] = field(default=0, metadata={"help": "of everything random"})
+    classifier_dimension: Count = setting(300, "the classifier's word vectors")
+    classifier_filters: Count = setting(128, "the classifier's filters of each width")
+    seed: Natural = setting(0, "of everything random")
 
     @classmethod
     def for_direction(cls, direction: Direction) -> TybConfig:
@@ -171,12 +147,8 @@ class TybConfig(SystemConfig):
 class TybSettings:
     """How answers are generated; published: beam search with 5 beams."""
 
-    beams: Annotated[int, Field(ge=1)] = field(
-        default=5, metadata={"help": "of the beam search; 1 is greedy"}
-    )
-    max_length: Annotated[int, Field(ge=0)] = field(
-        default=0, metadata={"help": "longest answer in tokens; 0: as long as in training"}
-    )
+    beams: Count = setting(5, "of the beam search; 1 is greedy")
+    max_length: Natural = setting(0, "longest answer in tokens; 0: as long as in training")
 
 
 class _Learner(Learner):

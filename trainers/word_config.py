@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Annotated
+from dataclasses import dataclass
 
-from pydantic import Field
-
+from ..settings import Count, Natural, setting
 from .system import SystemConfig
 
 
@@ -19,10 +17,8 @@ class WordConfig(SystemConfig):
 
     min_count: int
     max_length: int
-    hold_out: Annotated[int, Field(ge=1)] = field(
-        default=500, metadata={"help": "sentences of each style to choose weights with"}
-    )
-    seed: Annotated[int, Field(ge=0)] = field(default=0, metadata={"help": "of everything random"})
+    hold_out: Count = setting(500, "sentences of each style to choose weights with")
+    seed: Natural = setting(0, "of everything random")
 
     @property
     def longest_row(self) -> int:

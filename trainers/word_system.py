@@ -25,12 +25,12 @@ from ..errors import InputError
 from ..metrics.scorers.device import Device, Placement
 from ..metrics.scorers.weights import within_size
 from ..metrics.text import preparation
+from ..settings import read_settings
 from .learning.checkpoints import save_weights
 from .learning.corpus import Corpus, by_length
 from .learning.loop import Learner, learn
 from .learning.run import IN_MEMORY, Run
 from .learning.vocabulary import Vocabulary, padded
-from .settings import read_settings
 from .system import Request, System, SystemCard, Task
 from .system_card import Family
 from .word_config import WordConfig

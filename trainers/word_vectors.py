@@ -13,7 +13,7 @@ from math import ceil
 
 from ..errors import InputError, TooLittleError, require
 from ..metrics.scorers.word_vectors import WordVectors
-from .settings import setting
+from ..settings import setting
 
 LIBRARIES = ("gensim", "numpy")
 

@@ -8,12 +8,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field, JsonValue
 
 from ...metrics.scorers.portable import portable
-from ..settings import setting
-
-Count = Annotated[int, Field(ge=1)]
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-Share = Annotated[float, Field(ge=0, lt=1)]
-NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+from ...settings import setting
 
 
 @dataclass(frozen=True, kw_only=True)

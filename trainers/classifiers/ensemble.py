@@ -13,9 +13,9 @@ from pydantic import JsonValue
 from ...errors import InputError
 from ...metrics.scorers.classifiers import KINDS, classifier_kind
 from ...metrics.scorers.ensemble import NAME, EnsembleModel, spread
+from ...settings import Count, setting
 from ..learning.pace import part
-from ..settings import setting
-from .config import ClassifierConfig, Count
+from .config import ClassifierConfig
 from .data import LabelledSentences
 
 LIBRARIES = ("scikit-learn", "numpy", "torch", "transformers", "floret")

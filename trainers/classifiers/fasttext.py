@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from ...errors import require
 from ...files import temporary_folder, write_text
 from ...metrics.scorers.fasttext import LABEL, FastTextModel, training_line
-from ..settings import setting
-from .config import ClassifierConfig, Count, Positive
+from ...settings import Count, Positive, setting
+from .config import ClassifierConfig
 from .data import LabelledSentences
 
 LIBRARIES = ("floret",)

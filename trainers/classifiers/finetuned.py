@@ -22,9 +22,9 @@ from ...metrics.scorers.encoder_files import EMBEDDED_ENCODER, encoder_folder
 from ...metrics.scorers.portable import portable_folder
 from ...metrics.scorers.transformer import TransformerModel, longest_input
 from ...metrics.scorers.weights import read_tokenizer
+from ...settings import Count, NotNegative, Positive, Share, setting
 from ..learning.loop import resumable
-from ..settings import setting
-from .config import ClassifierConfig, Count, NotNegative, Positive, Share
+from .config import ClassifierConfig
 from .data import LabelledSentences
 from .head import with_new_head
 

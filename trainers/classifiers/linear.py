@@ -13,8 +13,8 @@ from threadpoolctl import threadpool_limits
 
 from ...errors import TooLittleError
 from ...metrics.scorers.linear import LinearModel, ngrams
-from ..settings import setting
-from .config import ClassifierConfig, Count, Positive
+from ...settings import Count, Positive, setting
+from .config import ClassifierConfig
 from .data import LabelledSentences
 
 LIBRARIES = ("scikit-learn", "numpy")

@@ -17,9 +17,9 @@ from ...metrics.scorers.causal_lm import load_language_model
 from ...metrics.scorers.device import HERE
 from ...metrics.scorers.gguf import SMALL_LM
 from ...metrics.scorers.lm import LmModel, contrasts
-from ..settings import setting
+from ...settings import Count, Share, setting
 from . import linear
-from .config import ClassifierConfig, Count, Share
+from .config import ClassifierConfig
 from .data import LabelledSentences
 
 LIBRARIES = ("scikit-learn", "scipy", "numpy", "torch", "transformers")

@@ -11,8 +11,7 @@ import torch
 
 from ...metrics.scorers.lora import MODEL_FILE, LoraModel, LoraNetwork, fresh_network
 from ...metrics.scorers.transformer import longest_input
-from ..settings import setting
-from .config import Count, Positive, Share
+from ...settings import Count, Positive, Share, setting
 from .data import LabelledSentences
 from .finetuned import FinetuningConfig, train_network
 

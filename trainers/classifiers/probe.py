@@ -12,8 +12,8 @@ from threadpoolctl import threadpool_limits
 from ...metrics.scorers.encoder import load_encoder
 from ...metrics.scorers.encoder_files import EMBEDDED_ENCODER
 from ...metrics.scorers.probe import ProbeModel, probe_features
-from ..settings import setting
-from .config import ClassifierConfig, Count, Positive
+from ...settings import Count, Positive, setting
+from .config import ClassifierConfig
 from .data import LabelledSentences
 
 LIBRARIES = ("scikit-learn", "numpy", "torch", "transformers")

@@ -19,9 +19,9 @@ from ...metrics.scorers.textcnn import (
     word_ids,
 )
 from ...metrics.scorers.words import words
+from ...settings import Count, Positive, Share, setting
 from ..learning.loop import resumable
-from ..settings import setting
-from .config import ClassifierConfig, Count, Positive, Share
+from .config import ClassifierConfig
 from .data import LabelledSentences
 
 LIBRARIES = ("torch",)

@@ -12,10 +12,10 @@ import torch
 from ...files import temporary_folder
 from ...metrics.scorers.transformer import TransformerModel, longest_input
 from ...metrics.scorers.weights import fetch, read_tokenizer
+from ...settings import Count, NotNegative, Positive, Share, setting
 from ..learning.pace import current
 from ..lora.keeping import train_paced
-from ..settings import setting
-from .config import ClassifierConfig, Count, NotNegative, Positive, Share
+from .config import ClassifierConfig
 from .data import LabelledSentences
 from .head import with_new_head
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Annotated, Literal, Self
 
 import numpy as np
@@ -19,6 +19,7 @@ from torch import Tensor, nn
 
 from ...datasets_scripts.directions import Direction
 from ...errors import InputError
+from ...settings import Count, Natural, Positive, Share, setting
 from ..nets.style_transformer import Discriminator
 from ..nets.transformer import Shape
 from ..word_config import WordConfig
@@ -71,47 +72,26 @@ class Rounds:
 class AdversarialConfig(WordConfig):
     """Sizes, rounds and optimiser, with the values that both papers publish."""
 
-    dimension: Annotated[int, Field(ge=4)] = field(default=256, metadata={"help": "model size"})
-    heads: Annotated[int, Field(ge=1)] = field(default=4, metadata={"help": "attention heads"})
-    layers: Annotated[int, Field(ge=1)] = field(
-        default=4, metadata={"help": "layers of each stack"}
+    dimension: Annotated[int, Field(ge=4)] = setting(256, "model size")
+    heads: Count = setting(4, "attention heads")
+    layers: Count = setting(4, "layers of each stack")
+    dropout: Share = setting(0.0, "dropout")
+    min_count: Count = setting(3, "sentences' occurrences that make a word")
+    max_length: Annotated[int, Field(ge=2)] = setting(
+        16, "longest sentence, its end included; the rest is cut"
     )
-    dropout: Annotated[float, Field(ge=0, lt=1)] = field(default=0.0, metadata={"help": "dropout"})
-    min_count: Annotated[int, Field(ge=1)] = field(
-        default=3, metadata={"help": "sentences' occurrences that make a word"}
-    )
-    max_length: Annotated[int, Field(ge=2)] = field(
-        default=16, metadata={"help": "longest sentence, its end included; the rest is cut"}
-    )
-    batch_size: Annotated[int, Field(ge=1)] = field(
-        default=64, metadata={"help": "sentences a step, of each style"}
-    )
-    grouping: Annotated[int, Field(ge=1)] = field(
-        default=50, metadata={"help": "batches that are split by length together; 1: none"}
-    )
-    learning_rate: Annotated[float, Field(gt=0)] = field(default=1e-4, metadata={"help": "Adam's"})
-    clip: Annotated[float, Field(gt=0)] = field(default=5.0, metadata={"help": "gradient norm"})
-    warm_up: Annotated[int, Field(ge=0)] = field(
-        default=500, metadata={"help": "first steps, of self-reconstruction"}
-    )
-    rounds: Annotated[int, Field(ge=1)] = field(
-        default=2000, metadata={"help": "rounds of discriminator and generator steps"}
-    )
-    discriminator_steps: Annotated[int, Field(ge=1)] = field(
-        default=10, metadata={"help": "discriminator steps a round"}
-    )
-    generator_steps: Annotated[int, Field(ge=1)] = field(
-        default=5, metadata={"help": "generator steps a round"}
-    )
-    temperature: Annotated[float, Field(gt=0)] = field(
-        default=1.0, metadata={"help": "of soft words while training"}
-    )
-    validate_every: Annotated[int, Field(ge=1)] = field(
-        default=25, metadata={"help": "rounds between validations"}
-    )
-    discriminator: Mode = field(
-        default="multi",
-        metadata={"help": "multi: which style, or a rewrite; conditional: does a style fit"},
+    batch_size: Count = setting(64, "sentences a step, of each style")
+    grouping: Count = setting(50, "batches that are split by length together; 1: none")
+    learning_rate: Positive = setting(1e-4, "Adam's")
+    clip: Positive = setting(5.0, "gradient norm")
+    warm_up: Natural = setting(500, "first steps, of self-reconstruction")
+    rounds: Count = setting(2000, "rounds of discriminator and generator steps")
+    discriminator_steps: Count = setting(10, "discriminator steps a round")
+    generator_steps: Count = setting(5, "generator steps a round")
+    temperature: Positive = setting(1.0, "of soft words while training")
+    validate_every: Count = setting(25, "rounds between validations")
+    discriminator: Mode = setting(
+        "multi", "multi: which style, or a rewrite; conditional: does a style fit"
     )
 
     def __post_init__(self) -> None:

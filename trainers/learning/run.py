@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import Field
+from ...settings import Count, NotNegative, setting
 
 Device = Literal["auto", "cpu", "cuda"]
 Precision = Literal["auto", "float32", "bfloat16"]
@@ -33,20 +33,15 @@ class Run:
     """
 
     folder: Path | None = None
-    device: Device = field(default="auto", metadata={"help": "auto, cpu or cuda"})
-    precision: Precision = field(
-        default="auto",
-        metadata={"help": "auto, float32 or bfloat16; auto: bfloat16 on a GPU that has it"},
+    device: Device = setting("auto", "auto, cpu or cuda")
+    precision: Precision = setting(
+        "auto", "auto, float32 or bfloat16; auto: bfloat16 on a GPU that has it"
     )
-    accumulate: Annotated[int, Field(ge=1)] = field(
-        default=1, metadata={"help": "compute a batch in this many parts, to save memory"}
-    )
-    compile: bool = field(default=False, metadata={"help": "true: layers go through torch.compile"})
-    save_every: Annotated[float, Field(ge=0)] = field(
-        default=SAVE_EVERY, metadata={"help": "seconds between checkpoints"}
-    )
-    tensorboard: Path | None = field(
-        default=None, metadata={"help": "folder for TensorBoard's event files, which stay there"}
+    accumulate: Count = setting(1, "compute a batch in this many parts, to save memory")
+    compile: bool = setting(False, "true: layers go through torch.compile")
+    save_every: NotNegative = setting(SAVE_EVERY, "seconds between checkpoints")
+    tensorboard: Path | None = setting(
+        None, "folder for TensorBoard's event files, which stay there"
     )
     resume: Resume = "auto"
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from ...datasets_scripts.directions import Direction
+from ...settings import Count, Natural, NotNegative, Positive, Share, setting
 from ..learning.paired import PairsFrom
 from ..system import SystemConfig
 from .base import SCRATCH
@@ -20,73 +21,43 @@ from .records import Template
 class AdapterConfig(SystemConfig):
     """What both have; the values of the benchmark's script for task adapters."""
 
-    base: str = field(
-        default="huggyllama/llama-7b",
-        metadata={"help": "any causal language model: Hub id, folder or GGUF file"},
+    base: str = setting(
+        "huggyllama/llama-7b", "any causal language model: Hub id, folder or GGUF file"
     )
-    revision: str = field(
-        default="", metadata={"help": "of a base on the Hub: branch, tag or commit"}
+    revision: str = setting("", "of a base on the Hub: branch, tag or commit")
+    quantization: Quantization = setting(
+        "4bit", "of the base: 4bit (NF4, double quantisation), 8bit or none"
     )
-    quantization: Quantization = field(
-        default="4bit",
-        metadata={"help": "of the base: 4bit (NF4, double quantisation), 8bit or none"},
+    r: Count = setting(16, "rank of the adapter")
+    alpha: Count = setting(16, "what the adapter adds is scaled by alpha / r")
+    dropout: Share = setting(0.05, "dropout before the adapter")
+    target_modules: str = setting(
+        "q_proj,v_proj", "layers that get an adapter, separated by commas; or all-linear"
     )
-    r: Annotated[int, Field(ge=1)] = field(default=16, metadata={"help": "rank of the adapter"})
-    alpha: Annotated[int, Field(ge=1)] = field(
-        default=16, metadata={"help": "what the adapter adds is scaled by alpha / r"}
+    template: Template = setting("alpaca", "alpaca; short: without the sentence before it")
+    loss: Literal["completion", "all"] = setting(
+        "completion", "all: the prompt's tokens too, as released"
     )
-    dropout: Annotated[float, Field(ge=0, lt=1)] = field(
-        default=0.05, metadata={"help": "dropout before the adapter"}
-    )
-    target_modules: str = field(
-        default="q_proj,v_proj",
-        metadata={"help": "layers that get an adapter, separated by commas; or all-linear"},
-    )
-    template: Template = field(
-        default="alpaca", metadata={"help": "alpaca; short: without the sentence before it"}
-    )
-    loss: Literal["completion", "all"] = field(
-        default="completion", metadata={"help": "all: the prompt's tokens too, as released"}
-    )
-    cutoff: Annotated[int, Field(ge=8)] = field(
-        default=512, metadata={"help": "tokens of a row; the rest is cut"}
-    )
-    batch_size: Annotated[int, Field(ge=1)] = field(default=256, metadata={"help": "rows a step"})
-    micro_batch: Annotated[int, Field(ge=1)] = field(
-        default=16, metadata={"help": "rows at once: memory, not what is learned"}
-    )
-    grouping: Annotated[int, Field(ge=1)] = field(
-        default=50, metadata={"help": "batches sorted by length together; 1 for none"}
-    )
-    epochs: Annotated[float, Field(gt=0)] = field(
-        default=5, metadata={"help": "epochs, also a part of one"}
-    )
-    learning_rate: Annotated[float, Field(gt=0)] = field(
-        default=2e-4, metadata={"help": "AdamW's highest; published grid: 2e-4, 5e-4, 1e-3"}
-    )
-    warm_up: Annotated[int, Field(ge=0)] = field(
-        default=100, metadata={"help": "steps in which the learning rate rises; then it falls to 0"}
-    )
-    clip: Annotated[float, Field(gt=0)] = field(default=1.0, metadata={"help": "gradient norm"})
-    validate_every: Annotated[int, Field(ge=1)] = field(
-        default=200, metadata={"help": "steps between validations; at most an epoch"}
-    )
-    hold_out: Annotated[int, Field(ge=1)] = field(
-        default=2000, metadata={"help": "most rows to choose weights with"}
-    )
-    checkpointing: bool = field(
-        default=True, metadata={"help": "compute activations again instead of keeping them"}
-    )
-    seed: Annotated[int, Field(ge=0)] = field(default=0, metadata={"help": "of everything random"})
+    cutoff: Annotated[int, Field(ge=8)] = setting(512, "tokens of a row; the rest is cut")
+    batch_size: Count = setting(256, "rows a step")
+    micro_batch: Count = setting(16, "rows at once: memory, not what is learned")
+    grouping: Count = setting(50, "batches sorted by length together; 1 for none")
+    epochs: Positive = setting(5, "epochs, also a part of one")
+    learning_rate: Positive = setting(2e-4, "AdamW's highest; published grid: 2e-4, 5e-4, 1e-3")
+    warm_up: Natural = setting(100, "steps in which the learning rate rises; then it falls to 0")
+    clip: Positive = setting(1.0, "gradient norm")
+    validate_every: Count = setting(200, "steps between validations; at most an epoch")
+    hold_out: Count = setting(2000, "most rows to choose weights with")
+    checkpointing: bool = setting(True, "compute activations again instead of keeping them")
+    seed: Natural = setting(0, "of everything random")
 
 
 @dataclass(frozen=True, kw_only=True)
 class LlamaLoraConfig(AdapterConfig):
     """The published settings; see TSTBench's paper, section 4.1, and its ``TST_finetune.py``."""
 
-    pairs: PairsFrom = field(
-        default="data",
-        metadata={"help": "data, mined pseudo-pairs, or auto: mined if the data have none"},
+    pairs: PairsFrom = setting(
+        "data", "data, mined pseudo-pairs, or auto: mined if the data have none"
     )
 
     @classmethod
@@ -135,27 +106,18 @@ class LlamaLoraInstConfig(AdapterConfig):
     Its learning rate is not recorded; ours is that of Alpaca-LoRA.
     """
 
-    target_modules: str = field(
-        default="q_proj,k_proj,v_proj,o_proj,up_proj,down_proj",
-        metadata={"help": "layers that get an adapter, separated by commas; or all-linear"},
+    target_modules: str = setting(
+        "q_proj,k_proj,v_proj,o_proj,up_proj,down_proj",
+        "layers that get an adapter, separated by commas; or all-linear",
     )
-    batch_size: Annotated[int, Field(ge=1)] = field(default=128, metadata={"help": "rows a step"})
-    micro_batch: Annotated[int, Field(ge=1)] = field(
-        default=4, metadata={"help": "rows at once: memory, not what is learned"}
+    batch_size: Count = setting(128, "rows a step")
+    micro_batch: Count = setting(4, "rows at once: memory, not what is learned")
+    epochs: Positive = setting(3, "epochs, also a part of one")
+    learning_rate: Positive = setting(3e-4, "AdamW's highest")
+    instructions: str = setting(
+        "yahma/alpaca-cleaned", "what it learns from: Hub id, or file (.json, .jsonl, .parquet)"
     )
-    epochs: Annotated[float, Field(gt=0)] = field(
-        default=3, metadata={"help": "epochs, also a part of one"}
-    )
-    learning_rate: Annotated[float, Field(gt=0)] = field(
-        default=3e-4, metadata={"help": "AdamW's highest"}
-    )
-    instructions: str = field(
-        default="yahma/alpaca-cleaned",
-        metadata={"help": "what it learns from: Hub id, or file (.json, .jsonl, .parquet)"},
-    )
-    instructions_revision: str = field(
-        default="", metadata={"help": "of instructions on the Hub: branch, tag or commit"}
-    )
+    instructions_revision: str = setting("", "of instructions on the Hub: branch, tag or commit")
 
     @classmethod
     def tiny(cls, direction: Direction) -> LlamaLoraInstConfig:  # noqa: ARG003
@@ -186,26 +148,16 @@ _TINY: dict[str, Any] = {
 class LoraSettings:
     """How answers are generated; published: beam search with 4 beams, at most 128 tokens."""
 
-    beams: Annotated[int, Field(ge=1)] = field(
-        default=4, metadata={"help": "of the beam search; 1 is greedy"}
+    beams: Count = setting(4, "of the beam search; 1 is greedy")
+    max_new_tokens: Count = setting(128, "longest answer in tokens")
+    temperature: NotNegative = setting(0.0, "above 0: draw tokens instead of searching")
+    top_p: Annotated[float, Field(gt=0, le=1)] = setting(
+        0.75, "drawing: the nucleus that tokens are drawn from"
     )
-    max_new_tokens: Annotated[int, Field(ge=1)] = field(
-        default=128, metadata={"help": "longest answer in tokens"}
-    )
-    temperature: Annotated[float, Field(ge=0)] = field(
-        default=0.0, metadata={"help": "above 0: draw tokens instead of searching"}
-    )
-    top_p: Annotated[float, Field(gt=0, le=1)] = field(
-        default=0.75, metadata={"help": "drawing: the nucleus that tokens are drawn from"}
-    )
-    top_k: Annotated[int, Field(ge=0)] = field(
-        default=40, metadata={"help": "drawing: the likeliest tokens to draw from; 0 for all"}
-    )
-    base: str = field(
-        default="", metadata={"help": "folder of the base model, if it is not found by itself"}
-    )
-    quantization: Literal["trained", "none", "8bit", "4bit"] = field(
-        default="trained", metadata={"help": "of the base; trained: as it was in training"}
+    top_k: Natural = setting(40, "drawing: the likeliest tokens to draw from; 0 for all")
+    base: str = setting("", "folder of the base model, if it is not found by itself")
+    quantization: Literal["trained", "none", "8bit", "4bit"] = setting(
+        "trained", "of the base; trained: as it was in training"
     )
 
 
@@ -213,7 +165,6 @@ class LoraSettings:
 class InstructedSettings(LoraSettings):
     """And what it is asked."""
 
-    prompts: str = field(
-        default="tstbench-v1",
-        metadata={"help": "instructions of the directions: a name, or a file of your own (.toml)"},
+    prompts: str = setting(
+        "tstbench-v1", "instructions of the directions: a name, or a file of your own (.toml)"
     )

@@ -35,6 +35,7 @@ from ...datasets_scripts.training import TrainingData
 from ...errors import InputError
 from ...metrics.scorers.portable import portable
 from ...metrics.text import preparation
+from ...settings import read_settings
 from ..learning.corpus import by_length
 from ..learning.mining import lexical_pairs
 from ..learning.paired import Paired
@@ -42,7 +43,6 @@ from ..learning.prefix_lm import drawn
 from ..learning.processes import half_of
 from ..learning.run import IN_MEMORY, Run
 from ..prompting.prompts import instruction
-from ..settings import read_settings
 from ..system import Request, System, SystemCard, SystemConfig, Task
 from ..system_card import Family
 from .adapter import Adapter

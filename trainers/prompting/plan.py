@@ -11,7 +11,7 @@ from ...chat.answers import Call
 from ...chat.settings import listed
 from ...datasets_scripts.directions import Direction
 from ...errors import InputError
-from ..settings import identifying
+from ...settings import identifying
 from ..system import Request, Task
 from .cleaning import rule_names
 from .few_shot import Chooser, Pool, load_pool

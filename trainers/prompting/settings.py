@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from ...chat.settings import HANDLING, ServerSettings
+from ...settings import setting
 from .cleaning import RULES
 
 
@@ -18,50 +19,38 @@ class ChatSettings(ServerSettings):
     A model's name has no default here: each system has its own.
     """
 
-    prompts: str = field(
-        default="tstbench-v1",
-        metadata={
-            "help": "prompt files, names or paths (.toml), separated by commas; with several, "
-            "every sentence is asked with each"
-        },
+    prompts: str = setting(
+        "tstbench-v1",
+        "prompt files, names or paths (.toml), separated by commas; with several, "
+        "every sentence is asked with each",
     )
-    examples: Annotated[int, Field(ge=0, le=64)] = field(
-        default=0, metadata={"help": "examples in a prompt; 0 is zero-shot"}
+    examples: Annotated[int, Field(ge=0, le=64)] = setting(
+        0, "examples in a prompt; 0 is zero-shot"
     )
-    examples_by: Literal["seed", "bm25", "embedding"] = field(
-        default="seed",
-        metadata={
-            "help": "which examples: the same for all sentences, drawn with --seed; or those whose "
-            "source is nearest, by bm25 or embedding"
-        },
+    examples_by: Literal["seed", "bm25", "embedding"] = setting(
+        "seed",
+        "which examples: the same for all sentences, drawn with --seed; or those whose "
+        "source is nearest, by bm25 or embedding",
     )
-    examples_file: str = field(
-        default="",
-        metadata={
-            "help": "JSON Lines of source and target to take examples from; default: the training "
-            "or validation pairs, else our own for sentiment"
-        },
+    examples_file: str = setting(
+        "",
+        "JSON Lines of source and target to take examples from; default: the training "
+        "or validation pairs, else our own for sentiment",
     )
-    candidates: Annotated[int, Field(ge=1, le=64)] = field(
-        default=1, metadata={"help": "answers to sample for each prompt, to choose from"}
+    candidates: Annotated[int, Field(ge=1, le=64)] = setting(
+        1, "answers to sample for each prompt, to choose from"
     )
-    choose: Literal["joint", "majority"] = field(
-        default="joint",
-        metadata={
-            "help": "of several answers: the best by a reference-free Joint that is trained on the "
-            "training sentences, or the most frequent"
-        },
+    choose: Literal["joint", "majority"] = setting(
+        "joint",
+        "of several answers: the best by a reference-free Joint that is trained on the "
+        "training sentences, or the most frequent",
     )
-    clean: str = field(
-        default=",".join(RULES),
-        metadata={"help": "rules that clean answers, separated by commas; none keeps them raw"},
+    clean: str = setting(
+        ",".join(RULES), "rules that clean answers, separated by commas; none keeps them raw"
     )
-    via: Literal["chat", "batch"] = field(
-        default="chat",
-        metadata={
-            "help": "chat: one request a sentence; batch: the server's Batch API, slower and "
-            "cheaper",
-            **HANDLING,
-        },
+    via: Literal["chat", "batch"] = setting(
+        "chat",
+        "chat: one request a sentence; batch: the server's Batch API, slower and cheaper",
+        identifies=False,
     )
     data_dir: str = field(default="", metadata=HANDLING)  # as --data-dir, for examples

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import Annotated, Literal
-
-from pydantic import Field
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from ...datasets_scripts.directions import Direction
+from ...settings import Count, NotNegative, Positive, Probability, Share, setting
 from ..word_config import WordConfig
 
 
@@ -15,98 +14,48 @@ from ..word_config import WordConfig
 class TsstConfig(WordConfig):
     """The published settings for Yelp: the released ``config.py``, and ``train.py``."""
 
-    dimension: Annotated[int, Field(ge=1)] = field(
-        default=256, metadata={"help": "size of word vectors"}
+    dimension: Count = setting(256, "size of word vectors")
+    hidden: Count = setting(512, "size of the decoder's state, and of each way of reading")
+    filters: Count = setting(64, "the discriminator's filters of each width")
+    retriever: Literal["sparse", "dense"] = setting(
+        "sparse", "sparse: by words, BM25; dense: by learned queries"
     )
-    hidden: Annotated[int, Field(ge=1)] = field(
-        default=512, metadata={"help": "size of the decoder's state, and of each way of reading"}
+    retrieved: Count = setting(5, "K, sentences of the style to look at")
+    refresh_every: Count = setting(200, "dense: generator steps between refreshes of all queries")
+    min_count: Count = setting(1, "sentences' occurrences that make a word")
+    max_length: Count = setting(18, "longest sentence, in words; the rest is cut")
+    dropout: Share = setting(0.1, "of word vectors and of the discriminator's features")
+    attention_dropout: Share = setting(0.1, "of attention weights")
+    teacher_forcing: Probability = setting(
+        0.0, "of all losses: how often the right word is read, not the written one"
     )
-    filters: Annotated[int, Field(ge=1)] = field(
-        default=64, metadata={"help": "the discriminator's filters of each width"}
+    batch_size: Count = setting(128, "sentences a step, all of one style")
+    grouping: Count = setting(1, "batches whose sentences are sorted by length together")
+    pretrain_epochs: NotNegative = setting(15.0, "epochs as a language model")
+    self_epochs: NotNegative = setting(
+        0.0, "not published: epochs of self-reconstruction alone, with the right words"
     )
-    retriever: Literal["sparse", "dense"] = field(
-        default="sparse", metadata={"help": "sparse: by words, BM25; dense: by learned queries"}
+    epochs: Positive = setting(10.0, "epochs of all losses; one sees half of the sentences")
+    words_weight: NotNegative = setting(1.0, "of writing words of the retrieved sentences")
+    discriminator_steps: Count = setting(1, "discriminator steps a generator step, on its batch")
+    warm_up: Count = setting(3000, "steps in which a learning rate rises")
+    first_rate: NotNegative = setting(1e-5, "learning rate at the start")
+    highest_rate: Positive = setting(8e-4, "learning rate at the end of the warm-up")
+    discriminator_rate: Positive = setting(8e-4, "the same of the discriminator")
+    lowest_rate: NotNegative = setting(5e-5, "learning rate that it does not fall below")
+    generator_power: NotNegative = setting(
+        0.75, "fall of the generator's and language model's rate"
     )
-    retrieved: Annotated[int, Field(ge=1)] = field(
-        default=5, metadata={"help": "K, sentences of the style to look at"}
+    discriminator_power: NotNegative = setting(0.5, "fall of the discriminator's rate")
+    weight_decay: NotNegative = setting(5e-5, "AdamW's, of the language model")
+    clip: Positive = setting(3.0, "gradient norm")
+    leaky_language_model: bool = setting(
+        False, "as released: the way back predicts a word it has read"
     )
-    refresh_every: Annotated[int, Field(ge=1)] = field(
-        default=200, metadata={"help": "dense: generator steps between refreshes of all queries"}
+    cycle_sees_source: bool = setting(
+        False, "as released: the way back may retrieve its own answer"
     )
-    min_count: Annotated[int, Field(ge=1)] = field(
-        default=1, metadata={"help": "sentences' occurrences that make a word"}
-    )
-    max_length: Annotated[int, Field(ge=1)] = field(
-        default=18, metadata={"help": "longest sentence, in words; the rest is cut"}
-    )
-    dropout: Annotated[float, Field(ge=0, lt=1)] = field(
-        default=0.1, metadata={"help": "of word vectors and of the discriminator's features"}
-    )
-    attention_dropout: Annotated[float, Field(ge=0, lt=1)] = field(
-        default=0.1, metadata={"help": "of attention weights"}
-    )
-    teacher_forcing: Annotated[float, Field(ge=0, le=1)] = field(
-        default=0.0,
-        metadata={"help": "of all losses: how often the right word is read, not the written one"},
-    )
-    batch_size: Annotated[int, Field(ge=1)] = field(
-        default=128, metadata={"help": "sentences a step, all of one style"}
-    )
-    grouping: Annotated[int, Field(ge=1)] = field(
-        default=1, metadata={"help": "batches whose sentences are sorted by length together"}
-    )
-    pretrain_epochs: Annotated[float, Field(ge=0)] = field(
-        default=15.0, metadata={"help": "epochs as a language model"}
-    )
-    self_epochs: Annotated[float, Field(ge=0)] = field(
-        default=0.0,
-        metadata={
-            "help": "not published: epochs of self-reconstruction alone, with the right words"
-        },
-    )
-    epochs: Annotated[float, Field(gt=0)] = field(
-        default=10.0, metadata={"help": "epochs of all losses; one sees half of the sentences"}
-    )
-    words_weight: Annotated[float, Field(ge=0)] = field(
-        default=1.0, metadata={"help": "of writing words of the retrieved sentences"}
-    )
-    discriminator_steps: Annotated[int, Field(ge=1)] = field(
-        default=1, metadata={"help": "discriminator steps a generator step, on its batch"}
-    )
-    warm_up: Annotated[int, Field(ge=1)] = field(
-        default=3000, metadata={"help": "steps in which a learning rate rises"}
-    )
-    first_rate: Annotated[float, Field(ge=0)] = field(
-        default=1e-5, metadata={"help": "learning rate at the start"}
-    )
-    highest_rate: Annotated[float, Field(gt=0)] = field(
-        default=8e-4, metadata={"help": "learning rate at the end of the warm-up"}
-    )
-    discriminator_rate: Annotated[float, Field(gt=0)] = field(
-        default=8e-4, metadata={"help": "the same of the discriminator"}
-    )
-    lowest_rate: Annotated[float, Field(ge=0)] = field(
-        default=5e-5, metadata={"help": "learning rate that it does not fall below"}
-    )
-    generator_power: Annotated[float, Field(ge=0)] = field(
-        default=0.75, metadata={"help": "fall of the generator's and language model's rate"}
-    )
-    discriminator_power: Annotated[float, Field(ge=0)] = field(
-        default=0.5, metadata={"help": "fall of the discriminator's rate"}
-    )
-    weight_decay: Annotated[float, Field(ge=0)] = field(
-        default=5e-5, metadata={"help": "AdamW's, of the language model"}
-    )
-    clip: Annotated[float, Field(gt=0)] = field(default=3.0, metadata={"help": "gradient norm"})
-    leaky_language_model: bool = field(
-        default=False, metadata={"help": "as released: the way back predicts a word it has read"}
-    )
-    cycle_sees_source: bool = field(
-        default=False, metadata={"help": "as released: the way back may retrieve its own answer"}
-    )
-    validate_every: Annotated[int, Field(ge=1)] = field(
-        default=500, metadata={"help": "generator steps between validations"}
-    )
+    validate_every: Count = setting(500, "generator steps between validations")
 
     @property
     def longest_row(self) -> int:

@@ -9,11 +9,12 @@ import pytest
 from tstbench.datasets_scripts.directions import Direction
 from tstbench.datasets_scripts.training import TrainingData, TrainingPart
 from tstbench.errors import InputError, UnknownNameError
+from tstbench.settings import from_texts, read_settings
 from tstbench.trainers.classifiers.data import LabelledSentences
 from tstbench.trainers.classifiers.fasttext import FastTextConfig
 from tstbench.trainers.classifiers.train import default_config, fit
+from tstbench.trainers.ctat import CtatConfig
 from tstbench.trainers.lexicon import LexiconConfig, fit_lexicon
-from tstbench.trainers.settings import from_texts, read_settings
 from tstbench.trainers.system_card import SYSTEM_STORE, SystemCard
 from tstbench.trainers.train import planned_system, system_config, train_system
 from tstbench.trainers.word_vectors import WordVectorsConfig, fit_word_vectors
@@ -240,3 +241,8 @@ def test_a_truth_value_is_no_number():
     read = read_settings(FastTextConfig, numbers, "fasttext")
     assert (read.epochs, read.learning_rate) == (7, 0.5)
     assert read_settings(LexiconConfig, {"binary": False}, "lexicon").binary is False
+
+
+def test_a_learning_rate_is_finite():
+    with pytest.raises(InputError, match="classifier_rate"):
+        read_settings(CtatConfig, {"classifier_rate": float("inf")}, "ctat")

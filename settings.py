@@ -1,7 +1,7 @@
 """Settings that users give as flags or in TOML, read into a frozen dataclass and checked.
 
-A field's type, and a range in it (``Annotated[int, Field(ge=1)]``), say which values are valid; its
-metadata ``help`` says what it means: ``field(default=4, metadata={"help": "longest marker"})``.
+A field's type, and a range in it (:data:`Count`, or ``Annotated[int, Field(ge=2)]``), say which
+values are valid; its ``help`` says what it means: ``setting(4, "longest marker")``.
 """
 
 from __future__ import annotations
@@ -9,11 +9,18 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from dataclasses import MISSING, asdict, dataclass, field, fields
-from typing import Any, TypeVar, get_type_hints
+from typing import Annotated, Any, TypeVar, get_type_hints
 
-from pydantic import JsonValue, TypeAdapter, ValidationError
+from pydantic import Field, JsonValue, TypeAdapter, ValidationError
 
-from ..errors import InputError, unknown_name
+from .errors import InputError, unknown_name
+
+Count = Annotated[int, Field(ge=1)]
+Natural = Annotated[int, Field(ge=0)]
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Share = Annotated[float, Field(ge=0, lt=1)]
+Probability = Annotated[float, Field(ge=0, le=1)]
 
 S = TypeVar("S")
 
@@ -27,9 +34,15 @@ class Setting:
     default: Any = None  # None if there is none, or if it depends on the data
 
 
-def setting(default: Any, meaning: str) -> Any:
-    """A field of a settings dataclass, with its ``help``."""
-    return field(default=default, metadata={"help": meaning})
+def setting(default: Any, meaning: str, *, identifies: bool = True) -> Any:
+    """A field of a settings dataclass, with its ``help``.
+
+    Args:
+        default: the value if none is given.
+        meaning: for people.
+        identifies: whether it can change a result; a timeout cannot.
+    """
+    return field(default=default, metadata={"help": meaning, "identifies": identifies})
 
 
 def described(kind: type) -> list[Setting]:
@@ -96,10 +109,7 @@ def as_json(settings: Any) -> dict[str, JsonValue]:
 
 
 def identifying(settings: Any) -> dict[str, JsonValue]:
-    """:func:`as_json` without what cannot change a result, such as a timeout.
-
-    A field says so in its metadata: ``field(default=60, metadata={"identifies": False})``.
-    """
+    """:func:`as_json` without what cannot change a result, such as a timeout."""
     values = as_json(settings)
     return {f.name: values[f.name] for f in fields(settings) if f.metadata.get("identifies", True)}
 

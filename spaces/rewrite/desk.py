@@ -18,6 +18,7 @@ from queue import Empty, Full, Queue
 from typing import Any, Literal
 
 from ...console import say
+from ...datasets_scripts.cleaning import match_key
 from ...datasets_scripts.directions import Direction
 from ...errors import InputError, TSTBenchError, unknown_name
 from ...trainers.load import FoundSystem
@@ -31,8 +32,10 @@ from .offers import (
     Offer,
     Styles,
     checked_text,
+    examples,
     language_of,
     offered_styles,
+    test_sentences,
 )
 
 _LOG = logging.getLogger(__name__)
@@ -206,6 +209,7 @@ class Desk:
         absence: float = 20.0,
     ) -> None:
         self.offers = list(offers)
+        self._tested = test_sentences(self.offers)
         self._lines = {
             i: Line(offer.found, device) for i, offer in enumerate(offers) if offer.found
         }
@@ -218,14 +222,18 @@ class Desk:
         return {
             "systems": [_about(offer) for offer in self.offers],
             "styles": [
-                {"source": one.source, "target": one.target, "example": one.example}
+                {
+                    "source": one.source,
+                    "target": one.target,
+                    "examples": examples(one, self._tested.get(one, {})),
+                }
                 for one in offered_styles(self.offers)
             ],
             "most_characters": MOST_CHARACTERS,
         }
 
     def ask(self, text: Any, source: Any, target: Any) -> dict[str, Any]:
-        """Take a sentence; returns the ticket to ask with.
+        """Take a sentence; returns the ticket to ask with, and what people made of the sentence.
 
         Raises:
             InputError: no text, an empty one, or one that is too long.
@@ -242,7 +250,16 @@ class Desk:
             self._tickets[name] = ticket
             while len(self._tickets) > _MOST_TICKETS:
                 self._tickets.popitem(last=False)
-        return {"ticket": name, "text": sentence, **self._told(ticket)}
+        tested = self._tested.get(styles, {}).get(match_key(sentence))
+        return {
+            "ticket": name,
+            "text": sentence,
+            "people": [
+                _compared(sentence, one, next(iter(ticket.jobs.values())).direction)
+                for one in (tested.rewrites if tested else ())
+            ],
+            **self._told(ticket),
+        }
 
     def look(self, ticket: Any) -> dict[str, Any]:
         """How far a ticket's answers have come.
@@ -294,22 +311,22 @@ class Desk:
         elif state == "failed":
             told["error"] = job.error
         elif state == "done":
-            told |= _compared(job)
+            told |= _compared(job.text, job.answer, job.direction)
+            told["seconds"] = round(job.seconds, 2)
         return told
 
 
 _OPEN = ("waiting", "working")
 
 
-def _compared(job: Job) -> dict[str, Any]:
-    """The answer, in pieces that were kept, removed or added."""
-    found = word_diff(job.text, job.answer, language_of(job.direction))
+def _compared(sentence: str, rewrite: str, direction: Direction) -> dict[str, Any]:
+    """A rewrite, in pieces that were kept, removed or added."""
+    found = word_diff(sentence, rewrite, language_of(direction))
     return {
-        "text": job.answer,
+        "text": rewrite,
         "pieces": [[one.kind, one.text, one.spaced] for one in found.pieces],
         "rewritten": found.is_rewritten,
         "same": all(one.kind == "same" for one in found.pieces),
-        "seconds": round(job.seconds, 2),
     }
 
 

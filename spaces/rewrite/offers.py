@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import random
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from ...console import say
 from ...datasets_scripts.catalog import dataset_facts, parse_direction
+from ...datasets_scripts.cleaning import match_key
 from ...datasets_scripts.directions import Direction
+from ...datasets_scripts.load import load_test_set
 from ...errors import InputError, TSTBenchError
-from ...hub import is_repo_id
+from ...hub import is_repo_id, offline
 from ...trainers.load import FoundSystem, find_stored
 
 MOST_CHARACTERS = 300  # a sentence; the longest of the benchmark's test sets has 250
+_TEST_EXAMPLES = 50  # of a direction's test set
 UNOPENED = "This system could not be opened. The page's owner finds the reason in the log."
 # Our own writing: a sentence to try for each pair of styles of the benchmark.
 _EXAMPLES = {
@@ -40,6 +45,14 @@ class Styles:
     def example(self) -> str | None:
         """A sentence to try; ``None`` for styles that the benchmark does not have."""
         return _EXAMPLES.get((self.source, self.target))
+
+
+@dataclass(frozen=True)
+class Rewritten:
+    """A test sentence, and what people made of it."""
+
+    source: str
+    rewrites: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -113,6 +126,33 @@ def offered_styles(offers: Iterable[Offer]) -> list[Styles]:
     """The pairs of styles that at least one system has, in the order of the systems."""
     every = (direction for offer in offers for direction in offer.directions)
     return list(dict.fromkeys(Styles(d.source_style, d.target_style) for d in every))
+
+
+def test_sentences(offers: Iterable[Offer]) -> dict[Styles, dict[str, Rewritten]]:
+    """The test sets of the systems' directions that people rewrote, by :func:`match_key`.
+
+    Nothing is downloaded for them, and what may not be published is left out: a page may be public.
+    """
+    found: dict[Styles, dict[str, Rewritten]] = {}
+    with offline():
+        for direction in dict.fromkeys(one for offer in offers for one in offer.directions):
+            if not dataset_facts(direction.dataset).publishable:
+                continue
+            with suppress(TSTBenchError):  # it is not on this machine
+                test_set = load_test_set(direction)
+                styles = Styles(direction.source_style, direction.target_style)
+                for source, rewrites in zip(test_set.sources, test_set.references, strict=True):
+                    if rewrites:
+                        one = Rewritten(source, tuple(dict.fromkeys(rewrites)))
+                        found.setdefault(styles, {}).setdefault(match_key(source), one)
+    return found
+
+
+def examples(styles: Styles, tested: Mapping[str, Rewritten]) -> list[str]:
+    """Sentences to try: one of ours, then some of the test set, of ordinary length."""
+    ordinary = [one.source for one in tested.values() if 6 <= len(one.source.split()) <= 20]
+    drawn = random.Random(0).sample(ordinary, min(_TEST_EXAMPLES, len(ordinary)))
+    return [*filter(None, [styles.example]), *drawn]
 
 
 def language_of(direction: Direction) -> str:

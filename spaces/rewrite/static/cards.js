@@ -19,6 +19,22 @@ export function card(system, index) {
   );
 }
 
+/** The card of what people made of the sentence, which is of a test set. */
+export function peopleCard(rewrites, marked) {
+  return el(
+    "article",
+    { class: "card", id: "people", "aria-labelledby": "people-name" },
+    el(
+      "header",
+      {},
+      el("h2", { id: "people-name" }, "people"),
+      el("span", { class: "family human", title: "written by people" }, "Human"),
+    ),
+    el("div", { class: "said" }, rewrites.map((one) => text(one, marked))),
+    el("p", { class: "below" }, "The sentence is of the test set, and so are these rewrites."),
+  );
+}
+
 function facts(system) {
   if (system.problem) return null;
   const learned = [`${system.sentences.toLocaleString("en")} sentences`];
@@ -52,8 +68,11 @@ function said(answer, marked) {
   if (answer.state === "working") return [el("p", { class: "quiet" }, "Rewriting…")];
   if (answer.state === "failed") return [el("p", { class: "failed" }, answer.error)];
   if (!answer.text) return [el("p", { class: "quiet" }, "It has no rewrite of this sentence."), below(answer)];
-  const shown = marked && !answer.rewritten ? pieces(answer) : answer.text;
-  return [el("p", { class: "text", lang: "" }, shown), below(answer)];
+  return [text(answer, marked), below(answer)];
+}
+
+function text(answer, marked) {
+  return el("p", { class: "text", lang: "" }, marked && !answer.rewritten ? pieces(answer) : answer.text);
 }
 
 function pieces(answer) {

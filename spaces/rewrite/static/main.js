@@ -1,6 +1,6 @@
 // The form, and the sentence on its way: asked once, looked after until every system has answered.
 
-import { card, fill, toClipboard } from "./cards.js";
+import { card, fill, peopleCard, toClipboard } from "./cards.js";
 import { byId, el, followTheme, plural } from "./el.js";
 import { placeNow, setPlace, shareLink, whenMoved } from "./place.js";
 
@@ -9,6 +9,8 @@ const SLOW = 1500; // and when systems take long
 let page = { systems: [], styles: [], most_characters: 300 };
 let asked = 0; // a newer sentence lets the older ones be
 let last = []; // what is on the cards
+let people = []; // what people made of the sentence, if a test set has it
+let tried = 0; // examples
 
 followTheme();
 
@@ -55,7 +57,7 @@ function showLength() {
 }
 
 function showExample() {
-  byId("example").hidden = !chosen()?.example;
+  byId("example").hidden = !chosen()?.examples.length;
 }
 
 async function rewrite() {
@@ -72,7 +74,9 @@ async function rewrite() {
     if (mine !== asked) return;
     setPlace({ text: first.text, source: style.source, target: style.target });
     byId("share").hidden = false;
+    people = first.people;
     show(first, style);
+    showPeople();
     await follow(first, style, mine);
   } catch (error) {
     if (mine === asked) {
@@ -131,6 +135,11 @@ function show(told, style) {
   }
 }
 
+function showPeople() {
+  byId("people")?.remove();
+  if (people.length) byId("answers").append(peopleCard(people, byId("marks").checked));
+}
+
 function styleChoices() {
   const several = (style) => page.styles.filter((one) => one.target === style.target).length > 1;
   byId("styles").replaceChildren(
@@ -167,13 +176,15 @@ function listen() {
   });
   byId("sentence").addEventListener("input", showLength);
   byId("example").addEventListener("click", () => {
-    byId("sentence").value = chosen().example;
+    const { examples } = chosen();
+    byId("sentence").value = examples[tried++ % examples.length];
     showLength();
     rewrite();
   });
   byId("share").addEventListener("click", share);
   byId("marks").addEventListener("change", () => {
     for (const answer of last) fill(byId(`system-${answer.system}`), answer, byId("marks").checked);
+    showPeople();
   });
   whenMoved(go);
 }

@@ -193,6 +193,23 @@ def test_what_is_wrong_is_said_beside_the_form(url, visit):
     wait_for_all(page)
 
 
+def test_a_test_sentence_shows_what_people_made_of_it(url, visit):
+    page = visit(url)
+    page.wait_for_selector("#form:not([hidden])")
+    page.click("#example")  # ours
+    wait_for_all(page)
+    assert page.locator("#people").count() == 0
+    page.click("#example")  # of the test set
+    page.wait_for_selector("#people")
+    wait_for_all(page)
+    rewrites = page.locator("#people .text")
+    assert rewrites.count() >= 1
+    assert page.locator("#people ins").count() >= 1
+    page.uncheck("#marks")
+    assert page.locator("#people ins").count() == 0
+    fits(page)
+
+
 def test_by_keyboard_alone(url, visit):
     page = visit(url)
     page.wait_for_selector("#form:not([hidden])")

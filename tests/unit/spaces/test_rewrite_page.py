@@ -13,8 +13,10 @@ from prepared import DIRECTION, command_line, refusal
 from rewrite_systems import BOTH, Gate, Small, better, bug, offer, refuse, unloadable
 from trained_tiny import trained_tiny
 
+from tstbench.datasets_scripts.catalog import dataset_facts
+from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError, UnknownNameError
-from tstbench.spaces.rewrite import serve
+from tstbench.spaces.rewrite import offers, serve
 from tstbench.spaces.rewrite.desk import FULL, LEFT, MOST_WAITING, Desk
 from tstbench.spaces.rewrite.offers import UNOPENED, checked_text, open_offers
 from tstbench.spaces.web import NotThereError
@@ -176,6 +178,24 @@ def test_a_system_is_read_and_asked_on_the_device_that_was_named(desk_of, monkey
     desk = desk_of(offer("here", str))
     answered(desk, ask(desk))
     assert told == ["cpu", "cpu"]
+
+
+def test_people_rewrote_the_test_sentences(desk_of, monkeypatch):
+    test_set = load_test_set(DIRECTION)
+    desk = desk_of(offer("copy", str))
+    (styles,) = desk.systems()["styles"]
+    ours, *tested = styles["examples"]
+    assert ours == "the soup was cold and the waiter ignored us ."
+    assert len(set(tested)) == len(tested) >= 10
+    assert set(tested) <= set(test_set.sources)
+    source, rewrites = test_set.sources[3], test_set.references[3]
+    told = ask(desk, f" {source.upper()} ")["people"]
+    assert [one["text"] for one in told] == list(dict.fromkeys(rewrites))
+    assert {kind for kind, *_ in told[0]["pieces"]} >= {"gone", "new"}
+    assert ask(desk)["people"] == [], "no test sentence"
+    facts = dataset_facts("mini")
+    monkeypatch.setattr(offers, "dataset_facts", lambda _: replace(facts, licensed=True))
+    assert ask(desk_of(offer("copy", str)), source)["people"] == [], "not ours to show"
 
 
 def test_only_systems_with_the_styles_are_asked(desk_of):

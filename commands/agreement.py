@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ..console import say
+from .arguments import Parser
 from .judgments import add_layout_arguments, read_layout, read_studies
 
 if TYPE_CHECKING:
@@ -25,23 +26,17 @@ if TYPE_CHECKING:
 _HEADER = ("study", "direction", "system", "aspect", "raters", "outputs", "kappa", "alpha")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: Parser) -> None:
     """Add the studies, and what is computed apart."""
     parser.add_argument("studies", nargs="+", metavar="STUDY")
     add_layout_arguments(parser)
-    parser.add_argument(
-        "--by-system",
-        action="store_true",
-        help="for each system, and the mean of their kappas, bounds left out",
-    )
-    parser.add_argument(
+    parser.switch("--by-system", "for each system, and the mean of their kappas, bounds left out")
+    parser.several(
         "--tau",
-        nargs="+",
-        type=int,
-        default=[],
-        metavar="N",
-        help="naturalness from 1 to 5 also as a choice, natural from N on, to compare with the "
+        "N",
+        "naturalness from 1 to 5 also as a choice, natural from N on, to compare with the "
         "relative one",
+        type=int,
     )
     parser.add_argument(
         "--resamples", type=int, metavar="N", help="of intervals (default: 1000; by system 0, none)"

@@ -23,53 +23,43 @@ import argparse
 from pathlib import Path
 
 from ..console import say, show
+from .arguments import Parser
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: Parser) -> None:
     """Add folder, selection and output."""
     parser.add_argument("run", nargs="?", metavar="RUN", help="a results folder")
     parser.add_argument(
         "--out", type=Path, metavar="FOLDER", help="where to write; default: RUN/analysis"
     )
-    parser.add_argument(
+    parser.several(
         "--directions",
-        nargs="+",
-        default=[],
-        metavar="NAME",
-        help="directions or datasets, such as yelp/negative-to-positive or yelp; default: all",
+        "NAME",
+        "directions or datasets, such as yelp/negative-to-positive or yelp; default: all",
     )
-    parser.add_argument(
-        "--systems", nargs="+", default=[], metavar="NAME", help="systems; default: all"
-    )
-    parser.add_argument(
+    parser.several("--systems", "NAME", "systems; default: all")
+    parser.repeatable(
         "--human",
-        action="append",
-        type=Path,
-        default=[],
-        metavar="FILE",
-        help="judgments (JSON Lines, or CSV with columns source, output, system, direction and one "
+        "FILE",
+        "judgments (JSON Lines, or CSV with columns source, output, system, direction and one "
         "for each aspect, such as style) beside those in RUN/human.jsonl; repeatable",
+        type=Path,
     )
-    parser.add_argument(
+    parser.repeatable(
         "--join",
-        action="append",
-        default=[],
-        metavar="NAME=A,B,...",
-        help="settings of one system, joined by a line in this order; repeatable",
+        "NAME=A,B,...",
+        "settings of one system, joined by a line in this order; repeatable",
     )
-    parser.add_argument(
+    parser.repeatable(
         "--plane",
-        nargs=2,
-        action="append",
-        default=[],
-        metavar=("X", "Y"),
-        help="draw systems by these two: a metric, such as sti, 1/METRIC for its inverse, or "
+        ("X", "Y"),
+        "draw systems by these two: a metric, such as sti, 1/METRIC for its inverse, or "
         "people's scores, such as human_style; repeatable",
+        nargs=2,
     )
-    parser.add_argument(
+    parser.switch(
         "--raw-ppl",
-        action="store_true",
-        help="correlate perplexity as it is, as the TSTBench paper does; default: its logarithm",
+        "correlate perplexity as it is, as the TSTBench paper does; default: its logarithm",
     )
     parser.add_argument(
         "--classifier",
@@ -77,11 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="whose space of styles is drawn: a kind, a folder or a Hub id; default: a transformer "
         "if one is there, else that of the results",
     )
-    parser.add_argument(
-        "--no-style-map",
-        action="store_true",
-        help="leave out t-SNE, which takes seconds",
-    )
+    parser.switch("--no-style-map", "leave out t-SNE, which takes seconds")
 
 
 def run(arguments: argparse.Namespace) -> None:

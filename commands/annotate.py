@@ -16,10 +16,10 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from ..console import say
-from .parser import add_address
+from .arguments import Parser, add_address
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: Parser) -> None:
     """Add the study folder and, for a new study, its content."""
     parser.add_argument("study", type=Path, metavar="STUDY", help="folder of the study")
     parser.add_argument("--results", type=Path, help="new study: results folder to draw from")
@@ -29,9 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--systems", nargs="+", metavar="NAME", help="new study: default all systems"
     )
-    parser.add_argument(
-        "--raters", nargs="+", default=[], metavar="NAME", help="new study: names of the raters"
-    )
+    parser.several("--raters", "NAME", "new study: names of the raters")
     parser.add_argument(
         "--per-system",
         type=int,
@@ -47,10 +45,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "naturalness, naturalness_absolute, style_difference, content_masked (needs --lexicon)",
     )
     parser.add_argument("--lexicon", type=Path, help="style words to mask, one per line")
-    parser.add_argument(
+    parser.switch(
         "--show-references",
-        action="store_true",
-        help="new study: raters see the references too. Only if your protocol asks for it: raters "
+        "new study: raters see the references too. Only if your protocol asks for it: raters "
         "then judge how near an output is to them, and recognise people's rewrites",
     )
     parser.add_argument(

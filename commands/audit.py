@@ -27,30 +27,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..console import show, show_data, shown
+from .arguments import Parser
 
 if TYPE_CHECKING:
     from ..pipelines.audit.audit import Audit
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: Parser) -> None:
     """Add outputs, directions, claims and format."""
     parser.add_argument("outputs", nargs="*", metavar="OUTPUTS", help="one for each direction")
     parser.add_argument(
         "--direction", action="append", default=[], help="such as yelp/negative-to-positive"
     )
-    parser.add_argument(
-        "--claim",
-        action="append",
-        default=[],
-        metavar="METRIC=NUMBER",
-        help="a number as it was printed, such as bleu=55.2; repeatable",
+    parser.repeatable(
+        "--claim", "METRIC=NUMBER", "a number as it was printed, such as bleu=55.2; repeatable"
     )
     parser.add_argument("--table", type=Path, metavar="TABLE", help="a published table as CSV")
     parser.add_argument("--profile", default="embedded", help="embedded (default), lm or paper")
     parser.add_argument("--data-dir", type=Path, help="your copy of a licensed corpus (GYAFC)")
-    parser.add_argument(
-        "--all", action="store_true", dest="every", help="show all protocols that give the number"
-    )
+    parser.switch("--all", "show all protocols that give the number", dest="every")
     parser.add_argument(
         "--format",
         choices=("text", "markdown", "csv", "json"),

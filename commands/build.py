@@ -15,9 +15,10 @@ import argparse
 from pathlib import Path
 
 from ..console import say
+from .arguments import Parser
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: Parser) -> None:
     """Add datasets, folder, and what may be missing."""
     parser.add_argument("datasets", nargs="+", metavar="DATASET")
     parser.add_argument("--out", type=Path, required=True, metavar="DIR")
@@ -25,9 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--cleaning", help="such as raw; default: the cleaning of the dataset's language"
     )
     parser.add_argument("--data-dir", type=Path, help="your copy of a licensed corpus (GYAFC)")
-    parser.add_argument(
-        "--allow-missing", action="store_true", help="leave out splits whose files are missing"
-    )
+    parser.switch("--allow-missing", "leave out splits whose files are missing")
     parser.add_argument("--accept-licence", metavar="NAME", help="name of the licence you have")
 
 

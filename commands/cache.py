@@ -20,22 +20,21 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..console import ask, say
+from .arguments import Parser
 
 if TYPE_CHECKING:
     from ..pipelines.cache import Entry
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: Parser) -> None:
     """Add the action and how to prune."""
     parser.add_argument(
         "action", nargs="?", choices=("list", "size", "prune"), default="list", help="default: list"
     )
-    parser.add_argument("--dry-run", action="store_true", help="prune: only show what would go")
-    parser.add_argument("--yes", action="store_true", help="prune: do not ask")
-    parser.add_argument(
-        "--systems",
-        action="store_true",
-        help="prune: also systems that were trained again since, and interrupted trainings",
+    parser.switch("--dry-run", "prune: only show what would go")
+    parser.switch("--yes", "prune: do not ask")
+    parser.switch(
+        "--systems", "prune: also systems that were trained again since, and interrupted trainings"
     )
 
 

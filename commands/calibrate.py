@@ -19,8 +19,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ..console import say, show
+from .arguments import Parser, add_scoring_arguments, read_scoring
 from .judgments import add_layout_arguments, read_layout, read_studies
-from .scoring import add_scoring_arguments, read_scoring
 
 PARTS: dict[str, tuple[str, ...]] = {
     "style": ("target_style", "sti"),
@@ -30,23 +30,19 @@ PARTS: dict[str, tuple[str, ...]] = {
 STUDIES = ("li2018", "mir2019", "tstbench2025")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: Parser) -> None:
     """Add studies, parts, and how to score."""
     parser.add_argument("studies", nargs="*", metavar="STUDY", help="published, or your own file")
-    parser.add_argument(
+    parser.several(
         "--parts",
-        nargs="+",
-        default=[],
-        metavar="PART=METRIC",
-        help="of each part, one metric or several to choose from: content=s_sim,s_chrf "
+        "PART=METRIC",
+        "of each part, one metric or several to choose from: content=s_sim,s_chrf "
         "(default: style=target_style,sti content=s_sim,s_chrf,s_bert fluency=fluency)",
     )
-    parser.add_argument(
+    parser.repeatable(
         "--without",
-        action="append",
-        default=[],
-        metavar="DIRECTION",
-        help="fit nothing on this direction, nor weights on its dataset: to judge on it later",
+        "DIRECTION",
+        "fit nothing on this direction, nor weights on its dataset: to judge on it later",
     )
     parser.add_argument("--name", help="of the calibration; default: the file's")
     parser.add_argument("--out", type=Path, required=True, metavar="FILE.json")

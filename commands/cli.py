@@ -25,7 +25,7 @@ from textwrap import fill
 from ..console import say
 from ..errors import ELSEWHERE, NO_ROOM, IncompleteError, TSTBenchError, unknown_name
 from ..version import __version__
-from .parser import Parser
+from .arguments import Parser
 
 DATA_VARIABLE = "TSTBENCH_DATA"
 _DATA_HELP = (

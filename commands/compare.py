@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..console import say
+from .arguments import Parser
 
 if TYPE_CHECKING:
     from ..pipelines.comparison import Comparison, Result
@@ -31,7 +32,7 @@ _NO_SENTENCES = (
 )
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: Parser) -> None:
     """Add the systems, folder, direction and metrics."""
     parser.add_argument("first", metavar="A", help="a system's name")
     parser.add_argument("second", metavar="B", help="another's")
@@ -41,14 +42,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--direction", help="such as yelp/negative-to-positive; not needed if only one has both"
     )
-    parser.add_argument(
-        "--metrics", nargs="+", default=[], metavar="METRIC", help="metrics or families to test"
-    )
+    parser.several("--metrics", "METRIC", "metrics or families to test")
     parser.add_argument(
         "--worst", type=int, default=0, metavar="N", help="show the N sentences where A loses most"
     )
     parser.add_argument("--by", metavar="METRIC", help="the metric of --worst")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.switch("--json", "print one JSON object")
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -16,9 +16,10 @@ import argparse
 from pathlib import Path
 
 from ..console import say
+from .arguments import Parser
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: Parser) -> None:
     """Add systems and file."""
     parser.add_argument("systems", nargs="+", metavar="SYSTEM", help="folders or Hub ids")
     parser.add_argument("--out", type=Path, metavar="FILE.svg", help="write a picture")

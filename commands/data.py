@@ -12,9 +12,10 @@ from __future__ import annotations
 import argparse
 
 from ..console import say
+from .arguments import Parser
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: Parser) -> None:
     """Add action and file."""
     parser.add_argument("action", choices=("check",))
     parser.add_argument("file", metavar="FILE.toml")

@@ -10,9 +10,10 @@ import argparse
 
 from ..datasets_scripts.catalog import DATASETS
 from ..pipelines.tables import print_rows
+from .arguments import Parser
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: Parser) -> None:
     """No arguments."""
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..console import say
-from .scoring import add_scoring_arguments, read_scoring
+from .arguments import Parser, add_scoring_arguments, read_scoring
 
 if TYPE_CHECKING:
     from ..datasets_scripts.load import TestSet
@@ -25,16 +25,14 @@ if TYPE_CHECKING:
     from ..pipelines.scoring import Scoring
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: Parser) -> None:
     """Add files, direction, and the choices that change a score."""
     parser.add_argument("outputs", nargs="*", metavar="OUTPUTS", help="files or folders")
     parser.add_argument("--direction", help="needed; such as yelp/negative-to-positive")
-    parser.add_argument(
+    parser.repeatable(
         "--baseline",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="also score a baseline: copy, random-target, reference-1, delete-retrieve",
+        "NAME",
+        "also score a baseline: copy, random-target, reference-1, delete-retrieve",
     )
     parser.add_argument(
         "--info",
@@ -52,13 +50,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="table",
         help="format of the ranking",
     )
-    parser.add_argument("--intervals", action="store_true", help="show the 95%% intervals")
-    parser.add_argument("--json", action="store_true", help="print reports as JSON lines")
-    parser.add_argument("--signatures", action="store_true", help="print the signatures too")
-    parser.add_argument(
+    parser.switch("--intervals", "show the 95%% intervals")
+    parser.switch("--json", "print reports as JSON lines")
+    parser.switch("--signatures", "print the signatures too")
+    parser.switch(
         "--dry-run",
-        action="store_true",
-        help="llm_judge: print every request, as JSON Lines, and what they may cost; send none",
+        "llm_judge: print every request, as JSON Lines, and what they may cost; send none",
     )
 
 

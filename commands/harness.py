@@ -15,9 +15,10 @@ import argparse
 from pathlib import Path
 
 from ..console import say
+from .arguments import Parser
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: Parser) -> None:
     """Logs, and where their predictions go."""
     parser.add_argument("logs", nargs="*", type=Path, metavar="LOG", help="of a harness")
     parser.add_argument("--out", type=Path, metavar="DIR", help="write predictions here")

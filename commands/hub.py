@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..console import say, show, show_data
-from .parser import add_address
+from .arguments import Parser, add_address
 
 if TYPE_CHECKING:
     from ..pipelines.hub.build import Built
@@ -23,11 +23,11 @@ PUBLISHED = ("mini", "yelp", "amazon", "shakespeare", "styptb_tfu", "styptb_arr"
 _ROOT = "the hub folder"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: Parser) -> None:
     """Add the four actions."""
     actions = parser.add_subparsers(dest="action", required=True)
 
-    def action(name: str, what: str) -> argparse.ArgumentParser:
+    def action(name: str, what: str) -> Parser:
         return actions.add_parser(name, help=what, description=f"{what[0].upper()}{what[1:]}.")
 
     _add_build(action("build", "write every artefact as a folder with a manifest"))
@@ -36,14 +36,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_address(serve, 8090)
     push = action("push", "create and update the repositories on the Hub")
     push.add_argument("root", type=Path, help=_ROOT)
-    push.add_argument("--only", nargs="+", default=[], metavar="NAME", help="these repositories")
+    push.several("--only", "NAME", "these repositories")
     push.add_argument("--namespace", default="tstbench", help="your user name or organisation")
-    push.add_argument("--private", action="store_true", help="make new repositories private")
-    push.add_argument("--dry-run", action="store_true", help="only list what would change")
+    push.switch("--private", "make new repositories private")
+    push.switch("--dry-run", "only list what would change")
     _add_results(action("results", "report a system's scores in its model repository"))
 
 
-def _add_build(build: argparse.ArgumentParser) -> None:
+def _add_build(build: Parser) -> None:
     build.add_argument("root", type=Path, help=f"{_ROOT}; created if it does not exist")
     build.add_argument(
         "--datasets",
@@ -54,32 +54,22 @@ def _add_build(build: argparse.ArgumentParser) -> None:
     )
     build.add_argument("--results", type=Path, help="results folder, published as tstbench/results")
     build.add_argument("--judgments", type=Path, help="folder of human judgments (JSONL)")
-    build.add_argument(
-        "--studies",
-        nargs="+",
-        default=[],
-        metavar="STUDY",
-        help="published human judgments: li2018 mir2019 pauli2025 tstbench2025",
+    build.several(
+        "--studies", "STUDY", "published human judgments: li2018 mir2019 pauli2025 tstbench2025"
     )
-    build.add_argument(
+    build.several(
         "--systems",
-        type=Path,
-        nargs="+",
-        default=[],
-        metavar="FOLDER",
-        help="folders that 'tstbench train ... --out' wrote; trained systems in TSTBENCH_HOME are "
+        "FOLDER",
+        "folders that 'tstbench train ... --out' wrote; trained systems in TSTBENCH_HOME are "
         "published anyway",
+        type=Path,
     )
-    build.add_argument(
-        "--allow-missing", action="store_true", help="leave out splits whose files are missing"
-    )
-    build.add_argument(
-        "--only", nargs="+", default=[], metavar="NAME", help="these repositories; default: all"
-    )
+    build.switch("--allow-missing", "leave out splits whose files are missing")
+    build.several("--only", "NAME", "these repositories; default: all")
     build.add_argument("--namespace", default="tstbench", help="owner of the repositories")
 
 
-def _add_results(results: argparse.ArgumentParser) -> None:
+def _add_results(results: Parser) -> None:
     results.add_argument(
         "results", type=Path, metavar="RESULTS", help="folder that 'evaluate --out' or 'run' wrote"
     )
@@ -95,12 +85,8 @@ def _add_results(results: argparse.ArgumentParser) -> None:
     results.add_argument(
         "--namespace", default="tstbench", help="owner of the benchmark's datasets on the Hub"
     )
-    results.add_argument(
-        "--pull-request", action="store_true", help="propose it: for somebody else's model"
-    )
-    results.add_argument(
-        "--dry-run", action="store_true", help="print the files, send nothing; needs no token"
-    )
+    results.switch("--pull-request", "propose it: for somebody else's model")
+    results.switch("--dry-run", "print the files, send nothing; needs no token")
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -20,13 +20,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..console import say
+from .arguments import Parser
 
 if TYPE_CHECKING:
     from ..datasets_scripts.judgments.own import Layout
     from ..datasets_scripts.judgments.schema import Judgment
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: Parser) -> None:
     """Add study and file."""
     parser.add_argument("study", help="li2018, mir2019, pauli2025, tstbench2025, or a file")
     parser.add_argument(
@@ -35,14 +36,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_layout_arguments(parser)
 
 
-def add_layout_arguments(parser: argparse.ArgumentParser) -> None:
+def add_layout_arguments(parser: Parser) -> None:
     """Add how a table of the user's is read."""
-    parser.add_argument(
+    parser.repeatable(
         "--column",
-        action="append",
-        default=[],
-        metavar="OURS=THEIRS",
-        help="a table's own column name, such as style=AnswerA or source=Input",
+        "OURS=THEIRS",
+        "a table's own column name, such as style=AnswerA or source=Input",
     )
     parser.add_argument("--direction", help="of all rows of a table without such a column")
     parser.add_argument("--scale", help="of a table's scores: 1-5 (default), or 'ordinal 1-5'")

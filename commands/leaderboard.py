@@ -10,12 +10,12 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from .parser import add_address
+from .arguments import Parser, add_address
 
 PUBLISHED = "tstbench/results"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: Parser) -> None:
     """Add results, host and port."""
     parser.add_argument(
         "results",

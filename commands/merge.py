@@ -12,9 +12,10 @@ import argparse
 from pathlib import Path
 
 from ..console import say
+from .arguments import Parser
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: Parser) -> None:
     """Add the adapter, its base model, and where to write."""
     parser.add_argument("system", help="a folder that 'train' wrote, or a Hub id")
     parser.add_argument("--out", type=Path, required=True, metavar="FOLDER")

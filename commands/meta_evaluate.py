@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING
 
 from ..console import say, show, show_data
 from ..files import home
+from .arguments import Parser, add_scoring_arguments, read_scoring
 from .judgments import add_layout_arguments, read_layout, read_studies
-from .scoring import add_scoring_arguments, read_scoring
 
 if TYPE_CHECKING:
     from ..pipelines.meta.evaluate import Scored
@@ -32,12 +32,10 @@ if TYPE_CHECKING:
     from ..pipelines.meta.result import MetaReport
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: Parser) -> None:
     """Add studies, what is compared with them, and how."""
     parser.add_argument("studies", nargs="*", metavar="STUDY", help="default: all published ones")
-    parser.add_argument(
-        "--study", action="append", default=[], metavar="FILE", help="a study of your own, too"
-    )
+    parser.repeatable("--study", "FILE", "a study of your own, too")
     add_layout_arguments(parser)
     parser.add_argument(
         "--scores",
@@ -46,28 +44,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="compare the columns of a table: outputs known by id (with direction and system) or "
         "by source and output, or systems by direction and system",
     )
-    parser.add_argument(
-        "--lower-is-better", nargs="+", default=[], metavar="COLUMN", help="of --scores"
-    )
+    parser.several("--lower-is-better", "COLUMN", "of --scores")
     add_scoring_arguments(parser)
-    parser.add_argument(
-        "--all-aspects",
-        action="store_true",
-        help="compare a metric with every aspect, not only with those it measures",
+    parser.switch(
+        "--all-aspects", "compare a metric with every aspect, not only with those it measures"
     )
     parser.add_argument(
         "--resamples", type=int, default=1000, metavar="N", help="default: 1000; at most 100000"
     )
-    parser.add_argument("--no-tests", action="store_true", help="no tests of differences")
-    parser.add_argument(
+    parser.switch("--no-tests", "no tests of differences")
+    parser.switch(
         "--all",
-        action="store_true",
-        help="print every coefficient, direction and model, at system level too, with its bounds",
+        "print every coefficient, direction and model, at system level too, with its bounds",
     )
-    parser.add_argument(
+    parser.switch(
         "--published",
-        action="store_true",
-        help="a study's own published tables (mir2019, tstbench2025) computed again, as Markdown",
+        "a study's own published tables (mir2019, tstbench2025) computed again, as Markdown",
     )
     parser.add_argument("--data-dir", type=Path, help="your copy of a licensed corpus (GYAFC)")
     parser.add_argument(

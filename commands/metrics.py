@@ -14,9 +14,10 @@ from ..console import say
 from ..metrics.registry import METRICS
 from ..pipelines.meta.in_words import DOUBT, WHAT, one_line, short
 from ..pipelines.tables import print_rows
+from .arguments import Parser
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: Parser) -> None:
     """No arguments."""
 
 

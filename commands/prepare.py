@@ -11,8 +11,10 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from .arguments import Parser
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+
+def add_arguments(parser: Parser) -> None:
     """Add datasets and profile."""
     parser.add_argument("datasets", nargs="+", metavar="DATASET")
     parser.add_argument("--profile", default="embedded", help="embedded (default), lm or paper")

@@ -19,34 +19,23 @@ import argparse
 from pathlib import Path
 
 from ..console import say
+from .arguments import Parser
 
 LISTS = ("directions", "metrics", "systems")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: Parser) -> None:
     """Add folder, selection and format."""
     parser.add_argument("results", nargs="?", metavar="RESULTS", help="a results folder")
-    parser.add_argument(
+    parser.several(
         "--directions",
-        nargs="+",
-        default=[],
-        metavar="NAME",
-        help="directions or datasets, such as yelp/negative-to-positive or yelp; default: all",
+        "NAME",
+        "directions or datasets, such as yelp/negative-to-positive or yelp; default: all",
     )
-    parser.add_argument(
-        "--metrics",
-        nargs="+",
-        default=[],
-        metavar="METRIC",
-        help="metrics or families, in the order to be shown; default: all",
+    parser.several(
+        "--metrics", "METRIC", "metrics or families, in the order to be shown; default: all"
     )
-    parser.add_argument(
-        "--systems",
-        nargs="+",
-        default=[],
-        metavar="NAME",
-        help="systems, ranked among one another; default: all",
-    )
+    parser.several("--systems", "NAME", "systems, ranked among one another; default: all")
     parser.add_argument(
         "--format", choices=("table", "markdown", "latex", "html", "csv"), help="default: table"
     )
@@ -57,12 +46,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="one table per direction, systems x metrics (default), or one per metric, systems x "
         "directions",
     )
-    parser.add_argument(
+    parser.switch(
         "--each-seed",
-        action="store_true",
-        help="runs of one system that differ in their seed have a row each, instead of their mean",
+        "runs of one system that differ in their seed have a row each, instead of their mean",
     )
-    parser.add_argument("--intervals", action="store_true", help="show the 95%% intervals")
+    parser.switch("--intervals", "show the 95%% intervals")
     parser.add_argument(
         "--out",
         type=Path,

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import argparse
 
-from .parser import add_address
+from .arguments import Parser, add_address
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: Parser) -> None:
     """Add systems, device, host and port."""
     parser.add_argument("systems", nargs="+", metavar="SYSTEM", help="a folder or a Hub id")
     parser.add_argument("--device", default="auto", choices=("auto", "cpu", "cuda"))

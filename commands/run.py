@@ -26,8 +26,7 @@ import argparse
 
 from ..console import say, show
 from ..errors import InputError
-from .flags import add_yes
-from .scoring import add_batch_size
+from .arguments import Parser, add_batch_size, add_yes
 
 
 class _List(argparse.Action):
@@ -41,14 +40,13 @@ class _List(argparse.Action):
         parser.exit()
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: Parser) -> None:
     """Add the suite file, its parts, its changes and the format."""
     parser.add_argument("suite", metavar="SUITE", help="a file SUITE.toml, or a name")
     parser.add_argument("--list", action=_List, nargs=0, help="list the suites that have a name")
-    parser.add_argument(
+    parser.switch(
         "--dry-run",
-        action="store_true",
-        help="say what would be run, what is missing and how to get it, and what it takes; "
+        "say what would be run, what is missing and how to get it, and what it takes; "
         "nothing is downloaded, trained, asked or scored",
     )
     for name, what in (
@@ -56,22 +54,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         ("direction", "direction, or dataset"),
         ("metric", "metric or family"),
     ):
-        parser.add_argument(
-            f"--{name}",
-            action="append",
-            default=[],
-            metavar=name.upper(),
-            help=f"only this {what}; repeatable",
-        )
+        parser.repeatable(f"--{name}", name.upper(), f"only this {what}; repeatable")
     parser.add_argument(
         "--seeds", type=int, metavar="N", help="train each system N times, with N seeds"
     )
-    parser.add_argument(
+    parser.repeatable(
         "--set",
-        action="append",
-        default=[],
-        metavar="SYSTEM.SETTING=VALUE",
-        help="a setting of a named system, such as tyb.base=FOLDER; repeatable",
+        "SYSTEM.SETTING=VALUE",
+        "a setting of a named system, such as tyb.base=FOLDER; repeatable",
     )
     parser.add_argument(
         "--engine",

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ..console import say, show_data
 from ..errors import InputError
+from .arguments import Parser
 
 if TYPE_CHECKING:
     from ..datasets_scripts.load import TestSet
@@ -25,11 +26,11 @@ if TYPE_CHECKING:
 SourcesForm = Literal["text", "jsonl"]
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: Parser) -> None:
     """Add direction, file and format."""
     parser.add_argument("direction", metavar="DIRECTION", help="such as yelp/negative-to-positive")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write to a new file")
-    parser.add_argument("--references", action="store_true", help="with people's rewrites (jsonl)")
+    parser.switch("--references", "with people's rewrites (jsonl)")
     parser.add_argument(
         "--format",
         choices=("text", "jsonl"),

@@ -20,20 +20,19 @@ import argparse
 from pathlib import Path
 
 from ..console import say, show
+from .arguments import Parser
 
 _SENTENCES = 1000
 _POINTS = 150
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: Parser) -> None:
     """Add dataset, embeddings, how to measure, and output."""
     parser.add_argument("dataset", metavar="DATASET", help="such as cds or shakespeare")
-    parser.add_argument(
+    parser.repeatable(
         "--embedding",
-        action="append",
-        default=[],
-        metavar="SPEC",
-        help="word2vec (trained on the dataset's training split), a file of word vectors (GloVe, "
+        "SPEC",
+        "word2vec (trained on the dataset's training split), a file of word vectors (GloVe, "
         "word2vec or fastText format), or an encoder: HUB_ID_OR_FOLDER@LAYER; repeatable; default: "
         "sentence-transformers/all-MiniLM-L6-v2",
     )
@@ -58,10 +57,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="of each style on the map, at most; the paper has 1000; 0 draws no map; default: "
         f"{_POINTS}",
     )
-    parser.add_argument(
+    parser.switch(
         "--self-pairs",
-        action="store_true",
-        help="compare a sentence with itself too, as the paper does: then more styles are most "
+        "compare a sentence with itself too, as the paper does: then more styles are most "
         "similar to themselves by chance",
     )
     parser.add_argument("--device", default="auto", help="auto (default), cpu or cuda")

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from ..console import say, show_data
 from ..trainers.prompting.settings import ChatSettings
-from .flags import add_flags, add_yes
+from .arguments import Parser, add_flags, add_yes
 
 if TYPE_CHECKING:
     from ..datasets_scripts.load import TestSet
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 SETTINGS = tuple(field.name for field in fields(ChatSettings))
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: Parser) -> None:
     """Add system, direction, file, and how to generate."""
     parser.add_argument("system", help="name, folder or Hub id")
     parser.add_argument("--direction", required=True, help="such as yelp/negative-to-positive")
@@ -44,13 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seed", type=int, default=0, help="random seed of the generation (default 0)"
     )
-    parser.add_argument(
-        "--generation",
-        nargs="+",
-        default=[],
-        metavar="KEY=VALUE",
-        help="generation settings of the system",
-    )
+    parser.several("--generation", "KEY=VALUE", "generation settings of the system")
     parser.add_argument(
         "--postprocess",
         default="",
@@ -65,10 +59,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--device", default="auto", help="auto (default), cpu, cuda...")
     parser.add_argument("--revision", help="branch, tag or commit of a Hub id")
     parser.add_argument("--data-dir", type=Path, help="your copy of a licensed corpus (GYAFC)")
-    parser.add_argument(
-        "--dry-run",
-        action="store_true",
-        help="prompted systems: print every request, as JSON Lines, and its cost; send none",
+    parser.switch(
+        "--dry-run", "prompted systems: print every request, as JSON Lines, and its cost; send none"
     )
     add_yes(parser)
     add_flags(parser, "prompted systems (chatgpt, chatgpt-fs, gpt4, gpt4-fs, chat)", ChatSettings)

@@ -16,8 +16,8 @@ import regex
 from own_data import MANNERS, write_manners
 from prepared import DIRECTION, refusal
 
+from tstbench.commands.arguments import read_toml as read_settings
 from tstbench.commands.cli import main
-from tstbench.commands.flags import read_toml as read_settings
 from tstbench.datasets_scripts.cards import read_card
 from tstbench.datasets_scripts.catalog import load_data
 from tstbench.datasets_scripts.cleaning import is_blank

@@ -39,7 +39,7 @@ from .learning.denoising import infilled
 from .learning.loop import Learned, Learner, Terms, Update, learn
 from .learning.order import Order
 from .learning.pace import training
-from .learning.run import IN_MEMORY, Run, process_index
+from .learning.run import IN_MEMORY, Run
 from .learning.schedules import warmed_up
 from .nets.backbones import (
     BackboneFamily,
@@ -94,7 +94,7 @@ class _Learner(Learner):
     def _loss(self, step: int, part: np.ndarray, whole: np.ndarray) -> Terms:
         """Cross-entropy per token of the whole batch."""
         rows = [self._rows[i] for i in part]
-        # Of the step and the sentence, so that parts and processes change nothing.
+        # Of the step and the sentence, whatever its batch.
         noise = [np.random.default_rng([self.seed, step, int(i)]) for i in part]
         n_tokens = sum(self._n_learned(self._rows[i]) for i in whole)
         return {"loss": self._summed_loss(rows, noise) / n_tokens}
@@ -199,11 +199,9 @@ def train_backbone(
     shape = config.shape  # refused before anything is computed
     card = _card(text, family, config)
     recipe = hashlib.sha256(canonical(card)).hexdigest()
-    first = process_index() == 0
     with ExitStack() as held:
         work = held.enter_context(training(f"this {family}", "backbone", recipe, run.folder))
-        if first:  # the others wait for it in their first step
-            scratch = held.enter_context(atomic_folder(folder, ours=_is_backbone))
+        scratch = held.enter_context(atomic_folder(folder, ours=_is_backbone))
         say(f"training {family} on {len(text.sentences):,} sentences")
         tokenizer = byte_level_tokenizer(
             text.sentences, family, config.vocabulary_size, config.positions
@@ -214,13 +212,12 @@ def train_backbone(
             scale_weights(model)
         learner = _learner(family, model, config, text.sentences, tokenizer)
         learned = learn(learner, replace(run, folder=work), recipe)
-        if first:
-            model.to("cpu").save_pretrained(scratch)
-            tokenizer.save_pretrained(scratch)
-            scores = {"step": learned.step, **learned.scores}
-            write_json(scratch / CARD_FILE, {**card, "scores": scores})
-            write_jsonl(scratch / CURVE_FILE, [dict(row) for row in learned.curve])
-            write_text(scratch / "README.md", _readme(card, scores))
+        model.to("cpu").save_pretrained(scratch)
+        tokenizer.save_pretrained(scratch)
+        scores = {"step": learned.step, **learned.scores}
+        write_json(scratch / CARD_FILE, {**card, "scores": scores})
+        write_jsonl(scratch / CURVE_FILE, [dict(row) for row in learned.curve])
+        write_text(scratch / "README.md", _readme(card, scores))
     return learned
 
 

@@ -208,11 +208,6 @@ class BsrrLearner(Learner):
         weight[words] = looks[:, 1:][inside].to(weight.dtype)  # under autocast they are bfloat16
         return style_probability(logits, target, top=_MOST_STYLE), weight
 
-    def hear(self, terms: Mapping[str, float]) -> None:
-        """A step has ended: what its processes drew is added up before a checkpoint is written."""
-        if self._config.diverse and any(name.startswith("rewarded/") for name in terms):
-            self._memory.gather()
-
     def validate(self) -> Mapping[str, float]:
         """See :func:`.bsrr._by_references` and :func:`.bsrr._by_judge`."""
         return self._validate()

@@ -7,8 +7,6 @@ import torch
 
 from tstbench.trainers.learning.corpus import Corpus
 from tstbench.trainers.learning.loop import _step
-from tstbench.trainers.learning.processes import Processes
-from tstbench.trainers.learning.run import Run
 from tstbench.trainers.learning.vocabulary import END, padded
 
 N_WORDS = 30
@@ -38,6 +36,6 @@ def learner_of(kind, data, config, few=8):
 def moved(learner, step):
     """The losses of a step, by name, and the names of the weights that it moved."""
     before = {n: p.detach().clone() for n, p in learner.network.named_parameters()}
-    terms = _step(learner, step, Run(), Processes.start(Run(device="cpu")))
+    terms = _step(learner, step)
     changed = (n for n, p in learner.network.named_parameters() if not torch.equal(p, before[n]))
     return terms, set(changed)

@@ -32,7 +32,7 @@ class Curve:
             make_folder(folder)
 
     @classmethod
-    def of(cls, run: Run, recipe: str, step: int, *, written: bool) -> Curve:
+    def of(cls, run: Run, recipe: str, step: int, *, written: bool = True) -> Curve:
         """The curve of a training that begins after a step; only one process writes it.
 
         Raises:

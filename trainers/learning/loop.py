@@ -1,19 +1,13 @@
-"""The loop: steps over batches, on one or several processes, resumable at any step.
+"""The loop: steps over batches, resumable at any step.
 
 Step *n* of a training depends on the weights before it, on the seed and on *n*, on nothing else:
-its batch comes from :class:`~.order.Order`, its noise from a generator seeded with (seed, n, part).
-Gradients are summed over the parts of a batch and over processes, and a loss is scaled by the
-whole batch, so that neither the parts nor the processes change what is learned.
-
-With ``--compile``, the layers of the networks go through ``torch.compile``, one by one: a loss as a
-whole has Python in it (which sentences, how long), which would be compiled anew at every step,
-while the layers of a stack are equal, and the same at every length. Their code is compiled once,
-and their weights keep their names.
+its batch comes from :class:`~.order.Order`, its noise from a generator seeded with (seed, n).
 """
 
 from __future__ import annotations
 
 import math
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -29,6 +23,7 @@ from torch.optim import Optimizer
 from ...console import say
 from ...errors import InputError
 from ...files import sync
+from ...metrics.scorers.device import Placement
 from .checkpoints import (
     Progress,
     load_checkpoint,
@@ -38,48 +33,7 @@ from .checkpoints import (
 )
 from .curve import Curve, terms_text
 from .pace import current, paced, stopped
-from .processes import Processes
-from .run import Run
-
-_COMPILERS = ("torch._dynamo", "torch._inductor", "triton")
-
-
-def compile_layers(network: nn.Module) -> int:
-    """Compile, in place, every layer of every stack; returns how many there are.
-
-    Nothing happens yet: a layer is compiled when it is first used.
-
-    Raises:
-        InputError: the network has no stack of layers.
-    """
-    layers = list(_layers(network))
-    if not layers:
-        raise InputError("--compile true: this system has no stack of layers to compile; leave it")
-    for layer in layers:
-        layer.compile(dynamic=True)
-    return len(layers)
-
-
-def refused_by_compiler(error: Exception) -> InputError | None:
-    """What to tell of an error of the compiler's; ``None`` if it is somebody else's."""
-    if not type(error).__module__.startswith(_COMPILERS):
-        return None
-    lines = str(error).strip().splitlines()
-    reason = f": {lines[0]}" if lines else ""
-    return InputError(
-        f"--compile true: torch.compile fails here ({type(error).__name__}{reason}). It needs a "
-        "C++ compiler on a CPU, and Triton on a GPU; or leave --compile away"
-    )
-
-
-def _layers(module: nn.Module) -> Iterator[nn.Module]:
-    """The items of the outermost lists of modules."""
-    for child in module.children():
-        if isinstance(child, nn.ModuleList):
-            yield from child
-        else:
-            yield from _layers(child)
-
+from .run import Run, half_of
 
 Terms = Mapping[str, Tensor]  # name -> scalar, weighted, scaled by the whole batch
 
@@ -140,7 +94,7 @@ class Learner(ABC):
         """Scores on validation data; the highest ``selection`` is kept."""
 
     def hear(self, terms: Mapping[str, float]) -> None:  # noqa: B027 - most need not know
-        """Be told a step's losses, summed over parts and processes.
+        """Be told a step's losses.
 
         What a later step needs of them goes into a buffer of ``network``, so that a checkpoint has
         it.
@@ -165,80 +119,61 @@ def learn(learner: Learner, run: Run, recipe: str) -> Learned:
         recipe: of the system: a checkpoint of another one is refused.
 
     Raises:
-        InputError: no such device; ``run.resume`` requires a checkpoint and there is none.
+        InputError: no such device; ``run.resume`` requires a checkpoint and there is none; this is
+            one of several processes.
         IntegrityError: the checkpoint is damaged.
         KeyboardInterrupt: after a checkpoint was written.
     """
-    processes = Processes.start(run)
-    learner.network.to(processes.device)
-    if run.compile:
-        compile_layers(learner.network)
+    if (count := os.environ.get("WORLD_SIZE", "1")) != "1":
+        raise InputError(
+            f"this system learns in one process, not in {count}: start it without torchrun or "
+            "accelerate launch"
+        )
+    half = half_of(run.precision, run.device)
+    learner.network.to(Placement(run.device).resolve())
     progress = _resumed(learner, run, recipe)
-    curve = Curve.of(run, recipe, progress.step, written=processes.is_first)
+    curve = Curve.of(run, recipe, progress.step)
     best = _Best(run, learner.network, progress)
-    first = processes.is_first
-    so_far, every = progress.step, run.save_every
-    pacing = paced(so_far, learner.steps, every, shown=first, agree=processes.any)
-    with closing(curve), pacing as pace:
+    with closing(curve), paced(progress.step, learner.steps, run.save_every) as pace:
         for step in range(progress.step, learner.steps):
-            terms = _compiled_step(learner, step, run, processes)
+            terms = _step(learner, step, half=half)
             check_finite(terms, step)
             curve.add({"step": step + 1, **terms})
             done = step + 1
             progress = replace(progress, step=done)
             if done % learner.validate_every == 0 or done == learner.steps:
-                progress = _validated(learner, progress, best, curve, processes)
-            if pace.after(done, terms_text(terms, pace.room)) and run.folder is not None and first:
+                progress = _validated(learner, progress, best, curve)
+            if pace.after(done, terms_text(terms, pace.room)) and run.folder is not None:
                 save_checkpoint(run.folder, progress, recipe, learner.network, learner.optimizers)
             if pace.stop():
-                processes.wait()  # for the checkpoint
                 raise KeyboardInterrupt(stopped(done, kept=run.folder is not None))
     best.restore()
     return Learned(progress.best_step or 0, curve.scores_at(progress.best_step), curve.rows)
 
 
-def _compiled_step(learner: Learner, step: int, run: Run, processes: Processes) -> dict[str, float]:
-    """A step; where the compiler fails, its error is one that the user can do something about."""
-    try:
-        return _step(learner, step, run, processes)
-    except Exception as error:
-        told = refused_by_compiler(error) if run.compile else None
-        if told is None:
-            raise
-        raise told from error
-
-
-def _step(learner: Learner, step: int, run: Run, processes: Processes) -> dict[str, float]:
+def _step(learner: Learner, step: int, *, half: bool = False) -> dict[str, float]:
+    """A step; returns its losses."""
     update = learner.update(step)
     moving = {p for name in update.optimizers for p in _weights(learner.optimizers[name])}
-    for parameter in learner.network.parameters():
+    parameters = list(learner.network.parameters())
+    for parameter in parameters:
         parameter.requires_grad_(parameter in moving)
         parameter.grad = None
     learner.network.train()
-    whole = update.order.at(update.number)
-    parts = np.array_split(whole, processes.count * run.accumulate)
-    totals: dict[str, Tensor] = {}
-    for index in range(run.accumulate * processes.index, run.accumulate * (processes.index + 1)):
-        if len(parts[index]) == 0:
-            continue
-        torch.manual_seed(seed_of(learner.seed, step, index))
-        with processes.autocast():
-            terms = update.loss(parts[index], whole)
-        processes.backward(torch.stack(list(terms.values())).sum())
-        for name, term in terms.items():
-            totals[name] = totals.get(name, torch.zeros_like(term)) + term.detach()
-    order = [p for p in learner.network.parameters() if p in moving]
-    processes.sum_gradients(order)
+    torch.manual_seed(seed_of(learner.seed, step, 0))
+    batch = update.order.at(update.number)
+    with torch.autocast(parameters[0].device.type, torch.bfloat16, enabled=half):
+        terms = update.loss(batch, batch)
+    torch.stack(list(terms.values())).sum().backward()  # type: ignore[no-untyped-call]
     if update.clip is not None:
-        nn.utils.clip_grad_norm_(order, update.clip)
+        nn.utils.clip_grad_norm_([p for p in parameters if p in moving], update.clip)
     for name in update.optimizers:
         for group in learner.optimizers[name].param_groups:
             group["lr"] = update.rates.get(name, group["lr"])
         learner.optimizers[name].step()
-    # Full parts come first: whether the last process has one is known to all.
-    idle = len(whole) <= run.accumulate * (processes.count - 1)
-    summed = processes.sum_terms(totals, idle=idle)
-    named = {f"{update.name}/{name}": value for name, value in summed.items()}
+    named = {
+        f"{update.name}/{name}": 0.0 + float(term.detach()) for name, term in terms.items()
+    }  # no -0.0
     learner.hear(named)
     return named
 
@@ -271,9 +206,9 @@ class _Best:
         if progress.best_step is not None and self._path is not None:
             self._state = load_weights(self._path)
 
-    def keep(self, *, write: bool) -> None:
+    def keep(self) -> None:
         self._state = {n: t.detach().cpu().clone() for n, t in self._network.state_dict().items()}
-        if self._path is not None and write:
+        if self._path is not None:
             scratch = self._path.with_suffix(".new")
             save_weights(self._network, scratch)
             sync(scratch)
@@ -288,16 +223,14 @@ class _Best:
         self._network.eval()
 
 
-def _validated(
-    learner: Learner, progress: Progress, best: _Best, curve: Curve, processes: Processes
-) -> Progress:
+def _validated(learner: Learner, progress: Progress, best: _Best, curve: Curve) -> Progress:
     learner.network.eval()
     torch.manual_seed(seed_of(learner.seed, progress.step))
     with torch.no_grad():
         scores = {name: round(float(value), 6) for name, value in learner.validate().items()}
     curve.add({"step": progress.step, **{f"validation/{n}": v for n, v in scores.items()}})
     if progress.best_score is None or scores["selection"] > progress.best_score:
-        best.keep(write=processes.is_first)
+        best.keep()
         return replace(progress, best_step=progress.step, best_score=scores["selection"])
     return progress
 

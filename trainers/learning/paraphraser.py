@@ -15,7 +15,6 @@ from ...metrics.scorers.weights import fetch
 from .loop import learn
 from .prefix_learner import Pair, PrefixLearner, Tuning
 from .prefix_lm import PrefixLM
-from .processes import Processes
 from .run import Run
 
 _HELD_OUT = 0.02  # of the pairs: the released split
@@ -91,11 +90,9 @@ def taught(
     held, kept = ([pairs[i] for i in some] for some in (order[:n_held], order[n_held:]))
     first = replace(run, folder=None if folder is None else folder.with_name("paraphraser-run"))
     learn(PrefixLearner(model, kept, held, tuning), first, f"{recipe}/paraphraser")
-    processes = Processes.start(run)
-    if folder is not None and processes.is_first:
+    if folder is not None:
         with atomic_folder(folder, ours=_is_checkpoint) as scratch:
             model.save(scratch)
-    processes.wait()
     return LearnedParaphraser(model), following
 
 

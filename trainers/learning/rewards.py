@@ -112,8 +112,7 @@ class DiversityMemory(nn.Module):
     """Which words the system has drawn too often lately; its state is in buffers, for checkpoints.
 
     A word that sentences of the last ``window`` steps have more than ``most`` times is penalised
-    for ``duration`` steps. What a step draws counts from the next step on, whatever the number of
-    parts; with several processes, after :meth:`gather`.
+    for ``duration`` steps. What a step draws counts from the next step on.
     """
 
     counts: Tensor
@@ -143,14 +142,6 @@ class DiversityMemory(nn.Module):
         """Count the words of drawn sentences (B, T), where ``mask`` (B, T) is true."""
         found = ids[mask]
         self.drawn.index_add_(0, found, torch.ones_like(found))
-
-    def gather(self) -> None:
-        """Add up what all processes drew, once, at a step's end.
-
-        Any of them may then save its state for all: a checkpoint is the first process's.
-        """
-        if torch.distributed.is_available() and torch.distributed.is_initialized():
-            torch.distributed.all_reduce(self.drawn)
 
     def factor(self, ids: Tensor, penalty: float = 0.5) -> Tensor:
         """``penalty`` for penalised words, 1 for the others; (B, T)."""

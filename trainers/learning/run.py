@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, cast
 
-from ...settings import Count, NotNegative, setting
+from ...errors import InputError
+from ...metrics.scorers.device import Device, Placement
+from ...settings import NotNegative, setting
 
-Device = Literal["auto", "cpu", "cuda"]
 Precision = Literal["auto", "float32", "bfloat16"]
 Resume = Literal["auto", "yes", "no"]
 SAVE_EVERY = 120.0  # seconds
@@ -24,8 +25,6 @@ class Run:
             makes one of its own in it, and removes that one alone.
         device: where the networks are.
         precision: of the forward pass; ``auto`` takes bfloat16 on a GPU that has it.
-        accumulate: parts that a process splits its share of a batch into.
-        compile: whether layers go through ``torch.compile``.
         save_every: seconds between checkpoints; what is learned does not depend on it.
         tensorboard: for TensorBoard's event files, in a folder for each training; they stay there.
         resume: ``auto`` continues from a checkpoint if there is one, ``yes`` requires one, ``no``
@@ -37,8 +36,6 @@ class Run:
     precision: Precision = setting(
         "auto", "auto, float32 or bfloat16; auto: bfloat16 on a GPU that has it"
     )
-    accumulate: Count = setting(1, "compute a batch in this many parts, to save memory")
-    compile: bool = setting(False, "true: layers go through torch.compile")
     save_every: NotNegative = setting(SAVE_EVERY, "seconds between checkpoints")
     tensorboard: Path | None = setting(
         None, "folder for TensorBoard's event files, which stay there"
@@ -47,6 +44,21 @@ class Run:
 
 
 IN_MEMORY = Run()
+
+
+def half_of(precision: str, device: str) -> bool:
+    """Whether a model computes in bfloat16; see :class:`Run`.
+
+    Raises:
+        InputError: this GPU has none, or there is no such device.
+    """
+    import torch
+
+    on_gpu = Placement(cast(Device, device)).resolve() == "cuda"
+    has_it = on_gpu and torch.cuda.is_bf16_supported()
+    if precision == "bfloat16" and on_gpu and not has_it:
+        raise InputError("--precision bfloat16: this GPU has none; use --precision float32")
+    return precision == "bfloat16" or (precision == "auto" and has_it)
 
 
 def process_index() -> int:

@@ -40,8 +40,7 @@ from ..learning.corpus import by_length
 from ..learning.mining import lexical_pairs
 from ..learning.paired import Paired
 from ..learning.prefix_lm import drawn
-from ..learning.processes import half_of
-from ..learning.run import IN_MEMORY, Run
+from ..learning.run import IN_MEMORY, Run, half_of
 from ..prompting.prompts import instruction
 from ..system import Request, System, SystemCard, SystemConfig, Task
 from ..system_card import Family

@@ -14,7 +14,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +23,7 @@ from ...files import make_folder, temporary_folder
 from ..learning.curve import Curve
 from ..learning.order import Order
 from ..learning.pace import paced, stopped
-from ..learning.processes import Processes, half_of
-from ..learning.run import Run
+from ..learning.run import Run, half_of
 from .adapter import Adapter
 from .base import Base, longest_row, quiet
 from .config import AdapterConfig
@@ -52,7 +51,7 @@ class Shares:
     parts: int
 
     @classmethod
-    def of(cls, n_rows: int, config: AdapterConfig, run: Run, processes: int) -> Shares:
+    def of(cls, n_rows: int, config: AdapterConfig, processes: int) -> Shares:
         """The largest micro-batches that divide a process's share; what is learned is the same.
 
         Raises:
@@ -65,7 +64,7 @@ class Shares:
                 "batch_size that is a multiple"
             )
         share = batch // processes
-        most = max(1, min(config.micro_batch, -(-share // run.accumulate)))
+        most = min(config.micro_batch, share)
         micro = next(n for n in range(most, 0, -1) if share % n == 0)
         return cls(batch, micro, share // micro)
 
@@ -132,7 +131,7 @@ def _learn(
     curve = Curve.of(run, recipe, done, written=first)
     trainer.remove_callback(PrinterCallback)  # it prints to standard output
     kept = run.folder is not None
-    agree = Processes(trainer.accelerator).any
+    agree = partial(_in_any, trainer.accelerator)
     pacing = paced(done, steps, run.save_every, shown=first, agree=agree)
     with closing(curve), pacing as pace:
         keeper = Keeper(trainer, folder, recipe, curve, pace, steps, config.seed, first, kept)
@@ -141,6 +140,16 @@ def _learn(
     if pace.stop() and trainer.state.global_step < steps:
         raise KeyboardInterrupt(stopped(trainer.state.global_step, kept=kept))
     trainer.accelerator.wait_for_everyone()
+
+
+def _in_any(accelerator: Any, here: bool) -> bool:
+    """Whether it is so in any process."""
+    import torch
+
+    if accelerator.num_processes == 1:
+        return here
+    each = torch.tensor(float(here), device=accelerator.device)
+    return bool(accelerator.reduce(each, reduction="sum") > 0)
 
 
 @lru_cache(maxsize=1)
@@ -197,7 +206,7 @@ def _arguments(
     processes = int(os.environ.get("WORLD_SIZE", "1"))
     # An earlier training of this process may have had another precision, or device.
     AcceleratorState._reset_state(reset_partial_state=processes == 1)
-    shares = Shares.of(n_train, config, run, processes)
+    shares = Shares.of(n_train, config, processes)
     epoch = max(1, n_train // shares.batch)
     steps = max(1, round(epoch * config.epochs))
     arguments = SFTConfig(
@@ -226,7 +235,6 @@ def _arguments(
         logging_nan_inf_filter=False,
         disable_tqdm=True,
         report_to="none",
-        torch_compile=run.compile,
         ddp_find_unused_parameters=False,
         seed=config.seed,
     )

@@ -1,4 +1,4 @@
-"""The real command line of a training: on two processes, killed and resumed, with no room left."""
+"""The real command line of a training: killed and resumed, with no room left."""
 
 import json
 import os
@@ -10,14 +10,14 @@ import sys
 import time
 
 import pytest
-from prepared import command_line, refusal
+from prepared import refusal
 from safetensors.numpy import load_file
 
 TRAIN = ("train", "stytrans", "--preset", "tiny", "--dataset", "mini", "--device", "cpu")
 
 
-def command(*arguments, launcher=()):
-    return [sys.executable, *launcher, "-m", "tstbench", *map(str, arguments)]
+def command(*arguments):
+    return [sys.executable, "-m", "tstbench", *map(str, arguments)]
 
 
 def environment(home):
@@ -41,60 +41,6 @@ def whole(tmp_path_factory):
     )
     assert done.returncode == 0, done.stderr
     return root / "m"
-
-
-def test_two_processes_learn_what_one_does(whole, tmp_path):
-    launcher = ("-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2")
-    done = subprocess.run(
-        command(*TRAIN, "--out", tmp_path / "m", launcher=launcher),
-        env=environment(tmp_path / "home"),
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.count("stytrans") == 1, "one process speaks"
-    assert done.stderr.count("training stytrans for") == 1
-    steps, values = losses(tmp_path / "m")
-    expected_steps, expected = losses(whole)
-    assert steps == expected_steps
-    assert values == pytest.approx(expected, abs=1e-4)
-    card, other = (json.loads((f / "system.json").read_text()) for f in (whole, tmp_path / "m"))
-    assert card["settings"] == other["settings"]
-
-
-def check_two_processes(asked, weights, capsys, tmp_path):
-    """That two processes learn what one learns in two parts, to the last bit."""
-    code, _, err = command_line(capsys, *asked, "--accumulate", "2", "--out", tmp_path / "one")
-    assert code == 0, err
-    launcher = ("-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2")
-    done = subprocess.run(
-        command(*asked, "--out", tmp_path / "two", launcher=launcher),
-        env={**environment(tmp_path / "home-two"), "OMP_NUM_THREADS": "1"},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr
-    assert losses(tmp_path / "one") == losses(tmp_path / "two")
-    one, two = (load_file(tmp_path / name / weights) for name in ("one", "two"))
-    assert one.keys() == two.keys()
-    assert all((one[name] == two[name]).all() for name in one)
-
-
-def test_two_processes_learn_what_one_does_in_two_parts(capsys, tmp_path):
-    """With dropout, whose noise is a part's own."""
-    asked = ("train", "caae", "--preset", "tiny", "--dataset", "mini", "--device", "cpu")
-    asked = (*asked, "--dropout", "0.3", "--epochs", "0.02")
-    check_two_processes(asked, "autoencoder.safetensors", capsys, tmp_path)
-
-
-def test_a_process_without_a_sentence_waits_for_the_others(capsys, tmp_path):
-    """A batch of one sentence on two processes."""
-    asked = ("train", "tyb", "--preset", "tiny", "--device", "cpu")
-    asked = (*asked, "--direction", "mini/negative-to-positive")
-    asked = (*asked, "--batch-size", "1", "--steps", "6", "--rewards-from", "3")
-    asked = (*asked, "--classifier-steps", "3", "--validate-every", "3")
-    check_two_processes(asked, "model.safetensors", capsys, tmp_path)
 
 
 def test_a_killed_training_goes_on_to_the_same_weights(whole, tmp_path):

@@ -12,8 +12,6 @@ from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.training import load_training
 from tstbench.trainers.arae import Arae, AraeConfig
 from tstbench.trainers.learning.loop import _step
-from tstbench.trainers.learning.processes import Processes
-from tstbench.trainers.learning.run import Run
 from tstbench.trainers.learning.vocabulary import PAD
 from tstbench.trainers.nets.code_autoencoder import CodeAutoencoder
 from tstbench.trainers.nets.losses import gradient_penalty
@@ -126,10 +124,6 @@ def made(data, **settings):
     return learner_of(Arae, data, replace(CONFIG, **settings))
 
 
-def processes():
-    return Processes.start(Run(device="cpu"))
-
-
 ROUND = (
     ["autoencoder"] * 2 + ["classifier", "adversary"] + ["critic"] * 2 + ["generator", "encoder"]
 )
@@ -162,7 +156,7 @@ def test_critic_batches_differ_within_a_round(data):
 
 
 def test_reconstruction_falls_and_is_a_mean_over_words(data):
-    learner, here, part = made(data, code_noise=0.0), processes(), np.arange(8)
+    learner, part = made(data, code_noise=0.0), np.arange(8)
     autoencoder, total, n_words = learner._system.network, 0.0, 0
     with torch.no_grad():
         for i in part:
@@ -174,12 +168,12 @@ def test_reconstruction_falls_and_is_a_mean_over_words(data):
         found = learner._rebuilt(0, 0.0, part, part)["style_0"].item()
     assert found == pytest.approx(total / n_words, rel=1e-4)
     for _ in range(60):
-        last = _step(learner, 0, Run(), here)["autoencoder/style_0"]
+        last = _step(learner, 0)["autoencoder/style_0"]
     assert last < found - 1.2
 
 
 def test_the_classifier_learns_and_the_encoder_misleads_it(data):
-    learner, here, whole = made(data, classifier_rate=1e-2), processes(), np.arange(16)
+    learner, whole = made(data, classifier_rate=1e-2), np.arange(16)
 
     def error():
         with torch.no_grad():
@@ -187,11 +181,11 @@ def test_the_classifier_learns_and_the_encoder_misleads_it(data):
 
     untrained = error()
     for _ in range(60):
-        _step(learner, 2, Run(), here)
+        _step(learner, 2)
     trained = error()
     assert trained < 0.7 * untrained
     for _ in range(20):
-        _step(learner, 3, Run(), here)
+        _step(learner, 3)
     assert error() > 1.5 * trained
 
 
@@ -208,7 +202,7 @@ def test_weights_scale_what_reaches_the_encoder(data):
 
 
 def test_the_critic_parts_codes_that_generator_and_encoder_bring_together(data):
-    learner, here, whole = made(data, gan_rate=3e-3), processes(), np.arange(16)
+    learner, whole = made(data, gan_rate=3e-3), np.arange(16)
 
     def distance():
         with torch.no_grad():
@@ -216,14 +210,14 @@ def test_the_critic_parts_codes_that_generator_and_encoder_bring_together(data):
 
     first = distance()
     for _ in range(40):
-        _step(learner, 4, Run(), here)
+        _step(learner, 4)
     apart = distance()
     assert apart < first - 0.05, "codes low, the generator's high"
     weights = {n: p.detach().clone() for n, p in learner.network.named_parameters()}
     for step in (6, 7):
         learner.network.load_state_dict(weights, strict=False)
         for _ in range(15):
-            _step(learner, step, Run(), here)
+            _step(learner, step)
         assert distance() > apart, learner.update(step).name
 
 

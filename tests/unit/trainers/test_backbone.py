@@ -20,7 +20,6 @@ from tstbench.trainers.backbone_config import BackboneConfig
 from tstbench.trainers.learning.backbone_text import backbone_text
 from tstbench.trainers.learning.denoising import infilled
 from tstbench.trainers.learning.loop import _step, learn
-from tstbench.trainers.learning.processes import Processes
 from tstbench.trainers.learning.run import Run
 from tstbench.trainers.nets.backbones import byte_level_tokenizer, random_model
 
@@ -88,11 +87,10 @@ def test_any_text_comes_back_from_the_tokenizer(family, text):
 def test_the_loss_falls_on_a_batch_seen_again(family, text):
     few = replace(text, sentences=text.sentences[:24])
     one = learner(family, few, batch_size=8, steps=1000, learning_rate=5e-3, warm_up=0.0)
-    processes = Processes.start(Run(device="cpu"))
-    first = _step(one, 0, Run(), processes)["model/loss"]
+    first = _step(one, 0)["model/loss"]
     assert first == pytest.approx(math.log(one.network.config.vocab_size), rel=0.05)
     for _ in range(40):
-        last = _step(one, 0, Run(), processes)["model/loss"]
+        last = _step(one, 0)["model/loss"]
     assert last < 0.8 * first
 
 

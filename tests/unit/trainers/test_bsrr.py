@@ -1,18 +1,13 @@
 """BSRR: what is drawn and rewarded, where gradients go, and a training on mini."""
 
 import json
-import os
-import subprocess
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from nltk.tokenize import word_tokenize
 from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
-from places import SUPPORT
 from tiny_models import make_bert, make_roberta
 from torch import nn
 
@@ -21,9 +16,8 @@ from tstbench.datasets_scripts.training import TrainingData, TrainingPart, load_
 from tstbench.errors import InputError
 from tstbench.trainers.bsrr import Bsrr, BsrrConfig
 from tstbench.trainers.bsrr_learner import BsrrLearner
-from tstbench.trainers.learning.loop import _step
+from tstbench.trainers.learning.loop import _step, learn
 from tstbench.trainers.learning.policy import up_to_end
-from tstbench.trainers.learning.processes import Processes
 from tstbench.trainers.learning.rewards import text_bleu
 from tstbench.trainers.learning.roberta import style_roberta
 from tstbench.trainers.learning.run import Run
@@ -97,11 +91,10 @@ def test_padding_and_neighbours_change_no_verdict(learner):
 
 
 def test_style_and_words_fall_on_a_batch_seen_again(learner):
-    processes = Processes.start(Run(device="cpu"))
     learner._config = replace(learner._config, supervised_epochs=1000)
-    first = _step(learner, 0, Run(), processes)["supervised/words"]
+    first = _step(learner, 0)["supervised/words"]
     for _ in range(60):
-        last = _step(learner, 0, Run(), processes)["supervised/words"]
+        last = _step(learner, 0)["supervised/words"]
     assert last < first / 1.8, "label smoothing keeps it above 0"
 
 
@@ -171,9 +164,9 @@ def test_the_style_reward_makes_what_the_classifier_likes_likelier():
         drawn = learner._bart.generate(rows, max_length=12, temperature=0.8, begin=begin)
         return (drawn == few[0]).float().mean().item()
 
-    before, processes = share(), Processes.start(Run(device="cpu"))
+    before = share()
     for step in range(15):
-        _step(learner, step, Run(), processes)
+        _step(learner, step)
     assert share() > 1.5 * before
 
 
@@ -363,53 +356,29 @@ def test_the_datas_own_pairs_are_judged_by_references():
     assert parts.card.recipe != whole.card.recipe
 
 
-STOPPED = """
-import os, sys, torch, pytest
-from pathlib import Path
-sys.path[:0] = sys.argv[1].split(os.pathsep)
-from test_bsrr import learner_of, Run
-from tstbench.trainers.learning.loop import learn
+def test_what_was_drawn_is_counted_once_after_a_stop(tmp_path):
+    def taught(folder, stop=None):
+        learner = learner_of(diverse=True, batch_size=4)
+        learner.steps, learner.validate_every = 6, 1
+        memory, update = learner._memory, learner.update
+        memory._most = 1
+        learner._validate = lambda: {"selection": float(memory.counts.sum())}  # the last is kept
 
-def taught(folder, stop=None):
-    learner = learner_of(diverse=True, batch_size=4)
-    learner.steps, learner.validate_every = 6, 1
-    memory, update = learner._memory, learner.update
-    memory._most = 1
-    learner._validate = lambda: {"selection": float(memory.counts.sum())}  # the last is kept
-    def stops(step):
-        if step == stop:
-            raise KeyboardInterrupt
-        return update(step)
-    learner.update = stops
-    run = Run(device="cpu", folder=Path(sys.argv[2]) / folder, save_every=0)
-    try:
-        learn(learner, run, "recipe")
-    except KeyboardInterrupt:
-        assert stop
-    return learner.network.state_dict()
+        def stops(step):
+            if step == stop:
+                raise KeyboardInterrupt
+            return update(step)
 
-whole = taught("whole")
-taught("stopped", stop=4)
-torch.distributed.barrier()
-resumed = taught("stopped")
-assert whole["memory.until"].any(), "some word is worn"
-assert all(torch.equal(whole[name], resumed[name]) for name in whole), "another curve"
-"""
+        learner.update = stops
+        learn(learner, Run(device="cpu", folder=tmp_path / folder, save_every=0), "recipe")
+        return learner.network.state_dict()
 
-
-@pytest.mark.slow
-def test_on_two_processes_too_what_was_drawn_is_counted_once_after_a_stop(tmp_path):
-    (tmp_path / "stopped.py").write_text(STOPPED)
-    own = os.pathsep.join([str(Path(__file__).parent), str(SUPPORT)])
-    launcher = ("-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2")
-    done = subprocess.run(
-        [sys.executable, *launcher, "stopped.py", own, "."],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr
+    whole = taught("whole")
+    with pytest.raises(KeyboardInterrupt):
+        taught("stopped", stop=4)
+    resumed = taught("stopped")
+    assert whole["memory.until"].any(), "some word is worn"
+    assert all(torch.equal(whole[name], resumed[name]) for name in whole), "another curve"
 
 
 def test_a_published_roberta_is_read_if_it_has_the_same_word_pieces(tmp_path):

@@ -15,7 +15,6 @@ from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.training import load_training
 from tstbench.trainers.caae import Caae, CaaeConfig, CaaeGeneration
 from tstbench.trainers.learning.loop import _step, learn
-from tstbench.trainers.learning.processes import Processes
 from tstbench.trainers.learning.run import Run
 from tstbench.trainers.learning.vocabulary import UNKNOWN
 from tstbench.trainers.nets.gru_autoencoder import GruAutoencoder, Sizes
@@ -96,10 +95,10 @@ PLAIN = {"dropout": 0.0, "shuffle": 0}
 
 @pytest.mark.slow
 def test_reconstruction_falls_on_a_batch_seen_again(data):
-    learner, processes = made(data, rho=0.0, dropout=0.0), Processes.start(Run(device="cpu"))
-    first = _step(learner, 1, Run(), processes)["autoencoder/reconstruction"]
+    learner = made(data, rho=0.0, dropout=0.0)
+    first = _step(learner, 1)["autoencoder/reconstruction"]
     for _ in range(100):
-        last = _step(learner, 1, Run(), processes)["autoencoder/reconstruction"]
+        last = _step(learner, 1)["autoencoder/reconstruction"]
     assert last < first / 2
 
 
@@ -160,9 +159,8 @@ def test_free_states_begin_in_the_other_style(data):
 def test_the_verdict_reaches_the_encoder_and_makes_rewrites_more_convincing(data, objective):
     learner, whole = made(data, objective=objective, **PLAIN), np.arange(16)
     learner._last.fill_(0.0)
-    processes = Processes.start(Run(device="cpu"))
     for _ in range(15):  # discriminators that have something to say
-        _step(learner, 0, Run(), processes)
+        _step(learner, 0)
     autoencoder, words_styles = learner._system.network, learner._batch(whole)
 
     def verdicts():
@@ -196,12 +194,12 @@ def test_the_verdict_reaches_the_encoder_and_makes_rewrites_more_convincing(data
 
 
 def test_a_poor_discriminator_is_not_heard(data):
-    learner, processes = made(data, gate=1.2), Processes.start(Run(device="cpu"))
+    learner = made(data, gate=1.2)
     assert not learner.gate_is_open, "nothing is known of them yet"
     for losses, is_open in (((1.1, 1.3), False), ((1.3, 1.1), False), ((1.1, 1.1), True)):
         learner.hear({f"discriminators/style_{s}": loss for s, loss in enumerate(losses)})
         assert learner.gate_is_open == is_open
-        terms = _step(learner, 1, Run(), processes)
+        terms = _step(learner, 1)
         assert ("autoencoder/style_0" in terms) == is_open
     learner.hear({"autoencoder/reconstruction": 99.0})
     assert learner.gate_is_open, "other losses are none of its business"

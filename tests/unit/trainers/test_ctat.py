@@ -14,7 +14,6 @@ from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.training import TrainingData, TrainingPart, load_training
 from tstbench.trainers.ctat import Ctat, CtatConfig, CtatSettings, edited, noam
 from tstbench.trainers.learning.loop import _step
-from tstbench.trainers.learning.processes import Processes
 from tstbench.trainers.learning.run import Run
 from tstbench.trainers.learning.vocabulary import END, PAD
 from tstbench.trainers.nets.latent_autoencoder import LatentClassifier
@@ -217,10 +216,9 @@ def learner(data):
 
 
 def test_both_losses_fall_on_a_batch_seen_again(learner):
-    processes = Processes.start(Run(device="cpu"))
-    first = _step(learner, 0, Run(), processes)
+    first = _step(learner, 0)
     for step in range(150):
-        last = _step(learner, step, Run(), processes)
+        last = _step(learner, step)
     assert last["step/reconstruction"] < first["step/reconstruction"] / 3
     assert last["step/classifier"] < first["step/classifier"] / 2
 

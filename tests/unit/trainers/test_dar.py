@@ -20,7 +20,6 @@ from tstbench.trainers.learning.loop import _step
 from tstbench.trainers.learning.marker_memory import MarkerMemory
 from tstbench.trainers.learning.marker_noise import EditNoise, SharedWordNoise
 from tstbench.trainers.learning.markers import Deletion, count_ngrams, salience
-from tstbench.trainers.learning.processes import Processes
 from tstbench.trainers.learning.run import Run
 from tstbench.trainers.learning.vocabulary import END, PAD, padded
 from tstbench.trainers.nets.marker_seq2seq import MarkerSeq2Seq
@@ -266,19 +265,17 @@ def made(data, **settings):
 @pytest.mark.parametrize("kind", ["port", "paper"])
 def test_the_loss_falls_on_a_batch_seen_again(data, kind):
     learner = made(data, dropout=0.0, noise_rate=0.0, learning_rate=2e-2, **KINDS[kind])
-    processes = Processes.start(Run(device="cpu"))
-    first = _step(learner, 0, Run(), processes)["step/words"]
+    first = _step(learner, 0)["step/words"]
     for _ in range(90):
-        last = _step(learner, 0, Run(), processes)["step/words"]
+        last = _step(learner, 0)["step/words"]
     assert last < first / 3
 
 
 def test_adadelta_learns_too(data):
     learner = made(data, optimizer="adadelta", learning_rate=1.0, dropout=0.0)
-    processes = Processes.start(Run(device="cpu"))
-    first = _step(learner, 0, Run(), processes)["step/words"]
+    first = _step(learner, 0)["step/words"]
     for _ in range(30):
-        last = _step(learner, 0, Run(), processes)["step/words"]
+        last = _step(learner, 0)["step/words"]
     assert last < first * 0.95
 
 

@@ -1,8 +1,7 @@
-"""The training loop on a small network: resumed, split into parts and over processes."""
+"""The training loop on a small network: resumed, killed, in half precision."""
 
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -19,13 +18,12 @@ from torch import nn
 from tstbench.errors import InputError, IntegrityError
 from tstbench.trainers.learning.batches import Both
 from tstbench.trainers.learning.curve import terms_text
-from tstbench.trainers.learning.loop import Learner, Update, learn, refused_by_compiler
+from tstbench.trainers.learning.loop import Learner, Update, learn
 from tstbench.trainers.learning.order import Order
-from tstbench.trainers.learning.processes import half_of
-from tstbench.trainers.learning.run import Run
+from tstbench.trainers.learning.run import Run, half_of
 
 RECIPE = "a recipe"
-PLACES = f"{Path(__file__).parent}:{SUPPORT}"  # of this file and what it imports, for its processes
+PLACES = f"{Path(__file__).parent}:{SUPPORT}"  # of this file and what it imports, for a process
 
 
 class Two(Learner):
@@ -115,69 +113,10 @@ def losses(learned):
     return [v for row in learned.curve for n, v in row.items() if n.endswith("/error")]
 
 
-def test_parts_of_a_batch_do_not_change_what_is_learned():
-    one, parts = Two(dropout=0.0), Two(dropout=0.0)
-    alone, split = learn(one, Run(), RECIPE), learn(parts, Run(accumulate=3), RECIPE)
-    assert losses(alone) == pytest.approx(losses(split), abs=1e-6)
-    assert weights(one).numpy() == pytest.approx(weights(parts).numpy(), abs=1e-6)
-
-
-@pytest.mark.slow
-def test_two_processes_learn_what_one_does(tmp_path):
-    script = tmp_path / "train.py"
-    script.write_text(
-        textwrap.dedent(f"""
-        import json, os, sys
-        sys.path[:0] = {PLACES!r}.split(":")
-        from pathlib import Path
-        from test_learning_loop import RECIPE, Two, losses
-        from tstbench.trainers.learning.loop import learn
-        from tstbench.trainers.learning.run import Run
-        found = losses(learn(Two(steps=6, dropout=0.1), Run(device="cpu"), RECIPE))
-        Path({str(tmp_path)!r}, os.environ["RANK"] + ".json").write_text(json.dumps(found))
-        """)
-    )
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
-    command += ["--nproc_per_node", "2", str(script)]
-    done = subprocess.run(command, check=False, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    both = [json.loads((tmp_path / f"{rank}.json").read_text()) for rank in (0, 1)]
-    alone = losses(learn(Two(steps=6, dropout=0.1), Run(device="cpu", accumulate=2), RECIPE))
-    assert both[0] == pytest.approx(alone, abs=1e-6)
-    assert both[1] == both[0]
-
-
-@pytest.mark.slow
-def test_an_interrupt_that_one_process_hears_stops_both_after_the_same_step(tmp_path):
-    script = tmp_path / "train.py"
-    script.write_text(
-        textwrap.dedent(f"""
-        import os, signal, sys
-        sys.path[:0] = {PLACES!r}.split(":")
-        from pathlib import Path
-        from test_learning_loop import RECIPE, Two
-        from tstbench.trainers.learning.loop import learn
-        from tstbench.trainers.learning.run import Run
-        learner = Two()
-        update = learner.update
-        def interrupted(step):
-            if step == 3 and os.environ["RANK"] == "1":
-                os.kill(os.getpid(), signal.SIGINT)
-            return update(step)
-        learner.update = interrupted
-        try:
-            learn(learner, Run(device="cpu", folder=Path({str(tmp_path / "run")!r})), RECIPE)
-        except KeyboardInterrupt as error:
-            Path({str(tmp_path)!r}, os.environ["RANK"] + ".txt").write_text(str(error))
-        """)
-    )
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
-    command += ["--nproc_per_node", "2", str(script)]
-    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
-    said = {(tmp_path / f"{rank}.txt").read_text() for rank in (0, 1)}
-    assert said == {"stopped after step 4; the same command continues from there"}
-    assert [one.name for one in (tmp_path / "run").glob("step-*")] == ["step-000000004"]
+def test_one_of_several_processes_is_refused(monkeypatch):
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    with pytest.raises(InputError, match="learns in one process, not in 2"):
+        learn(Two(), Run(), RECIPE)
 
 
 def test_weights_that_do_not_step_do_not_move():
@@ -266,52 +205,6 @@ def test_batches_of_both_styles_are_of_like_length():
     whole = Both(lengths, batch_size=80, seed=0).at(0)
     assert sorted(drawn) == sorted(whole), "what is drawn together is split, and nothing is lost"
     assert [len(Both(([3], [4] * 5), 4, 0, grouping=10).at(step)) for step in (0, 7)] == [5, 5]
-
-
-class Stack(Two):
-    """With a stack of layers, as every Transformer has."""
-
-    def __init__(self, **options):
-        super().__init__(**options)
-        torch.manual_seed(1)
-        layers = nn.ModuleList([nn.Sequential(nn.Linear(4, 4), nn.Tanh()) for _ in range(2)])
-        self.network = nn.ModuleDict({"a": layers, "b": nn.Linear(4, 1)})
-        self.optimizers = {
-            n: torch.optim.Adam(p.parameters(), 1e-2) for n, p in self.network.items()
-        }
-
-    def loss(self, part, whole):
-        hidden = self.x[part]
-        for layer in self.network["a"]:
-            hidden = layer(hidden)
-        error = (self.network["b"](hidden) - self.y[part]).square().sum()
-        return {"error": error / len(whole)}
-
-    def validate(self):
-        return {"selection": 0.0}
-
-
-@pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler")
-def test_compiled_layers_learn_the_same():
-    plain, compiled = Stack(steps=6), Stack(steps=6)
-    names = list(compiled.network.state_dict())
-    expected, found = learn(plain, Run(), RECIPE), learn(compiled, Run(compile=True), RECIPE)
-    assert losses(found) == pytest.approx(losses(expected), abs=1e-5)
-    assert list(compiled.network.state_dict()) == names
-    assert all(layer._compiled_call_impl is not None for layer in compiled.network["a"])
-
-
-def test_a_compiler_that_is_not_there_is_told():
-    from torch._inductor.exc import InvalidCxxCompiler
-
-    told = refused_by_compiler(InvalidCxxCompiler())
-    assert re.match(r"--compile true: torch\.compile fails here \(InvalidCxxCompiler", str(told))
-    assert refused_by_compiler(ValueError("somebody else's")) is None
-
-
-def test_a_network_without_layers_is_not_compiled():
-    with pytest.raises(InputError, match="no stack of layers to compile"):
-        learn(Two(steps=2), Run(compile=True), RECIPE)
 
 
 def test_half_precision_learns_nearly_the_same_and_keeps_whole_weights():

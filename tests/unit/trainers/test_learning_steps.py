@@ -48,10 +48,9 @@ class Falls(Learner):
         ([{"clip": 2.5, "rates": {"a": 1.0}}, {"clip": None}], (-4.5, -6.0)),
     ],
 )
-@pytest.mark.parametrize("parts", [1, 2])
-def test_a_step_is_as_long_as_its_rate_and_its_clipping_say(updates, place, parts):
+def test_a_step_is_as_long_as_its_rate_and_its_clipping_say(updates, place):
     learner = Falls(updates)
-    learn(learner, Run(device="cpu", accumulate=parts), "recipe")
+    learn(learner, Run(device="cpu"), "recipe")
     assert learner.place == pytest.approx(place, rel=1e-4)
 
 

@@ -219,8 +219,8 @@ def test_any_family_learns_and_its_own_weights_stay(tmp_path, family, layers):
 def test_how_a_batch_is_shared_changes_nothing(base, tmp_path):
     settings = {"epochs": 2, "grouping": 2, "batch_size": 4}
     found = []
-    for name, micro, parts in (("a", 4, 1), ("b", 3, 1), ("c", 4, 4)):
-        run = replace(CPU, folder=tmp_path / name, accumulate=parts)
+    for name, micro in (("a", 4), ("b", 3), ("c", 1)):
+        run = replace(CPU, folder=tmp_path / name)
         taught(base, run, micro_batch=micro, **settings)
         found.append([row["adapter/loss"] for row in curve_of(tmp_path / name) if len(row) == 2])
     assert len(found[0]) == 4
@@ -232,12 +232,11 @@ def test_how_a_batch_is_shared_changes_nothing(base, tmp_path):
 
 def test_batches_are_shared_among_processes():
     config = replace(CONFIG, batch_size=256, micro_batch=16)
-    assert Shares.of(1000, config, CPU, 1) == Shares(256, 16, 16)
-    assert Shares.of(1000, config, CPU, 4) == Shares(256, 16, 4)
-    assert Shares.of(1000, config, replace(CPU, accumulate=32), 4) == Shares(256, 2, 32)
-    assert Shares.of(101, config, CPU, 2) == Shares(100, 10, 5)
+    assert Shares.of(1000, config, 1) == Shares(256, 16, 16)
+    assert Shares.of(1000, config, 4) == Shares(256, 16, 4)
+    assert Shares.of(101, config, 2) == Shares(100, 10, 5)
     with pytest.raises(InputError, match="3 processes cannot share batches of 256"):
-        Shares.of(1000, config, CPU, 3)
+        Shares.of(1000, config, 3)
 
 
 def test_a_part_of_an_epoch(base, tmp_path):

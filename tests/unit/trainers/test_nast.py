@@ -11,8 +11,6 @@ from word_systems import N_WORDS, learner_of, three_sentences, untrained
 from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.training import load_training
 from tstbench.trainers.learning.loop import _step
-from tstbench.trainers.learning.processes import Processes
-from tstbench.trainers.learning.run import Run
 from tstbench.trainers.learning.vocabulary import END, PAD, UNKNOWN
 from tstbench.trainers.nast import Nast, NastConfig
 from tstbench.trainers.nets.style_transformer import Discriminator, lengths_of
@@ -104,10 +102,9 @@ def test_a_verdict_falls_with_the_right_words(words):
 @BOTH
 def test_self_reconstruction_falls_on_a_batch_seen_again(data, config):
     learner = learner_of(Nast, data, replace(config, learning_rate=5e-3))
-    processes = Processes.start(Run(device="cpu"))
-    first = _step(learner, 0, Run(), processes)
+    first = _step(learner, 0)
     for _ in range(25):
-        last = _step(learner, 0, Run(), processes)
+        last = _step(learner, 0)
     assert all(last[name] < first[name] / 2 for name in first)
 
 

@@ -23,7 +23,6 @@ from tstbench.trainers.learning.paraphrases import (
 )
 from tstbench.trainers.learning.prefix_learner import PrefixLearner
 from tstbench.trainers.learning.prefix_lm import PrefixLM, drawn
-from tstbench.trainers.learning.processes import Processes
 from tstbench.trainers.learning.run import Run
 from tstbench.trainers.learning.selection import Sides
 from tstbench.trainers.nets.backbones import BackboneShape, byte_level_tokenizer, random_model
@@ -164,11 +163,10 @@ def test_the_loss_falls_on_a_batch_seen_again_and_both_embeddings_learn():
     model = scratch()
     tuning = replace(CONFIG.tuning(300), batch_size=3, learning_rate=3e-3)
     learner = PrefixLearner(model, list(zip(TEXTS, ANSWERS, strict=True)), [("a", "b")], tuning)
-    processes = Processes.start(CPU)
     before = model.model.transformer.wte.weight.detach().clone()
-    first = _step(learner, 0, CPU, processes)["model/loss"]
+    first = _step(learner, 0)["model/loss"]
     for _ in range(60):
-        last = _step(learner, 0, CPU, processes)["model/loss"]
+        last = _step(learner, 0)["model/loss"]
     assert last < first / 5
     moved = (model.model.transformer.wte.weight != before).any(dim=1)
     kinds = [model.tokenizer.convert_tokens_to_ids(t) for t in ("<tokens>", "<verb>", "<bos>")]

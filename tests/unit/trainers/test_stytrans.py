@@ -14,8 +14,6 @@ from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.training import TrainingData, TrainingPart, load_training
 from tstbench.errors import InputError
 from tstbench.trainers.learning.loop import _step
-from tstbench.trainers.learning.processes import Processes
-from tstbench.trainers.learning.run import Run
 from tstbench.trainers.learning.selection import Sides, hold_out
 from tstbench.trainers.learning.vocabulary import END, PAD, UNKNOWN
 from tstbench.trainers.nast import Nast, NastConfig
@@ -150,10 +148,9 @@ def learner(data):
 
 @pytest.mark.slow
 def test_self_reconstruction_falls_on_a_batch_seen_again(learner):
-    processes = Processes.start(Run(device="cpu"))
-    first = _step(learner, 0, Run(), processes)["warm_up/self"]
+    first = _step(learner, 0)["warm_up/self"]
     for _ in range(120):
-        last = _step(learner, 0, Run(), processes)["warm_up/self"]
+        last = _step(learner, 0)["warm_up/self"]
     assert last < first / 3
 
 

@@ -11,8 +11,6 @@ from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.training import load_training
 from tstbench.trainers.learning.batches import InTurn
 from tstbench.trainers.learning.loop import _step
-from tstbench.trainers.learning.processes import Processes
-from tstbench.trainers.learning.run import Run
 from tstbench.trainers.learning.vocabulary import PAD
 from tstbench.trainers.nets.style_transformer import lengths_of
 from tstbench.trainers.system import Generation
@@ -50,14 +48,13 @@ def test_batches_are_of_one_style_and_both_come_in_turn(learner):
 def test_losses_fall_on_a_batch_seen_again(data):
     config = replace(CONFIG, pretrain_epochs=5.0, self_epochs=5.0, teacher_forcing=1.0)
     learner = learner_of(Tsst, data, config, few=24)
-    processes = Processes.start(Run(device="cpu"))
     warm = CONFIG.warm_up - 1  # the highest rate
     cases = {"language_model/back": warm, "generator/self": learner._pretraining + warm}
     for name, step in cases.items():
-        curve = [_step(learner, step, Run(), processes)[name] for _ in range(60)]
+        curve = [_step(learner, step)[name] for _ in range(60)]
         assert curve[-1] < curve[0] / 2
     every = learner._pretraining + learner._repeating
-    curve = [sum(_step(learner, every, Run(), processes).values()) for _ in range(15)]
+    curve = [sum(_step(learner, every).values()) for _ in range(15)]
     assert curve[-1] < 0.9 * curve[0]
 
 

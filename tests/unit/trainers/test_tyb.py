@@ -17,7 +17,6 @@ from tstbench.trainers.bsrr import BsrrConfig
 from tstbench.trainers.learning.loop import _step
 from tstbench.trainers.learning.paired import Paired
 from tstbench.trainers.learning.policy import log_probabilities
-from tstbench.trainers.learning.processes import Processes
 from tstbench.trainers.learning.run import Run
 from tstbench.trainers.learning.seq2seq import Seq2Seq
 from tstbench.trainers.learning.style_reader import ReaderFit, fit_reader
@@ -64,10 +63,9 @@ def test_rows_begin_and_end_and_are_cut(bart):
 
 def test_words_fall_on_a_batch_seen_again(bart):
     learner = learner_of(bart, rewards_from=10_000)
-    processes = Processes.start(Run(device="cpu"))
-    first = _step(learner, 0, Run(), processes)["supervised/words"]
+    first = _step(learner, 0)["supervised/words"]
     for _ in range(60):
-        last = _step(learner, 0, Run(), processes)["supervised/words"]
+        last = _step(learner, 0)["supervised/words"]
     assert last < first / 3
 
 
@@ -185,9 +183,9 @@ def test_the_style_reward_makes_what_the_classifier_likes_likelier(bart):
         logits, _ = learner._predicted(learner._train, np.arange(8))
         return logits[:, 1:].softmax(dim=-1)[..., liked].mean().item()
 
-    before, processes = probability(), Processes.start(Run(device="cpu"))
+    before = probability()
     for step in range(25):
-        _step(learner, step, Run(), processes)
+        _step(learner, step)
     assert probability() > 2 * before
 
 

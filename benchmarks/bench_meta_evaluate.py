@@ -22,11 +22,9 @@ from timing import Stopwatch, load_average, read_options
 
 from tstbench import __version__
 from tstbench.datasets_scripts.judgments.schema import Judgment
-from tstbench.pipelines.meta.coefficients import COEFFICIENTS, Pairs, draw, replicates
-from tstbench.pipelines.meta.columns import Column
-from tstbench.pipelines.meta.cut import Settings
+from tstbench.pipelines.meta.coefficients import COEFFICIENTS, Pairs, Settings, draw, replicates
+from tstbench.pipelines.meta.columns import Column, RatedOutput
 from tstbench.pipelines.meta.evaluate import meta_evaluate
-from tstbench.pipelines.meta.rated import RatedOutput
 from tstbench.pipelines.meta.result import Left
 
 YELP = ("yelp/negative-to-positive", "yelp/positive-to-negative")

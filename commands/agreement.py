@@ -21,7 +21,7 @@ from .judgments import add_layout_arguments, read_layout, read_studies
 
 if TYPE_CHECKING:
     from ..datasets_scripts.judgments.schema import Judgment
-    from ..pipelines.human.agreement import Agreement, Coefficient
+    from ..pipelines.human import Agreement, Coefficient
 
 _HEADER = ("study", "direction", "system", "aspect", "raters", "outputs", "kappa", "alpha")
 
@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace) -> None:
     """One row for each direction, all directions if there are several, and aspect."""
     from ..errors import InputError
     from ..metrics.statistics import FEWEST
-    from ..pipelines.human.agreement import natural_from
+    from ..pipelines.human import natural_from
     from ..pipelines.tables import print_rows
 
     resamples = arguments.resamples
@@ -85,7 +85,7 @@ def run(arguments: argparse.Namespace) -> None:
 def _of_study(
     study: str, rows: Sequence[Judgment], by_system: bool, resamples: int
 ) -> Iterator[tuple[str, ...]]:
-    from ..pipelines.human.agreement import agreement
+    from ..pipelines.human import agreement
     from ..pipelines.report import is_bound_name
 
     several = len({row.direction for row in rows}) > 1

@@ -56,7 +56,7 @@ def add_arguments(parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Audit what was asked for, and print it."""
-    from ..pipelines.audit.audit_text import as_csv, as_markdown, as_text, records
+    from ..pipelines.audit.audit import as_csv, as_markdown, as_text, records
 
     audits = _audits(arguments)
     if arguments.format == "json":

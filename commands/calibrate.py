@@ -60,8 +60,7 @@ def run(arguments: argparse.Namespace) -> None:
     from ..errors import InputError
     from ..files import write_json
     from ..metrics.joint.calibration import check_replaceable_calibration
-    from ..pipelines.calibration.calibrate import Plan, calibrate
-    from ..pipelines.calibration.report import summary
+    from ..pipelines.calibration.calibrate import Plan, calibrate, summary
 
     if arguments.metrics:
         raise InputError("--metrics: name the metrics of a calibration with --parts")

@@ -27,8 +27,8 @@ from .arguments import Parser, add_scoring_arguments, read_scoring
 from .judgments import add_layout_arguments, read_layout, read_studies
 
 if TYPE_CHECKING:
+    from ..pipelines.meta.columns import RatedOutput
     from ..pipelines.meta.evaluate import Scored
-    from ..pipelines.meta.rated import RatedOutput
     from ..pipelines.meta.result import MetaReport
 
 
@@ -78,10 +78,10 @@ def run(arguments: argparse.Namespace) -> None:
     from ..datasets_scripts.judgments.studies import STUDIES
     from ..errors import InputError
     from ..files import check_replaceable
-    from ..pipelines.meta.cut import Settings
+    from ..pipelines.meta.coefficients import Settings
     from ..pipelines.meta.evaluate import meta_evaluate
     from ..pipelines.meta.known import add_run, read_agreement
-    from ..pipelines.meta.report import JSON_FILE, write_folder
+    from ..pipelines.meta.result import JSON_FILE, write_folder
 
     named = [*arguments.studies, *arguments.study] or list(STUDIES)
     settings = Settings(
@@ -147,9 +147,8 @@ def _published(named: Sequence[str], arguments: argparse.Namespace) -> None:
 
 def _scored(arguments: argparse.Namespace) -> Scored:
     """Where the scores come from: a table, or registered metrics."""
-    from ..pipelines.meta.columns import Column, computed_columns
+    from ..pipelines.meta.columns import Column, computed_columns, read_scores
     from ..pipelines.meta.result import Left
-    from ..pipelines.meta.score_table import read_scores
 
     if arguments.scores:
         table = read_scores(arguments.scores, arguments.lower_is_better)
@@ -180,8 +179,7 @@ def _bracketed(directions: Sequence[str]) -> list[str]:
 def _print(report: MetaReport, everything: bool) -> None:
     """What a paper quotes; with ``everything``, tables in a terminal, all numbers in a pipe."""
     from ..errors import InputError
-    from ..pipelines.meta.report import terminal
-    from ..pipelines.meta.result import QUOTED, MetaScore
+    from ..pipelines.meta.result import QUOTED, MetaScore, terminal
     from ..pipelines.tables import print_rows
 
     reasons: dict[tuple[str, str], dict[str, list[str]]] = {}

@@ -12,7 +12,7 @@ import sys
 
 from ..console import say
 from ..metrics.registry import METRICS
-from ..pipelines.meta.in_words import DOUBT, WHAT, one_line, short
+from ..pipelines.meta.known import DOUBT, WHAT, one_line, short
 from ..pipelines.tables import print_rows
 from .arguments import Parser
 

@@ -75,10 +75,14 @@ def add_arguments(parser: Parser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Check everything, measure, write, and print a summary."""
     from ..metrics.scorers.device import Placement
-    from ..pipelines.style_invariance.embeddings import DEFAULT, find_embedding
-    from ..pipelines.style_invariance.measure import InvarianceOptions, compare
+    from ..pipelines.style_invariance.measure import (
+        DEFAULT,
+        InvarianceOptions,
+        compare,
+        find_embedding,
+        sample_styles,
+    )
     from ..pipelines.style_invariance.report import terminal
-    from ..pipelines.style_invariance.sentences import sample_styles
     from ..spaces.analysis.write_invariance import check_out, write_invariance
 
     out: Path | None = arguments.out

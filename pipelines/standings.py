@@ -18,7 +18,7 @@ from ..errors import InputError, MissingFileError, unknown_name
 from ..files import write_json
 from ..metrics.registry import METRICS, expand, families, is_neutral
 from ..metrics.signature import column_of
-from .meta.in_words import ranking_place
+from .meta.known import ranking_place
 from .ranking import Bootstrapped, Rank, rank_values
 from .report import Report, Score
 from .results import Stored, read_direction, system_folders
@@ -35,7 +35,7 @@ class Column:
 
     Attributes:
         title: of the metric, numbered where the direction has it with several signatures.
-        aspect: one of :data:`~.meta.in_words.ASPECTS`.
+        aspect: one of :data:`~.meta.known.ASPECTS`.
         number: the one in the title; 0 where there is none.
     """
 

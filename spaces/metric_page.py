@@ -19,7 +19,7 @@ from ..errors import TSTBenchError
 from ..hosts import ANY, Hosts
 from ..metrics.registry import METRICS
 from ..metrics.units import between, number, unit
-from ..pipelines.meta.in_words import in_full
+from ..pipelines.meta.known import in_full
 from .design.stylesheet import stylesheet
 from .design.theme import theme
 from .web import KnownHosts

@@ -13,7 +13,7 @@ import numpy as np
 from ...datasets_scripts.catalog import DATASETS
 from ...errors import InputError, unknown_name
 from ...metrics.registry import METRICS, caution
-from ..meta.in_words import ASPECTS
+from ..meta.known import ASPECTS
 from ..report import Report, Sample, Score
 from ..results import Stored, read_direction
 from ..seeds import pooled

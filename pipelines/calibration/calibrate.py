@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,16 +18,23 @@ from ...metrics.functional.calibrated import calibrated_scores
 from ...metrics.joint.calibration import Calibration, FittedPart, calibrations, load_calibration
 from ...metrics.registry import metric_facts
 from ...metrics.statistics import SEED
-from ..meta.aspects import NATURAL
-from ..meta.columns import Column, computed_columns
-from ..meta.cut import Settings
+from ..meta.coefficients import Settings
+from ..meta.columns import Column, RatedOutput, computed_columns, rated_outputs
 from ..meta.evaluate import meta_evaluate
 from ..meta.known import ELSEWHERE
-from ..meta.rated import RatedOutput, rated_outputs
-from ..meta.result import Left, MetaScore
+from ..meta.result import NATURAL, Left, MetaScore
 from ..scoring import Scoring
-from .curves import Curve, curve_intervals
-from .fit import Data, fit, held_out, sign_of
+from .fit import (
+    FEWEST_SYSTEMS,
+    Curve,
+    Data,
+    curve_intervals,
+    fit,
+    fit_weights,
+    held_out,
+    sign_of,
+    weight_intervals,
+)
 from .samples import (
     ASPECTS,
     Sample,
@@ -39,7 +46,6 @@ from .samples import (
     scales_of,
     system_means,
 )
-from .weights import FEWEST, fit_weights, weight_intervals
 
 OTHERS = "calibrated, fitted on other studies and directions"
 PAPER = "joint"
@@ -294,7 +300,16 @@ def calibrated(
         intervals = curve_intervals(some, sign, curve, plan.resamples, plan.seed)
         if weighted:
             intervals = {"weight": sure[part.aspect], **intervals}
-        parts.append(_fitted(part.metric, part.aspect, part.weight, curve, intervals))
+        parts.append(
+            FittedPart(
+                metric=part.metric,
+                aspect=part.aspect,  # type: ignore[arg-type]  # one of ASPECTS
+                weight=round(part.weight, 4),
+                slope=round(curve.slope, 6),
+                offset=round(curve.offset, 6),
+                intervals={n: (round(a, 4), round(b, 4)) for n, (a, b) in intervals.items()},
+            )
+        )
     settings = Settings(resamples=plan.resamples, seed=plan.seed, differences=False)
     overall = overall_held_out(
         rows, scored.outputs, scored.columns, data, plan.candidates, settings
@@ -354,8 +369,8 @@ def _data(
     data = Data(samples=samples, systems=systems, kept=_kept(len(systems.overall)))
     for direction in plan.without:
         data = data.without(direction=direction)
-    if 0 < len(data.systems.overall) < FEWEST:
-        say(f"weights need {FEWEST} systems with an overall score: there are too few")
+    if 0 < len(data.systems.overall) < FEWEST_SYSTEMS:
+        say(f"weights need {FEWEST_SYSTEMS} systems with an overall score: there are too few")
         nobody = np.zeros(len(data.systems.overall), dtype=bool)
         data = replace(data, systems=data.systems.only(nobody), kept=_kept(0))
     return data
@@ -370,23 +385,6 @@ def _kept(systems: int) -> np.ndarray:
     of: dict[str, float] = {part.aspect: part.weight for part in shipped.parts}
     shares = np.array([of.get(aspect, 0.0) for aspect in ASPECTS])
     return np.asarray(shares / shares.sum())
-
-
-def _fitted(
-    metric: str,
-    aspect: str,
-    weight: float,
-    curve: Curve,
-    intervals: Mapping[str, tuple[float, float]],
-) -> FittedPart:
-    return FittedPart(
-        metric=metric,
-        aspect=aspect,  # type: ignore[arg-type]  # one of ASPECTS
-        weight=round(weight, 4),
-        slope=round(curve.slope, 6),
-        offset=round(curve.offset, 6),
-        intervals={name: (round(a, 4), round(b, 4)) for name, (a, b) in intervals.items()},
-    )
 
 
 def _sources(data: Data, chosen: Mapping[str, str]) -> tuple[str, ...]:
@@ -429,3 +427,79 @@ def _rounded(record: Mapping[str, Any]) -> dict[str, JsonValue]:
     return {
         name: value if isinstance(value, int) else short(value) for name, value in record.items()
     }
+
+
+WIDTH = 80
+
+
+def summary(calibration: Calibration) -> str:
+    """At most 80 columns wide, and no colours."""
+    return "\n".join(line[:WIDTH].rstrip() for line in _lines(calibration)) + "\n"
+
+
+def _lines(calibration: Calibration) -> Iterator[str]:
+    yield f"{calibration.signed}, profile {calibration.profile}"
+    yield ""
+    yield f"{'part':8} {'metric':16} {'weight':23} {'slope':>8} {'offset':>8}"
+    for part in calibration.parts:
+        weight = f"{part.weight:.3f}{_interval(part.intervals.get('weight'))}"
+        yield (
+            f"{part.aspect:8} {part.metric[:16]:16} {weight:23} "
+            f"{part.slope:8.3g} {part.offset:8.3g}"  # of perplexity it is about -0.0001
+        )
+    yield from _curves(calibration.evidence)
+    yield from _weights(calibration.evidence)
+    yield from _overall(calibration.evidence)
+
+
+def _curves(evidence: Mapping[str, Any]) -> Iterator[str]:
+    rows: Sequence[Mapping[str, Any]] = evidence.get("curves", [])
+    if not rows:
+        return
+    yield ""
+    yield "Curves on what they were not fitted on: share of the ratings' variance explained"
+    yield f"{'part':8} {'metric':16} {'left out':32} {'explained':>9} {'rho':>6}"
+    for row in rows:
+        yield (
+            f"{row['aspect']:8} {row['metric'][:16]:16} {row['name'][:32]:32} "
+            f"{_number(row['explained']):>9} {_number(row['spearman']):>6}"
+        )
+
+
+def _weights(evidence: Mapping[str, Any]) -> Iterator[str]:
+    rows: Sequence[Mapping[str, Any]] = evidence.get("weights", [])
+    if not rows:
+        return
+    yield ""
+    yield "Weights, fitted on other datasets: Spearman with people's overall, systems"
+    yield f"{'direction':40} {'systems':>7} {'weighted':>9} {'equal':>7}"
+    for row in rows:
+        yield (
+            f"{row['direction'][:40]:40} {row['systems']:>7} {_number(row['spearman']):>9} "
+            f"{_number(row['spearman_equal']):>7}"
+        )
+
+
+def _overall(evidence: Mapping[str, Any]) -> Iterator[str]:
+    rows: Sequence[Mapping[str, Any]] = evidence.get("overall", [])
+    rows = [row for row in rows if row["coefficient"] == "spearman"]
+    for level in ("system", "sentence"):
+        some = [row for row in rows if row["level"] == level]
+        if not some:
+            continue
+        yield ""
+        yield f"Joint: Spearman with the overall score, {level} level, 95% over sentences"
+        for row in some:
+            found = f"{_number(row.get('value')):>6}{_interval((row.get('low'), row.get('high')))}"
+            yield f"{row['study'][:10]:10} {row['direction'][:36]:36} {found}"
+            yield f"{'':10} {row['metric']}; {row['aspect'].replace('_', ' ')}"
+
+
+def _interval(bounds: tuple[float | None, float | None] | None) -> str:
+    if bounds is None or bounds[0] is None or bounds[1] is None:
+        return ""
+    return f" [{bounds[0]:.2f}, {bounds[1]:.2f}]"
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"

@@ -11,7 +11,7 @@ import numpy as np
 from ...datasets_scripts.judgments.schema import Judgment, parse_scale
 from ...errors import InputError
 from ...metrics.statistics import LEVEL
-from ..meta.rated import RatedOutput
+from ..meta.columns import RatedOutput
 
 ASPECTS = ("style", "content", "fluency")
 

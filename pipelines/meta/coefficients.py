@@ -21,7 +21,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from ...errors import InputError
+from ...errors import InputError, unknown_name
 from ...metrics.statistics import SEED, divide, percentile_interval
 from .result import rounded
 
@@ -30,6 +30,32 @@ COEFFICIENTS: tuple[Coefficient, ...] = get_args(Coefficient)
 _BLOCK = 512  # rows of the matrix of pairs, or replicates, that are in memory at once
 _LEVELS = 32  # distinct human scores up to which ranks need no sorting of every replicate
 _FEW = 64  # distinct values up to which a replicate's own number of them is counted
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """What is computed.
+
+    Attributes:
+        resamples: bootstrap replicates and permutations.
+        seed: of both.
+        all_aspects: compare every metric with every aspect, not only with those it measures.
+        differences: test pairs of metrics.
+    """
+
+    resamples: int = 1000
+    seed: int = SEED
+    all_aspects: bool = False
+    differences: bool = True
+
+    def __post_init__(self) -> None:
+        """Check the number of resamples.
+
+        Raises:
+            InputError: too few for an interval, or too many for the memory.
+        """
+        if not 100 <= self.resamples <= 100_000:
+            raise InputError(f"{self.resamples} resamples: from 100 to 100,000 make sense")
 
 
 @dataclass(frozen=True, eq=False)
@@ -325,3 +351,47 @@ def bounds(value: float, drawn: np.ndarray) -> tuple[float | None, float | None]
     """The percentile interval of a value from its replicates; ``None`` where it is undefined."""
     found = percentile_interval(value, drawn)
     return (rounded(found.low), rounded(found.high)) if found else (None, None)
+
+
+SystemCoefficient = Literal["pearson", "spearman", "kendall_b", "accuracy"]
+SYSTEM_COEFFICIENTS: tuple[SystemCoefficient, ...] = get_args(SystemCoefficient)
+
+
+def correlate(name: str, metric: np.ndarray, human: np.ndarray) -> np.ndarray:
+    """A coefficient of each row: (R, S) and (R, S) to (R,); NaN where it is undefined.
+
+    ``accuracy`` is the share of pairs of systems on which both say the same: better, worse or
+    equal (Kocmi et al. 2021, "To Ship or Not to Ship", with ties as in Deutsch et al. 2023);
+    undefined where people prefer none.
+
+    Raises:
+        UnknownNameError: no such coefficient.
+
+    >>> correlate("accuracy", np.array([[1.0, 2.0, 3.0]]), np.array([[1.0, 3.0, 2.0]]))
+    array([0.66666667])
+    """
+    if name == "pearson":
+        return _pearson_of_rows(metric, human)
+    if name == "spearman":
+        from scipy.stats import rankdata
+
+        return _pearson_of_rows(rankdata(metric, axis=1), rankdata(human, axis=1))
+    first, second = np.triu_indices(metric.shape[1], k=1)
+    a = np.sign(metric[:, first] - metric[:, second])
+    b = np.sign(human[:, first] - human[:, second])
+    if name == "accuracy":
+        return np.where(b.any(axis=1), (a == b).mean(axis=1), np.nan)
+    if name != "kendall_b":
+        raise unknown_name("coefficient", name, SYSTEM_COEFFICIENTS)
+    untied = (a != 0).sum(axis=1) * (b != 0).sum(axis=1)
+    return divide((a * b).sum(axis=1), np.sqrt(untied))
+
+
+def _pearson_of_rows(metric: np.ndarray, human: np.ndarray) -> np.ndarray:
+    x = metric - metric.mean(axis=1, keepdims=True)
+    h = human - human.mean(axis=1, keepdims=True)
+    xx, hh = (x * x).sum(axis=1), (h * h).sum(axis=1)
+    # A system drawn again and again leaves only rounding.
+    size = np.abs(metric).max(axis=1) ** 2 * np.abs(human).max(axis=1) ** 2
+    spread = np.where(xx * hh > 1e-20 * size, xx * hh, 0)
+    return np.clip(divide((x * h).sum(axis=1), np.sqrt(spread)), -1, 1)

@@ -16,15 +16,13 @@ import math
 from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import combinations
-from typing import Protocol
 
 import numpy as np
 
 from ...errors import InputError
 from ...metrics.statistics import SEED, divide, p_value
-from .coefficients import bounds, coefficient
+from .coefficients import Settings, bounds, coefficient, correlate
 from .result import MetaDifference, rounded
-from .systems import correlate
 
 _BLOCK = 512
 
@@ -166,18 +164,6 @@ def _check(*columns: np.ndarray) -> None:
 
 
 MOST = 6  # metrics of which every pair is tested; of more, the best against each other one
-
-
-class Resampling(Protocol):
-    """Number of replicates, and seed."""
-
-    @property
-    def resamples(self) -> int: ...  # noqa: D102
-
-    @property
-    def seed(self) -> int: ...  # noqa: D102
-
-
 Drawn = Mapping[str, tuple[float, np.ndarray]]  # metric -> coefficient and its replicates
 
 
@@ -186,7 +172,7 @@ def sentence_differences(
     table: Mapping[str, np.ndarray],
     human: np.ndarray,
     drawn: Drawn,
-    settings: Resampling,
+    settings: Settings,
 ) -> list[MetaDifference]:
     """Differences of Pearson correlations at sentence level.
 
@@ -214,7 +200,7 @@ def system_differences(
     human: tuple[np.ndarray, np.ndarray],
     sentence: Mapping[str, np.ndarray],
     systems: np.ndarray,
-    settings: Resampling,
+    settings: Settings,
 ) -> list[MetaDifference]:
     """Differences of Pearson correlations at system level.
 

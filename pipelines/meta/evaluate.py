@@ -11,11 +11,17 @@ from ...datasets_scripts.judgments.schema import Judgment
 from ...datasets_scripts.judgments.studies import STUDIES
 from ...errors import InputError
 from ...version import __version__
-from .columns import Column
-from .cut import FEWEST, Cut, Settings, cuts
-from .levels import sentence_level, system_level
-from .models import OfModel, means_of_models
-from .rated import RatedOutput, rated_outputs
+from .coefficients import Settings
+from .columns import Column, RatedOutput, rated_outputs
+from .levels import (
+    FEWEST,
+    Cut,
+    OfModel,
+    cuts,
+    means_of_models,
+    sentence_level,
+    system_level,
+)
 from .result import Left, MetaDifference, MetaReport, MetaScore
 
 Scored = Callable[[Sequence[RatedOutput]], tuple[list[Column], list[Left]]]

@@ -13,18 +13,180 @@ right if people tied it and no longer right if it was ordered as people did.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
 
 import numpy as np
 
-from .coefficients import COEFFICIENTS, Pairs, bounds, replicates
-from .columns import Column
-from .cut import FEWEST, Cut, numbered
+from ...metrics.statistics import too_few
+from .coefficients import (
+    COEFFICIENTS,
+    SYSTEM_COEFFICIENTS,
+    Pairs,
+    Settings,
+    bounds,
+    correlate,
+    draw,
+    replicates,
+)
+from .columns import Column, RatedOutput
 from .differences import sentence_differences, system_differences
-from .models import OfModel
-from .result import MetaDifference, MetaScore, rounded
-from .systems import SYSTEM_COEFFICIENTS, correlate
+from .result import MEAN_OF_MODELS, NATURAL, MetaDifference, MetaScore, rounded
+
+FEWEST = 3  # outputs, or systems, below which no coefficient says anything
+
+_draw = lru_cache(maxsize=4)(draw)
+
+
+@dataclass(frozen=True, eq=False)
+class Cut:
+    """The outputs of a study that are compared together, with the scores of one aspect.
+
+    Attributes:
+        study, direction, model, aspect: see :class:`MetaScore`.
+        outputs: those that people scored.
+        human: shape (N,).
+        columns: metrics, cut to the same outputs.
+        settings: see :class:`Settings`.
+    """
+
+    study: str
+    direction: str | None
+    model: str | None
+    aspect: str
+    outputs: Sequence[RatedOutput]
+    places: np.ndarray
+    columns: Sequence[Column]
+    settings: Settings = field(default_factory=Settings)
+
+    @cached_property
+    def human(self) -> np.ndarray:
+        """Mean human scores: shape (N,)."""
+        return np.array([one.scores[self.aspect] for one in self.outputs])
+
+    @cached_property
+    def items(self) -> np.ndarray:
+        """The number of each output's source sentence: shape (N,)."""
+        return numbered([one.item for one in self.outputs])
+
+    @cached_property
+    def systems(self) -> tuple[str, ...]:
+        """Names, in the order of first mention."""
+        return tuple(dict.fromkeys(one.system for one in self.outputs))
+
+    @cached_property
+    def system_codes(self) -> np.ndarray:
+        """The number of each output's system: shape (N,)."""
+        return numbered([one.system for one in self.outputs])
+
+    def counts(self, items: np.ndarray) -> np.ndarray:
+        """How often each item is drawn in each replicate; no replicate of too few items."""
+        size = int(items.max()) + 1
+        return _draw(size, 0 if too_few(size) else self.settings.resamples, self.settings.seed)
+
+    def where(self) -> dict[str, str | None]:
+        """What every record of this cut says."""
+        return {
+            "study": self.study,
+            "direction": self.direction,
+            "model": self.model,
+            "aspect": self.aspect,
+        }
+
+
+def numbered(names: Sequence[object]) -> np.ndarray:
+    """Numbers of names in the order of first mention: shape (N,).
+
+    >>> numbered(["b", "a", "b"]).tolist()
+    [0, 1, 0]
+    """
+    number: dict[object, int] = {}
+    return np.array([number.setdefault(name, len(number)) for name in names])
+
+
+def cuts(
+    study: str, outputs: Sequence[RatedOutput], columns: Sequence[Column], settings: Settings
+) -> Iterator[Cut]:
+    """The whole study, its directions and its models, by aspect.
+
+    Directions are pooled only where every system rewrote all of them: otherwise a difference
+    between directions would look like one between systems.
+    """
+    directions = tuple(dict.fromkeys(one.direction for one in outputs))
+    of = {d: {one.system for one in outputs if one.direction == d} for d in directions}
+    pooled = len(directions) > 1 and len({frozenset(some) for some in of.values()}) == 1
+    models = tuple(dict.fromkeys(one.model for one in outputs if one.model is not None))
+    parts: list[tuple[str | None, str | None]] = [(None, None)] if pooled else []
+    parts += [(direction, None) for direction in directions]
+    parts += [(None, model) for model in models]
+    for aspect in dict.fromkeys(aspect for one in outputs for aspect in one.scores):
+        natural = NATURAL.get(aspect)
+        some = [
+            column
+            for column in columns
+            if settings.all_aspects or natural is None or column.aspect in (natural, "other")
+        ]
+        for direction, model in parts:
+            places = np.array(
+                [
+                    number
+                    for number, one in enumerate(outputs)
+                    if aspect in one.scores
+                    and direction in (None, one.direction)
+                    and model in (None, one.model)
+                ],
+                dtype=int,
+            )
+            if len(places) and some:
+                chosen = [outputs[i] for i in places]
+                yield Cut(study, direction, model, aspect, chosen, places, some, settings)
+
+
+@dataclass(frozen=True, eq=False)
+class OfModel:
+    """One coefficient of one model's outputs, sentence level.
+
+    Attributes:
+        score: the record.
+        replicates: shape (R,).
+        value: of the record, not rounded; NaN if undefined.
+    """
+
+    score: MetaScore
+    replicates: np.ndarray
+    value: float
+
+
+def means_of_models(found: Iterable[OfModel]) -> list[MetaScore]:
+    """The mean over models of each study, aspect, metric and coefficient, with its interval.
+
+    A replicate draws the same sentences for all models, so their replicates are averaged one by
+    one. Left out where models have different numbers of sentences, since no draw is then common to
+    them, and where there is one model only.
+    """
+    groups: dict[tuple[str, str, str, str], list[OfModel]] = {}
+    for one in found:
+        score = one.score
+        key = (score.study, score.aspect, score.metric, score.coefficient)
+        groups.setdefault(key, []).append(one)
+    means = []
+    for some in groups.values():
+        if len(some) < 2 or len({one.score.items for one in some}) > 1:
+            continue
+        value = float(np.mean([one.value for one in some]))
+        low, high = bounds(value, np.mean([one.replicates for one in some], axis=0))
+        changed = {
+            "model": MEAN_OF_MODELS,
+            "value": rounded(value),
+            "low": low,
+            "high": high,
+            "outputs": sum(one.score.outputs for one in some),
+            "systems": sum(one.score.systems for one in some),
+        }
+        means.append(some[0].score.model_copy(update=changed))
+    return means
+
 
 _CANDIDATES = 256  # thresholds among which each replicate chooses again
 
@@ -249,16 +411,7 @@ def _of_scored_systems(cut: Cut) -> Cut:
     if len(scored) == len(cut.systems):
         return cut
     keep = [number for number, one in enumerate(cut.outputs) if one.system in scored]
-    return Cut(
-        cut.study,
-        cut.direction,
-        cut.model,
-        cut.aspect,
-        [cut.outputs[number] for number in keep],
-        cut.places[keep],
-        cut.columns,
-        cut.settings,
-    )
+    return replace(cut, outputs=[cut.outputs[number] for number in keep], places=cut.places[keep])
 
 
 def _system_scores(

@@ -35,9 +35,8 @@ from ...datasets_scripts.sources import BENCHMARK, fetch, upstream_file
 from ...datasets_scripts.tables import read_delimited
 from ...errors import InputError, unknown_name
 from ...metrics.statistics import SEED, divide
-from .coefficients import coefficient, draw
-from .report import table
-from .systems import correlate
+from .coefficients import coefficient, correlate, draw
+from .result import table
 
 _STI = "style_transfer_intensity/sentence_level"
 _CLASSIFIERS = {"fasttext": "fastText", "textcnn": "textcnn"}

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import csv
+import io
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -10,9 +13,24 @@ from pydantic import ValidationError
 
 from ...datasets_scripts.judgments.schema import first_problem
 from ...errors import InputError
-from ...files import write_json
+from ...files import atomic_folder, write_json, write_text
+from ...metrics.statistics import FEWEST, too_few
 from ...records import Strict
 from ...untrusted import read_json
+
+# What people were asked, by the aspect that metrics declare.
+NATURAL: Mapping[str, str] = {
+    "style": "style",
+    "style_difference": "style",
+    "content": "content",
+    "content_masked": "content",
+    "fluency": "fluency",
+    "naturalness": "fluency",
+    "naturalness_relative": "fluency",
+    "overall": "overall",
+    "derived_overall": "overall",
+}
+
 
 Level = Literal["sentence", "system"]
 LEVELS: tuple[Level, ...] = get_args(Level)
@@ -215,3 +233,179 @@ def rounded(value: float | None, digits: int = 6) -> float | None:
 def metrics_in(scores: Iterable[MetaScore]) -> tuple[str, ...]:
     """The metrics, in the order of first mention."""
     return tuple(dict.fromkeys(score.metric for score in scores))
+
+
+JSON_FILE = "meta.json"
+_SENTENCE = ("pearson", "spearman", "kendall_b", "accuracy")
+_HEADS = {"pearson": "r", "spearman": "rho", "kendall_b": "tau-b", "kendall_c": "tau-c"}
+_Key = tuple[str, str | None, str | None, str, Level]
+
+
+def write_folder(folder: Path, report: MetaReport) -> None:
+    """Write ``meta.json``, ``scores.csv``, ``differences.csv`` and ``README.md``, all or none.
+
+    Raises:
+        InputError: the folder has files that are not a meta-evaluation's.
+    """
+    with atomic_folder(folder, ours=lambda path: (path / JSON_FILE).is_file()) as scratch:
+        write_report(scratch / JSON_FILE, report)
+        write_text(scratch / "scores.csv", _csv(MetaScore, report.scores))
+        write_text(scratch / "differences.csv", _csv(MetaDifference, report.differences))
+        write_text(scratch / "README.md", markdown(report))
+
+
+def _csv(
+    kind: type[MetaScore] | type[MetaDifference], rows: Iterable[MetaScore | MetaDifference]
+) -> str:
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(kind.model_fields)
+    for row in rows:
+        writer.writerow(["" if cell is None else cell for cell in row.model_dump().values()])
+    return stream.getvalue()
+
+
+def tables(report: MetaReport) -> Iterator[tuple[str, list[tuple[str, ...]]]]:
+    """A heading, and a header row with the rows below it, for each cut of a study."""
+
+    def key(score: MetaScore) -> _Key:
+        return score.study, score.direction, score.model, score.aspect, score.level
+
+    for (study, direction, model, aspect, level), group in groupby(report.scores, key):
+        some = list(group)
+        where = " ".join(filter(None, [study, direction, model]))
+        size = some[0]
+        sentences = "1 sentence" if size.items == 1 else f"{size.items} sentences"
+        if too_few(size.items):
+            sentences += f" (intervals need {FEWEST})"
+        number = (
+            f"{size.outputs} outputs of {sentences}"
+            if level == "sentence"
+            else f"{size.systems} systems, {sentences}"
+        )
+        heading = f"{where}: {aspect}, {level} level, {number}"
+        yield heading, [_header(level), *_rows(some)]
+
+
+def _header(level: Level) -> tuple[str, ...]:
+    heads = tuple(_HEADS.get(name, "acc-eq") for name in _SENTENCE)
+    if level == "sentence":
+        return ("metric", *heads, "r: 95% interval")
+    return ("metric", *heads, "r: over sentences", "r: over systems")
+
+
+def _rows(scores: Sequence[MetaScore]) -> Iterator[tuple[str, ...]]:
+    for metric, group in groupby(scores, lambda score: score.metric):
+        of = {score.coefficient: score for score in group}
+        r = of.get("pearson")
+        bounds = [(r.low, r.high) if r else (None, None)]
+        if scores[0].level == "system":
+            bounds.append((r.low_systems, r.high_systems) if r else (None, None))
+        intervals = (_interval(low, high) for low, high in bounds)
+        outputs = next(iter(of.values())).outputs
+        shown = metric if outputs == scores[0].outputs else f"{metric} (n {outputs})"
+        yield (shown, *(_number(of.get(name)) for name in _SENTENCE), *intervals)
+
+
+def _interval(low: float | None, high: float | None) -> str:
+    return "-" if low is None or high is None else f"{low:.3f} to {high:.3f}"
+
+
+def _number(score: MetaScore | None) -> str:
+    return "-" if score is None or score.value is None else f"{score.value:.3f}"
+
+
+def terminal(report: MetaReport) -> str:
+    """Plain tables, at most 80 columns wide; long names of metrics are cut.
+
+    Of systems, the interval is that over systems, which is the wider one.
+    """
+    blocks = []
+    for heading, (header, *rows) in tables(report):
+        lines = [heading if len(heading) <= 80 else heading.replace(": ", ":\n  ", 1)]
+        for row in (header, *rows):
+            name, *numbers = row[: 1 + len(_SENTENCE)]
+            interval = row[-1]
+            shown = name if len(name) <= 26 else f"{name[:25]}~"
+            lines.append(f"  {shown:<26}" + "".join(f"{n:>8}" for n in numbers) + f"  {interval}")
+        blocks.append("\n".join(lines))
+    return "\n\n".join(blocks)
+
+
+def markdown(report: MetaReport) -> str:
+    """The whole report as Markdown."""
+    parts = [
+        "# How far metrics agree with people\n",
+        f"Made with {report.made_with} on {report.date}: {report.resamples} resamples, seed "
+        f"{report.seed}. `{JSON_FILE}` has everything, `scores.csv` and `differences.csv` one row "
+        "per number.\n",
+        "r is Pearson's correlation, rho Spearman's, tau-b Kendall's; acc-eq is the share of pairs "
+        "(of outputs of one sentence, or of systems) on which metric and people say the same, "
+        "better, worse or equal, with the metric's threshold for a tie chosen where it agrees best "
+        "(sentence level). Every metric is turned so that a positive number is agreement. "
+        "Intervals are 95% percentile bootstraps over source sentences; at system level also over "
+        "systems: quote these of systems that were not rated.\n",
+        *_section("## Agreement", _markdown_tables(report)),
+    ]
+    if report.differences:
+        parts += _section("## Differences between metrics", _difference_table(report.differences))
+    if report.left_out:
+        rows = [
+            f"- {one.metric} on {one.direction or one.study}: {one.why}" for one in report.left_out
+        ]
+        parts += _section("## Left out", ["\n".join(rows) + "\n"])
+    if report.terms:
+        parts += _section("## The studies", [f"- {text}\n" for text in report.terms.values()])
+    if report.signatures:
+        lines = [
+            f"- `{signature}`" for of in report.signatures.values() for signature in of.values()
+        ]
+        parts += _section("## Signatures", ["\n".join(lines) + "\n"])
+    return "\n".join(parts)
+
+
+def _section(title: str, parts: Iterable[str]) -> list[str]:
+    return [f"{title}\n", *parts]
+
+
+def _markdown_tables(report: MetaReport) -> Iterator[str]:
+    for heading, rows in tables(report):
+        yield f"### {heading}\n"
+        yield table(rows)
+
+
+def table(rows: Sequence[Sequence[str]]) -> str:
+    """A Markdown table; the first row is the header, numbers are right-aligned."""
+    header, *body = rows
+    rule = ["---", *("---:" for _ in header[1:])]
+    escape: Callable[[str], str] = lambda cell: cell.replace("|", "\\|").replace("\n", " ")  # noqa: E731
+    return (
+        "\n".join("| " + " | ".join(map(escape, row)) + " |" for row in (header, rule, *body))
+        + "\n"
+    )
+
+
+def _difference_table(differences: Sequence[MetaDifference]) -> Iterator[str]:
+    yield (
+        "Of Pearson's r. p-values are two-sided and not corrected for their number: paired "
+        "bootstrap over sentences, PERM-BOTH, and Williams' test, which takes outputs for "
+        "independent.\n"
+    )
+
+    def p(value: float | None) -> str:
+        return "-" if value is None else f"{value:.4f}"
+
+    def key(one: MetaDifference) -> _Key:
+        return one.study, one.direction, one.model, one.aspect, one.level
+
+    for (study, direction, _, aspect, level), group in groupby(differences, key):
+        rows: list[tuple[str, ...]] = [
+            ("better", "than", "by", "95% interval", "p boot", "p perm", "p Williams")
+        ]
+        for one in group:
+            interval = "-" if one.low is None else f"{one.low:.3f} to {one.high:.3f}"
+            by = "-" if one.difference is None else f"{one.difference:.3f}"
+            ps = (p(one.p_bootstrap), p(one.p_permutation), p(one.p_williams))
+            rows.append((one.first, one.second, by, interval, *ps))
+        yield f"### {' '.join(filter(None, [study, direction]))}: {aspect}, {level} level\n"
+        yield table(rows)

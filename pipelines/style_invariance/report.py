@@ -12,8 +12,7 @@ from pydantic import JsonValue
 from ...metrics.functional.style_invariance import StyleInvariance
 from ..analysis.data_table import DataTable, csv_text, markdown_text
 from ..formats.markdown import escaped
-from .measure import FORMS, EmbeddingInvariance, InvarianceOptions
-from .sentences import StyleSample
+from .measure import FORMS, EmbeddingInvariance, InvarianceOptions, StyleSample
 
 WIDTH = 80
 SCHEMA = 1

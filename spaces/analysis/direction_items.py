@@ -19,7 +19,7 @@ from ...pipelines.analysis.results import DirectionResults, score_of
 from ...pipelines.analysis.style_space import style_space
 from ...pipelines.analysis.trade_off import Axis, axis_named, axis_of, named_axes, trade_off
 from ...pipelines.formats.page import fragment
-from ...pipelines.meta.in_words import in_full
+from ...pipelines.meta.known import in_full
 from ...pipelines.ranked_table import direction_table
 from ...pipelines.rankings import standings_text
 from ...pipelines.standings import Column

@@ -23,9 +23,9 @@ from ...pipelines.style_invariance.measure import (
     EmbeddingInvariance,
     InvarianceOptions,
     StyleMap,
+    StyleSample,
 )
 from ...pipelines.style_invariance.report import as_json, file_names, markdown, tables
-from ...pipelines.style_invariance.sentences import StyleSample
 from ..leaderboard.label_places import Box
 from .canvas import Picture, new_figure, picture, short
 from .palette import FAMILIES, colour, heat, on_heat

@@ -28,8 +28,7 @@ from ...datasets_scripts.judgments.schema import (
 from ...errors import InputError
 from ...files import lock
 from ...metrics.statistics import FEWEST
-from ...pipelines.human.agreement import agreement, system_means
-from ...pipelines.human.overall import COPY_PENALTY
+from ...pipelines.human import COPY_PENALTY, agreement, system_means
 from ...records import Strict
 from ..web import NotThereError
 from .answers import Answer, AnswerLog, Answers

@@ -13,7 +13,7 @@ from ...datasets_scripts.judgments.schema import (
     write_judgments,
 )
 from ...errors import InputError
-from ...pipelines.human.overall import derived_overalls
+from ...pipelines.human import derived_overalls
 from .answers import Answer, AnswerLog, Answers
 from .study import ANSWERS_FOLDER, TASKS, Item, Study, load_study
 

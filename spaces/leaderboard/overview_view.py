@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from ...metrics.registry import caution
 from ...metrics.units import DASH
-from ...pipelines.meta import in_words as agreement
+from ...pipelines.meta import known as agreement
 from .address import missing
 from .controls import bar, copy_link, hidden, link, search, select
 from .data import Board, dataset_title, direction_title

@@ -10,7 +10,7 @@ from ...datasets_scripts.judgments.schema import DERIVED_OVERALL
 from ...metrics.registry import METRICS, caution, is_neutral
 from ...metrics.statistics import Interval
 from ...pipelines.analysis.human import fold
-from ...pipelines.meta.in_words import ASPECTS, ranking_place
+from ...pipelines.meta.known import ASPECTS, ranking_place
 from ...pipelines.report import IntervalInfo, Report, Score
 from .data import Board, Entry
 from .groups import Setting

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from ...datasets_scripts.directions import Direction
 from ...metrics.statistics import too_few
 from ...metrics.units import DASH
-from ...pipelines.meta import in_words as agreement
+from ...pipelines.meta import known as agreement
 from ...pipelines.meta.known import headline
 from ...pipelines.ranked_table import DOUBT, no_power
 from .controls import bar, copy_link, link, search

@@ -9,8 +9,8 @@ from markupsafe import Markup
 from ...citation import BIBTEX, PAPER
 from ...datasets_scripts.sources import BENCHMARK
 from ...metrics.registry import METRICS
-from ...pipelines.meta import in_words as agreement
 from ...pipelines.meta import known
+from ...pipelines.meta import known as agreement
 from ...pipelines.meta.result import MetaScore
 from ...version import __version__
 from .address import missing_view

@@ -14,8 +14,7 @@ from tstbench.commands.sources import sources_text
 from tstbench.datasets_scripts.load import TestSet, load_test_set
 from tstbench.errors import InputError
 from tstbench.metrics.registry import METRICS
-from tstbench.pipelines.meta.in_words import ranking_place
-from tstbench.pipelines.meta.known import shipped_calibration
+from tstbench.pipelines.meta.known import ranking_place, shipped_calibration
 
 
 @pytest.fixture(scope="module")

@@ -17,10 +17,15 @@ from tiny_models import make_bert
 from tstbench.errors import InputError
 from tstbench.metrics.functional.style_invariance import style_invariance
 from tstbench.metrics.scorers.word_vectors import WordVectors
-from tstbench.pipelines.style_invariance.embeddings import find_embedding, summed
-from tstbench.pipelines.style_invariance.measure import InvarianceOptions, compare, measure
+from tstbench.pipelines.style_invariance.measure import (
+    InvarianceOptions,
+    compare,
+    find_embedding,
+    measure,
+    sample_styles,
+    summed,
+)
 from tstbench.pipelines.style_invariance.report import file_names, matrix_table, terminal
-from tstbench.pipelines.style_invariance.sentences import sample_styles
 
 MOODS = """\
 name = "moods"

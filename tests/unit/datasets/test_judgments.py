@@ -16,8 +16,13 @@ from tstbench.datasets_scripts.judgments.schema import (
     write_judgments,
 )
 from tstbench.errors import InputError
-from tstbench.pipelines.human.agreement import agreement, reliability_table, system_means
-from tstbench.pipelines.human.overall import derived_overall, derived_overalls
+from tstbench.pipelines.human import (
+    agreement,
+    derived_overall,
+    derived_overalls,
+    reliability_table,
+    system_means,
+)
 from tstbench.spaces.annotate.create import pseudonyms
 
 GOLDEN = json.loads((GOLDEN / "agreement.json").read_text())

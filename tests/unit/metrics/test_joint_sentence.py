@@ -16,7 +16,7 @@ from tstbench.metrics.functional.joint import sentence_statistics
 from tstbench.metrics.inputs import check_inputs
 from tstbench.metrics.measure import measure
 from tstbench.metrics.scorers.causal_lm import CausalLm, alone, as_written
-from tstbench.pipelines.meta import in_words
+from tstbench.pipelines.meta import known
 from tstbench.pipelines.scoring import scoring
 
 PARTS = ("target_style", "s_meaning", "fluency")
@@ -121,13 +121,13 @@ def test_the_profile_with_a_language_model_has_the_joint_of_sentences_and_its_pa
 def test_agreement_stands_beside_what_was_compared_only():
     """Not beside a Joint whose style an n-gram classifier read."""
     way = "joint_sentence|v:1|direction:yelp/negative-to-positive"
-    assert in_words.measured("joint_sentence")
-    assert in_words.measured("joint_sentence", f"{way}|target_style.classifier:lm:yelp#ab|n:500")
-    assert not in_words.measured("joint_sentence", f"{way}|target_style.classifier:linear:yelp#a")
+    assert known.measured("joint_sentence")
+    assert known.measured("joint_sentence", f"{way}|target_style.classifier:lm:yelp#ab|n:500")
+    assert not known.measured("joint_sentence", f"{way}|target_style.classifier:linear:yelp#a")
     order = ("joint", "joint_calibrated", "joint_sentence")
     signed = {
         "joint_sentence": f"{way}|target_style.classifier:lm:yelp#ab|n:500",
         "joint": "joint|v:2|direction:yelp/negative-to-positive|n:500",
     }
-    places = {name: in_words.ranking_place(name, signed.get(name, "")) for name in order}
+    places = {name: known.ranking_place(name, signed.get(name, "")) for name in order}
     assert min(places, key=places.__getitem__) == "joint_sentence"

@@ -11,7 +11,7 @@ from tstbench.commands.cli import main
 from tstbench.datasets_scripts.judgments.studies import STUDIES
 from tstbench.errors import InputError
 from tstbench.metrics.registry import METRICS
-from tstbench.pipelines.meta import in_words, known
+from tstbench.pipelines.meta import known
 from tstbench.pipelines.meta.known import (
     FILE,
     Agreement,
@@ -23,7 +23,7 @@ from tstbench.pipelines.meta.known import (
     read_agreement,
     write_agreement,
 )
-from tstbench.pipelines.meta.models import OfModel, means_of_models
+from tstbench.pipelines.meta.levels import OfModel, means_of_models
 from tstbench.pipelines.meta.result import MEAN_OF_MODELS, MetaReport, MetaScore
 
 
@@ -203,7 +203,7 @@ class TestShipped:
 
     def test_metrics_without_a_number_are_those_that_cannot_be_measured_here(self):
         qualities = {name for name, facts in METRICS.items() if facts.aspect != "other"}
-        without = {name for name in qualities if not in_words.measured(name)}
+        without = {name for name in qualities if not known.measured(name)}
         assert without <= {
             "judge_style", "judge_content", "judge_fluency", "logprop", "logprop_plain",
             "s_bleurt", "r_bleurt", "multi_bleurt",
@@ -233,7 +233,7 @@ class TestWords:
         assert [s.value for s in own.of("s_bleu", coefficient="pearson")] == [0.7]
         assert [s.value for s in own.of("s_bleu", level="system")] == [0.9]
         assert [s.value for s in known.agreement_of("s_bleu", "pearson")] == [0.7]
-        assert in_words.beside("s_bleu") == "ρ 0.50\npeople"
+        assert known.beside("s_bleu") == "ρ 0.50\npeople"
 
     def test_only_the_aspect_that_a_metric_is_for(self, shipped):
         shipped(
@@ -241,49 +241,49 @@ class TestWords:
             number("ppl", aspect="naturalness", value=0.2),
             number("ppl", aspect="content", outputs=9999),
         )
-        assert in_words.short("copy_rate") == ""
-        assert in_words.beside("ppl") == "ρ 0.20\npeople"
-        assert in_words.measured("nothing") == ()
-        assert in_words.in_full("nothing") == in_words.one_line("nothing") == ""
+        assert known.short("copy_rate") == ""
+        assert known.beside("ppl") == "ρ 0.20\npeople"
+        assert known.measured("nothing") == ()
+        assert known.in_full("nothing") == known.one_line("nothing") == ""
 
     def test_systems_where_single_outputs_have_no_score(self, shipped):
         bounds = {"low_systems": -0.5, "high_systems": 1.0, "low": 0.3}
         shipped(
             number("joint", aspect="overall", level="system", direction=THERE, value=0.4, **bounds)
         )
-        assert in_words.beside("joint") == "ρ 0.40‡\nsystems"
-        assert in_words.in_full("joint").endswith(
+        assert known.beside("joint") == "ρ 0.40‡\nsystems"
+        assert known.in_full("joint").endswith(
             f"means of systems, Spearman's ρ with 95% interval. Li 2018, overall {THERE}: "
             "0.40 [−0.50, 1.00], 8 systems"
         )
-        assert in_words.one_line("joint").endswith("system n=8")
+        assert known.one_line("joint").endswith("system n=8")
 
     def test_an_asked_overall_goes_before_a_derived_one_of_more_outputs(self, shipped):
         shipped(
             number("joint", aspect="derived_overall", study="li2018", outputs=9999, value=0.9),
             number("joint", aspect="overall", study="asked", outputs=100, value=0.2),
         )
-        assert in_words.short("joint") == "0.20"
-        assert "li2018 derived overall yelp/" in in_words.one_line("joint_calibrated")
+        assert known.short("joint") == "0.20"
+        assert "li2018 derived overall yelp/" in known.one_line("joint_calibrated")
 
     def test_what_was_measured_on_sentiment_is_not_said_over_other_data(self, shipped):
         shipped(number("acc", aspect="style", value=0.42))
         ours, other = (f"acc|v:1|direction:my/{way}" for way in ("positive-to-negative", "a-to-b"))
-        assert in_words.beside("acc", ours) == "ρ 0.42\npeople"
-        assert in_words.beside("acc", other) == in_words.in_full("acc", other) == ""
+        assert known.beside("acc", ours) == "ρ 0.42\npeople"
+        assert known.beside("acc", other) == known.in_full("acc", other) == ""
 
     def test_all_studies_in_full_the_largest_first(self, shipped):
         shipped(
             number(study="pauli2025", value=-0.4, outputs=200, systems=1),
             number(study="li2018", value=0.5),
         )
-        assert in_words.short("s_bleu") == "0.50‡"
-        assert in_words.one_line("s_bleu") == "0.50 [0.40, 0.60] li2018 content sentence n=3200"
-        assert in_words.in_full("s_bleu").endswith(
+        assert known.short("s_bleu") == "0.50‡"
+        assert known.one_line("s_bleu") == "0.50 [0.40, 0.60] li2018 content sentence n=3200"
+        assert known.in_full("s_bleu").endswith(
             "Li 2018, content: 0.50 [0.40, 0.60], 3,200 outputs of 8 systems; "
             "Pauli 2025, content: −0.40 [−0.50, −0.30], 200 outputs of 1 system"
         )
-        assert list(in_words.by_study("s_bleu")) == ["li2018", "pauli2025"]
+        assert list(known.by_study("s_bleu")) == ["li2018", "pauli2025"]
 
 
 class TestPages:
@@ -301,8 +301,8 @@ class TestPages:
         assert "ρ −0.20‡\npeople" in page.text
         assert "copies" in page.text  # no quality: nothing stands beside it
         assert page.text.count("\npeople") == 2
-        assert in_words.DOUBT in page.text
-        assert in_words.WHAT in page.text
+        assert known.DOUBT in page.text
+        assert known.WHAT in page.text
         titles = [a.get("title", "") for a in page.all("button")]
         assert any("Li 2018, style: 0.42 [0.32, 0.52], 3,200 outputs" in text for text in titles)
         told = [a["data-meaning"] for a in page.all("th") if a.get("data-key") == "s_bleu"]
@@ -311,14 +311,14 @@ class TestPages:
     def test_no_mark_to_explain_where_there_is_none(self, root, shipped):
         shipped(number("acc", aspect="style", value=0.42))
         page = Page(show(root, direction=THERE).html)
-        assert in_words.DOUBT not in page.text
-        assert in_words.WHAT in page.text
+        assert known.DOUBT not in page.text
+        assert known.WHAT in page.text
 
     def test_nothing_is_said_of_what_was_not_measured(self, root, shipped):
         shipped()
         page = Page(show(root, direction=THERE).html)
         assert "\npeople" not in page.text
-        assert in_words.WHAT not in page.text
+        assert known.WHAT not in page.text
         assert "ρ" not in Page(show(root, view="about").html).text
 
     def test_all_directions_say_it_of_their_metric(self, root, shipped):
@@ -351,7 +351,7 @@ def test_the_list_of_metrics_has_the_number_with_its_study(capsys):
     header, *lines = capsys.readouterr().out.splitlines()
     rows = [dict(zip(header.split("\t"), line.split("\t"), strict=True)) for line in lines]
     assert {row["metric"]: row["people"] for row in rows} == {
-        name: in_words.one_line(name) for name in METRICS
+        name: known.one_line(name) for name in METRICS
     }
 
 

@@ -17,11 +17,9 @@ from tstbench.datasets_scripts.load import load_test_set
 from tstbench.metrics.inputs import check_inputs
 from tstbench.metrics.registry import family_of
 from tstbench.metrics.scorers.classifiers import kinds
-from tstbench.pipelines.audit.audit import audit, variants
-from tstbench.pipelines.audit.audit_text import as_text
-from tstbench.pipelines.audit.bleu import bleu_values, texts_of
+from tstbench.pipelines.audit.audit import as_text, audit, variants
 from tstbench.pipelines.audit.claims import parse_claim
-from tstbench.pipelines.audit.protocol import Side
+from tstbench.pipelines.audit.protocols import Side, bleu_values, texts_of
 
 WAYS = ("mini/negative-to-positive", "mini/positive-to-negative")
 

@@ -25,11 +25,21 @@ from tstbench.pipelines.calibration.calibrate import (
     Plan,
     calibrated,
     scored,
+    summary,
     weights_held_out,
 )
-from tstbench.pipelines.calibration.curves import Curve, curve_intervals, explained, fit_curve
-from tstbench.pipelines.calibration.fit import Data, choose, fit, held_out
-from tstbench.pipelines.calibration.report import summary
+from tstbench.pipelines.calibration.fit import (
+    Curve,
+    Data,
+    choose,
+    curve_intervals,
+    explained,
+    fit,
+    fit_curve,
+    fit_weights,
+    held_out,
+    weight_intervals,
+)
 from tstbench.pipelines.calibration.samples import (
     ASPECTS,
     Sample,
@@ -39,9 +49,7 @@ from tstbench.pipelines.calibration.samples import (
     rated_as_they_are,
     system_means,
 )
-from tstbench.pipelines.calibration.weights import fit_weights, weight_intervals
-from tstbench.pipelines.meta.columns import Column
-from tstbench.pipelines.meta.rated import rated_outputs
+from tstbench.pipelines.meta.columns import Column, rated_outputs
 
 THERE, BACK = "toy/a-to-b", "toy/b-to-a"
 PARTS = {"style": ("sti",), "content": ("s_sim",), "fluency": ("fluency",)}

@@ -11,10 +11,9 @@ from tstbench.metrics.module import compute
 from tstbench.metrics.statistics import bootstrap, mean_statistics, resample
 from tstbench.pipelines.audit.claims import parse_claim
 from tstbench.pipelines.calibration.calibrate import Plan
-from tstbench.pipelines.meta.coefficients import Pairs, draw, replicates
+from tstbench.pipelines.meta.coefficients import Pairs, correlate, draw, replicates
+from tstbench.pipelines.meta.columns import read_scores
 from tstbench.pipelines.meta.differences import perm_both, perm_both_systems
-from tstbench.pipelines.meta.score_table import read_scores
-from tstbench.pipelines.meta.systems import correlate
 from tstbench.pipelines.results import check_names, folder_name
 
 ONE = {"predictions": ["good ."], "direction": DIRECTION}

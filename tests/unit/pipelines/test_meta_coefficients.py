@@ -7,14 +7,15 @@ from scipy import stats
 from tstbench.metrics.statistics import resample
 from tstbench.pipelines.meta.coefficients import (
     COEFFICIENTS,
+    SYSTEM_COEFFICIENTS,
     Pairs,
     coefficient,
+    correlate,
     draw,
     replicates,
 )
 from tstbench.pipelines.meta.differences import perm_both, perm_both_systems, williams
 from tstbench.pipelines.meta.levels import tied_accuracy
-from tstbench.pipelines.meta.systems import SYSTEM_COEFFICIENTS, correlate
 
 SCIPY = {
     "pearson": stats.pearsonr,

@@ -13,9 +13,9 @@ from tstbench.commands.cli import main
 from tstbench.datasets_scripts.judgments.schema import Judgment, write_judgments
 from tstbench.datasets_scripts.judgments.studies import STUDIES
 from tstbench.errors import InputError
-from tstbench.pipelines.human.overall import COPY_PENALTY, derived_overalls
-from tstbench.pipelines.meta.columns import Column, computed_columns
-from tstbench.pipelines.meta.cut import Settings
+from tstbench.pipelines.human import COPY_PENALTY, derived_overalls
+from tstbench.pipelines.meta.coefficients import Settings
+from tstbench.pipelines.meta.columns import Column, computed_columns, rated_outputs, read_scores
 from tstbench.pipelines.meta.evaluate import meta_evaluate
 from tstbench.pipelines.meta.published import (
     balanced_accuracy,
@@ -24,10 +24,13 @@ from tstbench.pipelines.meta.published import (
     published,
     published_tables,
 )
-from tstbench.pipelines.meta.rated import rated_outputs
-from tstbench.pipelines.meta.report import JSON_FILE, terminal, write_folder
-from tstbench.pipelines.meta.result import read_report, write_report
-from tstbench.pipelines.meta.score_table import read_scores
+from tstbench.pipelines.meta.result import (
+    JSON_FILE,
+    read_report,
+    terminal,
+    write_folder,
+    write_report,
+)
 from tstbench.pipelines.scoring import scoring
 
 WAYS = ("mini/negative-to-positive", "mini/positive-to-negative")

@@ -18,13 +18,10 @@ from tstbench.metrics.contract import Cohort
 from tstbench.metrics.inputs import check_inputs
 from tstbench.metrics.measure import measure
 from tstbench.metrics.scorers.profile import PROFILES, Scorers
-from tstbench.pipelines.meta.coefficients import draw
-from tstbench.pipelines.meta.columns import Column, computed_columns
-from tstbench.pipelines.meta.cut import Settings
+from tstbench.pipelines.meta.coefficients import Settings, correlate, draw
+from tstbench.pipelines.meta.columns import Column, computed_columns, rated_outputs
 from tstbench.pipelines.meta.differences import MOST, perm_both, perm_both_systems, williams
 from tstbench.pipelines.meta.evaluate import meta_evaluate
-from tstbench.pipelines.meta.rated import rated_outputs
-from tstbench.pipelines.meta.systems import correlate
 from tstbench.pipelines.scoring import scoring
 
 WAYS = ("mini/negative-to-positive", "mini/positive-to-negative")

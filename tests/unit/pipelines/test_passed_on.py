@@ -17,8 +17,7 @@ from tstbench.metrics.scorers.device import Placement
 from tstbench.pipelines.bounds import bound_predictions
 from tstbench.pipelines.harness.questions import DirectionTask
 from tstbench.pipelines.harness.settings import HarnessSettings
-from tstbench.pipelines.meta.columns import computed_columns
-from tstbench.pipelines.meta.rated import RatedOutput
+from tstbench.pipelines.meta.columns import RatedOutput, computed_columns
 from tstbench.pipelines.output_checks import warn
 from tstbench.pipelines.outputs import Outputs
 from tstbench.pipelines.predictions import one_line, read_card

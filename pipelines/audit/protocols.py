@@ -1,31 +1,91 @@
-"""BLEU under every protocol that papers use, from as few counts as possible.
-
-What differs: the references (the source, one of them, all, the mean over them), whether files are
-cleaned, tokenisation, case, and how counts become a score: over the corpus as in nltk's
-``corpus_bleu`` (no smoothing; an order without n-grams is one miss), multi-bleu.perl (no smoothing)
-or sacreBLEU (``exp``), or averaged over sentences, by nltk's ``sentence_bleu`` without smoothing or
-by sacreBLEU's. Counting is the expensive step: all scores of a tokenisation share it, and corpora
-that tokenisation and case leave equal are counted once.
-
-Sources: Papineni et al. (2002); Post (2018).
-"""
+"""A protocol: everything that was chosen to get one number from one file of outputs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
 from ...datasets_scripts.catalog import language_of
 from ...datasets_scripts.cleaning import parse_cleaning
+from ...datasets_scripts.load import TestSet
 from ...errors import MissingFileError
 from ...metrics.functional.bleu import COLUMNS, ORDER, aggregate_bleu, bleu_statistics, tokenized
 from ...metrics.functional.bleu_protocols import BleuProtocol, Tokenize, bleu_protocol
 from ...metrics.statistics import Statistics, mean_statistics
 from ...metrics.text import preparation
-from .protocol import Choices, Side, Value, over_directions
+
+MEAN, TOGETHER = "mean", "together"  # of several directions: their mean, or as one corpus
+
+
+@dataclass(frozen=True)
+class Side:
+    """One direction's outputs, with its test set as upstream wrote it and as it is cleaned.
+
+    Attributes:
+        outputs: N predictions, as they are in the file.
+        raw: the test set, uncleaned.
+        clean: the same with the cleaning of its language.
+    """
+
+    outputs: tuple[str, ...]
+    raw: TestSet
+    clean: TestSet
+
+
+@dataclass(frozen=True)
+class Value:
+    """One number and the protocol that gives it.
+
+    Attributes:
+        metric: what is measured.
+        choices: name and value of every choice, in the order in which they are made.
+        value: in the metric's unit; NaN where it is undefined.
+        known_as: the tool or paper whose default this is, if it is a well-known one.
+    """
+
+    metric: str
+    choices: tuple[tuple[str, str], ...]
+    value: float
+    known_as: str = ""
+
+    @property
+    def protocol(self) -> str:
+        """The choices in one line: ``refs:4|files:raw|tok:13a|case:mixed|score:sacrebleu``."""
+        return "|".join(f"{name}:{choice}" for name, choice in self.choices)
+
+
+Choices = tuple[tuple[str, str], ...]
+
+
+def over_directions(
+    choices: Choices, parts: Sequence[Sequence[Callable[[], Statistics]]]
+) -> Iterator[tuple[Choices, float]]:
+    """A number of one direction, or the two ways in which papers make one of several.
+
+    Args:
+        choices: made so far.
+        parts: one list a direction; of several statistics (one a reference) the mean is reported.
+    """
+    made = [[part() for part in some] for some in parts]
+    alone = [float(np.mean([part.value for part in some])) for some in made]
+    if len(made) == 1:
+        yield choices, alone[0]
+        return
+    yield (*choices, ("over", MEAN)), float(np.mean(alone))
+    together = []
+    for same in zip(*made, strict=False):
+        rows = np.concatenate([part.rows for part in same])
+        together.append(float(same[0].aggregate(rows.sum(axis=0))))
+    yield (*choices, ("over", TOGETHER)), float(np.mean(together))
+
+
+def distinct(values: Iterable[Value]) -> list[Value]:
+    """The values, each protocol once."""
+    return list({(one.metric, one.choices): one for one in values}.values())
+
 
 TOKENIZERS: tuple[Tokenize, ...] = ("nltk", "nltk-punkt", "whitespace", "13a", "intl")
 CASES = ("lower", "mixed")

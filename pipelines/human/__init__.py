@@ -1,1 +1,0 @@
-"""What is computed from human judgments: derived overalls, agreement, and raters' pseudonyms."""

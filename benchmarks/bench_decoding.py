@@ -91,7 +91,7 @@ def bench_step(watch: Stopwatch, length: int, repeats: int) -> None:
             generator.zero_grad()
 
             def step(learner: _Learner = learner) -> list[float]:
-                terms = learner.generator_loss(whole, whole, 0)
+                terms = learner.generator_loss(whole, 0)
                 torch.stack(list(terms.values())).sum().backward()
                 learner.optimizers["generator"].zero_grad()
                 return [value.item() for value in terms.values()]

@@ -33,7 +33,7 @@ from ..errors import InputError
 from ..settings import Count, NotNegative, Positive, setting
 from .learning.corpus import Corpus
 from .learning.decoding import beam_search
-from .learning.loop import Batches, Learner, Terms, Update
+from .learning.loop import Batches, Learner, Terms, Update, seed_of
 from .learning.vocabulary import PAD, UNKNOWN
 from .nets.code_autoencoder import CodeAutoencoder
 from .nets.losses import gradient_penalty, summed_word_loss
@@ -214,7 +214,7 @@ class _Learner(Learner):
             loss = partial(self._rebuilt, cast(int, style), noise)
             order = self._autoencoder_batches[cast(int, style)]
             return Update(turn.name, names, loss, order, number, clip=config.clip)
-        losses: dict[str, Callable[[np.ndarray, np.ndarray], Terms]] = {
+        losses: dict[str, Callable[[np.ndarray], Terms]] = {
             "classifier": self._classified,
             "adversary": self._misled,
             "critic": partial(self._criticised, step),
@@ -231,54 +231,49 @@ class _Learner(Learner):
             clip=config.clip if moves_encoder else None,
         )
 
-    def _rebuilt(self, style: int, noise: float, part: np.ndarray, whole: np.ndarray) -> Terms:
+    def _rebuilt(self, style: int, noise: float, batch: np.ndarray) -> Terms:
         """Step 1: rebuild a sentence of a style from its noisy code; a mean over words."""
-        words, _ = self._batch(part)
+        words, _ = self._batch(batch)
         code = self._system.network.encode(words, lengths_of(words), noise)
         logits = self._system.network.teach(style, code, words)
-        n_words = sum(len(self._corpus.rows[i]) for i in whole)
+        n_words = sum(len(self._corpus.rows[i]) for i in batch)
         return {f"style_{style}": summed_word_loss(logits, words) / n_words}
 
-    # The small networks normalise by the batch, so every part computes the whole batch's loss and
-    # contributes its share of it; all parts then draw the same noise.
-
-    def _classified(self, part: np.ndarray, whole: np.ndarray) -> Terms:
+    def _classified(self, batch: np.ndarray) -> Terms:
         """Step 2a: the classifier tells the style of codes."""
         with torch.no_grad():
-            codes, styles = self._codes(whole)
+            codes, styles = self._codes(batch)
         loss = F.binary_cross_entropy_with_logits(self.classifier(codes)[:, 0], styles)
-        return {"style": _share(part, whole) * loss}
+        return {"style": loss}
 
-    def _misled(self, part: np.ndarray, whole: np.ndarray) -> Terms:
+    def _misled(self, batch: np.ndarray) -> Terms:
         """Step 2b: the encoder makes the classifier believe the other style."""
-        codes, styles = self._codes(whole)
+        codes, styles = self._codes(batch)
         loss = F.binary_cross_entropy_with_logits(self.classifier(codes)[:, 0], 1 - styles)
-        return {"style": _share(part, whole) * self._config.class_weight * loss}
+        return {"style": self._config.class_weight * loss}
 
-    def _criticised(self, step: int, part: np.ndarray, whole: np.ndarray) -> Terms:
+    def _criticised(self, step: int, batch: np.ndarray) -> Terms:
         """Step 3: the critic scores codes low and the generator's high, smoothly (WGAN-GP)."""
         with torch.no_grad():
-            real, _ = self._codes(whole)
-            drawn = torch.Generator().manual_seed(_seed(self.seed, step))
+            real, _ = self._codes(batch)
+            drawn = torch.Generator().manual_seed(seed_of(self.seed, step))
             fake = self.generator(self._noise(len(real), drawn))
             shares = torch.rand(len(real), 1, generator=drawn).to(real.device)
             between = shares * real + (1 - shares) * fake
         distance = self.critic(real).mean() - self.critic(fake).mean()
         penalty = self._config.penalty * gradient_penalty(self.critic, between)
-        share = _share(part, whole)
-        return {"distance": share * distance, "penalty": share * penalty}
+        return {"distance": distance, "penalty": penalty}
 
-    def _generated(self, step: int, part: np.ndarray, whole: np.ndarray) -> Terms:
+    def _generated(self, step: int, batch: np.ndarray) -> Terms:
         """Step 4: the generator makes codes that the critic scores as it does real ones."""
-        drawn = torch.Generator().manual_seed(_seed(self.seed, step))
-        fake = self.generator(self._noise(len(whole), drawn))
-        return {"fake": _share(part, whole) * self.critic(fake).mean()}
+        drawn = torch.Generator().manual_seed(seed_of(self.seed, step))
+        fake = self.generator(self._noise(len(batch), drawn))
+        return {"fake": self.critic(fake).mean()}
 
-    def _regularised(self, part: np.ndarray, whole: np.ndarray) -> Terms:
+    def _regularised(self, batch: np.ndarray) -> Terms:
         """Step 5: the encoder makes codes that the critic scores as it does the generator's."""
-        real, _ = self._codes(whole)
-        weight = _share(part, whole) * self._config.critic_weight
-        return {"real": -weight * self.critic(real).mean()}
+        real, _ = self._codes(batch)
+        return {"real": -self._config.critic_weight * self.critic(real).mean()}
 
     def _codes(self, rows: np.ndarray) -> tuple[Tensor, Tensor]:
         """Codes (B, C) without noise, and their styles (B) as 0.0 or 1.0."""
@@ -332,14 +327,6 @@ def _optimizers(network: nn.ModuleDict, config: AraeConfig) -> dict[str, Optimiz
             for name, rate in rates.items()
         },
     }
-
-
-def _share(part: np.ndarray, whole: np.ndarray) -> float:
-    return len(part) / len(whole)
-
-
-def _seed(*parts: int) -> int:
-    return int(np.random.SeedSequence(parts).generate_state(1, np.uint64)[0] >> 1)
 
 
 @dataclass(frozen=True)

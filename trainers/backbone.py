@@ -91,12 +91,12 @@ class _Learner(Learner):
             clip=config.clip,
         )
 
-    def _loss(self, step: int, part: np.ndarray, whole: np.ndarray) -> Terms:
-        """Cross-entropy per token of the whole batch."""
-        rows = [self._rows[i] for i in part]
+    def _loss(self, step: int, batch: np.ndarray) -> Terms:
+        """Cross-entropy per token of the batch."""
+        rows = [self._rows[i] for i in batch]
         # Of the step and the sentence, whatever its batch.
-        noise = [np.random.default_rng([self.seed, step, int(i)]) for i in part]
-        n_tokens = sum(self._n_learned(self._rows[i]) for i in whole)
+        noise = [np.random.default_rng([self.seed, step, int(i)]) for i in batch]
+        n_tokens = sum(self._n_learned(self._rows[i]) for i in batch)
         return {"loss": self._summed_loss(rows, noise) / n_tokens}
 
     def validate(self) -> Mapping[str, float]:

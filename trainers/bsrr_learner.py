@@ -79,14 +79,14 @@ class BsrrLearner(Learner):
         # The supervised loss fades once there are rewards.
         fading = self._config.supervised_decay ** (step // self._epoch + 1)
 
-        def rewarded_loss(part: np.ndarray, whole: np.ndarray) -> Terms:
+        def rewarded_loss(batch: np.ndarray) -> Terms:
             return {
-                "words": fading * self._word_loss(part, whole),
-                **self._reward_losses(part, whole),
+                "words": fading * self._word_loss(batch),
+                **self._reward_losses(batch),
             }
 
-        def supervised_loss(part: np.ndarray, whole: np.ndarray) -> Terms:
-            return {"words": self._word_loss(part, whole)}
+        def supervised_loss(batch: np.ndarray) -> Terms:
+            return {"words": self._word_loss(batch)}
 
         return Update(
             name="rewarded" if rewarded else "supervised",
@@ -98,10 +98,10 @@ class BsrrLearner(Learner):
             clip=self._config.clip if rewarded else None,
         )
 
-    def _word_loss(self, part: np.ndarray, whole: np.ndarray) -> Tensor:
-        """Label-smoothed, the mean over the words of the whole batch."""
-        sources = self._bart.padded([self._sources[i] for i in part])
-        targets = self._bart.padded([self._targets[i] for i in part])
+    def _word_loss(self, batch: np.ndarray) -> Tensor:
+        """Label-smoothed, the mean over the words of the batch."""
+        sources = self._bart.padded([self._sources[i] for i in batch])
+        targets = self._bart.padded([self._targets[i] for i in batch])
         total = F.cross_entropy(
             self._bart.logits(sources, targets).flatten(0, 1),
             targets.flatten(),
@@ -109,20 +109,16 @@ class BsrrLearner(Learner):
             label_smoothing=self._config.smoothing,
             reduction="sum",
         )
-        return total / sum(len(self._targets[i]) for i in whole)
+        return total / sum(len(self._targets[i]) for i in batch)
 
-    def _reward_losses(self, part: np.ndarray, whole: np.ndarray) -> Terms:
-        """Both rewards of sentences drawn now: a mean over the words of the part.
-
-        How many words a batch's other parts draw is not known here, so parts count by their
-        sentences.
-        """
+    def _reward_losses(self, batch: np.ndarray) -> Terms:
+        """Both rewards of sentences drawn now: a mean over the words of the batch."""
         config, bart = self._config, self._bart
         was_training = self.network.training
         self.network.eval()  # drawn and scored without dropout: the same distribution twice
-        sides = [int(i >= self._half) for i in part]
+        sides = [int(i >= self._half) for i in batch]
         begin = [self._begin[1 - side] for side in sides]
-        rows = [self._sources[i] for i in part]
+        rows = [self._sources[i] for i in batch]
         drawn = bart.generate(
             rows, max_length=config.sample_length, temperature=config.temperature, begin=begin
         )
@@ -130,7 +126,7 @@ class BsrrLearner(Learner):
             [[len(row)] for row in begin], device=drawn.device
         )
         mask = up_to_end(drawn, bart.end) & free
-        content = self._content_advantage(part, rows, drawn, begin)
+        content = self._content_advantage(batch, rows, drawn, begin)
         style, weight = self._style_rewards(drawn, mask, sides)
         content_share = _CONTENT_SHARE - weight
         if config.diverse:
@@ -143,19 +139,15 @@ class BsrrLearner(Learner):
         log_p = log_probabilities(logits.index_fill(-1, unwritten, -torch.inf), drawn)
         log_p = log_p.where(mask, 0.0)
         self.network.train(was_training)
-        share = len(part) / len(whole)
         return {
-            "style": config.style_weight
-            * share
-            * token_policy_loss(log_p, mask, style[:, None] * weight),
+            "style": config.style_weight * token_policy_loss(log_p, mask, style[:, None] * weight),
             "content": config.content_weight
-            * share
             * token_policy_loss(log_p, mask, content[:, None] * content_share),
         }
 
     def _content_advantage(
         self,
-        part: np.ndarray,
+        batch: np.ndarray,
         rows: Sequence[Sequence[int]],
         drawn: Tensor,
         begin: Sequence[Sequence[int]],
@@ -165,7 +157,7 @@ class BsrrLearner(Learner):
         versions = [drawn]
         if config.baseline:
             versions.append(bart.generate(rows, max_length=config.sample_length, begin=begin))
-        sides = [int(i >= self._half) for i in part] * len(versions)
+        sides = [int(i >= self._half) for i in batch] * len(versions)
         written = [self._ended(row) for ids in versions for row in ids.tolist()]
         back = bart.generate(
             written, max_length=config.sample_length, begin=[self._begin[side] for side in sides]
@@ -175,8 +167,8 @@ class BsrrLearner(Learner):
             self._tokens(self._writer.text(row, side), side, bart.end in row)
             for row, side in zip(back.tolist(), sides, strict=True)
         ]
-        wanted = [self._tokens(self._texts[i], int(i >= self._half)) for i in part] * len(versions)
-        scores = text_bleu(found, wanted, _BLEU_WEIGHTS).to(drawn.device).split(len(part))
+        wanted = [self._tokens(self._texts[i], int(i >= self._half)) for i in batch] * len(versions)
+        scores = text_bleu(found, wanted, _BLEU_WEIGHTS).to(drawn.device).split(len(batch))
         if not config.baseline:
             return scores[0]
         return self_critical(scores[0], scores[1], only_better=True)

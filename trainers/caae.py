@@ -189,50 +189,41 @@ class _Learner(Learner):
         """Whether both discriminators are good enough to learn from."""
         return self._config.rho > 0 and bool((self._last < self._config.gate).all())
 
-    def _discriminator_loss(self, part: np.ndarray, whole: np.ndarray) -> Terms:
-        words, styles = self._batch(part)
+    def _discriminator_loss(self, batch: np.ndarray) -> Terms:
+        words, styles = self._batch(batch)
         with torch.no_grad():
             content = self._content(words, styles)
             taught = self._taught(words, styles, content)
             free = self._free(words, styles, content)
         return {
-            f"style_{style}": self._judged(style, taught, free, words, styles, whole)
-            for style in (0, 1)
+            f"style_{style}": self._judged(style, taught, free, words, styles) for style in (0, 1)
         }
 
-    def _autoencoder_loss(self, part: np.ndarray, whole: np.ndarray) -> Terms:
-        words, styles = self._batch(part)
+    def _autoencoder_loss(self, batch: np.ndarray) -> Terms:
+        words, styles = self._batch(batch)
         content = self._content(words, styles)
         taught = self._taught(words, styles, content)
         logits = self._system.network.logits(taught)
-        terms = {"reconstruction": summed_word_loss(logits, words) / len(whole)}
+        terms = {"reconstruction": summed_word_loss(logits, words) / len(batch)}
         if not self.gate_is_open:
             return terms
         free, rho = self._free(words, styles, content), self._config.rho
         for style in (0, 1):
             if self._config.objective == "convince":
                 verdict = self.discriminators[style](*self._of(1 - style, free, words, styles))
-                loss = _taken_for(1.0, verdict) / self._count(1 - style, whole)
+                loss = _taken_for(1.0, verdict)
             else:
-                loss = -self._judged(style, taught, free, words, styles, whole)
+                loss = -self._judged(style, taught, free, words, styles)
             terms[f"style_{style}"] = rho * loss
         return terms
 
     def _judged(
-        self,
-        style: int,
-        taught: Tensor,
-        free: Tensor,
-        words: Tensor,
-        styles: Tensor,
-        whole: np.ndarray,
+        self, style: int, taught: Tensor, free: Tensor, words: Tensor, styles: Tensor
     ) -> Tensor:
         """A discriminator's loss: taught sentences of its style, rewrites into it (equation 9)."""
         real = self.discriminators[style](*self._of(style, taught, words, styles))
         fake = self.discriminators[style](*self._of(1 - style, free, words, styles))
-        return _taken_for(1.0, real) / self._count(style, whole) + _taken_for(
-            0.0, fake
-        ) / self._count(1 - style, whole)
+        return _taken_for(1.0, real) + _taken_for(0.0, fake)
 
     def _content(self, words: Tensor, styles: Tensor) -> Tensor:
         lengths = lengths_of(words) - 1  # the encoder does not read the end
@@ -255,11 +246,8 @@ class _Learner(Learner):
         chosen = styles == style
         return states[chosen], lengths_of(words)[chosen] + 1  # the first state is before all words
 
-    def _count(self, style: int, whole: np.ndarray) -> int:
-        return int(((whole >= self._corpus.n_source) == bool(style)).sum())
-
-    def _batch(self, part: np.ndarray) -> tuple[Tensor, Tensor]:
-        return self._corpus.batch(part, self._system.device)
+    def _batch(self, rows: np.ndarray) -> tuple[Tensor, Tensor]:
+        return self._corpus.batch(rows, self._system.device)
 
     def validate(self) -> Mapping[str, float]:
         greedy = CaaeGeneration(beams=1)  # eight times as fast as the usual beam
@@ -267,9 +255,9 @@ class _Learner(Learner):
 
 
 def _taken_for(label: float, verdict: Tensor) -> Tensor:
-    return F.binary_cross_entropy_with_logits(
-        verdict, torch.full_like(verdict, label), reduction="sum"
-    )
+    """The mean loss of verdicts (B) that should be this label."""
+    wanted = torch.full_like(verdict, label)
+    return F.binary_cross_entropy_with_logits(verdict, wanted, reduction="sum") / len(verdict)
 
 
 @dataclass(frozen=True)

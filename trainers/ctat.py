@@ -217,17 +217,17 @@ class _Learner(Learner):
             rates={"autoencoder": rate},
         )
 
-    def _loss(self, part: np.ndarray, whole: np.ndarray) -> Terms:
+    def _loss(self, batch: np.ndarray) -> Terms:
         editor = self._system.network
-        words, styles = self._corpus.batch(part, editor.weight.device)
+        words, styles = self._corpus.batch(batch, editor.weight.device)
         latent = editor.autoencoder.encode(words)
         logits = editor.autoencoder.teach(latent, words)
         verdict = editor.classifier(latent.detach())  # the latent does not learn the style
         told = F.binary_cross_entropy_with_logits(verdict, styles.float(), reduction="sum")
         rebuilt = smoothed_word_loss(logits, words, self._config.smoothing)
         return {
-            "reconstruction": rebuilt / int(self._lengths[whole].sum()),
-            "classifier": told / len(whole),
+            "reconstruction": rebuilt / int(self._lengths[batch].sum()),
+            "classifier": told / len(batch),
         }
 
     def validate(self) -> Mapping[str, float]:

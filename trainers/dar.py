@@ -241,23 +241,23 @@ class _Learner(Learner):
             clip=self._config.clip,
         )
 
-    def _loss(self, step: int, part: np.ndarray, whole: np.ndarray) -> Terms:
+    def _loss(self, step: int, batch: np.ndarray) -> Terms:
         network, device = self._system.network, self._system.device
-        examples = [self._kept[i] for i in part]
-        markers = self._noised(step, part)
+        examples = [self._kept[i] for i in batch]
+        markers = self._noised(step, batch)
         sentences = padded([e.sentence for e in examples]).to(device)
         state = network.read(
             padded([e.content for e in examples]).to(device),
             padded([self._system.marker_row(some) for some in markers]).to(device),
             torch.tensor([e.style for e in examples], device=device),
         )
-        n_words = sum(len(self._kept[i].sentence) for i in whole)
+        n_words = sum(len(self._kept[i].sentence) for i in batch)
         return {"words": summed_word_loss(network.teach(state, sentences), sentences) / n_words}
 
-    def _noised(self, step: int, part: np.ndarray) -> list[tuple[Ngram, ...]]:
+    def _noised(self, step: int, batch: np.ndarray) -> list[tuple[Ngram, ...]]:
         """The markers that a step shows: they depend on the step and the sentence alone."""
-        randoms = [np.random.default_rng([self.seed, step, int(i)]) for i in part]
-        examples = [self._kept[i] for i in part]
+        randoms = [np.random.default_rng([self.seed, step, int(i)]) for i in batch]
+        examples = [self._kept[i] for i in batch]
         return [
             self._noise[example.style](example.markers, random)
             for example, random in zip(examples, randoms, strict=True)

@@ -141,34 +141,29 @@ class _Learner(AdversarialLearner):
         # What is inserted into a sentence is of the other style.
         self._foreign = [cumulative(side, n_words, documents) for side in reversed(sides)]
 
-    def warm_up_loss(self, part: np.ndarray, whole: np.ndarray, step: int) -> Terms:
-        terms = self._self_loss(part, whole, step)
+    def warm_up_loss(self, batch: np.ndarray, step: int) -> Terms:
+        terms = self._self_loss(batch, step)
         if self._config.warm_up_cycle:
-            words, styles = self.batch(part)
-            terms |= self._cycle_loss(self.rewritten(words, 1 - styles), words, styles, whole)
+            words, styles = self.batch(batch)
+            terms |= self._word_loss("cycle", self.rewritten(words, 1 - styles), words, styles)
         return terms
 
-    def generator_loss(self, part: np.ndarray, whole: np.ndarray, step: int) -> Terms:
+    def generator_loss(self, batch: np.ndarray, step: int) -> Terms:
         config = self._config
-        words, styles = self.batch(part)
+        words, styles = self.batch(batch)
         rewrite = self.rewritten(words, 1 - styles)
         doubt = self.discriminator.doubt(*rewrite, 1 - styles)
         weight = torch.where(styles == 0, config.forward_weight, config.back_weight)
         return {
-            **self._self_loss(part, whole, step),
-            **self._cycle_loss(rewrite, words, styles, whole),
-            "style": (weight * doubt).sum() / len(whole),
+            **self._self_loss(batch, step),
+            **self._word_loss("cycle", rewrite, words, styles),
+            "style": (weight * doubt).sum() / len(batch),
         }
 
-    def _self_loss(self, part: np.ndarray, whole: np.ndarray, step: int) -> dict[str, Tensor]:
-        words, styles = self.batch(part)
-        damaged = padded([self._noisy(int(index), step) for index in part]).to(words.device)
-        return self._word_loss("self", (damaged, lengths_of(damaged)), words, styles, whole)
-
-    def _cycle_loss(
-        self, rewrite: tuple[Tensor, Tensor], words: Tensor, styles: Tensor, whole: np.ndarray
-    ) -> dict[str, Tensor]:
-        return self._word_loss("cycle", rewrite, words, styles, whole)
+    def _self_loss(self, batch: np.ndarray, step: int) -> dict[str, Tensor]:
+        words, styles = self.batch(batch)
+        damaged = padded([self._noisy(int(index), step) for index in batch]).to(words.device)
+        return self._word_loss("self", (damaged, lengths_of(damaged)), words, styles)
 
     def _word_loss(
         self,
@@ -176,22 +171,21 @@ class _Learner(AdversarialLearner):
         source: tuple[Tensor, Tensor],
         words: Tensor,
         styles: Tensor,
-        whole: np.ndarray,
     ) -> dict[str, Tensor]:
         config = self._config
         weight = config.self_weight if name == "self" else config.cycle_weight
         logits, jumps = self._generator.teach(*source, styles, words)
-        terms: dict[str, Tensor] = {name: weight * summed_word_loss(logits, words) / len(whole)}
+        terms: dict[str, Tensor] = {name: weight * summed_word_loss(logits, words) / len(words)}
         if jumps is not None:
-            terms[f"{name}_jumps"] = config.position_weight * jumps / len(whole)
+            terms[f"{name}_jumps"] = config.position_weight * jumps / len(words)
         return terms
 
-    def discriminator_loss(self, part: np.ndarray, whole: np.ndarray, step: int) -> Terms:  # noqa: ARG002
-        words, styles = self.batch(part)
+    def discriminator_loss(self, batch: np.ndarray, step: int) -> Terms:  # noqa: ARG002
+        words, styles = self.batch(batch)
         with torch.no_grad():  # rewrites as they are: the generator does not learn here
             own, other = self.rewritten(words, styles), self.rewritten(words, 1 - styles)
         losses = self.discriminator.losses(words, styles, own, other)
-        return {name: loss / len(whole) for name, loss in losses.items()}
+        return {name: loss / len(batch) for name, loss in losses.items()}
 
     def rewritten(self, words: Tensor, styles: Tensor) -> tuple[Tensor, Tensor]:
         """Soft words (B, S, V) in these styles, and their lengths (B)."""

@@ -84,8 +84,8 @@ class _Learner(AdversarialLearner):
         super().__init__(system.network, system.config, corpus, system.rewritten)
         self._generator, self._config = system.network, system.config
 
-    def warm_up_loss(self, part: np.ndarray, whole: np.ndarray, step: int) -> Terms:
-        return self._self_loss(part, whole, step)
+    def warm_up_loss(self, batch: np.ndarray, step: int) -> Terms:
+        return self._self_loss(batch, step)
 
     def _grown(self, factor: float, step: int) -> float:
         """A factor that goes from 1 to this one in a line, a round at a time."""
@@ -95,8 +95,8 @@ class _Learner(AdversarialLearner):
     def _temperature(self, step: int) -> float:
         return self._config.temperature * self._grown(self._config.temperature_factor, step)
 
-    def _self_loss(self, part: np.ndarray, whole: np.ndarray, step: int) -> Terms:
-        words, styles = self.batch(part)
+    def _self_loss(self, batch: np.ndarray, step: int) -> Terms:
+        words, styles = self.batch(batch)
         read, share = (
             words,
             self._config.word_drop * self._grown(self._config.word_drop_factor, step),
@@ -104,34 +104,34 @@ class _Learner(AdversarialLearner):
         if share:
             rows = (
                 blanked(self._corpus.rows[i], share, np.random.default_rng([self.seed, step, i]))
-                for i in part
+                for i in batch
             )
             read = padded(list(rows)).to(words.device)
         logits = self._generator.teach(read, lengths_of(read), styles, words)
-        return {"self": self._config.self_weight * self._word_loss(logits, words, whole, step)}
+        return {"self": self._config.self_weight * self._word_loss(logits, words, step)}
 
-    def _word_loss(self, logits: Tensor, words: Tensor, whole: np.ndarray, step: int) -> Tensor:
-        return summed_word_loss(logits / self._temperature(step), words) / len(whole)
+    def _word_loss(self, logits: Tensor, words: Tensor, step: int) -> Tensor:
+        return summed_word_loss(logits / self._temperature(step), words) / len(words)
 
-    def generator_loss(self, part: np.ndarray, whole: np.ndarray, step: int) -> Terms:
+    def generator_loss(self, batch: np.ndarray, step: int) -> Terms:
         config = self._config
-        words, styles = self.batch(part)
+        words, styles = self.batch(batch)
         rewrite = self.rewritten(words, 1 - styles, step)
         back = self._generator.teach(rewrite, lengths_of(rewrite), styles, words)
         doubt = self.discriminator.doubt(rewrite, lengths_of(rewrite), 1 - styles).sum()
         return {
-            **self._self_loss(part, whole, step),
-            "cycle": config.cycle_weight * self._word_loss(back, words, whole, step),
-            "style": config.style_weight * doubt / len(whole),
+            **self._self_loss(batch, step),
+            "cycle": config.cycle_weight * self._word_loss(back, words, step),
+            "style": config.style_weight * doubt / len(batch),
         }
 
-    def discriminator_loss(self, part: np.ndarray, whole: np.ndarray, step: int) -> Terms:
-        words, styles = self.batch(part)
+    def discriminator_loss(self, batch: np.ndarray, step: int) -> Terms:
+        words, styles = self.batch(batch)
         with torch.no_grad():  # rewrites as they are: the generator does not learn here
             own, other = (self.rewritten(words, side, step) for side in (styles, 1 - styles))
         repeated, rewritten = (own, lengths_of(own)), (other, lengths_of(other))
         losses = self.discriminator.losses(words, styles, repeated, rewritten)
-        return {name: loss / len(whole) for name, loss in losses.items()}
+        return {name: loss / len(batch) for name, loss in losses.items()}
 
     def rewritten(self, words: Tensor, styles: Tensor, step: int) -> Tensor:
         """Soft words (B, S, V) in these styles."""

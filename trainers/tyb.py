@@ -185,13 +185,13 @@ class _Learner(Learner):
             rates={"bart": config.learning_rate * config.decay ** (step // config.decay_every)},
         )
 
-    def _supervised_loss(self, part: np.ndarray, whole: np.ndarray) -> Terms:
-        logits, targets = self._predicted(self._train, part)
-        return {"words": self._word_loss(logits, targets, whole)}
+    def _supervised_loss(self, batch: np.ndarray) -> Terms:
+        logits, targets = self._predicted(self._train, batch)
+        return {"words": self._word_loss(logits, targets, batch)}
 
-    def _rewarded_loss(self, part: np.ndarray, whole: np.ndarray) -> Terms:
+    def _rewarded_loss(self, batch: np.ndarray) -> Terms:
         config = self._config
-        logits, targets = self._predicted(self._train, part)
+        logits, targets = self._predicted(self._train, batch)
         # <s> is written in any case: it is neither rewarded nor part of a sentence's BLEU.
         free, wanted = logits[:, 1:], targets[:, 1:]
         there = wanted != self._bart.pad
@@ -209,9 +209,9 @@ class _Learner(Learner):
         style = config.style_weight * self._style_reward(drawn[0], there)
         bleu = config.bleu_weight * self._bleu_reward(drawn[-1], likeliest, wanted)
         return {
-            "words": self._word_loss(logits, targets, whole),
-            "style": sentence_policy_loss(log_p[0], masks[0], style) / len(whole),
-            "bleu": sentence_policy_loss(log_p[-1], masks[-1], bleu) / len(whole),
+            "words": self._word_loss(logits, targets, batch),
+            "style": sentence_policy_loss(log_p[0], masks[0], style) / len(batch),
+            "bleu": sentence_policy_loss(log_p[-1], masks[-1], bleu) / len(batch),
         }
 
     def _style_reward(self, drawn: Tensor, there: Tensor) -> Tensor:
@@ -245,14 +245,14 @@ class _Learner(Learner):
         return (mask & (ids != self._bart.end)).sum(dim=1)
 
     def _predicted(
-        self, rows: Sequence[Sequence[Sequence[int]]], part: np.ndarray
+        self, rows: Sequence[Sequence[Sequence[int]]], batch: np.ndarray
     ) -> tuple[Tensor, Tensor]:
-        sources, targets = (self._bart.padded([side[i] for i in part]) for side in rows)
+        sources, targets = (self._bart.padded([side[i] for i in batch]) for side in rows)
         return self._bart.logits(sources, targets), targets
 
-    def _word_loss(self, logits: Tensor, targets: Tensor, whole: np.ndarray) -> Tensor:
-        """Equation 1: the mean over the words of the whole batch."""
-        words = sum(len(self._train[1][i]) for i in whole)
+    def _word_loss(self, logits: Tensor, targets: Tensor, batch: np.ndarray) -> Tensor:
+        """Equation 1: the mean over the words of the batch."""
+        words = sum(len(self._train[1][i]) for i in batch)
         return self._config.word_weight * self._summed(logits, targets) / words
 
     def _summed(self, logits: Tensor, targets: Tensor) -> Tensor:

@@ -15,8 +15,7 @@ from tstbench.trainers.learning.vocabulary import END
 
 TASK = parse_direction(DIRECTION)
 FEW = 8  # sentences of each style; those of style 1 follow
-PART = np.array([0, 2, 5, 9, 14])  # three of style 0, two of style 1
-WHOLE = np.array([0, 1, 2, 5, 8, 9, 10, 12, 14, 15])  # four, six
+BATCH = np.array([0, 1, 2, 5, 8, 9, 10, 12, 14, 15])  # four of style 0, six of style 1
 
 
 def short_sentences():
@@ -52,9 +51,9 @@ def made(kind, data, config, ending=1.5):
     return learner
 
 
-def sentences(learner, part):
+def sentences(learner, batch):
     """Ids (1, T) of each, the styles (1) that are its own and the other, and its number."""
-    for i in part:
+    for i in batch:
         own = torch.tensor([int(i >= FEW)])
         yield torch.tensor([learner._corpus.rows[i]]), own, 1 - own, int(i)
 
@@ -75,11 +74,11 @@ def size(words):
     return torch.tensor([words.shape[1]])
 
 
-def check(learner, step, part, whole, expected):
+def check(learner, step, batch, expected):
     """A step has these terms, no more and no fewer; ``expected()`` is computed after its begin."""
     update = learner.update(step)
     torch.manual_seed(7)
-    found = {name: term.item() for name, term in update.loss(part, whole).items()}
+    found = {name: term.item() for name, term in update.loss(batch).items()}
     right = {name: torch.as_tensor(term).item() for name, term in expected().items()}
     assert found == pytest.approx(right, rel=2e-4)
     return update.name

@@ -179,30 +179,30 @@ class AdversarialLearner(Learner):
         self._batches = corpus.both(config.batch_size, config.seed, grouping=config.grouping)
 
     @abstractmethod
-    def warm_up_loss(self, part: np.ndarray, whole: np.ndarray, step: int) -> Terms:
+    def warm_up_loss(self, batch: np.ndarray, step: int) -> Terms:
         """Of the generator, before the discriminator learns."""
 
     @abstractmethod
-    def generator_loss(self, part: np.ndarray, whole: np.ndarray, step: int) -> Terms:
+    def generator_loss(self, batch: np.ndarray, step: int) -> Terms:
         """Of the generator."""
 
     @abstractmethod
-    def discriminator_loss(self, part: np.ndarray, whole: np.ndarray, step: int) -> Terms:
+    def discriminator_loss(self, batch: np.ndarray, step: int) -> Terms:
         """Of the discriminator."""
 
     def update(self, step: int) -> Update:
         """The schedule's phase, on the batch of that number."""
         phase = self._rounds.phase(step)
 
-        def loss(part: np.ndarray, whole: np.ndarray) -> Terms:
+        def loss(batch: np.ndarray) -> Terms:
             if phase == "warm_up":
-                return self.warm_up_loss(part, whole, step)
+                return self.warm_up_loss(batch, step)
             # As in both released codes, only the network that learns has dropout.
             still = "generator" if phase == "discriminator" else "discriminator"
             self.network.get_submodule(still).eval()
             if phase == "discriminator":
-                return self.discriminator_loss(part, whole, step)
-            return self.generator_loss(part, whole, step)
+                return self.discriminator_loss(batch, step)
+            return self.generator_loss(batch, step)
 
         return Update(
             name=phase,
@@ -214,9 +214,9 @@ class AdversarialLearner(Learner):
             clip=None if phase == "warm_up" else self._clip,
         )
 
-    def batch(self, part: np.ndarray) -> tuple[Tensor, Tensor]:
+    def batch(self, rows: np.ndarray) -> tuple[Tensor, Tensor]:
         """Ids (B, T) of these sentences, and their styles (B)."""
-        return self._corpus.batch(part, self.discriminator.place.device)
+        return self._corpus.batch(rows, self.discriminator.place.device)
 
     def validate(self) -> Mapping[str, float]:
         """ACC and self-BLEU of rewrites of held-out sentences."""

@@ -35,7 +35,7 @@ from .curve import Curve, terms_text
 from .pace import current, paced, stopped
 from .run import Run, half_of
 
-Terms = Mapping[str, Tensor]  # name -> scalar, weighted, scaled by the whole batch
+Terms = Mapping[str, Tensor]  # name -> scalar, weighted
 
 
 class Batches(Protocol):
@@ -53,7 +53,7 @@ class Update:
     Attributes:
         name: for the curve: ``self``, ``discriminator``.
         optimizers: names of the optimisers that step; all other weights are frozen meanwhile.
-        loss: of one part (indices) of the whole batch (indices); the terms' sum is minimised.
+        loss: of a batch (indices); the terms' sum is minimised.
         order: which batches the step takes.
         number: which of them: the count of earlier steps that took from this order.
         rates: learning rates of optimisers, by name; the others keep theirs.
@@ -62,7 +62,7 @@ class Update:
 
     name: str
     optimizers: tuple[str, ...]
-    loss: Callable[[np.ndarray, np.ndarray], Terms]
+    loss: Callable[[np.ndarray], Terms]
     order: Batches
     number: int
     rates: Mapping[str, float] = field(default_factory=dict)
@@ -161,9 +161,8 @@ def _step(learner: Learner, step: int, *, half: bool = False) -> dict[str, float
         parameter.grad = None
     learner.network.train()
     torch.manual_seed(seed_of(learner.seed, step, 0))
-    batch = update.order.at(update.number)
     with torch.autocast(parameters[0].device.type, torch.bfloat16, enabled=half):
-        terms = update.loss(batch, batch)
+        terms = update.loss(update.order.at(update.number))
     torch.stack(list(terms.values())).sum().backward()  # type: ignore[no-untyped-call]
     if update.clip is not None:
         nn.utils.clip_grad_norm_([p for p in parameters if p in moving], update.clip)

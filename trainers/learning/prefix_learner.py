@@ -74,11 +74,11 @@ class PrefixLearner(Learner):
             clip=self._tuning.clip,
         )
 
-    def _loss(self, part: np.ndarray, whole: np.ndarray) -> Terms:
-        """The mean over the tokens of the whole batch's suffixes, their ends included."""
-        n_tokens = sum(len(self._suffixes[i]) for i in whole)
+    def _loss(self, batch: np.ndarray) -> Terms:
+        """The mean over the tokens of the batch's suffixes, their ends included."""
+        n_tokens = sum(len(self._suffixes[i]) for i in batch)
         summed = self._model.summed_loss(
-            [self._prefixes[i] for i in part], [self._suffixes[i] for i in part]
+            [self._prefixes[i] for i in batch], [self._suffixes[i] for i in batch]
         )
         return {"loss": summed / n_tokens}
 

@@ -106,9 +106,9 @@ class _ReaderLearner(Learner):
         rate = self._fit.rate * self._fit.decay ** (step // self._fit.decay_every)
         return Update(_NAME, (_NAME,), self._loss, self._order, step, rates={_NAME: rate})
 
-    def _loss(self, part: np.ndarray, whole: np.ndarray) -> Terms:
-        logits, labels = self._logits(self._learned[part])
-        return {"style": F.cross_entropy(logits, labels, reduction="sum") / len(whole)}
+    def _loss(self, batch: np.ndarray) -> Terms:
+        logits, labels = self._logits(self._learned[batch])
+        return {"style": F.cross_entropy(logits, labels, reduction="sum") / len(batch)}
 
     def _logits(self, chosen: np.ndarray) -> tuple[Tensor, Tensor]:
         device = next(self.network.parameters()).device

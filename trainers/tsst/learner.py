@@ -108,33 +108,33 @@ class TsstLearner(Learner):
             power=config.discriminator_power if discriminator else config.generator_power,
         )
 
-    def _language_loss(self, part: np.ndarray, whole: np.ndarray) -> Terms:
-        words, _ = self._batch(part)
+    def _language_loss(self, batch: np.ndarray) -> Terms:
+        words, _ = self._batch(batch)
         forth, back = self._generator.language(words)
         if self._config.leaky_language_model:
             lost = summed_word_loss(back[:, :-1], words[:, 1:])
         else:  # place t has read word t and those after it; padding has read nothing
             before = words[:, :-1].masked_fill(words[:, 1:] == PAD, PAD)
             lost = summed_word_loss(back[:, 1:], before)
-        count = self._n_words(whole)
+        count = self._n_words(batch)
         return {
             "forth": summed_word_loss(forth, words) / count / 2,
-            "back": lost / max(count - len(whole), 1) / 2,
+            "back": lost / max(count - len(batch), 1) / 2,
         }
 
-    def _self_loss(self, part: np.ndarray, whole: np.ndarray) -> Terms:
+    def _self_loss(self, batch: np.ndarray) -> Terms:
         generator, reader = self._generator, self._generator.reader
-        words, side = self._batch(part)
+        words, side = self._batch(batch)
         reading = reader(words)
         own = self._retrieved(side, ids_of(words), reader.query(words, reading))
         logits = generator.teach(reading, generator.style(own), words, 1.0)
-        return {"self": summed_word_loss(logits, words) / self._n_words(whole)}
+        return {"self": summed_word_loss(logits, words) / self._n_words(batch)}
 
-    def _generator_loss(self, part: np.ndarray, whole: np.ndarray) -> Terms:
+    def _generator_loss(self, batch: np.ndarray) -> Terms:
         """The five losses of section 3.3; word losses are means over words that are no padding."""
         generator, reader = self._generator, self._generator.reader
         teacher = self._config.teacher_forcing
-        words, side = self._batch(part)
+        words, side = self._batch(batch)
         rows = ids_of(words)
         reading = reader(words)
         query = reader.query(words, reading)
@@ -159,7 +159,7 @@ class TsstLearner(Learner):
         there = bag_of_words_loss(rewritten, lengths, bag_of(other, words, n))
         return_ = bag_of_words_loss(back, own_lengths, bag_of(again, ids, n))
         kept = 1 - F.cosine_similarity(query, query_back, dim=1)
-        count, many = self._n_words(whole), len(whole)
+        count, many = self._n_words(batch), len(batch)
         return {
             "self": summed_word_loss(repeated, words) / count,
             "cycle": summed_word_loss(back, words) / count,
@@ -168,11 +168,11 @@ class TsstLearner(Learner):
             "words": self._config.words_weight * (there + return_).sum() / 2 / many,
         }
 
-    def _discriminator_loss(self, part: np.ndarray, whole: np.ndarray) -> Terms:
+    def _discriminator_loss(self, batch: np.ndarray) -> Terms:
         """Real, repeated and retrieved sentences are of their style, a rewrite is a rewrite."""
         generator, reader = self._generator, self._generator.reader
         teacher = self._config.teacher_forcing
-        words, side = self._batch(part)
+        words, side = self._batch(batch)
         rows = ids_of(words)
         with torch.no_grad():  # the generator does not learn here
             reading = reader(words)
@@ -193,7 +193,7 @@ class TsstLearner(Learner):
         for name, (vectors, text, label) in cases.items():
             verdict = self.discriminator(vectors, lengths_of(text))
             labels = torch.full((len(text),), label, device=text.device)
-            many = len(whole) * len(text) // len(words)  # K retrieved sentences for each
+            many = len(batch) * len(text) // len(words)  # K retrieved sentences for each
             terms[name] = F.cross_entropy(verdict, labels, reduction="sum") / many
         return terms
 
@@ -201,12 +201,12 @@ class TsstLearner(Learner):
     def _longest(self) -> int:
         return self._config.longest_row
 
-    def _batch(self, part: np.ndarray) -> tuple[Tensor, int]:
-        words, styles = self._corpus.batch(part, self._system.device)
+    def _batch(self, rows: np.ndarray) -> tuple[Tensor, int]:
+        words, styles = self._corpus.batch(rows, self._system.device)
         return words, int(styles[0])
 
-    def _n_words(self, whole: np.ndarray) -> int:
-        return sum(len(self._corpus.rows[i]) for i in whole)
+    def _n_words(self, batch: np.ndarray) -> int:
+        return sum(len(self._corpus.rows[i]) for i in batch)
 
     def _retrieved(
         self, side: int, rows: list[Row], queries: Tensor, hidden: list[Row] | None = None

@@ -165,7 +165,7 @@ def test_reconstruction_falls_and_is_a_mean_over_words(data):
             log_p = autoencoder.teach(0, code, words)[0].log_softmax(dim=-1)
             total -= sum(log_p[place, word].item() for place, word in enumerate(words[0]))
             n_words += words.shape[1]
-        found = learner._rebuilt(0, 0.0, part, part)["style_0"].item()
+        found = learner._rebuilt(0, 0.0, part)["style_0"].item()
     assert found == pytest.approx(total / n_words, rel=1e-4)
     for _ in range(60):
         last = _step(learner, 0)["autoencoder/style_0"]
@@ -177,7 +177,7 @@ def test_the_classifier_learns_and_the_encoder_misleads_it(data):
 
     def error():
         with torch.no_grad():
-            return learner._classified(whole, whole)["style"].item()
+            return learner._classified(whole)["style"].item()
 
     untrained = error()
     for _ in range(60):
@@ -193,7 +193,7 @@ def test_weights_scale_what_reaches_the_encoder(data):
     learners = [made(data), made(data, class_weight=5.0, critic_weight=0.1)]
     whole, slopes = np.arange(16), []
     for learner in learners:
-        for term in (learner._misled(whole, whole), learner._regularised(whole, whole)):
+        for term in (learner._misled(whole), learner._regularised(whole)):
             encoder = learner._system.network.encoder.lstm.weight_hh_l0
             slopes.append(torch.autograd.grad(sum(term.values()), encoder)[0])
     assert slopes[0].abs().sum() > 0
@@ -206,7 +206,7 @@ def test_the_critic_parts_codes_that_generator_and_encoder_bring_together(data):
 
     def distance():
         with torch.no_grad():
-            return learner._criticised(4, whole, whole)["distance"].item()
+            return learner._criticised(4, whole)["distance"].item()
 
     first = distance()
     for _ in range(40):

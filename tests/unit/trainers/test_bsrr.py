@@ -102,7 +102,7 @@ def test_rewards_teach_the_bart_alone(learner):
     learner.network.train()
     torch.manual_seed(0)
     learner._config = replace(learner._config, gated=False, baseline=False)
-    terms = learner._reward_losses(WHOLE, WHOLE)
+    terms = learner._reward_losses(WHOLE)
     assert set(terms) == {"style", "content"}
     assert learner.network.training
     terms["style"].backward()
@@ -193,12 +193,12 @@ def test_words_earn_as_they_are_looked_at(learner):
 @pytest.mark.parametrize("diverse", [False, True])
 @pytest.mark.parametrize("gated", [False, True])
 def test_each_term_of_the_rewarded_loss_from_plain_pieces(gated, diverse):
-    """Word by word, with unequal weights, and a part of a batch that is not the whole."""
+    """Word by word, with unequal weights."""
     weights = {"style_weight": 0.7, "content_weight": 1.9, "supervised_decay": 0.5}
     learner = learner_of(gated=gated, diverse=diverse, baseline=False, **weights)
-    bart, part = learner._bart, np.array([0, 3, 9, 12, 5])
-    rows = [learner._sources[i] for i in part]
-    sides = [int(i >= len(PAIRS)) for i in part]
+    bart, batch = learner._bart, np.array([0, 3, 9, 12, 5])
+    rows = [learner._sources[i] for i in batch]
+    sides = [int(i >= len(PAIRS)) for i in batch]
     begin = [learner._begin[1 - side] for side in sides]
     learner.network.eval()
     how = {"max_length": CONFIG.sample_length, "temperature": CONFIG.temperature, "begin": begin}
@@ -210,7 +210,7 @@ def test_each_term_of_the_rewarded_loss_from_plain_pieces(gated, diverse):
     chances = torch.tensor([0.3, 0.9, 0.0, 0.6, 0.5])
     learner._content_advantage = lambda *_: chances  # each sentence's, unequal
     torch.manual_seed(3)
-    found = learner.update(0).loss(part, WHOLE)
+    found = learner.update(0).loss(batch)
 
     logits = bart.logits(bart.padded(rows), drawn)
     logits = logits / CONFIG.temperature
@@ -231,13 +231,10 @@ def test_each_term_of_the_rewarded_loss_from_plain_pieces(gated, diverse):
                 look = max(0.5 * look, 0.2)
             style -= sure * (chances[b].item() if gated else 1.0) * look * chance
             words += 1
-    share = len(part) / len(WHOLE) / words
-    assert found["style"].item() == pytest.approx(0.7 * share * style, rel=1e-3, abs=1e-6)
-    assert found["content"].item() == pytest.approx(1.9 * share * content, rel=1e-3, abs=1e-6)
+    assert found["style"].item() == pytest.approx(0.7 * style / words, rel=1e-3, abs=1e-6)
+    assert found["content"].item() == pytest.approx(1.9 * content / words, rel=1e-3, abs=1e-6)
     assert style > 0
-    assert found["words"].item() == pytest.approx(
-        0.5 * learner._word_loss(part, WHOLE).item(), rel=1e-4
-    )
+    assert found["words"].item() == pytest.approx(0.5 * learner._word_loss(batch).item(), rel=1e-4)
     counts = learner._memory.drawn
     kept = [i for b, ids in enumerate(drawn.tolist()) for i in ids[len(begin[b]) :]]
     assert int(counts[liked]) == (kept.count(liked) if diverse else 0)
@@ -318,9 +315,9 @@ def test_phases_and_the_fading_of_the_words_loss():
     assert [one.rates["bart"] for one in names] == [3e-3, 3e-3, 1e-4, 1e-4]
     part = np.arange(4)
     learner.network.eval()
-    plain = learner._word_loss(part, part).item()
+    plain = learner._word_loss(part).item()
     for update, fading in ((names[1], 1), (names[2], 0.6**3), (names[3], 0.6**4)):
-        assert update.loss(part, part)["words"].item() == pytest.approx(fading * plain, rel=1e-4)
+        assert update.loss(part)["words"].item() == pytest.approx(fading * plain, rel=1e-4)
 
 
 def test_it_learns_mini_and_its_folder_is_an_ordinary_checkpoint(tmp_path):

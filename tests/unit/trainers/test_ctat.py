@@ -226,12 +226,12 @@ def test_both_losses_fall_on_a_batch_seen_again(learner):
 def test_the_autoencoder_does_not_learn_the_style(learner):
     """The classifier sees a detached vector: its loss reaches the classifier alone."""
     part = np.arange(16)
-    learner._loss(part, part)["classifier"].backward()
+    learner._loss(part)["classifier"].backward()
     editor = learner.network
     assert all(p.grad is None for p in editor.autoencoder.parameters())
     assert all(p.grad.abs().sum() > 0 for p in editor.classifier.parameters())
     learner.network.zero_grad()
-    learner._loss(part, part)["reconstruction"].backward()
+    learner._loss(part)["reconstruction"].backward()
     assert all(p.grad is None for p in editor.classifier.parameters())
     assert editor.autoencoder.encoder.layers[0].own.query.weight.grad.abs().sum() > 0
 

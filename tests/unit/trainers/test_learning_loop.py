@@ -46,10 +46,10 @@ class Two(Learner):
         name = "ab"[step % 2]
         return Update(name, (name,), self.loss, self.order, number=step, clip=1.0)
 
-    def loss(self, part, whole):
-        hidden = self.network["a"](self.x[part])
-        error = (self.network["b"](hidden) - self.y[part]).square().sum()
-        return {"error": error / len(whole)}
+    def loss(self, batch):
+        hidden = self.network["a"](self.x[batch])
+        error = (self.network["b"](hidden) - self.y[batch]).square().sum()
+        return {"error": error / len(batch)}
 
     def validate(self):
         error = (self.network["b"](self.network["a"](self.x)) - self.y).square().mean()

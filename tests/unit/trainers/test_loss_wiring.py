@@ -1,8 +1,8 @@
 """Every term of every phase's loss, from plain pieces: a sentence at a time, without padding.
 
-The learners compute a part of a batch at once; here each sentence goes through the networks alone
-and its losses are summed with the settings' weights, none of which is 1 or another's. Parts are not
-wholes and have unequal numbers of both styles, so that a wrong divisor is seen.
+The learners compute a batch at once; here each sentence goes through the networks alone and its
+losses are summed with the settings' weights, none of which is 1 or another's. A batch has unequal
+numbers of both styles, so that a wrong divisor is seen.
 """
 
 from collections import defaultdict
@@ -14,10 +14,9 @@ import pytest
 import torch
 import torch.nn.functional as F
 from loss_wiring import (
+    BATCH,
     FEW,
-    PART,
     TASK,
-    WHOLE,
     check,
     ended,
     made,
@@ -73,9 +72,9 @@ def test_stytrans(data, mode):
         (18, "discriminator", 0.4, 0.5), (20, "generator", 0.4, 0.5),
     ):  # fmt: skip
         with torch.no_grad():
-            every = [terms(*some, step, soft, drop)[name] for some in sentences(learner, PART)]
+            every = [terms(*some, step, soft, drop)[name] for some in sentences(learner, BATCH)]
         expected = summed(every, scale)
-        assert check(learner, step, PART, WHOLE, lambda e=expected: e) == name
+        assert check(learner, step, BATCH, lambda e=expected: e) == name
     assert len(lengths) > 2
 
 
@@ -106,27 +105,27 @@ def test_tsst(data, side, retriever, sees):
     )
     learner = made(Tsst, data, replace(config, pretrain_epochs=1.0, self_epochs=1.0))
     pieces = Pieces(learner, side)
-    part, whole = (some[(some >= FEW) == side] for some in (PART, WHOLE))
+    own = BATCH[(BATCH >= FEW) == side]
 
-    def expected(terms, some, rows, **scale):
+    def expected(terms, rows, **scale):
         n_words = sum(len(learner._corpus.rows[i]) for i in rows)
         usual = {"self": 1 / n_words, "cycle": 1 / n_words, "words": 0.3 / 2 / len(rows)}
         usual |= {"own": 1 / len(rows) / 2, "other": 1 / len(rows) / 2}  # two are retrieved
         usual |= {"forth": 1 / n_words / 2, "back": 1 / (n_words - len(rows)) / 2}
         scale = defaultdict(lambda: 1 / len(rows), usual)
         with torch.no_grad():
-            return summed((terms(words) for words, *_ in sentences(learner, some)), scale)
+            return summed((terms(words) for words, *_ in sentences(learner, rows)), scale)
 
     first = learner._pretraining
     both = first + learner._repeating
     for step, name, terms, some in (
-        (0, "language_model", pieces.language, (PART, WHOLE)),
-        (first, "generator", pieces.repeating, (part, whole)),
-        (both, "generator", pieces.generator, (part, whole)),
-        (both + 1, "discriminator", pieces.discriminator, (part, whole)),
+        (0, "language_model", pieces.language, BATCH),
+        (first, "generator", pieces.repeating, own),
+        (both, "generator", pieces.generator, own),
+        (both + 1, "discriminator", pieces.discriminator, own),
     ):
-        told_by = partial(expected, terms, *some)
-        assert check(learner, step, *some, told_by) == name
+        told_by = partial(expected, terms, some)
+        assert check(learner, step, some, told_by) == name
 
 
 class Pieces:
@@ -256,7 +255,7 @@ def test_nast(data, mode, alignment, cycle):
     scale = {"self": 0.03, "cycle": 0.07, "self_jumps": 0.13, "cycle_jumps": 0.13}
     for step, name in ((3, "warm_up"), (10, "discriminator"), (12, "generator")):
         with torch.no_grad():
-            every = [terms(*sentence, step)[name] for sentence in sentences(learner, PART)]
+            every = [terms(*sentence, step)[name] for sentence in sentences(learner, BATCH)]
         expected = summed(every, defaultdict(lambda: 0.1, scale))
-        assert check(learner, step, PART, WHOLE, lambda e=expected: e) == name
+        assert check(learner, step, BATCH, lambda e=expected: e) == name
     assert early == ({True, False} if alignment == "simple" else {False})

@@ -9,10 +9,9 @@ import pytest
 import torch
 import torch.nn.functional as F
 from loss_wiring import (
+    BATCH,
     FEW,
-    PART,
     TASK,
-    WHOLE,
     check,
     made,
     sentences,
@@ -22,10 +21,11 @@ from loss_wiring import (
     told,
 )
 
-from tstbench.trainers.arae import Arae, AraeConfig, _seed
+from tstbench.trainers.arae import Arae, AraeConfig
 from tstbench.trainers.caae import Caae, CaaeConfig
 from tstbench.trainers.ctat import Ctat, CtatConfig
 from tstbench.trainers.dar import Dar, DarConfig
+from tstbench.trainers.learning.loop import seed_of
 from tstbench.trainers.learning.marker_noise import EditNoise, SharedWordNoise
 from tstbench.trainers.learning.prefix_learner import PrefixLearner
 from tstbench.trainers.learning.prefix_lm import PrefixLM
@@ -43,7 +43,7 @@ def test_caae(data, objective):
     config = replace(CaaeConfig.tiny(TASK), shuffle=0, rho=0.3, gamma=0.7, gate=0.9)
     learner = made(Caae, data, replace(config, objective=objective), ending=0)
     net, judges = learner.network["autoencoder"], learner.discriminators
-    words, styles = learner._corpus.batch(PART, "cpu")
+    words, styles = learner._corpus.batch(BATCH, "cpu")
 
     def content(text, style):
         read = text[:, :-1].flip(1)
@@ -55,7 +55,7 @@ def test_caae(data, objective):
 
     def expected(step, opened):
         torch.manual_seed(7)  # one draw for all: the soft words are samples
-        alone = list(sentences(learner, PART))
+        alone = list(sentences(learner, BATCH))
         z = torch.cat([content(text, own) for text, own, *_ in alone])
         free = net.unroll(net.begin(z, 1 - styles), words.shape[1], 0.7)
         found = defaultdict(float)
@@ -64,7 +64,7 @@ def test_caae(data, objective):
             mine, its = int(own), 1 - int(own)
             fake = free[row : row + 1, : text.shape[1] + 1]
             real, lie = verdict(mine, taught, 1), verdict(its, fake, 0)
-            count = (4, 6)[mine]  # in the whole batch
+            count = (4, 6)[mine]
             if step == "discriminators":
                 found[f"style_{mine}"] += real / count
                 found[f"style_{its}"] += lie / count
@@ -82,7 +82,7 @@ def test_caae(data, objective):
         for step, name in ((-1, "autoencoder"), (0, "discriminators"), (1, "autoencoder")):
             told_by = partial(expected, name, losses == (0.8, 0.8))
             with torch.no_grad():
-                assert check(learner, learner._warm_up + step, PART, WHOLE, told_by) == name
+                assert check(learner, learner._warm_up + step, BATCH, told_by) == name
 
 
 def test_arae(data):
@@ -97,55 +97,55 @@ def test_arae(data):
         found = (net.encode(words, size(words)) for words, *_ in sentences(learner, some))
         return torch.cat(list(found))
 
-    def rebuilt(style, deviation, part, whole):
+    def rebuilt(style, deviation, batch):
         torch.manual_seed(7)
-        codes = code(part)
+        codes = code(batch)
         codes += deviation * torch.randn_like(codes)
-        n_words = sum(len(rows[i]) for i in whole)
-        each = zip(codes, sentences(learner, part), strict=True)
+        n_words = sum(len(rows[i]) for i in batch)
+        each = zip(codes, sentences(learner, batch), strict=True)
         lost = sum(told(net.teach(style, z[None], words), words) for z, (words, *_) in each)
         return {f"style_{style}": lost / n_words}
 
-    def misled(flip, weight, part, whole):
-        p = tell(code(whole))[:, 0].sigmoid()
-        right = torch.tensor([(i >= FEW) != flip for i in whole])
+    def misled(flip, weight, batch):
+        p = tell(code(batch))[:, 0].sigmoid()
+        right = torch.tensor([(i >= FEW) != flip for i in batch])
         lost = -torch.where(right, p, 1 - p).log().mean()
-        return {"style": weight * lost * len(part) / len(whole)}
+        return {"style": weight * lost}
 
-    def critical(name, step, part, whole):
-        drawn = torch.Generator().manual_seed(_seed(5, step))
-        fake = generator(torch.randn(len(whole), config.noise_size, generator=drawn))
-        share, real = len(part) / len(whole), code(whole)
+    def critical(name, step, batch):
+        drawn = torch.Generator().manual_seed(seed_of(5, step))
+        fake = generator(torch.randn(len(batch), config.noise_size, generator=drawn))
+        real = code(batch)
         if name != "critic":
             score = critic(fake).mean() if name == "generator" else -0.4 * critic(real).mean()
-            return {"fake" if name == "generator" else "real": share * score}
-        mix = torch.rand(len(whole), 1, generator=drawn)
+            return {"fake" if name == "generator" else "real": score}
+        mix = torch.rand(len(batch), 1, generator=drawn)
         between = (mix * real + (1 - mix) * fake).detach().requires_grad_()
         (slopes,) = torch.autograd.grad(critic(between).sum(), between)
         steep = ((slopes.square().sum(dim=1).sqrt() - 1) ** 2).mean()
         distance = critic(real).mean() - critic(fake).mean()
-        return {"distance": share * distance, "penalty": share * 0.3 * steep}
+        return {"distance": distance, "penalty": 0.3 * steep}
 
     for number in (0, 101):
         names = ["autoencoder"] * 2 + ["classifier", "adversary", "critic", "critic"]
         for place, name in enumerate([*names, "generator", "encoder"]):
-            step, part, whole = 8 * number + place, PART, WHOLE
+            step, batch = 8 * number + place, BATCH
             if name == "autoencoder":  # of one style, and its decoder's
-                part, whole = (some[(some >= FEW) == place] for some in (part, whole))
-                expected = partial(rebuilt, place, 0.7 * 0.5 ** (number // 100), part, whole)
+                batch = batch[(batch >= FEW) == place]
+                expected = partial(rebuilt, place, 0.7 * 0.5 ** (number // 100), batch)
             elif name in ("classifier", "adversary"):
                 weight = 1.9 if name == "adversary" else 1.0
-                expected = partial(misled, name == "adversary", weight, part, whole)
+                expected = partial(misled, name == "adversary", weight, batch)
             else:
-                expected = partial(critical, name, step, part, whole)
-            assert check(learner, step, part, whole, expected) == name
+                expected = partial(critical, name, step, batch)
+            assert check(learner, step, batch, expected) == name
 
 
 def test_ctat(data):
     config = replace(CtatConfig.tiny(TASK), smoothing=0.3)
     learner = made(Ctat, data, config, ending=0)
     net, tell = learner.network.autoencoder, learner.network.classifier
-    n_words = sum(len(learner._corpus.rows[i]) for i in WHOLE)
+    n_words = sum(len(learner._corpus.rows[i]) for i in BATCH)
 
     def terms(words, own, *_):
         latent = net.encode(words)
@@ -160,9 +160,9 @@ def test_ctat(data):
         }
 
     with torch.no_grad():
-        every = [terms(*sentence) for sentence in sentences(learner, PART)]
+        every = [terms(*sentence) for sentence in sentences(learner, BATCH)]
     scale = {"reconstruction": 1 / n_words, "classifier": 1 / 10}
-    check(learner, 3, PART, WHOLE, lambda: summed(every, scale))
+    check(learner, 3, BATCH, lambda: summed(every, scale))
 
 
 NOISES = [("edit", True), ("edit", False), ("shared-words", True)]
@@ -191,10 +191,10 @@ def test_dar(data, noise, markers):
 
     changed = set()
     with torch.no_grad():
-        every = [terms(*sentence) for sentence in sentences(learner, PART)]
+        every = [terms(*sentence) for sentence in sentences(learner, BATCH)]
     assert changed == {False, True}
-    scale = {"words": 1 / sum(len(rows[i]) for i in WHOLE)}
-    check(learner, 3, PART, WHOLE, lambda: summed(every, scale))
+    scale = {"words": 1 / sum(len(rows[i]) for i in BATCH)}
+    check(learner, 3, BATCH, lambda: summed(every, scale))
 
 
 def test_strap(data):
@@ -212,16 +212,16 @@ def test_strap(data):
     start, end, first, second = (
         model.tokenizer.convert_tokens_to_ids(t) for t in ("<bos>", "<eos>", "<tokens>", "<verb>")
     )
-    part, whole, total = np.array([0, 3, 5]), np.arange(7), 0.0
+    batch, total = np.array([0, 3, 5]), 0.0
     ids = [
         [model.tokenizer(text, add_special_tokens=False)["input_ids"][:24] for text in pair]
         for pair in pairs
     ]
     with torch.no_grad():
-        for before, after in (ids[i] for i in part):
+        for before, after in (ids[i] for i in batch):
             row = torch.tensor([[*before, start, *after, end]])
             types = torch.tensor([[first] * len(before) + [second] * (len(after) + 2)])
             logits = model.model(input_ids=row, token_type_ids=types).logits[:, len(before) : -1]
             total += told(logits, torch.tensor([[*after, end]]))
-    n_tokens = sum(len(ids[i][1]) + 1 for i in whole)
-    check(learner, 3, part, whole, lambda: {"loss": total / n_tokens})
+    n_tokens = sum(len(ids[i][1]) + 1 for i in batch)
+    check(learner, 3, batch, lambda: {"loss": total / n_tokens})

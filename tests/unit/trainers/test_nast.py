@@ -113,7 +113,7 @@ def test_weights_of_terms_by_hand(data):
     config = replace(SIMPLE, soft_words="softmax", blank=0.0)
     learner, part = learner_of(Nast, data, config), np.arange(16)
     with torch.no_grad():
-        terms = learner.generator_loss(part, part, 15)
+        terms = learner.generator_loss(part, 15)
         doubts, logs = torch.zeros(2), 0.0
         for i in part:
             words, styles = learner.batch(np.array([i]))

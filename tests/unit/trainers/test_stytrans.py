@@ -161,14 +161,14 @@ def test_only_the_network_that_learns_has_dropout(data, kind, config):
     generator, part = learner.network["generator"], np.arange(4)
     for step, learns in ((0, generator), (config.warm_up, learner.discriminator)):
         learner.network.train()
-        learner.update(step).loss(part, part)
+        learner.update(step).loss(part)
         assert learns.training
     assert not generator.training
     words, styles = learner.batch(part)
     torch.manual_seed(1)
     verdict = learner.discriminator.doubt(words, lengths_of(words), styles)
     learner.network.train()
-    learner.update(config.warm_up + config.discriminator_steps).loss(part, part)
+    learner.update(config.warm_up + config.discriminator_steps).loss(part)
     assert generator.training
     still = [learner.discriminator.doubt(words, lengths_of(words), styles) for _ in range(2)]
     assert torch.equal(*still)
@@ -178,7 +178,7 @@ def test_only_the_network_that_learns_has_dropout(data, kind, config):
 def test_a_loss_is_a_sum_over_words_divided_by_the_batch(learner):
     """Not a mean over words: the paper's released code, and the published weights with it."""
     part = np.arange(16)
-    term = learner._self_loss(part, part, 0)["self"].item()
+    term = learner._self_loss(part, 0)["self"].item()
     total = 0.0
     with torch.no_grad():
         for i in part:

@@ -85,7 +85,7 @@ def gradients(learner, name):
     for parameter in learner.network.parameters():
         parameter.requires_grad_(True)
     torch.manual_seed(0)
-    learner._generator_loss(part, part)[name].backward()
+    learner._generator_loss(part)[name].backward()
     return {
         n for n, p in learner._generator.named_parameters() if p.grad is not None and p.grad.any()
     }
@@ -106,7 +106,7 @@ def test_the_bag_of_words_has_its_weight(data):
     for learner in (learner_of(Tsst, data, CONFIG, few=48), learner_of(Tsst, data, config, few=48)):
         learner.network.eval()
         part = learner._batches.at(0)
-        terms.append({n: t.item() for n, t in learner._generator_loss(part, part).items()})
+        terms.append({n: t.item() for n, t in learner._generator_loss(part).items()})
     assert terms[1] == pytest.approx({**terms[0], "words": 0.25 * terms[0]["words"]})
 
 
@@ -137,8 +137,8 @@ def test_who_is_said_to_have_written_what(learner, turn):
             "other": (table(other.flatten(0, 1)), other.flatten(0, 1), 1 - side),
             "rewritten": (rewritten.softmax(dim=-1) @ table.weight, ids, 2),
         }
-        terms = learner._discriminator_loss(part, part)
-        wanted = learner._generator_loss(part, part)["style"].item()
+        terms = learner._discriminator_loss(part)
+        wanted = learner._generator_loss(part)["style"].item()
         for name, (vectors, text, label) in told.items():
             log_p = learner.discriminator(vectors, lengths_of(text)).log_softmax(dim=-1)
             assert terms[name].item() == pytest.approx(-log_p[:, label].mean().item(), rel=1e-4)
@@ -149,7 +149,7 @@ def test_who_is_said_to_have_written_what(learner, turn):
 def test_word_losses_are_means_over_words(learner):
     part = learner._batches.at(0)
     learner.network.eval()
-    terms = learner._generator_loss(part, part)
+    terms = learner._generator_loss(part)
     words, side = learner._batch(part)
     total, count = 0.0, 0
     for row in words:
@@ -169,7 +169,7 @@ def test_the_way_back_predicts_the_word_before(learner, leaky, offset):
     learner._config = replace(learner._config, leaky_language_model=leaky)
     part = learner._mixed.at(0)
     learner.network.eval()
-    found = learner._language_loss(part, part)
+    found = learner._language_loss(part)
     forth, back, count = 0.0, 0.0, 0
     for i in part:
         row = learner._corpus.rows[i]

@@ -69,28 +69,24 @@ def test_words_fall_on_a_batch_seen_again(bart):
     assert last < first / 3
 
 
-def test_the_words_loss_is_a_mean_over_words_and_parts_sum_to_it(bart):
+def test_the_words_loss_is_a_mean_over_words(bart):
     learner = learner_of(bart)
     learner.network.eval()
     whole = np.arange(len(PAIRS))
-    term = learner._supervised_loss(whole, whole)["words"].item()
+    term = learner._supervised_loss(whole)["words"].item()
     total = words = 0
     for source, target in zip(*learner._train, strict=True):
         logits = learner._bart.logits(torch.tensor([source]), torch.tensor([target]))
         total -= log_probabilities(logits, torch.tensor([target])).sum().item()
         words += len(target)
     assert term == pytest.approx(total / words, rel=1e-5)
-    parts = [
-        learner._supervised_loss(part, whole)["words"].item() for part in (whole[:3], whole[3:])
-    ]
-    assert sum(parts) == pytest.approx(term, rel=1e-5)
 
 
 def test_rewards_teach_the_bart_and_not_the_classifier(bart):
     learner = learner_of(bart)
     learner.network.train()
     torch.manual_seed(0)
-    terms = learner._rewarded_loss(np.arange(8), np.arange(8))
+    terms = learner._rewarded_loss(np.arange(8))
     assert set(terms) == {"words", "style", "bleu"}
     for name in ("style", "bleu"):
         learner.network.zero_grad()
@@ -117,29 +113,29 @@ class _Likes(nn.Module):
 
 @pytest.mark.parametrize("places", ["released", "drawn"])
 def test_each_term_of_the_rewarded_loss_from_plain_pieces(bart, places):
-    """Word by word, with unequal weights, and a part of a batch that is not the whole."""
+    """Word by word, with unequal weights."""
     weights = {"word_weight": 1.3, "style_weight": 0.7, "bleu_weight": 1.9}
     learner = learner_of(bart, reward_places=places, **weights)
     released = places == "released"
     learner.network.eval()  # no dropout
-    part, whole = np.array([1, 4, 6, 7, 3]), np.arange(len(PAIRS))
-    logits, targets = learner._predicted(learner._train, part)
+    batch = np.array([1, 4, 6, 7, 3])
+    logits, targets = learner._predicted(learner._train, batch)
     liked = int(targets[0, 2])
     learner._classifier = _Likes(liked)
     learner._bart.model.final_logits_bias[0, sorted(set(targets[:, 1:].flatten().tolist()))] = 6.0
     torch.manual_seed(6)
-    found = learner.update(0).loss(part, whole)
+    found = learner.update(0).loss(batch)
 
-    logits, targets = learner._predicted(learner._train, part)
+    logits, targets = learner._predicted(learner._train, batch)
     torch.manual_seed(6)
     shares = logits[:, 1:].softmax(dim=-1)
-    draws = [torch.multinomial(shares.flatten(0, 1), 1).view(len(part), -1) for _ in range(2)]
+    draws = [torch.multinomial(shares.flatten(0, 1), 1).view(len(batch), -1) for _ in range(2)]
     if not released:
         draws[1] = draws[0]
     log_p = logits.log_softmax(dim=-1)
     words = style = bleu = 0.0
     unended = 0  # sentences with a liked word behind an end before the fifth word
-    for b, i in enumerate(part):
+    for b, i in enumerate(batch):
         right = learner._train[1][i]
         words -= sum(log_p[b, t, right[t]].item() for t in range(len(right)))
         room = len(right) - 1  # without <s>
@@ -158,10 +154,10 @@ def test_each_term_of_the_rewarded_loss_from_plain_pieces(bart, places):
         style -= (1 if liked in judged else -1) * mean(draws[0])
         one, two = (_bleu(said(some[b]), right[1:-1]) for some in (draws[1], shares.argmax(dim=-1)))
         bleu -= (one - two) * mean(draws[1])
-    n_words = sum(len(learner._train[1][i]) for i in whole)
+    n_words = sum(len(learner._train[1][i]) for i in batch)
     assert found["words"].item() == pytest.approx(1.3 * words / n_words, rel=1e-4)
-    assert found["style"].item() == pytest.approx(0.7 * style / len(whole), rel=1e-3)
-    assert found["bleu"].item() == pytest.approx(1.9 * bleu / len(whole), rel=1e-3, abs=1e-6)
+    assert found["style"].item() == pytest.approx(0.7 * style / len(batch), rel=1e-3)
+    assert found["bleu"].item() == pytest.approx(1.9 * bleu / len(batch), rel=1e-3, abs=1e-6)
     assert abs(bleu) > 1e-3
     assert bool(unended) == released
 

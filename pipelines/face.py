@@ -20,16 +20,15 @@ from ..metrics.inputs import check_inputs
 from ..metrics.options import Settings
 from .evaluate import Evaluation
 from .evaluate import evaluate as evaluate_systems
-from .formats.page import fragment
-from .formats.values import HEADER, values
 from .outputs import Outputs, read_outputs, system_of
 from .predictions import made_by
-from .ranked_table import RankedTable, direction_table
+from .ranked_table import HEADER, direction_table, values
 from .ranking import Rank
 from .report import Report, SystemFacts, SystemInfo
 from .results import read_direction
 from .scoring import scoring
 from .standings import Standings, chosen_directions, read_standings
+from .tables import RankedTable, fragment
 from .terminal_table import plain_table, width_here
 from .transfer import baseline_info, predict
 

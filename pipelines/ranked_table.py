@@ -6,8 +6,9 @@ equal signatures), what is bold, how systems are ordered, what is said below.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite
 
 from ..metrics.registry import METRICS, caution, is_neutral
 from ..metrics.statistics import too_few
@@ -16,94 +17,14 @@ from .ranking import Rank
 from .report import Report, Score
 from .seeds import MeanScore
 from .standings import Column, Standings
+from .tables import Cell, RankedTable, Row, csv_text
 
-MEANING = (
-    "best, or not significantly different from the best (paired bootstrap, p >= 0.05), among the "
-    "ranked systems"
-)
-BOUNDS_TITLE = "bounds: not ranked"
 DOUBT = "§"  # behind the name of a system whose outputs look wrong
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One number; all ``None`` where there is none."""
-
-    score: Score | None = None
-    bold: bool = False
-
-    @property
-    def text(self) -> str:
-        """The value, or a dash; behind a mean over seeds their standard deviation."""
-        if self.score is None or self.score.value is None:
-            return DASH
-        shown = number(self.score.value, self.score.unit)
-        if isinstance(self.score, MeanScore) and self.score.spread.deviation is not None:
-            shown += f" ±{number(self.score.spread.deviation, self.score.unit)}"
-        return shown
-
-    @property
-    def interval(self) -> str:
-        """The 95% interval; empty if there is none."""
-        if self.score is None or self.score.interval is None:
-            return ""
-        return between(self.score.interval.low, self.score.interval.high, self.score.unit)
-
-
-@dataclass(frozen=True)
-class Row:
-    """One system; ``rank`` is a range, empty where the table has none; ``mark`` shows a doubt."""
-
-    system: str
-    rank: str
-    cells: tuple[Cell, ...]
-    mark: str = ""
-
-    def beginning(self, *, ranks: bool) -> list[str]:
-        """What stands before the numbers: the rank, in a table that has ranks, and the system."""
-        return [*([self.rank] if ranks else []), self.system + self.mark]
-
-
-@dataclass(frozen=True)
-class RankedTable:
-    """A title, columns of comparable numbers, the ranked systems, and the bounds below them.
-
-    Attributes:
-        name: of the direction or metric that the table is about.
-        title: what a caption says.
-        titles: of the columns, after that of the system; a line break may be in them.
-        rows: the ranked systems, best first.
-        bounds: what is not ranked, see :attr:`.report.SystemInfo.is_bound`.
-        order: how the rows are ordered.
-        notes: further sentences to be said below.
-    """
-
-    name: str
-    title: str
-    titles: tuple[str, ...]
-    rows: tuple[Row, ...]
-    bounds: tuple[Row, ...]
-    order: str
-    notes: tuple[str, ...]
-
-    @property
-    def has_ranks(self) -> bool:
-        """Whether there is a column of ranks."""
-        return any(row.rank for row in self.rows)
-
-    @property
-    def keys(self) -> list[str]:
-        """The titles of the columns before the numbers."""
-        return ["rank", "system"] if self.has_ranks else ["system"]
-
-    def below(self, mark: str, *, intervals: bool = False) -> list[str]:
-        """What is said below the table: its order, what ``mark`` means, and the notes."""
-        said = [self.order] if self.order else []
-        if any(cell.bold for row in self.rows for cell in row.cells):
-            said.append(f"{mark}: {MEANING}.")
-        if intervals and any(c.interval for row in (*self.rows, *self.bounds) for c in row.cells):
-            said.append("The range beside or below a value is its 95% interval.")
-        return [" ".join(said), *self.notes] if said else list(self.notes)
+HEADER = (
+    "direction", "system", "bound", "metric", "value", "low", "high", "unit", "higher_is_better",
+    "rank_low", "rank_high", "p_best", "bold", "profile", "signature", "made_with", "sentences",
+    "data", "outputs_sha256", "seeds", "seed_deviation", "warnings",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -125,7 +46,7 @@ class _Column:
         for report in self.standings.reports:
             if report.system.name == system:
                 best = not is_neutral(self.metric) and _is_bold(system, self.ranks)
-                return Cell(self.of.score_of(report), bold=best)
+                return _cell(self.of.score_of(report), bold=best)
         return Cell()
 
     def titled(self, title: str) -> str:
@@ -318,6 +239,19 @@ def _rows(
     return tuple(rows)
 
 
+def _cell(score: Score | None, *, bold: bool) -> Cell:
+    """The value, or a dash; behind a mean over seeds their standard deviation."""
+    if score is None:
+        return Cell(bold=bold)
+    text, bounds = DASH, score.interval
+    if score.value is not None:
+        text = number(score.value, score.unit)
+        if isinstance(score, MeanScore) and score.spread.deviation is not None:
+            text += f" ±{number(score.spread.deviation, score.unit)}"
+    interval = between(bounds.low, bounds.high, score.unit) if bounds else ""
+    return Cell(text, interval, bold)
+
+
 def _range(low: int, high: int) -> str:
     return str(low) if low == high else f"{low}{DASH}{high}"
 
@@ -390,3 +324,43 @@ def _unread(standings: Iterable[Standings], metric: str | None = None) -> list[s
 
 def _count(n: int, what: str) -> str:
     return f"{n} {what}{'s' * (n != 1)}"
+
+
+def csv_values(standings: Sequence[Standings]) -> str:
+    """One line per direction, system and score; numbers in full, empty where there is none."""
+    return csv_text(HEADER, (row for one in standings for row in values(one)), digits=None)
+
+
+def values(standings: Standings) -> Iterator[tuple[object, ...]]:
+    """One row per number, see :data:`HEADER`."""
+    for report in standings.reports:
+        system, data = report.system, report.data
+        for score in report.scores:
+            ranks = standings.ranks.get(score.signature, ())
+            place = next((rank for rank in ranks if rank.system == system.name), None)
+            bounds = score.interval
+            spread = score.spread if isinstance(score, MeanScore) else None
+            yield (
+                report.direction,
+                system.name,
+                system.is_bound,
+                score.metric,
+                score.value,
+                bounds.low if bounds else None,
+                bounds.high if bounds else None,
+                score.unit,
+                score.higher_is_better,
+                place.low if place else None,
+                place.high if place else None,
+                place.p_best if place and isfinite(place.p_best) else None,
+                bool(place and place.ties_best and len(ranks) > 1),
+                score.profile,
+                score.signature,
+                score.made_with,
+                data.sentences,
+                data.fingerprint,
+                report.outputs_sha256,
+                " ".join(map(str, spread.seeds)) if spread else None,
+                spread.deviation if spread else None,
+                "; ".join(warnings_of(report, standings.reports)) or None,
+            )

@@ -9,12 +9,9 @@ from typing import Literal
 from ..console import show_data
 from ..errors import InputError
 from ..files import write_text
-from .formats.latex import PREAMBLE, latex
-from .formats.markdown import markdown
-from .formats.page import GENERATOR, page
-from .formats.values import HEADER, csv_values
-from .ranked_table import RankedTable, direction_table, metric_tables
+from .ranked_table import HEADER, csv_values, direction_table, metric_tables
 from .standings import Standings
+from .tables import GENERATOR, PREAMBLE, RankedTable, page, to_latex, to_markdown
 from .terminal_table import plain_table, print_ranked
 
 Form = Literal["table", "markdown", "latex", "html", "csv"]
@@ -74,7 +71,7 @@ def standings_text(
         return page(tables, intervals=intervals)
     if form == "table":
         return "\n\n".join(plain_table(table, intervals=intervals) for table in tables) + "\n"
-    write = markdown if form == "markdown" else latex
+    write = to_markdown if form == "markdown" else to_latex
     return "\n".join(write(table, intervals=intervals) for table in tables)
 
 

@@ -13,8 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..console import printable
-from .ranked_table import BOUNDS_TITLE, Cell, RankedTable, Row
-from .tables import foreign
+from .tables import BOUNDS_TITLE, Cell, RankedTable, Row, foreign
 
 NARROWEST = 80
 _NOTE_WIDTH = 100  # of what is said below, where nothing limits the width

@@ -9,8 +9,6 @@ Sources of chrF: Popović (2015, 2017), through sacreBLEU.
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -36,6 +34,7 @@ from ...metrics.statistics import Statistics
 from ..outputs import read_outputs, system_of
 from ..published import published_predictions
 from ..scoring import Scoring
+from ..tables import csv_text, markdown_lines
 from .claims import Claim
 from .protocols import (
     CASES,
@@ -403,45 +402,30 @@ def _number(value: Value) -> str:
 
 def as_markdown(audits: Sequence[Audit]) -> str:
     """One table: a line a claim, with the spread and the first protocols that reproduce it."""
-    lines = [
-        "| system | directions | claim | reproduced by | protocols | nearest | spread |",
-        "| --- | --- | --- | --- | ---: | ---: | ---: |",
-    ]
+    rows = [("system", "directions", "claim", "reproduced by", "protocols", "nearest", "spread")]
     for audit in audits:
         for finding in audit.findings:
             met = finding.reproduced_by
             how = "; ".join(one.known_as or one.protocol for one in met[:2]) if met else "none"
-            cells = (
-                audit.system,
-                ", ".join(audit.directions),
-                str(finding.claim),
-                how,
-                f"{len(met)} of {len(finding.values)}",
-                _number(finding.values[0]),
-                f"{_number(finding.lowest)} to {_number(finding.highest)}",
+            rows.append(
+                (
+                    audit.system,
+                    ", ".join(audit.directions),
+                    str(finding.claim),
+                    how,
+                    f"{len(met)} of {len(finding.values)}",
+                    _number(finding.values[0]),
+                    f"{_number(finding.lowest)} to {_number(finding.highest)}",
+                )
             )
-            lines.append(f"| {' | '.join(cell.replace('|', ', ') for cell in cells)} |")
-    return "\n".join(lines)
+    cells = [[cell.replace("|", ", ") for cell in row] for row in rows]
+    return markdown_lines(cells, [*["---"] * 4, *["---:"] * 3])
 
 
 def as_csv(audits: Sequence[Audit]) -> str:
     """Every protocol of every claim, one line each."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    header = (
-        "system",
-        "directions",
-        "metric",
-        "claim",
-        "value",
-        "reproduces",
-        "protocol",
-        "known_as",
-    )
-    writer.writerow(header)
-    for record in records(audits):
-        writer.writerow([_safe(record[name]) for name in header])
-    return text.getvalue()
+    rows = [{**one, "reproduces": str(one["reproduces"])} for one in records(audits)]
+    return csv_text(rows[0] if rows else (), (one.values() for one in rows), digits=None)
 
 
 def records(audits: Sequence[Audit]) -> Iterator[Mapping[str, Any]]:
@@ -459,8 +443,3 @@ def records(audits: Sequence[Audit]) -> Iterator[Mapping[str, Any]]:
                     "protocol": one.protocol,
                     "known_as": one.known_as,
                 }
-
-
-def _safe(cell: object) -> object:
-    """A text that a spreadsheet would take for a formula has an apostrophe before it."""
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(("=", "+", "-", "@")) else cell

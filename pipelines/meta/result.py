@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Literal, get_args
@@ -17,6 +15,7 @@ from ...files import atomic_folder, write_json, write_text
 from ...metrics.statistics import FEWEST, too_few
 from ...records import Strict
 from ...untrusted import read_json
+from ..tables import csv_text, markdown_lines
 
 # What people were asked, by the aspect that metrics declare.
 NATURAL: Mapping[str, str] = {
@@ -257,12 +256,7 @@ def write_folder(folder: Path, report: MetaReport) -> None:
 def _csv(
     kind: type[MetaScore] | type[MetaDifference], rows: Iterable[MetaScore | MetaDifference]
 ) -> str:
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(kind.model_fields)
-    for row in rows:
-        writer.writerow(["" if cell is None else cell for cell in row.model_dump().values()])
-    return stream.getvalue()
+    return csv_text(kind.model_fields, (row.model_dump().values() for row in rows), digits=None)
 
 
 def tables(report: MetaReport) -> Iterator[tuple[str, list[tuple[str, ...]]]]:
@@ -345,27 +339,24 @@ def markdown(report: MetaReport) -> str:
         "(sentence level). Every metric is turned so that a positive number is agreement. "
         "Intervals are 95% percentile bootstraps over source sentences; at system level also over "
         "systems: quote these of systems that were not rated.\n",
-        *_section("## Agreement", _markdown_tables(report)),
+        "## Agreement\n",
+        *_markdown_tables(report),
     ]
     if report.differences:
-        parts += _section("## Differences between metrics", _difference_table(report.differences))
+        parts += ["## Differences between metrics\n", *_difference_table(report.differences)]
     if report.left_out:
         rows = [
             f"- {one.metric} on {one.direction or one.study}: {one.why}" for one in report.left_out
         ]
-        parts += _section("## Left out", ["\n".join(rows) + "\n"])
+        parts += ["## Left out\n", "\n".join(rows) + "\n"]
     if report.terms:
-        parts += _section("## The studies", [f"- {text}\n" for text in report.terms.values()])
+        parts += ["## The studies\n", *(f"- {text}\n" for text in report.terms.values())]
     if report.signatures:
         lines = [
             f"- `{signature}`" for of in report.signatures.values() for signature in of.values()
         ]
-        parts += _section("## Signatures", ["\n".join(lines) + "\n"])
+        parts += ["## Signatures\n", "\n".join(lines) + "\n"]
     return "\n".join(parts)
-
-
-def _section(title: str, parts: Iterable[str]) -> list[str]:
-    return [f"{title}\n", *parts]
 
 
 def _markdown_tables(report: MetaReport) -> Iterator[str]:
@@ -374,15 +365,10 @@ def _markdown_tables(report: MetaReport) -> Iterator[str]:
         yield table(rows)
 
 
-def table(rows: Sequence[Sequence[str]]) -> str:
+def table(rows: Iterable[Iterable[str]]) -> str:
     """A Markdown table; the first row is the header, numbers are right-aligned."""
-    header, *body = rows
-    rule = ["---", *("---:" for _ in header[1:])]
-    escape: Callable[[str], str] = lambda cell: cell.replace("|", "\\|").replace("\n", " ")  # noqa: E731
-    return (
-        "\n".join("| " + " | ".join(map(escape, row)) + " |" for row in (header, rule, *body))
-        + "\n"
-    )
+    cells = [[cell.replace("|", "\\|").replace("\n", " ") for cell in row] for row in rows]
+    return markdown_lines(cells) + "\n"
 
 
 def _difference_table(differences: Sequence[MetaDifference]) -> Iterator[str]:

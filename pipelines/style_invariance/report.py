@@ -10,8 +10,7 @@ from textwrap import fill
 from pydantic import JsonValue
 
 from ...metrics.functional.style_invariance import StyleInvariance
-from ..analysis.data_table import DataTable, csv_text, markdown_text
-from ..formats.markdown import escaped
+from ..tables import DataTable, csv_text, escaped, to_markdown
 from .measure import FORMS, EmbeddingInvariance, InvarianceOptions, StyleSample
 
 WIDTH = 80
@@ -160,7 +159,7 @@ def markdown(
     """Everything, with the pictures that lie beside it."""
     parts = [
         f"# Style invariance on {escaped(sample.data.dataset)}\n",
-        markdown_text(comparison(sample, options, measured)),
+        to_markdown(comparison(sample, options, measured)),
     ]
     for one, name in zip(measured, file_names(measured), strict=True):
         parts += [f"## {escaped(one.embedding.name)}\n", f"`{one.signature}`\n"]
@@ -169,7 +168,7 @@ def markdown(
             parts.append(f"Sentences without a known word are left out: {counts}.\n")
         for form in FORMS:
             parts += [
-                markdown_text(matrix_table(sample, one, form)),
+                to_markdown(matrix_table(sample, one, form)),
                 f"![Heat map of the similarities, {form}]({name}-{form}.svg)\n",
             ]
         if one.map is not None:

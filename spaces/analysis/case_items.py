@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from ...pipelines.analysis.data_table import DataTable, csv_text
 from ...pipelines.analysis.disagreement import (
     MetricCase,
     SystemCase,
@@ -16,6 +15,7 @@ from ...pipelines.analysis.disagreement import (
 )
 from ...pipelines.analysis.human import HumanAspect
 from ...pipelines.analysis.results import DirectionResults
+from ...pipelines.tables import DataTable, csv_text
 from ..leaderboard.markup import el, join
 from .draw_texts import draw_metric_cases, draw_system_cases
 from .items import Item, of_table

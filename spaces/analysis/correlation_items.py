@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...pipelines.analysis.correlation import Correlation, CorrelationMatrix
-from ...pipelines.analysis.data_table import DataTable, csv_text
+from ...pipelines.tables import DataTable, csv_text
 from .canvas import new_figure
 from .items import Item, of_table
 from .palette import colour, heat, on_heat

@@ -11,18 +11,17 @@ from ...console import say
 from ...errors import TSTBenchError, UnknownNameError
 from ...metrics.units import between, number
 from ...pipelines.analysis.correlation import over_sentences, over_systems
-from ...pipelines.analysis.data_table import DataTable, csv_text
 from ...pipelines.analysis.distributions import DistributionPanel, by_setting, by_system
 from ...pipelines.analysis.human import HumanAspect
 from ...pipelines.analysis.lengths import text_statistics
 from ...pipelines.analysis.results import DirectionResults, score_of
 from ...pipelines.analysis.style_space import style_space
 from ...pipelines.analysis.trade_off import Axis, axis_named, axis_of, named_axes, trade_off
-from ...pipelines.formats.page import fragment
 from ...pipelines.meta.known import in_full
 from ...pipelines.ranked_table import direction_table
 from ...pipelines.rankings import standings_text
 from ...pipelines.standings import Column
+from ...pipelines.tables import DataTable, csv_text, fragment
 from .case_items import metric_case_item, reference_case_item, system_case_item
 from .correlation_items import correlation_item
 from .draw_distributions import draw_distributions

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from ...pipelines.analysis.data_table import DataTable, latex_text, markdown_text
+from ...pipelines.tables import DataTable, to_latex, to_markdown
 from ..leaderboard.markup import el
 
 if TYPE_CHECKING:
@@ -61,8 +61,8 @@ def of_table(
         says=says,
         alt=alt,
         csv=csv,
-        markdown=markdown_text(table),
-        latex=latex_text(table, f"{name}.png" if draw else None),
+        markdown=to_markdown(table),
+        latex=to_latex(table, picture=f"{name}.png" if draw else None),
         table=html_table(table),
         draw=draw,
         below=below,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ...pipelines.analysis.data_table import DataTable, csv_text
 from ...pipelines.analysis.style_space import StyleSpace
+from ...pipelines.tables import DataTable, csv_text
 from .draw_texts import draw_style_space
 from .items import Item, of_table
 

@@ -12,8 +12,7 @@ from rich.table import Table
 from tstbench.commands.cli import main
 from tstbench.console import printable, say, show_data
 from tstbench.datasets_scripts.load import load_test_set
-from tstbench.pipelines.ranked_table import Cell, RankedTable, Row
-from tstbench.pipelines.tables import foreign, print_rows
+from tstbench.pipelines.tables import Cell, RankedTable, Row, foreign, print_rows
 from tstbench.pipelines.terminal_table import plain_table
 
 HOSTILE = "\x1b]0;owned\x07\x1b[2J\u202egnp.exe\u2066\x9b31m\r\ud800"

@@ -189,17 +189,15 @@ ADDED = {
 READ_ELSEWHERE = {
     "cli": {"data"},  # for the help: _take_data reads it, wherever it stands
     "data": {"action"},  # it has one only
-    "parser": {"host", "port", "allow_host"},  # by the commands that serve
-    "flags": {"resume", "yes"},  # by those that train
-    "without": {"split"},  # by those that train scorers and systems
+    "arguments": {"host", "port", "allow_host", "resume", "yes", "split"},  # by those that add them
     "transfer": {"given"},  # by its own _flags: which exist depends on the system
-    "train_scorer": {"kind"},  # by _kind, before the other options exist
 }
 
 
 def is_adding(call: ast.Call) -> bool:
     """Whether a call adds an option that is known before it runs."""
-    is_named = isinstance(call.func, ast.Attribute) and call.func.attr == "add_argument"
+    adding = ("add_argument", "switch", "several", "repeatable")
+    is_named = isinstance(call.func, ast.Attribute) and call.func.attr in adding
     return is_named and isinstance(call.args[0], ast.Constant)
 
 

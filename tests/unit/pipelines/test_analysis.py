@@ -25,7 +25,6 @@ from tstbench.metrics.scorers.linear import LinearModel
 from tstbench.metrics.scorers.profile import PROFILES
 from tstbench.metrics.statistics import resample
 from tstbench.pipelines.analysis import correlation
-from tstbench.pipelines.analysis.data_table import DataTable, csv_text, latex_text, markdown_text
 from tstbench.pipelines.analysis.disagreement import (
     metric_cases,
     places_of,
@@ -54,6 +53,7 @@ from tstbench.pipelines.analysis.trade_off import (
 from tstbench.pipelines.prepare import prepare
 from tstbench.pipelines.ranked_table import direction_table
 from tstbench.pipelines.standings import Column
+from tstbench.pipelines.tables import DataTable, csv_text, to_latex, to_markdown
 
 YELP = ("negative-to-positive", "positive-to-negative")
 
@@ -733,12 +733,12 @@ def test_tables_escape_what_a_format_would_obey():
         rows=(("=1+1", "<b>$\\input{x}"),),
         texts=frozenset({1}),
     )
-    latex = latex_text(table, "x.png")
+    latex = to_latex(table, picture="x.png")
     assert r"50\% \& more." in latex
     assert r"\textless{}b\textgreater{}\$\textbackslash{}input\{x\}" in latex
     assert r"\includegraphics[width=\linewidth]{x.png}" in latex
     assert r"\label{tab:a-b}" in latex
-    assert "\\<b>\\$\\\\input{x}" in markdown_text(table)
+    assert "\\<b>\\$\\\\input{x}" in to_markdown(table)
     assert csv_text(("a",), [("=1+1",), (0.1 + 0.2,), (None,), (True,)]) == (
         'a\n\'=1+1\n0.3\n""\nyes\n'
     )

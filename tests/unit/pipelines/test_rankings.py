@@ -12,8 +12,7 @@ import pytest
 from pydantic import ValidationError
 
 from tstbench.errors import InputError
-from tstbench.pipelines.formats.values import HEADER
-from tstbench.pipelines.ranked_table import direction_table, metric_tables
+from tstbench.pipelines.ranked_table import HEADER, direction_table, metric_tables
 from tstbench.pipelines.ranking import Rank
 from tstbench.pipelines.rankings import (
     FORMS,

@@ -224,14 +224,14 @@ def read_scoring(arguments: argparse.Namespace) -> Scoring:
     )
 
 
-def add_without(parser: Parser, *, named: bool = True) -> None:
-    """Add the option; ``named`` says whether the scorer then needs a name of its own."""
+def add_without(parser: Parser) -> None:
+    """Add the option; the scorer then needs a name of its own."""
     parser.repeatable(
         "--without",
         "STUDY",
         "learn from no source sentence of a study of human judgments: li2018, mir2019, "
         "pauli2025, 'studies' for all at hand, your own (CSV or JSON Lines), or a text file, one "
-        f"sentence a line; repeatable{'; with --name' if named else ''}",
+        "sentence a line; repeatable; with --name",
     )
 
 

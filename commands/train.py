@@ -6,9 +6,7 @@ Examples:
   tstbench train delete-retrieve --direction mini/negative-to-positive --out dr
   tstbench train delete-retrieve --dataset yelp --config delete-retrieve.toml
   tstbench train classifier yelp --kind textcnn
-  tstbench train cola
   tstbench train lexicon yelp
-  tstbench train meaning --text my-sentences.txt
   tstbench train backbone --family bart --preset small --out bart
 """
 
@@ -40,11 +38,9 @@ if TYPE_CHECKING:
 
 SCORERS = {
     "classifier": "the style classifier of a dataset",
-    "cola": "the acceptability classifier, on CoLA",
     "lexicon": "the style lexicon of a dataset",
     "word-vectors": "word vectors of a dataset",
     "language-model": "language models of a dataset's styles",
-    "meaning": "the meaning scorer, on made pairs",
 }
 BACKBONE = "backbone"
 _KIND = "linear"  # of a classifier
@@ -81,11 +77,9 @@ def run(arguments: argparse.Namespace) -> None:
         raise unknown_name("system or scorer", name, known)
     others = {
         "classifier": _train_classifier,
-        "cola": _train_cola,
         "lexicon": _train_lexicon,
         "word-vectors": _train_word_vectors,
         "language-model": _train_language_models,
-        "meaning": _train_meaning,
         BACKBONE: _train_backbone,
     }
     if name in others:
@@ -253,16 +247,6 @@ def _print_system(stored: StoredSystem) -> None:
 
 
 # -- scorers ---------------------------------------------------------------------------------------
-
-
-def _train_cola(options: Sequence[str]) -> None:
-    from ..errors import InputError
-    from ..trainers.broken_corpus import train_cola
-
-    if _parser("cola", SCORERS["cola"]).parse_known_args(options)[1]:
-        raise InputError("'tstbench train cola' takes no dataset and no options")
-    artefact = train_cola()
-    _print_artefact(artefact, f"{artefact.card.kind}:{artefact.card.corpus}")
 
 
 def _train_classifier(options: Sequence[str]) -> None:
@@ -464,33 +448,6 @@ def _train_language_models(options: Sequence[str]) -> None:
             data, style, arguments.role, arguments.kind, config=config, name=arguments.name
         )
         _print_artefact(made, f"{made.card.name}:{made.card.corpus}", digits=2)
-
-
-def _train_meaning(options: Sequence[str]) -> None:
-    """Train the meaning scorer from what is at hand and print how it does on held-out pairs."""
-    from ..datasets_scripts.judgments.studies import sentences_left_out
-    from ..settings import read_settings
-    from ..trainers.meaning.material import material
-    from ..trainers.meaning.train import MeaningConfig, train_meaning
-
-    what = "Train a meaning scorer on pairs made from sentences. Use it with "
-    parser = _parser("meaning", f"{what}--scorer meaning=FOLDER.")
-    parser.add_argument(
-        "--text", type=Path, action="append", default=[], help="one sentence a line; repeatable"
-    )
-    parser.switch("--only-text", "learn from --text alone, not from the datasets")
-    add_without(parser, named=False)
-    parser.add_argument("--pairs", type=int, help="pairs that are made (default: 28000)")
-    parser.add_argument("--epochs", type=int, help="how often they are seen (default: 1)")
-    parser.add_argument("--seed", type=int, help="of pairs and training (default: 0)")
-    arguments = parser.parse_args(options)
-    values = {name: getattr(arguments, name) for name in ("pairs", "epochs", "seed")}
-    chosen = {name: value for name, value in values.items() if value is not None}
-    config = read_settings(MeaningConfig, chosen, "meaning")
-    without = sentences_left_out(arguments.without)
-    corpora = material(arguments.text, datasets=not arguments.only_text, without=without)
-    artefact = train_meaning(corpora, config)
-    _print_artefact(artefact, f"{artefact.card.kind}:{artefact.card.name}")
 
 
 # -- backbones -------------------------------------------------------------------------------------

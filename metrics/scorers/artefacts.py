@@ -209,7 +209,7 @@ def _command(key: Key) -> str:
         return f"tstbench train language-model {dataset} --kind {name.split('-')[0]}"
     if role == "classifier" and (name in _BY_NAME or split):
         return f"tstbench train classifier {dataset} --kind {name}"
-    return "tstbench train cola" if role == "acceptability" else f"tstbench prepare {dataset}"
+    return f"tstbench prepare {dataset}"
 
 
 def _describe(scorer: Artefact) -> dict[str, str]:

@@ -119,7 +119,7 @@ def acceptability(spec: str, _direction: Direction | None, placement: Placement)
     elif is_kind(spec):
         raise MissingScorerError(
             f"the acceptability classifier {spec!r} is neither {SHIPPED_ACCEPTABILITY} nor a folder "
-            "or Hub id: train one with 'tstbench train cola', which prints its folder"
+            "or Hub id"
         )
     return _own_classifier(spec, ACCEPTABILITY_STYLES, placement)
 

@@ -2,7 +2,7 @@
 
 An encoder that reads both sentences together (:mod:`.meaning_network`), fine-tuned on made pairs:
 rewrites of another style in which one content word or phrase was changed, left out or added, or
-nothing was (:mod:`tstbench.trainers.meaning`). No human score was used to train it.
+nothing was (``examples/meaning``). No human score was used to train it.
 """
 
 from __future__ import annotations

@@ -27,8 +27,7 @@ def meaning(spec: str, _direction: Direction | None, placement: Placement) -> Fo
     folder = _SHIPPED_FOLDER if spec == SHIPPED else Path(spec).expanduser()
     if not (folder / CARD_FILE).is_file():
         raise MissingScorerError(
-            f"the meaning scorer {spec!r} is neither {SHIPPED} nor the folder of one: train one "
-            "with 'tstbench train meaning'"
+            f"the meaning scorer {spec!r} is neither {SHIPPED} nor the folder of one"
         )
     artefact = open_artefact(folder)
     if artefact.card.role != "meaning":

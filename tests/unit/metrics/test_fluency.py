@@ -1,19 +1,16 @@
-"""Fluency: broken sentences that are broken as named, graded scores, the corpus and its scorer."""
+"""Fluency: graded scores, and the scorer that comes with the package."""
 
-import random
 import re
 import shutil
-from collections import Counter
 from pathlib import Path
 
 import pytest
+from acceptability.cola import cola_corpus, mcc
 from safetensors.numpy import load_file, save_file
 
-from tstbench.datasets_scripts.catalog import dataset_facts, parse_direction
-from tstbench.datasets_scripts.cleaning import match_key
+from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.load import load_test_set
-from tstbench.datasets_scripts.sources import MIR_2019, upstream_file
-from tstbench.errors import InputError, IntegrityError, MissingScorerError
+from tstbench.errors import IntegrityError, MissingScorerError
 from tstbench.metrics.inputs import check_inputs
 from tstbench.metrics.measure import measure
 from tstbench.metrics.registry import caution
@@ -25,121 +22,6 @@ from tstbench.metrics.scorers.find import acceptability
 from tstbench.metrics.scorers.profile import PROFILES, Scorers
 from tstbench.metrics.signature import Signature
 from tstbench.pipelines.prepare import prepare
-from tstbench.trainers.acceptability import cola_corpus, mcc
-from tstbench.trainers.broken_corpus import (
-    FUNCTION_WORDS,
-    STUDY_INPUTS,
-    break_sentence,
-    broken_corpus,
-    draw,
-    errors,
-    with_broken,
-    words_of,
-)
-
-WORDS = "the cook said that we loved the walk because she is from the south".split()
-OTHERS = ["my tea tasted like rainwater yesterday".split()]
-KNOWN = errors(OTHERS)
-NEW = ("repeat_phrase", "stop_early", "continue_differently", "replace_phrase", "drop_words")
-
-
-def made(name, words=WORDS, seeds=60):
-    found = [KNOWN[name](list(words), random.Random(seed)) for seed in range(seeds)]
-    results = [words for words in found if words is not None]
-    assert results, "a loop over nothing would check nothing"
-    return results
-
-
-@pytest.mark.parametrize("name", KNOWN)
-def test_no_error_changes_its_input_or_leaves_it_as_it_was(name):
-    before = list(WORDS)
-    results = made(name)
-    assert len({tuple(words) for words in results}) >= 3
-    assert before == WORDS
-    assert all(words != WORDS and all(words) for words in results)
-
-
-def test_phrases_are_said_twice():
-    for words in made("repeat_phrase"):
-        extra = Counter(words) - Counter(WORDS)
-        assert 1 <= extra.total() == len(words) - len(WORDS) <= 4
-        assert any(
-            words[i : i + n] == words[i + n : i + 2 * n]
-            for n in range(1, 5)
-            for i in range(len(words) - n)
-        )
-
-
-def test_a_sentence_stops_after_a_function_word():
-    for words in made("stop_early"):
-        assert words == WORDS[: len(words)]
-        assert words[-1] in {"we", "the", "she", "is", "from"}
-
-
-def test_words_of_other_sentences_come_in():
-    for words in made("continue_differently"):
-        start = next(i for i in range(len(words)) if words[i] in OTHERS[0])
-        assert words[:start] == WORDS[:start]
-        assert start
-        assert words[start:] == OTHERS[0][-len(words[start:]) :]
-    for words in made("replace_phrase"):
-        foreign = [word for word in words if word in OTHERS[0]]
-        assert 1 <= len(foreign) <= 3
-
-
-def test_words_are_lost_replaced_and_inflected():
-    for words in made("drop_words"):
-        assert (Counter(words) - Counter(WORDS)).total() == 0
-        assert 1 <= len(WORDS) - len(words) <= 2
-        assert (words[0], words[-1]) == (WORDS[0], WORDS[-1])
-    for name in ("swap_function_word", "wrong_ending"):
-        for words in made(name):
-            (change,) = [(a, b) for a, b in zip(WORDS, words, strict=True) if a != b]
-            if name == "wrong_ending":
-                assert change[0][:3] == change[1][:3]
-            else:
-                assert set(change) <= FUNCTION_WORDS
-
-
-@pytest.mark.parametrize("name", NEW)
-@pytest.mark.parametrize("words", [[], ["great"]])
-def test_what_is_too_short_is_left(name, words):
-    assert KNOWN[name](list(words), random.Random(0)) is None
-
-
-def test_a_broken_sentence_keeps_its_end_and_follows_from_the_seed():
-    sentences = [f"the {word} was really kind to us !" for word in ("cook", "guide", "vet")]
-    once = [break_sentence(s, KNOWN) for s in sentences]
-    assert once == [break_sentence(s, KNOWN) for s in sentences]
-    assert all(text.endswith(" !") and text not in sentences for text, *_ in once)
-    numbers = Counter(len(break_sentence(sentences[0], KNOWN, seed)) - 1 for seed in range(400))
-    assert numbers.keys() == {1, 2, 3}
-    assert 160 < numbers[1] < 240
-    assert break_sentence("!", KNOWN) is None
-    assert words_of("so good . ") == ["so", "good"]
-
-
-def test_pairs_of_whole_and_broken():
-    sentences = [f"the {a} was {b} to us." for a in "abcdefgh" for b in ("kind", "cold", "new")]
-    data = with_broken(sentences, exclude=["The a was  kind to us ."])
-    assert data.labels == (1, 0) * 23
-    assert set(data.sentences[::2]) == set(sentences[1:])
-    assert all(a != b for a, b in zip(data.sentences[::2], data.sentences[1::2], strict=True))
-    with pytest.raises(InputError, match="broken: no sentence"):
-        with_broken(["!", "..."])
-
-
-def test_drawing_is_seeded_and_takes_whole_sentences():
-    pool = [f"this is sentence number {i}" for i in range(50)]
-    bad = ["too short", "an unk word is here", "it cost _num_ dollars today", "long " * 29]
-    one = draw([*pool, *bad, *pool], 20, random.Random(0))
-    assert one == draw([*bad, *reversed(pool)], 20, random.Random(0))
-    assert len(set(one)) == 20
-    assert not set(one) & set(bad)
-    assert len(draw(pool, 99, random.Random(0))) == 50
-
-
-# -- the metric --------------------------------------------------------------------------------
 
 
 def test_the_shipped_classifier_is_small_and_damage_is_found(tmp_path):
@@ -156,7 +38,7 @@ def test_the_shipped_classifier_is_small_and_damage_is_found(tmp_path):
     save_file(weights, copy / "weights.safetensors")
     with pytest.raises(IntegrityError):
         acceptability(str(copy), None, HERE)
-    with pytest.raises(MissingScorerError, match="tstbench train cola"):
+    with pytest.raises(MissingScorerError, match="neither v1 nor a folder"):
         acceptability("finetuned", None, HERE)
 
 
@@ -199,22 +81,3 @@ def test_the_shipped_classifier_grades_without_training():
 def test_a_weak_classifier_is_said_beside_its_number(metric, classifier, said):
     found = caution(metric, str(Signature.of(metric, {}, v=1, classifier=classifier)))
     assert (found is None) if said is None else re.search(said, found)
-
-
-@pytest.mark.realdata
-def test_nothing_that_is_tested_or_judged_is_learned(sources):
-    corpus = broken_corpus()
-    assert len(corpus.train) == 34_000
-    assert len(corpus.dev["broken"]) == 1_700
-    learned = set(map(match_key, corpus.train.sentences[::2] + corpus.dev["broken"].sentences[::2]))
-    assert len(learned) > 17_000
-    forbidden: list[str] = []
-    for name in ("yelp", "shakespeare", "amazon"):
-        for direction in dataset_facts(name).directions:
-            test_set = load_test_set(direction)
-            forbidden += [*test_set.sources, *(r for some in test_set.references for r in some)]
-    for name in STUDY_INPUTS:
-        forbidden += upstream_file(MIR_2019, name).lines()
-    assert len(forbidden) > 4_000
-    assert not learned & set(map(match_key, forbidden))
-    assert corpus.train.labels[:4] == (1, 0, 1, 0)

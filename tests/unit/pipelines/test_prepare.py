@@ -138,7 +138,7 @@ def test_only_what_the_metrics_need_is_made_and_said(tstbench_home, capsys):
     ("metrics", "scorers", "said"),
     [
         (("ppl", "acc"), ["classifier=linaer"], "'linaer'"),
-        (("ppl", "cola"), ["acceptability=finetuned"], "tstbench train cola"),
+        (("ppl", "cola"), ["acceptability=finetuned"], "neither v1 nor a folder"),
     ],
 )
 def test_what_cannot_be_made_is_told_before_anything_is_trained(

@@ -12,7 +12,6 @@ from tstbench.errors import InputError
 from tstbench.metrics.scorers.artefacts import find
 from tstbench.pipelines.prepare import train_style_classifier
 from tstbench.pipelines.prepare_words import train_dataset_vectors, train_style_lexicon
-from tstbench.trainers.meaning.material import material
 from tstbench.trainers.word_vectors import WordVectorsConfig
 
 QUICK = WordVectorsConfig(dimensions=4, least_words=1)
@@ -62,15 +61,6 @@ def test_a_scorer_without_them_stands_beside_the_one_that_metrics_use(learned, r
     assert other.card.data_fingerprint != usual.card.data_fingerprint
     assert find(role, "mini", name).hash == usual.hash == train().hash
     assert find(role, "mini", "held").hash == other.hash
-
-
-def test_what_meaning_learns_from(learned, tmp_path):
-    text = tmp_path / "text.txt"
-    text.write_text("\n".join(load_styles("mini").training.texts) + "\n")
-    (whole,) = material([text], datasets=False)
-    (held,) = material([text], datasets=False, without=learned)
-    assert held.removed == whole.removed + len(learned)
-    assert not set(map(match_key, learned)) & set(map(match_key, held.sentences))
 
 
 def test_a_study_of_ones_own_or_a_text_file(study, learned, tmp_path):

@@ -3,6 +3,7 @@
 import json
 import zipfile
 
+from acceptability.cola import COLA_FILES, cola_corpus, read_cola
 from classifier_toys import CARD, LABELS, SENTENCES, STYLES
 from refusals import refused, rows
 
@@ -26,7 +27,6 @@ from tstbench.metrics.scorers.find_words import word_vectors as find_vectors
 from tstbench.metrics.scorers.language_model import NgramLanguageModel
 from tstbench.metrics.scorers.lexicon import read_lexicon
 from tstbench.metrics.scorers.transformer import style_columns
-from tstbench.trainers.acceptability import COLA_FILES, cola_corpus, read_cola
 from tstbench.trainers.classifiers.compare import compare_kinds
 from tstbench.trainers.classifiers.ensemble import EnsembleConfig
 from tstbench.trainers.classifiers.finetuned import FinetunedConfig
@@ -156,7 +156,6 @@ CONFIGS = {"epochs": 0, "batch_size": 0, "learning_rate": -1, "warm_up": 1.0}
         for text in ("", "[]", "{}", '{"hash": NaN}', "not json")
     ),
     (MissingScorerError, "prepare yelp", lambda _: find("language_model", "yelp", "kn5-positive")),
-    (MissingScorerError, "train cola", lambda _: find("acceptability", "cola", "probe")),
     (MissingScorerError, "scorer.json is missing", open_artefact),
     (MissingScorerError, "nobody/no-such-model", lambda _: load_encoder("nobody/no-such-model")),
     # -- language models

@@ -5,6 +5,7 @@ import shutil
 
 import numpy as np
 import pytest
+from acceptability.cola import cola_corpus, mcc
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -15,7 +16,6 @@ from tstbench.errors import InputError, IntegrityError, MissingScorerError
 from tstbench.metrics.functional.bertscore import bertscore
 from tstbench.metrics.scorers.encoder import load_encoder
 from tstbench.metrics.scorers.probe import ProbeModel, probe_features
-from tstbench.trainers.acceptability import cola_corpus, mcc
 from tstbench.trainers.classifiers.data import labelled
 from tstbench.trainers.classifiers.probe import ProbeConfig, fit
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ...files import read_lines
+from tstbench.files import read_lines
 
 
 def _sections() -> dict[str, tuple[str, ...]]:

@@ -7,12 +7,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...console import say
-from ...datasets_scripts.cleaning import match_key, parse_cleaning
-from ...datasets_scripts.training import keys_under_test, load_training
-from ...errors import InputError, MissingFileError, TSTBenchError
-from ...files import read_lines
-from ..acceptability import cola_corpus
+from acceptability.cola import cola_corpus
+
+from tstbench.console import say
+from tstbench.datasets_scripts.cleaning import match_key, parse_cleaning
+from tstbench.datasets_scripts.training import keys_under_test, load_training
+from tstbench.errors import InputError, MissingFileError, TSTBenchError
+from tstbench.files import read_lines
 
 # Rewrites by people are used as pairs; of the others, the sentences of both styles are used.
 PARALLEL = ("shakespeare/shakespearean-to-modern", "styptb_tfu/present-to-future")

@@ -1,4 +1,4 @@
-"""Acceptability: the CoLA corpus read strictly, corruptions that are errors, classifiers."""
+"""How the acceptability classifier was trained: on CoLA, and on sentences that were broken."""
 
 import random
 import zipfile
@@ -7,18 +7,32 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from sklearn.metrics import confusion_matrix
-
-from tstbench.errors import IntegrityError
-from tstbench.metrics.scorers.classifiers import find_classifier
-from tstbench.trainers.acceptability import (
+from acceptability.broken import (
+    CORRUPTIONS,
+    FUNCTION_WORDS,
+    STUDY_INPUTS,
+    break_sentence,
+    broken_corpus,
+    draw,
+    errors,
+    with_broken,
+    words_of,
+)
+from acceptability.cola import (
     COLA_FILES,
     AcceptabilityCorpus,
     cola_corpus,
     mcc,
     train_acceptability,
 )
-from tstbench.trainers.broken_corpus import CORRUPTIONS
+from sklearn.metrics import confusion_matrix
+
+from tstbench.datasets_scripts.catalog import dataset_facts
+from tstbench.datasets_scripts.cleaning import match_key
+from tstbench.datasets_scripts.load import load_test_set
+from tstbench.datasets_scripts.sources import MIR_2019, upstream_file
+from tstbench.errors import InputError, IntegrityError
+from tstbench.metrics.scorers.classifiers import find_classifier
 from tstbench.trainers.classifiers.data import LabelledSentences
 from tstbench.trainers.classifiers.linear import LinearConfig
 
@@ -178,3 +192,124 @@ def test_the_real_corpus_has_its_published_sizes(sources):
         sum(a != b for a, b in zip(rows(new), rows(old), strict=True)) for new, old in pairs
     ]
     assert corrected == [1, 4, 5]  # counted with diff(1) in the files
+
+
+SENTENCE = "the cook said that we loved the walk because she is from the south".split()
+OTHERS = ["my tea tasted like rainwater yesterday".split()]
+KNOWN = errors(OTHERS)
+NEW = ("repeat_phrase", "stop_early", "continue_differently", "replace_phrase", "drop_words")
+
+
+def made(name, words=SENTENCE, seeds=60):
+    found = [KNOWN[name](list(words), random.Random(seed)) for seed in range(seeds)]
+    results = [words for words in found if words is not None]
+    assert results, "a loop over nothing would check nothing"
+    return results
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_no_error_changes_its_input_or_leaves_it_as_it_was(name):
+    before = list(SENTENCE)
+    results = made(name)
+    assert len({tuple(words) for words in results}) >= 3
+    assert before == SENTENCE
+    assert all(words != SENTENCE and all(words) for words in results)
+
+
+def test_phrases_are_said_twice():
+    for words in made("repeat_phrase"):
+        extra = Counter(words) - Counter(SENTENCE)
+        assert 1 <= extra.total() == len(words) - len(SENTENCE) <= 4
+        assert any(
+            words[i : i + n] == words[i + n : i + 2 * n]
+            for n in range(1, 5)
+            for i in range(len(words) - n)
+        )
+
+
+def test_a_sentence_stops_after_a_function_word():
+    for words in made("stop_early"):
+        assert words == SENTENCE[: len(words)]
+        assert words[-1] in {"we", "the", "she", "is", "from"}
+
+
+def test_words_of_other_sentences_come_in():
+    for words in made("continue_differently"):
+        start = next(i for i in range(len(words)) if words[i] in OTHERS[0])
+        assert words[:start] == SENTENCE[:start]
+        assert start
+        assert words[start:] == OTHERS[0][-len(words[start:]) :]
+    for words in made("replace_phrase"):
+        foreign = [word for word in words if word in OTHERS[0]]
+        assert 1 <= len(foreign) <= 3
+
+
+def test_words_are_lost_replaced_and_inflected():
+    for words in made("drop_words"):
+        assert (Counter(words) - Counter(SENTENCE)).total() == 0
+        assert 1 <= len(SENTENCE) - len(words) <= 2
+        assert (words[0], words[-1]) == (SENTENCE[0], SENTENCE[-1])
+    for name in ("swap_function_word", "wrong_ending"):
+        for words in made(name):
+            (change,) = [(a, b) for a, b in zip(SENTENCE, words, strict=True) if a != b]
+            if name == "wrong_ending":
+                assert change[0][:3] == change[1][:3]
+            else:
+                assert set(change) <= FUNCTION_WORDS
+
+
+@pytest.mark.parametrize("name", NEW)
+@pytest.mark.parametrize("words", [[], ["great"]])
+def test_what_is_too_short_is_left(name, words):
+    assert KNOWN[name](list(words), random.Random(0)) is None
+
+
+def test_a_broken_sentence_keeps_its_end_and_follows_from_the_seed():
+    sentences = [f"the {word} was really kind to us !" for word in ("cook", "guide", "vet")]
+    once = [break_sentence(s, KNOWN) for s in sentences]
+    assert once == [break_sentence(s, KNOWN) for s in sentences]
+    assert all(text.endswith(" !") and text not in sentences for text, *_ in once)
+    numbers = Counter(len(break_sentence(sentences[0], KNOWN, seed)) - 1 for seed in range(400))
+    assert numbers.keys() == {1, 2, 3}
+    assert 160 < numbers[1] < 240
+    assert break_sentence("!", KNOWN) is None
+    assert words_of("so good . ") == ["so", "good"]
+
+
+def test_pairs_of_whole_and_broken():
+    sentences = [f"the {a} was {b} to us." for a in "abcdefgh" for b in ("kind", "cold", "new")]
+    data = with_broken(sentences, exclude=["The a was  kind to us ."])
+    assert data.labels == (1, 0) * 23
+    assert set(data.sentences[::2]) == set(sentences[1:])
+    assert all(a != b for a, b in zip(data.sentences[::2], data.sentences[1::2], strict=True))
+    with pytest.raises(InputError, match="broken: no sentence"):
+        with_broken(["!", "..."])
+
+
+def test_drawing_is_seeded_and_takes_whole_sentences():
+    pool = [f"this is sentence number {i}" for i in range(50)]
+    bad = ["too short", "an unk word is here", "it cost _num_ dollars today", "long " * 29]
+    one = draw([*pool, *bad, *pool], 20, random.Random(0))
+    assert one == draw([*bad, *reversed(pool)], 20, random.Random(0))
+    assert len(set(one)) == 20
+    assert not set(one) & set(bad)
+    assert len(draw(pool, 99, random.Random(0))) == 50
+
+
+@pytest.mark.realdata
+def test_nothing_that_is_tested_or_judged_is_learned(sources):
+    corpus = broken_corpus()
+    assert len(corpus.train) == 34_000
+    assert len(corpus.dev["broken"]) == 1_700
+    learned = set(map(match_key, corpus.train.sentences[::2] + corpus.dev["broken"].sentences[::2]))
+    assert len(learned) > 17_000
+    forbidden: list[str] = []
+    for name in ("yelp", "shakespeare", "amazon"):
+        for direction in dataset_facts(name).directions:
+            test_set = load_test_set(direction)
+            forbidden += [*test_set.sources, *(r for some in test_set.references for r in some)]
+    for name in STUDY_INPUTS:
+        forbidden += upstream_file(MIR_2019, name).lines()
+    assert len(forbidden) > 4_000
+    assert not learned & set(map(match_key, forbidden))
+    assert corpus.train.labels[:4] == (1, 0, 1, 0)

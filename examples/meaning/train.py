@@ -14,23 +14,24 @@ import torch.nn.functional as F
 from pydantic import Field
 from torch import Tensor
 
-from ...console import say
-from ...errors import InputError
-from ...metrics.scorers.artefacts import (
+from tstbench.console import say
+from tstbench.errors import InputError
+from tstbench.metrics.scorers.artefacts import (
     Artefact,
     ScorerCard,
     data_fingerprint,
     find_recipe,
     store,
 )
-from ...metrics.scorers.encoder import TransformerEncoder, load_encoder
-from ...metrics.scorers.encoder_files import EMBEDDED_ENCODER
-from ...metrics.scorers.meaning import MeaningModel, PairReader, fresh_network
-from ...metrics.scorers.meaning_network import MeaningNetwork
-from ...metrics.scorers.portable import portable
-from ...version import __version__
-from ..learning.loop import resumable
-from ..learning.pace import training
+from tstbench.metrics.scorers.encoder import TransformerEncoder, load_encoder
+from tstbench.metrics.scorers.encoder_files import EMBEDDED_ENCODER
+from tstbench.metrics.scorers.meaning import MeaningModel, PairReader, fresh_network
+from tstbench.metrics.scorers.meaning_network import MeaningNetwork
+from tstbench.metrics.scorers.portable import portable
+from tstbench.trainers.learning.loop import resumable
+from tstbench.trainers.learning.pace import training
+from tstbench.version import __version__
+
 from .close import Close
 from .material import Material
 from .pairs import Pair, Recipe, drawn, made_pair, stock_of, template_pair

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...metrics.scorers.encoder import TransformerEncoder
+from tstbench.metrics.scorers.encoder import TransformerEncoder
+
 from .phrases import NUMBERS, STOP
 from .slots import slots
 from .thesaurus import thesaurus

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from ...files import read_lines
+from tstbench.files import read_lines
 
 _FILE = Path(__file__).parent / "slots.txt"
 # Kinds whose words mean other things too often to be looked for in any sentence.

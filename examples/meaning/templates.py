@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from ...files import read_lines
+from tstbench.files import read_lines
+
 from .slots import slots
 from .wording import Word, split_words
 

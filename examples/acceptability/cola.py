@@ -13,14 +13,14 @@ from pathlib import Path
 
 import numpy as np
 
-from ..datasets_scripts.sources import COLA, upstream_file
-from ..errors import InputError
-from ..files import read_lines, temporary_folder
-from ..metrics.scorers.artefacts import Artefact
-from ..metrics.scorers.classifiers import ACCEPTABILITY_STYLES, StyleModel
-from .classifiers.config import ClassifierConfig
-from .classifiers.data import LabelledSentences, labelled
-from .classifiers.train import train_classifier
+from tstbench.datasets_scripts.sources import COLA, upstream_file
+from tstbench.errors import InputError
+from tstbench.files import read_lines, temporary_folder
+from tstbench.metrics.scorers.artefacts import Artefact
+from tstbench.metrics.scorers.classifiers import ACCEPTABILITY_STYLES, StyleModel
+from tstbench.trainers.classifiers.config import ClassifierConfig
+from tstbench.trainers.classifiers.data import LabelledSentences, labelled
+from tstbench.trainers.classifiers.train import train_classifier
 
 COLA_ARCHIVE = "acceptability_corpus/cola_public.zip"
 COLA_FILES = {

@@ -21,14 +21,15 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from ..datasets_scripts.cleaning import match_key
-from ..datasets_scripts.load import load_styles
-from ..datasets_scripts.sources import MIR_2019, upstream_file
-from ..files import read_lines
-from ..metrics.scorers.artefacts import Artefact
-from ..metrics.scorers.classifiers import ACCEPTABILITY_STYLES
-from .acceptability import AcceptabilityCorpus, cola_corpus, train_acceptability
-from .classifiers.data import LabelledSentences, labelled
+from tstbench.datasets_scripts.cleaning import match_key
+from tstbench.datasets_scripts.load import load_styles
+from tstbench.datasets_scripts.sources import MIR_2019, upstream_file
+from tstbench.files import read_lines
+from tstbench.metrics.scorers.artefacts import Artefact
+from tstbench.metrics.scorers.classifiers import ACCEPTABILITY_STYLES
+from tstbench.trainers.classifiers.data import LabelledSentences, labelled
+
+from .cola import AcceptabilityCorpus, cola_corpus, train_acceptability
 
 Corruption = Callable[[list[str], random.Random], list[str] | None]
 
@@ -305,7 +306,7 @@ def train_cola() -> Artefact:
     Raises:
         MissingFileError: see :func:`broken_corpus`.
     """
-    from .classifiers.lora import LoraConfig  # torch
+    from tstbench.trainers.classifiers.lora import LoraConfig  # torch
 
     broken, cola = broken_corpus(), cola_corpus()
     first = train_acceptability(broken, config=LoraConfig(epochs=1))

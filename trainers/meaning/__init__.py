@@ -1,1 +1,0 @@
-"""Pairs of sentences made for learning what a rewrite keeps: styles changed, meanings damaged."""

@@ -15,6 +15,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -62,15 +63,15 @@ class Call:
     url: str
     sample: int = 0
 
-    @property
+    @cached_property
     def key(self) -> str:
         """SHA-256 of everything that can change the answer."""
         return hashlib.sha256(canonical([self.url, self.body, self.sample])).hexdigest()
 
-
-def texts_of(body: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    """The messages of a request; the prompt of a completion model is one."""
-    return body.get("messages") or [{"content": body["prompt"]}]
+    @property
+    def messages(self) -> Sequence[Mapping[str, Any]]:
+        """What the model reads; the prompt of a completion model is one message."""
+        return self.body.get("messages") or [{"content": self.body["prompt"]}]
 
 
 class Answers:

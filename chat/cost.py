@@ -1,4 +1,4 @@
-"""What requests cost: tokens, and the prices of a few models.
+"""What requests cost: tokens, the prices of a few models, limits, and an estimate beforehand.
 
 Where the server counts tokens, its counts are used. Beforehand they are counted with tiktoken if it
 is installed and has the model's vocabulary at hand, and otherwise estimated, which is said.
@@ -17,9 +17,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from ..errors import InputError
+from ..errors import InputError, LimitError
 from ..files import read_text
-from .settings import listed
+from .answers import Answers, Call, Reply
+from .settings import ServerSettings, listed
 
 BATCH_DISCOUNT = 0.5  # of OpenAI's Batch API
 _MILLION = 1_000_000
@@ -127,3 +128,195 @@ def estimated_tokens(text: str) -> int:
         math.ceil(len(piece) / _WORD) if piece.isascii() else math.ceil(len(piece.encode()) / 2)
         for piece in _PIECES.findall(text)
     )
+
+
+class Budget:
+    """What may still be asked, and what was.
+
+    Before a request the most that it can cost is set aside: its prompt and the longest answer.
+    Afterwards, what the server says it was takes its place.
+
+    Args:
+        model: for messages.
+        price: of the model, if it is known.
+        max_requests: how many requests may be sent, those that the server failed on included.
+        max_cost: US dollars.
+
+    Raises:
+        InputError: a cost is given, and the price is not known.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        price: Price | None,
+        max_requests: int | None = None,
+        max_cost: float | None = None,
+    ) -> None:
+        if max_cost is not None and price is None:
+            raise InputError(
+                f"--max-cost: the price of {model!r} is not known; give it with --prices "
+                "PROMPT,ANSWER in US dollars for a million tokens"
+            )
+        self.price, self._max_requests, self._max_cost = price, max_requests, max_cost
+        self.requests = 0
+        self.prompt_tokens = 0
+        self.answer_tokens = 0
+        self._spent = 0.0
+        self._set_aside = 0.0
+
+    @property
+    def spent(self) -> float | None:
+        """US dollars, as far as the price is known."""
+        return None if self.price is None else self._spent
+
+    def reserve(self, prompt_tokens: int, longest_answer: int) -> float:
+        """Set aside what a request can cost, in US dollars.
+
+        Raises:
+            LimitError: it would be more than is allowed.
+        """
+        most = 0.0 if self.price is None else self.price.of(prompt_tokens, longest_answer)
+        if self._max_requests is not None and self.requests >= self._max_requests:
+            raise LimitError(
+                f"stopped after {self.requests} requests, as --max-requests says; what was "
+                "answered is kept: the same command with another limit goes on from there"
+            )
+        if self._max_cost is not None and self._spent + self._set_aside + most > self._max_cost:
+            raise LimitError(
+                f"stopped after {self.requests} requests and ${self._spent:.4f}: one more could "
+                f"exceed --max-cost {self._max_cost:g}. What was answered is kept: the same "
+                "command with another limit goes on from there"
+            )
+        self.requests += 1
+        self._set_aside += most
+        return most
+
+    def check_batch(self, sizes: Sequence[tuple[int, int]]) -> None:
+        """Check beforehand that all requests of a batch are allowed.
+
+        Args:
+            sizes: of their prompts and of the longest answers, in tokens.
+
+        Raises:
+            LimitError: they are not, all together.
+        """
+        end = "Nothing was sent: a batch is all or nothing"
+        allowed = self._max_requests
+        if allowed is not None and self.requests + len(sizes) > allowed:
+            raise LimitError(
+                f"the batch needs {len(sizes):,} requests, and --max-requests allows {allowed:,}. "
+                f"{end}"
+            )
+        if self.price is None or self._max_cost is None:
+            return
+        most = sum(self.price.of(*size) for size in sizes)
+        if self._spent + self._set_aside + most > self._max_cost:
+            raise LimitError(
+                f"the batch needs {len(sizes):,} requests, which could cost ${most:.4f}: more than "
+                f"--max-cost {self._max_cost:g}. {end}"
+            )
+
+    def settle(
+        self, set_aside: float, reply: Reply | None, *, free: bool = False, sent: bool = True
+    ) -> None:
+        """Replace what was set aside by what it was.
+
+        Args:
+            set_aside: for the request.
+            reply: to it; ``None``: none came.
+            free: whether a request without a reply surely cost nothing. Otherwise it counts as all
+                that was set aside: a server can bill an answer that got lost.
+            sent: whether it was sent: where no server is, it counts as no request.
+        """
+        self._set_aside -= set_aside
+        self.requests -= not sent
+        if reply is None:
+            self._spent += 0.0 if free else set_aside
+            return
+        self.prompt_tokens += reply.prompt_tokens
+        self.answer_tokens += reply.completion_tokens
+        if self.price is not None:
+            known = reply.prompt_tokens or reply.completion_tokens
+            exact = self.price.of(reply.prompt_tokens, reply.completion_tokens)
+            self._spent += exact if known else set_aside
+
+
+def budget_of(settings: ServerSettings, *, batched: bool = False) -> Budget:
+    """What the settings allow to ask; raises :class:`InputError` if a price is not known."""
+    price = price_of(settings.model, settings.prices, batch=batched)
+    return Budget(settings.model, price, settings.max_requests, settings.max_cost)
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A request that may be sent.
+
+    Attributes:
+        call: the request.
+        prompt_tokens: of its messages, counted or estimated.
+        answered: whether its answer is on disk already.
+    """
+
+    call: Call
+    prompt_tokens: int
+    answered: bool
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What some requests would take.
+
+    Attributes:
+        planned: one for each request, in order.
+        summary: of all, in words.
+        requests: those that would be sent.
+        prompt_tokens: of these.
+        answer_tokens: at most.
+        price: of the model; ``None`` if it is not known.
+    """
+
+    planned: tuple[Planned, ...]
+    summary: str
+    requests: int = 0
+    prompt_tokens: int = 0
+    answer_tokens: int = 0
+    price: Price | None = None
+
+
+def estimate(
+    calls: Sequence[Call], settings: ServerSettings, what: str, *, batched: bool = False
+) -> Estimate:
+    """Count the requests that have no answer yet, their tokens, and what they may cost.
+
+    Args:
+        calls: all requests; equal ones would be sent once.
+        settings: of the server.
+        what: whose they are, for the summary: ``40 sentences``.
+        batched: whether they would go through the Batch API.
+    """
+    kept, counting = Answers(settings.url, settings.model), counter(settings.model)
+    planned, tokens, answer_tokens, asked = [], 0, 0, set()
+    for call in calls:
+        size, key = counting.prompt(call.messages), call.key
+        answered = kept.get(key) is not None
+        planned.append(Planned(call, size, answered))
+        if not answered and key not in asked:
+            asked.add(key)
+            tokens += size
+            answer_tokens += settings.longest_answer(call.body)
+    price = price_of(settings.model, settings.prices, batch=batched)
+    summary = (
+        f"{len(asked):,} requests to {settings.url} for {what}, "
+        f"{len(calls) - len(asked):,} more answered already or equal to another: {tokens:,} tokens "
+        f"of prompts ({counting.how}), at most {answer_tokens:,} of answers; "
+        f"{_cost(price, tokens, answer_tokens, settings.model)}. Nothing was sent"
+    )
+    return Estimate(tuple(planned), summary, len(asked), tokens, answer_tokens, price)
+
+
+def _cost(price: Price | None, prompts: int, answers: int, model: str) -> str:
+    if price is None:
+        return f"the price of {model!r} is not known (--prices PROMPT,ANSWER)"
+    least, most = price.of(prompts, 0), price.of(prompts, answers)
+    return f"${least:.4f} to ${most:.4f} ({price.source})"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from contextlib import suppress
 from email.utils import parsedate_to_datetime
@@ -10,7 +11,7 @@ from typing import Any
 from ..errors import ServerError
 from ..hub import environment_fault
 from .answers import Reply, Token, read_tokens
-from .bounded import TooMuchError
+from .connection import TooMuchError
 from .settings import ServerSettings
 
 # Published models that OpenAI no longer serves.
@@ -21,13 +22,17 @@ _NO_MODEL = re.compile(
     r"model.{0,160}(?:not exist|not found|pinned to|not supported)"
     r"|(?:unknown|invalid|no such) model|server is pinned to"
 )
+# Of transformers, TGI, vLLM and others, some with a status that says that the server failed.
+_NO_TEMPLATE = re.compile(
+    r"template.{0,40}(?:not (?:set|found|defined)|no longer allowed)"
+    r"|(?:\bno|not have an?|without an?|provide an?) chat.?template"
+)
 _FILTERED = ("content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation")
 _NO_SERVER = (
     "{} does not answer as an OpenAI-compatible server does: check its address, which usually ends "
     "in /v1"
 )
 _HALVES = re.compile(r"[\ud800-\udfff]")
-NO_KEY = "none"  # what is sent without one
 _NEVER = (501, 505)  # said by servers that know no POST, or not this HTTP
 _SHOWN = 300  # characters of what a server says
 
@@ -37,10 +42,10 @@ class Passing(Exception):  # noqa: N818 - it is not the user's to see
 
     Attributes:
         retry_after: seconds that the server wants us to wait, if it says so.
-        is_server: whether it surely speaks the protocol: it is worth more patience.
+        hellos: retries until a server has answered once: that it is none should be said soon.
         is_limit: whether it only says that there are too many requests.
         is_free: whether nothing can have been computed: it surely cost nothing.
-        is_page: whether it is a page for people: as the first answer, there is no chat server.
+        is_sent: whether there was a connection that the request could be sent on.
     """
 
     def __init__(
@@ -48,14 +53,14 @@ class Passing(Exception):  # noqa: N818 - it is not the user's to see
         text: str,
         *,
         retry_after: float | None = None,
-        is_server: bool = False,
+        hellos: float = 2,
         is_limit: bool = False,
-        is_page: bool = False,
         is_free: bool = False,
+        is_sent: bool = True,
     ) -> None:
         super().__init__(text)
-        self.retry_after, self.is_server = retry_after, is_server
-        self.is_limit, self.is_page, self.is_free = is_limit, is_page, is_free
+        self.retry_after, self.hellos, self.is_limit = retry_after, hellos, is_limit
+        self.is_free, self.is_sent = is_free or not is_sent, is_sent
 
 
 class RefusedError(ServerError):
@@ -68,10 +73,6 @@ class RefusedError(ServerError):
     def __init__(self, text: str, *, unknown_model: bool = False) -> None:
         super().__init__(text)
         self.unknown_model = unknown_model
-
-    def with_hint(self, hint: str) -> ServerError:
-        """The error for the user."""
-        return ServerError(f"{self}{hint}")
 
 
 def fatal(
@@ -96,17 +97,23 @@ def fatal(
         error = error.__cause__
     if isinstance(error, openai.APITimeoutError):
         text = f"{url} did not answer within {settings.timeout:g} seconds (--timeout)"
-        return Passing(text, is_free=_unconnected(error))
+        return Passing(text, is_sent=_is_sent(error))
     if isinstance(error, TooMuchError):
         return RefusedError(f"{url} sent {error}: that is no chat server's")
     if isinstance(error, openai.APIConnectionError):
         if fault := environment_fault():
             return RefusedError(fault)
         text = f"{url} cannot be reached: is a server running there?"
-        return Passing(text, is_free=_unconnected(error))
+        return Passing(text, is_sent=_is_sent(error))
     if not isinstance(error, openai.APIStatusError):
         return Passing(_NO_SERVER.format(url))
-    status, code, said = error.status_code, _code(error), _said(error)
+    status, code, said = error.status_code, error.code, _said(error)
+    lower = said.lower()
+    if _NO_TEMPLATE.search(lower):
+        return RefusedError(
+            f"the model {settings.model!r} at {url} has no chat template, and so cannot chat: give "
+            f"{settings.no_template} ({said})"
+        )
     if status == 429 and code in ("insufficient_quota", "billing_hard_limit_reached"):
         return RefusedError(f"the account of the key in {settings.key_name} has no credit left")
     if 300 <= status < 400:
@@ -118,12 +125,16 @@ def fatal(
         return RefusedError(f"{_NO_SERVER.format(url)} ({status}: {said})")
     if status >= 500 and _is_page(error):  # such as a gateway's, in front of a server that rests
         text = f"{_NO_SERVER.format(url)} ({status}: {said})"
-        return Passing(text, retry_after=_retry_after(error), is_page=True, is_free=True)
+        return Passing(text, retry_after=_retry_after(error), hellos=0, is_free=True)
     if status in (408, 409, 429) or status >= 500:
+        text = f"{url} answers with {status}: {said}"
+        if status == 500:  # transformers' server says no more where a model cannot chat
+            text += ". Its log may say why; if the model has no chat template, give "
+            text += settings.no_template
         return Passing(
-            f"{url} answers with {status}: {said}",
+            text,
             retry_after=_retry_after(error),
-            is_server=True,
+            hellos=math.inf,  # it surely speaks the protocol
             is_limit=status == 429,
             is_free=True,
         )
@@ -140,12 +151,11 @@ def fatal(
         )
     if code in _FILTERED:
         return Reply("", "content_filter", model=settings.model)
-    lower = said.lower()
     if code == "context_length_exceeded" or _LENGTH.search(lower):
         return RefusedError(
-            f"{of}: the prompt and {settings.longest_answer} tokens of an answer are longer than "
-            f"the context of {settings.model!r}: give {settings.shorter}, a lower "
-            f"{settings.flag('max_tokens')} or another {settings.flag('model')} ({said})"
+            f"{of}: the prompt and the longest answer together are longer than the context of "
+            f"{settings.model!r}: give {settings.shorter}, a lower {settings.flag('max_tokens')} "
+            f"or another {settings.flag('model')} ({said})"
         )
     if (
         code in ("model_not_found", "model_deprecated")
@@ -239,34 +249,29 @@ def _unknown_model(settings: ServerSettings, said: str) -> RefusedError:
     )
 
 
-def _code(error: Any) -> str:
-    code = getattr(error, "code", None)
-    return code if isinstance(code, str) else ""
-
-
-def _unconnected(error: Exception) -> bool:
-    """Whether there was no connection that a request could be sent on."""
+def _is_sent(error: Exception) -> bool:
+    """Whether there was a connection that a request could be sent on."""
     # By name: releases of the client stand on different releases of httpx, of different names.
-    return type(error.__cause__).__name__ in ("ConnectError", "ConnectTimeout")
+    return type(error.__cause__).__name__ not in ("ConnectError", "ConnectTimeout")
 
 
 def _is_page(error: Any) -> bool:
-    body = getattr(error, "body", None)
-    return isinstance(body, str) and body.lstrip().lower().startswith(("<!doctype", "<html"))
+    return isinstance(error.body, str) and error.body.lstrip().lower().startswith(
+        ("<!doctype", "<html")
+    )
 
 
 def _said(error: Any) -> str:
     """The server's own words, shortened."""
     if _is_page(error):
         return "a page of HTML"
-    body = getattr(error, "body", None)
-    if isinstance(body, dict):
-        inner = body.get("error", body)
-        if isinstance(inner, dict):
-            inner = inner.get("message") or inner.get("detail") or inner
-        text = inner
-    else:
-        text = body if isinstance(body, str) else getattr(error, "message", "")
+    text = error.body
+    if isinstance(text, dict):
+        text = text.get("error", text)
+    if isinstance(text, dict):
+        text = text.get("message") or text.get("detail") or text
+    elif not isinstance(text, str):
+        text = error.message
     words = " ".join(str(text).split())
     return words[:_SHOWN] + ("..." if len(words) > _SHOWN else "") or "nothing else"
 

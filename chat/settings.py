@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar
 from urllib.parse import unquote, urlsplit
@@ -103,6 +104,11 @@ class ServerSettings(Handling):
 
     #: what messages advise where a prompt is too long
     shorter: ClassVar[str] = "fewer --examples"
+    #: the same where the model has no chat template
+    no_template: ClassVar[str] = (
+        "another --model, one that was trained to chat (often called -Instruct or -it), or start "
+        "the server with a template, such as vllm serve MODEL --chat-template FILE"
+    )
 
     def flag(self, name: str) -> str:
         """How a user gives a setting, for messages."""
@@ -170,11 +176,10 @@ class ServerSettings(Handling):
         """Whether answers are sampled, with a seed that the server gets."""
         return self.temperature > 0 and "seed" not in listed(self.omit)
 
-    @property
-    def longest_answer(self) -> int:
-        """The most tokens that an answer can have, as far as it is known."""
-        extra = self._extra().get("max_completion_tokens")
-        return extra if isinstance(extra, int) else self.max_tokens
+    def longest_answer(self, body: Mapping[str, Any]) -> int:
+        """The most tokens that the answer to a request can have, as far as it is known."""
+        given = (body.get(name) for name in ("max_completion_tokens", "max_tokens"))
+        return next((most for most in given if isinstance(most, int)), self.max_tokens)
 
     def _extra(self) -> dict[str, Any]:
         if self._has_key(self.extra) or _KEY_NAME.search(self.extra):

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from ..chat.estimate import Estimate
+from ..chat.cost import Estimate
 from ..console import progress, say
 from ..datasets_scripts.catalog import dataset_facts
 from ..datasets_scripts.load import TestSet

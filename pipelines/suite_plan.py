@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
-from ..chat.client import api_key
-from ..chat.estimate import Estimate
+from ..chat.connection import api_key
+from ..chat.cost import Estimate
 from ..chat.refusals import RETIRED
 from ..chat.settings import OPENAI_URL
 from ..console import shown, wrapped

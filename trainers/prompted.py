@@ -18,18 +18,17 @@ differently on another day. The answers on disk are what makes a transfer reprod
 
 from __future__ import annotations
 
-import asyncio
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, ClassVar
 
 from pydantic import JsonValue
 
-from ..chat.answers import Call, Reply
-from ..chat.asking import Asking
-from ..chat.in_order import in_order
+from ..chat.answers import Reply
+from ..chat.client import Client
 from ..datasets_scripts.directions import Direction
 from ..datasets_scripts.training import load_training
 from .prompting.cleaning import Cleaned, Context, clean
@@ -40,7 +39,6 @@ from .system import Answer, Request, System, SystemCard, Task
 from .system_card import Family
 
 _HELP = {f.name: f.metadata for f in fields(ChatSettings)}
-_WAITING = 4  # sentences under way for each request that may be
 _NO_REWRITE = ("content_filter", "refusal")  # ways of ending that leave no rewrite
 
 
@@ -134,35 +132,19 @@ class Chat(System):
         plan = Plan.of(task.settings, task.direction)
         calls = plan.calls(requests, task)
         every = [call for some in calls for call in some]
-        asking = Asking(plan.settings, every, batched=plan.settings.via == "batch")
-        chosen = _Choice(plan, task)
-        return self._in_order(asking, chosen, requests, calls)
+        client = Client(plan.settings, every, batched=plan.settings.via == "batch")
+        replies = client.replies(calls, [one.id for one in requests])
+        return self._chosen(requests, replies, _Choice(plan, task))
 
-    def _in_order(
+    def _chosen(
         self,
-        asking: Asking,
-        chosen: _Choice,
         requests: Sequence[Request],
-        calls: Sequence[Sequence[Call]],
+        replies: Generator[list[Reply], None, None],
+        chosen: _Choice,
     ) -> Iterator[Answer]:
-        async def replies(number: int) -> list[Reply]:
-            waits = [asking.reply(call, requests[number].id) for call in calls[number]]
-            found = await asyncio.gather(*waits, return_exceptions=True)  # none is left behind
-            for one in found:
-                if isinstance(one, BaseException):
-                    raise one
-            return [one for one in found if isinstance(one, Reply)]
-
-        asking.batch()
-        # More sentences than requests at a time: one that waits to be asked again blocks no other.
-        at_a_time = _WAITING * asking.settings.concurrency
-        several = in_order(replies, len(requests), at_a_time, asking.close)
-        try:
-            for request, found in zip(requests, several, strict=True):
+        with closing(replies):
+            for request, found in zip(requests, replies, strict=True):
                 yield chosen.answer(request, found)
-        finally:
-            several.close()
-            asking.report()
 
 
 class ChatGpt(Chat):

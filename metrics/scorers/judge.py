@@ -15,10 +15,11 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import fields, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import urlsplit
 
 from ...chat.settings import Handling, ServerSettings
@@ -31,9 +32,8 @@ from .weights import signature_name
 
 if TYPE_CHECKING:  # listing the metrics must not load the client's libraries
     from ...chat.answers import Call, Reply
-    from ...chat.estimate import Estimate
+    from ...chat.cost import Estimate
 
-_AHEAD = 4  # requests under way for each one that may be: one that waits blocks no other
 _MOST_ALTERNATIVES = 5  # tokens at each place that /v1/completions gives
 _LOCAL, _COMPLETIONS = "local:", "completions:"
 _BARE_ADDRESS = re.compile(r"(?:localhost|[\w.-]+:\d+)(?:/.*)?")
@@ -73,6 +73,7 @@ class JudgeSettings(ServerSettings):
     """A server and its model, called as ``--scorer`` and the options of ``llm_judge`` name them."""
 
     shorter: ClassVar[str] = "shorter prompts"
+    no_template: ClassVar[str] = "a model that chats, or ask this one with completions:MODEL@URL"
 
     def flag(self, name: str) -> str:
         """How a user gives a setting, for messages."""
@@ -116,7 +117,7 @@ class Judge:
     """
 
     def __init__(self, settings: ServerSettings, *, completes: bool = False) -> None:
-        from ...chat.asking import budget_of
+        from ...chat.cost import budget_of
 
         self.settings, self._completes = settings, completes
         self._budget = budget_of(settings)
@@ -135,43 +136,27 @@ class Judge:
             LimitError: ``max_requests`` or ``max_cost`` is reached.
             ServerError: the server refuses, or does not answer in spite of all retries.
         """
+        from ...chat.client import Client
+
         new = [one for one in dict.fromkeys(requests) if one not in self._known]
-        groups: dict[int, list[str]] = {}
-        for one in new:
-            groups.setdefault(_longest(json.loads(one)), []).append(one)
-        for longest, some in groups.items():
-            self._ask(some, replace(self.settings, max_tokens=longest))
+        calls = [self._call(one) for one in new]
+        client = Client(self.settings, calls, budget=self._budget)
+        numbers = [f"judgement {number}" for number in range(1, len(new) + 1)]
+        with (
+            progress(len(new), "judgements", unit="") as bar,
+            closing(client.replies([[call] for call in calls], numbers)) as several,
+        ):
+            for one, (found,) in zip(new, several, strict=True):
+                self._known[one] = found
+                bar.update()
         return [self._known[one] for one in requests]
 
     def estimate(self, requests: Sequence[str]) -> Estimate:
         """What some requests would take; nothing is sent."""
-        from ...chat.estimate import estimate
+        from ...chat.cost import estimate
 
         calls = [self._call(one) for one in requests]
-        longest = max((_longest(call.body) for call in calls), default=1)
-        settings = replace(self.settings, max_tokens=longest)
-        return estimate(calls, settings, f"{len(calls):,} judgements")
-
-    def _ask(self, requests: Sequence[str], settings: ServerSettings) -> None:
-        from ...chat.asking import Asking
-        from ...chat.in_order import in_order
-
-        calls = [self._call(one) for one in requests]
-        asking = Asking(settings, calls, budget=self._budget)
-
-        async def reply(number: int) -> Reply:
-            return await asking.reply(calls[number], f"judgement {number + 1}")
-
-        several = in_order(reply, len(calls), _AHEAD * settings.concurrency, asking.close)
-        bar = progress(len(calls), "judgements", unit="")
-        try:
-            for one, found in zip(requests, several, strict=True):
-                self._known[one] = found
-                bar.update()
-        finally:
-            several.close()
-            bar.close()
-            asking.report()
+        return estimate(calls, self.settings, f"{len(calls):,} judgements")
 
     def _call(self, request: str) -> Call:
         from ...chat.answers import Call
@@ -191,11 +176,3 @@ def as_prompt(messages: Sequence[Mapping[str, str]]) -> str:
     ['How', 'fluent', 'is', 'it?', 'Answer:']
     """
     return "\n\n".join([*(message["content"] for message in messages), "Answer:"])
-
-
-def _longest(body: Any) -> int:
-    """The most tokens that an answer to a request can have, as far as it says."""
-    for name in ("max_completion_tokens", "max_tokens"):
-        if isinstance(most := body.get(name), int):
-            return most
-    return ServerSettings.max_tokens

@@ -13,8 +13,8 @@ from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any
 
-from ...chat.answers import Answers, Call, Reply, Token, texts_of
-from ...chat.estimate import Estimate, Planned
+from ...chat.answers import Answers, Call, Reply, Token
+from ...chat.cost import Estimate, Planned
 from ...console import progress
 from ...errors import InputError, require_installed
 from .device import Placement
@@ -124,7 +124,7 @@ class LocalJudge:
         return Call({"model": self._name, **body}, "local")
 
     def _ids(self, call: Call) -> list[int]:
-        tokenizer, messages = self._tokenizer, texts_of(call.body)
+        tokenizer, messages = self._tokenizer, call.messages
         if tokenizer.chat_template:
             text = tokenizer.apply_chat_template(
                 messages, add_generation_prompt=True, tokenize=False

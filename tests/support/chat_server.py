@@ -19,7 +19,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from tstbench.chat import asking, client
+from tstbench.chat import batch, client
 
 FAULTS = ("429", "500", "cut", "late", "half", "page", "503 twice")
 KEY = "sk-only-for-tests"
@@ -303,7 +303,7 @@ def serving(**how):
     try:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(client, "_FIRST_WAIT", 0.02)
-            patch.setattr(asking, "_FIRST_LOOK", 0.02)
+            patch.setattr(batch, "_FIRST_LOOK", 0.02)
             yield server
     finally:
         asyncio.run_coroutine_threadsafe(stop(), loop).result()

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...chat.estimate import Estimate, estimate
+from ...chat.cost import Estimate, estimate
 from ..system import Request, Task
 from .plan import Plan
 

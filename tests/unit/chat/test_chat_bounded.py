@@ -15,7 +15,7 @@ from prepared import command_line
 
 pytest.importorskip("openai")
 
-from tstbench.chat.bounded import MAX_ANSWER, TooMuchError, bounded_client
+from tstbench.chat.connection import MAX_ANSWER, TooMuchError, bounded_client
 from tstbench.chat.refusals import RefusedError, fatal
 from tstbench.chat.settings import ServerSettings
 

@@ -11,13 +11,12 @@ import pytest
 from chat_server import KEY, error, serving
 
 from tstbench.chat.answers import Answers, Call, Reply
-from tstbench.chat.budget import Budget
-from tstbench.chat.cost import price_of
-from tstbench.chat.estimate import estimate
-from tstbench.chat.refusals import Passing, fatal
-from tstbench.chat.settings import ServerSettings
+from tstbench.chat.cost import Budget, estimate, price_of
+from tstbench.chat.refusals import Passing, RefusedError, fatal
+from tstbench.chat.settings import Handling, ServerSettings
 from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.errors import InputError, LimitError, ServerError
+from tstbench.metrics.scorers.judge import judge_settings
 from tstbench.trainers.load import load_system
 from tstbench.trainers.prompting.plan import Plan
 from tstbench.trainers.prompting.settings import ChatSettings
@@ -125,11 +124,11 @@ def test_an_answer_whose_tokens_nobody_counted_costs_what_was_set_aside():
 def test_what_a_batch_may_still_ask_is_what_is_left():
     budget = Budget("m", price_of("m", "0,1000"), max_requests=3, max_cost=0.05)
     budget.reserve(1, 10)
-    budget.check_batch([1, 1], 20)
+    budget.check_batch([(1, 20), (1, 20)])
     with pytest.raises(LimitError, match="needs 3 requests, and --max-requests allows 3"):
-        budget.check_batch([1, 1, 1], 1)
+        budget.check_batch([(1, 1)] * 3)
     with pytest.raises(LimitError, match=r"could cost \$0\.0420: more than --max-cost 0\.05"):
-        budget.check_batch([1, 1], 21)
+        budget.check_batch([(1, 21), (1, 21)])
 
 
 # -- waiting ---------------------------------------------------------------------------------------
@@ -163,6 +162,16 @@ def test_how_long_a_server_wants_us_to_wait(headers, seconds, status):
     assert isinstance(found, Passing)
     assert found.retry_after == seconds
     assert (found.is_limit, found.is_free) == (status == 429, True)
+
+
+def test_a_judge_without_a_chat_template_may_be_asked_as_a_completion_model():
+    response = httpx.Response(500, request=httpx.Request("POST", "http://h"))
+    body = {"message": "tokenizer.chat_template is not set"}
+    failure = openai.APIStatusError("x", response=response, body=body)
+    found = fatal(failure, judge_settings("m@http://h/v1", Handling()), "a", has_key=True)
+    assert isinstance(found, RefusedError)
+    assert "no chat template" in str(found)
+    assert "completions:MODEL@URL" in str(found)
 
 
 def test_a_wait_of_an_hour_is_told_and_not_waited():
@@ -256,7 +265,7 @@ def test_what_may_not_be_sent_or_written_into_cards_is_refused(settings, message
 def test_parameters_are_those_that_were_asked_for():
     usual = ServerSettings(model="m", temperature=0.5, top_p=0.25, max_tokens=7)
     assert usual.parameters == {"model": "m", "temperature": 0.5, "top_p": 0.25, "max_tokens": 7}
-    assert usual.longest_answer == 7
+    assert usual.longest_answer(usual.parameters) == 7
     assert usual.sends_seed
     given = ServerSettings(
         model="m", omit="max_tokens, seed", extra='{"max_completion_tokens": 300, "a": [1]}',
@@ -265,7 +274,7 @@ def test_parameters_are_those_that_were_asked_for():
     assert given.parameters == {
         "model": "m", "temperature": 1.0, "top_p": 1.0, "max_completion_tokens": 300, "a": [1],
     }  # fmt: skip
-    assert given.longest_answer == 300  # what a budget sets aside
+    assert given.longest_answer(given.parameters) == 300  # what a budget sets aside
     assert not given.sends_seed
     assert not ServerSettings(model="m", temperature=0.0).sends_seed
 

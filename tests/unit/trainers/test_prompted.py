@@ -84,7 +84,7 @@ def test_a_server_that_allows_few_requests_a_second():
     assert max(server.times.values()) > 4  # more than the retries: those were no failures
     assert set(server.answered.values()) == {1}
     with serving(error=(429, error("slow", "rate_limit_exceeded"))) as server:
-        with pytest.raises(ServerError, match=r"429: slow \(2 requests\)"):
+        with pytest.raises(ServerError, match=r"429: slow \(2 attempts\)"):
             ask(server, ["x"], retries=1)
         assert len(server.bodies) == 2
 
@@ -253,6 +253,16 @@ def test_limits_stop_and_keep_what_was_answered(tmp_path, capsys):
         assert len(rows(out)) == 40  # and the finished file is still there
 
 
+def test_a_request_counts_where_it_was_sent():
+    nobody = SimpleNamespace(url="http://127.0.0.1:9/v1")
+    with pytest.raises(ServerError, match=r"cannot be reached: .* \(3 attempts\)"):
+        ask(nobody, SENTENCES[:20], max_requests=2)
+    with serving(error=(500, error("x", None))) as server:
+        with pytest.raises(LimitError, match="stopped after 2 requests, as --max-requests says"):
+            ask(server, ["x"], max_requests=2)
+        assert len(server.bodies) == 2
+
+
 @pytest.mark.parametrize(
     ("how", "lost"),
     [
@@ -363,19 +373,36 @@ REFUSALS = [
         {},
         "'m' has been retired .*choose another with --model",
     ),
-    ({"limit": 3}, {}, "mini-test-0-00000: the prompt and 100 tokens .* longer than the context"),
+    (
+        {"limit": 3},
+        {},
+        "mini-test-0-00000: the prompt and .* longer than the context",
+    ),
     ({"error": (200, "<html>")}, {}, "does not answer as an OpenAI-compatible server does"),
     ({"error": (502, "<!DOCTYPE html><p>x")}, {}, r"check its address.*\(502: a page of HTML\)"),
     ({"error": (404, "<html>x")}, {}, r"check its address.*\(a page of HTML\)"),
     ({"error": (404, {"detail": "Not Found"})}, {}, "has no chat/completions: check its address"),
     ({"error": (429, error("x", "insufficient_quota"))}, {}, "has no credit left"),
     ({"error": (403, error("x", None))}, {}, "does not let the key in OPENAI_API_KEY use 'm'"),
+    *(
+        ({"error": (status, error(said, None))}, {}, "'m' at .* has no chat template, .* --model")
+        for status, said in (
+            (500, "Cannot use chat template functions because tokenizer.chat_template is not set"),
+            (422, "Template error: template not found"),
+            (400, "default chat template is no longer allowed, so you must provide one"),
+        )
+    ),
+    (
+        {"error": (500, "Internal Server Error")},
+        {"retries": 1},
+        r"500: Internal Server Error\. .* if the model has no chat template, .* \(2 attempts\)",
+    ),
     (
         {"error": (400, error("Unsupported parameter: 'top_p'", "unsupported_parameter"))},
         {},
         "Unsupported parameter: 'top_p'. Leave out a parameter .* with --omit",
     ),
-    ({"error": (503, error("x", None))}, {"retries": 1}, r"answers with 503: x \(2 requests\)"),
+    ({"error": (503, error("x", None))}, {"retries": 1}, r"answers with 503: x \(2 attempts\)"),
 ]
 
 

@@ -11,10 +11,9 @@ import time
 import pytest
 
 from tstbench.chat.answers import Answers, Call, Reply
-from tstbench.chat.budget import Budget
-from tstbench.chat.client import api_key
-from tstbench.chat.cost import counter, price_of
-from tstbench.chat.in_order import in_order
+from tstbench.chat.client import in_order
+from tstbench.chat.connection import api_key
+from tstbench.chat.cost import Budget, counter, price_of
 from tstbench.datasets_scripts.catalog import BENCHMARK_DATASETS, parse_direction
 from tstbench.datasets_scripts.directions import Direction
 from tstbench.datasets_scripts.load import load_test_set

@@ -2,14 +2,66 @@
 
 from __future__ import annotations
 
+import os
 import re
 import ssl
 from typing import Any
 
-from ..errors import require
-from .settings import SECRET
+from ..errors import InputError, require
+from .settings import OPENAI_URL, SECRET, ServerSettings
+
+NO_KEY = "none"  # what is sent without one
 
 MAX_ANSWER = 1 << 25  # bytes: 32 MiB; 4,000 tokens with 20 alternatives each take 8
+
+
+def api_key(settings: ServerSettings) -> str:
+    """The key for a server, from the environment; nothing else ever holds it.
+
+    Raises:
+        InputError: OpenAI needs one, and there is none.
+    """
+    key = os.environ.get(settings.key_name, "").strip()
+    if not key and settings.url == OPENAI_URL:
+        raise InputError(
+            f"no key: OpenAI needs one in the environment variable {settings.key_name}, such "
+            f"as export {settings.key_name}=...; for another server give "
+            f"{settings.flag('base_url')}"
+        )
+    if not key.isascii() or not key.isprintable():
+        raise InputError(
+            f"the key in {settings.key_name} contains characters that no key has: copy it again"
+        )
+    return key or NO_KEY  # the client insists on one; a local server does not look at it
+
+
+def connect(
+    settings: ServerSettings, pools: int = 1, *, retries: int = 0, most: int = 0
+) -> list[Any]:
+    """Clients of the ``openai`` package for a server.
+
+    Args:
+        settings: where it is.
+        pools: how many clients, each with its own pool of connections.
+        retries: of the package's own, about which a budget knows nothing.
+        most: bytes of an answer; by default :data:`MAX_ANSWER`.
+
+    Raises:
+        MissingExtraError: openai is not installed.
+        InputError: there is no key.
+    """
+    openai, key = require("openai", "llm"), api_key(settings)
+    certificates = ssl.create_default_context()
+    return [
+        openai.AsyncOpenAI(
+            api_key=key,
+            base_url=settings.url,
+            timeout=settings.timeout,
+            max_retries=retries,
+            http_client=bounded_client(certificates, key, most or MAX_ANSWER),
+        )
+        for _ in range(pools)
+    ]
 
 
 class TooMuchError(Exception):

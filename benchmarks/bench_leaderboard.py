@@ -38,8 +38,8 @@ from tstbench.pipelines.report import (
     SystemInfo,
     predictions_sha256,
     score_recipe,
+    write_report,
 )
-from tstbench.pipelines.report_files import write_report
 from tstbench.pipelines.results import folder_name
 from tstbench.spaces.leaderboard import launch
 from tstbench.spaces.leaderboard.data import Results

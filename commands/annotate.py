@@ -62,7 +62,7 @@ def add_arguments(parser: Parser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Create the study if it is new; export it, or serve it until Ctrl-C."""
     from ..errors import InputError, require_installed
-    from ..pipelines.results_folder import check_results_folder
+    from ..pipelines.standings import check_results_folder
     from ..spaces import annotate
     from ..spaces.web import free_port
 

@@ -54,8 +54,13 @@ def run(arguments: argparse.Namespace) -> None:
     """Find both systems, compare, print."""
     from ..errors import InputError
     from ..metrics.registry import expand
-    from ..pipelines.comparison import compare, sentence_pairs
-    from ..pipelines.comparison_text import comparison_record, print_comparison, print_pairs
+    from ..pipelines.comparison import (
+        compare,
+        comparison_record,
+        print_comparison,
+        print_pairs,
+        sentence_pairs,
+    )
 
     if arguments.worst < 0:
         raise InputError(f"--worst {arguments.worst}: it must be 1 or more")

@@ -68,10 +68,9 @@ def run(arguments: argparse.Namespace) -> None:
     from ..metrics.registry import METRICS, families
     from ..pipelines.evaluate import evaluate
     from ..pipelines.face import read_systems
-    from ..pipelines.outputs import find_outputs
+    from ..pipelines.outputs import find_outputs, suggestion
     from ..pipelines.report import SystemsFile
     from ..pipelines.results import check_names, system_folder
-    from ..pipelines.which_direction import suggestion
 
     known = {*METRICS, *families()}
     swallowed = [m for m in arguments.metrics or () if m not in known and Path(m).exists()]

@@ -97,7 +97,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _build(arguments: argparse.Namespace) -> None:
     from ..pipelines.hub.build import build_all
-    from ..pipelines.results_folder import check_results_folder
+    from ..pipelines.standings import check_results_folder
 
     if arguments.results:
         check_results_folder(arguments.results)

@@ -35,7 +35,7 @@ def add_arguments(parser: Parser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Serve until Ctrl-C."""
     from ..errors import require_installed
-    from ..pipelines.results_folder import check_results_folder
+    from ..pipelines.standings import check_results_folder
 
     require_installed("gradio", "space")  # imported below: it takes seconds, a wrong folder none
     results = arguments.results or _default()

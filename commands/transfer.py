@@ -71,9 +71,9 @@ def run(arguments: argparse.Namespace) -> None:
     from ..datasets_scripts.load import load_test_set
     from ..errors import InputError
     from ..files import write_jsonl
-    from ..pipelines.bounds import bound_predictions, is_reference
     from ..pipelines.output_checks import warn
     from ..pipelines.outputs import Outputs
+    from ..pipelines.references import bound_predictions, is_reference
     from ..pipelines.results import folder_name
     from ..pipelines.transfer import predictions_path, transfer
     from ..settings import from_texts

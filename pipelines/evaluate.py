@@ -27,11 +27,11 @@ from ..metrics.scorers.profile import Profile, Scorers
 from ..metrics.scorers.roles import roles
 from ..metrics.signature import Signature
 from ..metrics.statistics import Interval
-from .bounds import is_reference
 from .growth import Scored, SystemResults, keep, merged, read_results
 from .output_checks import own_reference, warn
 from .outputs import Outputs
 from .ranking import Bootstrapped
+from .references import is_reference
 from .report import (
     DataInfo,
     IntervalInfo,

@@ -3,30 +3,37 @@
 A score stays until the same question has a newer answer. Two scores ask the same question when
 their signatures differ only in the metric's version and the hashes of scorers. With different
 options or scorers they ask different questions and are kept side by side.
+
+Scores of other predictions, or of another test set, are dropped when the new ones are scored. What
+they were is kept beside the report, one line each in ``history.jsonl``, oldest first.
 """
 
 from __future__ import annotations
 
 import hashlib
 import io
+import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pydantic import Field, ValidationError
 
 from ..console import say
 from ..datasets_scripts.directions import Direction
 from ..errors import InputError, TSTBenchError
-from ..files import atomic_folder, lock_if_writable, restore, write_bytes, write_text
+from ..files import atomic_folder, lock_if_writable, read_lines, restore, write_bytes, write_text
 from ..metrics.registry import METRICS
 from ..metrics.signature import Signature, column_of
+from ..records import Strict
 from ..version import __version__
-from .history import HISTORY_FILE, earlier, history_content
 from .ranking import Bootstrapped
 from .report import (
     DataInfo,
@@ -38,9 +45,10 @@ from .report import (
     SystemInfo,
     further_key,
     predictions_sha256,
+    samples_content,
 )
-from .report_files import samples_content
 from .results import (
+    HISTORY_FILE,
     REPLICATES_FILE,
     SAMPLES_FILE,
     Stored,
@@ -48,6 +56,78 @@ from .results import (
     read_whole,
     system_folder,
 )
+
+
+class EarlierScore(Strict):
+    """One number that was dropped."""
+
+    metric: str
+    value: float | None
+    unit: str
+    signature: str
+
+
+class Earlier(Strict):
+    """Results that newer ones replaced.
+
+    Attributes:
+        until: the day on which they were replaced, UTC.
+        why: ``its predictions changed``.
+        outputs_sha256, data: of the outputs and of the test set.
+        tstbench: the version that wrote them.
+    """
+
+    until: Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}$")]
+    why: str
+    outputs_sha256: str
+    data: str
+    tstbench: str
+    scores: tuple[EarlierScore, ...]
+
+
+def earlier(report: Report, why: str) -> Earlier:
+    """A report as it goes into the history, today."""
+    return Earlier(
+        until=datetime.now(UTC).strftime("%Y-%m-%d"),
+        why=why,
+        outputs_sha256=report.outputs_sha256,
+        data=report.data.fingerprint,
+        tstbench=report.tstbench,
+        scores=tuple(
+            EarlierScore(metric=s.metric, value=s.value, unit=s.unit, signature=s.signature)
+            for s in report.scores
+        ),
+    )
+
+
+def history_content(folder: Path, new: Earlier | None = None) -> bytes:
+    """The content of a folder's ``history.jsonl``, with one more line; empty if there is none.
+
+    Lines that are there are taken as they are: a damaged one must not stop an evaluation.
+    """
+    path = folder / HISTORY_FILE
+    known = path.read_bytes() if path.is_file() else b""
+    line = json.dumps(new.model_dump(mode="json"), ensure_ascii=False) + "\n" if new else ""
+    return known + line.encode()
+
+
+def read_history(folder: Path) -> tuple[Earlier, ...]:
+    """The earlier results of a system's folder, oldest first; none if it has no history.
+
+    Raises:
+        InputError: a line is not one that was written here.
+    """
+    path = folder / HISTORY_FILE
+    if not path.is_file():
+        return ()
+    found = []
+    for number, line in enumerate(read_lines(path), start=1):
+        try:
+            found.append(Earlier.model_validate_json(line))
+        except ValidationError as error:
+            raise InputError(f"{path}, line {number}: not an earlier result: {error}") from error
+    return tuple(found)
+
 
 # Fields of a signature that tell answers apart, not questions: the metric's version, the systems
 # that a metric compared when it was asked, and the reference that predictions are themselves.

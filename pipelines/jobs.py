@@ -30,8 +30,7 @@ from ..trainers.prompted import Chat
 from ..trainers.system_card import SYSTEM_STORE
 from .evaluate import Evaluated, cohort, evaluate, inputs_of, recipes_of
 from .outputs import Outputs
-from .report import SystemInfo
-from .report_files import read_report
+from .report import SystemInfo, read_report
 from .results import direction_folder, system_folder
 from .scoring import Scoring
 from .standings import write_significance

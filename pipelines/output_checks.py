@@ -44,8 +44,7 @@ from ..datasets_scripts.load import TestSet, load_test_set
 from ..datasets_scripts.text_checks import Rewrites, Suspicion, quote, words
 from ..errors import TSTBenchError
 from .outputs import Outputs
-from .report import Report, SystemInfo, is_bound_name
-from .report_files import read_report
+from .report import Report, SystemInfo, is_bound_name, read_report
 from .results import direction_folder, system_folder, system_folders
 
 _EMPTY = 0.05

@@ -15,11 +15,12 @@ from functools import cached_property
 from pathlib import Path
 
 from ..console import printable
+from ..datasets_scripts.catalog import DIRECTIONS
 from ..datasets_scripts.cleaning import is_blank, match_key
-from ..datasets_scripts.load import TestSet
+from ..datasets_scripts.load import TestSet, load_test_set
 from ..datasets_scripts.tables import read_records
-from ..datasets_scripts.text_checks import check_no_records, is_header
-from ..errors import InputError, MissingFileError
+from ..datasets_scripts.text_checks import Rewrites, check_no_records, is_header
+from ..errors import InputError, MissingFileError, TSTBenchError
 from ..files import check_file, read_lines, read_text
 from ..metrics.inputs import prediction_fault
 from ..untrusted import read_json, read_json_lines
@@ -260,3 +261,31 @@ def _aligned(path: Path, rows: list[_Row], test_set: TestSet) -> list[str]:
             f"{len(missing)} ids are missing: {', '.join(missing[:5])}{'...' * (len(missing) > 5)}"
         )
     return [by_id[name].prediction for name in test_set.ids]
+
+
+def fitting_directions(path: Path, data_dir: Path | None = None) -> list[str]:
+    """The directions whose number of sentences, or whose ids, the file has.
+
+    Of several, only those whose sources the lines resemble are named, if there are any.
+    """
+    fitting, related = [], []
+    for name in DIRECTIONS:
+        try:
+            test_set = load_test_set(name, data_dir=data_dir)
+            outputs = read_outputs(path, test_set)
+        except TSTBenchError:  # it does not fit, or the direction's files are not here
+            continue
+        fitting.append(name)
+        if Rewrites(outputs.predictions, test_set.sources).likeness().is_related:
+            related.append(name)
+    return related if len(fitting) > 1 and related else fitting
+
+
+def suggestion(path: Path, data_dir: Path | None = None) -> str:
+    """A sentence to end a message with; empty if nothing fits."""
+    found = fitting_directions(path, data_dir)
+    if not found:
+        return ""
+    if len(found) == 1:
+        return f" {path} fits --direction {found[0]}"
+    return f" {path} fits one of: {', '.join(found)}"

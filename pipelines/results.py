@@ -18,20 +18,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 from ..console import printable, say
 from ..datasets_scripts.catalog import DATASETS
 from ..datasets_scripts.directions import Direction
 from ..errors import InputError, TSTBenchError
 from ..files import check_inside, file_name, file_state
+from ..metrics.statistics import RESAMPLES
 from ..untrusted import MAX_LINES_BYTES, read_small
-from .history import HISTORY_FILE
 from .ranking import Bootstrapped
-from .replicates import parse_replicates
-from .report import MAX_NAME, Report, Sample
-from .report_files import parse_samples, read_report
+from .report import MAX_NAME, Report, Sample, parse_samples, read_report
 
 SAMPLES_FILE = "samples.jsonl"
 REPLICATES_FILE = "replicates.parquet"
+HISTORY_FILE = "history.jsonl"
 RESULT_FILES = {"report.json", SAMPLES_FILE, REPLICATES_FILE, HISTORY_FILE}
 
 
@@ -137,6 +140,33 @@ class Stored:
                 "Evaluate the system again"
             )
         return content
+
+
+def parse_replicates(content: bytes, where: object, keys: Sequence[str]) -> dict[str, Bootstrapped]:
+    """Value and replicates of each score by key, unrounded.
+
+    Args:
+        content: of ``replicates.parquet``.
+        where: it is, for the error.
+        keys: of the report's scores.
+
+    Raises:
+        InputError: the file is damaged, or lacks a score.
+    """
+    try:
+        # Neither pq.read_table nor to_numpy: they import pandas, which takes a second.
+        file = pq.ParquetFile(pa.BufferReader(content))
+        rows = file.metadata.num_rows  # of a small file there can be billions
+        if keys and rows != 1 + RESAMPLES:
+            raise ValueError(f"it does not have one value and {RESAMPLES} replicates")
+        table = file.read(list(keys), use_threads=False)
+        stored = {key: np.from_dlpack(table[key].combine_chunks()) for key in keys}
+        for name, array in stored.items():
+            if array.shape != (1 + RESAMPLES,) or array.dtype != np.float64:
+                raise ValueError(f"{name} does not have one value and {RESAMPLES} replicates")
+    except (ValueError, TypeError, KeyError, OSError, pa.ArrowException) as error:
+        raise InputError(f"{where} is damaged: {error}. Evaluate the system again") from error
+    return {name: Bootstrapped(float(a[0]), a[1:]) for name, a in stored.items()}
 
 
 def is_result(folder: Path) -> bool:

@@ -28,10 +28,16 @@ from ..trainers.registry import system_class, system_names
 from ..trainers.system import Generation, check_direction
 from ..trainers.system_card import SYSTEM_STORE, run_name
 from ..trainers.train import config_class, seeded, system_config
-from .bounds import bound_info, bound_predictions, is_reference
 from .outputs import Outputs, read_outputs
 from .predictions import Predictions, read_card
-from .published import published_directions, published_info, published_predictions
+from .references import (
+    bound_info,
+    bound_predictions,
+    is_reference,
+    published_directions,
+    published_info,
+    published_predictions,
+)
 from .report import SystemInfo
 from .results import check_names, folder_name
 from .scoring import Scoring, scoring

@@ -16,8 +16,8 @@ from ..trainers.postprocess import step_names
 from ..trainers.registry import system_class, system_names
 from ..trainers.system import USUAL, Generation
 from ..trainers.system_card import SystemCard
-from .bounds import bound_info, bound_predictions, is_reference
 from .predictions import ONE_LINE, Answering, Predictions, Question
+from .references import bound_info, bound_predictions, is_reference
 from .report import SeedRun, SystemInfo
 
 

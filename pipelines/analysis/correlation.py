@@ -17,8 +17,16 @@ import numpy as np
 
 from ...metrics.statistics import LEVEL, percentile_interval, resampled_sums, too_few
 from ..standings import Column
-from .human import HumanAspect, human_means, human_sentences
-from .results import DirectionResults, competing, score_of, sentence_ids, sentence_scores
+from .data import (
+    DirectionResults,
+    HumanAspect,
+    competing,
+    human_means,
+    human_sentences,
+    score_of,
+    sentence_ids,
+    sentence_scores,
+)
 
 FEWEST = 4  # points: three lie on some line too often
 

@@ -23,7 +23,7 @@ from ...metrics.scorers.find import classifier as find_classifier
 from ...metrics.signature import Signature
 from ...metrics.text import preparation
 from ..report import Sample
-from .results import DirectionResults
+from .data import DirectionResults
 
 NEIGHBOURS = 10
 MOST_OF_A_GROUP = 250

@@ -9,9 +9,8 @@ from ...metrics.statistics import too_few
 from ...metrics.units import between, number
 from ..standings import Column
 from .correlation import CorrelationMatrix, over_systems
-from .human import HumanAspect
-from .lengths import text_statistics
-from .results import DirectionResults, score_of
+from .data import DirectionResults, HumanAspect, score_of
+from .sentences import text_statistics
 from .trade_off import axis_of, trade_off
 
 WIDTH = 80

@@ -14,8 +14,7 @@ import numpy as np
 
 from ...errors import InputError, unknown_name
 from ..standings import Column
-from .human import HumanAspect, human_means
-from .results import DirectionResults, score_of
+from .data import DirectionResults, HumanAspect, human_means, score_of
 
 _INVERSE = "1/"
 

@@ -32,7 +32,7 @@ from ...metrics.scorers.classifiers import kinds
 from ...metrics.scorers.profile import parse_profile
 from ...metrics.statistics import Statistics
 from ..outputs import read_outputs, system_of
-from ..published import published_predictions
+from ..references import published_predictions
 from ..scoring import Scoring
 from ..tables import csv_text, markdown_lines
 from .claims import Claim

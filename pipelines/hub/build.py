@@ -32,7 +32,7 @@ from ...metrics.scorers.artefacts import SCORERS, find
 from ...metrics.scorers.portable import base_datasets
 from ...metrics.scorers.published import repository_name as scorer_name
 from ...trainers.system_card import SYSTEM_STORE, SystemCard, repository_name
-from ..history import HISTORY_FILE, read_history
+from ..growth import HISTORY_FILE, read_history
 from ..report import Report
 from ..results import RESULT_FILES, SAMPLES_FILE, Stored, read_direction, system_folders
 from ..standings import write_significance

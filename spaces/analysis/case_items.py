@@ -6,15 +6,14 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from ...pipelines.analysis.disagreement import (
+from ...pipelines.analysis.data import DirectionResults, HumanAspect
+from ...pipelines.analysis.sentences import (
     MetricCase,
     SystemCase,
     metric_cases,
     reference_cases,
     system_cases,
 )
-from ...pipelines.analysis.human import HumanAspect
-from ...pipelines.analysis.results import DirectionResults
 from ...pipelines.tables import DataTable, csv_text
 from ..leaderboard.markup import el, join
 from .draw_texts import draw_metric_cases, draw_system_cases

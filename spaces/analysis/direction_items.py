@@ -11,10 +11,13 @@ from ...console import say
 from ...errors import TSTBenchError, UnknownNameError
 from ...metrics.units import between, number
 from ...pipelines.analysis.correlation import over_sentences, over_systems
-from ...pipelines.analysis.distributions import DistributionPanel, by_setting, by_system
-from ...pipelines.analysis.human import HumanAspect
-from ...pipelines.analysis.lengths import text_statistics
-from ...pipelines.analysis.results import DirectionResults, score_of
+from ...pipelines.analysis.data import DirectionResults, HumanAspect, score_of
+from ...pipelines.analysis.sentences import (
+    DistributionPanel,
+    by_setting,
+    by_system,
+    text_statistics,
+)
 from ...pipelines.analysis.style_space import style_space
 from ...pipelines.analysis.trade_off import Axis, axis_named, axis_of, named_axes, trade_off
 from ...pipelines.meta.known import in_full

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...metrics.units import unit
-from ...pipelines.analysis.distributions import DistributionPanel
+from ...pipelines.analysis.sentences import DistributionPanel
 from .canvas import new_figure, plain, short
 from .palette import colour
 

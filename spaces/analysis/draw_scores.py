@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...metrics.units import number, unit
-from ...pipelines.analysis.results import DirectionResults, score_of
+from ...pipelines.analysis.data import DirectionResults, score_of
 from ...pipelines.report import Report
 from ...pipelines.standings import Column
 from ..leaderboard.words import FAMILIES as FAMILY_TITLES

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ...pipelines.analysis.disagreement import MetricCase, SystemCase
-from ...pipelines.analysis.lengths import TextStatistics
+from ...pipelines.analysis.sentences import MetricCase, SystemCase, TextStatistics
 from ...pipelines.analysis.style_space import StyleSpace
 from .canvas import new_figure, plain, short
 from .draw_scores import LONGEST_NAME

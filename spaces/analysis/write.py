@@ -21,8 +21,7 @@ from ...files import (
     write_text,
 )
 from ...pipelines.analysis.correlation import over_directions
-from ...pipelines.analysis.human import HumanAspect, human_aspects
-from ...pipelines.analysis.results import DirectionResults, read_run
+from ...pipelines.analysis.data import DirectionResults, HumanAspect, human_aspects, read_run
 from ...pipelines.analysis.style_space import style_maps
 from ...pipelines.analysis.trade_off import Axis, axis_named, named_axes, parse_joined
 from ...version import __version__

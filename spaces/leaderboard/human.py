@@ -15,7 +15,7 @@ import numpy as np
 from ...datasets_scripts.judgments.schema import read_judgments
 from ...errors import TSTBenchError
 from ...metrics.statistics import Interval, interval, mean_statistics
-from ...pipelines.analysis.human import fold
+from ...pipelines.analysis.data import fold
 
 _Key = tuple[str, str, str, str, str]  # direction, study, aspect, scale, system
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from ...datasets_scripts.judgments.schema import DERIVED_OVERALL
 from ...metrics.registry import METRICS, caution, is_neutral
 from ...metrics.statistics import Interval
-from ...pipelines.analysis.human import fold
+from ...pipelines.analysis.data import fold
 from ...pipelines.meta.known import ASPECTS, ranking_place
 from ...pipelines.report import IntervalInfo, Report, Score
 from .data import Board, Entry

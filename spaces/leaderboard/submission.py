@@ -23,12 +23,11 @@ from ...datasets_scripts.load import load_test_set
 from ...errors import InputError, TSTBenchError
 from ...files import atomic_folder, in_names, lock, read_text
 from ...hub import misunderstood
-from ...pipelines.analysis.human import fold
+from ...pipelines.analysis.data import fold
 from ...pipelines.hub.licensed import check_publishable
 from ...pipelines.output_checks import Suspicion, find_suspicions, same_outputs
 from ...pipelines.outputs import read_outputs
-from ...pipelines.report import MAX_NAME, Report, SystemInfo
-from ...pipelines.report_files import read_report
+from ...pipelines.report import MAX_NAME, Report, SystemInfo, read_report
 from ...pipelines.results import (
     REPLICATES_FILE,
     SAMPLES_FILE,

@@ -20,7 +20,7 @@ from ...datasets_scripts.catalog import DATASETS
 from ...datasets_scripts.load import load_test_set
 from ...errors import TSTBenchError
 from ...files import process_folder, write_text
-from ...pipelines.report_files import read_report
+from ...pipelines.report import read_report
 from .controls import link, notice
 from .data import Results
 from .markup import el, https_link

@@ -11,8 +11,7 @@ from markupsafe import Markup
 from ...datasets_scripts.catalog import DATASETS, DIRECTIONS
 from ...errors import InputError
 from ...pipelines.output_checks import Suspicion
-from ...pipelines.report import Report
-from ...pipelines.report_files import read_report
+from ...pipelines.report import Report, read_report
 from .controls import notice
 from .data import Board, Entry
 from .groups import settings

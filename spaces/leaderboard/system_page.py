@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from ...datasets_scripts.catalog import DATASETS
 from ...errors import InputError, unknown_name
-from ...pipelines.history import Earlier, read_history
+from ...pipelines.growth import Earlier, read_history
 from ...pipelines.ranked_table import DOUBT
 from ...pipelines.report import Report, SystemInfo
 from .controls import link, notice

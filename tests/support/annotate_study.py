@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from tstbench.pipelines.report import DataInfo, Report, Sample, SystemInfo
-from tstbench.pipelines.report_files import write_report
+from tstbench.pipelines.report import DataInfo, Report, Sample, SystemInfo, write_report
 from tstbench.spaces.annotate import create_study, links
 
 DIRECTION = "mini/negative-to-positive"

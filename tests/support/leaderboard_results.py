@@ -23,8 +23,8 @@ from tstbench.pipelines.report import (
     SystemInfo,
     predictions_sha256,
     score_recipe,
+    write_report,
 )
-from tstbench.pipelines.report_files import write_report
 from tstbench.pipelines.results import folder_name, submission_folder
 from tstbench.pipelines.scoring import scoring
 from tstbench.pipelines.transfer import baseline_info, predict

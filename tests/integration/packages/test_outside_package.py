@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tstbench.pipelines.report_files import read_report
+from tstbench.pipelines.report import read_report
 
 SOURCE = Path(__file__).parent / "outside_package"
 DIRECTION = "manners/rude-to-polite"

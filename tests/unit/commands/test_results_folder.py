@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from leaderboard_results import THERE, report, write
 
-from tstbench.pipelines.results_folder import check_results_folder
+from tstbench.pipelines.standings import check_results_folder
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from prepared import command_line, refusal
 from tstbench.datasets_scripts.catalog import OUR_DATASETS, load_data
 from tstbench.datasets_scripts.load import load_styles, load_test_set
 from tstbench.errors import InputError
-from tstbench.pipelines.report_files import read_report
+from tstbench.pipelines.report import read_report
 
 STYLES = ("negative", "positive")
 MINE = "mine/negative-to-positive"

@@ -10,8 +10,7 @@ import pytest
 import yaml
 
 from tstbench.errors import InputError, MissingFileError
-from tstbench.pipelines.report import Sample
-from tstbench.pipelines.report_files import parse_samples, samples_content
+from tstbench.pipelines.report import Sample, parse_samples, samples_content
 from tstbench.untrusted import (
     MAX_DEPTH,
     MAX_LINE,

@@ -31,7 +31,7 @@ from tstbench.metrics.naturalness.family import _learned
 from tstbench.metrics.options import choices
 from tstbench.metrics.registry import METRICS
 from tstbench.metrics.scorers.profile import PROFILES, Scorers
-from tstbench.pipelines.report_files import read_report
+from tstbench.pipelines.report import read_report
 
 MINI = parse_direction("mini/negative-to-positive")
 SETTINGS = {"surface": {"equal": "clean"}, "naturalness": {"folds": 3}, "chrf": {"word_order": 2}}

@@ -25,16 +25,17 @@ from tstbench.metrics.scorers.linear import LinearModel
 from tstbench.metrics.scorers.profile import PROFILES
 from tstbench.metrics.statistics import resample
 from tstbench.pipelines.analysis import correlation
-from tstbench.pipelines.analysis.disagreement import (
+from tstbench.pipelines.analysis.data import human_aspects, human_means, read_run
+from tstbench.pipelines.analysis.sentences import (
+    by_setting,
+    by_system,
     metric_cases,
     places_of,
     reference_cases,
+    settings,
     system_cases,
+    text_statistics,
 )
-from tstbench.pipelines.analysis.distributions import by_setting, by_system, settings
-from tstbench.pipelines.analysis.human import human_aspects, human_means
-from tstbench.pipelines.analysis.lengths import text_statistics
-from tstbench.pipelines.analysis.results import read_run
 from tstbench.pipelines.analysis.style_space import (
     fewer_dimensions,
     separation,

@@ -14,8 +14,7 @@ from statsmodels.stats.multitest import multipletests
 import tstbench
 from tstbench.errors import InputError
 from tstbench.metrics.statistics import p_value
-from tstbench.pipelines.comparison import Sentences, compare, holm, sentence_pairs
-from tstbench.pipelines.comparison_text import notes_on
+from tstbench.pipelines.comparison import Sentences, compare, holm, notes_on, sentence_pairs
 from tstbench.pipelines.results import read_stored
 from tstbench.spaces.leaderboard.data import Results
 from tstbench.spaces.leaderboard.overview import build_overview

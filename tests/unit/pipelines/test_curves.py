@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 import pytest
 from prepared import DIRECTION, command_line, refusal
 
-from tstbench.pipelines.curves import curve_rows, learning_curve
+from tstbench.commands.curve import curve_rows, learning_curve
 from tstbench.trainers.learning.curve_series import LearningCurve, Series
 from tstbench.trainers.learning.picture import curve_picture
 

@@ -30,8 +30,7 @@ from tstbench.metrics.scorers.words import words
 from tstbench.pipelines.evaluate import evaluate, write_evaluation
 from tstbench.pipelines.outputs import Outputs
 from tstbench.pipelines.ranked_table import direction_table
-from tstbench.pipelines.report import Report
-from tstbench.pipelines.report_files import read_report, read_samples
+from tstbench.pipelines.report import Report, read_report, read_samples
 from tstbench.pipelines.results import read_direction
 from tstbench.pipelines.scoring import scoring
 from tstbench.pipelines.standings import Standings, write_significance

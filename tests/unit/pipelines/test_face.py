@@ -15,7 +15,7 @@ from prepared import DIRECTION, command_line, prepared_home, refusal
 
 import tstbench
 from tstbench.pipelines.rankings import standings_text
-from tstbench.pipelines.report_files import read_report
+from tstbench.pipelines.report import read_report
 from tstbench.pipelines.standings import read_standings
 
 CHEAP = ["bleu", "acc"]

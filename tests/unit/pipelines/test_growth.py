@@ -16,8 +16,7 @@ from tstbench.pipelines import evaluate as evaluate_module
 from tstbench.pipelines.evaluate import evaluate, write_evaluation
 from tstbench.pipelines.growth import same_question
 from tstbench.pipelines.outputs import Outputs
-from tstbench.pipelines.report import SystemInfo
-from tstbench.pipelines.report_files import read_report, read_samples
+from tstbench.pipelines.report import SystemInfo, read_report, read_samples
 from tstbench.pipelines.results import Stored
 from tstbench.pipelines.scoring import scoring
 from tstbench.pipelines.transfer import predict

@@ -13,11 +13,9 @@ from tstbench.datasets_scripts.load import load_test_set
 from tstbench.datasets_scripts.system_outputs import SYSTEM_OUTPUTS, read_output
 from tstbench.files import read_lines
 from tstbench.pipelines.output_checks import find_suspicions, same_outputs
-from tstbench.pipelines.outputs import read_outputs
-from tstbench.pipelines.report import predictions_sha256
-from tstbench.pipelines.report_files import read_report
+from tstbench.pipelines.outputs import fitting_directions, read_outputs
+from tstbench.pipelines.report import predictions_sha256, read_report
 from tstbench.pipelines.transfer import predict
-from tstbench.pipelines.which_direction import fitting_directions
 
 OPPOSITE = "mini/positive-to-negative"
 GERMAN = (

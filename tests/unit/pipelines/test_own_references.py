@@ -9,7 +9,7 @@ from prepared import DIRECTION, prepared_home
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.datasets_scripts.system_outputs import SYSTEM_OUTPUTS, read_output
 from tstbench.metrics.signature import column_of
-from tstbench.pipelines.analysis.results import read_run, score_of
+from tstbench.pipelines.analysis.data import read_run, score_of
 from tstbench.pipelines.evaluate import evaluate, inputs_of, write_evaluation
 from tstbench.pipelines.growth import keep, merged, read_results
 from tstbench.pipelines.output_checks import find_suspicions, own_reference

@@ -14,15 +14,14 @@ from tstbench.datasets_scripts.load import load_test_set
 from tstbench.metrics.module import compute
 from tstbench.metrics.scorers.artefacts import find
 from tstbench.metrics.scorers.device import Placement
-from tstbench.pipelines.bounds import bound_predictions
 from tstbench.pipelines.harness.questions import DirectionTask
 from tstbench.pipelines.harness.settings import HarnessSettings
 from tstbench.pipelines.meta.columns import RatedOutput, computed_columns
 from tstbench.pipelines.output_checks import warn
 from tstbench.pipelines.outputs import Outputs
 from tstbench.pipelines.predictions import one_line, read_card
-from tstbench.pipelines.report import SystemInfo, further_key
-from tstbench.pipelines.report_files import read_report, read_samples
+from tstbench.pipelines.references import bound_predictions
+from tstbench.pipelines.report import SystemInfo, further_key, read_report, read_samples
 from tstbench.pipelines.scoring import scoring
 from tstbench.pipelines.standings import read_standings
 from tstbench.pipelines.submission import score_submission

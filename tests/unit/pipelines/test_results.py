@@ -13,8 +13,7 @@ from leaderboard_results import THERE, report, sample
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError, TSTBenchError
 from tstbench.pipelines import results
-from tstbench.pipelines.report import IntervalInfo, predictions_sha256, score_recipe
-from tstbench.pipelines.report_files import write_report
+from tstbench.pipelines.report import IntervalInfo, predictions_sha256, score_recipe, write_report
 from tstbench.pipelines.results import (
     check_names,
     direction_folder,

@@ -12,12 +12,11 @@ from leaderboard_pages import Page, show
 from prepared import BACK, DIRECTION, command_line, refusal
 
 from tstbench.datasets_scripts.load import load_test_set
-from tstbench.pipelines.analysis.results import read_run
+from tstbench.pipelines.analysis.data import read_run
 from tstbench.pipelines.evaluate import evaluate, write_evaluation
 from tstbench.pipelines.outputs import Outputs
 from tstbench.pipelines.predictions import read_card
-from tstbench.pipelines.report import Report, SeedRun, SystemInfo
-from tstbench.pipelines.report_files import read_report
+from tstbench.pipelines.report import Report, SeedRun, SystemInfo, read_report
 from tstbench.pipelines.results import read_direction
 from tstbench.pipelines.scoring import scoring
 from tstbench.pipelines.seeds import MeanOfRuns, pooled

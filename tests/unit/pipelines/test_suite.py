@@ -14,7 +14,7 @@ from suite_runs import run, stamps
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError
 from tstbench.pipelines import growth, jobs
-from tstbench.pipelines.report_files import read_report, read_samples
+from tstbench.pipelines.report import read_report, read_samples
 from tstbench.pipelines.suite import read_suite
 from tstbench.trainers.system_card import SYSTEM_STORE
 

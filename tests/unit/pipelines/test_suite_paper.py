@@ -14,7 +14,7 @@ from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.judgments.studies import STUDIES
 from tstbench.metrics.registry import benchmark_metrics
 from tstbench.metrics.scorers.profile import COLA_MODEL
-from tstbench.pipelines.report_files import read_report
+from tstbench.pipelines.report import read_report
 from tstbench.pipelines.suite_file import suite_file
 from tstbench.trainers.registry import system_class
 

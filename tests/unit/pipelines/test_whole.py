@@ -10,7 +10,7 @@ from leaderboard_results import BLEU, THERE, real_results, report, write
 
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError
-from tstbench.pipelines.analysis.results import read_run
+from tstbench.pipelines.analysis.data import read_run
 from tstbench.pipelines.evaluate import evaluate
 from tstbench.pipelines.growth import keep, read_results
 from tstbench.pipelines.hub.build import build_all

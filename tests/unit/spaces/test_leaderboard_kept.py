@@ -31,8 +31,7 @@ from tstbench.datasets_scripts.load import load_test_set
 from tstbench.files import process_folder
 from tstbench.pipelines.comparison import Compared, Comparison
 from tstbench.pipelines.ranking import Bootstrapped
-from tstbench.pipelines.report import SystemInfo
-from tstbench.pipelines.report_files import read_report, write_report
+from tstbench.pipelines.report import SystemInfo, read_report, write_report
 from tstbench.spaces.leaderboard.correlation import correlate
 from tstbench.spaces.leaderboard.data import Results
 from tstbench.spaces.leaderboard.download import download

@@ -17,8 +17,7 @@ from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError, TSTBenchError
 from tstbench.files import read_lines
 from tstbench.pipelines.hub.licensed import LicensedTextError
-from tstbench.pipelines.report import SystemInfo
-from tstbench.pipelines.report_files import read_report, read_samples, write_report
+from tstbench.pipelines.report import SystemInfo, read_report, read_samples, write_report
 from tstbench.pipelines.submission import score_submission
 from tstbench.pipelines.transfer import predict
 from tstbench.spaces.leaderboard.data import Results

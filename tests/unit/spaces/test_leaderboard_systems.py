@@ -24,9 +24,9 @@ from leaderboard_results import (
 
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.pipelines.evaluate import evaluate
-from tstbench.pipelines.history import HISTORY_FILE, read_history
+from tstbench.pipelines.growth import HISTORY_FILE, read_history
 from tstbench.pipelines.outputs import Outputs, read_outputs
-from tstbench.pipelines.report_files import read_report
+from tstbench.pipelines.report import read_report
 from tstbench.pipelines.results import Stored
 from tstbench.pipelines.scoring import scoring
 from tstbench.spaces.leaderboard import ranks as ranks_module

@@ -8,8 +8,7 @@ from prepared import DIRECTION, command_line, refusal
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError, UnknownNameError
 from tstbench.pipelines.predictions import Answering, Predictions, Question, read_card
-from tstbench.pipelines.report import SystemInfo
-from tstbench.pipelines.report_files import read_report
+from tstbench.pipelines.report import SystemInfo, read_report
 from tstbench.pipelines.suite import run_suite
 from tstbench.trainers.postprocess import STEPS, post_processed, step_names
 

@@ -1,19 +1,53 @@
-"""Real outputs published by others, as systems of a suite, each labelled with its origin."""
+"""Predictions that nobody makes here: the test set's references, and published outputs."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from ..datasets_scripts.load import TestSet
 from ..datasets_scripts.sources import BENCHMARK
 from ..datasets_scripts.system_outputs import SYSTEM_OUTPUTS, SystemOutput, read_output
-from ..errors import unknown_name
+from ..errors import InputError, unknown_name
 from ..trainers.system_card import Family
 from .report import SystemInfo
 
+REFERENCE = re.compile(r"reference-(\d+)")
+_HUMAN = "the dataset's human rewrites, compared with the other references, if any"
+
+
+def is_reference(name: str) -> bool:
+    """Whether a name is ``reference-1``, ``reference-2``...
+
+    >>> is_reference("reference-1"), is_reference("reference-x")
+    (True, False)
+    """
+    return REFERENCE.fullmatch(name) is not None
+
+
+def bound_info(name: str) -> SystemInfo:
+    """What a report says about a bound."""
+    return SystemInfo(name=name, family="human", origin=_HUMAN)
+
+
+def bound_predictions(name: str, test_set: TestSet) -> tuple[str, ...]:
+    """One human's rewrites; ``''`` where this person wrote none.
+
+    Raises:
+        InputError: the test set does not have this reference.
+    """
+    match = REFERENCE.fullmatch(name)
+    number = int(match[1]) if match else 0
+    most = max(len(some) for some in test_set.references)
+    if not 1 <= number <= most:
+        raise InputError(f"{test_set.direction} has {most} references; there is no {name}")
+    references = test_set.references
+    return tuple(some[number - 1] if len(some) >= number else "" for some in references)
+
+
 _RATED = "the TSTBench authors' repository; the outputs that the paper's raters saw"
 _RELEASED = "released with Li et al. (2018), Delete, Retrieve, Generate"
-_HUMAN = f"{_RELEASED}; the first reference itself, but for a few words: compared with the others"
+_PEOPLE = f"{_RELEASED}; the first reference itself, but for a few words: compared with the others"
 
 
 @dataclass(frozen=True)
@@ -60,7 +94,7 @@ def published_info(system: str, direction: str) -> SystemInfo:
         family=facts.family,
         needs_parallel=facts.needs_parallel,
         date=facts.date,
-        origin=_HUMAN
+        origin=_PEOPLE
         if system == "human"
         else _RATED
         if file.repository == BENCHMARK

@@ -45,7 +45,7 @@ from tstbench.pipelines.jobs import Job, Work, Workplace
 from tstbench.pipelines.outputs import Outputs
 from tstbench.pipelines.report import SystemInfo
 from tstbench.pipelines.scoring import Scoring, scoring
-from tstbench.pipelines.suite_file import FileCell
+from tstbench.pipelines.suite_file import WrittenCell
 
 DIRECTION = "generated/negative-to-positive"
 MINI = Path(mini.__file__).with_name("data")
@@ -95,7 +95,7 @@ def scores(count: int, word: str) -> list[Job]:
     for number in range(count):
         info = SystemInfo(name=f"system-{number}")
         texts = tuple(f"{text} {word}{number}" for text in test_set.sources)
-        cell = FileCell(DIRECTION, info, Path())
+        cell = WrittenCell(DIRECTION, info, len)
         written = info, Outputs(info.name, texts)
         found.append(
             Job(kind="score", direction=DIRECTION, cell=cell, written=written, place=number)
@@ -105,7 +105,7 @@ def scores(count: int, word: str) -> list[Job]:
 
 def nothing(count: int) -> list[Job]:
     """Jobs without anything to do: no metric needs a scorer."""
-    cells = (FileCell(DIRECTION, SystemInfo(name=f"s{i}"), Path()) for i in range(count))
+    cells = (WrittenCell(DIRECTION, SystemInfo(name=f"s{i}"), len) for i in range(count))
     return [Job(kind="prepare", direction=DIRECTION, cell=cell) for cell in cells]
 
 

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ..console import say
+from ..errors import InputError
 from .arguments import Parser
 from .judgments import add_layout_arguments, read_layout, read_studies
 
@@ -45,7 +46,6 @@ def add_arguments(parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """One row for each direction, all directions if there are several, and aspect."""
-    from ..errors import InputError
     from ..metrics.statistics import FEWEST
     from ..pipelines.human import natural_from
     from ..pipelines.tables import print_rows

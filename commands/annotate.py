@@ -16,6 +16,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from ..console import say
+from ..errors import InputError, require_installed
 from .arguments import Parser, add_address
 
 
@@ -61,7 +62,6 @@ def add_arguments(parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Create the study if it is new; export it, or serve it until Ctrl-C."""
-    from ..errors import InputError, require_installed
     from ..pipelines.standings import check_results_folder
     from ..spaces import annotate
     from ..spaces.web import free_port
@@ -105,7 +105,6 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _name_in(url: str | None) -> str | None:
-    from ..errors import InputError
 
     try:
         return urlsplit(url or "").hostname

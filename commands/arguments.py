@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..console import printable
+from ..errors import InputError, unknown_name
 
 if TYPE_CHECKING:
     from ..pipelines.scoring import Scoring
@@ -54,8 +55,6 @@ class Parser(argparse.ArgumentParser):
         Raises:
             UnknownNameError: a flag that there is not, with the likeliest one that there is.
         """
-        from ..errors import unknown_name
-
         parsed, rest = self.parse_known_args(arguments)
         if rest:
             flags = [o for action in self._actions for o in action.option_strings]
@@ -254,8 +253,6 @@ def check_name(arguments: argparse.Namespace, defaults: Collection[str]) -> None
     Raises:
         InputError: sentences are left out without a name, or it is such a name.
     """
-    from ..errors import InputError
-
     if arguments.without and not arguments.name:
         raise InputError(
             "--without needs --name: a scorer that may not know some sentences must not replace "

@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..console import show, show_data, shown
+from ..errors import InputError, TSTBenchError
 from .arguments import Parser
 
 if TYPE_CHECKING:
@@ -70,7 +71,6 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _audits(arguments: argparse.Namespace) -> list[Audit]:
-    from ..errors import InputError, TSTBenchError
     from ..pipelines.audit.audit import audit
     from ..pipelines.audit.claims import parse_claim, read_table
 

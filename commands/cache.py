@@ -1,7 +1,7 @@
 """Show what TSTBench keeps in TSTBENCH_HOME, and remove what is no longer needed.
 
-  list    every scorer, system, checkpoint, download, fingerprint and kept
-          score: size and last use
+  list    every scorer, system, checkpoint, download, task file, fingerprint
+          and kept score: size and last use
   size    the total of each kind
   prune   remove what is not current: replaced scorers, unfinished and unused
           downloads, fingerprints and scores of other code, what killed commands
@@ -20,6 +20,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..console import ask, say
+from ..errors import InputError
 from .arguments import Parser
 
 if TYPE_CHECKING:
@@ -40,7 +41,6 @@ def add_arguments(parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Show or prune."""
-    from ..errors import InputError
     from ..files import home
     from ..pipelines.cache import entries, prunable, readable
     from ..pipelines.tables import print_rows

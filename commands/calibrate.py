@@ -19,6 +19,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ..console import say, show
+from ..errors import InputError
 from .arguments import Parser, add_scoring_arguments, read_scoring
 from .judgments import add_layout_arguments, read_layout, read_studies
 
@@ -57,7 +58,6 @@ def add_arguments(parser: Parser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Read and check everything first; the summary goes to standard output."""
     from ..datasets_scripts.catalog import as_direction
-    from ..errors import InputError
     from ..files import write_json
     from ..metrics.joint.calibration import check_replaceable_calibration
     from ..pipelines.calibration.calibrate import Plan, calibrate, summary
@@ -92,8 +92,6 @@ def read_parts(texts: Iterable[str]) -> dict[str, tuple[str, ...]]:
     >>> read_parts(["content=s_sim,s_chrf"])
     {'content': ('s_sim', 's_chrf')}
     """
-    from ..errors import InputError
-
     found: dict[str, tuple[str, ...]] = {}
     for text in texts:
         aspect, _, metrics = text.partition("=")

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..console import say
+from ..errors import InputError, unknown_name
 from .arguments import Parser
 
 if TYPE_CHECKING:
@@ -52,7 +53,6 @@ def add_arguments(parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Find both systems, compare, print."""
-    from ..errors import InputError
     from ..metrics.registry import expand
     from ..pipelines.comparison import (
         compare,
@@ -84,7 +84,6 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _find(arguments: argparse.Namespace) -> tuple[Result, Result]:
     """Both systems' results on one direction."""
-    from ..errors import InputError, unknown_name
     from ..pipelines.results import read_direction
     from ..pipelines.seeds import pooled
     from ..pipelines.standings import chosen_directions, default_results
@@ -115,7 +114,6 @@ def _find(arguments: argparse.Namespace) -> tuple[Result, Result]:
 
 def _metric_of_sentences(found: Comparison, asked: str | None) -> str | None:
     """The metric to sort sentences by: as asked; otherwise the last one about content."""
-    from ..errors import InputError
     from ..metrics.registry import METRICS
 
     having = [one.metric for one in found.metrics if one.sentences]

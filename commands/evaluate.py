@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..console import say
+from ..errors import InputError
 from .arguments import Parser, add_scoring_arguments, read_scoring
 
 if TYPE_CHECKING:
@@ -63,7 +64,6 @@ def run(arguments: argparse.Namespace) -> None:
     """Read everything first, so that a mistake in the last file is found before scoring."""
     from ..datasets_scripts.load import load_test_set
     from ..datasets_scripts.strict_toml import read_toml
-    from ..errors import InputError
     from ..files import make_folder
     from ..metrics.registry import METRICS, families
     from ..pipelines.evaluate import evaluate

@@ -1,7 +1,8 @@
 """Evaluate in Inspect AI or lm-evaluation-harness: their task files, and predictions in their logs.
 
-Without LOG, prints the folder of the task files for 'lm_eval --include_path'. With logs, writes
-their predictions as 'tstbench evaluate' reads them: DIR/<dataset>/<direction>/<name>.jsonl.
+Without LOG, writes the task files of lm-evaluation-harness to TSTBENCH_HOME and prints the folder,
+for 'lm_eval --include_path'. With logs, writes their predictions as 'tstbench evaluate' reads them:
+DIR/<dataset>/<direction>/<name>.jsonl.
 
 Examples:
   lm_eval --include_path "$(tstbench harness)" --tasks tstbench_yelp ...
@@ -15,6 +16,7 @@ import argparse
 from pathlib import Path
 
 from ..console import say
+from ..errors import InputError
 from .arguments import Parser
 
 
@@ -27,15 +29,14 @@ def add_arguments(parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Read all logs first, then write."""
-    from ..errors import InputError
-    from ..pipelines.harness.lm_eval_files import FOLDER
+    from ..pipelines.harness.lm_eval_files import write_task_files
     from ..pipelines.harness.logs import read_log, write_predictions
     from ..pipelines.results import check_names
 
     if not arguments.logs:
         if arguments.out:
             raise InputError("--out: say which LOG the predictions are in")
-        print(FOLDER)  # noqa: T201
+        print(write_task_files())  # noqa: T201
         return
     if not arguments.out:
         raise InputError("where to? Give a folder with --out")

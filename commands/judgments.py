@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..console import say
+from ..errors import InputError
 from .arguments import Parser
 
 if TYPE_CHECKING:
@@ -59,7 +60,6 @@ def read_layout(arguments: argparse.Namespace, named: Iterable[str]) -> Layout:
     """
     from ..datasets_scripts.judgments.own import Layout, is_table, parse_columns
     from ..datasets_scripts.judgments.studies import STUDIES
-    from ..errors import InputError
 
     given = {
         "--column": arguments.column,
@@ -82,8 +82,6 @@ def read_studies(named: Iterable[str], layout: Layout) -> list[Judgment]:
     Raises:
         InputError: a study that is in two of them.
     """
-    from ..errors import InputError
-
     judgments: list[Judgment] = []
     given: dict[str, str] = {}
     for name in dict.fromkeys(named):
@@ -121,7 +119,6 @@ def read_any(study: str, layout: Layout) -> list[Judgment]:
 def run(arguments: argparse.Namespace) -> None:
     """Write the ratings; print the mean of each system on standard output."""
     from ..datasets_scripts.judgments.schema import read_judgments, write_judgments
-    from ..errors import InputError
     from ..pipelines.tables import print_rows
 
     if arguments.out.suffix in (".csv", ".tsv"):

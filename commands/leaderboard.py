@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from ..errors import require_installed
 from .arguments import Parser, add_address
 
 PUBLISHED = "tstbench/results"
@@ -34,7 +35,6 @@ def add_arguments(parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Serve until Ctrl-C."""
-    from ..errors import require_installed
     from ..pipelines.standings import check_results_folder
 
     require_installed("gradio", "space")  # imported below: it takes seconds, a wrong folder none

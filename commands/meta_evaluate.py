@@ -22,6 +22,7 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from ..console import say, show, show_data
+from ..errors import InputError
 from ..files import home
 from .arguments import Parser, add_scoring_arguments, read_scoring
 from .judgments import add_layout_arguments, read_layout, read_studies
@@ -76,7 +77,6 @@ def add_arguments(parser: Parser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Read everything first, then compute; tables go to standard output."""
     from ..datasets_scripts.judgments.studies import STUDIES
-    from ..errors import InputError
     from ..files import check_replaceable
     from ..pipelines.meta.coefficients import Settings
     from ..pipelines.meta.evaluate import meta_evaluate
@@ -178,7 +178,6 @@ def _bracketed(directions: Sequence[str]) -> list[str]:
 
 def _print(report: MetaReport, everything: bool) -> None:
     """What a paper quotes; with ``everything``, tables in a terminal, all numbers in a pipe."""
-    from ..errors import InputError
     from ..pipelines.meta.result import QUOTED, MetaScore, terminal
     from ..pipelines.tables import print_rows
 

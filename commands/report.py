@@ -19,6 +19,7 @@ import argparse
 from pathlib import Path
 
 from ..console import say
+from ..errors import InputError
 from .arguments import Parser
 
 LISTS = ("directions", "metrics", "systems")
@@ -61,7 +62,6 @@ def add_arguments(parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Read, choose, and print or write."""
-    from ..errors import InputError
     from ..pipelines.rankings import (
         ENDINGS,
         print_standings,

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 
+from ..errors import require_installed
 from .arguments import Parser, add_address
 
 
@@ -23,8 +24,6 @@ def add_arguments(parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Serve until Ctrl-C."""
-    from ..errors import require_installed
-
     require_installed("gradio", "space")
     from ..spaces.rewrite import launch
 

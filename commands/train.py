@@ -18,6 +18,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
+from ..errors import InputError, unknown_name
 from .arguments import (
     Parser,
     add_flags,
@@ -68,7 +69,6 @@ def add_arguments(parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Dispatch by name."""
-    from ..errors import unknown_name
     from ..trainers.registry import system_names
 
     name, options = arguments.name, arguments.options
@@ -200,7 +200,6 @@ def _runs(
     name: str, arguments: argparse.Namespace, config: SystemConfig
 ) -> list[tuple[str | None, SystemConfig]]:
     """What is trained, and what it is called: one system, or one for each seed."""
-    from ..errors import InputError
     from ..trainers.train import seeded
 
     if arguments.seeds is None:
@@ -214,7 +213,6 @@ def _runs(
 def _directions(name: str, arguments: argparse.Namespace) -> tuple[Direction, ...]:
     """The directions to train on; one of a pair that a system learns both ways."""
     from ..datasets_scripts.catalog import directions_of, parse_direction
-    from ..errors import InputError
     from ..trainers.registry import system_class
 
     kind = system_class(name)
@@ -254,7 +252,6 @@ def _train_classifier(options: Sequence[str]) -> None:
     from ..datasets_scripts.catalog import dataset_facts
     from ..datasets_scripts.judgments.studies import sentences_left_out
     from ..datasets_scripts.load import load_styles
-    from ..errors import InputError
     from ..metrics.scorers.classifiers import kinds
     from ..pipelines.prepare import train_style_classifier
     from ..settings import read_settings
@@ -414,7 +411,6 @@ def _train_language_models(options: Sequence[str]) -> None:
     """Train a language model of each style and print what they are."""
     from ..datasets_scripts.catalog import dataset_facts
     from ..datasets_scripts.load import load_styles
-    from ..errors import InputError
     from ..metrics.scorers.find import LANGUAGE_MODELS
     from ..pipelines.prepare import train_style_language_model
     from ..settings import read_settings
@@ -459,7 +455,6 @@ def _train_backbone(options: Sequence[str]) -> None:
     Raises:
         TSTBenchError: no such family, dataset or setting, or a setting is out of range.
     """
-    from ..errors import unknown_name
     from ..pipelines.tables import print_rows
     from ..settings import read_settings
     from ..trainers.backbone import train_backbone

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..console import say, show_data
+from ..errors import InputError
 from ..trainers.prompting.settings import ChatSettings
 from .arguments import Parser, add_flags, add_yes
 
@@ -69,7 +70,6 @@ def add_arguments(parser: Parser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Rewrite the test set and write the predictions."""
     from ..datasets_scripts.load import load_test_set
-    from ..errors import InputError
     from ..files import write_jsonl
     from ..pipelines.output_checks import warn
     from ..pipelines.outputs import Outputs
@@ -129,7 +129,6 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _dry_run(kind: type[System], test_set: TestSet, generation: Generation) -> None:
-    from ..errors import InputError
     from ..trainers.prompted import Chat
     from ..trainers.prompting.dry_run import dry_run
     from ..trainers.system import Request, Task
@@ -152,7 +151,6 @@ def _flags(arguments: argparse.Namespace) -> dict[str, str]:
 
 
 def _path(out: Path | None, usual: Path) -> Path:
-    from ..errors import InputError
 
     if out is None:
         return usual
@@ -168,7 +166,6 @@ def _steps(text: str) -> list[str]:
 
 
 def _pairs(texts: list[str]) -> dict[str, str]:
-    from ..errors import InputError
 
     pairs = {}
     for text in texts:

@@ -28,6 +28,7 @@ from ..store import Store
 from ..trainers.system_card import SYSTEM_STORE
 from ..untrusted import MAX_LINE, read_json
 from . import kept_scores
+from .harness import lm_eval_files
 
 CURRENT = "current"
 _DAY = 86_400  # seconds; what is half-written for longer belongs to no running process
@@ -39,7 +40,7 @@ class Entry:
 
     Attributes:
         kind: ``scorer``, ``system``, ``training``, ``answers``, ``download``, ``model``,
-            ``fingerprint``, ``score`` or ``temporary``.
+            ``tasks``, ``fingerprint``, ``score`` or ``temporary``.
         name: what it is, for people.
         path: a folder or file; a link is an entry of its own, and never followed.
         state: ``current``, or why it is not needed.
@@ -71,13 +72,14 @@ def entries() -> list[Entry]:
         *_answers(),
         *_downloads(),
         *_converted(),
+        *_task_files(),
         *_fingerprints(),
         *_scores(),
         *_temporary(),
     ]
     order = (
-        "scorer", "system", "training", "answers", "download", "model", "fingerprint", "score",
-        "temporary",
+        "scorer", "system", "training", "answers", "download", "model", "tasks", "fingerprint",
+        "score", "temporary",
     )  # fmt: skip
     return sorted(found, key=lambda e: (order.index(e.kind), e.name, e.state))
 
@@ -164,6 +166,11 @@ def _downloads() -> Iterator[Entry]:
 def _converted() -> Iterator[Entry]:
     for folder in _children(home() / CONVERTED):
         yield Entry("model", f"GGUF file {folder.name}, as read", folder, CURRENT)
+
+
+def _task_files() -> Iterator[Entry]:
+    if _children(folder := home() / lm_eval_files.FOLDER):
+        yield Entry("tasks", "of lm-evaluation-harness", folder, CURRENT)
 
 
 def _fingerprints() -> Iterator[Entry]:

@@ -15,7 +15,7 @@ import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
     Field,
@@ -58,6 +58,20 @@ Reason = Annotated[str, Field(pattern="^[a-z ]{1,30}$")]  # ``asked``, or why it
 SystemName = Annotated[str, Field(min_length=1, max_length=MAX_NAME, pattern=NAME_PATTERN)]
 
 
+class Sparse(Strict):
+    """A record whose later fields are not written where they say nothing.
+
+    Without them it is, byte for byte, what it was before there were any.
+    """
+
+    LATER: ClassVar[tuple[str, ...]] = ()
+
+    @model_serializer(mode="wrap")
+    def _without_nothing(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        content: dict[str, Any] = write(self)
+        return {name: value for name, value in content.items() if value or name not in self.LATER}
+
+
 class SeedRun(Strict):
     """Which run of a system this is: it was trained with several seeds.
 
@@ -73,14 +87,14 @@ class SeedRun(Strict):
     seed: int
 
 
-_LATER_FIELDS = ("seed_run", "post_processing")  # not written where they say nothing
-
 # A year, a month or a day, in the digits that sort.
 _DAY = "^[0-9]{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?)?$"
 
 
-class SystemInfo(Strict):
+class SystemInfo(Sparse):
     """Who made the predictions."""
+
+    LATER = ("seed_run", "post_processing")
 
     name: SystemName
     family: Family = "unknown"
@@ -91,12 +105,6 @@ class SystemInfo(Strict):
     system_hash: Sha256 | None = None  # of the system's folder, where it is one of ours
     seed_run: SeedRun | None = None  # of a trained system, where its training is seeded
     post_processing: tuple[str, ...] = ()  # what was done to its answers, see trainers.postprocess
-
-    @model_serializer(mode="wrap")
-    def _without_nothing(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """A report that needs no later field is, byte for byte, what it was before them."""
-        content: dict[str, Any] = write(self)
-        return {k: v for k, v in content.items() if v or k not in _LATER_FIELDS}
 
     @property
     def is_bound(self) -> bool:
@@ -167,7 +175,7 @@ class IntervalInfo(Strict):
     seed: int
 
 
-class Score(Strict):
+class Score(Sparse):
     """One metric's corpus value.
 
     Attributes:
@@ -181,6 +189,8 @@ class Score(Strict):
         answers: of a judge, by wording: how many were ``asked``, and how many no score, by reason.
     """
 
+    LATER = ("answers",)
+
     key: str
     metric: str
     value: float | None
@@ -192,12 +202,6 @@ class Score(Strict):
     recipe: Sha256
     profile: str
     answers: Mapping[WordingId, Mapping[Reason, Annotated[int, Field(ge=0)]]] = {}
-
-    @model_serializer(mode="wrap")
-    def _without_answers(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """A score that is no judge's is, byte for byte, what it was before there were any."""
-        content: dict[str, Any] = write(self)
-        return {k: v for k, v in content.items() if v or k != "answers"}
 
     def __hash__(self) -> int:  # a mapping has none
         return hash(self.key)
@@ -235,7 +239,7 @@ class Omission(Strict):
     recipe: Sha256
 
 
-class Report(Strict):
+class Report(Sparse):
     """Everything known about one system on one direction.
 
     Attributes:
@@ -248,6 +252,8 @@ class Report(Strict):
         warnings: what looks wrong with the outputs, such as another order than that of the sources.
     """
 
+    LATER = ("warnings",)
+
     schema_version: Literal[2] = 2
     tstbench: str
     direction: str
@@ -259,11 +265,6 @@ class Report(Strict):
     scores: tuple[Score, ...]
     left_out: tuple[Omission, ...] = ()
     warnings: tuple[str, ...] = ()
-
-    @model_serializer(mode="wrap")
-    def _without_nothing(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        content: dict[str, Any] = write(self)
-        return {k: v for k, v in content.items() if v or k != "warnings"}
 
     @model_validator(mode="after")
     def _check_distinct(self) -> Report:

@@ -165,7 +165,7 @@ class Answers:
 
 @dataclass(frozen=True)
 class Cell(ABC):
-    """One system on one direction; each subclass is one source of predictions."""
+    """One system on one direction."""
 
     direction: str
     info: SystemInfo
@@ -188,7 +188,14 @@ class Cell(ABC):
 
 @dataclass(frozen=True)
 class WrittenCell(Cell):
-    """Predictions that exist already and need no system."""
+    """Predictions that exist already and need no system.
+
+    Attributes:
+        read: the predictions, aligned with a test set: of the user's own file, published by
+            others, or one person's rewrites.
+    """
+
+    read: Callable[[TestSet], tuple[str, ...]]
 
     def check(self, test_set: TestSet, root: Path, training: Training) -> Answers:
         """Read them all."""
@@ -196,40 +203,9 @@ class WrittenCell(Cell):
         outputs = Outputs(self.info.name, self.read(test_set))
         return Answers(self.info, lambda: (self.info, outputs))
 
-    @abstractmethod
-    def read(self, test_set: TestSet) -> tuple[str, ...]:
-        """The predictions, aligned with the test set."""
 
-
-@dataclass(frozen=True)
-class FileCell(WrittenCell):
-    """The user's own file."""
-
-    path: Path
-
-    def read(self, test_set: TestSet) -> tuple[str, ...]:
-        """Read the file."""
-        return read_outputs(self.path, test_set, self.info.name).predictions
-
-
-@dataclass(frozen=True)
-class PublishedCell(WrittenCell):
-    """Outputs published by others."""
-
-    def read(self, test_set: TestSet) -> tuple[str, ...]:
-        """Fetch them."""
-        return published_predictions(self.info.name, test_set)
-
-
-@dataclass(frozen=True)
-class BoundCell(WrittenCell):
-    """One person's rewrites."""
-
-    bound: str
-
-    def read(self, test_set: TestSet) -> tuple[str, ...]:
-        """Take them from the test set."""
-        return bound_predictions(self.bound, test_set)
+def _of_file(path: Path, name: str, test_set: TestSet) -> tuple[str, ...]:
+    return read_outputs(path, test_set, name).predictions
 
 
 @dataclass(frozen=True)
@@ -309,15 +285,8 @@ def cells(suite: Suite, folder: Path) -> dict[str, list[Cell]]:
 
 
 _OF_SYSTEMS = (
-    "seed",
-    "generation",
-    "preset",
-    "settings",
-    "seeds",
-    "split",
-    "postprocess",
-    "resources",
-)
+    "seed", "generation", "preset", "settings", "seeds", "split", "postprocess", "resources",
+)  # fmt: skip
 
 
 class _TableError(Exception):
@@ -356,7 +325,8 @@ class _Table:
             yield from self._files(table.outputs)
         elif is_reference(self._name):
             info = table.info or bound_info(self._name)
-            yield from (BoundCell(d, info, self._name) for d in self._directions(()))
+            rewrites = partial(bound_predictions, self._name)
+            yield from (WrittenCell(d, info, rewrites) for d in self._directions(()))
         else:
             yield from self._systems()
 
@@ -424,7 +394,8 @@ class _Table:
         if self.system.info:
             raise _TableError("'info' does not apply to a published system, which has its own")
         for direction in _expanded(self.system.directions or published_directions(name)):
-            yield PublishedCell(direction, published_info(name, direction))
+            info, read = published_info(name, direction), partial(published_predictions, name)
+            yield WrittenCell(direction, info, read)
 
     def _files(self, outputs: dict[str, str]) -> Iterator[Cell]:
         info = self.system.info
@@ -436,4 +407,4 @@ class _Table:
             path = self.folder / file
             if not path.is_file():
                 raise InputError(f"{info.name}, {direction}: no such file: {path}")
-            yield FileCell(direction, info, path)
+            yield WrittenCell(direction, info, partial(_of_file, path, info.name))

@@ -1,22 +1,46 @@
-"""The task files of lm-evaluation-harness, made from the directions.
-
-``python -m tstbench.pipelines.harness.lm_eval_files`` writes them again; a test compares.
-"""
+"""The task files of lm-evaluation-harness, made from the directions, in ``TSTBENCH_HOME``."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 from ...datasets_scripts.catalog import BENCHMARK_DATASETS
 from ...datasets_scripts.directions import Direction
+from ...files import home, write_text
 from ...metrics.registry import METRICS, benchmark_metrics
 from .settings import MAX_TOKENS, TEMPERATURE
 
-FOLDER = Path(__file__).with_name("lm_eval")
+FOLDER = "lm_eval"
 _COMMON = "_common.yaml"
-_HEAD = "# Written by tstbench.pipelines.harness.lm_eval_files; do not edit.\n"
+_HEAD = "# Written by tstbench harness.\n"
+_FUNCTIONS = f"""{_HEAD}\
+from tstbench.pipelines.harness.lm_eval_tasks import (
+    AGGREGATIONS,
+    documents,
+    process_results,
+    references,
+)
+
+globals().update(AGGREGATIONS)
+"""
+
+
+def write_task_files() -> Path:
+    """Write the files that are missing or differ, each atomically; returns their folder."""
+    folder = home() / FOLDER
+    for name, text in task_files().items():
+        path = folder / name
+        if not path.is_file() or path.read_text("utf-8") != text:
+            write_text(path, text)
+    return folder
+
+
+def task_files() -> Mapping[str, str]:
+    """File name to content: what all tasks share, one file per direction, and the functions."""
+    directions = [d for facts in BENCHMARK_DATASETS.values() for d in facts.directions]
+    files = {f"{task_name(one)}.yaml": _task(one) for one in directions}
+    return {_COMMON: _common(), "utils.py": _FUNCTIONS, **files}
 
 
 def task_name(direction: Direction) -> str:
@@ -26,24 +50,6 @@ def task_name(direction: Direction) -> str:
     'tstbench_yelp_negative_to_positive'
     """
     return f"tstbench_{direction.dataset}_{direction.source_style}_to_{direction.target_style}"
-
-
-def task_files() -> Mapping[str, str]:
-    """File name to content: what all tasks share, one file per direction, and the functions."""
-    directions = [d for facts in BENCHMARK_DATASETS.values() for d in facts.directions]
-    files = {f"{task_name(one)}.yaml": _task(one) for one in directions}
-    return {_COMMON: _common(), "utils.py": _utils(), **files}
-
-
-def write(folder: Path = FOLDER) -> None:
-    """Write all files, and remove task files that are no longer made."""
-    folder.mkdir(exist_ok=True)
-    files = task_files()
-    for path in folder.glob("*.yaml"):
-        if path.name not in files:
-            path.unlink()
-    for name, text in files.items():
-        (folder / name).write_text(text, "utf-8")
 
 
 def _task(direction: Direction) -> str:
@@ -79,18 +85,3 @@ def _common() -> str:
             f"    higher_is_better: {better}",
         ]
     return "\n".join([*lines, "metadata:", "  version: 1.0", ""])
-
-
-def _utils() -> str:
-    aggregations = "\n".join(f'{m} = AGGREGATIONS["{m}"]' for m in benchmark_metrics())
-    return (
-        '"""What the task files name. Written by tstbench.pipelines.harness.lm_eval_files."""\n\n'
-        "from tstbench.pipelines.harness.lm_eval_tasks import (\n"
-        "    AGGREGATIONS,\n    documents,\n    process_results,\n    references,\n)\n\n"
-        '__all__ = ["documents", "process_results", "references"]\n\n'
-        f"{aggregations}\n"
-    )
-
-
-if __name__ == "__main__":
-    write(Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER)

@@ -1,4 +1,4 @@
-"""The functions behind the task files of lm-evaluation-harness, see the folder ``lm_eval/``.
+"""The functions behind the task files of lm-evaluation-harness, see :mod:`.lm_eval_files`.
 
 A document is one sentence; what ``process_results`` keeps of its answer goes, for all sentences
 together, to one aggregation per metric: a corpus score is never a mean of sentence scores.

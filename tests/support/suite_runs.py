@@ -8,7 +8,7 @@ from tstbench.pipelines.suite import run_suite
 def run(path: Path) -> list:
     """Run a suite; what it would have shown of each direction."""
     shown = []
-    run_suite(path, lambda reports, ranks: shown.append((reports, ranks)))
+    run_suite(path, shown.append)
     return shown
 
 

@@ -14,7 +14,7 @@ from prepared import command_line, prepared_home, refusal
 import tstbench
 from tstbench.datasets_scripts.catalog import DATASETS
 from tstbench.errors import InputError, TSTBenchError, UnknownNameError
-from tstbench.pipelines.harness.lm_eval_files import FOLDER, task_files
+from tstbench.pipelines.harness.lm_eval_files import FOLDER, task_files, write_task_files
 from tstbench.pipelines.harness.logs import read_log
 from tstbench.pipelines.harness.questions import DirectionTask, dataset_directions
 from tstbench.pipelines.harness.settings import HarnessSettings, read_settings
@@ -124,13 +124,22 @@ def test_a_direction_of_another_dataset_is_told():
         dataset_directions("yelp", "negative-to-positiv")
 
 
-def test_the_task_files_are_those_of_the_directions():
-    kept = {file.name: file.read_text("utf-8") for file in FOLDER.iterdir() if file.is_file()}
-    assert kept == dict(task_files()), "run python -m tstbench.pipelines.harness.lm_eval_files"
+def test_task_files_are_written_once_and_mended(tmp_path, monkeypatch):
+    monkeypatch.setenv("TSTBENCH_HOME", str(tmp_path))
+    folder = write_task_files()
+    written = {file.name: file.read_text("utf-8") for file in folder.iterdir()}
+    assert written == dict(task_files())
+    assert len(written) == 16
+    first = (folder / "utils.py").stat().st_mtime_ns
+    (folder / "_common.yaml").write_text("task: another\n")
+    write_task_files()
+    assert (folder / "_common.yaml").read_text("utf-8") == written["_common.yaml"]
+    assert (folder / "utils.py").stat().st_mtime_ns == first
 
 
-def test_the_command_tells_where_the_task_files_are(capsys, tmp_path):
-    assert command_line(capsys, "harness") == (0, f"{FOLDER}\n", "")
+def test_the_command_tells_where_the_task_files_are(capsys, tmp_path, monkeypatch):
+    monkeypatch.setenv("TSTBENCH_HOME", str(tmp_path / "home"))
+    assert command_line(capsys, "harness") == (0, f"{tmp_path / 'home' / FOLDER}\n", "")
     (tmp_path / "other.jsonl").write_text('{"a": 1}\n')
     out = ("--out", tmp_path / "P")
     assert "line 1: not a sample" in refusal(capsys, "harness", tmp_path / "other.jsonl", *out)
@@ -239,7 +248,7 @@ def test_lm_eval_reports_our_numbers(model, home, tmp_path, capsys):
 
     task = "tstbench_mini_negative_to_positive"
     manager = TaskManager(
-        include_path=str(FOLDER),
+        include_path=str(write_task_files()),
         include_defaults=False,
         metadata={"tstbench": {"metrics": list(SCORED)}},
     )

@@ -58,11 +58,11 @@ COPY_BACK = f"{BACK}/copy"
 def test_every_cell_is_written_and_every_direction_shown(path):
     shown = run(path)
     assert set(stamps(path)) == {COPY, MINE, SECOND, COPY_BACK}
-    assert [{r.system.name for r in reports} for reports, _ in shown] == [
+    assert [{r.system.name for r in one.reports} for one in shown] == [
         {"copy", "mine", "reference-2"},
         {"copy"},
     ]
-    assert [rank.system for rank in shown[0][1]["s_bleu"]] == ["mine"]  # bounds are not ranked
+    assert [rank.system for rank in shown[0].ranking("s_bleu")] == ["mine"]  # bounds are not ranked
     mine = read_report(path.parent / "results" / MINE)
     assert (mine.system.family, mine.system.date) == ("fpft", "2026-01")
     assert [score.metric for score in mine.scores] == ["acc", "s_bleu", "r_bleu"]
@@ -205,7 +205,7 @@ def test_changed_facts_are_written_again_and_fewer_metrics_take_nothing_away(pat
     path.write_text(SUITE.replace('"s_bleu", "r_bleu"', '"s_bleu"').replace("-01", "-02"))
     shown = run(path)
     assert stamps(path) == after
-    assert [score.metric for score in shown[0][0][0].scores] == ["acc", "s_bleu"]
+    assert [score.metric for score in shown[0].reports[0].scores] == ["acc", "s_bleu"]
 
 
 @pytest.mark.parametrize("damage", ["report.json", "samples.jsonl", "replicates.parquet", "cut"])
@@ -310,7 +310,7 @@ def test_systems_of_earlier_suites_stay_and_are_compared(path):
     shutil.rmtree(path.parent / "results" / COPY)
     path.write_text(SUITE.replace('system = "copy"', 'system = "delete-retrieve"'))
     shown = run(path)
-    assert {r.system.name for r in shown[0][0]} == {"mine", "reference-2", "delete-retrieve"}
+    assert {r.system.name for r in shown[0].reports} == {"mine", "reference-2", "delete-retrieve"}
     renamed = SUITE.replace('name = "mine"', 'name = "other"')
     path.write_text(renamed.replace('system = "copy"', 'system = "random-target"'))
     run(path)
@@ -337,9 +337,10 @@ def test_other_settings_in_the_same_folder_are_not_ranked_together(path, tmp_pat
         '[[system]]\nsystem = "delete-retrieve"\n'
         f'directions = ["{DIRECTION}"]\n'
     )
-    [(reports, ranks)] = run(other)
-    assert [report.system.name for report in reports] == ["delete-retrieve"]
-    assert [(r.system, r.low, r.high) for r in ranks["s_bleu"]] == [("delete-retrieve", 1, 1)]
+    [standings] = run(other)
+    assert [report.system.name for report in standings.reports] == ["delete-retrieve"]
+    [only] = standings.ranking("s_bleu")
+    assert (only.system, only.low, only.high) == ("delete-retrieve", 1, 1)
     folder = path.parent / "results" / DIRECTION
     record = json.loads((folder / "significance.json").read_text())
     ranked = {"13a" in s: one["ranks"] for s, one in record.items() if s.startswith("s_bleu|")}

@@ -91,7 +91,7 @@ def test_the_report_of_a_suite_says_what_was_done_to_the_answers(tmp_path):
             for name, more in (("plain", ""), ("steps", 'postprocess = ["truncate-v1"]'))
         )
     )
-    run_suite(suite, lambda reports, ranks: None)
+    run_suite(suite, lambda _: None)
     found = {
         name: read_report(tmp_path / "results" / DIRECTION / name).system.post_processing
         for name in ("plain", "steps")

@@ -10,13 +10,14 @@ from job import Job
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from tstbench.datasets_scripts.load import load_styles
-from tstbench.metrics.scorers.artefacts import Artefact, ScorerCard, data_fingerprint, store
+from tstbench.metrics.scorers.artefacts import Artefact, ScorerCard, store
 from tstbench.metrics.scorers.classifiers import ACCEPTABILITY_STYLES
 from tstbench.metrics.scorers.encoder import load_encoder
 from tstbench.metrics.scorers.find import split_layer
 from tstbench.metrics.scorers.language_model import MODEL_FILE
 from tstbench.metrics.scorers.profile import PROFILES, Profile
 from tstbench.pipelines.prepare import train_style_language_model
+from tstbench.store import data_fingerprint
 
 EMBEDDED = PROFILES["embedded"]
 ENCODER, LAYER = split_layer(EMBEDDED.scorers["encoder"])

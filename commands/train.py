@@ -363,7 +363,7 @@ def _read_words(
     """Arguments, settings and data of a scorer of words."""
     from ..datasets_scripts.catalog import dataset_facts
     from ..datasets_scripts.load import load_styles
-    from ..metrics.scorers.find_words import LEXICON, MASKED_VECTORS, WORD_VECTORS
+    from ..metrics.scorers.find import LEXICON, MASKED_VECTORS, WORD_VECTORS
     from ..settings import read_settings
 
     arguments = _words_parser(name, settings).known(options)

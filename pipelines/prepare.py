@@ -33,7 +33,6 @@ from ..metrics.registry import benchmark_metrics
 from ..metrics.scorers.artefacts import (
     Artefact,
     ScorerCard,
-    data_fingerprint,
     find_recipe,
     kept_as,
     kind_and_split,
@@ -44,14 +43,17 @@ from ..metrics.scorers.artefacts import (
 from ..metrics.scorers.classifiers import KINDS, classifier_kind, is_kind, kinds
 from ..metrics.scorers.find import (
     LANGUAGE_MODELS,
+    LEXICON,
+    MASKED_VECTORS,
+    WORD_VECTORS,
     check_differentiable,
     language_model_name,
     other_attribution,
 )
-from ..metrics.scorers.find_words import LEXICON, MASKED_VECTORS, WORD_VECTORS
 from ..metrics.scorers.profile import Profile, Scorers
 from ..metrics.scorers.published import fetch_recipe
 from ..metrics.text import FOLDED, Reading, TextProtocol, folded, preparation
+from ..store import data_fingerprint
 from ..trainers.classifiers.config import ClassifierConfig
 from ..trainers.classifiers.train import default_config, train_classifier
 from ..trainers.language_model import train_language_model

@@ -7,7 +7,7 @@ They are stored in ``$TSTBENCH_HOME/scorers``, indexed by role, dataset and name
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,23 +18,9 @@ from pydantic import AfterValidator, ConfigDict, JsonValue
 from ...datasets_scripts.cards import model_front_matter
 from ...datasets_scripts.load import split_to_learn
 from ...errors import InputError, IntegrityError, MissingScorerError, TSTBenchError
-from ...store import README_FILE, Key, Store, StoredModel, data_fingerprint, recipe_of
+from ...store import README_FILE, Key, Store, StoredModel, recipe_of
 from .portable import base_datasets
 from .roles import roles
-
-__all__ = [
-    "CARD_FILE",
-    "Artefact",
-    "ScorerCard",
-    "adopt",
-    "data_fingerprint",
-    "find",
-    "find_recipe",
-    "open_artefact",
-    "store",
-    "whole",
-    "with_recipe",
-]
 
 CARD_FILE = "scorer.json"
 _RECIPE = ("role", "dataset", "name", "kind", "styles", "data_fingerprint", "settings")
@@ -58,7 +44,7 @@ class ScorerCard:
         kind: which class reads its files.
         styles: the meaning of its columns; a language model has the one style it was trained on.
         trained_on: a description of the data, for people: ``yelp/validation without test``.
-        data_fingerprint: SHA-256 of that data, see :func:`data_fingerprint`.
+        data_fingerprint: SHA-256 of that data, see :func:`tstbench.store.data_fingerprint`.
         n_sentences: number of training sentences, without those held out.
         n_excluded: number of sentences left out because they occur in evaluation data.
         settings: the trainer's configuration.
@@ -104,24 +90,6 @@ class ScorerCard:
 Artefact = StoredModel[ScorerCard]
 
 
-def store(card: ScorerCard, write: Callable[[Path], None]) -> Artefact:
-    """Store a trained scorer: its files, card and model card appear together or not at all.
-
-    Args:
-        card: describes it.
-        write: writes the model's files into the empty folder it is given.
-
-    Raises:
-        InputError: the role, dataset or name is no valid file name, or the card is not valid JSON.
-    """
-    return SCORERS.keep(card, write)
-
-
-def adopt(artefact: Artefact) -> Artefact:
-    """Store a scorer that was made elsewhere, under its own name and hash."""
-    return SCORERS.adopt(artefact)
-
-
 def find(role: str, dataset: str, name: str) -> Artefact:
     """The scorer with that name in the cache, checked.
 
@@ -132,28 +100,9 @@ def find(role: str, dataset: str, name: str) -> Artefact:
     return SCORERS.find(_key(role, dataset, name))
 
 
-def find_recipe(card: ScorerCard) -> Artefact | None:
-    """The scorer in the cache with the card's recipe; None if it must be trained."""
-    return SCORERS.find_recipe(card)
-
-
 def with_recipe(role: str, dataset: str, name: str, recipe: str) -> Artefact | None:
     """The scorer in the cache with that name, if it was trained with that recipe."""
     return SCORERS.with_recipe(_key(role, dataset, name), recipe)
-
-
-def open_artefact(folder: Path | str, *, expected: str | None = None) -> Artefact:
-    """Open the folder of a scorer, wherever it is, and check its content.
-
-    Args:
-        folder: contains ``scorer.json`` and the model's files.
-        expected: the hash it should have; by default, the one that its card states.
-
-    Raises:
-        MissingScorerError: no such folder, or no scorer in it.
-        IntegrityError: the card cannot be read, or the files do not match it.
-    """
-    return SCORERS.open(folder, expected=expected)
 
 
 def kind_and_split(spec: str) -> tuple[str, str]:
@@ -257,6 +206,12 @@ SCORERS = Store(
     describe=_describe,
     command=_command,
     missing=MissingScorerError,
+)
+store, adopt, find_recipe, open_artefact = (
+    SCORERS.keep,
+    SCORERS.adopt,
+    SCORERS.find_recipe,
+    SCORERS.open,
 )
 
 

@@ -32,7 +32,7 @@ class Placement:
     device: Device = "auto"
     dtype: Dtype = "float32"
     batch_size: int | None = None
-    asking: Handling = field(default_factory=Handling)
+    asking: Handling = field(default_factory=Handling, compare=False)
 
     def __post_init__(self) -> None:
         if self.device not in get_args(Device):

@@ -6,6 +6,7 @@ remembers what it has scored, once per process. Its folder is named after its co
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,12 +20,15 @@ from .device import Placement
 from .encoder_files import describe_encoder
 from .hub_classifiers import describe_hub_classifier
 from .language_model import MODEL_FILE, NgramLanguageModel
+from .lexicon import LEXICON_FILE, StyleLexicon, read_lexicon
 from .published import find_or_fetch
 from .roles import Found
 from .weights import file_digest, signature_name
+from .word_vectors import WordVectors, read_vectors
 
 if TYPE_CHECKING:
     from .attribution import StyleAttribution
+    from .meaning import MeaningModel
 
 _DIFFERENTIABLE = ("transformer", "finetuned")  # kinds of classifiers whose gradients are read
 TORCH_KINDS = (
@@ -35,10 +39,12 @@ TORCH_KINDS = (
     "lm",
     "ensemble",
 )  # they use the given placement
-SHIPPED_ACCEPTABILITY = "v1"  # it comes with the package
-
-
-LANGUAGE_MODELS = ("kn5", "lstm")  # kinds that are trained here: 5-gram modified Kneser-Ney, LSTM
+SHIPPED = "v1"  # the acceptability classifier and the meaning scorer that come with the package
+# The kinds that are trained here: 5-gram modified Kneser-Ney, LSTM; word vectors also of sentences
+# whose style words are masked.
+LANGUAGE_MODELS = ("kn5", "lstm")
+LEXICON = "logistic"
+WORD_VECTORS, MASKED_VECTORS = "word2vec", "word2vec-masked"
 
 
 def language_model_name(style: str, kind: str = "kn5") -> str:
@@ -61,7 +67,10 @@ def _style_classifier(
 ) -> Found:
     direction = _needed(direction)
     if is_kind(spec):
-        return _trained(role, direction.dataset, spec, placement)
+        kind, split = kind_and_split(spec)
+        if kind not in kinds():
+            raise unknown_name("kind of classifier", kind, kinds())
+        return _found_classifier(find_or_fetch(role, direction.dataset, kind, split), placement)
     return _own_classifier(spec, (direction.source_style, direction.target_style), placement)
 
 
@@ -114,12 +123,11 @@ def other_attribution(spec: str, dataset: str, error: MissingScorerError) -> Mis
 
 def acceptability(spec: str, _direction: Direction | None, placement: Placement) -> Found:
     """P(acceptable | sentence): the one that comes with the package, a folder, or a Hub id."""
-    if spec == SHIPPED_ACCEPTABILITY:
+    if spec == SHIPPED:
         spec = str(Path(__file__).parent / f"acceptability_{spec}")
     elif is_kind(spec):
         raise MissingScorerError(
-            f"the acceptability classifier {spec!r} is neither {SHIPPED_ACCEPTABILITY} nor a folder "
-            "or Hub id"
+            f"the acceptability classifier {spec!r} is neither {SHIPPED} nor a folder or Hub id"
         )
     return _own_classifier(spec, ACCEPTABILITY_STYLES, placement)
 
@@ -143,19 +151,84 @@ def source_language_model(spec: str, direction: Direction | None, _placement: Pl
 
 def _language_model_of(role: str, style: str, spec: str, direction: Direction | None) -> Found:
     kind, split = kind_and_split(spec)
+    path = Path(spec).expanduser()
+    file = path / MODEL_FILE if path.is_dir() else path
     if kind in LANGUAGE_MODELS:
         dataset, name = _needed(direction).dataset, language_model_name(style, kind)
-        return _found_language_model(find_or_fetch(role, dataset, name, split))
-    path = Path(spec).expanduser()
-    if (path / CARD_FILE).is_file():
-        return _found_language_model(open_artefact(path))
-    if not (path.is_file() or (path / MODEL_FILE).is_file()):
+        artefact = find_or_fetch(role, dataset, name, split)
+    elif (path / CARD_FILE).is_file():
+        artefact = open_artefact(path)
+    elif file.is_file():
+        return _of_file(file, path.stem, _opened_ngrams)
+    else:
         raise MissingScorerError(
             f"the language model {spec!r} is neither kn5, lstm nor a file in ARPA or KenLM format"
         )
-    file = (path / MODEL_FILE if path.is_dir() else path).resolve()
-    name, digest = f"file:{signature_name(path.stem)}", file_digest(file)
-    return Found(name, digest, partial(_opened_language_model, file, name, digest))
+    is_lstm = artefact.card.kind == "lstm"
+    return _of_artefact(artefact, _opened_lstm if is_lstm else _opened_ngrams)
+
+
+def lexicon(spec: str, direction: Direction | None, _placement: Placement) -> Found:
+    """The style lexicon of a dataset: ``logistic``, trained on it, a folder, or a JSON file."""
+    return _of_words("lexicon", "JSON file", (LEXICON,), spec, direction, _opened_lexicon)
+
+
+def word_vectors(spec: str, direction: Direction | None, _placement: Placement) -> Found:
+    """Word vectors: ``word2vec``, trained on the direction's dataset, a folder, or a file.
+
+    ``word2vec-masked`` are those of the dataset's sentences with ``<customstyle>`` for style words.
+    """
+    kinds = (WORD_VECTORS, MASKED_VECTORS)
+    return _of_words("word_vectors", "file", kinds, spec, direction, _opened_vectors)
+
+
+def _of_words(
+    role: str,
+    what: str,
+    kinds: Sequence[str],
+    spec: str,
+    direction: Direction | None,
+    opened: Callable[[Path, str, str], object],
+) -> Found:
+    """A scorer of words: a kind trained here, a folder, or what a file of the user's own holds.
+
+    Raises:
+        InputError: a direction is needed to know the dataset, or the folder is of another role.
+        MissingScorerError: it has not been trained, or there is no such file.
+    """
+    kind, split = kind_and_split(spec)
+    title = role.replace("_", " ")
+    if kind in kinds:
+        if direction is None:
+            raise InputError(
+                f"a direction is needed to know whose {title} to use, such as "
+                f"'yelp/negative-to-positive'; or give a file: --scorer {role}=FILE"
+            )
+        return _of_artefact(find_or_fetch(role, direction.dataset, kind, split), opened)
+    path = Path(spec).expanduser()
+    if (path / CARD_FILE).is_file():
+        return _of_artefact(_of_role(path, role), opened)
+    if not path.is_file():
+        raise MissingScorerError(
+            f"the scorer {role}={spec} is neither {kinds[0]} nor a {what}; there is no such file"
+        )
+    return _of_file(path, path.stem, opened)
+
+
+def meaning(spec: str, _direction: Direction | None, placement: Placement) -> Found:
+    """The meaning scorer: the one that comes with the package, or a folder."""
+    folder = Path(__file__).parent / f"meaning_{spec}" if spec == SHIPPED else Path(spec)
+    folder = folder.expanduser()
+    if not (folder / CARD_FILE).is_file():
+        raise MissingScorerError(
+            f"the meaning scorer {spec!r} is neither {SHIPPED} nor the folder of one"
+        )
+    artefact = _of_role(folder, "meaning")
+    for module in ("torch", "transformers"):
+        require_installed(module, "embedded")
+    name = f"{artefact.card.kind}:{artefact.card.name}"
+    load = partial(_opened_meaning, artefact.folder, placement, artefact.hash)
+    return Found(name, artefact.hash, load, on_device=True)
 
 
 def encoder(spec: str, _direction: Direction | None, placement: Placement) -> Found:
@@ -178,13 +251,6 @@ def split_layer(spec: str) -> tuple[str, int | None]:
     if not layer.isdigit():
         raise InputError(f"encoder {spec!r}: '@' must be followed by a layer number")
     return model, int(layer)
-
-
-def _trained(role: str, dataset: str, spec: str, placement: Placement) -> Found:
-    kind, split = kind_and_split(spec)
-    if kind not in kinds():
-        raise unknown_name("kind of classifier", kind, kinds())
-    return _found_classifier(find_or_fetch(role, dataset, kind, split), placement)
 
 
 def _found_classifier(artefact: Artefact, placement: Placement) -> Found:
@@ -217,11 +283,22 @@ def _own_classifier(spec: str, styles: tuple[str, ...], placement: Placement) ->
     return Found(name, digest, load, on_device=True)
 
 
-def _found_language_model(artefact: Artefact) -> Found:
-    card = artefact.card
-    name = f"{card.name}:{card.corpus}"
-    opened = _opened_lstm if card.kind == "lstm" else _opened_language_model
+def _of_role(folder: Path, role: str) -> Artefact:
+    artefact = open_artefact(folder)
+    if artefact.card.role != role:
+        raise InputError(f"{folder} contains a {artefact.card.role}, not a {role}")
+    return artefact
+
+
+def _of_artefact(artefact: Artefact, opened: Callable[[Path, str, str], object]) -> Found:
+    name = f"{artefact.card.name}:{artefact.card.corpus}"
     return Found(name, artefact.hash, partial(opened, artefact.folder, name, artefact.hash))
+
+
+def _of_file(file: Path, stem: str, opened: Callable[[Path, str, str], object]) -> Found:
+    file = file.resolve()
+    name, digest = f"file:{signature_name(stem)}", file_digest(file)
+    return Found(name, digest, partial(opened, file, name, digest))
 
 
 def _needed(direction: Direction | None) -> Direction:
@@ -236,8 +313,8 @@ def _opened_classifier(folder: Path, placement: Placement, _digest: str) -> Clas
 
 
 @lru_cache(maxsize=16)
-def _opened_language_model(folder: Path, name: str, digest: str) -> NgramLanguageModel:
-    return NgramLanguageModel(folder, name=name, hash=digest)
+def _opened_ngrams(place: Path, name: str, digest: str) -> NgramLanguageModel:
+    return NgramLanguageModel(place, name=name, hash=digest)
 
 
 @lru_cache(maxsize=16)
@@ -247,6 +324,26 @@ def _opened_lstm(folder: Path, name: str, digest: str) -> LanguageModel:
 
     with whole(folder, "language model"):
         return LstmLanguageModel.load(folder, name, digest)
+
+
+@lru_cache(maxsize=8)
+def _opened_lexicon(place: Path, name: str, digest: str) -> StyleLexicon:
+    return read_lexicon(place / LEXICON_FILE if place.is_dir() else place, name, digest)
+
+
+@lru_cache(maxsize=8)
+def _opened_vectors(place: Path, name: str, digest: str) -> WordVectors:
+    if place.is_file():
+        return read_vectors(place, name, digest)
+    with whole(place, "set of word vectors"):
+        return WordVectors.load(place, name, digest)
+
+
+@lru_cache(maxsize=4)
+def _opened_meaning(folder: Path, placement: Placement, _digest: str) -> MeaningModel:
+    from .meaning import MeaningModel
+
+    return MeaningModel.load(folder, placement)
 
 
 @lru_cache(maxsize=4)

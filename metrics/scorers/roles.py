@@ -108,13 +108,13 @@ OURS = (
         default="openai-community/gpt2", trained=False,
     ),
     Role("bleurt", "BLEURT checkpoint", "bleurt", "scores", ".bleurt:find", trained=False),
-    Role("lexicon", "style lexicon", "lexicon", "style_words", ".find_words:lexicon", "logistic"),
-    Role("word_vectors", "word vectors", "vectors", "known", ".find_words:word_vectors", "word2vec"),
+    Role("lexicon", "style lexicon", "lexicon", "style_words", ".find:lexicon", "logistic"),
+    Role("word_vectors", "word vectors", "vectors", "known", ".find:word_vectors", "word2vec"),
     Role(
         "masked_vectors", "word vectors of masked sentences", "vectors", "known",
-        ".find_words:word_vectors", default="word2vec-masked",
+        ".find:word_vectors", default="word2vec-masked",
     ),
-    Role("meaning", "meaning scorer", "meaning", "remember", ".meaning_find:meaning", default="v1"),
+    Role("meaning", "meaning scorer", "meaning", "remember", ".find:meaning", default="v1"),
     Role(
         "attribution", "style attribution", "attribution", "distribution", ".find:attribution",
         default="transformer",

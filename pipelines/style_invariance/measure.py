@@ -25,8 +25,8 @@ from ...metrics.scorers import find
 from ...metrics.scorers.artefacts import CARD_FILE
 from ...metrics.scorers.device import HERE, Placement
 from ...metrics.scorers.encoder_files import EMBEDDED_ENCODER
-from ...metrics.scorers.find_words import WORD_VECTORS
-from ...metrics.scorers.find_words import word_vectors as find_vectors
+from ...metrics.scorers.find import WORD_VECTORS
+from ...metrics.scorers.find import word_vectors as find_vectors
 from ...metrics.scorers.roles import Found
 from ...metrics.scorers.tokens import tokenized, tokens_name
 from ...metrics.scorers.word_vectors import WordVectors

@@ -8,7 +8,8 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 from tokenizers.trainers import WordLevelTrainer
 from transformers import BertConfig, BertForSequenceClassification, PreTrainedTokenizerFast
 
-from tstbench.metrics.scorers.artefacts import ScorerCard, data_fingerprint
+from tstbench.metrics.scorers.artefacts import ScorerCard
+from tstbench.store import data_fingerprint
 
 CARD = ScorerCard(
     role="classifier",

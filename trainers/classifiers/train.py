@@ -12,15 +12,10 @@ import numpy as np
 
 from ...console import say
 from ...errors import InputError
-from ...metrics.scorers.artefacts import (
-    Artefact,
-    ScorerCard,
-    data_fingerprint,
-    find_recipe,
-    store,
-)
+from ...metrics.scorers.artefacts import Artefact, ScorerCard, find_recipe, store
 from ...metrics.scorers.classifiers import StyleModel, classifier_kind
 from ...metrics.scorers.published import fetch_recipe
+from ...store import data_fingerprint
 from ...version import __version__
 from ..learning.pace import announce, training
 from .config import ClassifierConfig

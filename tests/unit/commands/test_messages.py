@@ -7,7 +7,7 @@ from leaderboard_results import BACK, THERE, real_results
 from refusals import calls, refuses
 
 from tstbench.datasets_scripts.load import load_test_set
-from tstbench.metrics.scorers.find_words import LEXICON
+from tstbench.metrics.scorers.find import LEXICON
 
 COPY = f"evaluate --baseline copy --direction {THERE}"
 EVALUATE = f"evaluate --direction {THERE}"

@@ -19,7 +19,7 @@ from tstbench.datasets_scripts.cleaning import match_key
 from tstbench.datasets_scripts.load import load_styles
 from tstbench.errors import InputError, MissingFileError
 from tstbench.metrics.scorers.device import HERE
-from tstbench.metrics.scorers.meaning_find import SHIPPED, meaning
+from tstbench.metrics.scorers.find import SHIPPED, meaning
 
 NOUNS = "dog cat farmer teacher doctor sailor king queen painter judge".split()
 VERBS = "sees paints follows finds calls helps meets visits remembers hears".split()

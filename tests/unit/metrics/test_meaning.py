@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,15 +10,17 @@ import torch
 from safetensors.numpy import load_file, save_file
 from transformers import BertConfig, BertModel
 
+from tstbench.chat.settings import Handling
 from tstbench.errors import InputError, IntegrityError, MissingScorerError
 from tstbench.metrics.functional.meaning import combined, meaning_kept
 from tstbench.metrics.inputs import check_inputs
 from tstbench.metrics.measure import measure
 from tstbench.metrics.options import choices
+from tstbench.metrics.scorers import find
 from tstbench.metrics.scorers.artefacts import open_artefact
-from tstbench.metrics.scorers.device import HERE
+from tstbench.metrics.scorers.device import HERE, Placement
+from tstbench.metrics.scorers.find import SHIPPED, meaning
 from tstbench.metrics.scorers.meaning import MeaningModel
-from tstbench.metrics.scorers.meaning_find import SHIPPED, meaning
 from tstbench.metrics.scorers.meaning_network import MeaningNetwork, alikeness
 from tstbench.metrics.scorers.profile import PROFILES, Scorers
 
@@ -241,9 +244,7 @@ def test_long_texts_are_read_up_to_the_limit(shipped):
 
 def test_the_shipped_scorer_is_small_and_intact(tmp_path):
     found = meaning(SHIPPED, None, HERE)
-    from tstbench.metrics.scorers import meaning_find
-
-    folder = meaning_find._SHIPPED_FOLDER
+    folder = Path(find.__file__).with_name("meaning_v1")
     assert open_artefact(folder).hash == found.hash
     assert sum(file.stat().st_size for file in folder.iterdir()) < 2_000_000
     copy = tmp_path / "copy"
@@ -253,6 +254,11 @@ def test_the_shipped_scorer_is_small_and_intact(tmp_path):
     save_file(weights, copy / "weights.safetensors")
     with pytest.raises(IntegrityError):
         meaning(str(copy), None, HERE)
+
+
+def test_limits_for_a_chat_server_load_no_scorer_twice(shipped):
+    limited = Placement(asking=Handling(max_requests=1))
+    assert meaning(SHIPPED, None, limited).load() is shipped
 
 
 def test_another_encoder_is_refused(shipped, tmp_path):

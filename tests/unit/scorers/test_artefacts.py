@@ -9,13 +9,8 @@ import pytest
 from classifier_toys import CARD
 
 from tstbench.errors import InputError, IntegrityError
-from tstbench.metrics.scorers.artefacts import (
-    data_fingerprint,
-    find,
-    find_recipe,
-    open_artefact,
-    store,
-)
+from tstbench.metrics.scorers.artefacts import find, find_recipe, open_artefact, store
+from tstbench.store import data_fingerprint
 
 
 def write(folder):

@@ -21,12 +21,12 @@ from tstbench.metrics.scorers.artefacts import find, open_artefact, store
 from tstbench.metrics.scorers.classifiers import model_class
 from tstbench.metrics.scorers.device import HERE
 from tstbench.metrics.scorers.encoder import load_encoder
-from tstbench.metrics.scorers.find_words import lexicon as find_lexicon
-from tstbench.metrics.scorers.find_words import read_vectors
-from tstbench.metrics.scorers.find_words import word_vectors as find_vectors
+from tstbench.metrics.scorers.find import lexicon as find_lexicon
+from tstbench.metrics.scorers.find import word_vectors as find_vectors
 from tstbench.metrics.scorers.language_model import NgramLanguageModel
 from tstbench.metrics.scorers.lexicon import read_lexicon
 from tstbench.metrics.scorers.transformer import style_columns
+from tstbench.metrics.scorers.word_vectors import read_vectors
 from tstbench.trainers.classifiers.compare import compare_kinds
 from tstbench.trainers.classifiers.ensemble import EnsembleConfig
 from tstbench.trainers.classifiers.finetuned import FinetunedConfig

@@ -33,7 +33,7 @@ from job import Job, load_job
 from timing import Seconds, Stopwatch, load_average, read_options
 from usual_way import UsualBertScore
 
-from tstbench.metrics.functional.bertscore import bertscore
+from tstbench.metrics.bertscore.bertscore import bertscore
 from tstbench.metrics.scorers.encoder import TransformerEncoder, load_encoder
 from tstbench.metrics.scorers.find import split_layer
 from tstbench.metrics.scorers.profile import PROFILES

@@ -31,12 +31,11 @@ from sacrebleu import corpus_bleu
 from timing import Stopwatch, load_average, read_options
 
 from tstbench.datasets_scripts.load import load_styles
-from tstbench.metrics.functional import bleu, nltk_tokens
-from tstbench.metrics.functional.bleu import bleu_statistics
-from tstbench.metrics.functional.joint import joint_statistics
-from tstbench.metrics.functional.ppl import ppl_statistics
-from tstbench.metrics.functional.share import share_statistics
-from tstbench.metrics.statistics import Statistics, interval, paired_p_value
+from tstbench.metrics.bleu import bleu, nltk_tokens
+from tstbench.metrics.bleu.bleu import bleu_statistics
+from tstbench.metrics.joint.joint import joint_statistics
+from tstbench.metrics.ppl.ppl import ppl_statistics
+from tstbench.metrics.statistics import Statistics, interval, paired_p_value, share_statistics
 
 SLOWEST = 0.5  # of sacreBLEU's speed
 MOST = 2e9  # bytes

@@ -1,4 +1,4 @@
-"""One folder per metric family; the arithmetic is in ``functional/``, the models in ``scorers/``.
+"""One folder per metric family, with one file that is all of it; the models are in ``scorers/``.
 
 The package is callable: ``tstbench.metrics()`` returns the names of all metrics, as
 ``tstbench.directions()`` returns those of all directions. A function with the same name would

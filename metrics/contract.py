@@ -1,4 +1,4 @@
-"""What a metric family is: one folder, one registry line, and everything else follows.
+"""What a metric family is: one file, one registry line, and everything else follows.
 
 A family defines which texts go to which scorer (:meth:`Family.needs`) and how they become
 statistics (:meth:`Family.measure`). The first determines preparation, batching and the scorers'
@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
+from ..citation import BIBTEX
 from .facts import Column, MetricFacts
 
 if TYPE_CHECKING:  # listing the metrics must not load numpy
@@ -109,6 +110,12 @@ class Family(Generic[O]):
         metrics: one per score, in display order.
         options: the class of its options.
         libraries: libraries whose versions are the provenance of its scores.
+        description: what its ``evaluate`` module says.
+        example: of the module, as doctests.
+        citation: BibTeX of what introduced it.
+        model: an argument of the module that names a scorer: its name, the role, what it may be.
+        borrowed: options of other families that the module takes, and whose they are.
+        columns: what the module must be given; by default what its metrics read.
     """
 
     name: ClassVar[str]
@@ -116,6 +123,16 @@ class Family(Generic[O]):
     metrics: ClassVar[tuple[MetricFacts, ...]]
     options: ClassVar[type[Options]] = Options
     libraries: ClassVar[tuple[str, ...]] = ()
+    description: ClassVar[str] = ""
+    example: ClassVar[str] = ""
+    citation: ClassVar[str] = BIBTEX
+    model: ClassVar[tuple[str, str, str] | None] = None
+    borrowed: ClassVar[Mapping[str, str]] = {}
+    columns: ClassVar[tuple[Column, ...]] = ()
+
+    def module_metrics(self, options: Mapping[str, object]) -> tuple[str, ...]:
+        """What the module computes with these of its arguments."""
+        return tuple(facts.name for facts in self.metrics)
 
     def left_out(self, metric: str, inputs: Inputs, options: O) -> str | None:
         """Why the metric does not apply to these texts; ``None`` if it does."""

@@ -1,28 +1,28 @@
 """What the ``evaluate`` modules share: their columns, checks and result.
 
-A module is a thin script that is also used outside this package (as a Space on the Hub), so it
-imports this module absolutely, and never the class itself: ``evaluate`` takes the first metric
-class it finds in a script's namespace.
+A family's file is also the script of its module: ``evaluate`` runs a copy of it, outside this
+package, and takes the first metric class in its namespace. So the file imports absolutely, and
+makes its class with :func:`module_of` at its end, where it is such a copy.
 """
 
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import fields
-from types import MappingProxyType
+from textwrap import indent
 from typing import Any
 
 import datasets
 import evaluate
 
-from ..citation import BIBTEX
 from ..console import say
 from ..datasets_scripts.catalog import DATASETS, as_direction, language_of
 from ..datasets_scripts.directions import Direction
 from ..errors import InputError, MissingScorerError
-from .contract import Cohort
+from .contract import Cohort, Family
 from .inputs import check_inputs
 from .measure import measure
 from .options import choices
@@ -59,11 +59,6 @@ class StyleTransferMetric(evaluate.Metric):
     """The evaluate metric of a family, over predictions, and what else its metrics read."""
 
     family = ""
-    #: the role of the scorer that an argument ``model`` names; there is none without it
-    model_role = ""
-    description = ""
-    arguments = ""
-    citation_text = BIBTEX
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -74,33 +69,52 @@ class StyleTransferMetric(evaluate.Metric):
     @property
     def columns(self) -> tuple[str, ...]:
         """Which of ``sources`` and ``references`` it must be given."""
-        reads = {column for facts in families()[self.family].metrics for column in facts.reads}
+        family = families()[self.family]
+        reads = family.columns or {column for facts in family.metrics for column in facts.reads}
         return tuple(column for column in _NEEDED if column in reads)
 
     @property
     def options(self) -> tuple[str, ...]:
         """The arguments that only this metric takes."""
-        own = [
-            *inspect.signature(self._compute).parameters,
-            *(["model"] if self.model_role else []),
-        ]
-        own += [field.name for field in fields(families()[self.family].options)]
-        texts = {"predictions", *_NEEDED}
-        return tuple(n for n in dict.fromkeys(own) if n != "options" and n not in texts)
+        family = families()[self.family]
+        systems = ["systems"] * any(facts.compares_systems for facts in family.metrics)
+        model = [family.model[0]] if family.model else []
+        return (*systems, *model, *family.borrowed, *(f.name for f in fields(family.options)))
 
     def _compute(
-        self, *, predictions: Any, sources: Any = None, references: Any = None, **options: Any
+        self,
+        *,
+        predictions: Any,
+        sources: Any = None,
+        references: Any = None,
+        systems: Any = None,
+        **options: Any,
     ) -> dict[str, Any]:
-        names = [facts.name for facts in families()[self.family].metrics]
-        model = options.pop("model", None)
-        scorers = [f"{self.model_role}={model}"] if model else []
-        return self.measured(names, predictions, sources, references, scorers=scorers, **options)
+        family, shared = families()[self.family], _SHARED.get()
+        metrics = family.module_metrics(options)
+        scorers = list(shared["scorers"])
+        if family.model:
+            argument, role, _ = family.model
+            named = options.pop(argument, None) or os.environ.get(f"TSTBENCH_{argument.upper()}")
+            scorers = [f"{role}={named}", *scorers] if named else scorers
+        others = {of: {name: options.pop(name, None)} for name, of in family.borrowed.items()}
+        given: dict[str, Any] = {
+            **shared,
+            "scorers": scorers,
+            "systems": systems,
+            **others,
+            self.family: options,
+        }
+        return compute(
+            metrics, predictions=predictions, sources=sources, references=references, **given
+        )
 
     def _info(self) -> evaluate.MetricInfo:
+        family = families()[self.family]
         return evaluate.MetricInfo(
-            description=self.description,
-            citation=self.citation_text,
-            inputs_description=INPUTS + self.arguments,
+            description=family.description,
+            citation=family.citation,
+            inputs_description=INPUTS + _described(family),
             features=self._features(),
             reference_urls=["https://huggingface.co/tstbench"],
         )
@@ -174,42 +188,6 @@ class StyleTransferMetric(evaluate.Metric):
                 )
         return {name: value for name, value in given.items() if name in own}
 
-    def measured(
-        self,
-        metrics: Sequence[str],
-        predictions: Any,
-        sources: Any = None,
-        references: Any = None,
-        *,
-        scorers: Sequence[str] = (),
-        systems: Any = None,
-        others: Mapping[str, Mapping[str, object]] = MappingProxyType({}),
-        **options: Any,
-    ) -> dict[str, Any]:
-        """What :func:`compute` gives, from what every module takes and these.
-
-        Args:
-            metrics: their names.
-            predictions: as they were given.
-            sources: likewise.
-            references: likewise.
-            scorers: ``ROLE=SCORER`` texts of arguments of its own.
-            systems: see :func:`compute`.
-            others: options of other families that it is made of.
-            options: of its own family.
-        """
-        shared = _SHARED.get()
-        given: dict[str, Any] = {
-            **shared,
-            "scorers": [*scorers, *shared["scorers"]],
-            "systems": systems,
-            **others,
-            self.family: options,
-        }
-        return compute(
-            metrics, predictions=predictions, sources=sources, references=references, **given
-        )
-
     def add(self, **kwargs: Any) -> None:
         """Add one sentence; it is checked when the metric is computed."""
         super().add(**self._read(kwargs))
@@ -217,6 +195,33 @@ class StyleTransferMetric(evaluate.Metric):
     def add_batch(self, **kwargs: Any) -> None:
         """Add sentences; they are checked when the metric is computed."""
         super().add_batch(**self._read(_columns(kwargs)))
+
+
+def module_of(name: str) -> type[StyleTransferMetric]:
+    """The class of a family's ``evaluate`` module, for its script."""
+    return type(type(families()[name]).__name__, (StyleTransferMetric,), {"family": name})
+
+
+def _described(family: Family) -> str:
+    """What a family's module takes and gives, and an example."""
+    lines = [f"{family.model[0]} (str): {family.model[2]}"] if family.model else []
+    if any(facts.compares_systems for facts in family.metrics):
+        lines.append(
+            "systems (dict): outputs of other systems on the same sources, by name, lists of N "
+            "texts. Without them, the predictions are the only system."
+        )
+    lines += [f"{name} (str): see tstbench/{of}." for name, of in family.borrowed.items()]
+    _, _, options = (inspect.getdoc(family.options) or "").partition("Attributes:\n")
+    for field in fields(family.options):
+        options = options.replace(f"    {field.name}: ", f"    {field.name} ({field.default!r}): ")
+    given = [*(indent(line, "    ") for line in lines), *([options] if options else [])]
+    own = (facts.name for facts in family.metrics)
+    gives = [
+        f"    {one.name} (float): {one.meaning}, {one.unit}, {one.better} is better."
+        for one in map(metric_facts, dict.fromkeys((*family.module_metrics({}), *own)))
+    ]
+    parts = [*given, "Returns:", *gives, "    details (dict): interval and signature of each."]
+    return "\n".join([*parts, "Examples:", indent(family.example.strip("\n"), "    "), ""])
 
 
 def compute(

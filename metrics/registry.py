@@ -18,28 +18,28 @@ from .facts import MetricFacts
 from .signature import Signature
 
 FAMILIES = {
-    "acc": ".acc.family",
-    "bleu": ".bleu.family",
-    "bertscore": ".bertscore.family",
-    "ppl": ".ppl.family",
-    "cola": ".cola.family",
-    "joint": ".joint.family",
+    "acc": ".acc.acc",
+    "bleu": ".bleu.bleu",
+    "bertscore": ".bertscore.bertscore",
+    "ppl": ".ppl.ppl",
+    "cola": ".cola.cola",
+    "joint": ".joint.joint",
 }
 # Beyond the benchmark: computed when asked for, never by default.
 FURTHER_FAMILIES: dict[str, str] = {
-    "llm_judge": ".llm_judge.family",
-    "logprop": ".logprop.family",
-    "sti": ".sti.family",
-    "sim": ".sim.family",
-    "chrf": ".chrf.family",
-    "surface": ".surface.family",
-    "wmd": ".wmd.family",
-    "meaning": ".meaning.family",
-    "cps": ".cps.family",
-    "naturalness": ".naturalness.family",
-    "fluency": ".fluency.family",
-    "bleurt": ".bleurt.family",
-    "lm_ppl": ".lm_ppl.family",
+    "llm_judge": ".llm_judge.llm_judge",
+    "logprop": ".logprop.logprop",
+    "sti": ".sti.sti",
+    "sim": ".sim.sim",
+    "chrf": ".chrf.chrf",
+    "surface": ".surface.surface",
+    "wmd": ".wmd.wmd",
+    "meaning": ".meaning.meaning",
+    "cps": ".cps.cps",
+    "naturalness": ".naturalness.naturalness",
+    "fluency": ".fluency.fluency",
+    "bleurt": ".bleurt.bleurt",
+    "lm_ppl": ".lm_ppl.lm_ppl",
 }
 
 

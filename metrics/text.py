@@ -173,7 +173,7 @@ def folded(texts: Sequence[str]) -> list[str]:
 
 
 def _nltk(texts: Sequence[str]) -> list[str]:
-    from .functional.bleu import tokenized
+    from .bleu.bleu import tokenized
 
     return [tokenized(text) for text in texts]
 

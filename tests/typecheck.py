@@ -11,9 +11,8 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-# Not part of the package, or scripts that leave home: evaluate and Spaces load them by path.
+# Not part of the package, or scripts that leave home: Spaces load them by path.
 LEFT_OUT = r"(^|/)(app|setup)\.py$|tstbench/(tests|benchmarks|docs|examples|build)/|/\.venv/"
-LEFT_OUT += r"|metrics/(?P<module>\w+)/(?P=module)\.py$"
 
 
 def main() -> int:

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from ..datasets_scripts.training import Pair
-from ..metrics.functional.nltk_tokens import nltk_tokens
+from ..metrics.nltk_tokens import nltk_tokens
 from .bsrr_config import BsrrConfig
 from .learning.loop import Learner, Terms, Update
 from .learning.order import Order

@@ -21,7 +21,7 @@ from ...files import read_text
 from ..signature import Signature
 
 if TYPE_CHECKING:
-    from ..functional.calibrated import CalibratedPart
+    from .calibrated import CalibratedPart
 
 _HERE = Path(__file__).parent
 _PREFIX = "calibrated-"
@@ -51,7 +51,7 @@ class FittedPart:
     @property
     def part(self) -> CalibratedPart:
         """The part as the score uses it."""
-        from ..functional.calibrated import CalibratedPart  # it brings SciPy
+        from .calibrated import CalibratedPart  # it brings SciPy
 
         return CalibratedPart(
             self.metric, self.aspect, self.weight, self.slope, self.offset, self.missing

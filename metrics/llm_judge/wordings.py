@@ -37,7 +37,7 @@ from ...datasets_scripts.directions import Direction
 from ...errors import InputError
 from ...records import Strict
 from ...store import canonical
-from ..functional.llm_judge import Scale
+from .llm_judge import Scale
 
 Aspect = Literal["style", "content", "fluency"]
 _FOLDER = Path(__file__).with_name("prompts")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..functional.attribution import word_attributions, word_spans
+from ..scorers.masking import word_attributions, word_spans
 from .batching import SentenceMemo
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class StyleAttribution:
     ) -> list[np.ndarray]:
         """The attributions of N sentences' words: for each, shape (its words,), float64.
 
-        Words are those of :func:`~tstbench.metrics.functional.attribution.word_spans`. Arguments and
+        Words are those of :func:`~tstbench.metrics.scorers.masking.word_spans`. Arguments and
         errors are those of :meth:`attributions`.
         """
         found = self.attributions(sentences, steps=steps, baseline=baseline, output=output)

@@ -40,7 +40,7 @@ class Ground:
         """
         import numpy as np
 
-        from ..functional.sti import ordinal_distances, uniform_distances
+        from ..sti.sti import ordinal_distances, uniform_distances
 
         if self.name == "uniform":
             return uniform_distances(len(styles))
@@ -86,7 +86,7 @@ def read_ground(spec: str) -> Ground:
 
 
 def _checked(path: Path, content: object) -> Ground:
-    from ..functional.sti import check_distances
+    from ..sti.sti import check_distances
 
     if not isinstance(content, dict) or set(content) != {"styles", "distances"}:
         raise InputError(f"sti.ground: {path} must be a table of 'styles' and 'distances'")

@@ -12,8 +12,16 @@ from ...datasets_scripts.catalog import language_of
 from ...datasets_scripts.cleaning import parse_cleaning
 from ...datasets_scripts.load import TestSet
 from ...errors import MissingFileError
-from ...metrics.functional.bleu import COLUMNS, ORDER, aggregate_bleu, bleu_statistics, tokenized
-from ...metrics.functional.bleu_protocols import BleuProtocol, Tokenize, bleu_protocol
+from ...metrics.bleu.bleu import (
+    COLUMNS,
+    ORDER,
+    BleuProtocol,
+    Tokenize,
+    aggregate_bleu,
+    bleu_protocol,
+    bleu_statistics,
+    tokenized,
+)
 from ...metrics.statistics import Statistics, mean_statistics
 from ...metrics.text import preparation
 

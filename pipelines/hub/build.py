@@ -149,10 +149,32 @@ def build(
     return built
 
 
+_METRIC_SCRIPT = """\
+from tstbench.metrics.module import module_of
+
+Module = module_of("{name}")
+"""
+_METRIC_APP = b"""\
+from pathlib import Path
+
+from tstbench.spaces.metric_page import launch
+
+if __name__ == "__main__":
+    launch(Path(__file__).parent)
+"""
+
+
 def _metric_files(folder: Path) -> Files:
-    # The family beside them is imported from the installed package, and stays at home.
-    private = ("family.py", "__init__.py")
-    return {f.name: f for f in folder.iterdir() if f.is_file() and f.name not in private}
+    """A metric's card, and scripts that import it from the installed package; a Space as it is."""
+    if (folder / "app.py").is_file():
+        return {f.name: f for f in folder.iterdir() if f.is_file() and f.name != "__init__.py"}
+    name = folder.name
+    return {
+        "README.md": folder / "README.md",
+        "requirements.txt": b"tstbench[space]\n",
+        f"{name}.py": _METRIC_SCRIPT.format(name=name).encode(),
+        "app.py": _METRIC_APP,
+    }
 
 
 def trained_scorers() -> dict[str, Path]:

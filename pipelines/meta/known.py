@@ -21,7 +21,7 @@ from ...datasets_scripts.judgments.schema import DERIVED_OVERALL, first_problem
 from ...errors import InputError
 from ...files import write_text
 from ...metrics.joint.calibration import Calibration, load_calibration
-from ...metrics.joint.family import JointOptions
+from ...metrics.joint.joint import JointOptions
 from ...metrics.registry import METRICS, is_neutral
 from ...records import Strict
 from ...untrusted import read_json

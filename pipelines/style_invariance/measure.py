@@ -15,12 +15,6 @@ from ...datasets_scripts.catalog import dataset_facts
 from ...datasets_scripts.fingerprint import style_fingerprint
 from ...datasets_scripts.load import StyleData, load_styles
 from ...errors import InputError, MissingScorerError
-from ...metrics.functional.style_invariance import (
-    PERMUTATIONS,
-    StyleInvariance,
-    style_invariance,
-    unit_vectors,
-)
 from ...metrics.scorers import find
 from ...metrics.scorers.artefacts import CARD_FILE
 from ...metrics.scorers.device import HERE, Placement
@@ -31,6 +25,12 @@ from ...metrics.scorers.roles import Found
 from ...metrics.scorers.tokens import tokenized, tokens_name
 from ...metrics.scorers.word_vectors import WordVectors
 from ...metrics.signature import Signature
+from ...pipelines.style_invariance.arithmetic import (
+    PERMUTATIONS,
+    StyleInvariance,
+    style_invariance,
+    unit_vectors,
+)
 from ...version import __version__
 from ..analysis.style_space import fewer_dimensions, laid_out
 from ..prepare_words import train_dataset_vectors

@@ -9,7 +9,7 @@ from textwrap import fill
 
 from pydantic import JsonValue
 
-from ...metrics.functional.style_invariance import StyleInvariance
+from ...pipelines.style_invariance.arithmetic import StyleInvariance
 from ..tables import DataTable, csv_text, escaped, to_markdown
 from .measure import FORMS, EmbeddingInvariance, InvarianceOptions, StyleSample
 

@@ -17,7 +17,7 @@ from ...files import (
     write_json,
     write_text,
 )
-from ...metrics.functional.style_invariance import StyleInvariance
+from ...pipelines.style_invariance.arithmetic import StyleInvariance
 from ...pipelines.style_invariance.measure import (
     FORMS,
     EmbeddingInvariance,

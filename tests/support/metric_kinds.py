@@ -9,29 +9,28 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from tstbench.metrics.functional.bleu import bleu_statistics
-from tstbench.metrics.functional.calibrated import CalibratedPart, calibrated_statistics
-from tstbench.metrics.functional.chrf import chrf_statistics
-from tstbench.metrics.functional.cps import cps_statistics
-from tstbench.metrics.functional.graded import graded_statistics
-from tstbench.metrics.functional.joint import (
+from tstbench.metrics.bleu.bleu import bleu_statistics
+from tstbench.metrics.chrf.chrf import chrf_statistics
+from tstbench.metrics.cps.cps import cps_statistics
+from tstbench.metrics.fluency.fluency import graded_statistics
+from tstbench.metrics.joint.calibrated import CalibratedPart, calibrated_statistics
+from tstbench.metrics.joint.joint import (
     JointWeights,
     joint_statistics,
     sentence_statistics,
 )
-from tstbench.metrics.functional.llm_judge import Reading, Scale, judge_statistics
-from tstbench.metrics.functional.logprop import logprop_statistics
-from tstbench.metrics.functional.naturalness import naturalness_statistics
-from tstbench.metrics.functional.ppl import ppl_statistics
-from tstbench.metrics.functional.share import share_statistics
-from tstbench.metrics.functional.sti import (
+from tstbench.metrics.llm_judge.llm_judge import Reading, Scale, judge_statistics
+from tstbench.metrics.logprop.logprop import logprop_statistics
+from tstbench.metrics.naturalness.naturalness import naturalness_statistics
+from tstbench.metrics.ppl.ppl import ppl_statistics
+from tstbench.metrics.statistics import Statistics, share_statistics
+from tstbench.metrics.sti.sti import (
     ordinal_distances,
     style_transfer_intensity,
     target_probability,
     uniform_distances,
 )
-from tstbench.metrics.functional.surface import copy_rate, length_ratio
-from tstbench.metrics.statistics import Statistics
+from tstbench.metrics.surface.surface import copy_rate, length_ratio
 
 # Words that tokenizers treat in different ways, some of which any two sentences share.
 WORDS = st.sampled_from(

@@ -10,12 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tstbench.metrics.functional.bleu import bleu_statistics
-from tstbench.metrics.functional.chrf import chrf_statistics
-from tstbench.metrics.functional.joint import joint_statistics
-from tstbench.metrics.functional.ppl import ppl_statistics
-from tstbench.metrics.functional.share import share_statistics
-from tstbench.metrics.statistics import Statistics, mean_statistics
+from tstbench.metrics.bleu.bleu import bleu_statistics
+from tstbench.metrics.chrf.chrf import chrf_statistics
+from tstbench.metrics.joint.joint import joint_statistics
+from tstbench.metrics.ppl.ppl import ppl_statistics
+from tstbench.metrics.statistics import Statistics, mean_statistics, share_statistics
 
 SIZES = (20, 500, 1500, 6000)
 SEEDS = (12345, 3)

@@ -43,8 +43,6 @@ def test_wheel_has_the_data_and_the_cards(wheel):
         "tstbench/py.typed",
         "tstbench/metrics/joint/joint.py",
         "tstbench/metrics/joint/README.md",
-        "tstbench/metrics/joint/app.py",
-        "tstbench/metrics/joint/requirements.txt",
         "tstbench/datasets_scripts/mini/data/test.0",
         "tstbench/datasets_scripts/mini/data/reference3.1",
         "tstbench/datasets_scripts/yelp/README.md",

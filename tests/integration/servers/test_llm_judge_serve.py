@@ -11,9 +11,8 @@ from prepared import command_line
 
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError
-from tstbench.metrics.functional.llm_judge import read
 from tstbench.metrics.inputs import check_inputs
-from tstbench.metrics.llm_judge.family import LlmJudgeOptions
+from tstbench.metrics.llm_judge.llm_judge import LlmJudgeOptions, read
 from tstbench.metrics.measure import measure, needs
 from tstbench.metrics.options import choices
 from tstbench.metrics.scorers.profile import PROFILES, Scorers

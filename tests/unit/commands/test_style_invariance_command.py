@@ -15,8 +15,8 @@ from prepared import command_line, refusal
 from tiny_models import make_bert
 
 from tstbench.errors import InputError
-from tstbench.metrics.functional.style_invariance import style_invariance
 from tstbench.metrics.scorers.word_vectors import WordVectors
+from tstbench.pipelines.style_invariance.arithmetic import style_invariance
 from tstbench.pipelines.style_invariance.measure import (
     InvarianceOptions,
     compare,

@@ -11,8 +11,7 @@ from tiny_models import make_bert, make_distilbert, make_roberta
 from transformers import AutoTokenizer
 
 from tstbench.errors import InputError
-from tstbench.metrics.bertscore.family import BertScoreOptions
-from tstbench.metrics.functional.bertscore import bertscore, match
+from tstbench.metrics.bertscore.bertscore import BertScoreOptions, bertscore, match
 from tstbench.metrics.scorers.base import TokenVectors
 from tstbench.metrics.scorers.encoder import TransformerEncoder, load_encoder
 from tstbench.metrics.scorers.profile import PROFILES
@@ -177,8 +176,8 @@ def test_swapping_the_sides_swaps_precision_and_recall(encoder):
 def test_the_batch_does_not_move_a_score(encoder, monkeypatch):
     predictions, references = map(list, zip(*ROWS, strict=True))
     want = columns(bertscore(predictions, references, encoder))
-    monkeypatch.setattr("tstbench.metrics.functional.bertscore._PAIRS_AT_ONCE", 2)
-    monkeypatch.setattr("tstbench.metrics.functional.bertscore._BATCH_TOKENS", 1)
+    monkeypatch.setattr("tstbench.metrics.bertscore.bertscore._PAIRS_AT_ONCE", 2)
+    monkeypatch.setattr("tstbench.metrics.bertscore.bertscore._BATCH_TOKENS", 1)
     got = columns(bertscore(predictions[::-1], references[::-1], encoder))[::-1]
     np.testing.assert_allclose(got, want, atol=1e-6)
 

@@ -16,9 +16,15 @@ from nltk.tokenize import NLTKWordTokenizer
 from nltk.translate.bleu_score import corpus_bleu
 
 from tstbench.errors import InputError, MissingExtraError, MissingFileError, UnknownNameError
-from tstbench.metrics.functional import bleu as module
-from tstbench.metrics.functional.bleu import aggregate_bleu, bleu_statistics, tokenized
-from tstbench.metrics.functional.bleu_protocols import PROTOCOLS, BleuProtocol, bleu_protocol
+from tstbench.metrics.bleu import bleu as module
+from tstbench.metrics.bleu.bleu import (
+    PROTOCOLS,
+    BleuProtocol,
+    aggregate_bleu,
+    bleu_protocol,
+    bleu_statistics,
+    tokenized,
+)
 
 
 def nltk_bleu(predictions, references):

@@ -11,8 +11,8 @@ from sacrebleu.metrics.chrf import CHRF
 
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError
-from tstbench.metrics.functional import chrf as module
-from tstbench.metrics.functional.chrf import aggregate_chrf, chrf_statistics
+from tstbench.metrics.chrf import chrf as module
+from tstbench.metrics.chrf.chrf import aggregate_chrf, chrf_statistics
 from tstbench.metrics.inputs import check_inputs
 from tstbench.metrics.measure import measure, plan
 from tstbench.metrics.options import choices

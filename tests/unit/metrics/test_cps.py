@@ -12,12 +12,12 @@ from transformers import AutoModelForSequenceClassification, AutoTokenizer
 from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError, MissingScorerError, UnknownNameError
-from tstbench.metrics.cps.family import CpsOptions
-from tstbench.metrics.functional.attribution import style_words, without_words, word_spans
+from tstbench.metrics.cps.cps import CpsOptions
 from tstbench.metrics.inputs import check_inputs
 from tstbench.metrics.measure import measure, needs, plan, roles_needed
 from tstbench.metrics.options import choices
 from tstbench.metrics.scorers.artefacts import ScorerCard, store
+from tstbench.metrics.scorers.masking import style_words, without_words, word_spans
 from tstbench.metrics.scorers.profile import PROFILES, Scorers
 from tstbench.pipelines.prepare import prepare
 

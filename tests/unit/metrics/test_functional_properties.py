@@ -11,17 +11,10 @@ from hypothesis import strategies as st
 from metric_kinds import STYLES, TEXTS, WORDS
 from nltk.tokenize import NLTKWordTokenizer
 
-from tstbench.metrics.functional.attribution import (
-    style_words,
-    without_words,
-    word_attributions,
-    word_spans,
-)
-from tstbench.metrics.functional.bleu import bleu_statistics, tokenized
-from tstbench.metrics.functional.chrf import chrf_statistics
-from tstbench.metrics.functional.joint import joint_score
-from tstbench.metrics.functional.meteor import meteor
-from tstbench.metrics.functional.nltk_tokens import (
+from tstbench.metrics.bleu.bleu import bleu_statistics, tokenized
+from tstbench.metrics.chrf.chrf import chrf_statistics
+from tstbench.metrics.joint.joint import joint_score
+from tstbench.metrics.nltk_tokens import (
     _SPLIT,
     _first,
     _inside,
@@ -29,11 +22,18 @@ from tstbench.metrics.functional.nltk_tokens import (
     _tokenizer,
     nltk_tokens,
 )
-from tstbench.metrics.functional.sti import (
+from tstbench.metrics.scorers.masking import (
+    style_words,
+    without_words,
+    word_attributions,
+    word_spans,
+)
+from tstbench.metrics.statistics import p_value, percentile_interval
+from tstbench.metrics.sti.sti import (
     tempered,
 )
-from tstbench.metrics.functional.wmd import sentence_bleu
-from tstbench.metrics.statistics import p_value, percentile_interval
+from tstbench.metrics.wmd.meteor import meteor
+from tstbench.metrics.wmd.wmd import sentence_bleu
 
 steady = settings(max_examples=100, deadline=None, derandomize=True)
 CORPORA = st.lists(
@@ -94,7 +94,7 @@ def test_words_are_tokenised_once_each():
 def test_the_tokenizer_comes_without_the_rest_of_nltk():
     """Which imports SciPy and scikit-learn: two seconds. Whoever wants it gets it whole."""
     code = (
-        "import sys; from tstbench.metrics.functional.nltk_tokens import nltk_tokens; "
+        "import sys; from tstbench.metrics.nltk_tokens import nltk_tokens; "
         "print(nltk_tokens('it is, can\\'t.'), {'nltk', 'scipy', 'sklearn'} & {*sys.modules}); "
         "import nltk; print(*nltk.NLTKWordTokenizer().tokenize('it is.'))"
     )
@@ -108,7 +108,7 @@ def test_the_tokenizer_comes_without_the_rest_of_nltk():
 
 def test_another_thread_that_imports_nltk_meanwhile_gets_it_whole():
     code = (
-        "import sys, threading; from tstbench.metrics.functional.nltk_tokens import nltk_tokens\n"
+        "import sys, threading; from tstbench.metrics.nltk_tokens import nltk_tokens\n"
         "thread = threading.Thread(target=nltk_tokens, args=('it is.',)); thread.start()\n"
         "while 'nltk' not in sys.modules: pass\n"
         "from nltk import word_tokenize; import nltk.metrics\n"

@@ -16,23 +16,17 @@ from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from tstbench.errors import InputError
-from tstbench.metrics.functional.attribution import (
-    style_words,
-    without_words,
-    word_attributions,
-    word_spans,
-)
-from tstbench.metrics.functional.bleu import bleu_statistics
-from tstbench.metrics.functional.calibrated import (
+from tstbench.metrics.bleu.bleu import bleu_statistics
+from tstbench.metrics.cps.cps import cps_statistics
+from tstbench.metrics.fluency.fluency import graded_statistics
+from tstbench.metrics.joint.calibrated import (
     CalibratedPart,
     calibrated_scores,
     calibrated_statistics,
 )
-from tstbench.metrics.functional.cps import cps_statistics
-from tstbench.metrics.functional.graded import graded_statistics
-from tstbench.metrics.functional.joint import EQUAL, JointWeights, joint_score, joint_statistics
-from tstbench.metrics.functional.logprop import logprop_statistics
-from tstbench.metrics.functional.naturalness import (
+from tstbench.metrics.joint.joint import EQUAL, JointWeights, joint_score, joint_statistics
+from tstbench.metrics.logprop.logprop import logprop_statistics
+from tstbench.metrics.naturalness.naturalness import (
     CrossFitted,
     Texts,
     cross_fit,
@@ -41,9 +35,14 @@ from tstbench.metrics.functional.naturalness import (
     naturalness_statistics,
     unigram_features,
 )
-from tstbench.metrics.functional.ppl import ppl_statistics
-from tstbench.metrics.functional.share import share_statistics
-from tstbench.metrics.statistics import resample
+from tstbench.metrics.ppl.ppl import ppl_statistics
+from tstbench.metrics.scorers.masking import (
+    style_words,
+    without_words,
+    word_attributions,
+    word_spans,
+)
+from tstbench.metrics.statistics import resample, share_statistics
 
 # -- Joint ---------------------------------------------------------------------------------------
 

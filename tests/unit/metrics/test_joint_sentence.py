@@ -12,8 +12,8 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 import tstbench
 from tstbench.errors import UnknownNameError
-from tstbench.metrics.functional.joint import sentence_statistics
 from tstbench.metrics.inputs import check_inputs
+from tstbench.metrics.joint.joint import sentence_statistics
 from tstbench.metrics.measure import measure
 from tstbench.metrics.scorers.causal_lm import CausalLm, alone, as_written
 from tstbench.pipelines.meta import known

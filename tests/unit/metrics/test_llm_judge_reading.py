@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tstbench.chat.answers import Reply
-from tstbench.metrics.functional.llm_judge import (
+from tstbench.metrics.llm_judge.llm_judge import (
     Reading,
     Scale,
     ensemble,

@@ -20,8 +20,8 @@ from transformers import (
 
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError, UnknownNameError
-from tstbench.metrics.functional.logprop import logprop_statistics
 from tstbench.metrics.inputs import check_inputs
+from tstbench.metrics.logprop.logprop import logprop_statistics
 from tstbench.metrics.logprop.prompt_files import load_prompts
 from tstbench.metrics.measure import measure, plan
 from tstbench.metrics.options import choices

@@ -12,8 +12,8 @@ from transformers import BertConfig, BertModel
 
 from tstbench.chat.settings import Handling
 from tstbench.errors import InputError, IntegrityError, MissingScorerError
-from tstbench.metrics.functional.meaning import combined, meaning_kept
 from tstbench.metrics.inputs import check_inputs
+from tstbench.metrics.meaning.meaning import combined, meaning_kept
 from tstbench.metrics.measure import measure
 from tstbench.metrics.options import choices
 from tstbench.metrics.scorers import find

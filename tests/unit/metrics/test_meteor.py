@@ -15,9 +15,9 @@ from nltk.translate.meteor_score import single_meteor_score
 
 from tstbench.datasets_scripts.judgments.mir2019 import read_npz
 from tstbench.files import read_lines
-from tstbench.metrics.functional import meteor as module
-from tstbench.metrics.functional.meteor import has_wordnet, meteor
-from tstbench.metrics.functional.wmd import NO_MATCH, sentence_bleu
+from tstbench.metrics.wmd import meteor as module
+from tstbench.metrics.wmd.meteor import has_wordnet, meteor
+from tstbench.metrics.wmd.wmd import NO_MATCH, sentence_bleu
 
 WORDS = "soup soups souped broth a a the The dog dogs dogged café cafés über не".split()
 

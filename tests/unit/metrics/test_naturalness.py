@@ -12,16 +12,17 @@ from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError, UnknownNameError
 from tstbench.metrics.contract import Cohort
-from tstbench.metrics.functional.naturalness import (
+from tstbench.metrics.inputs import check_inputs
+from tstbench.metrics.measure import measure, plan
+from tstbench.metrics.naturalness.naturalness import (
+    FAMILY,
+    NaturalnessOptions,
     Texts,
     cross_fit,
     log_probability_per_word,
     naturalness_statistics,
     unigram_features,
 )
-from tstbench.metrics.inputs import check_inputs
-from tstbench.metrics.measure import measure, plan
-from tstbench.metrics.naturalness.family import FAMILY, NaturalnessOptions
 from tstbench.metrics.options import choices
 from tstbench.metrics.result import LeftOut
 from tstbench.metrics.scorers.profile import PROFILES, Scorers

@@ -19,7 +19,7 @@ from prepared import DIRECTION, command_line, prepared_home
 from tiny_models import make_bert
 from transformers import BertConfig, BertForSequenceClassification
 
-from tstbench.metrics.functional.bleu_protocols import PROTOCOLS
+from tstbench.metrics.bleu.bleu import PROTOCOLS
 from tstbench.metrics.options import choices
 from tstbench.metrics.scorers.hub_classifiers import HUB_CLASSIFIERS
 from tstbench.metrics.scorers.profile import PROFILES

@@ -12,11 +12,11 @@ from resampled_cases import SEEDS, SIZES, cases, texts
 from sacrebleu import corpus_bleu
 
 from tstbench.errors import InputError
-from tstbench.metrics.functional import bleu
-from tstbench.metrics.functional.bleu import bleu_statistics
-from tstbench.metrics.functional.blocks import BLOCK
-from tstbench.metrics.functional.chrf import chrf_statistics
+from tstbench.metrics.bleu import bleu
+from tstbench.metrics.bleu.bleu import bleu_statistics
+from tstbench.metrics.chrf.chrf import chrf_statistics
 from tstbench.metrics.statistics import (
+    BLOCK,
     _blocks,
     bootstrap,
     interval,
@@ -126,10 +126,10 @@ def test_long_corpora_are_counted_as_short_ones():
 MEMORY = """
 import resource, sys
 import numpy as np
-from tstbench.metrics.functional.bleu import COLUMNS, bleu_statistics
-from tstbench.metrics.functional.joint import joint_statistics
-from tstbench.metrics.functional.ppl import ppl_statistics
-from tstbench.metrics.functional.share import share_statistics
+from tstbench.metrics.bleu.bleu import COLUMNS, bleu_statistics
+from tstbench.metrics.joint.joint import joint_statistics
+from tstbench.metrics.ppl.ppl import ppl_statistics
+from tstbench.metrics.statistics import share_statistics
 from tstbench.metrics.statistics import Statistics, interval, paired_p_value
 
 n, stream = int(sys.argv[1]), np.random.RandomState(0)

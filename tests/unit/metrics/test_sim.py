@@ -7,13 +7,13 @@ import pytest
 
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError, UnknownNameError
-from tstbench.metrics.functional.sim import similarity
 from tstbench.metrics.inputs import check_inputs
 from tstbench.metrics.measure import measure, plan
 from tstbench.metrics.options import choices
 from tstbench.metrics.scorers.encoder import load_encoder
 from tstbench.metrics.scorers.encoder_files import EMBEDDED_ENCODER, encoder_folder
 from tstbench.metrics.scorers.profile import PROFILES, Scorers
+from tstbench.metrics.sim.sim import similarity
 
 DIRECTION = "mini/negative-to-positive"
 

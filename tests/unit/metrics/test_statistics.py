@@ -6,8 +6,7 @@ from scipy import stats as scipy_stats
 
 from tstbench.errors import InputError
 from tstbench.metrics import statistics as statistics_module
-from tstbench.metrics.functional.bleu import bleu_statistics
-from tstbench.metrics.functional.share import share_statistics
+from tstbench.metrics.bleu.bleu import bleu_statistics
 from tstbench.metrics.signature import Signature
 from tstbench.metrics.statistics import (
     bootstrap,
@@ -20,6 +19,7 @@ from tstbench.metrics.statistics import (
     paired_p_value,
     percentile_interval,
     resample,
+    share_statistics,
     too_few,
 )
 

@@ -11,8 +11,15 @@ from prepared import BACK, DIRECTION, prepared_home
 from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError, MissingFileError, UnknownNameError
-from tstbench.metrics.functional import sti
-from tstbench.metrics.functional.sti import (
+from tstbench.metrics.inputs import check_inputs
+from tstbench.metrics.measure import measure, plan
+from tstbench.metrics.options import choices
+from tstbench.metrics.scorers.profile import PROFILES, Scorers
+from tstbench.metrics.statistics import interval
+from tstbench.metrics.sti import sti
+from tstbench.metrics.sti.ground import read_ground
+from tstbench.metrics.sti.sti import (
+    _without_addition,
     check_distances,
     earth_movers_distance,
     ordinal_distances,
@@ -21,13 +28,6 @@ from tstbench.metrics.functional.sti import (
     tempered,
     uniform_distances,
 )
-from tstbench.metrics.inputs import check_inputs
-from tstbench.metrics.measure import measure, plan
-from tstbench.metrics.options import choices
-from tstbench.metrics.scorers.profile import PROFILES, Scorers
-from tstbench.metrics.statistics import interval
-from tstbench.metrics.sti.family import _without_addition
-from tstbench.metrics.sti.ground import read_ground
 
 EMBEDDED = PROFILES["embedded"]
 

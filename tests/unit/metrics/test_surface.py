@@ -6,13 +6,13 @@ import pytest
 import tstbench
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError, UnknownNameError
-from tstbench.metrics.functional.surface import copy_rate, length_ratio
 from tstbench.metrics.inputs import check_inputs
 from tstbench.metrics.measure import measure, plan
 from tstbench.metrics.options import choices
 from tstbench.metrics.registry import METRICS
 from tstbench.metrics.scorers.profile import PROFILES, Scorers
 from tstbench.metrics.statistics import interval
+from tstbench.metrics.surface.surface import copy_rate, length_ratio
 
 SCORERS = Scorers(PROFILES["embedded"], None)
 DIRECTION = "mini/negative-to-positive"

@@ -8,8 +8,8 @@ import ot
 import pytest
 
 from tstbench.errors import InputError, MissingExtraError
-from tstbench.metrics.functional import transport
-from tstbench.metrics.functional.transport import transport_distances
+from tstbench.metrics.wmd import transport
+from tstbench.metrics.wmd.transport import transport_distances
 
 
 def points(words=60, dimensions=8, seed=0):
@@ -51,7 +51,7 @@ def test_by_hand():
 def test_batches_do_not_change_a_value(monkeypatch):
     first, second = bags(100, 12, 60, 10), bags(100, 12, 60, 11)
     together = transport_distances(first, second, points())
-    monkeypatch.setattr("tstbench.metrics.functional.transport._FLOATS_AT_ONCE", 1)
+    monkeypatch.setattr("tstbench.metrics.wmd.transport._FLOATS_AT_ONCE", 1)
     np.testing.assert_allclose(transport_distances(first, second, points()), together, atol=1e-12)
 
 

@@ -27,7 +27,7 @@ from tstbench.metrics import text as text_module
 from tstbench.metrics.contract import Cohort
 from tstbench.metrics.inputs import check_inputs
 from tstbench.metrics.measure import measure, needs
-from tstbench.metrics.naturalness.family import _learned
+from tstbench.metrics.naturalness.naturalness import _learned
 from tstbench.metrics.options import choices
 from tstbench.metrics.registry import METRICS
 from tstbench.metrics.scorers.profile import PROFILES, Scorers

@@ -15,15 +15,6 @@ from tstbench.datasets_scripts.load import load_styles, load_test_set
 from tstbench.errors import InputError, MissingFileError, UnknownNameError
 from tstbench.files import read_lines
 from tstbench.metrics.contract import Options
-from tstbench.metrics.functional import meteor as meteor_module
-from tstbench.metrics.functional.meteor import meteor
-from tstbench.metrics.functional.wmd import (
-    compare,
-    embedding_average,
-    greedy_matching,
-    sentence_bleu,
-    vector_extrema,
-)
 from tstbench.metrics.inputs import check_inputs
 from tstbench.metrics.measure import measure, plan, roles_needed
 from tstbench.metrics.options import choices
@@ -33,6 +24,15 @@ from tstbench.metrics.scorers.lexicon import MASK
 from tstbench.metrics.scorers.profile import PROFILES, Scorers
 from tstbench.metrics.scorers.tokens import tokenized
 from tstbench.metrics.scorers.word_vectors import WordVectors
+from tstbench.metrics.wmd import meteor as meteor_module
+from tstbench.metrics.wmd.meteor import meteor
+from tstbench.metrics.wmd.wmd import (
+    compare,
+    embedding_average,
+    greedy_matching,
+    sentence_bleu,
+    vector_extrema,
+)
 from tstbench.pipelines.prepare import prepare
 from tstbench.pipelines.prepare_words import train_dataset_vectors, train_style_lexicon
 from tstbench.trainers.word_vectors import fit_word_vectors

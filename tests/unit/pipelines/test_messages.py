@@ -6,7 +6,6 @@ from refusals import refused, rows
 
 import tstbench
 from tstbench.errors import InputError, MissingFileError, MissingScorerError, UnknownNameError
-from tstbench.metrics.functional.style_invariance import style_invariance
 from tstbench.metrics.module import compute
 from tstbench.metrics.statistics import bootstrap, mean_statistics, resample
 from tstbench.pipelines.audit.claims import parse_claim
@@ -15,6 +14,7 @@ from tstbench.pipelines.meta.coefficients import Pairs, correlate, draw, replica
 from tstbench.pipelines.meta.columns import read_scores
 from tstbench.pipelines.meta.differences import perm_both, perm_both_systems
 from tstbench.pipelines.results import check_names, folder_name
+from tstbench.pipelines.style_invariance.arithmetic import style_invariance
 
 ONE = {"predictions": ["good ."], "direction": DIRECTION}
 PARTS = {"style": ("sti",), "content": ("s_sim",), "fluency": ("fluency",)}

@@ -8,7 +8,7 @@ import pytest
 from places import GOLDEN
 from sklearn.metrics.pairwise import cosine_similarity
 
-from tstbench.metrics.functional.style_invariance import (
+from tstbench.pipelines.style_invariance.arithmetic import (
     most_similar,
     self_similar,
     style_invariance,

@@ -9,12 +9,12 @@ from tiny_models import WORDS, make_bert, make_distilbert, make_roberta
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from tstbench.errors import InputError, UnknownNameError
-from tstbench.metrics.functional.attribution import (
+from tstbench.metrics.scorers.attribution import StyleAttribution
+from tstbench.metrics.scorers.integrated_gradients import IntegratedGradients, gauss_legendre
+from tstbench.metrics.scorers.masking import (
     style_words,
     word_spans,
 )
-from tstbench.metrics.scorers.attribution import StyleAttribution
-from tstbench.metrics.scorers.integrated_gradients import IntegratedGradients, gauss_legendre
 from tstbench.metrics.scorers.transformer import TransformerModel
 
 MAKERS = [make_bert, make_roberta, make_distilbert]

@@ -13,7 +13,7 @@ from tiny_models import make_bert
 
 from tstbench.datasets_scripts.load import load_styles
 from tstbench.errors import InputError, IntegrityError, MissingScorerError
-from tstbench.metrics.functional.bertscore import bertscore
+from tstbench.metrics.bertscore.bertscore import bertscore
 from tstbench.metrics.scorers.encoder import load_encoder
 from tstbench.metrics.scorers.probe import ProbeModel, probe_features
 from tstbench.trainers.classifiers.data import labelled

@@ -2,10 +2,11 @@
 
 Source: Fitzpatrick, Park and Obst, "Measuring Content Preservation in Textual Style Transfer",
 section 3.2. They compare how often a style is most similar to itself with one in the number of
-styles. With the cosine of each sentence with itself among the pairs, that is not the chance level: the
-style with the longest mean vector is then always most similar to itself, and the others to it more
-than to one another. So labels are permuted here, and a sentence is not compared with itself unless
-asked: where the mean of all is subtracted, these cosines of 1 alone make every style self-similar.
+styles. With the cosine of each sentence with itself among the pairs, that is not the chance level:
+the style with the longest mean vector is then always most similar to itself, and the others to it
+more than to one another. So labels are permuted here, and a sentence is not compared with itself
+unless asked: where the mean of all is subtracted, these cosines of 1 alone make every style self-
+similar.
 """
 
 from __future__ import annotations
@@ -63,8 +64,8 @@ def style_invariance(
         seed: of the permutations.
 
     Raises:
-        InputError: fewer than two styles, a style with fewer than two sentences, or a vector without
-            a length.
+        InputError: fewer than two styles, a style with fewer than two sentences, or a vector
+            without a length.
 
     >>> vectors = np.array([[1, 0], [3, 4], [0, 1], [0, 2]])
     >>> found = style_invariance(vectors, np.array([0, 0, 1, 1]), permutations=0)

@@ -1,1 +1,0 @@
-"""The arithmetic of the metrics, as plain typed functions."""

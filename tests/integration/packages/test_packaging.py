@@ -67,6 +67,7 @@ def test_wheel_has_the_data_and_the_cards(wheel):
         "hub",
         "plugins",
         "records",
+        "settings",
         "store",
         "untrusted",
         "version",

@@ -3,10 +3,11 @@
 import json
 from dataclasses import replace
 
+import evaluate
 import pyarrow.parquet as pq
 import pytest
 from classifier_toys import CARD as CLASSIFIER
-from hub_artefacts import JUDGED, metrics_folder
+from hub_artefacts import JUDGED
 from huggingface_hub import DatasetCard
 from own_data import write_manners
 from prepared import DIRECTION, refusal
@@ -16,7 +17,8 @@ from tstbench.datasets_scripts.judgments.schema import write_judgments
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError, MissingFileError
 from tstbench.metrics.scorers.artefacts import store
-from tstbench.pipelines.evaluate import evaluate, write_evaluation
+from tstbench.pipelines.evaluate import evaluate as evaluate_outputs
+from tstbench.pipelines.evaluate import write_evaluation
 from tstbench.pipelines.hub.build import build, build_all, trained_scorers
 from tstbench.pipelines.hub.manifest import (
     write_repository,
@@ -49,7 +51,7 @@ def made(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TSTBENCH_HOME", str(folder / "home"))
         asked = scoring(["s_bleu", "r_bleu"])
-        evaluation = evaluate([Outputs("ours", rewrites)], test_set, asked, {"ours": info})
+        evaluation = evaluate_outputs([Outputs("ours", rewrites)], test_set, asked, {"ours": info})
         write_evaluation(evaluation, folder / "results")
         only = ["results", "outputs"]
         build_all(folder / "hub", datasets=[], results=folder / "results", only=only)
@@ -139,7 +141,9 @@ def test_cards_name_the_languages_of_their_datasets(tmp_path):
     for direction in (DIRECTION, "manners/rude-to-polite"):
         test_set = load_test_set(direction)
         some = [Outputs("ours", tuple(f"{text} now" for text in test_set.sources))]
-        write_evaluation(evaluate(some, test_set, scoring(["s_bleu"])), tmp_path / "results")
+        write_evaluation(
+            evaluate_outputs(some, test_set, scoring(["s_bleu"])), tmp_path / "results"
+        )
     rows = [
         JUDGED.model_copy(update={"dataset": name, "direction": f"{name}/rude-to-polite"})
         for name in ("mini", "manners")
@@ -180,14 +184,16 @@ class TestWhatIsLeftOut:
         assert trained_scorers() == {}
         assert "it learned from gyafc" in capsys.readouterr().err
 
-    def test_the_family_of_a_metric_is_the_packages_and_not_the_spaces(self, tmp_path):
-        folder = metrics_folder(tmp_path / "metrics")
-        (folder / "wordcount/family.py").write_text("# for the package\n")
-        build(tmp_path / "hub", metrics_folder=folder, spaces_folder=tmp_path / "none")
-        space = tmp_path / "hub/spaces/tstbench/wordcount"
+    def test_a_metric_is_the_packages_and_its_space_asks_for_it(self, tmp_path):
+        build(tmp_path / "hub", only=["bleu"])
+        space = tmp_path / "hub/spaces/tstbench/bleu"
         assert {path.name for path in space.iterdir() if path.name[0] != "."} == {
-            "README.md", "app.py", "counting.py", "requirements.txt", "wordcount.py",
+            "README.md", "app.py", "bleu.py", "requirements.txt",
         }  # fmt: skip
+        found = evaluate.load(str(space)).compute(
+            predictions=["so"], references=["so"], sources=["so"]
+        )
+        assert found["details"]["r_bleu"]["signature"].startswith("r_bleu|v")
 
     def test_two_artefacts_of_one_name_are_refused_before_anything_is_written(self, tmp_path):
         for kind in ("data", "model"):

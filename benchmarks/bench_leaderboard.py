@@ -202,7 +202,7 @@ def _measure_pages(browser, url: str, systems: int, repeat: int) -> None:
     tell("first view, warm", median_of(repeat, lambda: first_view(page)))
     started = time.perf_counter()
     page.wait_for_function(
-        f"document.querySelectorAll('table.board tr[data-name]').length == {systems}"
+        f"() => document.querySelectorAll('table.board tr[data-name]').length == {systems}"
     )
     tell("all rows behind it", round(time.perf_counter() - started, 3))
 

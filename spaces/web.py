@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 Call = tuple[Callable[..., Any], tuple[str, ...]]  # and the fields of a request that it takes
 HEADERS = {
     "content-security-policy": (
-        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
-        "img-src 'self' data:; base-uri 'none'; form-action 'none'; "
+        "default-src 'none'; script-src 'self'; style-src 'self'; style-src-attr 'unsafe-inline'; "
+        "connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; "
         "frame-ancestors 'self' https://huggingface.co"
     ),
     "referrer-policy": "no-referrer",
@@ -108,10 +108,11 @@ def _limited(receive: Callable) -> Callable:
 
 
 class Shield:
-    """ASGI layer: headers that forbid external content, no uploads, no large bodies."""
+    """ASGI layer: headers that forbid external content, no uploads, no bodies above ``largest``."""
 
-    def __init__(self, app: Any) -> None:
+    def __init__(self, app: Any, largest: int) -> None:
         self.app = app
+        self.largest = largest
 
     async def __call__(self, scope: dict, receive: Callable, send: Callable) -> None:
         """Forward a request or refuse it."""
@@ -120,7 +121,7 @@ class Shield:
             return
         length = dict(scope["headers"]).get(b"content-length", b"0")
         chunked = b"transfer-encoding" in dict(scope["headers"])
-        too_long = chunked or not length.isdigit() or int(length) > MAX_CALL
+        too_long = chunked or not length.isdigit() or int(length) > self.largest
         if too_long or scope["path"].startswith("/gradio_api/upload"):
             await send({"type": "http.response.start", "status": 413, "headers": []})
             await send({"type": "http.response.body", "body": b"too large"})
@@ -136,13 +137,21 @@ class Shield:
         await self.app(scope, receive, send_with_headers)
 
 
+def static_files(folder: Path, scripts: Collection[str]) -> dict[str, str]:
+    """Return a page's scripts, what they build elements with, and ``style.css``, by name."""
+    content = {script: (folder / script).read_text(encoding="utf-8") for script in scripts}
+    content["el.js"] = (DESIGN / "el.js").read_text(encoding="utf-8")
+    return {**content, "style.css": stylesheet([folder / "style.css"])}
+
+
 def make_app(
     name: str,
     title: str,
-    static: Path,
-    scripts: Collection[str],
+    files: Mapping[str, str],
     calls: Mapping[str, Call],
-    given: Callable[[Request], tuple[Any, ...]],
+    given: Callable[[Request], tuple[Any, ...]] = lambda _: (),
+    *,
+    largest: int = MAX_CALL,
 ) -> gradio.Server:
     """The server of a page, without the page itself.
 
@@ -151,27 +160,24 @@ def make_app(
     Args:
         name: of the page, in addresses.
         title: of the server.
-        static: the folder of ``style.css`` and the scripts.
-        scripts: their names.
+        files: the scripts and the stylesheet, by name; see :func:`static_files`.
         calls: what answers, by endpoint.
         given: the first arguments of each call, made of the request.
+        largest: bytes of a request.
     """
     import gradio
     from starlette.concurrency import run_in_threadpool
     from starlette.responses import JSONResponse, Response
 
     app = gradio.Server(title=title, docs_url=None, redoc_url=None, openapi_url=None)
-    app.add_middleware(Shield)
-    content = {script: (static / script).read_text(encoding="utf-8") for script in scripts}
-    content["el.js"] = (DESIGN / "el.js").read_text(encoding="utf-8")
-    content["style.css"] = stylesheet([static / "style.css"])
+    app.add_middleware(Shield, largest=largest)
 
     def asset(request: Request) -> Response:
         file = request.path_params["file"]
-        if file not in content:
+        if file not in files:
             return Response("no such file", status_code=404, media_type="text/plain")
         kind = "text/css" if file.endswith(".css") else "text/javascript"
-        return Response(content[file], media_type=kind)
+        return Response(files[file], media_type=kind)
 
     async def endpoint(request: Request) -> Response:
         call, body = request.path_params["call"], await request.body()

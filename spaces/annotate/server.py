@@ -13,7 +13,7 @@ from string import Template
 from typing import TYPE_CHECKING, Any
 
 from ...errors import TSTBenchError, require
-from ..web import Call, NotThereError, Running, make_app, start, until_interrupted
+from ..web import Call, NotThereError, Running, make_app, start, static_files, until_interrupted
 from .desk import Desk
 
 if TYPE_CHECKING:
@@ -73,7 +73,9 @@ def page_of(desk: Desk | None) -> gradio.Server:
         return _not_found(request, "There is nothing at this address: open the link you were sent.")
 
     page = (_STATIC / "page.html").read_text(encoding="utf-8")
-    app = make_app("annotate", "TSTBench annotation", _STATIC, _SCRIPTS, _CALLS, given)
+    app = make_app(
+        "annotate", "TSTBench annotation", static_files(_STATIC, _SCRIPTS), _CALLS, given
+    )
     app.add_route("/", root)
     app.add_exception_handler(404, elsewhere)
     return app

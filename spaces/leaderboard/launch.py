@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from functools import partial
 from pathlib import Path
 
 from ...console import say
 from ...datasets_scripts.catalog import DATASETS, DIRECTIONS
 from ...errors import require
-from ...hosts import Hosts
-from ..web import KnownHosts, Running, free_port
+from ...files import process_folder
+from ..web import Running, start, until_interrupted
 from .data import Results, fetch_results
+from .page import Page
 from .reported import read_reported
-from .submission import MAX_BYTES, ScoreSubmission, ToFolder, ToPullRequest
+from .submission import ScoreSubmission, ToFolder, ToPullRequest
+from .submit import Desk
 
 PORT = 7860
 
@@ -49,11 +50,6 @@ def launch(
         InputError: the port is in use or none.
     """
     require("gradio", "space")
-    from starlette.middleware import Middleware
-
-    from .page import Page
-    from .submit_desk import Desk
-
     folder = fetch_results(results)
     # A name that is allowed besides is that of a proxy, which others reach.
     public = bool(allowed_hosts) or host not in ("localhost", "127.0.0.1", "::1")
@@ -68,17 +64,15 @@ def launch(
     local = Path(results).expanduser().is_dir()
     publish = ToFolder(folder) if local else ToPullRequest(str(results))
     desk = Desk(board, score, publish, directions or tuple(DIRECTIONS)) if score else None
-    known = Middleware(KnownHosts, hosts=Hosts(host, allowed_hosts))
     with board.serving():
-        page = Page(board, desk)
-        _, url, _ = page.blocks.launch(
-            server_name=host,
-            server_port=free_port(host, port),
-            prevent_thread_lock=True,
-            max_file_size=2 * MAX_BYTES,  # above ours, so that it is ours that explains
-            **page.serving_options(known),
+        running = start(
+            Page(board, desk).app(),
+            host,
+            port,
+            allowed_hosts=allowed_hosts,
+            blocked=[process_folder()],  # submissions; Gradio would serve what lies in its folder
         )
     if block:
-        say(f"Leaderboard: {url}  (Ctrl-C stops it)")
-        page.blocks.block_thread()
-    return Running(url, partial(page.blocks.close, verbose=False))
+        say(f"Leaderboard: {running.url}  (Ctrl-C stops it)")
+        until_interrupted(running)
+    return running

@@ -23,8 +23,7 @@ _LONGEST = 1000  # characters of one parameter: links are typed, sent and logged
 class Query:
     """The parameters that the server needs; sorting and filtering rows is done in the browser.
 
-    Every value comes from a link: names are looked up, never used directly. ``page`` is what ``p``
-    was called: Gradio has a parameter of that name, and old links still use it.
+    Every value comes from a link: names are looked up, never used directly.
     """
 
     view: str = "ranking"
@@ -55,8 +54,6 @@ class Query:
         """
         if not isinstance(raw, Mapping):
             return cls()
-        if "page" in raw and "p" not in raw:
-            raw = {**raw, "p": raw["page"]}
         known = {f.name for f in fields(cls)}
         values = {k: str(v)[:_LONGEST] for k, v in raw.items() if k in known and v is not None}
         values.pop("unknown_view", None)

@@ -153,9 +153,8 @@ def render(board: Board, query: Query, ranks: RankCache) -> View:
 def _view(board: Board, query: Query, ranks: RankCache) -> View:
     if query.view == "about":
         return View(about_view(), VIEWS["about"])
-    if query.view == "submit":  # made of Gradio's components, see submit_page.py
-        waiting = el("p", "The form is loading\N{HORIZONTAL ELLIPSIS}", class_="form-loading")
-        return View(waiting, VIEWS["submit"])
+    if query.view == "submit":  # its form is beside the stage, see submit.py
+        return View(Markup(), VIEWS["submit"])
     make = _VIEWS.get(query.view, ranking_view)
     if not board.unread:
         return make(board, query, ranks)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ...console import say
 from ...errors import require
-from ..web import Call, Running, make_app, start, until_interrupted
+from ..web import Call, Running, make_app, start, static_files, until_interrupted
 from .desk import PATIENCE, Desk
 from .offers import open_offers
 
@@ -29,7 +29,9 @@ def page_of(desk: Desk) -> gradio.Server:
     """The server of a desk."""
     from starlette.responses import HTMLResponse
 
-    app = make_app("rewrite", "TSTBench rewrite", _STATIC, _SCRIPTS, _CALLS, lambda _: (desk,))
+    app = make_app(
+        "rewrite", "TSTBench rewrite", static_files(_STATIC, _SCRIPTS), _CALLS, lambda _: (desk,)
+    )
     page = (_STATIC / "page.html").read_text(encoding="utf-8")
     app.add_route("/", lambda _: HTMLResponse(page))
     return app

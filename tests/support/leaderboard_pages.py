@@ -1,10 +1,11 @@
 """What the tests of the leaderboard ask of a page and of a ranking."""
 
+import json
+import time
+import urllib.request
 from html.parser import HTMLParser
 
-from leaderboard_results import (
-    THERE,
-)
+from leaderboard_results import THERE
 
 from tstbench.spaces.leaderboard.data import Results
 from tstbench.spaces.leaderboard.groups import settings
@@ -43,3 +44,20 @@ def column(ranking, key):
 
 def show(root, **query):
     return render(Results(root).board(), Query.parse(query), RankCache())
+
+
+def called(url, name, **fields):
+    """What an endpoint of a served page answers."""
+    kind = {"Content-Type": "application/json"}
+    body = json.dumps(fields).encode()
+    request = urllib.request.Request(f"{url}leaderboard/api/{name}", body, kind)
+    with urllib.request.urlopen(request) as answer:
+        return json.load(answer)
+
+
+def taken(desk, form):
+    """What becomes of a form: its ticket, and what its sender is told at last."""
+    ticket = desk.submit(form)["ticket"]
+    while (told := desk.look(ticket))["open"]:
+        time.sleep(0.01)
+    return ticket, told

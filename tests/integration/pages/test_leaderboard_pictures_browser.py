@@ -107,7 +107,7 @@ def test_a_picture_that_reads_all_sentences_waits_until_it_is_seen(visit):
     asked = []
     page = visit(direction=BACK, viewport={"width": 390, "height": 300})
     page.on("request", lambda request: asked.append(urlsplit(request.url).path.split("/")[-1]))
-    page.wait_for_function("document.title.includes('Pictures')")
+    page.wait_for_function("() => document.title.includes('Pictures')")
     assert page.locator("[data-lazy=style_map] .waiting").count() == 1
     assert not {"lengths", "style_map"} & set(asked)
     page.locator("[data-lazy=lengths]").scroll_into_view_if_needed()

@@ -106,7 +106,7 @@ def test_every_tab_on_every_screen(visit, width, scheme):
             assert shown == len(SEVERAL), "every direction has its column"
     visit("view=system&system=half", width, scheme)
     assert all(more == said for more, said in edges(page))
-    assert page.evaluate("document.body.classList.contains('dark')") == (scheme == "dark")
+    assert page.evaluate("getComputedStyle(document.body).colorScheme") == scheme
 
 
 def test_the_order_of_all_directions_is_in_a_column_of_its_own(visit):
@@ -127,8 +127,8 @@ def test_the_notes_stand_apart_from_the_table(visit):
 
 def test_the_form_opens_on_the_direction_of_the_ranking(visit):
     page = visit("view=submit")
-    page.wait_for_selector("#submit-form")
-    assert page.get_by_label("Direction", exact=True).input_value().startswith("Yelp")
+    page.wait_for_selector("#submit form")
+    assert page.locator("#submit").get_by_label("Direction").input_value().startswith("yelp/")
 
 
 def test_bounds_stay_below_whatever_the_order_and_the_filter(visit):

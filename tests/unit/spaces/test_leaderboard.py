@@ -462,7 +462,7 @@ class TestResults:
 
     def test_nothing_is_read_behind_while_a_view_is_made(self, root, monkeypatch):
         pytest.importorskip("gradio")
-        from tstbench.spaces.leaderboard.submit_desk import Desk
+        from tstbench.spaces.leaderboard.submit import Desk
 
         monkeypatch.setattr(data, "_PATIENCE", 60)
         write(root, report("a", {"acc": 50.0}))

@@ -7,13 +7,11 @@ import os
 import shutil
 import time
 from dataclasses import replace
-from pathlib import Path
-from urllib.parse import urlencode
 
 import numpy as np
 import pytest
 from hub_double import TOKEN, running
-from leaderboard_pages import Page, ranking_of
+from leaderboard_pages import Page, ranking_of, taken
 from leaderboard_results import (
     BACK,
     THERE,
@@ -28,21 +26,26 @@ from leaderboard_results import (
 
 from tstbench.datasets_scripts.judgments.schema import Judgment, write_judgments
 from tstbench.datasets_scripts.load import load_test_set
+from tstbench.errors import InputError
 from tstbench.files import process_folder
 from tstbench.pipelines.comparison import Compared, Comparison
 from tstbench.pipelines.ranking import Bootstrapped
-from tstbench.pipelines.report import SystemInfo, read_report, write_report
+from tstbench.pipelines.report import SystemInfo, write_report
+from tstbench.spaces.leaderboard import submit
 from tstbench.spaces.leaderboard.correlation import correlate
 from tstbench.spaces.leaderboard.data import Results
 from tstbench.spaces.leaderboard.download import download
 from tstbench.spaces.leaderboard.human import read_human
 from tstbench.spaces.leaderboard.overview import build_overview
+from tstbench.spaces.leaderboard.page import outputs_file
 from tstbench.spaces.leaderboard.query import Query
 from tstbench.spaces.leaderboard.ranks import RankCache
 from tstbench.spaces.leaderboard.standings import mean_rank_intervals
 from tstbench.spaces.leaderboard.submission import ToFolder, ToPullRequest, check_outputs
+from tstbench.spaces.leaderboard.submit import Desk, Form
 from tstbench.spaces.leaderboard.versus_page import versus_table
 from tstbench.spaces.leaderboard.views import render
+from tstbench.spaces.web import NotThereError
 
 SENTENCES = ("hey , what is your favorite song ?", "i think he is so cool !", "dunno , ask him")
 
@@ -73,6 +76,11 @@ def test_a_view_is_made_once_for_each_state_of_the_results(root):
     assert after.html == settled(Results(root), RankCache()).html
 
 
+def scratches():
+    """The folders of submissions; other tests of this process may have some, too."""
+    return set(process_folder().glob("tstbench-submission-*"))
+
+
 class TestSubmissions:
     @pytest.fixture
     def results(self, root):
@@ -81,69 +89,59 @@ class TestSubmissions:
     def test_what_the_form_says_is_in_the_report_and_scratch_goes_when_it_is_published(
         self, results, tmp_path
     ):
-        pytest.importorskip("gradio")
-        from tstbench.spaces.leaderboard.submit_desk import Desk
-
         lines = [source.replace("never", "always") for source in load_test_set(THERE).sources]
-        (tmp_path / "new.txt").write_text("\n".join(lines) + "\n")
+        text = ("\n".join(lines) + "\n").encode()
         desk = Desk(Results(results), score_by_bleu, ToFolder(results), (THERE,))
         link = "https://example.org/outputs"
-        form = (str(tmp_path / "new.txt"), THERE, "New", "fpft", "yes", "2026-05", link, True)
-        *_, taken = desk.take(*form)
-        system = read_report(Path(taken.folder)).system
-        assert system == SystemInfo(
+        before = scratches()
+        form = Form(text, "new.txt", THERE, "New", "fpft", "yes", "2026-05", link, confirmed=True)
+        ticket, told = taken(desk, form)
+        assert (told["scored"], len(scratches() - before)) == (True, 1)
+        told = desk.add(ticket)
+        assert "New is on the leaderboard" in told["html"]
+        assert (told["scored"], scratches()) == (False, before)
+        (there,) = (one for one in Results(results).board().entries if one.label == "New")
+        assert there.report.system == SystemInfo(
             name="New", family="fpft", needs_parallel=True, date="2026-05", outputs_url=link
         )
-        scratch = next(p for p in Path(taken.folder).parents if "tstbench-submission-" in p.name)
-        said, folder, _ = desk.add(taken.folder)
-        assert "New is on the leaderboard" in said
-        assert (folder, scratch.exists()) == (None, False)
-        (there,) = (one for one in Results(results).board().entries if one.label == "New")
-        assert there.report.system == system
+        assert "Score a file first" in desk.add(ticket)["html"]
 
-    def test_who_forgot_something_is_told_and_nothing_is_kept(self, results, tmp_path):
-        pytest.importorskip("gradio")
-        from tstbench.spaces.leaderboard.submit_desk import Desk
-
-        short = tmp_path / "short.txt"
-        short.write_text("one\n")
-        double = tmp_path / "sorted.txt"
-        double.write_text("\n".join(sorted(load_test_set(THERE).sources)) + "\n")
+    def test_who_forgot_something_is_told_and_nothing_is_kept(self, results):
+        double = ("\n".join(sorted(load_test_set(THERE).sources)) + "\n").encode()
         desk = Desk(Results(results), score_by_bleu, ToFolder(results), (THERE,))
-        more = ("New", "unknown", "not stated", "", "")
-        before = set(process_folder().iterdir())  # other tests of this process have some, too
-        for path, direction, said in (
-            (None, THERE, "Choose a file first"),
-            (short, None, "Choose a direction"),
-            (short, THERE, "short.txt has 1 "),
-            (double, THERE, "sorted by the alphabet"),
+        before = scratches()
+        for file, name, direction, said in (
+            (b"", "", THERE, "Choose a file first"),
+            (b"one\n", "short.txt", "", "Choose a direction"),
+            (b"one\n", "short.txt", BACK, "Choose a direction"),
+            (b"one\n", "short.txt", THERE, "short.txt has 1 "),
+            (b"one\n", "../../short.jsonl", THERE, "../../short.jsonl"),
+            (b"\xff\n", "short.txt", THERE, "UTF-8"),
+            (double, "sorted.txt", THERE, "sorted by the alphabet"),
         ):
-            *_, answer = desk.take(str(path) if path else None, direction, *more)
-            assert said in str(answer.preview)
-            assert str(tmp_path) not in str(answer.preview)
-            assert answer.folder is None
-        assert set(process_folder().iterdir()) == before
-        for folder in (None, str(tmp_path / "gone")):
-            said, kept, button = desk.add(folder)
-            assert "Score a file first" in said
-            assert (kept, button.interactive) == (None, False)
+            ticket, told = taken(desk, Form(file, name, direction, "New"))
+            assert said in told["html"]
+            assert str(process_folder()) not in told["html"]
+            assert not told["scored"]
+            told = desk.add(ticket)
+            assert "Score a file first" in told["html"]
+            assert not told["scored"]
+        assert scratches() == before
+        for ticket in ("x", None, 3, []):
+            with pytest.raises(NotThereError, match="no longer here"):
+                desk.add(ticket)
 
-    def test_scores_are_not_lost_where_publishing_fails(self, results, tmp_path):
-        pytest.importorskip("gradio")
-        from tstbench.spaces.leaderboard.submit_desk import Desk
-
-        class Broken(ToFolder):
-            def __call__(self, folder):
-                raise KeyError("a bug")
-
-        one = report("ours", {"acc": 1.0})
-        write_report(tmp_path / "scored", one, [sample(0, "a", "b")])
-        desk = Desk(Results(results), score_by_bleu, Broken(results), (THERE,))
-        said, kept, button = desk.add(str(tmp_path / "scored"))
-        assert "scores are not lost: try again" in said
-        assert (kept, button.interactive) == (str(tmp_path / "scored"), True)
+    def test_what_was_scored_goes_when_many_others_were(self, results, monkeypatch):
+        monkeypatch.setattr(submit, "_KEPT", 2)
+        lines = [source.replace("never", "always") for source in load_test_set(THERE).sources]
+        text = ("\n".join(lines) + "\n").encode()
         desk = Desk(Results(results), score_by_bleu, ToFolder(results), (THERE,))
-        assert "ours is on the leaderboard" in desk.add(kept)[0]
+        before = scratches()
+        form = Form(text, "new.txt", THERE, "New", confirmed=True)
+        oldest, *_ = (taken(desk, form)[0] for _ in range(3))
+        assert len(scratches() - before) == 2
+        with pytest.raises(NotThereError):
+            desk.look(oldest)
 
     def test_peoples_own_rewrites_are_no_suspicion_where_they_are_called_so(
         self, results, tmp_path
@@ -157,11 +155,8 @@ class TestSubmissions:
         assert check_outputs(board, path, THERE, SystemInfo(name="ours", family="human")) == []
 
     def test_sentences_of_the_users_own_corpus_are_not_given_to_visitors(
-        self, tmp_path, monkeypatch
+        self, results, tmp_path, monkeypatch
     ):
-        pytest.importorskip("gradio")
-        from tstbench.spaces.leaderboard.submit_desk import sources_file
-
         for part in ("train", "tune", "test"):
             folder = tmp_path / "GYAFC_Corpus/Entertainment_Music" / part
             folder.mkdir(parents=True)
@@ -170,7 +165,10 @@ class TestSubmissions:
                     (folder / file).write_text("".join(f"{line}\n" for line in SENTENCES))
         monkeypatch.setenv("TSTBENCH_GYAFC", str(tmp_path / "GYAFC_Corpus"))
         assert len(load_test_set("gyafc_em/formal-to-informal")) == len(SENTENCES)
-        assert sources_file("gyafc_em/formal-to-informal") is None
+        own = "gyafc_em/formal-to-informal"
+        desk = Desk(Results(results), score_by_bleu, ToFolder(results), (own,))
+        with pytest.raises(InputError, match="are not offered"):
+            desk.sources(own)
 
     def test_sentences_of_data_that_nobody_here_knows_are_not_proposed(self, tmp_path, monkeypatch):
         unheard = report("ours", {"acc": 1.0}, "unheard/rude-to-polite")
@@ -374,29 +372,16 @@ class TestTables:
                 file.write_bytes(b"damaged")
 
     def test_outputs_have_a_name_that_no_folder_can_break(self, root):
-        anyio, downloads = (
-            pytest.importorskip("anyio"),
-            pytest.importorskip("tstbench.spaces.leaderboard.page"),
-        )
+        pytest.importorskip("starlette")
         folder = write(root, report("o \u65e5 y", {"acc": 1.0}), [sample(0, "a", "b")])
         odd, none = folder.name, write(root, report("none", {"acc": 1.0})).name
-        app, sent = downloads.Downloads(None, Results(root)), []
-
-        async def send(message):
-            sent.append(message)
-
-        def ask(system):
-            sent.clear()
-            query = urlencode({"download": "outputs", "direction": THERE, "system": system})
-            scope = {"type": "http", "method": "GET", "path": "/", "headers": []}
-            anyio.run(app, {**scope, "query_string": query.encode()}, None, send)
-            return sent[0]["status"], dict(sent[0]["headers"]), sent[1]["body"]
-
-        status, headers, body = ask(odd)
-        assert (status, json.loads(body)) == (200, {"id": "s-0", "prediction": "b"})
-        name = b'attachment; filename="mini_negative-to-positive_o___y.jsonl"'
-        assert headers[b"content-disposition"] == name
-        assert headers[b"x-content-type-options"] == b"nosniff"
-        assert ask(none)[::2] == (404, b"There are no outputs of this system to download.\n")
+        board = Results(root).board()
+        file = outputs_file(board, THERE, odd)
+        assert json.loads(file.body) == {"id": "s-0", "prediction": "b"}
+        name = 'attachment; filename="mini_negative-to-positive_o___y.jsonl"'
+        assert (file.status_code, file.headers["content-disposition"]) == (200, name)
+        file = outputs_file(board, THERE, none)
+        assert file.body == b"There are no outputs of this system to download.\n"
+        assert file.status_code == 404
         (folder / "samples.jsonl").write_text("{}")
-        assert ask(odd)[0] == 404
+        assert outputs_file(board, THERE, odd).status_code == 404

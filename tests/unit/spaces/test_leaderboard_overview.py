@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from leaderboard_results import (
     several_directions,
     write,
 )
+from markupsafe import Markup
 from places import ROOT
 
 from tstbench.citation import BIBTEX, PAPER
@@ -33,7 +35,7 @@ from tstbench.spaces.leaderboard.data import Results
 from tstbench.spaces.leaderboard.download import FORMS, download
 from tstbench.spaces.leaderboard.groups import settings
 from tstbench.spaces.leaderboard.overview import build_overview
-from tstbench.spaces.leaderboard.prerender import preview
+from tstbench.spaces.leaderboard.page import document
 from tstbench.spaces.leaderboard.query import VIEWS, Query
 from tstbench.spaces.leaderboard.ranks import RankCache
 from tstbench.spaces.leaderboard.significance import computed_places
@@ -239,12 +241,12 @@ class TestAddresses:
 
     @pytest.mark.parametrize("view", VIEWS)
     def test_the_preview_of_a_link_names_it(self, several, view):
-        title = show(several, view=view, direction="yelp/negative-to-positive").title
-        tags = str(preview(title))
-        assert f"<title>{title} – TSTBench</title>" in tags
-        assert title != "Error"
+        shown = show(several, view=view, direction="yelp/negative-to-positive")
+        tags = document(view, shown, Markup()).partition("</head>")[0]
+        assert f"<title>{shown.title} – TSTBench</title>" in tags
+        assert shown.title != "Error"
         assert "og:description" in tags
-        hostile = preview(HOSTILE)
+        hostile = document(view, replace(shown, title=HOSTILE), Markup()).partition("</head>")[0]
         assert "<script>" not in hostile
         assert "<img" not in hostile
 

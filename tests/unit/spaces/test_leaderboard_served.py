@@ -5,13 +5,14 @@ import json
 import socket
 import subprocess
 import sys
+import time
 import urllib.error
 import urllib.parse
 import urllib.request
 from concurrent import futures
 
 import pytest
-from leaderboard_pages import Page
+from leaderboard_pages import Page, called
 from leaderboard_results import (
     BACK,
     HOSTILE,
@@ -123,32 +124,20 @@ class TestServed:
         assert not [a for a in page.all("img") if a.get("src") == "x"]
 
     def test_views_are_an_api(self, url):
-        body = json.dumps({"data": [{"view": "overview", "metric": "acc"}]}).encode()
-        request = urllib.request.Request(
-            f"{url}gradio_api/run/view", body, {"Content-Type": "application/json"}
-        )
-        with urllib.request.urlopen(request) as answer:
-            (view,) = json.load(answer)["data"]
+        view = called(url, "view", query={"view": "overview", "metric": "acc"})
         assert view["title"] == "ACC on all directions"
         assert "1.0" in view["html"]
 
     def test_tables_and_pictures_are_an_api_too(self, url):
-        def ask(name, *values):
-            body = json.dumps({"data": values}).encode()
-            kind = {"Content-Type": "application/json"}
-            request = urllib.request.Request(f"{url}gradio_api/run/{name}", body, kind)
-            with urllib.request.urlopen(request) as answer:
-                return json.load(answer)["data"][0]
-
         for form, ending in (("csv", "csv"), ("latex", "tex"), ("markdown", "md")):
-            file = ask("download", {"view": "overview", "metric": "acc"}, form)
+            overview = {"view": "overview", "metric": "acc"}
+            file = called(url, "download", query=overview, form=form)
             assert file["name"] == f"overview.{ending}"
             assert "1.0" in file["text"]
-        assert ask("download", {"direction": THERE}, "csv")["name"] == (
-            "mini-negative-to-positive.csv"
-        )
+        file = called(url, "download", query={"direction": THERE}, form="csv")
+        assert file["name"] == "mini-negative-to-positive.csv"
         for name in ("lengths", "style_map"):
-            html = ask(name, {"direction": THERE})["html"]
+            html = called(url, name, query={"direction": THERE})["html"]
             assert "The results hold no sentences of this direction." in html
 
     def test_it_answers_to_the_names_that_it_was_given(self, root):
@@ -172,28 +161,34 @@ class TestServed:
         root.mkdir()
         running = launch(root, port=0, score=score_by_bleu, directions=given, block=False)
         try:
-            config = json.loads(self.get(f"{running.url}config"))
+            form = self.get(running.url, view="submit").partition('name="direction"')[2]
         finally:
             running.close()
-        (chosen,) = (
-            part["props"]["choices"]
-            for part in config["components"]
-            if part["props"].get("label") == "Direction"
-        )
-        assert [name for _, name in chosen] == list(given or DIRECTIONS)
+        chosen = Page(form.partition("</select>")[0]).all("option")
+        assert [one["value"] for one in chosen] == list(given or DIRECTIONS)
 
-    @pytest.mark.parametrize(("mebibytes", "taken"), [(1.5, True), (2.5, False)])
-    def test_a_file_that_is_much_too_large_is_not_even_received(self, url, mebibytes, taken):
+    def test_a_file_that_is_much_too_large_is_not_even_received(self, root):
         """One that is a little too large is: the form then says how large a file may be."""
-        head = b'--x\r\nContent-Disposition: form-data; name="files"; filename="a.txt"\r\n\r\n'
-        body = head + b"a" * int(mebibytes * 2**20) + b"\r\n--x--\r\n"
+        from tstbench.spaces.leaderboard import launch
+
+        root.mkdir()
+        running = launch(root, port=0, score=score_by_bleu, block=False)
+        name = 'Content-Disposition: form-data; name="file"; filename="a.txt"'
+
+        body = f"--x\r\n{name}\r\n\r\n{'a' * (3 << 19)}\r\n--x--\r\n".encode()
         kind = {"Content-Type": "multipart/form-data; boundary=x"}
-        request = urllib.request.Request(f"{url}gradio_api/upload", body, kind)
+        large = urllib.request.Request(f"{running.url}leaderboard/submit", body, kind)
         try:
-            status = urllib.request.urlopen(request).status
-        except urllib.error.HTTPError as error:
-            status = error.code
-        assert status == (200 if taken else 413)
+            with urllib.request.urlopen(large) as answer:
+                ticket = json.load(answer)["ticket"]
+            while (told := called(running.url, "look", ticket=ticket))["open"]:
+                time.sleep(0.01)
+            assert "The file has 1.5 MiB; the limit is 1 MiB." in told["html"]
+            connection = http.client.HTTPConnection(urllib.parse.urlsplit(running.url).netloc)
+            connection.request("POST", "/leaderboard/submit", headers={"Content-Length": 5 << 19})
+            assert connection.getresponse().status == 413
+        finally:
+            running.close()
 
     def test_a_port_in_use_is_said(self, url, root):
         from tstbench.spaces.leaderboard import launch

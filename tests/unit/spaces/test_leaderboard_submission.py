@@ -4,6 +4,7 @@ import inspect
 import json
 import shutil
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,11 +12,11 @@ from disks import close_for_writing, small_disk
 from gyafc_copy import small_copy
 from gyafc_copy import write as write_lines
 from hub_double import TOKEN, running
+from leaderboard_pages import taken
 from leaderboard_results import BACK, THERE, real_results, report, score_by_bleu, write
 
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError, TSTBenchError
-from tstbench.files import read_lines
 from tstbench.pipelines.hub.licensed import LicensedTextError
 from tstbench.pipelines.report import SystemInfo, read_report, read_samples, write_report
 from tstbench.pipelines.submission import score_submission
@@ -30,6 +31,7 @@ from tstbench.spaces.leaderboard.submission import (
     check_upload,
     place,
 )
+from tstbench.spaces.leaderboard.submit import Desk, Form, preview
 
 
 @pytest.fixture(scope="module")
@@ -98,29 +100,26 @@ class TestSuspicions:
         assert "every output is that of delete-retrieve" in str(same)
 
     def test_a_sorted_file_is_scored_only_after_a_second_look(self, results, tmp_path):
-        pytest.importorskip("gradio")
-        from tstbench.spaces.leaderboard.submit_desk import Desk
-
-        path = tmp_path / "sorted.0"
-        path.write_text("\n".join(sorted(load_test_set(THERE).sources)) + "\n")
+        lines = "\n".join(sorted(load_test_set(THERE).sources)) + "\n"
         desk = Desk(Results(results), score_by_bleu, ToFolder(results), (THERE,))
-        form = (str(path), THERE, "Sorted", "unknown", "not stated", "", "")
-        *steps, asked = desk.take(*form)
-        assert "Checking the file" in str(steps[0].preview)
-        assert "sorted by the alphabet" in str(asked.preview)
-        assert asked.folder is None
-        *_, taken = desk.take(*form, True)
-        assert "Preview: Sorted" in str(taken.preview)
-        assert read_report(Path(taken.folder)).system.name == "Sorted"
+        form = Form(lines.encode(), "sorted.0", THERE, "Sorted")
+        assert "Waiting for its turn" in desk.submit(form)["html"]
+        _, asked = taken(desk, form)
+        assert "sorted by the alphabet" in asked["html"]
+        assert (asked["doubtful"], asked["scored"]) == (True, False)
+        _, shown = taken(desk, replace(form, confirmed=True))
+        assert "Preview: Sorted" in shown["html"]
+        assert (shown["doubtful"], shown["scored"]) == (False, True)
 
-    def test_sentences_of_a_licensed_corpus_are_not_offered(self):
-        pytest.importorskip("gradio")
-        from tstbench.spaces.leaderboard.submit_desk import sources_file
-
-        assert sources_file("gyafc_fr/informal-to-formal") is None
-        offered = Path(sources_file(THERE))
-        assert offered.name == "mini.negative-to-positive.txt"
-        assert read_lines(offered) == list(load_test_set(THERE).sources)
+    def test_sentences_of_a_licensed_corpus_are_not_offered(self, results):
+        licensed = "gyafc_fr/informal-to-formal"
+        desk = Desk(Results(results), score_by_bleu, ToFolder(results), (THERE, licensed))
+        file = desk.sources(THERE)
+        assert file["name"] == "mini.negative-to-positive.txt"
+        assert file["text"].splitlines() == list(load_test_set(THERE).sources)
+        for direction in (licensed, BACK, "../x", None):
+            with pytest.raises(InputError, match="are not offered"):
+                desk.sources(direction)
 
 
 class TestScoring:
@@ -192,20 +191,15 @@ class TestTwoSessions:
 
     @pytest.fixture
     def sessions(self, results, tmp_path):
-        pytest.importorskip("gradio")
-        from tstbench.spaces.leaderboard.submit_desk import Desk
-
         root = tmp_path / "results"
         shutil.copytree(results, root)
         desk = Desk(Results(root), score_by_bleu, ToFolder(root), (THERE,))
 
         def scored(name, word):
-            path = tmp_path / f"{word}.txt"
             lines = [source.replace("was", word) for source in load_test_set(THERE).sources]
-            path.write_text("".join(f"{line}\n" for line in lines))
-            form = (str(path), THERE, name, "unknown", "not stated", "", "")
-            *_, answer = desk.take(*form, True)
-            return answer.folder
+            text = "".join(f"{line}\n" for line in lines)
+            ticket, _ = taken(desk, Form(text.encode(), f"{word}.txt", THERE, name, confirmed=True))
+            return ticket
 
         return desk, root, scored
 
@@ -213,42 +207,44 @@ class TestTwoSessions:
     def test_one_name_is_published_once(self, sessions, second):
         desk, root, scored = sessions
         one, other = scored("New System", "is"), scored(second, "will be")
-        said, _, _ = desk.add(one)
-        assert "New System is on the leaderboard" in str(said)
-        said, kept, _ = desk.add(other)
-        assert "New System is already on the leaderboard" in str(said)
-        assert kept == other
+        assert "New System is on the leaderboard" in desk.add(one)["html"]
+        told = desk.add(other)
+        assert "New System is already on the leaderboard" in told["html"]
+        assert told["scored"]
         assert len(list((root / THERE).glob("submission-*"))) == 1
 
     def test_at_the_same_moment(self, sessions):
         desk, root, scored = sessions
-        folders = [scored("New System", "is"), scored("NEW SYSTEM", "will be")]
+        tickets = [scored("New System", "is"), scored("NEW SYSTEM", "will be")]
         with ThreadPoolExecutor(2) as pool:
-            said = [str(html) for html, _, _ in pool.map(desk.add, folders)]
+            said = [told["html"] for told in pool.map(desk.add, tickets)]
         assert sum("is on the leaderboard" in one for one in said) == 1
         assert sum("is already on the leaderboard" in one for one in said) == 1
         assert len(list((root / THERE).glob("submission-*"))) == 1
 
-    def test_a_bug_is_said_and_nothing_is_lost(self, results, scored, caplog):
-        pytest.importorskip("gradio")
-        from tstbench.spaces.leaderboard.submit_desk import Desk
-
-        class Broken:
-            action = "Publish"
-
+    def test_a_bug_is_said_and_nothing_is_lost(self, results, upload, caplog):
+        class Broken(ToFolder):
             def __call__(self, folder):
                 raise IndexError(folder)
 
-        desk = Desk(Results(results), score_by_bleu, Broken(), (THERE,))
-        said, kept, _ = desk.add(str(scored))
-        assert "see the log" in str(said)
-        assert kept == str(scored)
+        desk = Desk(Results(results), score_by_bleu, Broken(results), (THERE,))
+        ticket, _ = taken(desk, Form(upload.read_bytes(), "new.txt", THERE, "New", confirmed=True))
+        told = desk.add(ticket)
+        assert "see the log. The scores are not lost: try again" in told["html"]
+        assert told["scored"]
         assert "IndexError" in caplog.text
+        desk._publish = ToFolder(results)
+        assert "New is on the leaderboard" in desk.add(ticket)["html"]
+        shutil.rmtree(next((results / THERE).glob("submission-*")))
+
+    def test_a_bug_in_scoring_is_not_the_files_fault(self, results, upload, caplog):
+        desk = Desk(Results(results), lambda *_: 1 / 0, ToFolder(results), (THERE,))
+        _, told = taken(desk, Form(upload.read_bytes(), "new.txt", THERE, "New", confirmed=True))
+        assert "Scoring failed because of a bug, not because of your file" in told["html"]
+        assert not told["scored"]
+        assert "ZeroDivisionError" in caplog.text
 
     def test_a_submission_without_scores(self, results, tmp_path):
-        pytest.importorskip("gradio")
-        from tstbench.spaces.leaderboard.submit_view import preview
-
         write_report(tmp_path / "empty", report("New", {}, left_out=[("acc", "no reason")]), [])
         with pytest.raises(InputError, match=r"no metric could be computed.*no reason"):
             preview(Results(results).board(), tmp_path / "empty")

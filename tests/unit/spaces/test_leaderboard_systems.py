@@ -1,6 +1,5 @@
 """The page of a system, two systems head to head, and the outputs as a file."""
 
-import json
 import time
 import urllib.error
 import urllib.parse
@@ -9,7 +8,7 @@ from collections import Counter
 from threading import Event, Thread
 
 import pytest
-from leaderboard_pages import Page, ranking_of, show
+from leaderboard_pages import Page, called, ranking_of, show
 from leaderboard_results import (
     BACK,
     HOSTILE,
@@ -302,13 +301,8 @@ class TestServed:
         assert "There is no page for this system" in refused.value.read().decode()
 
     def test_old_tabs_ask_with_old_names(self, url):
-        """What a page opened before an update sends: parameters that were renamed or are gone."""
-        query = {"view": "samples", "direction": BACK, "page": "2", "order": "source", "gone": "x"}
-        body = json.dumps({"data": [{**query, "systems": "copy|gone", "setting": "00000000"}]})
-        request = urllib.request.Request(
-            f"{url}gradio_api/run/view", body.encode(), {"Content-Type": "application/json"}
-        )
-        with urllib.request.urlopen(request) as answer:
-            (view,) = json.load(answer)["data"]
+        """What a page opened before an update sends: names that are gone."""
+        query = {"view": "samples", "direction": BACK, "p": "2", "order": "source", "gone": "x"}
+        view = called(url, "view", query={**query, "systems": "copy|gone", "setting": "00000000"})
         assert "Page 2 of 8" in view["html"]
         assert "versus" in VIEWS

@@ -8,6 +8,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+from leaderboard_results import score_by_bleu
 
 import tstbench
 from tstbench.errors import InputError
@@ -57,11 +58,11 @@ def test_a_page_that_answers_slowly_is_served():
     assert closed == [True]
 
 
-def sent(port, body=b"", size=None, **headers):
+def sent(port, path, body=b"", size=None, **headers):
     """The status of an upload, as a page of another website sends it: no question comes first."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
     length = {"Content-Length": str(size or len(body)), "Content-Type": "text/plain"}
-    connection.request("POST", "/gradio_api/upload", body, {**length, **headers})
+    connection.request("POST", path, body, {**length, **headers})
     status = connection.getresponse().status
     connection.close()
     return status
@@ -76,21 +77,21 @@ def test_uploads_have_a_limit_and_come_from_the_servers_own_page(what, tmp_path,
     if what == "metric":
         folder = Path(tstbench.__file__).parent / "metrics" / "bleu"
         page = metric(folder, prevent_thread_lock=True, quiet=True)
-        port = page.server_port
+        port, path = page.server_port, "/gradio_api/upload"
     else:
         (tmp_path / "predictions").mkdir()  # results that are only begun
-        page = board(tmp_path, port=0, block=False)
-        port = int(page.url.rstrip("/").rpartition(":")[2])
+        page = board(tmp_path, port=0, score=score_by_bleu, block=False)
+        port, path = int(page.url.rstrip("/").rpartition(":")[2]), "/leaderboard/submit"
     try:
         head = 'Content-Disposition: form-data; name="files"; filename="a"'
         part = f"--x\r\n{head}\r\n\r\na\r\n--x--\r\n".encode()
         form = {"Content-Type": "multipart/form-data; boundary=x"}
         own = f"http://127.0.0.1:{port}"
-        assert sent(port, part, **form, Origin=own) not in (403, 413, 421)
-        assert sent(port, part, **form) not in (403, 413, 421)  # a program
+        assert sent(port, path, part, **form, Origin=own) not in (403, 413, 421)
+        assert sent(port, path, part, **form) not in (403, 413, 421)  # a program
         for other in ("https://evil.example", "null", f"http://127.0.0.2:{port}"):
-            assert sent(port, part, **form, Origin=other) == 403
-        assert sent(port, size=100 << 20) == 413
+            assert sent(port, path, part, **form, Origin=other) == 403
+        assert sent(port, path, size=100 << 20) == 413
     finally:
         page.close()
 

@@ -72,8 +72,8 @@ const ACTIONS = {
     applyLocal();
   },
   theme() {
-    dark = !document.body.classList.contains("dark");
-    document.body.classList.toggle("dark", dark);
+    dark = !dark;
+    showTheme();
     localStorage.setItem("tstbench-theme", dark ? "dark" : "light");
   },
   async copy(button) {
@@ -85,17 +85,22 @@ const ACTIONS = {
       answer(button, "Copy it from the address bar");
     }
   },
-  async download(button) {
-    let file;
-    try {
-      file = await ask("download", [button.value]);
-    } catch (error) {
-      return answer(button, "The server did not answer");
-    }
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([file.text], { type: "text/plain" }));
-    link.download = file.name;
-    link.click();
-    URL.revokeObjectURL(link.href);
-  },
+  download: (button) => save(button, () => ask("download", { query, form: button.value })),
+  sources: (button) => save(button, () => ask("sources", { direction: form.elements.direction.value })),
+  publish,
 };
+
+/* Save a file that the server makes: its name and text. */
+async function save(button, made) {
+  let file;
+  try {
+    file = await made();
+  } catch (error) {
+    return answer(button, error instanceof TypeError ? "The server did not answer" : "It is not here");
+  }
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([file.text], { type: "text/plain" }));
+  link.download = file.name;
+  link.click();
+  URL.revokeObjectURL(link.href);
+}

@@ -1,8 +1,7 @@
 /* The link: every choice is in the address, so that a view can be shared. */
 
 function readUrl() {
-  const { page: old, deep_link: gradios, ...own } = Object.fromEntries(new URLSearchParams(location.search));
-  return old && !own.p ? { ...own, p: old } : own;
+  return Object.fromEntries(new URLSearchParams(location.search));
 }
 
 function writeUrl(push) {

@@ -1,27 +1,20 @@
 /* The start: the first view is already on the stage. */
 
+/* As was chosen here, or as Hugging Face's pages ask for, or as the system is. */
 function chosenTheme() {
-  const stored = localStorage.getItem("tstbench-theme");
-  return stored ? stored === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  const theme = localStorage.getItem("tstbench-theme") ?? new URLSearchParams(location.search).get("__theme");
+  return theme ? theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
 }
 
-document.documentElement.lang = "en";
-document.body.dataset.view = page.dataset.view;
-document.body.classList.toggle("dark", dark);
+function showTheme() {
+  document.documentElement.dataset.theme = dark ? "dark" : "light";
+}
 
-/* Gradio, once loaded, sets its own theme and title. */
-new MutationObserver(() => {
-  if (document.body.classList.contains("dark") !== dark) document.body.classList.toggle("dark", dark);
-}).observe(document.body, { attributeFilter: ["class"] });
-new MutationObserver(() => {
-  if (document.title !== title) document.title = title;
-}).observe(document.head, { subtree: true, childList: true, characterData: true });
-
-/* Gradio reads the address too, later: it must not find its own names in old or mistyped links. */
-const given = new URLSearchParams(location.search);
-const unknown = query.view && query.view !== page.dataset.view;
-if (unknown) delete query.view;
-if (unknown || given.has("page") || given.has("deep_link")) writeUrl(false);
-
+showTheme();
+if (query.view && query.view !== page.dataset.view) {
+  delete query.view; // there is no such view
+  writeUrl(false);
+}
 revealLink();
-settle(JSON.parse(document.querySelector("#first").textContent));
+const { pending, revision } = stage.dataset;
+settle({ title: "", pending: pending !== undefined, revision });

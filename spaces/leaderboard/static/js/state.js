@@ -1,5 +1,5 @@
-/* What the page is and what it shows. All these files are one script, put together in their order
-   by prerender.py. The server renders every view from the query parameters; sorting and filtering
+/* What the page is and what it shows. All these files are one module, put together in their order
+   by page.py. The server renders every view from the query parameters; sorting and filtering
    of rows happen here, on the rows that are there. Whatever comes from the server is markup that
    it escaped; whatever this script writes is text. */
 
@@ -9,10 +9,8 @@ const AGAIN = 1500; // ms before asking for ranks that are still being computed
 const page = document.querySelector(".page");
 const stage = document.querySelector("#stage");
 const dialog = document.querySelector("#facts");
-const root = (window.gradio_config?.root || location.origin).replace(/\/$/, "");
 let query = readUrl();
 let expanded = false;
 let turn = 0; // answers to older requests than this are dropped
 let known = ""; // the revision of the results that is shown
-let title = document.title;
 let dark = chosenTheme();

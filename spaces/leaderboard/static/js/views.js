@@ -1,13 +1,13 @@
 /* Views: requested from the server, put on the stage. */
 
-async function ask(name, more = [], wanted = query) {
-  const answer = await fetch(`${root}/gradio_api/run/${name}`, {
+async function ask(name, fields = { query }) {
+  const answer = await fetch(`leaderboard/api/${name}`, {
     method: "POST",
     headers: { "Content-Type": "application/json" },
-    body: JSON.stringify({ data: [wanted, ...more] }),
+    body: JSON.stringify(fields),
   });
   if (!answer.ok) throw new Error(`${name}: ${answer.status}`);
-  return (await answer.json()).data[0];
+  return answer.json();
 }
 
 /* What is asked for, with all rows of a long table. */
@@ -18,7 +18,7 @@ function whole() {
 async function show({ focus = false, quiet = false } = {}) {
   const mine = ++turn;
   const view = query.view || "ranking";
-  page.dataset.view = document.body.dataset.view = view;
+  page.dataset.view = view;
   for (const link of page.querySelectorAll("nav [data-link]")) {
     if (link.dataset.link === view) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
@@ -27,14 +27,14 @@ async function show({ focus = false, quiet = false } = {}) {
   if (!quiet) stage.setAttribute("aria-busy", "true");
   let answer;
   try {
-    answer = await ask("view", [], quiet ? { ...whole(), known } : query); // what was there stays there
+    answer = await ask("view", { query: quiet ? { ...whole(), known } : query }); // what was there stays there
   } catch (error) {
     if (mine !== turn) return;
     stage.setAttribute("aria-busy", "false");
     return say("The server did not answer. Is it still running? Reload to try again.");
   }
   if (mine !== turn) return;
-  if (!answer.html) return later();
+  if (quiet && !answer.html) return later();
   const typing = keepTyping();
   stage.innerHTML = answer.html;
   stage.setAttribute("aria-busy", "false");
@@ -56,7 +56,8 @@ function revealLink() {
 async function settle({ title: name, pending, revision }) {
   const mine = turn;
   known = revision;
-  title = document.title = `${name} \u2013 TSTBench`;
+  if (name) document.title = `${name} \u2013 TSTBench`;
+  followDirection();
   applyLocal();
   watchEdges();
   hush();
@@ -75,7 +76,7 @@ function later() {
 async function addRows() {
   const mine = turn;
   if (document.readyState !== "complete") await new Promise((done) => addEventListener("load", done, { once: true }));
-  const answer = await ask("view", [], whole()).catch(() => null);
+  const answer = await ask("view", { query: whole() }).catch(() => null);
   if (mine !== turn) return;
   const box = document.createElement("template");
   box.innerHTML = answer?.html ?? "";
@@ -113,10 +114,10 @@ function keepTyping() {
   };
 }
 
-function say(text) {
+function say(text, place = stage) {
   const box = document.createElement("div");
   box.className = "notice warning";
   box.setAttribute("role", "alert");
   box.textContent = text;
-  stage.replaceChildren(box);
+  place.replaceChildren(box);
 }

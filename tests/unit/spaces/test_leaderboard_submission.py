@@ -6,6 +6,7 @@ import shutil
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 
 import pytest
 from disks import close_for_writing, small_disk
@@ -103,7 +104,6 @@ class TestSuspicions:
         lines = "\n".join(sorted(load_test_set(THERE).sources)) + "\n"
         desk = Desk(Results(results), score_by_bleu, ToFolder(results), (THERE,))
         form = Form(lines.encode(), "sorted.0", THERE, "Sorted")
-        assert "Waiting for its turn" in desk.submit(form)["html"]
         _, asked = taken(desk, form)
         assert "sorted by the alphabet" in asked["html"]
         assert (asked["doubtful"], asked["scored"]) == (True, False)
@@ -126,6 +126,29 @@ class TestScoring:
     def test_the_pipelines_function_fits_the_seam(self):
         wanted = inspect.signature(ScoreSubmission.__call__).parameters
         assert ["self", *inspect.signature(score_submission).parameters] == list(wanted)
+
+    def test_one_at_a_time_and_who_waits_is_told(self, results, upload):
+        begun, go = Event(), Event()
+
+        def score(path, direction, system, out, progress):
+            progress(0.5, "by hand")
+            begun.set()
+            assert go.wait(60)
+            return score_by_bleu(path, direction, system, out, progress)
+
+        desk = Desk(Results(results), score, ToFolder(results), (THERE,))
+        form = Form(upload.read_bytes(), "new.txt", THERE, "New", confirmed=True)
+        first = desk.submit(form)["ticket"]
+        assert begun.wait(60)
+        begun.clear()
+        assert "By hand ..." in desk.look(first)["html"]
+        second = desk.submit(form)
+        assert "Waiting for its turn ..." in second["html"]
+        assert not begun.is_set()
+        go.set()
+        assert taken(desk, form)[1]["scored"]
+        assert desk.look(first)["scored"]
+        assert desk.look(second["ticket"])["scored"]
 
 
 class TestToFolder:

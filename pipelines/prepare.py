@@ -344,7 +344,9 @@ class _Asked:
     data: Callable[..., StyleData]
     data_dir: Path | None
 
-    def of_dataset(self, role: str, name: str, train: Callable[[], Artefact]) -> Artefact:
+    def of_dataset(
+        self, role: str, name: str, train: Callable[[StyleData], Artefact], *, raw: bool = False
+    ) -> Artefact:
         """The stored scorer if no file it was trained on has changed; otherwise of its recipe."""
         dataset, name = self.direction.dataset, kept_as(name, self.split)
         question = {"scorer": [role, dataset, name], "settings": _own_settings(self.kind)}
@@ -356,7 +358,7 @@ class _Asked:
         if recipe is not None and (there := with_recipe(role, dataset, name, recipe)) is not None:
             return there
         before = about.state()
-        artefact = train()
+        artefact = train(self.data(cleaning="raw") if raw else self.data())
         about.keep(artefact.card.recipe, before)
         return artefact
 
@@ -367,19 +369,9 @@ def _own_settings(kind: str) -> dict[str, Any] | None:
     return default_config(kind).settings() if is_outside else None
 
 
-def _classifier(asked: _Asked) -> Artefact:
-    return asked.of_dataset(
-        "classifier", asked.kind, lambda: train_style_classifier(asked.data(), asked.kind)
-    )
-
-
-def _paper_classifier(asked: _Asked) -> Artefact:
-    role = "paper_classifier"
-    return asked.of_dataset(
-        role,
-        asked.kind,
-        lambda: train_style_classifier(asked.data(cleaning="raw"), asked.kind, role=role),
-    )
+def _classifier(asked: _Asked, role: str = "classifier") -> Artefact:
+    train = partial(train_style_classifier, kind=asked.kind, role=role)
+    return asked.of_dataset(role, asked.kind, train, raw=role == "paper_classifier")
 
 
 def _attribution(asked: _Asked) -> Artefact:
@@ -390,57 +382,29 @@ def _attribution(asked: _Asked) -> Artefact:
         raise other_attribution(asked.kind, asked.direction.dataset, error) from error
 
 
-def _language_model(asked: _Asked) -> Artefact:
-    style = asked.direction.target_style
-    return asked.of_dataset(
-        "language_model",
-        language_model_name(style, asked.kind),
-        lambda: train_style_language_model(asked.data(cleaning="raw"), style, kind=asked.kind),
-    )
-
-
-def _cleaned_language_model(asked: _Asked) -> Artefact:
-    return _cleaned_language_model_of(asked.direction.target_style, asked)
-
-
-def _source_language_model(asked: _Asked) -> Artefact:
-    return _cleaned_language_model_of(asked.direction.source_style, asked)
-
-
-def _cleaned_language_model_of(style: str, asked: _Asked) -> Artefact:
-    return asked.of_dataset(
-        "cleaned_language_model",
-        language_model_name(style, asked.kind),
-        lambda: train_style_language_model(
-            asked.data(), style, "cleaned_language_model", asked.kind
-        ),
-    )
-
-
-def _lexicon(asked: _Asked) -> Artefact:
-    return asked.of_dataset("lexicon", asked.kind, lambda: train_style_lexicon(asked.data()))
-
-
-def _word_vectors(asked: _Asked) -> Artefact:
-    return asked.of_dataset("word_vectors", asked.kind, lambda: train_dataset_vectors(asked.data()))
+def _language_model(asked: _Asked, style: str, role: str = "cleaned_language_model") -> Artefact:
+    name = language_model_name(style, asked.kind)
+    train = partial(train_style_language_model, style=style, role=role, kind=asked.kind)
+    return asked.of_dataset(role, name, train, raw=role == "language_model")
 
 
 def _masked_vectors(asked: _Asked) -> Artefact:
-    return asked.of_dataset(
-        "word_vectors", asked.kind, lambda: train_dataset_vectors(asked.data(), masked=True)
-    )
+    train = partial(train_dataset_vectors, masked=True)
+    return asked.of_dataset("word_vectors", asked.kind, train)
 
 
 # Role -> how a missing scorer is trained. The roles themselves are defined in one table,
 # metrics/scorers/roles.py, which cannot know the trainers: they are in a higher room.
 TRAINERS: dict[str, Callable[[_Asked], Artefact]] = {
     "classifier": _classifier,
-    "paper_classifier": _paper_classifier,
-    "language_model": _language_model,
-    "cleaned_language_model": _cleaned_language_model,
-    "source_language_model": _source_language_model,
+    "paper_classifier": partial(_classifier, role="paper_classifier"),
+    "language_model": lambda one: _language_model(
+        one, one.direction.target_style, "language_model"
+    ),
+    "cleaned_language_model": lambda one: _language_model(one, one.direction.target_style),
+    "source_language_model": lambda one: _language_model(one, one.direction.source_style),
     "attribution": _attribution,
-    "lexicon": _lexicon,
-    "word_vectors": _word_vectors,
+    "lexicon": lambda one: one.of_dataset("lexicon", one.kind, train_style_lexicon),
+    "word_vectors": lambda one: one.of_dataset("word_vectors", one.kind, train_dataset_vectors),
     "masked_vectors": _masked_vectors,
 }

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +25,7 @@ from ..console import printable, say
 from ..datasets_scripts.catalog import DATASETS
 from ..datasets_scripts.directions import Direction
 from ..errors import InputError, TSTBenchError
-from ..files import check_inside, file_name, file_state
+from ..files import check_inside, file_name
 from ..metrics.statistics import RESAMPLES
 from ..untrusted import MAX_LINES_BYTES, read_small
 from .ranking import Bootstrapped
@@ -242,42 +241,12 @@ def read_stored(folder: Path) -> Stored:
 def read_whole(folder: Path, *, complete: bool = True) -> Stored:
     """The results in a system's folder, after :meth:`Stored.check_whole`.
 
-    Files that did not change since they were found whole are not read again.
-
     Raises:
         TSTBenchError: a file is missing, damaged, or was changed after it was written.
     """
-    stamps = _stamps(folder)
-    key = (str(folder), complete)
-    known = _WHOLE.get(key)
-    if known is not None and known[0] == stamps:
-        return known[1]
     stored = read_stored(folder)
     stored.check_whole(complete=complete)
-    if stamps is not None:
-        if len(_WHOLE) >= _MOST_KNOWN:
-            _WHOLE.clear()
-        _WHOLE[key] = (stamps, stored)
     return stored
-
-
-_WHOLE: dict[tuple[str, bool], tuple[str, Stored]] = {}
-_MOST_KNOWN = 4096
-_SETTLED = 2.0  # seconds: a change within one tick of a file system's clock has the same stamp
-
-
-def _stamps(folder: Path) -> str | None:
-    """What changes with any of the files; ``None`` if one is so new that it may change unseen."""
-    files = [folder / name for name in ("report.json", SAMPLES_FILE, REPLICATES_FILE)]
-    latest = time.time() - _SETTLED
-    for file in files:
-        try:
-            facts = file.stat()
-        except OSError:
-            continue
-        if max(facts.st_mtime, facts.st_ctime) > latest:
-            return None
-    return "\n".join(file_state(file) for file in files)
 
 
 def system_folders(folder: Path) -> list[Path]:

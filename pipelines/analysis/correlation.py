@@ -16,6 +16,7 @@ from statistics import NormalDist
 import numpy as np
 
 from ...metrics.statistics import LEVEL, percentile_interval, resampled_sums, too_few
+from ..report import Report
 from ..standings import Column
 from .data import (
     DirectionResults,
@@ -86,9 +87,7 @@ def over_systems(
     reports = [r for r in results.reports if not r.system.is_bound]
     metrics = []
     for column in results.columns:
-        scores = [score_of(report, column) for report in reports]
-        values = [np.nan if s is None or s.value is None else s.value for s in scores]
-        metrics.append(_scaled(np.array(values), column, raw_ppl))
+        metrics.append(_of_reports(column, reports, raw_ppl))
     people = [human_means(aspect, reports) for aspect in aspects]
     data = np.array([*metrics, *people]).reshape(len(metrics) + len(people), len(reports))
     titles = [_title(c, raw_ppl) for c in results.columns]
@@ -140,9 +139,7 @@ def over_directions(
             column = results.column([metric])
             if column is None:
                 continue
-            scores = [score_of(report, column) for report in reports]
-            values = np.array([np.nan if s is None or s.value is None else s.value for s in scores])
-            block[False, metric] = _scaled(values, column, raw_ppl)
+            block[False, metric] = _of_reports(column, reports, raw_ppl)
             columns.setdefault(metric, column)
         for aspect in some:
             block[True, aspect.title] = human_means(aspect, reports)
@@ -242,6 +239,12 @@ def _pearson(x: np.ndarray, y: np.ndarray) -> float | None:
     if (x == x[0]).all() or (y == y[0]).all():
         return None
     return float(np.clip(np.corrcoef(x, y)[0, 1], -1, 1))
+
+
+def _of_reports(column: Column, reports: Sequence[Report], raw_ppl: bool) -> np.ndarray:
+    scores = (score_of(report, column) for report in reports)
+    values = [np.nan if s is None or s.value is None else s.value for s in scores]
+    return _scaled(np.array(values), column, raw_ppl)
 
 
 def _scaled(values: np.ndarray, column: Column, raw_ppl: bool) -> np.ndarray:

@@ -509,14 +509,13 @@ def places_of(scores: np.ndarray, *, higher_is_better: bool) -> np.ndarray:
     >>> places_of(np.array([[1.0, 3.0, 3.0, np.nan]]), higher_is_better=True)
     array([[0.  , 0.75, 0.75,  nan]])
     """
-    there = np.isfinite(scores)
-    values = scores[there] if higher_is_better else -scores[there]
+    from scipy.stats import rankdata
+
+    signed = scores if higher_is_better else -scores
+    there = np.isfinite(signed)
     found = np.full(scores.shape, np.nan)
-    if len(values) > 1:
-        ordered = np.sort(values)
-        below = np.searchsorted(ordered, values, side="left")
-        upto = np.searchsorted(ordered, values, side="right")
-        found[there] = (below + (upto - below - 1) / 2) / (len(values) - 1)
+    if there.sum() > 1:
+        found[there] = (rankdata(signed[there]) - 1) / (there.sum() - 1)
     return found
 
 

@@ -57,15 +57,11 @@ def terminal(
     lines = [*_filled(what(sample)), *_filled(how(options)), ""]
     title = "styles most similar to themselves"
     lines.append(f"{title:<38}{'count':>9}{'chance':>8}{'p':>7}{'gap':>9}{'p':>7}")
-    for one in measured:
-        for form in FORMS:
-            found = one.form(form)
-            name = f"{_cut(one.embedding.name, _NAME - 1)}, {form}"
-            count = f"{found.self_similar} of {len(sample.styles)}"
-            lines.append(
-                f"{name:<38}{count:>9}{found.expected:>8.2f}{_p(found.p_value):>7}"
-                f"{found.gap:>9.4f}{_p(found.gap_p_value):>7}"
-            )
+    for name, form, own, styles, _, expected, p, gap, gap_p in _counts(sample, measured):
+        lines.append(
+            f"{_cut(name, _NAME - 1)}, {form}".ljust(38)
+            + f"{f'{own} of {styles}':>9}{expected:>8.2f}{_p(p):>7}{gap:>9.4f}{_p(gap_p):>7}"
+        )
     for one in measured:
         lines += ["", f"{_cut(one.embedding.name, 60)}: most similar style"]
         lines.append(f"  {'':<24}{'raw':<26}{'centred':<26}".rstrip())
@@ -104,26 +100,30 @@ def _left_out(sample: StyleSample, one: EmbeddingInvariance) -> str:
     )
 
 
+def _counts(
+    sample: StyleSample, measured: Sequence[EmbeddingInvariance]
+) -> Iterator[tuple[str, str, int, int, float, float, float, float, float]]:
+    """One row for each embedding and form, see :data:`COMPARISON_HEADER`."""
+    styles = len(sample.styles)
+    for one in measured:
+        for form in FORMS:
+            found = one.form(form)
+            own = found.self_similar
+            yield (
+                *(one.embedding.name, form, own, styles, 100 * own / styles),
+                *(found.expected, found.p_value, found.gap, found.gap_p_value),
+            )
+
+
 def comparison(
     sample: StyleSample, options: InvarianceOptions, measured: Sequence[EmbeddingInvariance]
 ) -> DataTable:
     """Counts and gaps of all embeddings: the paper's Table 7, with what chance gives."""
-    rows = []
-    for one in measured:
-        for form in FORMS:
-            found = one.form(form)
-            rows.append(
-                (
-                    one.embedding.name,
-                    form,
-                    f"{found.self_similar} of {len(sample.styles)}",
-                    f"{100 * found.self_similar / len(sample.styles):.1f}%",
-                    f"{found.expected:.2f}",
-                    _p(found.p_value),
-                    f"{found.gap:.4f}",
-                    _p(found.gap_p_value),
-                )
-            )
+    rows = (
+        (name, form, f"{own} of {styles}", f"{share:.1f}%", f"{expected:.2f}", _p(p), f"{gap:.4f}",
+         _p(gap_p))
+        for name, form, own, styles, share, expected, p, gap, gap_p in _counts(sample, measured)
+    )  # fmt: skip
     return DataTable(
         name="style-invariance",
         title="Styles that are most similar to themselves",
@@ -185,18 +185,9 @@ def tables(
     sample: StyleSample, measured: Sequence[EmbeddingInvariance]
 ) -> Iterator[tuple[str, str]]:
     """File names and contents: the comparison, and of each embedding two matrices and the map."""
-    comparison_rows: list[Sequence[object]] = []
     for one, name in zip(measured, file_names(measured), strict=True):
         for form in FORMS:
             found = one.form(form)
-            styles = len(sample.styles)
-            comparison_rows.append(
-                (
-                    one.embedding.name, form, found.self_similar, styles,
-                    100 * found.self_similar / styles, found.expected, found.p_value, found.gap,
-                    found.gap_p_value,
-                )
-            )  # fmt: skip
             rows = [
                 (style, *map(float, row))
                 for style, row in zip(sample.styles, found.similarities, strict=True)
@@ -208,7 +199,7 @@ def tables(
                 for label, (x, y) in zip(one.map.labels, one.map.points, strict=True)
             ]
             yield f"{name}-map.csv", csv_text(("style", "x", "y"), points)
-    yield "comparison.csv", csv_text(COMPARISON_HEADER, comparison_rows)
+    yield "comparison.csv", csv_text(COMPARISON_HEADER, _counts(sample, measured))
 
 
 def as_json(

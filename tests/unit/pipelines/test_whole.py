@@ -235,22 +235,6 @@ def test_results_without_any_score_are_whole(tmp_path):
     assert len(stored.samples()) == len(test_set)
 
 
-def test_unchanged_files_are_checked_once_and_changed_ones_again(whole, tmp_path, monkeypatch):
-    root = tmp_path / "results"
-    shutil.copytree(whole, root)
-    folder = root / THERE / BAD
-    # Files that may still change within one tick of the clock are always read.
-    monkeypatch.setattr("tstbench.pipelines.results._SETTLED", -1e9)
-    first = read_whole(folder)
-    assert read_whole(folder) is first
-    flipped(folder)
-    with pytest.raises(InputError, match=r"replicates\.parquet is damaged"):
-        read_whole(folder)
-    monkeypatch.undo()
-    for other in ("copy", "random-target"):
-        assert read_whole(root / THERE / other) is not read_whole(root / THERE / other)
-
-
 def test_a_board_notices_what_changes_while_it_is_shown(whole, tmp_path):
     root = tmp_path / "results"
     shutil.copytree(whole, root)

@@ -7,16 +7,15 @@ Examples:
   tstbench train delete-retrieve --dataset yelp --config delete-retrieve.toml
   tstbench train classifier yelp --kind textcnn
   tstbench train lexicon yelp
-  tstbench train backbone --family bart --preset small --out bart
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError, unknown_name
 from .arguments import (
@@ -43,7 +42,6 @@ SCORERS = {
     "word-vectors": "word vectors of a dataset",
     "language-model": "language models of a dataset's styles",
 }
-BACKBONE = "backbone"
 _KIND = "linear"  # of a classifier
 _SHOWN = 10  # style words per style
 _COPY = "your copy of a licensed corpus (GYAFC)"
@@ -57,13 +55,12 @@ def add_arguments(parser: Parser) -> None:
     groups = {
         "systems": trainable(),
         "scorers": SCORERS,
-        "pretrained": {BACKBONE: "a small language model, for systems that fine-tune one"},
     }
     parser.epilog = "\n\n".join(
         "\n".join([f"{title}:", *(f"  {name:<15} {text}" for name, text in some.items())])
         for title, some in groups.items()
     )
-    parser.add_argument("name", metavar="NAME", help="a system, a scorer or a backbone, see below")
+    parser.add_argument("name", metavar="NAME", help="a system or a scorer, see below")
     parser.add_argument("options", nargs=argparse.REMAINDER, metavar="...", help="options of NAME")
 
 
@@ -72,7 +69,7 @@ def run(arguments: argparse.Namespace) -> None:
     from ..trainers.registry import system_names
 
     name, options = arguments.name, arguments.options
-    known = [*SCORERS, BACKBONE, *system_names()]
+    known = [*SCORERS, *system_names()]
     if name not in known:
         raise unknown_name("system or scorer", name, known)
     others = {
@@ -80,7 +77,6 @@ def run(arguments: argparse.Namespace) -> None:
         "lexicon": _train_lexicon,
         "word-vectors": _train_word_vectors,
         "language-model": _train_language_models,
-        BACKBONE: _train_backbone,
     }
     if name in others:
         others[name](options)
@@ -444,72 +440,3 @@ def _train_language_models(options: Sequence[str]) -> None:
             data, style, arguments.role, arguments.kind, config=config, name=arguments.name
         )
         _print_artefact(made, f"{made.card.name}:{made.card.corpus}", digits=2)
-
-
-# -- backbones -------------------------------------------------------------------------------------
-
-
-def _train_backbone(options: Sequence[str]) -> None:
-    """Train a backbone, write it to a folder and print its loss.
-
-    Raises:
-        TSTBenchError: no such family, dataset or setting, or a setting is out of range.
-    """
-    from ..pipelines.tables import print_rows
-    from ..settings import read_settings
-    from ..trainers.backbone import train_backbone
-    from ..trainers.backbone_config import BackboneConfig
-    from ..trainers.learning.backbone_text import backbone_text
-    from ..trainers.learning.run import Run
-    from ..trainers.nets.backbones import BackboneFamily
-
-    families = get_args(BackboneFamily)
-    parser = _parser(
-        BACKBONE,
-        "Pre-train a small language model on training sentences. It becomes a folder "
-        "that transformers reads, for systems that fine-tune one.",
-    )
-    parser.add_argument("--family", required=True, help=", ".join(families))
-    parser.add_argument(
-        "--dataset",
-        action="append",
-        default=[],
-        help="learn from its training sentences; repeatable (default: every dataset at hand but "
-        "GYAFC; nothing that is made from that may be published)",
-    )
-    parser.add_argument("--out", type=Path, required=True, metavar="FOLDER")
-    parser.add_argument("--config", type=Path, metavar="FILE.toml", help=_CONFIG)
-    parser.add_argument("--data-dir", type=Path, help=_COPY)
-    parser.add_argument("--preset", metavar="NAME", help="a set of settings: small, tiny")
-    add_resume(parser)
-    add_flags(parser, "settings", BackboneConfig)
-    add_flags(parser, "where and how", Run)
-    arguments = parser.known(options)
-    if arguments.family not in families:
-        raise unknown_name("family of backbones", arguments.family, families)
-    presets = {
-        None: BackboneConfig(),
-        "small": BackboneConfig.small(arguments.family),
-        "tiny": BackboneConfig.tiny(arguments.family),
-    }
-    if arguments.preset not in presets:
-        raise unknown_name("preset of backbone", arguments.preset, [n for n in presets if n])
-    values = {**read_toml(arguments.config), **given(BackboneConfig, arguments, "backbone")}
-    usual = asdict(presets[arguments.preset])
-    config = read_settings(BackboneConfig, {**usual, **values}, "backbone")
-    run = read_settings(Run, given(Run, arguments, "training"), "training")
-    text = backbone_text(arguments.dataset, data_dir=arguments.data_dir)
-    learned = train_backbone(
-        text, arguments.family, config, arguments.out, replace(run, resume=arguments.resume)
-    )
-    print_rows(
-        ("", f"a small {arguments.family}"),
-        [
-            ("datasets", ", ".join(text.datasets)),
-            ("sentences", str(len(text.sentences))),
-            ("left out", str(text.n_excluded)),
-            ("loss per token", f"{learned.scores['loss']:.4f}"),
-            ("step", str(learned.step)),
-            ("folder", str(arguments.out)),
-        ],
-    )

@@ -124,7 +124,7 @@ class StrapConfig(SystemConfig):
 
     @classmethod
     def small(cls, direction: Direction) -> StrapConfig:
-        """For a small GPT-2 (``tstbench train backbone``), which ``base`` must name."""
+        """For a small GPT-2 (``examples/backbone``), which ``base`` must name."""
         return replace(
             cls.for_direction(direction),
             paraphraser="rules",

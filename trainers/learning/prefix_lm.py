@@ -84,8 +84,8 @@ class PrefixLM:
                 folder = fetch(base)
             except MissingScorerError as error:
                 raise MissingFileError(
-                    f"{error}. Or pre-train a small one here, tstbench train backbone --family "
-                    "gpt2 --out FOLDER, and give its folder: --base FOLDER"
+                    f"{error}. Or pre-train a small one (gpt2) with examples/backbone of the "
+                    "repository, and give its folder: --base FOLDER"
                 ) from error
             model, tokenizer = _load(folder, "cpu")
         n_before = len(tokenizer)

@@ -50,8 +50,8 @@ class Seq2Seq:
             folder = fetch(base)
         except MissingScorerError as error:
             raise MissingFileError(
-                f"{error}. Or pre-train a small one here, tstbench train backbone --family bart "
-                "--out FOLDER, and give its folder: --base FOLDER"
+                f"{error}. Or pre-train a small one (bart) with examples/backbone of the "
+                "repository, and give its folder: --base FOLDER"
             ) from error
         return cls.read(folder, "cpu")
 

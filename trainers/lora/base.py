@@ -96,8 +96,8 @@ class Base:
             folder = fetch(path if path.is_dir() else name, revision or None)
         except MissingScorerError as error:
             raise MissingFileError(
-                f"{error}. Or pre-train a small one here, tstbench train backbone --family llama "
-                "--out FOLDER, and give its folder: --base FOLDER"
+                f"{error}. Or pre-train a small one (llama) with examples/backbone of the "
+                "repository, and give its folder: --base FOLDER"
             ) from error
         if path.is_dir():
             named = file.stem if file else path.resolve().name

@@ -74,7 +74,7 @@ class LlamaLoraConfig(AdapterConfig):
 
     @classmethod
     def small(cls, direction: Direction) -> LlamaLoraConfig:
-        """For a small Llama (``tstbench train backbone --family llama``): give it as ``base``."""
+        """For a small Llama (``examples/backbone``): give it as ``base``."""
         return replace(
             cls.for_direction(direction),
             quantization="none",

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import torch
-from torch import Tensor, nn
-
 from ...errors import InputError
 
 BackboneFamily = Literal["bart", "gpt2", "llama"]
-
-_STD = 0.02  # of all three families' random weights
 
 # The special tokens of each family, in the order of their ids, by their role.
 _SPECIAL: dict[BackboneFamily, dict[str, str]] = {
@@ -95,43 +89,6 @@ def byte_level_tokenizer(
         clean_up_tokenization_spaces=False,  # the text as it was: "do n't" is not "don't"
         **special,
     )
-
-
-def scale_weights(model: Any) -> None:
-    """Let a small model begin where it soon learns to copy.
-
-    Learned positions begin as sinusoids (Vaswani et al. 2017, section 3.5), so that a place is like
-    its neighbours, and like the same place in BART's other stack. BART's projections are widened:
-    the usual standard deviation of 0.02 is that of models of 768 dimensions, and leaves little of
-    what a narrower layer reads. Without both, a BART of 128 dimensions needs several times the
-    steps until it copies. Llama has neither learned positions nor layers that need it.
-
-    Args:
-        model: of :func:`random_model`; changed in place.
-    """
-    dimension = int(model.config.hidden_size)
-    with torch.no_grad():
-        for module in model.modules():
-            if isinstance(module, nn.Embedding) and module.weight is not _tied(model):
-                sinusoids = _sinusoids(len(module.weight), dimension)
-                module.weight.copy_(_STD * 2**0.5 * sinusoids)
-            wide = isinstance(module, nn.Linear) and module.weight is not _tied(model)
-            if wide and model.config.model_type == "bart":
-                module.weight.mul_((768 / dimension) ** 0.5)
-
-
-def _tied(model: Any) -> Tensor:
-    """The embeddings of tokens, which are the output layer too."""
-    weight: Tensor = model.get_input_embeddings().weight
-    return weight
-
-
-def _sinusoids(places: int, dimension: int) -> Tensor:
-    """Shape (places, dimension); wavelengths from 2 pi to 1,000 times that: rows are short."""
-    angles = torch.arange(places)[:, None] * torch.exp(
-        torch.arange(0, dimension, 2) * (-math.log(1000.0) / dimension)
-    )
-    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)[:, :dimension]
 
 
 def random_model(family: BackboneFamily, shape: BackboneShape, tokenizer: Any) -> Any:

@@ -6,6 +6,8 @@ The licensed corpus is our own sentences in its layout.
 from dataclasses import replace
 
 import pytest
+from backbone.__main__ import main as backbone
+from backbone.text import backbone_text
 from classifier_toys import CARD
 from gyafc_copy import small_copy
 from prepared import command_line, refusal
@@ -17,10 +19,9 @@ from tstbench.pipelines.hub.licensed import LicensedTextError
 from tstbench.trainers.classifiers.finetuned import FinetunedConfig
 from tstbench.trainers.classifiers.probe import ProbeConfig
 from tstbench.trainers.classifiers.transformer import TransformerConfig
-from tstbench.trainers.learning.backbone_text import backbone_text
 
 pytestmark = pytest.mark.slow
-BACKBONE = ("train", "backbone", "--family", "bart", "--preset", "tiny", "--steps", 1)
+BACKBONE = ("--family", "bart", "--preset", "tiny", "--steps", "1")
 TYB = ("train", "tyb", "--preset", "tiny", "--direction", "mini/negative-to-positive")
 
 
@@ -42,8 +43,8 @@ def test_nothing_made_from_a_licensed_base_is_published(corpus, tmp_path, capsys
         with (corpus / f"Entertainment_Music/train/{style}").open("a") as file:
             file.write("u should totally go 2 that concert with ur friends\n")
     base, again = tmp_path / "base", tmp_path / "again"
-    learned = ("--dataset", "mini", "--dataset", "gyafc_em", "--data-dir", corpus)
-    assert command_line(capsys, *BACKBONE, *learned, "--out", base)[0] == 0
+    learned = ("--dataset", "mini", "--dataset", "gyafc_em", "--data-dir", str(corpus))
+    backbone([*BACKBONE, *learned, "--out", str(base)])
     tuned = (*TYB, "--device", "cpu", "--base")
     assert command_line(capsys, *tuned, base, "--out", again)[0] == 0
     # ... nor what is made from that: a system, and a classifier of either kind.
@@ -65,8 +66,7 @@ def test_nothing_made_from_a_licensed_base_is_published(corpus, tmp_path, capsys
     assert said[0] == 0, said[2]
     assert "left out: tyb-mini" in said[2]
     assert "gyafc_em" in said[2]
-    asked = (*BACKBONE, "--dataset", "mini", "--out", tmp_path / "open")
-    assert command_line(capsys, *asked)[0] == 0
+    backbone([*BACKBONE, "--dataset", "mini", "--out", str(tmp_path / "open")])
     assert FinetunedConfig(base=str(tmp_path / "open")).settings()["base"].endswith("|mini")
 
 

@@ -569,7 +569,7 @@ def test_the_presets_and_the_benchmarks_values():
     ("arguments", "expected"),
     [
         (("--pairs", "data"), "mini has no pairs .* --pairs mined"),
-        (("--base", "no/such-model"), "not in .*train backbone --family llama.*--base FOLDER"),
+        (("--base", "no/such-model"), "not in .*examples/backbone.*--base FOLDER"),
         (("--target-modules", "c_attn"), "has no layer 'c_attn'. It has .*q_proj.*all-linear"),
         (("--target-modules", ","), "all-linear takes all of them"),
         (("--target-modules", "lm_head"), "has no layer 'lm_head'"),

@@ -130,7 +130,7 @@ def few_held_out(_):
     (InputError, ("mini has no pairs", "--pairs mined", "bsrr"), tiny("bsrr", "--pairs data")),
     (
         MissingFileError,
-        ("bart-none", "train backbone --family bart"),
+        ("bart-none", "examples/backbone"),
         tiny("bsrr", "--base facebook/bart-none"),
     ),
     (
@@ -144,10 +144,14 @@ def few_held_out(_):
     (InputError, ("has no pairs", "--pairs mined"), tiny("tyb", "--pairs data")),
     (
         MissingFileError,
-        ("bart-nowhere", "train backbone --family bart"),
+        ("bart-nowhere", "examples/backbone"),
         tiny("tyb", "--base facebook/bart-nowhere"),
     ),
-    (MissingFileError, ("no/such/folder", "train backbone"), tiny("tyb", "--base no/such/folder")),
+    (
+        MissingFileError,
+        ("no/such/folder", "examples/backbone"),
+        tiny("tyb", "--base no/such/folder"),
+    ),
     (InputError, "bleu_sign of tyb", tiny("tyb", "--bleu-sign wrong")),
     (InputError, ("max_length of tyb", "3"), tiny("tyb", "--max-length 2")),
     (InputError, ("max_length is 501", "128"), tiny("tyb", "--max-length 501")),
@@ -157,7 +161,7 @@ def few_held_out(_):
     (MissingFileError, "gpt2-large", train("strap", "--paraphraser rules")),
     (
         MissingFileError,
-        ("/none", "train backbone --family gpt2"),
+        ("/none", "examples/backbone"),
         train("strap", "--paraphraser rules --base /none"),
     ),
     (MissingFileError, "the paraphraser: ", tiny("strap", "--paraphraser /none")),

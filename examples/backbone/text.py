@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...console import say
-from ...datasets_scripts.catalog import DATASETS, dataset_facts
-from ...datasets_scripts.cleaning import match_key
-from ...datasets_scripts.training import keys_under_test, load_training
-from ...errors import InputError, MissingFileError
+from tstbench.console import say
+from tstbench.datasets_scripts.catalog import DATASETS, dataset_facts
+from tstbench.datasets_scripts.cleaning import match_key
+from tstbench.datasets_scripts.training import keys_under_test, load_training
+from tstbench.errors import InputError, MissingFileError
 
 
 @dataclass(frozen=True)

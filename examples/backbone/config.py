@@ -1,4 +1,4 @@
-"""The settings of ``tstbench train backbone``."""
+"""The settings of ``python -m backbone``."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from ..settings import Count, Natural, NotNegative, Positive, Probability, Share, setting
-from .nets.backbones import BackboneFamily, BackboneShape
+from tstbench.settings import Count, Natural, NotNegative, Positive, Probability, Share, setting
+from tstbench.trainers.nets.backbones import BackboneFamily, BackboneShape
 
 
 @dataclass(frozen=True, kw_only=True)

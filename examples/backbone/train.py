@@ -15,6 +15,7 @@ time; ``repeated`` lets causal models read some sentences twice in a row, which 
 from __future__ import annotations
 
 import hashlib
+import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -26,30 +27,31 @@ from typing import Any
 import numpy as np
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 
-from ..console import say
-from ..files import atomic_folder, write_json, write_jsonl, write_text
-from ..settings import as_json
-from ..store import canonical, data_fingerprint
-from .backbone_config import BackboneConfig
-from .learning.backbone_text import BackboneText
-from .learning.curve import CURVE_FILE
-from .learning.denoising import infilled
-from .learning.loop import Learned, Learner, Terms, Update, learn
-from .learning.order import Order
-from .learning.pace import training
-from .learning.run import IN_MEMORY, Run
-from .learning.schedules import warmed_up
-from .nets.backbones import (
+from tstbench.console import say
+from tstbench.files import atomic_folder, write_json, write_jsonl, write_text
+from tstbench.settings import as_json
+from tstbench.store import canonical, data_fingerprint
+from tstbench.trainers.learning.curve import CURVE_FILE
+from tstbench.trainers.learning.loop import Learned, Learner, Terms, Update, learn
+from tstbench.trainers.learning.order import Order
+from tstbench.trainers.learning.pace import training
+from tstbench.trainers.learning.run import IN_MEMORY, Run
+from tstbench.trainers.learning.schedules import warmed_up
+from tstbench.trainers.nets.backbones import (
     BackboneFamily,
     byte_level_tokenizer,
     random_model,
-    scale_weights,
 )
+
+from .config import BackboneConfig
+from .denoising import infilled
+from .text import BackboneText
 
 CARD_FILE = "backbone.json"
 _IGNORED = -100
+_STD = 0.02  # of all three families' random weights
 
 
 class _Learner(Learner):
@@ -219,6 +221,43 @@ def train_backbone(
         write_jsonl(scratch / CURVE_FILE, [dict(row) for row in learned.curve])
         write_text(scratch / "README.md", _readme(card, scores))
     return learned
+
+
+def scale_weights(model: Any) -> None:
+    """Let a small model begin where it soon learns to copy.
+
+    Learned positions begin as sinusoids (Vaswani et al. 2017, section 3.5), so that a place is like
+    its neighbours, and like the same place in BART's other stack. BART's projections are widened:
+    the usual standard deviation of 0.02 is that of models of 768 dimensions, and leaves little of
+    what a narrower layer reads. Without both, a BART of 128 dimensions needs several times the
+    steps until it copies. Llama has neither learned positions nor layers that need it.
+
+    Args:
+        model: of :func:`random_model`; changed in place.
+    """
+    dimension = int(model.config.hidden_size)
+    with torch.no_grad():
+        for module in model.modules():
+            if isinstance(module, nn.Embedding) and module.weight is not _tied(model):
+                sinusoids = _sinusoids(len(module.weight), dimension)
+                module.weight.copy_(_STD * 2**0.5 * sinusoids)
+            wide = isinstance(module, nn.Linear) and module.weight is not _tied(model)
+            if wide and model.config.model_type == "bart":
+                module.weight.mul_((768 / dimension) ** 0.5)
+
+
+def _tied(model: Any) -> Tensor:
+    """The embeddings of tokens, which are the output layer too."""
+    weight: Tensor = model.get_input_embeddings().weight
+    return weight
+
+
+def _sinusoids(places: int, dimension: int) -> Tensor:
+    """Shape (places, dimension); wavelengths from 2 pi to 1,000 times that: rows are short."""
+    angles = torch.arange(places)[:, None] * torch.exp(
+        torch.arange(0, dimension, 2) * (-math.log(1000.0) / dimension)
+    )
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)[:, :dimension]
 
 
 def _learner(

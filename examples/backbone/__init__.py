@@ -1,0 +1,1 @@
+"""Small language models trained from scratch, for systems that fine-tune one."""

@@ -18,6 +18,7 @@ from .web import NotThereError
 
 _LOG = logging.getLogger(__name__)
 State = Literal["waiting", "working", "done", "failed"]
+OPEN: tuple[State, ...] = ("waiting", "working")
 MOST_WAITING = 32
 LEFT = "Nobody waited for this answer any more."
 T = TypeVar("T")
@@ -49,7 +50,7 @@ class Job:
     @property
     def is_open(self) -> bool:
         """Whether there is more to come."""
-        return self.state in ("waiting", "working")
+        return self.state in OPEN
 
     def touch(self) -> None:
         """Note that somebody asks for it."""
@@ -61,7 +62,7 @@ class Job:
 
 
 class Queue:
-    """Does jobs in their order, in a thread of its own, which begins with the first.
+    """Does jobs in their order, in a thread of its own.
 
     Args:
         work: does one and returns its result; a :class:`TSTBenchError` is told in its words.
@@ -69,10 +70,18 @@ class Queue:
         full: what somebody is told for whom there is no room.
         bug: what is told of any other exception, which is logged.
         absence: seconds without a question after which nobody waits for a job any more.
+        first: done before all jobs, at once; otherwise the thread begins with the first job.
     """
 
     def __init__(
-        self, work: Callable[[Job], Any], name: str, *, full: str, bug: str, absence: float
+        self,
+        work: Callable[[Job], Any],
+        name: str,
+        *,
+        full: str,
+        bug: str,
+        absence: float,
+        first: Callable[[], None] | None = None,
     ) -> None:
         self._work, self._name, self._absence = work, name, absence
         self._full, self._bug = full, bug
@@ -82,6 +91,9 @@ class Queue:
         self._in_work: Job | None = None
         self._closed = False
         self._thread: threading.Thread | None = None
+        self._first = first
+        if first:
+            self._start()
 
     def ask(self, job: Job) -> Job:
         """Let a job wait for its turn; it fails at once if too many do."""
@@ -93,8 +105,7 @@ class Queue:
             except queue.Full:
                 job.fail(self._full)
             if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
-                self._thread.start()
+                self._start()
         return job
 
     def ahead(self, job: Job) -> int:
@@ -112,7 +123,13 @@ class Queue:
         with suppress(queue.Full):
             self._jobs.put_nowait(None)
 
+    def _start(self) -> None:
+        self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
+        self._thread.start()
+
     def _run(self) -> None:
+        if self._first:
+            self._first()
         while not self._closed:
             try:
                 job = self._jobs.get(timeout=1)

@@ -70,6 +70,7 @@ def launch(
             host,
             port,
             allowed_hosts=allowed_hosts,
+            on_close=desk.close if desk else lambda: None,
             blocked=[process_folder()],  # submissions; Gradio would serve what lies in its folder
         )
     if block:

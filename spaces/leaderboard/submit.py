@@ -166,6 +166,10 @@ class Desk:
         text = "".join(f"{source}\n" for source in load_test_set(direction).sources)
         return {"name": f"{direction.replace('/', '.')}.txt", "text": text}
 
+    def close(self) -> None:
+        """Score nothing more."""
+        self._queue.close()
+
     def _work(self, job: Job) -> _Scored | _Doubtful:
         scratch = Path(tempfile.mkdtemp(prefix="tstbench-submission-", dir=process_folder()))
         scored = None

@@ -7,15 +7,8 @@ again and again what has come; who stops asking is not waited for.
 from __future__ import annotations
 
 import logging
-import secrets
-import threading
-import time
-from collections import OrderedDict
-from collections.abc import Callable, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field
-from queue import Empty, Full, Queue
-from typing import Any, Literal
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ...console import say
 from ...datasets_scripts.cleaning import match_key
@@ -23,9 +16,9 @@ from ...datasets_scripts.directions import Direction
 from ...errors import InputError, TSTBenchError, unknown_name
 from ...trainers.load import FoundSystem
 from ...trainers.system import System
+from ..jobs import OPEN, Job, Queue, Tickets
 from ..leaderboard.diff import word_diff
 from ..leaderboard.words import FAMILIES
-from ..web import NotThereError
 from .offers import (
     MOST_CHARACTERS,
     UNOPENED,
@@ -39,104 +32,49 @@ from .offers import (
 )
 
 _LOG = logging.getLogger(__name__)
-State = Literal["waiting", "working", "done", "failed"]
-MOST_WAITING = 32
 _REMEMBERED = 512  # answers of one system
 _BUG = "This system failed because of a bug. The page's owner finds the details in the log."
 FULL = "Too many people are waiting for this system. Try again in a minute."
-LEFT = "Nobody waited for this answer any more."
+PATIENCE = 60.0  # seconds for one sentence; its card and those behind then say so
+_MOST_TICKETS = 2000
 
 
-@dataclass
-class Job:
-    """One sentence for one system; its fields are replaced whole, by the system's thread.
-
-    Attributes:
-        number: its place among all that this system was ever asked.
-        seconds: how long the answer took.
-        began: when the system began, on the monotonic clock.
-    """
-
-    text: str
-    direction: Direction
-    wanted: Callable[[], bool]
-    number: int = 0
-    state: State = "waiting"
-    answer: str = ""
-    error: str = ""
-    seconds: float = 0.0
-    began: float = field(default=0.0, repr=False)
-
-    def fail(self, why: str) -> None:
-        """End without an answer."""
-        self.error, self.state = why, "failed"
-
-
-class Line:
-    """Answers jobs in their order.
+class _System:
+    """A system in a thread of its own: loaded there, then asked a sentence at a time.
 
     Args:
-        found: the system, loaded in the line's own thread.
+        found: the system.
         device: ``auto``, ``cpu`` or ``cuda``.
+        absence: see :class:`Desk`.
     """
 
-    def __init__(self, found: FoundSystem, device: str = "auto") -> None:
+    def __init__(self, found: FoundSystem, device: str, absence: float) -> None:
         self._found, self._device = found, device
-        self._jobs: Queue[Job | None] = Queue(MOST_WAITING)
-        self._lock = threading.Lock()
-        self._asked = self._begun = 0
-        self._remembered: OrderedDict[tuple[str, str], str] = OrderedDict()
         self._system: System | None = None
-        self._in_work: Job | None = None
         self._problem = ""
-        self._closed = False
-        self._thread = threading.Thread(
-            target=self._run, name=f"rewrite {found.card.name}", daemon=True
+        self._remembered: dict[tuple[str, str], str] = {}
+        self.queue = Queue(
+            self._rewrite,
+            f"rewrite {found.card.name}",
+            full=FULL,
+            bug=_BUG,
+            absence=absence,
+            first=self._load,
         )
-        self._thread.start()
 
-    def ask(self, job: Job) -> Job:
-        """Let a job wait; it is answered at once if the same was asked before."""
-        with self._lock:
-            known = self._remembered.get((job.direction.name, job.text))
-            if known is not None:
-                job.answer, job.state = known, "done"
-                return job
-            job.number = self._asked
-            try:
-                self._jobs.put_nowait(job)
-                self._asked += 1
-            except Full:
-                job.fail(FULL)
+    @property
+    def is_loading(self) -> bool:
+        """Whether its weights are still being read."""
+        return self._system is None and not self._problem
+
+    def ask(self, text: str, direction: Direction) -> Job:
+        """A sentence on its way; it is answered at once if the same was asked before."""
+        job = Job((text, direction))
+        known = self._remembered.get((direction.name, text))
+        if known is None:
+            return self.queue.ask(job)
+        job.result, job.state = known, "done"
         return job
-
-    def ahead(self, job: Job) -> int:
-        """How many are answered before a waiting job, the one in work included."""
-        return max(0, job.number - self._begun + 1) if job.state == "waiting" else 0
-
-    def busy(self) -> float:
-        """For how many seconds it has been at the sentence in work."""
-        job = self._in_work
-        return time.monotonic() - job.began if job and job.state == "working" else 0.0
-
-    def close(self) -> None:
-        """Stop after the sentence in work."""
-        self._closed = True
-        with suppress(Full):
-            self._jobs.put_nowait(None)
-
-    def _run(self) -> None:
-        self._load()
-        while not self._closed:
-            try:
-                job = self._jobs.get(timeout=1)
-            except Empty:
-                continue
-            if job is None:
-                return
-            with self._lock:
-                self._begun = job.number + 1
-            self._answer(job)
 
     def _load(self) -> None:
         try:
@@ -148,46 +86,15 @@ class Line:
             _LOG.exception("%s could not be loaded", self._found.card.name)
             self._problem = _BUG
 
-    def _answer(self, job: Job) -> None:
-        if not job.wanted():
-            job.fail(LEFT)
-            return
+    def _rewrite(self, job: Job) -> str:
         if self._system is None:
-            job.fail(self._problem)
-            return
-        self._in_work = job
-        job.began, job.state = time.monotonic(), "working"
-        try:
-            (answer,) = self._system.transfer([job.text], job.direction, device=self._device)
-        except TSTBenchError as error:
-            job.fail(str(error))
-        except Exception:
-            _LOG.exception("%s failed", self._found.card.name)
-            job.fail(_BUG)
-        else:
-            job.seconds = time.monotonic() - job.began
-            with self._lock:
-                self._remembered[job.direction.name, job.text] = answer
-                if len(self._remembered) > _REMEMBERED:
-                    self._remembered.popitem(last=False)
-            job.answer, job.state = answer, "done"
-
-    @property
-    def is_loading(self) -> bool:
-        """Whether its weights are still being read."""
-        return self._system is None and not self._problem
-
-
-_MOST_TICKETS = 2000
-PATIENCE = 60.0  # seconds for one sentence; its card and those behind then say so
-
-
-@dataclass
-class Ticket:
-    """One sentence on its way."""
-
-    jobs: dict[int, Job]  # by the system's place on the page
-    seen: float
+            raise TSTBenchError(self._problem)
+        text, direction = job.task
+        (answer,) = self._system.transfer([text], direction, device=self._device)
+        self._remembered[direction.name, text] = answer
+        if len(self._remembered) > _REMEMBERED:
+            del self._remembered[next(iter(self._remembered))]
+        return answer
 
 
 class Desk:
@@ -210,12 +117,14 @@ class Desk:
     ) -> None:
         self.offers = list(offers)
         self._tested = test_sentences(self.offers)
-        self._lines = {
-            i: Line(offer.found, device) for i, offer in enumerate(offers) if offer.found
+        self._systems = {
+            i: _System(offer.found, device, absence)
+            for i, offer in enumerate(offers)
+            if offer.found
         }
-        self._patience, self._absence = patience, absence
-        self._tickets: OrderedDict[str, Ticket] = OrderedDict()
-        self._lock = threading.Lock()
+        self._patience = patience
+        # The sentences on their way, by the system's place on the page.
+        self._tickets: Tickets[dict[int, Job]] = Tickets(_MOST_TICKETS)
 
     def systems(self) -> dict[str, Any]:
         """What the page shows before anybody asks."""
@@ -240,25 +149,17 @@ class Desk:
             UnknownNameError: no system has these styles.
         """
         sentence, styles = checked_text(text), self._styles(source, target)
-        ticket = Ticket({}, time.monotonic())
-        for index, line in self._lines.items():
-            if (direction := self.offers[index].direction(styles)) is not None:
-                job = Job(sentence, direction, wanted=lambda: self._is_waited_for(ticket))
-                ticket.jobs[index] = line.ask(job)
-        name = secrets.token_urlsafe(12)
-        with self._lock:
-            self._tickets[name] = ticket
-            while len(self._tickets) > _MOST_TICKETS:
-                self._tickets.popitem(last=False)
+        asked = {i: self.offers[i].direction(styles) for i in self._systems}
+        jobs = {i: self._systems[i].ask(sentence, to) for i, to in asked.items() if to}
+        direction = next(to for to in asked.values() if to)
         tested = self._tested.get(styles, {}).get(match_key(sentence))
         return {
-            "ticket": name,
+            "ticket": self._tickets.issue(jobs),
             "text": sentence,
             "people": [
-                _compared(sentence, one, next(iter(ticket.jobs.values())).direction)
-                for one in (tested.rewrites if tested else ())
+                _compared(sentence, one, direction) for one in (tested.rewrites if tested else ())
             ],
-            **self._told(ticket),
+            **self._told(jobs),
         }
 
     def look(self, ticket: Any) -> dict[str, Any]:
@@ -267,17 +168,15 @@ class Desk:
         Raises:
             NotThereError: there is no such ticket.
         """
-        with self._lock:
-            found = self._tickets.get(ticket) if isinstance(ticket, str) else None
-        if found is None:
-            raise NotThereError("This answer is no longer here: ask again.")
-        found.seen = time.monotonic()
-        return self._told(found)
+        jobs = self._tickets.find(ticket)
+        for job in jobs.values():
+            job.touch()
+        return self._told(jobs)
 
     def close(self) -> None:
         """Stop the systems' threads."""
-        for line in self._lines.values():
-            line.close()
+        for system in self._systems.values():
+            system.queue.close()
 
     def _styles(self, source: Any, target: Any) -> Styles:
         known = offered_styles(self.offers)
@@ -292,31 +191,25 @@ class Desk:
             raise unknown_name(f"style from which to write {target}", str(source), sources)
         return chosen[0]
 
-    def _is_waited_for(self, ticket: Ticket) -> bool:
-        return time.monotonic() - ticket.seen < self._absence
-
-    def _told(self, ticket: Ticket) -> dict[str, Any]:
-        answers = [self._answer(index, job) for index, job in ticket.jobs.items()]
-        return {"answers": answers, "open": sum(one["state"] in _OPEN for one in answers)}
+    def _told(self, jobs: Mapping[int, Job]) -> dict[str, Any]:
+        answers = [self._answer(index, job) for index, job in jobs.items()]
+        return {"answers": answers, "open": sum(one["state"] in OPEN for one in answers)}
 
     def _answer(self, index: int, job: Job) -> dict[str, Any]:
-        line, state = self._lines[index], job.state
+        system, state = self._systems[index], job.state
         told: dict[str, Any] = {"system": index, "state": state}
-        if state in _OPEN and line.busy() > self._patience:  # who waits behind it is told too
+        if state in OPEN and system.queue.busy() > self._patience:  # who waits behind is told too
             which = " to a sentence before this one" * (state == "waiting")
             error = f"No answer{which} within {self._patience:.0f} seconds."
             told |= {"state": "failed", "error": error}
         elif state == "waiting":
-            told |= {"ahead": line.ahead(job), "loading": line.is_loading}
+            told |= {"ahead": system.queue.ahead(job), "loading": system.is_loading}
         elif state == "failed":
             told["error"] = job.error
         elif state == "done":
-            told |= _compared(job.text, job.answer, job.direction)
+            told |= _compared(job.task[0], job.result, job.task[1])
             told["seconds"] = round(job.seconds, 2)
         return told
-
-
-_OPEN = ("waiting", "working")
 
 
 def _compared(sentence: str, rewrite: str, direction: Direction) -> dict[str, Any]:

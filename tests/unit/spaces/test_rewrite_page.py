@@ -1,4 +1,4 @@
-"""The rewriting page without a browser: the desk, its lines, the endpoints, the command."""
+"""The rewriting page without a browser: the desk, its queues, the endpoints, the command."""
 
 import json
 import shutil
@@ -16,8 +16,9 @@ from trained_tiny import trained_tiny
 from tstbench.datasets_scripts.catalog import dataset_facts
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError, UnknownNameError
+from tstbench.spaces.jobs import LEFT, MOST_WAITING
 from tstbench.spaces.rewrite import offers, serve
-from tstbench.spaces.rewrite.desk import FULL, LEFT, MOST_WAITING, Desk
+from tstbench.spaces.rewrite.desk import FULL, Desk
 from tstbench.spaces.rewrite.offers import UNOPENED, checked_text, open_offers
 from tstbench.spaces.web import NotThereError
 from tstbench.trainers.load import load_system
